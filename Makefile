@@ -1,0 +1,73 @@
+# Quorate's targets. `make run` needs Go alone; `make up` and `make test-docker` need a Docker engine.
+
+GO       ?= go
+# The version comes from git where there is one: the last tag, else v0.0.0 and the commit.
+COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+VERSION  ?= $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || echo v0.0.0-$(COMMIT))
+DATE     := $(shell git show -s --format=%cI HEAD 2>/dev/null)
+LDFLAGS  := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
+BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)'
+# Packages tested at a time: each may run whole clusters of nodes.
+PARALLEL ?= 2
+TESTFLAGS ?=
+# Modules beside the main one: clients for tests and benchmarks, kept out of what ships.
+MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*'))
+
+.PHONY: all build run up down test test-docker bench lint generate image loadgen
+
+all: build
+
+# bin/quorate and bin/quorate-chaos, static.
+build:
+	$(BUILD) -o bin/quorate ./cmd/quorate
+	$(BUILD) -o bin/quorate-chaos ./cmd/quorate-chaos
+
+# One node with no configuration, in the foreground.
+run: build
+	exec bin/quorate serve
+
+# The image holds the binary and an empty /data, nothing else: no base image, so nothing is pulled.
+image: build
+	rm -rf bin/image && mkdir -p bin/image && mkdir -m 700 bin/image/data && cp bin/quorate bin/image/quorate
+	docker build --quiet -f deploy/Dockerfile -t quorate:local .
+
+# Three nodes in containers; down also deletes their volumes, so the next up starts afresh.
+up: image
+	deploy/compose up
+
+down:
+	deploy/compose down
+
+# Every test that needs no Docker; what CI runs. -race needs cgo.
+test: fresh
+	CGO_ENABLED=1 $(GO) test -race -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./...
+	set -e; for m in $(MODULES); do (cd $$m && CGO_ENABLED=1 $(GO) test -race -p $(PARALLEL) -timeout 10m $(TESTFLAGS) ./...); done
+
+# The compose and network-fault tests, where a Docker engine answers: those with the build tag docker, TestContainers...
+test-docker: image
+	deploy/compose absent
+	$(GO) test -v -p 1 -timeout 20m -tags docker -run '^TestContainers' -count 1 $(TESTFLAGS) ./chaos
+
+# The benchmark beside its targets; BENCH=quick takes under two minutes.
+bench: build loadgen
+	$(GO) run ./bench -mode $(or $(BENCH),full)
+
+loadgen:
+	cd bench/loadgen && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o ../../bin/loadgen .
+
+lint: fresh
+	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go')); \
+	  test -z "$$unformatted" || { echo "gofmt -w these:" $$unformatted; exit 1; }
+	$(GO) vet ./...
+	$(GO) vet -tags docker ./...
+	$(GO) tool staticcheck ./...
+	set -e; tool=$$($(GO) tool -n staticcheck); \
+	  for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $$tool ./...); done
+
+# Fails when generated code differs from what its sources would give.
+.PHONY: fresh
+fresh:
+	cd proto && $(GO) run ./internal/generate -check
+
+generate:
+	$(GO) generate ./...

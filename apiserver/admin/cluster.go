@@ -1,0 +1,43 @@
+package admin
+
+import "context"
+
+// Cluster is what the commands act on.
+type Cluster interface {
+	Members(ctx context.Context) ([]Member, error)
+	// Leave takes this node out of the cluster for good and then stops it.
+	Leave(ctx context.Context) error
+	// TransferLeadership hands leadership to the named voter, or to the best one when the name is empty.
+	TransferLeadership(ctx context.Context, name string) error
+	// Remove takes a dead member out of the cluster.
+	Remove(ctx context.Context, name string) error
+	// Snapshot makes this node write a snapshot now.
+	Snapshot(ctx context.Context) (Snapshot, error)
+}
+
+// Refused is an answer of a Cluster that can't do what it was asked, for a reason that the operator can act on.
+type Refused struct{ Reason string }
+
+func (e *Refused) Error() string { return e.Reason }
+
+// Member is one node as `quorate members` shows it.
+type Member struct {
+	Name         string `json:"name"`
+	APIAddr      string `json:"apiAddr"`
+	PeerAddr     string `json:"peerAddr"`
+	Role         string `json:"role"` // leader, voter or nonvoter
+	Alive        bool   `json:"alive"`
+	AppliedIndex uint64 `json:"appliedIndex"`
+	LastIndex    uint64 `json:"lastIndex"`
+}
+
+// Members is the answer of GET /cluster/v1/members.
+type Members struct {
+	Members []Member `json:"members"`
+}
+
+// Snapshot is the answer of POST /cluster/v1/snapshot.
+type Snapshot struct {
+	ID    string `json:"id"`
+	Index uint64 `json:"index"`
+}

@@ -1,0 +1,4 @@
+// Package admin serves the operator's commands under /cluster/v1/: members, leave, transfer-leader, remove and snapshot.
+//
+// Callers are authenticated and authorized before they get here. It has no goroutines.
+package admin

@@ -1,0 +1,99 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"quorate/apiserver/route"
+	"quorate/apiserver/status"
+)
+
+// Prefix is where the commands are.
+const Prefix = "/cluster/v1/"
+
+// deadline bounds a command; moving leadership and writing a snapshot take their time.
+const deadline = 60 * time.Second
+
+// Register adds the routes of the commands.
+//
+//	GET  /cluster/v1/members
+//	POST /cluster/v1/leave
+//	POST /cluster/v1/transfer-leader?name=n2   the name may be left out
+//	POST /cluster/v1/remove?name=n2
+//	POST /cluster/v1/snapshot
+func Register(add func(method, path string, e *route.Endpoint), cluster Cluster) {
+	h := handlers{cluster}
+	add(http.MethodGet, Prefix+"members", endpoint("get", route.ClassRead, h.members))
+	add(http.MethodPost, Prefix+"leave", endpoint("post", route.ClassWrite, h.leave))
+	add(http.MethodPost, Prefix+"transfer-leader", endpoint("post", route.ClassWrite, h.transferLeader))
+	add(http.MethodPost, Prefix+"remove", endpoint("post", route.ClassWrite, h.remove))
+	add(http.MethodPost, Prefix+"snapshot", endpoint("post", route.ClassWrite, h.snapshot))
+}
+
+func endpoint(verb string, class route.Class, serve func(c *route.Call) error) *route.Endpoint {
+	return &route.Endpoint{Verb: verb, Class: class, Serve: serve}
+}
+
+type handlers struct{ cluster Cluster }
+
+func (h handlers) members(c *route.Call) error {
+	return run(c, func(ctx context.Context) (any, error) {
+		members, err := h.cluster.Members(ctx)
+		return Members{Members: members}, err
+	})
+}
+
+func (h handlers) leave(c *route.Call) error {
+	return run(c, func(ctx context.Context) (any, error) {
+		return status.Success(status.Subject{}, ""), h.cluster.Leave(ctx)
+	})
+}
+
+func (h handlers) transferLeader(c *route.Call) error {
+	return run(c, func(ctx context.Context) (any, error) {
+		return status.Success(status.Subject{}, ""), h.cluster.TransferLeadership(ctx, c.Query().Get("name"))
+	})
+}
+
+func (h handlers) remove(c *route.Call) error {
+	name := c.Query().Get("name")
+	if name == "" {
+		return status.NewBadRequest("the parameter name is required")
+	}
+	return run(c, func(ctx context.Context) (any, error) {
+		return status.Success(status.Subject{Name: name}, ""), h.cluster.Remove(ctx, name)
+	})
+}
+
+func (h handlers) snapshot(c *route.Call) error {
+	return run(c, func(ctx context.Context) (any, error) { return h.cluster.Snapshot(ctx) })
+}
+
+// run answers with what a command returns.
+func run(c *route.Call, command func(ctx context.Context) (any, error)) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	ctx, cancel, err := c.Deadline(deadline)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	answer, err := command(ctx)
+	if refused, ok := errors.AsType[*Refused](err); ok {
+		return status.NewRefusedCommand(refused.Reason)
+	}
+	if err != nil {
+		return err
+	}
+	document, err := json.Marshal(answer)
+	if err != nil {
+		return fmt.Errorf("encode answer of a command: %w", err)
+	}
+	return c.Document(http.StatusOK, document, form)
+}

@@ -1,0 +1,123 @@
+package auth
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+)
+
+// ErrUnauthenticated is the one answer to credentials that are missing or no good; it never says why (semantics J2).
+var ErrUnauthenticated = errors.New("unauthenticated")
+
+// maxCachedTokens bounds the cache of verified tokens; when it is full it starts anew.
+const maxCachedTokens = 4096
+
+// maxTokenBytes bounds what is parsed on behalf of strangers.
+const maxTokenBytes = 8 << 10
+
+// Authenticator turns bearer tokens into users: static ones from a file, and signed ones.
+type Authenticator struct {
+	key    []byte
+	static map[string]*User // by token
+	parser *jwt.Parser
+
+	// verified is copied on write: a request reads it without a lock.
+	verified atomic.Pointer[map[string]verifiedToken]
+	mu       sync.Mutex // serialises the writers of verified
+}
+
+type verifiedToken struct {
+	user    *User
+	expires time.Time // zero: never
+}
+
+// NewAuthenticator accepts tokens signed with key, and those of the token file, if one is named.
+func NewAuthenticator(key []byte, tokenFile string) (*Authenticator, error) {
+	static, err := readTokenFile(tokenFile)
+	if err != nil {
+		return nil, err
+	}
+	a := &Authenticator{
+		key:    key,
+		static: static,
+		parser: jwt.NewParser(
+			jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
+			jwt.WithIssuer(issuerName),
+			jwt.WithExpirationRequired(),
+		),
+	}
+	a.verified.Store(&map[string]verifiedToken{})
+	return a, nil
+}
+
+// Authenticate returns the user of a request's Authorization header at the time now.
+func (a *Authenticator) Authenticate(h http.Header, now time.Time) (*User, error) {
+	token, ok := bearer(h)
+	if !ok {
+		return nil, ErrUnauthenticated
+	}
+	if known, ok := (*a.verified.Load())[token]; ok && (known.expires.IsZero() || now.Before(known.expires)) {
+		return known.user, nil
+	}
+	return a.verify(token, now)
+}
+
+// bearer takes the token out of the header: scheme in any case, spaces trimmed, not empty (J3).
+func bearer(h http.Header) (string, bool) {
+	values := h["Authorization"]
+	if len(values) != 1 {
+		return "", false
+	}
+	scheme, token, ok := strings.Cut(strings.TrimSpace(values[0]), " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return "", false
+	}
+	token = strings.TrimSpace(token)
+	return token, token != "" && len(token) <= maxTokenBytes
+}
+
+func (a *Authenticator) verify(token string, now time.Time) (*User, error) {
+	if user, ok := a.static[token]; ok {
+		a.remember(token, verifiedToken{user: user})
+		return user, nil
+	}
+	var c claims
+	if _, err := a.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return a.key, nil }); err != nil {
+		return nil, ErrUnauthenticated
+	}
+	if c.Subject == "" || !now.Before(c.ExpiresAt.Time) {
+		return nil, ErrUnauthenticated
+	}
+	user := newUser(Identity{Name: c.Subject, UID: c.UID, Groups: c.Groups})
+	a.remember(token, verifiedToken{user: user, expires: c.ExpiresAt.Time})
+	return user, nil
+}
+
+func (a *Authenticator) remember(token string, v verifiedToken) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	next := map[string]verifiedToken{}
+	if old := *a.verified.Load(); len(old) < maxCachedTokens {
+		next = maps.Clone(old)
+	}
+	// The header's string is part of a larger buffer of the connection; keep only the token.
+	next[strings.Clone(token)] = v
+	a.verified.Store(&next)
+}
+
+// Impersonation reports whether the request asks to act as another user. That is not offered, and so must be refused, never
+// ignored (J12).
+func Impersonation(h http.Header) bool {
+	for name := range h {
+		if strings.HasPrefix(name, "Impersonate-") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package auth
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Attributes are what a decision is made from (semantics J13–J17).
+type Attributes struct {
+	Verb string
+	// Path is set for requests that are not about resources; the fields below it are empty then.
+	Path string
+
+	Group       string
+	Version     string
+	Resource    string
+	Subresource string
+	Namespace   string
+	Name        string
+}
+
+// Authorizer decides. Implementations are safe for concurrent use and must be cheap.
+type Authorizer interface {
+	Allows(u *User, a *Attributes) bool
+}
+
+// MastersOnly allows everything to system:masters and nothing to anybody else.
+type MastersOnly struct{}
+
+// Allows implements Authorizer.
+func (MastersOnly) Allows(u *User, _ *Attributes) bool { return u.In(MastersGroup) }
+
+// Denial is the reason that a refused user gets to read (J26).
+func Denial(u *User, a *Attributes) string {
+	if a.Path != "" {
+		return fmt.Sprintf("User %q cannot %s path %q", u.Name, a.Verb, a.Path)
+	}
+	resource := a.Resource
+	if a.Subresource != "" {
+		resource += "/" + a.Subresource
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "User %q cannot %s resource %q in API group %q", u.Name, a.Verb, resource, a.Group)
+	if a.Namespace != "" {
+		fmt.Fprintf(&b, " in the namespace %q", a.Namespace)
+	} else {
+		b.WriteString(" at the cluster scope")
+	}
+	return b.String()
+}

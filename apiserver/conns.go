@@ -1,0 +1,133 @@
+package apiserver
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+const (
+	// stuckTick is how often connections are looked at.
+	stuckTick = 5 * time.Second
+	// stuckAfter is how many ticks one write may wait for the client to take it.
+	stuckAfter = 6
+)
+
+// connections is a listener that bounds the connections open, and closes those whose client takes nothing.
+//
+// Deadlines would do the second as well, at two timer operations a write (5 % of a GET); here a write costs two stores.
+type connections struct {
+	net.Listener
+	max   int
+	hits  prometheus.Counter
+	stuck prometheus.Counter
+	ticks atomic.Int64
+
+	mu   sync.Mutex
+	open map[*guarded]struct{}
+}
+
+func guard(l net.Listener, limit int, m *metrics) *connections {
+	c := &connections{
+		Listener: l, max: limit, hits: m.limits.WithLabelValues("connections"), stuck: m.stuck,
+		open: make(map[*guarded]struct{}),
+	}
+	c.ticks.Store(1) // 0 means that a connection is not writing
+	return c
+}
+
+// Accept implements net.Listener. Connections over the bound are closed at once.
+func (c *connections) Accept() (net.Conn, error) {
+	for {
+		raw, err := c.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		conn := &guarded{Conn: raw, all: c}
+		if c.add(conn) {
+			return conn, nil
+		}
+		c.hits.Inc()
+		_ = raw.Close() // nobody was promised anything on it
+	}
+}
+
+func (c *connections) add(conn *guarded) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.open) >= c.max {
+		return false
+	}
+	c.open[conn] = struct{}{}
+	return true
+}
+
+// count returns the number of open connections.
+func (c *connections) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.open)
+}
+
+// run closes stuck connections until ctx ends.
+func (c *connections) run(ctx context.Context) error {
+	t := time.NewTicker(stuckTick)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			c.closeStuck(c.ticks.Add(1))
+		}
+	}
+}
+
+func (c *connections) closeStuck(now int64) {
+	for _, conn := range c.stuckAt(now) {
+		c.stuck.Inc()
+		_ = conn.Close() // the write under way fails, which is what is wanted
+	}
+}
+
+func (c *connections) stuckAt(now int64) []*guarded {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var stuck []*guarded
+	for conn := range c.open {
+		if since := conn.writing.Load(); since != 0 && now-since >= stuckAfter {
+			stuck = append(stuck, conn)
+		}
+	}
+	return stuck
+}
+
+// guarded is a connection that notes since when it writes.
+type guarded struct {
+	net.Conn
+	all     *connections
+	writing atomic.Int64 // the tick at which the write under way began; 0 between writes
+	once    sync.Once
+}
+
+// Write implements net.Conn.
+func (g *guarded) Write(p []byte) (int, error) {
+	g.writing.Store(g.all.ticks.Load())
+	n, err := g.Conn.Write(p)
+	g.writing.Store(0)
+	return n, err
+}
+
+// Close implements net.Conn.
+func (g *guarded) Close() error {
+	g.once.Do(func() {
+		g.all.mu.Lock()
+		defer g.all.mu.Unlock()
+		delete(g.all.open, g)
+	})
+	return g.Conn.Close()
+}

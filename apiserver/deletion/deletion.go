@@ -1,0 +1,136 @@
+package deletion
+
+import (
+	"slices"
+	"time"
+
+	"quorate/apiserver/schema"
+	"quorate/apiserver/stored"
+)
+
+// Action is what a delete comes to.
+type Action uint8
+
+// The actions.
+const (
+	Nothing Action = iota // it is going already
+	Mark                  // store the object of the decision; the rest happens later
+	Remove                // take it out of the store
+	Refuse                // it is one of the namespaces that stay (G41)
+)
+
+// PlatformFinalizer stands in a namespace's spec until all of its content is gone.
+const PlatformFinalizer = "platform"
+
+// terminatingPhase is the phase of a namespace that is going (G37).
+const terminatingPhase = "Terminating"
+
+// garbageFinalizers ask the garbage collector for something; deleting with policy Background takes them off (G23).
+var garbageFinalizers = []string{"orphan", "foregroundDeletion"}
+
+// Options are those of a delete that bear on the decision.
+type Options struct {
+	// Grace is the grace period asked for in seconds; nil for the kind's own.
+	Grace *int64
+	// Background takes the garbage collector's finalizers off.
+	Background bool
+}
+
+// Decision is what to do, and the object to do it with.
+type Decision struct {
+	Action Action
+	// Object is the changed object: to store on Mark, the last state on Remove.
+	Object *schema.Object
+}
+
+// Decide says what deleting the stored object o means at the time now. It works on a copy.
+func Decide(o *schema.Object, opts Options, now time.Time) Decision {
+	o = o.Copy()
+	if opts.Background {
+		dropFinalizers(o.Finalizers(), garbageFinalizers...)
+	}
+	if isNamespace(o) {
+		return decideNamespace(o, now)
+	}
+	grace := gracePeriod(o, opts.Grace)
+	if _, terminating := o.DeletionTimestamp(); terminating {
+		return shorten(o, grace, opts.Grace != nil, now)
+	}
+	if grace == 0 && o.Finalizers().Len() == 0 {
+		return Decision{Action: Remove, Object: o}
+	}
+	mark(o, grace, now)
+	return Decision{Action: Mark, Object: o}
+}
+
+func mark(o *schema.Object, grace int64, now time.Time) {
+	o.SetDeletion(now.Add(time.Duration(grace)*time.Second), grace)
+	if o.Kind.Strategy.Generation {
+		o.SetGeneration(o.Generation() + 1)
+	}
+}
+
+// shorten decides about an object that is going already: a shorter grace period brings its end nearer, nothing else does
+// anything (G14, G15, G20).
+func shorten(o *schema.Object, grace int64, asked bool, now time.Time) Decision {
+	if Complete(o) {
+		return Decision{Action: Remove, Object: o}
+	}
+	left, _ := o.DeletionGracePeriodSeconds()
+	if !asked || grace >= left {
+		return Decision{Action: Nothing, Object: o}
+	}
+	end, _ := o.DeletionTimestamp()
+	// Never later than before.
+	if sooner := now.Add(time.Duration(grace) * time.Second); sooner.Before(end) {
+		end = sooner
+	}
+	o.SetDeletion(end, grace)
+	if Complete(o) {
+		return Decision{Action: Remove, Object: o}
+	}
+	return Decision{Action: Mark, Object: o}
+}
+
+// gracePeriod is what was asked for, or the kind's own; only kinds that have one know grace periods at all (G10, G11, G16).
+func gracePeriod(o *schema.Object, asked *int64) int64 {
+	if o.Kind.Strategy.DefaultGracePeriod == 0 {
+		return 0
+	}
+	if o.Root().Lookup("spec", "nodeName").Str() == "" {
+		return 0
+	}
+	switch o.Root().Lookup("status", "phase").Str() {
+	case "Succeeded", "Failed":
+		return 0
+	}
+	if asked != nil {
+		return *asked
+	}
+	if own := o.Root().Lookup("spec", "terminationGracePeriodSeconds"); own.IsSet() {
+		return max(own.Int(), 0)
+	}
+	return o.Kind.Strategy.DefaultGracePeriod
+}
+
+// Complete reports whether a stored or changed object is going and nothing holds it any longer (E16).
+func Complete(o *schema.Object) bool {
+	if _, terminating := o.DeletionTimestamp(); !terminating {
+		return false
+	}
+	if grace, _ := o.DeletionGracePeriodSeconds(); grace > 0 && !isNamespace(o) {
+		return false
+	}
+	return o.Finalizers().Len() == 0 && (!isNamespace(o) || namespaceFinalizers(o).Len() == 0)
+}
+
+// dropFinalizers removes the named ones from a list of finalizers.
+func dropFinalizers(list *schema.Value, names ...string) {
+	for i := list.Len() - 1; i >= 0; i-- {
+		if slices.Contains(names, list.At(i).Str()) {
+			list.RemoveAt(i)
+		}
+	}
+}
+
+func isNamespace(o *schema.Object) bool { return o.Kind.Resource == stored.Namespaces }

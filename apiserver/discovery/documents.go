@@ -1,0 +1,50 @@
+package discovery
+
+// The documents of discovery, in the order in which their members are written.
+
+type apiVersions struct {
+	Kind            string          `json:"kind"`
+	Versions        []string        `json:"versions"`
+	ServerAddresses []serverAddress `json:"serverAddressByClientCIDRs"`
+}
+
+type serverAddress struct {
+	ClientCIDR    string `json:"clientCIDR"`
+	ServerAddress string `json:"serverAddress"`
+}
+
+type groupList struct {
+	Kind       string  `json:"kind"`
+	APIVersion string  `json:"apiVersion"`
+	Groups     []group `json:"groups"`
+}
+
+type group struct {
+	Kind             string         `json:"kind,omitempty"`
+	APIVersion       string         `json:"apiVersion,omitempty"`
+	Name             string         `json:"name"`
+	Versions         []groupVersion `json:"versions"`
+	PreferredVersion groupVersion   `json:"preferredVersion"`
+}
+
+type groupVersion struct {
+	GroupVersion string `json:"groupVersion"`
+	Version      string `json:"version"`
+}
+
+type resourceList struct {
+	Kind         string     `json:"kind"`
+	APIVersion   string     `json:"apiVersion"`
+	GroupVersion string     `json:"groupVersion"`
+	Resources    []resource `json:"resources"`
+}
+
+type resource struct {
+	Name         string   `json:"name"`
+	SingularName string   `json:"singularName"`
+	Namespaced   bool     `json:"namespaced"`
+	Kind         string   `json:"kind"`
+	Verbs        []string `json:"verbs"`
+	ShortNames   []string `json:"shortNames,omitempty"`
+	Categories   []string `json:"categories,omitempty"`
+}

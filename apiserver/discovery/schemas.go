@@ -1,0 +1,133 @@
+package discovery
+
+import (
+	"strconv"
+
+	"quorate/apiserver/schema"
+)
+
+// schemas collects the component schemas of one OpenAPI document: one for each message that its kinds reach.
+type schemas struct {
+	all   object
+	names map[*schema.Message]string
+}
+
+func newSchemas() *schemas { return &schemas{all: object{}, names: map[*schema.Message]string{}} }
+
+// name returns a message's name in the document. Kinds of different contexts may have a message of one name with other fields.
+func (s *schemas) name(m *schema.Message) (name string, known bool) {
+	if name, known = s.names[m]; known {
+		return name, true
+	}
+	name = m.Name
+	for n := 2; s.all[name] != nil; n++ {
+		name = m.Name + "." + strconv.Itoa(n)
+	}
+	s.names[m] = name
+	return name, false
+}
+
+// addKind adds a kind's message, its list, and names both for clients that look a kind up.
+func (s *schemas) addKind(k *schema.Kind) {
+	s.reference(k.Message)
+	name, _ := s.name(k.Message)
+	if component, ok := s.all[name].(object); ok {
+		component["x-kubernetes-group-version-kind"] = []object{groupVersionKind(k)}
+	}
+	s.all[k.ListKind] = object{
+		"type": "object",
+		"properties": object{
+			"apiVersion": object{"type": "string"},
+			"kind":       object{"type": "string"},
+			"metadata": object{"type": "object", "properties": object{
+				"selfLink": object{"type": "string"}, "resourceVersion": object{"type": "string"},
+				"continue": object{"type": "string"},
+			}},
+			"items": object{"type": "array", "items": s.reference(k.Message)},
+		},
+		"required": []string{"items"},
+		"x-kubernetes-group-version-kind": []object{
+			{"group": k.Group, "version": k.Version, "kind": k.ListKind},
+		},
+	}
+}
+
+func (s *schemas) listReference(k *schema.Kind) object { return referenceTo(k.ListKind) }
+
+func referenceTo(name string) object { return object{"$ref": "#/components/schemas/" + name} }
+
+// reference returns a reference to a message's schema, which it adds the first time. Messages may contain themselves.
+func (s *schemas) reference(m *schema.Message) object {
+	name, known := s.name(m)
+	if known {
+		return referenceTo(name)
+	}
+	properties := object{}
+	component := object{"type": "object", "properties": properties}
+	s.all[name] = component
+	var required []string
+	for _, f := range m.Fields() {
+		property := s.typed(f.Type)
+		if text := description(f.Spec); text != "" {
+			property = described(property, text)
+		}
+		properties[f.Name] = property
+		if f.Spec.Required {
+			required = append(required, f.Name)
+		}
+	}
+	if len(required) > 0 {
+		component["required"] = required
+	}
+	return referenceTo(name)
+}
+
+// described adds a description; a reference can't have one beside it, so it is wrapped.
+func described(property object, text string) object {
+	if _, isReference := property["$ref"]; isReference {
+		return object{"allOf": []object{property}, "description": text}
+	}
+	property["description"] = text
+	return property
+}
+
+// description says what the tables say of a field.
+func description(f *schema.FieldSpec) string {
+	for _, text := range []string{f.Note, f.Rule, f.DefaultRule} {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// typed is the schema of a type.
+func (s *schemas) typed(t *schema.Type) object {
+	switch t.Form {
+	case schema.FormMessage:
+		return s.reference(t.Message())
+	case schema.FormList:
+		return object{"type": "array", "items": s.typed(t.Elem())}
+	case schema.FormMap:
+		return object{"type": "object", "additionalProperties": s.typed(t.Elem())}
+	case schema.FormBool:
+		return object{"type": "boolean"}
+	case schema.FormInt32, schema.FormUint32:
+		return object{"type": "integer", "format": "int32"}
+	case schema.FormInt64:
+		return object{"type": "integer", "format": "int64"}
+	case schema.FormDouble:
+		return object{"type": "number", "format": "double"}
+	case schema.FormBytes:
+		return object{"type": "string", "format": "byte"}
+	case schema.FormTime:
+		return object{"type": "string", "format": "date-time"}
+	case schema.FormIntOrString:
+		return object{"oneOf": []object{{"type": "integer"}, {"type": "string"}}, "format": "int-or-string"}
+	case schema.FormQuantity:
+		return object{"oneOf": []object{{"type": "string"}, {"type": "number"}}}
+	case schema.FormRaw:
+		return object{"type": "object"}
+	}
+	return object{"type": "string"}
+}

@@ -1,0 +1,7 @@
+// Package apiserver is the REST front of a node: it authenticates, routes, reads and writes objects through a replicated store
+// and streams their changes.
+//
+// It owns the listener and every request goroutine. New builds a server and starts nothing; Run serves until its context ends,
+// then shuts down in order: not ready, watches end, the listener stops accepting, requests under way finish.
+// It knows nothing of Raft: it sees the Store and admin.Cluster interfaces.
+package apiserver

@@ -1,0 +1,39 @@
+package apiserver
+
+import (
+	"net/http"
+
+	"quorate/apiserver/route"
+)
+
+// exchange is one request with its answer: a writer that notes what was sent.
+type exchange struct {
+	http.ResponseWriter
+	call   route.Call
+	series *route.Series
+
+	code  int // 0 until the header is sent
+	bytes int64
+	id    [1]string // Audit-Id
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(code int) {
+	if x.code == 0 {
+		x.code = code
+	}
+	x.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter.
+func (x *exchange) Write(p []byte) (int, error) {
+	if x.code == 0 {
+		x.code = http.StatusOK
+	}
+	n, err := x.ResponseWriter.Write(p)
+	x.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }

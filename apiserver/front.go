@@ -1,0 +1,218 @@
+package apiserver
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"quorate/apiserver/auth"
+	"quorate/apiserver/negotiate"
+	"quorate/apiserver/route"
+	"quorate/apiserver/selector"
+	"quorate/apiserver/status"
+)
+
+// front is what every request goes through: authenticate, route, authorize, bound, serve; then count, log, clean up.
+type front struct {
+	table         *route.Table
+	open          *route.Table // paths that need no credentials
+	authenticator *auth.Authenticator
+	authorizer    auth.Authorizer
+	reads, writes gate
+	bodies        *route.Budget
+	metrics       *metrics
+	unrouted      *route.Series // of requests that came to no endpoint
+	audit         *audit
+	log           *slog.Logger
+	ids           requestIDs
+	fixed         fixedHeaders
+}
+
+// fixedHeaders are header values that all answers share; net/http only reads them.
+type fixedHeaders struct{ cacheControl, noSniff, challenge []string }
+
+func newFixedHeaders() fixedHeaders {
+	return fixedHeaders{
+		cacheControl: []string{"no-cache, private"},
+		noSniff:      []string{"nosniff"},
+		challenge:    []string{`Bearer realm="platform"`},
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, series: f.unrouted}
+	x.call = route.Call{W: x, R: r, Now: time.Now(), Authorizer: f.authorizer, Bodies: f.bodies, Faults: f}
+	x.id[0] = f.ids.next()
+	defer f.finish(x)
+	h := w.Header()
+	h["Audit-Id"] = x.id[:]
+	h["Cache-Control"] = f.fixed.cacheControl
+	if err := f.serve(x); err != nil {
+		f.fail(x, err)
+	}
+}
+
+func (f *front) serve(x *exchange) error {
+	c := &x.call
+	if isOpen(c.R.URL.Path) {
+		return f.dispatch(x, f.open)
+	}
+	user, err := f.user(c)
+	if err != nil {
+		return status.NewUnauthorized()
+	}
+	c.User = user
+	if auth.Impersonation(c.R.Header) {
+		return status.NewForbiddenPath("impersonation is not offered")
+	}
+	return f.dispatch(x, f.table)
+}
+
+// user is who a token names or, where the request has none, a client certificate.
+func (f *front) user(c *route.Call) (*auth.User, error) {
+	if _, given := c.R.Header["Authorization"]; !given {
+		if user := auth.OfCertificate(c.R.TLS); user != nil {
+			return user, nil
+		}
+	}
+	return f.authenticator.Authenticate(c.R.Header, c.Now)
+}
+
+// isOpen reports whether a path is served without credentials: health, and the version (semantics Z13).
+func isOpen(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch first {
+	case "livez", "readyz", "healthz", "version":
+		return true
+	}
+	return false
+}
+
+func (f *front) dispatch(x *exchange, table *route.Table) error {
+	c := &x.call
+	allow, ok := table.Find(c)
+	if !ok {
+		if allow != "" {
+			return status.NewMethodNotAllowed(c.Subject(), allow)
+		}
+		return status.NewNoRoute()
+	}
+	if err := f.chooseWatch(c); err != nil {
+		return err
+	}
+	e := c.Endpoint
+	x.series = e.Series
+	if c.User != nil && !e.Authenticated && !e.LateAuthorization {
+		name := c.Name
+		if name == "" && (e.Verb == route.VerbList || e.Verb == route.VerbWatch) {
+			name = selector.NameOf(c.Query().Get("fieldSelector"))
+		}
+		if err := c.Authorize(c.Namespace, name); err != nil {
+			return err
+		}
+	}
+	gate := f.gate(e.Class)
+	if gate == nil {
+		return e.Serve(c)
+	}
+	if !gate.enter() {
+		return status.NewTooManyRequests()
+	}
+	defer gate.leave()
+	return e.Serve(c)
+}
+
+// chooseWatch turns a list into a watch when the query asks for it (C45).
+func (f *front) chooseWatch(c *route.Call) error {
+	if c.Endpoint.Watch == nil || c.R.URL.RawQuery == "" {
+		return nil
+	}
+	watch, err := c.Query().Bool("watch")
+	if watch {
+		c.Endpoint = c.Endpoint.Watch
+	}
+	return err
+}
+
+func (f *front) gate(class route.Class) *gate {
+	switch class {
+	case route.ClassRead:
+		return &f.reads
+	case route.ClassWrite:
+		return &f.writes
+	}
+	return nil
+}
+
+// fail answers with the Status of an error, or breaks off an answer that has begun (I29).
+func (f *front) fail(x *exchange, err error) {
+	failed, mapped := status.From(err, x.call.Subject())
+	if !mapped {
+		f.Unforeseen(&x.call, err)
+	}
+	if x.code != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	h := x.Header()
+	h["X-Content-Type-Options"] = f.fixed.noSniff
+	if failed.Allow != "" {
+		h["Allow"] = []string{failed.Allow}
+	}
+	if d := failed.Status.Details; d != nil && d.RetryAfterSeconds > 0 {
+		h["Retry-After"] = []string{strconv.Itoa(d.RetryAfterSeconds)}
+	}
+	if failed.Status.Code == http.StatusUnauthorized {
+		h["Www-Authenticate"] = f.fixed.challenge
+	}
+	form, err := x.call.Form()
+	if err != nil || failed.Status.Code == http.StatusNotAcceptable {
+		form = negotiate.JSON // nothing acceptable: the body is JSON all the same (B23)
+	}
+	if err := x.call.Document(failed.Status.Code, failed.Status.JSON(), form); err != nil {
+		f.log.Error("answer with a Status", "request", x.id[0], "error", err)
+	}
+}
+
+// Unforeseen implements route.Faults.
+func (f *front) Unforeseen(c *route.Call, err error) {
+	f.metrics.unmapped.Inc()
+	f.log.Error("request failed in an unforeseen way", "request", c.W.Header().Get("Audit-Id"), "method", c.R.Method,
+		"path", c.R.URL.Path, "error", err)
+}
+
+// finish ends a request, whatever became of it.
+func (f *front) finish(x *exchange) {
+	abort := false
+	if reason := recover(); reason != nil {
+		abort = f.recovered(x, reason)
+	}
+	x.call.Release()
+	took := time.Since(x.call.Now)
+	x.series.Observe(x.code, took)
+	f.metrics.sent.Add(float64(x.bytes))
+	f.audit.log(x, took)
+	if abort {
+		// net/http resets the stream, so that the client does not take a part for the whole.
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// recovered answers for a handler that panicked (I27); abort is true when an answer that has begun must be broken off.
+func (f *front) recovered(x *exchange, reason any) (abort bool) {
+	if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		return true
+	}
+	f.metrics.panics.Inc()
+	f.log.Error("handler panicked", "request", x.id[0], "method", x.call.R.Method, "path", x.call.R.URL.Path,
+		"reason", reason, "stack", string(debug.Stack()))
+	if x.code != 0 {
+		return true
+	}
+	f.fail(x, status.NewInternal("this request caused the server to panic; look in its log for request "+x.id[0]))
+	return false
+}

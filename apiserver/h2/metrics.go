@@ -1,0 +1,71 @@
+package h2
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// The bounds that can be hit: the values of the label "limit".
+const (
+	limitStreams       = "streams"
+	limitHandlers      = "handlers"
+	limitHeaderList    = "header_list"
+	limitContinuations = "continuations"
+	limitResets        = "resets"
+	limitControl       = "queued_control"
+	limitIdleFrames    = "idle_frames"
+	limitHeaderTime    = "header_time"
+	limitPing          = "ping"
+	limitWriteStall    = "write_stall"
+)
+
+type metrics struct {
+	connections prometheus.Gauge
+	requests    prometheus.Counter
+	resets      prometheus.Counter
+	faults      *prometheus.CounterVec
+	limits      *prometheus.CounterVec
+}
+
+func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		connections: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_h2_connections",
+			Help: "Open HTTP/2 connections.",
+		}),
+		requests: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_h2_requests_total",
+			Help: "Requests handed to a handler.",
+		}),
+		resets: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_h2_resets_total",
+			Help: "Streams reset by clients while they were open.",
+		}),
+		faults: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_apiserver_h2_faults_total",
+			Help: "Streams and connections that the server broke off because of what the client sent, by scope and error code.",
+		}, []string{"scope", "code"}),
+		limits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_apiserver_h2_limit_hits_total",
+			Help: "Bounds of HTTP/2 connections that were hit, by bound.",
+		}, []string{"limit"}),
+	}
+	for _, limit := range []string{
+		limitStreams, limitHandlers, limitHeaderList, limitContinuations, limitResets, limitControl, limitIdleFrames,
+		limitHeaderTime, limitPing, limitWriteStall,
+	} {
+		m.limits.WithLabelValues(limit)
+	}
+	if reg == nil {
+		return m, nil
+	}
+	for _, c := range []prometheus.Collector{m.connections, m.requests, m.resets, m.faults, m.limits} {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("register a metric of HTTP/2: %w", err)
+		}
+	}
+	return m, nil
+}
+
+func (m *metrics) hit(limit string) { m.limits.WithLabelValues(limit).Inc() }

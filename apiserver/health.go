@@ -1,0 +1,93 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"quorate/apiserver/route"
+	"quorate/apiserver/status"
+)
+
+// check is one thing that health depends on.
+type check struct {
+	name string
+	run  func() error
+}
+
+// health answers for /livez, /readyz and /healthz (semantics L13, L14). They need no credentials and tell no reasons.
+type health struct {
+	live, ready []check
+	draining    atomic.Bool
+}
+
+func newHealth(store Store) *health {
+	h := &health{}
+	ping := check{"ping", func() error { return nil }}
+	h.live = []check{ping}
+	h.ready = []check{
+		ping,
+		{"store", store.Ready},
+		{"shutdown", func() error {
+			if h.draining.Load() {
+				return errors.New("the server is shutting down")
+			}
+			return nil
+		}},
+	}
+	return h
+}
+
+func (h *health) register(add func(method, path string, e *route.Endpoint)) {
+	for path, checks := range map[string][]check{"/livez": h.live, "/readyz": h.ready, "/healthz": h.ready} {
+		serve := func(c *route.Call) error { return answerChecks(c, strings.TrimPrefix(path, "/"), checks) }
+		add(http.MethodGet, path, &route.Endpoint{Verb: route.VerbGet, Serve: serve, Class: route.ClassRead})
+		add(http.MethodGet, path+"/:name", &route.Endpoint{Verb: route.VerbGet, Serve: serve, Class: route.ClassRead})
+	}
+}
+
+// answerChecks runs the checks, or the one that the path names.
+func answerChecks(c *route.Call, group string, checks []check) error {
+	if c.Name != "" {
+		i := slices.IndexFunc(checks, func(k check) bool { return k.name == c.Name })
+		if i < 0 {
+			return status.NewNoRoute()
+		}
+		checks = checks[i : i+1]
+	}
+	excluded := c.Query()["exclude"]
+	var report strings.Builder
+	failed := false
+	for _, k := range checks {
+		switch {
+		case slices.Contains(excluded, k.name):
+			fmt.Fprintf(&report, "[+]%s excluded: ok\n", k.name)
+		case k.run() != nil:
+			failed = true
+			fmt.Fprintf(&report, "[-]%s failed: reason withheld\n", k.name)
+		default:
+			fmt.Fprintf(&report, "[+]%s ok\n", k.name)
+		}
+	}
+	return writeHealth(c, group, report.String(), failed)
+}
+
+func writeHealth(c *route.Call, group, report string, failed bool) error {
+	h := c.W.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	code, text := http.StatusOK, "ok"
+	switch {
+	case failed:
+		code, text = http.StatusInternalServerError, report+group+" check failed\n"
+	case c.Query().Has("verbose"):
+		text = report + group + " check passed\n"
+	}
+	c.W.WriteHeader(code)
+	// A prober that has gone is no error of ours.
+	_, _ = c.W.Write([]byte(text))
+	return nil
+}

@@ -1,0 +1,173 @@
+package apiserver
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"quorate/apiserver/auth"
+	"quorate/apiserver/route"
+	"quorate/apiserver/status"
+)
+
+// bareFront is a front with one route of its own, and a token for it.
+func bareFront(t *testing.T, e *route.Endpoint) (f *front, token string, log *bytes.Buffer) {
+	t.Helper()
+	reg := prometheus.NewRegistry()
+	log = &bytes.Buffer{}
+	logger := slog.New(slog.NewTextHandler(log, nil))
+	key := []byte("key")
+	f, err := newFront(Config{
+		SigningKey: key, Registerer: reg, Logger: logger, AuditLogger: slog.New(slog.DiscardHandler),
+		AuditPolicy: AuditNone, Limits: Limits{Reads: 1}.withDefaults(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	series := route.NewMetrics(reg)
+	f.unrouted = series.Series("none", "none")
+	e.Series = series.Series(e.Verb, "none")
+	f.table.Add(http.MethodGet, "/x", e)
+	token, err = auth.NewIssuer(key).Issue(auth.Identity{Name: "a", Groups: []string{auth.MastersGroup}}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, token, log
+}
+
+// valueOf reads a counter.
+func valueOf(t *testing.T, c prometheus.Counter) float64 {
+	t.Helper()
+	var m dto.Metric
+	if err := c.Write(&m); err != nil {
+		t.Fatal(err)
+	}
+	return m.GetCounter().GetValue()
+}
+
+func get(t *testing.T, s *httptest.Server, token string) (*http.Response, string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := s.Client().Do(req)
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return resp, string(body), err
+}
+
+func TestFrontFailures(t *testing.T) {
+	t.Parallel()
+	t.Run("I27 a panic is answered with 500 and counted", func(t *testing.T) {
+		t.Parallel()
+		f, token, log := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { panic("boom") }})
+		s := httptest.NewServer(f)
+		defer s.Close()
+		resp, body, err := get(t, s, token)
+		if err != nil || resp.StatusCode != 500 || !strings.Contains(body, `"reason":"InternalError"`) || strings.Contains(body, "boom") {
+			t.Errorf("%v %s", err, body)
+		}
+		if n := valueOf(t, f.metrics.panics); n != 1 || !strings.Contains(log.String(), "boom") {
+			t.Errorf("%v panics: %s", n, log)
+		}
+	})
+	t.Run("I14 an unforeseen error is answered with 500, logged and counted", func(t *testing.T) {
+		t.Parallel()
+		f, token, log := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return errors.New("odd") }})
+		s := httptest.NewServer(f)
+		defer s.Close()
+		resp, body, err := get(t, s, token)
+		if err != nil || resp.StatusCode != 500 || !strings.Contains(body, "Internal error occurred: odd") {
+			t.Errorf("%v %s", err, body)
+		}
+		if n := valueOf(t, f.metrics.unmapped); n != 1 || !strings.Contains(log.String(), "level=ERROR") {
+			t.Errorf("%v unmapped: %s", n, log)
+		}
+	})
+	t.Run("I29 an error after the beginning breaks the answer off", func(t *testing.T) {
+		t.Parallel()
+		f, token, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(c *route.Call) error {
+			c.W.WriteHeader(200)
+			_, _ = c.W.Write([]byte("half"))
+			return status.NewTimeout()
+		}})
+		s := httptest.NewServer(f)
+		defer s.Close()
+		if _, body, err := get(t, s, token); err == nil {
+			t.Errorf("a whole answer: %s", body)
+		}
+	})
+	t.Run("I13 I28 requests over the bound get 429", func(t *testing.T) {
+		t.Parallel()
+		entered, leave := make(chan struct{}), make(chan struct{})
+		f, token, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error {
+			close(entered)
+			<-leave
+			return nil
+		}})
+		s := httptest.NewServer(f)
+		defer s.Close()
+		first := make(chan error, 1)
+		go func() {
+			_, _, err := get(t, s, token)
+			first <- err
+		}()
+		<-entered
+		resp, body, err := get(t, s, token)
+		if err != nil || resp.StatusCode != 429 || resp.Header.Get("Retry-After") != "1" {
+			t.Errorf("%v %s", err, body)
+		}
+		close(leave)
+		if err := <-first; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestStuckConnection(t *testing.T) {
+	t.Parallel()
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	c := guard(nil, 1, newMetrics(prometheus.NewRegistry()))
+	conn := &guarded{Conn: ours, all: c}
+	if !c.add(conn) || c.add(&guarded{}) {
+		t.Fatal("the bound of one connection does not hold")
+	}
+	failed := make(chan error, 1)
+	go func() {
+		_, err := conn.Write([]byte("nobody reads this"))
+		failed <- err
+	}()
+	for conn.writing.Load() == 0 {
+		runtime.Gosched()
+	}
+	c.closeStuck(stuckAfter) // one tick too early
+	select {
+	case err := <-failed:
+		t.Fatalf("closed too early: %v", err)
+	default:
+	}
+	c.closeStuck(1 + stuckAfter)
+	if err := <-failed; err == nil {
+		t.Error("the write went on")
+	}
+	if n := c.count(); n != 0 {
+		t.Errorf("%d connections left", n)
+	}
+}

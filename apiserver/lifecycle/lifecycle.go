@@ -1,0 +1,154 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"quorate/apiserver/deletion"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+const (
+	// retryPause is how long a task waits after an error, and between looks at what it can only wait for.
+	retryPause = time.Second
+	// parallel is how many writes a task has under way: each waits for a disk write that they share.
+	parallel = 64
+)
+
+// Store is what the tasks work on.
+type Store interface {
+	deletion.Store
+	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
+	Create(ctx context.Context, c raftstore.Create) (*state.Object, error)
+	Watch(p state.Prefix, after uint64) (*history.Cursor, error)
+	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
+}
+
+// Config of the background work.
+type Config struct {
+	Store      Store
+	Catalog    *schema.Catalog
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Lifecycle is the background work of a node.
+type Lifecycle struct {
+	store      Store
+	namespaces *schema.Kind
+	graceful   []*schema.Kind // kinds with grace periods
+	namespaced []*schema.Kind // stored kinds that live in namespaces
+	log        *slog.Logger
+	metrics    *metrics
+}
+
+// New prepares the background work.
+func New(cfg Config) (*Lifecycle, error) {
+	l := &Lifecycle{
+		store:      cfg.Store,
+		namespaces: cfg.Catalog.Stored(stored.Namespaces),
+		log:        cfg.Logger.With("component", "lifecycle"),
+		metrics:    newMetrics(cfg.Registerer),
+	}
+	if l.namespaces == nil {
+		return nil, errors.New("lifecycle: the catalog has no namespaces")
+	}
+	for _, k := range cfg.Catalog.Kinds() {
+		if k.Storage() != k {
+			continue
+		}
+		if k.Strategy.DefaultGracePeriod > 0 {
+			l.graceful = append(l.graceful, k)
+		}
+		if k.Namespaced {
+			l.namespaced = append(l.namespaced, k)
+		}
+	}
+	return l, nil
+}
+
+// Run works whenever this node leads, until ctx ends.
+func (l *Lifecycle) Run(ctx context.Context) error { return l.store.WhileLeader(ctx, l.lead) }
+
+// lead returns when ctx ends: no error of a task stops it for good.
+func (l *Lifecycle) lead(ctx context.Context) error {
+	var tasks errgroup.Group
+	task := func(name string, run func(ctx context.Context) error) {
+		tasks.Go(func() error {
+			l.persist(ctx, name, run)
+			return nil
+		})
+	}
+	task("bootstrap", l.bootstrap)
+	task("namespaces", l.emptyNamespaces)
+	for _, k := range l.graceful {
+		task("expire "+k.Plural, func(ctx context.Context) error { return l.expire(ctx, k) })
+	}
+	return tasks.Wait()
+}
+
+// persist runs a task until it is done, or ctx ends.
+func (l *Lifecycle) persist(ctx context.Context, name string, run func(ctx context.Context) error) {
+	for {
+		err := run(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		l.metrics.errors.Inc()
+		l.log.Warn("background task failed; it is tried again", "task", name, "error", err)
+		pause(ctx, retryPause)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// bootstrap makes the namespaces that every cluster has (M4).
+func (l *Lifecycle) bootstrap(ctx context.Context) error {
+	for _, name := range []string{deletion.DefaultNamespace, deletion.SystemNamespace, deletion.PublicNamespace} {
+		root, err := l.store.View(ctx, raftstore.Cached())
+		if err != nil {
+			return err
+		}
+		key := stored.NamespaceKey(name)
+		if root.Get(key) != nil {
+			continue
+		}
+		o := l.namespaces.New()
+		o.SetName(name)
+		stored.Begin(o, time.Now())
+		if errs := l.namespaces.ValidateCreate(o); len(errs) > 0 {
+			return errs.ToAggregate()
+		}
+		l.namespaces.Canonicalize(schema.Create, o, nil)
+		object, _ := stored.Encode(o)
+		_, err = l.store.Create(ctx, raftstore.Create{Key: key, Object: object})
+		if _, exists := errors.AsType[*state.Exists](err); err != nil && !exists {
+			return err
+		}
+	}
+	return nil
+}
+
+// lost reports whether a write was refused because the object has changed meanwhile, which the next look takes care of.
+func lost(err error) bool {
+	_, conflict := errors.AsType[*state.Conflict](err)
+	_, gone := errors.AsType[*state.NotFound](err)
+	_, recreated := errors.AsType[*state.UIDMismatch](err)
+	return conflict || gone || recreated
+}

@@ -1,0 +1,62 @@
+package apiserver
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// metrics are those of the front as a whole; route.Metrics are those of single endpoints.
+type metrics struct {
+	sent     prometheus.Counter
+	panics   prometheus.Counter
+	unmapped prometheus.Counter
+	limits   *prometheus.CounterVec
+	stuck    prometheus.Counter
+}
+
+func newMetrics(reg prometheus.Registerer) *metrics {
+	m := &metrics{
+		sent: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_sent_bytes_total",
+			Help: "Bytes of answers, before TLS; watch streams count when they end.",
+		}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_panics_total",
+			Help: "Requests whose handler panicked. A bug each.",
+		}),
+		unmapped: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_unmapped_errors_total",
+			Help: "Errors that have no Status of their own and were answered with 500. A bug each.",
+		}),
+		limits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_apiserver_limit_hits_total",
+			Help: "Requests refused because a bound was reached, by bound.",
+		}, []string{"limit"}),
+		stuck: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_stuck_connections_total",
+			Help: "Connections closed because their client took nothing.",
+		}),
+	}
+	reg.MustRegister(m.sent, m.panics, m.unmapped, m.limits, m.stuck)
+	return m
+}
+
+// watchFront adds gauges of what is under way.
+func (m *metrics) watchFront(reg prometheus.Registerer, f *front) {
+	inFlight := func(class string, g *gate) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name:        "quorate_apiserver_requests_in_flight",
+			Help:        "Requests under way, by class; watches are counted apart.",
+			ConstLabels: prometheus.Labels{"class": class},
+		}, func() float64 { return float64(g.in.Load()) })
+	}
+	reg.MustRegister(inFlight("read", &f.reads), inFlight("write", &f.writes),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_body_bytes",
+			Help: "Memory taken by request bodies under way.",
+		}, func() float64 { return float64(f.bodies.Used()) }))
+}
+
+func (m *metrics) watchConnections(reg prometheus.Registerer, c *connections) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_apiserver_connections",
+		Help: "Open connections of clients.",
+	}, func() float64 { return float64(c.count()) }))
+}

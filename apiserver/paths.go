@@ -1,0 +1,107 @@
+package apiserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"runtime"
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"quorate/apiserver/discovery"
+	"quorate/apiserver/route"
+)
+
+// version is the document at /version (semantics L12). major and minor are those of the API that clients compare with.
+type version struct {
+	Major        string `json:"major"`
+	Minor        string `json:"minor"`
+	GitVersion   string `json:"gitVersion"`
+	GitCommit    string `json:"gitCommit"`
+	GitTreeState string `json:"gitTreeState"`
+	BuildDate    string `json:"buildDate"`
+	GoVersion    string `json:"goVersion"`
+	Compiler     string `json:"compiler"`
+	Platform     string `json:"platform"`
+}
+
+// The version of the API that is served.
+const (
+	apiMajor   = "1"
+	apiMinor   = "8"
+	apiVersion = "v1.8.0"
+)
+
+func versionDocument(b Build) ([]byte, error) {
+	v := version{
+		Major: apiMajor, Minor: apiMinor, GitVersion: apiVersion, GitCommit: b.Commit, GitTreeState: "clean",
+		BuildDate: b.Date, GoVersion: runtime.Version(), Compiler: runtime.Compiler,
+		Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	if b.Version != "" {
+		v.GitVersion += "+quorate." + semverText(b.Version)
+	}
+	return json.Marshal(v)
+}
+
+// semverText makes a version fit to be build metadata of another: letters, digits, hyphens and dots.
+func semverText(s string) string {
+	out := []byte(s)
+	for i, c := range out {
+		switch {
+		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '.', c == '-':
+		default:
+			out[i] = '-'
+		}
+	}
+	return string(out)
+}
+
+// registerOpen adds the paths that need no credentials.
+func registerOpen(add func(method, path string, e *route.Endpoint), h *health, build Build) error {
+	document, err := versionDocument(build)
+	if err != nil {
+		return fmt.Errorf("make version document: %w", err)
+	}
+	h.register(add)
+	add(http.MethodGet, "/version", documentEndpoint(document))
+	return nil
+}
+
+// registerPaths adds the paths of the server itself that need credentials.
+func registerPaths(add func(method, path string, e *route.Endpoint), d *discovery.Documents, g prometheus.Gatherer) error {
+	paths := append(d.Paths(), "/healthz", "/livez", "/metrics", "/readyz", "/version")
+	slices.Sort(paths)
+	index, err := json.Marshal(map[string][]string{"paths": paths})
+	if err != nil {
+		return fmt.Errorf("make index of paths: %w", err)
+	}
+	add(http.MethodGet, "/", documentEndpoint(index))
+	d.Register(add)
+	metrics := promhttp.HandlerFor(g, promhttp.HandlerOpts{})
+	add(http.MethodGet, "/metrics", &route.Endpoint{
+		Verb: route.VerbGet, Class: route.ClassRead,
+		Serve: func(c *route.Call) error {
+			metrics.ServeHTTP(c.W, c.R)
+			return nil
+		},
+	})
+	registerProfiles(add)
+	return nil
+}
+
+// documentEndpoint answers with a fixed document, to every authenticated user.
+func documentEndpoint(document []byte) *route.Endpoint {
+	return &route.Endpoint{
+		Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true,
+		Serve: func(c *route.Call) error {
+			form, err := c.Form()
+			if err != nil {
+				return err
+			}
+			return c.Document(http.StatusOK, document, form)
+		},
+	}
+}

@@ -1,0 +1,177 @@
+package rest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"quorate/apiserver/deletion"
+	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/status"
+	"quorate/apiserver/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/state"
+)
+
+const (
+	// defaultNamespace is where objects go that name none (A5).
+	defaultNamespace = deletion.DefaultNamespace
+	// nameAttempts is how many generated names are tried (A12).
+	nameAttempts = 8
+	// maxGeneratedPrefix is what is kept of generateName (A11).
+	maxGeneratedPrefix = 58
+	// generatedLetters are what generated names end with, and how many of them.
+	generatedLetters = "bcdfghjklmnpqrstvwxz2456789"
+	generatedCount   = 5
+)
+
+// create stores a new object (A1–A61).
+func (r *resource) create(c *route.Call) error {
+	w, err := r.begin(c, "CreateOptions")
+	if err != nil {
+		return err
+	}
+	o, err := r.decode(c, w)
+	if err != nil {
+		return err
+	}
+	if v := o.ResourceVersion(); v != "" && v != "0" { // A29
+		return status.NewBadRequest("resourceVersion should not be set on objects to be created")
+	}
+	if c.Namespace, err = r.namespace(c, o); err != nil {
+		return err
+	}
+	c.Name = o.Name()
+	if c.Endpoint.LateAuthorization { // A6
+		if err := c.Authorize(c.Namespace, ""); err != nil {
+			return err
+		}
+	}
+	ctx, cancel, err := c.Deadline(writeDeadline)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	if err := r.namespaceOpen(ctx, c); err != nil {
+		return err
+	}
+	return r.insert(ctx, c, w, o)
+}
+
+// namespaceOpen refuses a create in a namespace that is missing or going, before the object is looked at any further (A61).
+// The store decides again when it applies the create (A33).
+func (r *resource) namespaceOpen(ctx context.Context, c *route.Call) error {
+	if !r.kind.Namespaced {
+		return nil
+	}
+	key := stored.NamespaceKey(c.Namespace)
+	refusal := &state.GuardFailed{Guard: key}
+	for _, freshness := range []raftstore.Read{raftstore.Cached(), raftstore.Quorum()} {
+		root, err := r.store.View(ctx, freshness)
+		if err != nil {
+			return err
+		}
+		namespace := root.Get(key)
+		if namespace != nil && !namespace.Sealed {
+			return nil
+		}
+		refusal.Sealed = namespace != nil
+	}
+	return refusal
+}
+
+// insert stores the object under its name, or under one made from generateName.
+func (r *resource) insert(ctx context.Context, c *route.Call, w *write, o *schema.Object) error {
+	if o.Name() != "" || o.GenerateName() == "" {
+		return r.insertNamed(ctx, c, w, o)
+	}
+	for range nameAttempts {
+		attempt := o.Copy()
+		attempt.SetName(generateName(o.GenerateName()))
+		c.Name = attempt.Name()
+		err := r.insertNamed(ctx, c, w, attempt)
+		if _, taken := errors.AsType[*nameTaken](err); !taken {
+			return err
+		}
+	}
+	return status.NewNameNotGenerated(c.Subject())
+}
+
+// nameTaken reports that the store has the name.
+type nameTaken struct{ refusal *status.Error }
+
+func (e *nameTaken) Error() string { return e.refusal.Error() }
+func (e *nameTaken) Unwrap() error { return e.refusal }
+
+// generateName cuts the prefix and adds random letters (A11).
+func generateName(prefix string) string {
+	if len(prefix) > maxGeneratedPrefix {
+		prefix = prefix[:maxGeneratedPrefix]
+	}
+	// More random bits than letters need keep the choice even enough.
+	var random [2 * generatedCount]byte
+	_, _ = rand.Read(random[:]) // never fails
+	name := []byte(prefix)
+	for i := range generatedCount {
+		n := int(random[2*i])<<8 | int(random[2*i+1])
+		name = append(name, generatedLetters[n%len(generatedLetters)])
+	}
+	return string(name)
+}
+
+func (r *resource) insertNamed(ctx context.Context, c *route.Call, w *write, o *schema.Object) error {
+	stored.Begin(o, c.Now)
+	if errs := r.kind.ValidateCreate(o); len(errs) > 0 {
+		return status.NewInvalid(c.Subject(), errs)
+	}
+	r.kind.Canonicalize(schema.Create, o, nil)
+	object, _ := stored.Encode(o)
+	if err := checkSize(object); err != nil {
+		return err
+	}
+	key := stored.Key(r.kind, c.Namespace, o.Name())
+	if w.dryRun {
+		if err := r.checkFree(ctx, c, key); err != nil {
+			return err
+		}
+		return r.respondDry(c, w, o)
+	}
+	created, err := r.store.Create(ctx, raftstore.Create{
+		Key: key, Object: object, Guard: stored.Guard(r.kind, c.Namespace),
+	})
+	if _, exists := errors.AsType[*state.Exists](err); exists {
+		return r.taken(ctx, c, key)
+	}
+	if err != nil {
+		return err
+	}
+	return r.respond(c, w, created)
+}
+
+// checkFree is what the store would say to a create.
+func (r *resource) checkFree(ctx context.Context, c *route.Call, key state.Key) error {
+	root, err := r.store.View(ctx, raftstore.Quorum())
+	if err != nil {
+		return err
+	}
+	if root.Get(key) == nil {
+		return nil
+	}
+	return r.taken(ctx, c, key)
+}
+
+// taken words the refusal of a name; an object that is going is told apart (A10).
+func (r *resource) taken(ctx context.Context, c *route.Call, key state.Key) error {
+	terminating := false
+	if root, err := r.store.View(ctx, raftstore.Cached()); err == nil {
+		if o := root.Get(key); o != nil {
+			decoded, err := stored.Decode(r.kind, o)
+			if err != nil {
+				return err
+			}
+			_, terminating = decoded.DeletionTimestamp()
+		}
+	}
+	return &nameTaken{status.NewAlreadyExists(c.Subject(), terminating)}
+}

@@ -1,0 +1,126 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"quorate/apiserver/deletion"
+	"quorate/apiserver/negotiate"
+	"quorate/apiserver/route"
+	"quorate/apiserver/status"
+	"quorate/apiserver/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/state"
+)
+
+// delete removes an object, or starts its end (G1–G29).
+func (r *resource) delete(c *route.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	opts, err := r.readDeleteOptions(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel, err := c.Deadline(writeDeadline)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	uid, err := r.deleteOne(ctx, c, opts)
+	if err != nil {
+		return err
+	}
+	return c.Document(http.StatusOK, status.Success(c.Subject(), uid).JSON(), form)
+}
+
+// deleteOne decides and writes until the store takes it or refuses for good, and returns the uid of what it deleted.
+func (r *resource) deleteOne(ctx context.Context, c *route.Call, opts *deleteOptions) (uid string, err error) {
+	key := stored.Key(r.kind, c.Namespace, c.Name)
+	read, fresh := raftstore.Cached(), false
+	for {
+		root, err := r.store.View(ctx, read)
+		if err != nil {
+			return "", err
+		}
+		previous := root.Get(key)
+		settled, err := r.attemptDelete(ctx, c, opts, previous)
+		if settled && fresh {
+			return uidOf(previous), err
+		}
+		conflict, moved := errors.AsType[*state.Conflict](err)
+		_, gone := errors.AsType[*state.NotFound](err)
+		_, recreated := errors.AsType[*state.UIDMismatch](err)
+		switch {
+		case settled, gone, recreated:
+			read, fresh = raftstore.Quorum(), true
+		case moved:
+			read, fresh = raftstore.AtLeast(conflict.Have), false
+		default:
+			return uidOf(previous), err
+		}
+		if ctx.Err() != nil {
+			return "", status.NewContention(c.Subject())
+		}
+	}
+}
+
+func uidOf(o *state.Object) string {
+	if o == nil {
+		return ""
+	}
+	return o.UID
+}
+
+// attemptDelete works on one stored object. settled says that the outcome follows from the state alone, so that it counts only
+// when the state is confirmed; otherwise the store has spoken.
+func (r *resource) attemptDelete(ctx context.Context, c *route.Call, opts *deleteOptions, previous *state.Object) (settled bool, err error) {
+	if previous == nil {
+		return true, status.NewNotFound(c.Subject())
+	}
+	if err := opts.check(c, previous); err != nil {
+		return true, err
+	}
+	o, err := r.kind.Storage().DecodeStored(previous.Value)
+	if err != nil {
+		return false, err
+	}
+	d := deletion.Decide(o, opts.Options, c.Now)
+	switch {
+	case d.Action == deletion.Refuse:
+		return true, status.NewForbidden(c.Subject(), "this namespace may not be deleted")
+	case d.Action == deletion.Nothing, opts.dryRun:
+		return true, nil
+	}
+	return false, deletion.Commit(ctx, r.store, previous, d)
+}
+
+// check compares the preconditions with the stored object (G17, G18).
+func (o *deleteOptions) check(c *route.Call, previous *state.Object) error {
+	if o.uid != nil && *o.uid != previous.UID {
+		return status.NewDeleteUIDConflict(c.Subject(), *o.uid, previous.UID)
+	}
+	if have := strconv.FormatUint(previous.Version, 10); o.version != nil && *o.version != have {
+		return status.NewDeleteVersionConflict(c.Subject(), *o.version, have)
+	}
+	return nil
+}
+
+// readDeleteBody reads a DELETE's body, which may be of any type when it is empty (G7).
+func readDeleteBody(c *route.Call) ([]byte, error) {
+	if c.R.ContentLength == 0 {
+		return nil, nil
+	}
+	source, err := negotiate.Sent(c.R.Header.Get("Content-Type"))
+	if err != nil {
+		return nil, err
+	}
+	body, err := c.Body()
+	if err != nil {
+		return nil, err
+	}
+	return negotiate.Decode(body, source, route.MaxBodyBytes)
+}

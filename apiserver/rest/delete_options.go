@@ -1,0 +1,156 @@
+package rest
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/deletion"
+	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/status"
+)
+
+const deleteOptionsKind = "DeleteOptions"
+
+// The values of propagationPolicy.
+const (
+	propagateOrphan     = "Orphan"
+	propagateBackground = "Background"
+	propagateForeground = "Foreground"
+)
+
+// deleteOptions are what a client asks of a delete.
+type deleteOptions struct {
+	deletion.Options
+	uid, version *string // preconditions
+	dryRun       bool
+
+	orphan *bool
+	policy string
+}
+
+// readDeleteOptions reads the body; the query fills what it leaves out (G4–G8).
+func (r *resource) readDeleteOptions(c *route.Call) (*deleteOptions, error) {
+	body, err := readDeleteBody(c)
+	if err != nil {
+		return nil, err
+	}
+	opts := &deleteOptions{}
+	if len(bytes.TrimSpace(body)) > 0 {
+		if err := r.readBodyOptions(opts, body); err != nil {
+			return nil, err
+		}
+	}
+	if c.R.URL.RawQuery != "" {
+		if err := opts.fill(c.Query()); err != nil {
+			return nil, err
+		}
+	}
+	if opts.Grace != nil && *opts.Grace < 0 { // Z18
+		return nil, status.NewInvalidOption(deleteOptionsKind, field.Invalid(
+			field.NewPath("gracePeriodSeconds"), *opts.Grace, "must be greater than or equal to 0"))
+	}
+	return opts, r.checkPropagation(c, opts)
+}
+
+func (r *resource) readBodyOptions(opts *deleteOptions, body []byte) error {
+	v, _, err := r.Handlers.deleteOptions.Decode(body)
+	if err != nil {
+		return err
+	}
+	if kind := v.Field("kind").Str(); kind != "" && kind != deleteOptionsKind {
+		return status.NewBadRequest(fmt.Sprintf("%s cannot be handled as %s", strconv.Quote(kind), deleteOptionsKind))
+	}
+	switch version := v.Field("apiVersion").Str(); version {
+	case "", "v1", "meta.k8s.io/v1", r.kind.APIVersion:
+	default:
+		return status.NewBadRequest(fmt.Sprintf("no kind %q is registered for version %q", deleteOptionsKind, version))
+	}
+	if grace := v.Field("gracePeriodSeconds"); grace.IsSet() {
+		n := grace.Int()
+		opts.Grace = &n
+	}
+	if orphan := v.Field("orphanDependents"); orphan.IsSet() {
+		b := orphan.Bool()
+		opts.orphan = &b
+	}
+	opts.policy = v.Field("propagationPolicy").Str()
+	opts.uid = textOf(v.Lookup("preconditions", "uid"))
+	opts.version = textOf(v.Lookup("preconditions", "resourceVersion"))
+	opts.dryRun, err = readDryRun(textsOf(v.Field("dryRun")), deleteOptionsKind)
+	return err
+}
+
+func textOf(v *schema.Value) *string {
+	if !v.IsSet() {
+		return nil
+	}
+	s := v.Str()
+	return &s
+}
+
+func textsOf(list *schema.Value) []string {
+	var texts []string
+	for _, item := range list.Items() {
+		texts = append(texts, item.Str())
+	}
+	return texts
+}
+
+// fill takes from the query what the body does not say.
+func (o *deleteOptions) fill(q route.Query) error {
+	if text := q.Get("gracePeriodSeconds"); text != "" && o.Grace == nil {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return status.NewBadRequest("invalid value for gracePeriodSeconds: " + strconv.Quote(text) + " is not an integer")
+		}
+		o.Grace = &n
+	}
+	if q.Has("orphanDependents") && o.orphan == nil {
+		orphan, err := q.Bool("orphanDependents")
+		if err != nil {
+			return err
+		}
+		o.orphan = &orphan
+	}
+	if o.policy == "" {
+		o.policy = q.Get("propagationPolicy")
+	}
+	if !o.dryRun {
+		var err error
+		if o.dryRun, err = readDryRun(q["dryRun"], deleteOptionsKind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkPropagation: what asks for the garbage collector is refused, as there is none; deleting in the background needs none
+// (G21–G27). Kinds that the collector does not know ignore the policy.
+func (r *resource) checkPropagation(c *route.Call, o *deleteOptions) error {
+	path := field.NewPath("propagationPolicy")
+	if o.orphan != nil && o.policy != "" {
+		return status.NewInvalidOption(deleteOptionsKind,
+			field.Invalid(path, o.policy, "orphanDependents and deletionPropagation cannot be both set"))
+	}
+	switch o.policy {
+	case "", propagateBackground, propagateOrphan, propagateForeground:
+	default:
+		return status.NewInvalidOption(deleteOptionsKind, field.NotSupported(path, o.policy,
+			[]string{propagateForeground, propagateBackground, propagateOrphan}))
+	}
+	if r.kind.Strategy.DefaultPropagation == "None" {
+		return nil
+	}
+	if o.orphan != nil && *o.orphan {
+		return status.NewNotSupported(c.Subject(), "delete with orphanDependents=true", "")
+	}
+	if o.policy == propagateOrphan || o.policy == propagateForeground {
+		return status.NewNotSupported(c.Subject(), "delete with propagationPolicy "+o.policy, "")
+	}
+	o.Background = o.policy == propagateBackground || o.orphan != nil
+	return nil
+}

@@ -1,0 +1,235 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/selector"
+	"quorate/apiserver/status"
+	"quorate/apiserver/watch"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// Store is where objects are.
+type Store interface {
+	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
+	Create(ctx context.Context, c raftstore.Create) (*state.Object, error)
+	Update(ctx context.Context, u raftstore.Update) (*state.Object, error)
+	Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error)
+	Changes
+}
+
+// Deadlines of requests (semantics I24, B5).
+const (
+	writeDeadline = 34 * time.Second
+	readDeadline  = 60 * time.Second
+	futureWait    = 3 * time.Second
+)
+
+// Config of the handlers.
+type Config struct {
+	Catalog *schema.Catalog
+	Store   Store
+	Streams *watch.Streams
+	// QuorumRead makes reads without a resourceVersion linearizable.
+	QuorumRead bool
+}
+
+// Handlers serve all kinds of a catalog.
+type Handlers struct {
+	store         Store
+	streams       *watch.Streams
+	quorumRead    bool
+	deleteOptions *schema.Message
+	resources     []*resource
+}
+
+// New returns the handlers of a catalog.
+func New(cfg Config) (*Handlers, error) {
+	deleteOptions := cfg.Catalog.Message(deleteOptionsKind)
+	if deleteOptions == nil {
+		return nil, errors.New("the catalog has no message " + deleteOptionsKind)
+	}
+	h := &Handlers{store: cfg.Store, streams: cfg.Streams, quorumRead: cfg.QuorumRead, deleteOptions: deleteOptions}
+	for _, k := range cfg.Catalog.Kinds() {
+		h.resources = append(h.resources, newResource(h, k))
+	}
+	return h, nil
+}
+
+// resource serves one kind.
+type resource struct {
+	*Handlers
+	kind       *schema.Kind
+	view       bool // its objects are stored in the form of another kind
+	selectable selector.Fields
+	exports    bool // its reads know the parameter export
+}
+
+func newResource(h *Handlers, k *schema.Kind) *resource {
+	spec := k.Spec.FieldSelectors
+	r := &resource{
+		Handlers: h,
+		kind:     k,
+		view:     k.Storage() != k,
+		selectable: selector.Fields{
+			Supported: setOf(spec.Supported),
+			Accepted:  setOf(spec.Accepted),
+			Aliases:   spec.Aliases,
+		},
+		exports: setOf(k.Spec.Operations.ReadParams)["export"],
+	}
+	r.selectable.Supported["metadata.name"] = true
+	if k.Namespaced {
+		r.selectable.Supported["metadata.namespace"] = true
+	}
+	return r
+}
+
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}
+
+// Verbs returns the verbs that are served for a kind, sorted, as discovery shows them (semantics L5).
+func Verbs(k *schema.Kind) []string {
+	var verbs []string
+	for _, v := range []struct {
+		verb string
+		ops  schema.Operations
+	}{
+		{route.VerbCreate, schema.OpCreate},
+		{route.VerbDelete, schema.OpDelete},
+		{route.VerbGet, schema.OpRead},
+		{route.VerbList, schema.OpList},
+		{route.VerbUpdate, schema.OpReplace},
+		{route.VerbWatch, schema.OpWatchQuery},
+	} {
+		if k.Operations.Has(v.ops) {
+			verbs = append(verbs, v.verb)
+		}
+	}
+	return verbs
+}
+
+// Register adds the routes of all kinds.
+func (h *Handlers) Register(add func(method, path string, e *route.Endpoint)) {
+	for _, r := range h.resources {
+		r.register(add)
+	}
+}
+
+func (r *resource) subject() status.Subject {
+	return status.Subject{Group: r.kind.Group, Plural: r.kind.Plural, Kind: r.kind.Kind}
+}
+
+// endpoint makes an endpoint of the kind if it offers the operation.
+func (r *resource) endpoint(op schema.Operations, verb string, class route.Class, serve func(c *route.Call) error) *route.Endpoint {
+	if !r.kind.Operations.Has(op) {
+		return nil
+	}
+	return &route.Endpoint{Verb: verb, Class: class, Subject: r.subject(), Version: r.kind.Version, Serve: serve}
+}
+
+func (r *resource) register(add func(method, path string, e *route.Endpoint)) {
+	offered := func(method, path string, e *route.Endpoint) {
+		if e != nil {
+			e.NamesNamespace = strings.HasSuffix(path, "/namespaces/:namespace")
+			add(method, path, e)
+		}
+	}
+	k := r.kind
+	all := k.Prefix + "/" + k.Plural
+	collection := all
+	if k.Namespaced {
+		collection = k.Prefix + "/namespaces/:namespace/" + k.Plural
+		anywhere := r.endpoint(schema.OpCreateClusterWide, route.VerbCreate, route.ClassWrite, r.create)
+		if anywhere != nil {
+			anywhere.LateAuthorization = true
+		}
+		offered(http.MethodPost, all, anywhere)
+		offered(http.MethodGet, all, r.listEndpoint(schema.OpListAll))
+	}
+	item := collection + "/:name"
+	if k.Plural == "namespaces" {
+		// Its name stands where others have their namespace, and the router wants one name for both.
+		item = collection + "/:namespace"
+	}
+	offered(http.MethodPost, collection, r.endpoint(schema.OpCreate, route.VerbCreate, route.ClassWrite, r.create))
+	offered(http.MethodGet, collection, r.listEndpoint(schema.OpList))
+	offered(http.MethodGet, item, r.endpoint(schema.OpRead, route.VerbGet, route.ClassRead, r.get))
+	offered(http.MethodPut, item, r.endpoint(schema.OpReplace, route.VerbUpdate, route.ClassWrite, r.replace))
+	offered(http.MethodDelete, item, r.endpoint(schema.OpDelete, route.VerbDelete, route.ClassWrite, r.delete))
+	r.registerSubresources(offered, item)
+	r.registerWatches(offered, collection, item)
+}
+
+func (r *resource) listEndpoint(op schema.Operations) *route.Endpoint {
+	e := r.endpoint(op, route.VerbList, route.ClassRead, r.list)
+	if e == nil {
+		return nil
+	}
+	e.Watch = r.endpoint(schema.OpWatchQuery, route.VerbWatch, route.ClassStream, r.watch)
+	if e.Watch == nil { // D36
+		e.Watch = &route.Endpoint{
+			Verb: route.VerbWatch, Subject: e.Subject, Version: e.Version,
+			Serve: func(c *route.Call) error { return status.NewNotSupported(c.Subject(), "watch", http.MethodGet) },
+		}
+	}
+	return e
+}
+
+// registerWatches adds the paths under the watch prefix (D31–D33).
+func (r *resource) registerWatches(add func(method, path string, e *route.Endpoint), collection, item string) {
+	watched := func(path string) string {
+		return r.kind.Prefix + "/watch" + strings.TrimPrefix(path, r.kind.Prefix)
+	}
+	stream := func(op schema.Operations) *route.Endpoint {
+		return r.endpoint(op, route.VerbWatch, route.ClassStream, r.watch)
+	}
+	add(http.MethodGet, watched(r.kind.Prefix+"/"+r.kind.Plural), stream(schema.OpWatchAll))
+	if r.kind.Namespaced {
+		add(http.MethodGet, watched(collection), stream(schema.OpWatchNamespace))
+	}
+	add(http.MethodGet, watched(item), stream(schema.OpWatchOne))
+}
+
+// registerSubresources answers for the subresources of the specification: the paths exist, no method does yet.
+func (r *resource) registerSubresources(add func(method, path string, e *route.Endpoint), item string) {
+	for _, s := range []struct {
+		op           schema.Operations
+		method, name string
+	}{
+		{schema.OpStatusRead, http.MethodGet, "status"},
+		{schema.OpStatusReplace, http.MethodPut, "status"},
+		{schema.OpStatusPatch, http.MethodPatch, "status"},
+		{schema.OpFinalizeReplace, http.MethodPut, "finalize"},
+	} {
+		e := r.endpoint(s.op, strings.ToLower(s.method), route.ClassRead, func(c *route.Call) error {
+			return status.NewNotSupported(c.Subject(), "subresource "+s.name, "")
+		})
+		if e == nil {
+			continue
+		}
+		e.Subresource = s.name
+		add(s.method, item+"/"+s.name, e)
+	}
+}
+
+// Changes is where watches read from.
+type Changes interface {
+	Watch(p state.Prefix, after uint64) (*history.Cursor, error)
+	// Beginning returns the oldest state of a collection with all of what followed it.
+	Beginning(ctx context.Context, p state.Prefix) (objects iter.Seq2[*state.Object, error], after uint64, err error)
+}

@@ -1,0 +1,168 @@
+package rest
+
+import (
+	"context"
+	"iter"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/negotiate"
+	"quorate/apiserver/route"
+	"quorate/apiserver/selector"
+	"quorate/apiserver/status"
+	"quorate/apiserver/stored"
+	"quorate/apiserver/watch"
+	"quorate/raftstore"
+	"quorate/raftstore/state"
+)
+
+// minWatchTimeout is how long a stream lives at least when its client names no timeout; at most twice that (D29).
+const minWatchTimeout = 30 * time.Minute
+
+// watchOptions are the parameters of a watch.
+type watchOptions struct {
+	version   string
+	after     uint64
+	selector  *selector.Selector
+	bookmarks bool
+	initial   bool // sendInitialEvents
+	timeout   time.Duration
+}
+
+// watch streams the changes of a collection, or of one object of it (D).
+func (r *resource) watch(c *route.Call) error {
+	if err := negotiate.Stream(c.R); err != nil {
+		return err
+	}
+	opts, err := r.watchOptions(c)
+	if err != nil {
+		return err
+	}
+	return r.streams.Serve(c.R.Context(), c.W, watch.Options{
+		Kind:       r.kind.Kind,
+		APIVersion: r.kind.APIVersion,
+		Selector:   opts.selector,
+		Bookmarks:  opts.bookmarks,
+		Timeout:    opts.timeout,
+		Header:     c.StreamHeader,
+		Start:      func(ctx context.Context) (watch.Start, error) { return r.watchStart(ctx, c, opts) },
+		Unforeseen: func(err error) { c.Faults.Unforeseen(c, err) },
+	})
+}
+
+func (r *resource) watchOptions(c *route.Call) (*watchOptions, error) {
+	q := c.Query()
+	opts := &watchOptions{version: q.Get("resourceVersion"), timeout: minWatchTimeout + rand.N(minWatchTimeout)}
+	var err error
+	if opts.version != "" {
+		if opts.after, err = strconv.ParseUint(opts.version, 10, 64); err != nil { // D15
+			return nil, status.NewInvalidOption("ListOptions",
+				field.Invalid(field.NewPath("resourceVersion"), opts.version, "must be a decimal number"))
+		}
+	}
+	if q.Get("continue") != "" { // D17
+		return nil, status.NewBadRequest("continue is not supported with watch")
+	}
+	if opts.bookmarks, err = q.Bool("allowWatchBookmarks"); err != nil {
+		return nil, err
+	}
+	if _, err = q.Bool("includeUninitialized"); err != nil {
+		return nil, err
+	}
+	if err = opts.readInitial(q); err != nil {
+		return nil, err
+	}
+	seconds, given, err := q.Count("timeoutSeconds")
+	if err != nil {
+		return nil, err
+	}
+	if given && seconds > 0 {
+		opts.timeout = time.Duration(min(seconds, int64(2*minWatchTimeout/time.Second))) * time.Second
+	}
+	opts.selector, err = r.watchSelector(c)
+	return opts, err
+}
+
+// readInitial reads sendInitialEvents, which needs the match that it gives, and is the only one with a match (D18, D26).
+func (o *watchOptions) readInitial(q route.Query) error {
+	match := q.Get("resourceVersionMatch")
+	path := field.NewPath("resourceVersionMatch")
+	if !q.Has("sendInitialEvents") {
+		if match != "" {
+			return status.NewInvalidOption("ListOptions",
+				field.Forbidden(path, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"))
+		}
+		return nil
+	}
+	var err error
+	if o.initial, err = q.Bool("sendInitialEvents"); err != nil {
+		return err
+	}
+	if match != matchNotOlderThan {
+		return status.NewInvalidOption("ListOptions",
+			field.Forbidden(path, `sendInitialEvents requires setting resourceVersionMatch to "NotOlderThan"`))
+	}
+	return nil
+}
+
+// watchSelector adds the name of the path to the selector (D32).
+func (r *resource) watchSelector(c *route.Call) (*selector.Selector, error) {
+	sel, err := r.selector(c)
+	if err != nil || c.Name == "" {
+		return sel, err
+	}
+	named, ok := selector.Named(sel, c.Name)
+	if !ok {
+		return nil, status.NewBadRequest("the field selector contradicts the name " + strconv.Quote(c.Name) + " of the path")
+	}
+	return named, nil
+}
+
+// watchStart says where a stream begins: at N, after the changes up to N; at 0, with the present objects of this node; unset,
+// at the beginning of history (D9–D11, Z8); with sendInitialEvents, with the objects of a state as fresh as a list's.
+func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOptions) (watch.Start, error) {
+	prefix := stored.Prefix(r.kind, c.Namespace)
+	switch {
+	case opts.initial:
+		root, err := r.state(c, opts.version)
+		if err != nil {
+			return watch.Start{}, err
+		}
+		return r.startFrom(root, prefix, opts.bookmarks)
+	case opts.version == "":
+		return r.startFromBeginning(ctx, prefix)
+	case opts.after == 0:
+		root, err := r.store.View(ctx, raftstore.Cached())
+		if err != nil {
+			return watch.Start{}, err
+		}
+		return r.startFrom(root, prefix, false)
+	}
+	changes, err := r.store.Watch(prefix, opts.after)
+	return watch.Start{After: opts.after, Changes: changes}, err
+}
+
+func (r *resource) startFrom(root *state.Root, prefix state.Prefix, marked bool) (watch.Start, error) {
+	changes, err := r.store.Watch(prefix, root.Index())
+	return watch.Start{
+		Initial: objectsOf(root, prefix), Marked: marked, After: root.Index(), Changes: changes,
+	}, err
+}
+
+func objectsOf(root *state.Root, prefix state.Prefix) iter.Seq2[*state.Object, error] {
+	return func(yield func(*state.Object, error) bool) {
+		root.Ascend(prefix, "", func(o *state.Object) bool { return yield(o, nil) })
+	}
+}
+
+func (r *resource) startFromBeginning(ctx context.Context, prefix state.Prefix) (watch.Start, error) {
+	objects, after, err := r.store.Beginning(ctx, prefix)
+	if err != nil {
+		return watch.Start{}, err
+	}
+	changes, err := r.store.Watch(prefix, after)
+	return watch.Start{Initial: objects, After: after, Changes: changes}, err
+}

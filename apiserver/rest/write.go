@@ -1,0 +1,179 @@
+package rest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/negotiate"
+	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/status"
+	"quorate/raftstore/state"
+)
+
+// maxManagerBytes bounds the parameter fieldManager (A54).
+const maxManagerBytes = 128
+
+// The values of fieldValidation.
+const (
+	validateIgnore = "Ignore"
+	validateWarn   = "Warn"
+	validateStrict = "Strict"
+)
+
+// write is what a create or replace is asked to do.
+type write struct {
+	form       negotiate.Form
+	body       []byte // JSON
+	dryRun     bool
+	validation string
+}
+
+// begin reads a write request in the order in which its errors count: Accept, Content-Type, size, options (A61).
+func (r *resource) begin(c *route.Call, options string) (*write, error) {
+	form, err := c.Form()
+	if err != nil {
+		return nil, err
+	}
+	source, err := negotiate.Sent(c.R.Header.Get("Content-Type"))
+	if err != nil {
+		return nil, err
+	}
+	body, err := c.Body()
+	if err != nil {
+		return nil, err
+	}
+	w := &write{form: form}
+	if err := w.readOptions(c, options); err != nil {
+		return nil, err
+	}
+	w.body, err = negotiate.Decode(body, source, route.MaxBodyBytes)
+	return w, err
+}
+
+func (w *write) readOptions(c *route.Call, options string) error {
+	w.validation = validateWarn // Z19
+	if c.R.URL.RawQuery == "" {
+		return nil
+	}
+	q := c.Query()
+	var err error
+	if w.dryRun, err = readDryRun(q["dryRun"], options); err != nil {
+		return err
+	}
+	switch v := q.Get("fieldValidation"); v {
+	case "":
+	case validateIgnore, validateWarn, validateStrict:
+		w.validation = v
+	default: // A50
+		return status.NewInvalidOption(options,
+			field.NotSupported(field.NewPath("fieldValidation"), v, []string{validateIgnore, validateWarn, validateStrict}))
+	}
+	return checkManager(q.Get("fieldManager"), options)
+}
+
+// readDryRun: every value must be All (A52, A53).
+func readDryRun(values []string, options string) (bool, error) {
+	for _, v := range values {
+		if v != "All" {
+			return false, status.NewInvalidOption(options, field.NotSupported(field.NewPath("dryRun"), v, []string{"All"}))
+		}
+	}
+	return len(values) > 0, nil
+}
+
+func checkManager(manager, options string) error {
+	path := field.NewPath("fieldManager")
+	if len(manager) > maxManagerBytes {
+		return status.NewInvalidOption(options, field.TooLong(path, "", maxManagerBytes))
+	}
+	if strings.IndexFunc(manager, func(r rune) bool { return !strconv.IsPrint(r) }) >= 0 {
+		return status.NewInvalidOption(options, field.Invalid(path, manager, "should only contain printable characters"))
+	}
+	return nil
+}
+
+// decode reads the body as an object of the kind. What it dropped becomes warnings, or an error when the client is strict
+// (A46–A49).
+func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
+	o, problems, err := r.kind.Decode(w.body)
+	if err != nil {
+		return nil, err
+	}
+	switch w.validation {
+	case validateStrict:
+		if err := r.kind.StrictError(problems); err != nil {
+			return nil, err
+		}
+	case validateWarn:
+		for _, problem := range problems.List() {
+			warn(c, problem)
+		}
+	}
+	for _, uid := range o.DuplicateOwners() { // A23
+		warn(c, fmt.Sprintf(".metadata.ownerReferences contains duplicate entries; only the first with uid %s is kept", uid))
+	}
+	return o, r.refuseInitializers(c, o)
+}
+
+// warn adds a Warning header: 299 - "text", quoted.
+func warn(c *route.Call, text string) {
+	c.W.Header().Add("Warning", "299 - "+strconv.QuoteToASCII(text))
+}
+
+// refuseInitializers: an object with pending initializers is hidden from lists (A30). Until it can be, it is not stored.
+func (r *resource) refuseInitializers(c *route.Call, o *schema.Object) error {
+	if o.Initializers().Field("pending").Len() == 0 {
+		return nil
+	}
+	s := c.Subject()
+	s.Name = o.Name()
+	return status.NewInvalid(s, field.ErrorList{field.Forbidden(field.NewPath("metadata", "initializers", "pending"),
+		"initializers are not offered by this server")})
+}
+
+// namespace returns where a write goes: the path's namespace, else the body's, else the default (A2–A7, Z2). The body is
+// made to agree.
+func (r *resource) namespace(c *route.Call, o *schema.Object) (string, error) {
+	if !r.kind.Namespaced {
+		o.SetNamespace("")
+		return "", nil
+	}
+	namespace := c.Namespace
+	switch own := o.Namespace(); {
+	case namespace == "" && own == "":
+		namespace = defaultNamespace
+	case namespace == "":
+		namespace = own
+	case own != "" && own != namespace:
+		return "", status.NewBadRequest(
+			"the namespace of the provided object does not match the namespace sent on the request")
+	}
+	o.SetNamespace(namespace)
+	return namespace, nil
+}
+
+// respond answers with the object as it is stored now.
+func (r *resource) respond(c *route.Call, w *write, o *state.Object) error {
+	value, err := r.value(o)
+	if err != nil {
+		return err
+	}
+	return c.Document(200, value, w.form)
+}
+
+// respondDry answers with an object that was not stored.
+func (r *resource) respondDry(c *route.Call, w *write, o *schema.Object) error {
+	return c.Document(200, o.AppendJSON(nil), w.form)
+}
+
+// checkSize: A44.
+func checkSize(o *state.Object) error {
+	if len(o.Value) > status.MaxObjectBytes {
+		return status.NewObjectTooLarge(status.MaxObjectBytes)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package route
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"quorate/apiserver/auth"
+	"quorate/apiserver/status"
+)
+
+// Call is one request at work.
+type Call struct {
+	W        http.ResponseWriter
+	R        *http.Request
+	Now      time.Time // when the request came in
+	User     *auth.User
+	Endpoint *Endpoint
+	// Namespace and Name are the decoded path segments; empty where the path has none.
+	Namespace string
+	Name      string
+
+	// Authorizer decides late authorizations.
+	Authorizer auth.Authorizer
+	// Bodies is what the body's memory is taken from.
+	Bodies *Budget
+	// Faults is told of errors that have no Status of their own.
+	Faults Faults
+
+	taken      int64 // from Bodies
+	query      Query
+	parsed     bool
+	match      match
+	attributes auth.Attributes
+	length     [1]string // of the Content-Length header, without an allocation of its own
+}
+
+// Faults keeps account of our own bugs.
+type Faults interface {
+	Unforeseen(c *Call, err error)
+}
+
+// Query returns the parsed query.
+func (c *Call) Query() Query {
+	if !c.parsed {
+		c.parsed = true
+		if c.R.URL.RawQuery != "" {
+			c.query = Query(c.R.URL.Query())
+		}
+	}
+	return c.query
+}
+
+// Subject is what the call is about.
+func (c *Call) Subject() status.Subject {
+	if c.Endpoint == nil {
+		return status.Subject{}
+	}
+	s := c.Endpoint.Subject
+	s.Name = c.Name
+	return s
+}
+
+// Authorize asks whether the user may do this; namespace is where, as far as that is known.
+func (c *Call) Authorize(namespace, name string) error {
+	e := c.Endpoint
+	a := &c.attributes
+	*a = auth.Attributes{Verb: e.Verb}
+	if e.Subject.Plural == "" {
+		a.Path = c.R.URL.Path
+	} else {
+		a.Group, a.Version, a.Resource, a.Subresource = e.Subject.Group, e.Version, e.Subject.Plural, e.Subresource
+		a.Namespace, a.Name = namespace, name
+		if e.NamesNamespace {
+			a.Namespace = name
+		}
+	}
+	if c.Authorizer.Allows(c.User, a) {
+		return nil
+	}
+	if a.Path != "" {
+		return status.NewForbiddenPath(auth.Denial(c.User, a))
+	}
+	return status.NewForbidden(c.Subject(), auth.Denial(c.User, a))
+}
+
+// Deadline returns the request's context bounded by limit, or by the shorter `timeout` that it asks for (I24).
+func (c *Call) Deadline(limit time.Duration) (context.Context, context.CancelFunc, error) {
+	if text := c.Query().Get("timeout"); text != "" {
+		asked, err := time.ParseDuration(text)
+		if err != nil || asked < 0 {
+			return nil, nil, status.NewBadRequest("invalid timeout: " + text + " is not a duration")
+		}
+		if asked > 0 {
+			limit = min(limit, asked)
+		}
+	}
+	ctx, cancel := context.WithTimeout(c.R.Context(), limit)
+	return ctx, cancel, nil
+}

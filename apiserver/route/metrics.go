@@ -1,0 +1,68 @@
+package route
+
+import (
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics count requests by verb and kind.
+type Metrics struct {
+	requests *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+}
+
+// NewMetrics registers the metrics of requests.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_apiserver_requests_total",
+			Help: "Requests answered, by verb, kind and HTTP code.",
+		}, []string{"verb", "kind", "code"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "quorate_apiserver_request_duration_seconds",
+			Help:    "Time from the request's header to the end of its answer; watches are left out.",
+			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, []string{"verb", "kind"}),
+	}
+	reg.MustRegister(m.requests, m.latency)
+	return m
+}
+
+// maxCode bounds the codes that have a counter kept at hand.
+const maxCode = 600
+
+// Series are the metrics of one endpoint. Counters are looked up once for each code.
+type Series struct {
+	verb, kind string
+	metrics    *Metrics
+	latency    prometheus.Observer
+	byCode     [maxCode]atomic.Pointer[prometheus.Counter]
+}
+
+// Series returns the metrics of a verb and kind.
+func (m *Metrics) Series(verb, kind string) *Series {
+	return &Series{verb: verb, kind: kind, metrics: m, latency: m.latency.WithLabelValues(verb, kind)}
+}
+
+// Observe counts one answer.
+func (s *Series) Observe(code int, took time.Duration) {
+	s.counter(code).Inc()
+	if s.verb != VerbWatch {
+		s.latency.Observe(took.Seconds())
+	}
+}
+
+func (s *Series) counter(code int) prometheus.Counter {
+	if code < 0 || code >= maxCode {
+		code = 0
+	}
+	if known := s.byCode[code].Load(); known != nil {
+		return *known
+	}
+	c := s.metrics.requests.WithLabelValues(s.verb, s.kind, strconv.Itoa(code))
+	s.byCode[code].Store(&c)
+	return c
+}

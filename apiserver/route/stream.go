@@ -1,0 +1,107 @@
+package route
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+
+	"quorate/apiserver/negotiate"
+)
+
+// chunkBytes is how much of a long answer is collected before it is written.
+const chunkBytes = 64 << 10
+
+// Stream writes a long answer piece by piece with constant memory: append to Buf, call Spill now and then, Close at the end.
+// Nothing is sent before the first Spill that writes, so errors up to then can still become a Status.
+type Stream struct {
+	Buf []byte
+
+	call    *Call
+	form    negotiate.Form
+	limit   int
+	started bool
+	gzip    *gzip.Writer
+}
+
+// Stream begins a long answer.
+func (c *Call) Stream(form negotiate.Form) *Stream {
+	s := &Stream{call: c, form: form, limit: chunkBytes}
+	if c.takesGzip() {
+		s.limit = gzipFrom // whether to compress is decided when the size is known to be over it
+	}
+	return s
+}
+
+// Reserve makes room for what is collected, for an answer that is expected to be long.
+func (s *Stream) Reserve() { s.Buf = slices.Grow(s.Buf, chunkBytes+chunkBytes/8) }
+
+// Spill writes what has been collected when it is enough.
+func (s *Stream) Spill() error {
+	if len(s.Buf) < s.limit {
+		return nil
+	}
+	return s.write()
+}
+
+// Close writes the rest.
+func (s *Stream) Close() error {
+	if !s.started && len(s.Buf) <= s.limit {
+		return s.whole()
+	}
+	if err := s.write(); err != nil {
+		return err
+	}
+	if s.gzip != nil {
+		if err := s.gzip.Close(); err != nil {
+			return fmt.Errorf("end compressed answer: %w", err)
+		}
+	}
+	return nil
+}
+
+// whole writes an answer that fitted into the buffer.
+func (s *Stream) whole() error {
+	s.started = true
+	setType(s.call.W.Header(), s.form)
+	s.call.W.WriteHeader(http.StatusOK)
+	_, err := s.call.W.Write(s.Buf)
+	return err
+}
+
+func (s *Stream) write() error {
+	if !s.started {
+		if err := s.start(); err != nil {
+			return err
+		}
+	}
+	var w io.Writer = s.call.W
+	if s.gzip != nil {
+		w = s.gzip
+	}
+	_, err := w.Write(s.Buf)
+	s.Buf = s.Buf[:0]
+	return err
+}
+
+func (s *Stream) start() error {
+	s.started = true
+	if err := s.call.limitWrite(); err != nil {
+		return err
+	}
+	h := s.call.W.Header()
+	setType(h, s.form)
+	if s.limit == gzipFrom {
+		h["Content-Encoding"], h["Vary"] = values.gzip, values.vary
+		compressed, err := gzip.NewWriterLevel(s.call.W, gzip.BestSpeed)
+		if err != nil {
+			return fmt.Errorf("begin compressed answer: %w", err)
+		}
+		s.gzip = compressed
+		s.limit = chunkBytes
+	}
+	s.call.W.WriteHeader(http.StatusOK)
+	return nil
+}

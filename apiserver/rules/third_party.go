@@ -1,0 +1,37 @@
+package rules
+
+import (
+	"strings"
+
+	"quorate/apiserver/schema"
+)
+
+// reservedDomain is where the groups of the platform's own kinds are and will be, so nothing made by users hides one (K11).
+const reservedDomain = "platform.io"
+
+func thirdPartyHooks() schema.Hooks {
+	return schema.Hooks{
+		Validators: map[string]schema.Validator{
+			"thirdPartyName":     thirdPartyName,
+			"versionNamesUnique": versionNamesUnique,
+		},
+	}
+}
+
+// thirdPartyName: the name is the kind and its group, which has a domain (K1, K2). Names don't change, so only new ones count.
+func thirdPartyName(c *schema.Context, _ *schema.Value) {
+	if c.Operation != schema.Create {
+		return
+	}
+	name := c.Object.Name()
+	_, group, _ := strings.Cut(name, ".")
+	switch {
+	case name == "": // refused by its format
+	case !strings.Contains(group, "."):
+		c.Invalid(name, "must be at least three segments long: <kind>.<domain>.<tld>", "metadata", "name")
+	case group == reservedDomain || strings.HasSuffix(group, "."+reservedDomain):
+		c.Invalid(name, "the groups of "+reservedDomain+" are reserved", "metadata", "name")
+	}
+}
+
+func versionNamesUnique(c *schema.Context, v *schema.Value) { reportRepeated(c, v, "name") }

@@ -1,0 +1,130 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"quorate/raftstore/state"
+)
+
+// selector is a field that field selectors may name.
+type selector struct {
+	label   string // as selectors name it
+	path    []int  // slots from the root
+	boolean bool   // reads as "true" or "false"
+}
+
+// compileSelectors finds the fields of selectors, in the order of their labels.
+func compileSelectors(k *Kind, spec FieldSelectorsSpec) ([]selector, error) {
+	var out []selector
+	for _, label := range spec.Supported {
+		s, err := k.selector(label, orElse(spec.Paths[label], label))
+		if err != nil {
+			return nil, fmt.Errorf("fieldSelectors: %s: %w", label, err)
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b selector) int { return strings.Compare(a.label, b.label) })
+	for alias, label := range spec.Aliases {
+		if !slices.Contains(spec.Supported, label) {
+			return nil, fmt.Errorf("fieldSelectors: alias %s of %s, which is not supported", alias, label)
+		}
+	}
+	return out, nil
+}
+
+// selector finds a scalar field by its dotted name.
+func (k *Kind) selector(label, dotted string) (selector, error) {
+	s := selector{label: label}
+	t := k.Message.typ
+	for name := range strings.SplitSeq(dotted, ".") {
+		if t.message == nil || t.message.byName[name] == nil {
+			return s, fmt.Errorf("there is no field %q", dotted)
+		}
+		f := t.message.byName[name]
+		s.path, t = append(s.path, f.index), f.Type
+	}
+	s.boolean = t.Form == FormBool
+	if !s.boolean && t.Form != FormString {
+		return s, fmt.Errorf("field %q is neither string nor bool", dotted)
+	}
+	return s, nil
+}
+
+// SelectableField returns the label under which a field that a selector names is kept among an object's fields: itself, or what
+// it is an alias of. accepted labels pass and compare as ""; ok is false for others.
+func (k *Kind) SelectableField(label string) (canonical string, ok bool) {
+	if alias, found := k.Spec.FieldSelectors.Aliases[label]; found {
+		label = alias
+	}
+	if slices.ContainsFunc(k.selectors, func(s selector) bool { return s.label == label }) {
+		return label, true
+	}
+	return label, slices.Contains(k.Spec.FieldSelectors.Accepted, label)
+}
+
+// labelAttributes returns the labels as selectors see them.
+func (o *Object) labelAttributes() state.Attributes {
+	labels := o.Labels()
+	if labels.Len() == 0 {
+		return ""
+	}
+	var b strings.Builder
+	size := 0
+	for i, key := range labels.box.keys {
+		size += len(key) + len(labels.box.kids[i].str) + 2
+	}
+	b.Grow(size)
+	for i, key := range labels.box.keys {
+		addAttribute(&b, key, labels.box.kids[i].str)
+	}
+	return state.Attributes(b.String())
+}
+
+// fieldAttributes returns the selectable fields; a missing one is "".
+func (o *Object) fieldAttributes() state.Attributes {
+	size := 0
+	for i := range o.Kind.selectors {
+		s := &o.Kind.selectors[i]
+		size += len(s.label) + len(o.selected(s)) + 2
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i := range o.Kind.selectors {
+		s := &o.Kind.selectors[i]
+		addAttribute(&b, s.label, o.selected(s))
+	}
+	return state.Attributes(b.String())
+}
+
+// addAttribute adds a pair. Zero bytes separate pairs, so one in free text (an event's reason) is replaced.
+func addAttribute(b *strings.Builder, name, value string) {
+	if strings.IndexByte(value, 0) >= 0 {
+		value = strings.ReplaceAll(value, "\x00", "\ufffd")
+	}
+	b.WriteString(name)
+	b.WriteByte(0)
+	b.WriteString(value)
+	b.WriteByte(0)
+}
+
+// selected returns the text of a selectable field.
+func (o *Object) selected(s *selector) string {
+	v := o.root
+	for _, slot := range s.path {
+		if v = v.box.kids[slot]; v == nil {
+			break
+		}
+	}
+	if v == nil && !s.boolean {
+		return ""
+	}
+	if !s.boolean {
+		return v.str
+	}
+	if v.Bool() {
+		return "true"
+	}
+	return "false"
+}

@@ -1,0 +1,198 @@
+package schema
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+const (
+	scopeNamespaced = "Namespaced"
+	scopeCluster    = "Cluster"
+)
+
+// Catalog is all kinds, compiled. It never changes.
+type Catalog struct {
+	kinds    []*Kind
+	byRoute  map[string]*Kind    // "/api/v1/pods"
+	messages map[string]*Message // without contexts
+}
+
+// Load compiles every file under kinds/ and types/ of files. Whatever a file says that is not understood, or names that does not
+// exist, is an error with the file and the place in it.
+func Load(files fs.FS, hooks Hooks) (*Catalog, error) {
+	return load(files, &hooks)
+}
+
+// load is Load; nil hooks leave all hooks out, which tests of the engine alone do.
+func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
+	src, err := readSources(files)
+	if err != nil {
+		return nil, err
+	}
+	formats, err := compileFormats(src.formats)
+	if err != nil {
+		return nil, err
+	}
+	compiler := newCompiler(src, formats, hooks)
+	c := &Catalog{byRoute: map[string]*Kind{}, messages: map[string]*Message{}}
+	for _, file := range src.kinds {
+		k, err := compiler.kind(file.spec)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file.name, err)
+		}
+		route := k.Prefix + "/" + k.Plural
+		if c.byRoute[route] != nil {
+			return nil, fmt.Errorf("%s: another file has the route %s", file.name, route)
+		}
+		c.byRoute[route] = k
+		c.kinds = append(c.kinds, k)
+	}
+	for name := range src.messages {
+		t, err := compiler.message(name, "")
+		if err != nil {
+			return nil, err
+		}
+		c.messages[name] = t.message
+	}
+	if err := compiler.finish(); err != nil {
+		return nil, err
+	}
+	return c, c.linkStorage()
+}
+
+// linkStorage gives each view the kind that is stored.
+func (c *Catalog) linkStorage() error {
+	stored := map[string]*Kind{}
+	for _, k := range c.kinds {
+		if k.Spec.Storage != "" {
+			continue
+		}
+		if other := stored[k.Resource]; other != nil {
+			return fmt.Errorf("kinds %s and %s are both stored as %s", other.APIVersion, k.APIVersion, k.Resource)
+		}
+		stored[k.Resource] = k
+		k.storage = k
+	}
+	for _, k := range c.kinds {
+		if k.Spec.Storage == "" {
+			continue
+		}
+		if k.storage = stored[k.Resource]; k.storage == nil {
+			return fmt.Errorf("kind %s in %s: storage: no kind is stored as %s", k.Kind, k.Prefix, k.Spec.Storage)
+		}
+	}
+	return nil
+}
+
+// Kinds returns all kinds in the order of their files. The slice is shared.
+func (c *Catalog) Kinds() []*Kind { return c.kinds }
+
+// Kind returns the kind served at a prefix and plural: ("/api/v1", "pods"); nil when there is none.
+func (c *Catalog) Kind(prefix, plural string) *Kind { return c.byRoute[prefix+"/"+plural] }
+
+// Stored returns the kind whose objects are stored under a resource, the first part of keys; nil when there is none.
+func (c *Catalog) Stored(resource string) *Kind {
+	for _, k := range c.kinds {
+		if k.Resource == resource && k.storage == k {
+			return k
+		}
+	}
+	return nil
+}
+
+// Message returns a message by its name, such as DeleteOptions, with the fields that have no contexts; nil when there is none.
+func (c *Catalog) Message(name string) *Message { return c.messages[name] }
+
+// sources is what the files say, parsed.
+type sources struct {
+	kinds    []kindFile
+	messages map[string]messageSource
+	formats  map[string]FormatSpec
+	scalars  map[string]ScalarSpec
+}
+
+type kindFile struct {
+	name string
+	spec *KindSpec
+}
+
+type messageSource struct {
+	file string
+	spec *MessageSpec
+}
+
+func readSources(files fs.FS) (*sources, error) {
+	src := &sources{
+		messages: map[string]messageSource{},
+		formats:  map[string]FormatSpec{},
+		scalars:  map[string]ScalarSpec{},
+	}
+	names, err := yamlFiles(files, "types")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		var spec typesSpec
+		if err := readSpec(files, name, &spec); err != nil {
+			return nil, err
+		}
+		if err := src.addTypes(name, &spec); err != nil {
+			return nil, err
+		}
+	}
+	if names, err = yamlFiles(files, "kinds"); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		spec := &KindSpec{}
+		if err := readSpec(files, name, spec); err != nil {
+			return nil, err
+		}
+		if err := src.addMessages(name, spec.Messages); err != nil {
+			return nil, err
+		}
+		src.kinds = append(src.kinds, kindFile{name, spec})
+	}
+	return src, nil
+}
+
+func (s *sources) addTypes(file string, spec *typesSpec) error {
+	for name, f := range spec.Formats {
+		if _, dup := s.formats[name]; dup {
+			return fmt.Errorf("%s: format %s is there twice", file, name)
+		}
+		s.formats[name] = f
+	}
+	for name, scalar := range spec.Scalars {
+		s.scalars[name] = scalar
+	}
+	return s.addMessages(file, spec.Messages)
+}
+
+func (s *sources) addMessages(file string, messages messageSpecs) error {
+	for _, m := range messages {
+		if other, dup := s.messages[m.name]; dup {
+			return fmt.Errorf("%s: message %s is also in %s", file, m.name, other.file)
+		}
+		s.messages[m.name] = messageSource{file, m.spec}
+	}
+	return nil
+}
+
+func yamlFiles(files fs.FS, dir string) ([]string, error) {
+	entries, err := fs.ReadDir(files, dir)
+	if err != nil {
+		return nil, fmt.Errorf("read schema files: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), ".yaml") {
+			names = append(names, path.Join(dir, e.Name()))
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}

@@ -1,0 +1,281 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"quorate/raftstore/state"
+)
+
+// Encoded is an object in the form in which it is stored. Nothing in it shares memory with the object.
+type Encoded struct {
+	Value         []byte // canonical JSON with an empty resourceVersion
+	VersionOffset uint32 // where its digits go
+	Labels        state.Attributes
+	Fields        state.Attributes
+	UID           string
+}
+
+// Encode returns the object as it is to be stored. Convert a view first (Kind.ToStorage).
+func (o *Object) Encode() Encoded {
+	k := o.Kind
+	if o.Metadata() == nil { // the version needs a place
+		o.root.box.kids[k.slots.metadata] = k.slots.metaType.New()
+	}
+	w := writer{out: make([]byte, 0, o.sizeHint()), versionSlot: k.slots.resourceVersion, metadata: o.Metadata()}
+	w.object(o)
+	return Encoded{
+		Value:         w.out,
+		VersionOffset: uint32(w.versionOffset),
+		Labels:        o.labelAttributes(),
+		Fields:        o.fieldAttributes(),
+		UID:           string([]byte(o.UID())),
+	}
+}
+
+// SameAs reports whether the bytes are those of a stored object but for its version: then there is nothing to write (E20).
+func (e *Encoded) SameAs(stored *state.Object) bool {
+	at := int(e.VersionOffset)
+	digits := len(stored.Value) - len(e.Value)
+	return e.VersionOffset == stored.VersionOffset && digits >= 0 &&
+		bytes.Equal(e.Value[:at], stored.Value[:at]) && bytes.Equal(e.Value[at:], stored.Value[at+digits:])
+}
+
+// AppendJSON appends the object as it stands to dst, in canonical form.
+func (o *Object) AppendJSON(dst []byte) []byte {
+	w := writer{out: dst}
+	w.object(o)
+	return w.out
+}
+
+// AppendJSON appends the value to dst, in canonical form.
+func (v *Value) AppendJSON(dst []byte) []byte {
+	if v == nil {
+		return append(dst, "null"...)
+	}
+	w := writer{out: dst}
+	w.value(v)
+	return w.out
+}
+
+const (
+	objectOverhead = 512 // of names and quotes in a small object
+	wordOverhead   = 24  // of a member's name and quotes
+)
+
+// sizeHint guesses how long the object's JSON gets.
+func (o *Object) sizeHint() int { return objectOverhead + o.root.size() }
+
+func (v *Value) size() int {
+	if v == nil {
+		return 0
+	}
+	n := wordOverhead + len(v.str)
+	if v.box != nil {
+		for _, kid := range v.box.kids {
+			n += kid.size()
+		}
+		for _, key := range v.box.keys {
+			n += len(key)
+		}
+	}
+	return n
+}
+
+// writer writes canonical JSON. With metadata set, that message's resourceVersion becomes the gap.
+type writer struct {
+	out           []byte
+	metadata      *Value
+	versionSlot   int
+	versionOffset int
+}
+
+// object writes an object: kind and apiVersion of its kind, then the other fields in declared order.
+func (w *writer) object(o *Object) {
+	w.out = append(w.out, o.Kind.prefix...)
+	m := o.Kind.Message
+	for i := 2; i < len(m.fields); i++ {
+		w.field(m.fields[i], o.root.box.kids[i])
+	}
+	w.close('}')
+}
+
+// close ends an object or array, in place of the comma after its last member.
+func (w *writer) close(bracket byte) {
+	if last := len(w.out) - 1; w.out[last] == ',' {
+		w.out[last] = bracket
+		return
+	}
+	w.out = append(w.out, bracket)
+}
+
+// field writes a member and a comma; nothing when it is left out.
+func (w *writer) field(f *Field, v *Value) {
+	switch {
+	case v == nil && !f.always, v != nil && !f.always && !f.pointer && omitted(v):
+		return
+	case v == nil:
+		w.out = append(w.out, f.keyJSON...)
+		w.empty(f)
+	default:
+		w.out = append(w.out, f.keyJSON...)
+		w.value(v)
+	}
+	w.out = append(w.out, ',')
+}
+
+// omitted reports whether a value of a field without pointer and emit is left out.
+func omitted(v *Value) bool {
+	if v.typ.Form == FormMessage {
+		return hollow(v)
+	}
+	return v.IsEmpty()
+}
+
+// empty writes what stands for an unset field that is always written.
+func (w *writer) empty(f *Field) {
+	switch {
+	case f.pointer:
+		w.out = append(w.out, "null"...)
+	case f.Type.Form == FormMessage:
+		w.out = append(w.out, f.Type.message.zero...)
+	case f.Type.Form == FormString:
+		w.out = append(w.out, `""`...)
+	case f.Type.Form == FormQuantity:
+		w.out = append(w.out, `"0"`...)
+	case f.Type.Form == FormBool:
+		w.out = append(w.out, "false"...)
+	case f.Type.Form >= FormInt32 && f.Type.Form <= FormDouble, f.Type.Form == FormIntOrString:
+		w.out = append(w.out, '0')
+	default:
+		w.out = append(w.out, "null"...)
+	}
+}
+
+// value writes a value that is set.
+func (w *writer) value(v *Value) {
+	switch v.typ.Form {
+	case FormMessage:
+		w.message(v)
+	case FormList:
+		w.out = append(w.out, '[')
+		for _, item := range v.box.kids {
+			w.value(item)
+			w.out = append(w.out, ',')
+		}
+		w.close(']')
+	case FormMap:
+		w.out = append(w.out, '{')
+		for i, key := range v.box.keys {
+			w.out = append(appendString(w.out, key), ':')
+			w.value(v.box.kids[i])
+			w.out = append(w.out, ',')
+		}
+		w.close('}')
+	default:
+		w.out = appendScalar(w.out, v)
+	}
+}
+
+func appendScalar(out []byte, v *Value) []byte {
+	switch v.typ.Form {
+	case FormBool:
+		return strconv.AppendBool(out, v.num != 0)
+	case FormInt32, FormInt64, FormUint32:
+		return strconv.AppendInt(out, v.num, 10)
+	case FormDouble:
+		return strconv.AppendFloat(out, v.Float(), 'g', -1, 64)
+	case FormBytes:
+		out = append(out, '"')
+		out = base64.StdEncoding.AppendEncode(out, []byte(v.str))
+		return append(out, '"')
+	case FormTime:
+		out = append(out, '"')
+		out = time.Unix(v.num, 0).UTC().AppendFormat(out, time.RFC3339)
+		return append(out, '"')
+	case FormIntOrString:
+		if v.box != textual {
+			return strconv.AppendInt(out, v.num, 10)
+		}
+		return appendString(out, v.str)
+	case FormRaw:
+		return append(out, v.str...)
+	default:
+		return appendString(out, v.str)
+	}
+}
+
+func (w *writer) message(v *Value) {
+	w.out = append(w.out, '{')
+	for i, f := range v.typ.message.fields {
+		if w.metadata == v && i == w.versionSlot {
+			w.out = append(w.out, f.keyJSON...)
+			w.out = append(w.out, `"",`...)
+			w.versionOffset = len(w.out) - len(`",`)
+			continue
+		}
+		w.field(f, v.box.kids[i])
+	}
+	w.close('}')
+}
+
+func appendMessage(dst []byte, v *Value) []byte {
+	w := writer{out: dst}
+	w.message(v)
+	return w.out
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString writes a JSON string. Only what must be escaped is, and U+2028 and U+2029, which JavaScript takes for line
+// ends. Wrong UTF-8 is replaced.
+func appendString(out []byte, s string) []byte {
+	out = append(out, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if plainByte[c] {
+			i++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			out = append(out, s[start:i]...)
+			out = appendEscape(out, c)
+			i++
+			start = i
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			out = append(out, s[start:i]...)
+			out = append(out, "\ufffd"...)
+			start = i + size
+		case r == '\u2028' || r == '\u2029':
+			out = append(out, s[start:i]...)
+			out = append(out, `\u202`...)
+			out = append(out, hexDigits[r&0xf])
+			start = i + size
+		}
+		i += size
+	}
+	out = append(out, s[start:]...)
+	return append(out, '"')
+}
+
+func appendEscape(out []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(out, '\\', c)
+	case '\n':
+		return append(out, '\\', 'n')
+	case '\r':
+		return append(out, '\\', 'r')
+	case '\t':
+		return append(out, '\\', 't')
+	}
+	return append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
+}

@@ -1,0 +1,32 @@
+package schema
+
+import (
+	"strconv"
+	"testing"
+
+	"go.uber.org/goleak"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// decode decodes a body that has nothing wrong with it but perhaps unknown fields.
+func decode(t testing.TB, k *Kind, body string) *Object {
+	t.Helper()
+	o, _, err := k.Decode([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+func mustQuantity(t testing.TB, s string) string {
+	t.Helper()
+	q, err := resource.ParseQuantity(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return quantityText(q)
+}

@@ -1,0 +1,112 @@
+package schema
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Identity is how a kind is named and where it is served.
+type Identity struct {
+	Kind       string // "DaemonSet"
+	Group      string // "apps"; "" for core
+	Version    string // "v1beta2"
+	APIVersion string // "apps/v1beta2"
+	Prefix     string // "/apis/apps/v1beta2"
+	Plural     string // "daemonsets"
+	Singular   string // "daemonset"
+	ListKind   string // "DaemonSetList"
+	ShortNames []string
+	Categories []string
+	Namespaced bool
+}
+
+// QualifiedPlural returns the plural with its group, as messages name it: "pods", "daemonsets.apps".
+func (i *Identity) QualifiedPlural() string {
+	if i.Group == "" {
+		return i.Plural
+	}
+	return i.Plural + "." + i.Group
+}
+
+// QualifiedKind returns the kind with its group, as messages name it: "Pod", "DaemonSet.apps".
+func (i *Identity) QualifiedKind() string {
+	if i.Group == "" {
+		return i.Kind
+	}
+	return i.Kind + "." + i.Group
+}
+
+// Strategy says how writes treat the objects of a kind.
+type Strategy struct {
+	Generation               bool // 1 on create, one more whenever the spec changes
+	AllowUnconditionalUpdate bool // replace without resourceVersion
+	AllowCreateOnUpdate      bool // replace of a missing object creates it
+	HasStatus                bool // the message has a field `status`
+	DefaultGracePeriod       int64
+	DefaultPropagation       string // "Background", "Orphan", "Foreground", or "None": garbage collection is not asked
+	TTLSeconds               int64  // 0: for ever
+}
+
+// Kind is a compiled kind. It never changes.
+type Kind struct {
+	Identity
+	Spec       *KindSpec
+	Message    *Message
+	Strategy   Strategy
+	Operations Operations
+	Resource   string // first part of the keys its objects are stored under
+
+	slots     metaSlots
+	prefix    string // `{"kind":"K","apiVersion":"v",`
+	name      nameRule
+	hooks     kindHooks
+	selectors []selector
+	storage   *Kind // the kind whose form is stored; itself but for views
+}
+
+// kindHooks are the kind's hooks, resolved.
+type kindHooks struct {
+	afterDecode    []Step
+	prepare        [4][]Step // by Operation
+	validators     []Validator
+	validateUpdate []Comparison
+	canonicalize   []Step
+	toStorage      Converter
+	fromStorage    Converter
+}
+
+// ListPrefix returns how long the beginning of a stored value is that list items leave out after their brace: kind and
+// apiVersion with their comma. An item is "{" + value[ListPrefix():].
+func (k *Kind) ListPrefix() int { return len(k.prefix) }
+
+// Storage returns the kind in whose form objects are stored: the kind itself, unless it is a view of another.
+func (k *Kind) Storage() *Kind { return k.storage }
+
+// ToStorage returns the object in the form of the kind it is stored as: itself, unless its kind is a view.
+func (k *Kind) ToStorage(o *Object) *Object {
+	return convert(o, k.storage, k.hooks.toStorage)
+}
+
+// FromStorage returns a stored object in the form of this kind: itself, unless this kind is a view.
+func (k *Kind) FromStorage(o *Object) *Object {
+	return convert(o, k, k.hooks.fromStorage)
+}
+
+func convert(o *Object, to *Kind, fn Converter) *Object {
+	if o.Kind == to || fn == nil {
+		return o
+	}
+	out := to.New()
+	if m := o.Metadata(); m != nil {
+		out.root.box.kids[to.slots.metadata] = m.retype(to.slots.metaType)
+	}
+	fn(o, out)
+	return out
+}
+
+// CheckName returns what is wrong with a name by the kind's rule, in words; nothing for a good one.
+func (k *Kind) CheckName(name string) []string { return k.name.check(name, false) }
+
+// InvalidMessage returns the message of a Status that answers errors of an object of the kind (A45).
+func (k *Kind) InvalidMessage(name string, errs field.ErrorList) string {
+	return k.QualifiedKind() + " \"" + name + "\" is invalid: " + errs.ToAggregate().Error()
+}

@@ -1,0 +1,148 @@
+package schema
+
+import "time"
+
+// Object is one object of a kind, decoded. It belongs to one goroutine.
+type Object struct {
+	Kind *Kind
+	root *Value
+}
+
+// New returns an empty object of the kind.
+func (k *Kind) New() *Object { return &Object{Kind: k, root: k.Message.typ.New()} }
+
+// Root returns the object's top message.
+func (o *Object) Root() *Value { return o.root }
+
+// Copy returns the object with all its values, newly made.
+func (o *Object) Copy() *Object { return &Object{Kind: o.Kind, root: o.root.Copy()} }
+
+// Field returns a field of the top message.
+func (o *Object) Field(name string) *Value { return o.root.Field(name) }
+
+// Metadata returns the metadata; nil when there is none.
+func (o *Object) Metadata() *Value { return o.root.box.kids[o.Kind.slots.metadata] }
+
+// meta returns a field of the metadata by its slot.
+func (o *Object) meta(slot int) *Value {
+	m := o.Metadata()
+	if m == nil {
+		return nil
+	}
+	return m.box.kids[slot]
+}
+
+// makeMeta returns a field of the metadata by its slot, set.
+func (o *Object) makeMeta(slot int) *Value {
+	root := o.root.box.kids
+	m := root[o.Kind.slots.metadata]
+	if m == nil {
+		m = o.Kind.slots.metaType.New()
+		root[o.Kind.slots.metadata] = m
+	}
+	if m.box.kids[slot] == nil {
+		m.box.kids[slot] = o.Kind.slots.metaType.message.fields[slot].Type.New()
+	}
+	return m.box.kids[slot]
+}
+
+func (o *Object) clearMeta(slot int) {
+	if m := o.Metadata(); m != nil {
+		m.box.kids[slot] = nil
+	}
+}
+
+// setMeta sets a string of the metadata; "" unsets it.
+func (o *Object) setMeta(slot int, s string) {
+	if s == "" {
+		o.clearMeta(slot)
+		return
+	}
+	o.makeMeta(slot).str = s
+}
+
+func (o *Object) Name() string            { return o.meta(o.Kind.slots.name).Str() }
+func (o *Object) GenerateName() string    { return o.meta(o.Kind.slots.generateName).Str() }
+func (o *Object) Namespace() string       { return o.meta(o.Kind.slots.namespace).Str() }
+func (o *Object) SelfLink() string        { return o.meta(o.Kind.slots.selfLink).Str() }
+func (o *Object) UID() string             { return o.meta(o.Kind.slots.uid).Str() }
+func (o *Object) ResourceVersion() string { return o.meta(o.Kind.slots.resourceVersion).Str() }
+func (o *Object) ClusterName() string     { return o.meta(o.Kind.slots.clusterName).Str() }
+
+func (o *Object) SetName(s string)            { o.setMeta(o.Kind.slots.name, s) }
+func (o *Object) SetGenerateName(s string)    { o.setMeta(o.Kind.slots.generateName, s) }
+func (o *Object) SetNamespace(s string)       { o.setMeta(o.Kind.slots.namespace, s) }
+func (o *Object) SetSelfLink(s string)        { o.setMeta(o.Kind.slots.selfLink, s) }
+func (o *Object) SetUID(s string)             { o.setMeta(o.Kind.slots.uid, s) }
+func (o *Object) SetResourceVersion(s string) { o.setMeta(o.Kind.slots.resourceVersion, s) }
+func (o *Object) SetClusterName(s string)     { o.setMeta(o.Kind.slots.clusterName, s) }
+
+// Generation counts changes of the spec, for kinds that have it.
+func (o *Object) Generation() int64 { return o.meta(o.Kind.slots.generation).Int() }
+
+// SetGeneration sets it; 0 unsets it.
+func (o *Object) SetGeneration(n int64) {
+	if n == 0 {
+		o.clearMeta(o.Kind.slots.generation)
+		return
+	}
+	o.makeMeta(o.Kind.slots.generation).num = n
+}
+
+// CreationTimestamp is the zero time when unset.
+func (o *Object) CreationTimestamp() time.Time { return o.meta(o.Kind.slots.creationTimestamp).Time() }
+
+// SetCreationTimestamp sets it, cut to whole seconds.
+func (o *Object) SetCreationTimestamp(t time.Time) {
+	o.makeMeta(o.Kind.slots.creationTimestamp).SetTime(t)
+}
+
+// DeletionTimestamp returns when the object goes, if it is being deleted.
+func (o *Object) DeletionTimestamp() (t time.Time, ok bool) {
+	v := o.meta(o.Kind.slots.deletionTimestamp)
+	return v.Time(), v != nil
+}
+
+// SetDeletion marks the object as being deleted at t, after a grace period of so many seconds.
+func (o *Object) SetDeletion(t time.Time, graceSeconds int64) {
+	o.makeMeta(o.Kind.slots.deletionTimestamp).SetTime(t)
+	o.makeMeta(o.Kind.slots.deletionGracePeriodSeconds).num = graceSeconds
+}
+
+// DeletionGracePeriodSeconds returns the grace period, if the object is being deleted.
+func (o *Object) DeletionGracePeriodSeconds() (seconds int64, ok bool) {
+	v := o.meta(o.Kind.slots.deletionGracePeriodSeconds)
+	return v.Int(), v != nil
+}
+
+// Labels returns the labels, a map of strings; nil when there are none.
+func (o *Object) Labels() *Value { return o.meta(o.Kind.slots.labels) }
+
+// Annotations returns the annotations, a map of strings; nil when there are none.
+func (o *Object) Annotations() *Value { return o.meta(o.Kind.slots.annotations) }
+
+// OwnerReferences returns the list of owners; nil when there are none.
+func (o *Object) OwnerReferences() *Value { return o.meta(o.Kind.slots.ownerReferences) }
+
+// Finalizers returns the list of finalizers; nil when there are none.
+func (o *Object) Finalizers() *Value { return o.meta(o.Kind.slots.finalizers) }
+
+// MakeFinalizers returns the list of finalizers, set, to append to.
+func (o *Object) MakeFinalizers() *Value { return o.makeMeta(o.Kind.slots.finalizers) }
+
+// Initializers returns the initializers; nil when there are none.
+func (o *Object) Initializers() *Value { return o.meta(o.Kind.slots.initializers) }
+
+// metaSlots are the places of the metadata's fields, looked up once for a kind.
+type metaSlots struct {
+	metaType *Type
+	metadata int // in the root
+	kind     int
+	version  int // apiVersion
+	spec     int // -1 without
+	status   int // -1 without
+
+	name, generateName, namespace, selfLink, uid, resourceVersion, generation, creationTimestamp,
+	deletionTimestamp, deletionGracePeriodSeconds, labels, annotations, ownerReferences, initializers,
+	finalizers, clusterName int
+}

@@ -1,0 +1,110 @@
+package schema
+
+import "slices"
+
+// PrepareCreate readies an object that a client sent for creation: what only the server sets is cleared (A7, A24-A26), the
+// kind's hooks and the defaults run, and its generation begins. Set the name before, uid and creationTimestamp after it.
+func (k *Kind) PrepareCreate(o *Object) {
+	s := &k.slots
+	for _, slot := range [...]int{s.selfLink, s.uid, s.resourceVersion, s.generation, s.creationTimestamp, s.deletionTimestamp,
+		s.deletionGracePeriodSeconds, s.clusterName} {
+		o.clearMeta(slot)
+	}
+	if !k.Namespaced {
+		o.clearMeta(s.namespace)
+	}
+	dedupeOwners(o)
+	k.run(k.hooks.prepare[Create], Create, o, nil)
+	if k.Strategy.Generation {
+		o.SetGeneration(1)
+	}
+}
+
+// PrepareUpdate readies an object that a client sent to replace old: what only the server sets is taken from old (E6, E13), the
+// kind's hooks and the defaults run, and the generation counts a changed spec. resourceVersion stays as it is.
+func (k *Kind) PrepareUpdate(op Operation, o, old *Object) {
+	s := &k.slots
+	for _, slot := range [...]int{s.selfLink, s.generation, s.creationTimestamp, s.deletionTimestamp,
+		s.deletionGracePeriodSeconds, s.clusterName} {
+		o.keepMeta(slot, old)
+	}
+	if o.UID() == "" {
+		o.keepMeta(s.uid, old)
+	}
+	if !k.Namespaced {
+		o.clearMeta(s.namespace)
+	}
+	dedupeOwners(o)
+	k.run(k.hooks.prepare[op], op, o, old)
+	if k.Strategy.Generation && s.spec >= 0 && !Equal(o.root.box.kids[s.spec], old.root.box.kids[s.spec]) {
+		o.SetGeneration(old.Generation() + 1)
+	}
+}
+
+// Canonicalize brings a valid object into the kind's canonical form. It is the last step before Encode.
+func (k *Kind) Canonicalize(op Operation, o, old *Object) {
+	if len(k.hooks.canonicalize) == 0 {
+		return
+	}
+	c := newContext(k, op, o, old)
+	for _, step := range k.hooks.canonicalize {
+		step(c)
+	}
+}
+
+func (k *Kind) run(steps []Step, op Operation, o, old *Object) {
+	c := newContext(k, op, o, old)
+	for _, step := range steps {
+		step(c)
+	}
+	c.setDefaults()
+}
+
+// keepMeta takes a field of the metadata from old.
+func (o *Object) keepMeta(slot int, old *Object) {
+	v := old.meta(slot)
+	if v == nil {
+		o.clearMeta(slot)
+		return
+	}
+	o.makeMeta(slot)
+	o.Metadata().box.kids[slot] = v.Copy()
+}
+
+// DuplicateOwners returns the uids that several owner references share; all but the first of them go when the object is
+// prepared (A23), so ask before.
+func (o *Object) DuplicateOwners() []string {
+	var shared []string
+	o.eachDuplicateOwner(func(_ int, uid string) {
+		if !slices.Contains(shared, uid) {
+			shared = append(shared, uid)
+		}
+	})
+	return shared
+}
+
+// dedupeOwners leaves one owner reference of each uid.
+func dedupeOwners(o *Object) {
+	owners := o.OwnerReferences()
+	if owners.Len() < 2 {
+		return
+	}
+	kept := slices.Clone(owners.box.kids)
+	o.eachDuplicateOwner(func(i int, _ string) { kept[i] = nil })
+	owners.box.kids = slices.DeleteFunc(kept, func(v *Value) bool { return v == nil })
+}
+
+func (o *Object) eachDuplicateOwner(fn func(i int, uid string)) {
+	owners := o.OwnerReferences()
+	if owners.Len() < 2 {
+		return
+	}
+	seen := make(map[string]bool, owners.Len())
+	for i, owner := range owners.Items() {
+		uid := owner.Field("uid").Str()
+		if uid != "" && seen[uid] {
+			fn(i, uid)
+		}
+		seen[uid] = true
+	}
+}

@@ -1,0 +1,120 @@
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// parseTime reads an RFC 3339 time as Unix seconds. The zero time counts as unset.
+func parseTime(s string) (seconds int64, isZero bool, err error) {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return 0, false, err
+	}
+	t = t.UTC()
+	if y := t.Year(); y < 0 || y > 9999 {
+		return 0, false, fmt.Errorf("parsing time %q: year outside of range [0,9999]", s)
+	}
+	return t.Unix(), t.IsZero(), nil
+}
+
+// maxQuantityLength bounds the text of a quantity: parsing takes arbitrary precision.
+const maxQuantityLength = 128
+
+// canonicalQuantity returns the canonical text of a quantity, rounded up to milli units when asked to.
+func canonicalQuantity(s string, roundUp bool) (string, error) {
+	if isCanonical(s) {
+		return s, nil
+	}
+	if len(s) > maxQuantityLength || hugeExponent(s) {
+		return "", errors.New("quantities must be at most 128 characters long, with an exponent of at most 3 digits")
+	}
+	q, err := resource.ParseQuantity(s)
+	if err != nil {
+		return "", err
+	}
+	if roundUp {
+		q.RoundUp(resource.Milli)
+	}
+	return quantityText(q), nil
+}
+
+// hugeExponent reports an exponent that would keep the library's arithmetic busy for seconds.
+func hugeExponent(s string) bool {
+	i := strings.LastIndexAny(s, "eE")
+	return i >= 0 && len(strings.TrimLeft(s[i+1:], "+-0")) > 3
+}
+
+// quantityText returns the canonical text. Quantity.String may return the text that was parsed instead.
+func quantityText(q resource.Quantity) string {
+	number, suffix := q.CanonicalizeBytes(make([]byte, 0, maxQuantityLength))
+	return string(append(number, suffix...))
+}
+
+// isCanonical knows the usual canonical quantities without arithmetic: a small whole number and a suffix that could not be
+// the next larger one. It also knows no text finer than milli. Everything else it leaves to the library.
+func isCanonical(s string) bool {
+	n, i := 0, 0
+	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+		n = n*10 + int(s[i]-'0')
+	}
+	if i == 0 || i > 6 || s[0] == '0' {
+		return s == "0"
+	}
+	switch suffix := s[i:]; suffix {
+	case "Ki", "Mi", "Gi", "Ti", "Pi":
+		return n%1024 != 0
+	case "", "m", "k", "M", "G":
+		return n%1000 != 0
+	}
+	return false
+}
+
+// readRaw reads any JSON value and keeps it as compact text.
+func (d *decoder) readRaw(t *Type, depth int) (*Value, error) {
+	start := d.pos
+	if err := d.skip(depth); err != nil {
+		return nil, err
+	}
+	v := d.value(t)
+	v.str = compact(d.s[start:d.pos])
+	return v, nil
+}
+
+// compact returns valid JSON text without white space, its strings written as every string is.
+func compact(s string) string {
+	if !strings.ContainsAny(s, " \t\n\r\\") && asciiOnly(s) {
+		return s
+	}
+	d := scanner{s: s}
+	out := make([]byte, 0, len(s))
+	for d.pos < len(d.s) {
+		switch c := d.s[d.pos]; c {
+		case ' ', '\t', '\n', '\r':
+			d.pos++
+		case '"':
+			text, err := d.str()
+			if err != nil { // the text was read once already
+				return s
+			}
+			out = appendString(out, text)
+		default:
+			out = append(out, c)
+			d.pos++
+		}
+	}
+	return string(out)
+}
+
+func asciiOnly(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,248 @@
+package schema
+
+import (
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Value is a node of an object: a message, list, map or scalar. A nil *Value is an unset one; every reading method works on it
+// and answers zero. A value belongs to one object; put a Copy into another.
+//
+// Strings share the memory of the body that was decoded.
+type Value struct {
+	typ *Type
+	str string // strings, bytes (decoded), canonical quantity, raw JSON text, text of an intOrString
+	num int64  // integers, bool, bits of a double, Unix seconds; intOrString: the number
+	box *box   // of messages, lists and maps
+}
+
+// box holds what a composite value contains.
+type box struct {
+	kids []*Value // message: by field index, nil when unset; list: items; map: values
+	keys []string // map: sorted, parallel to kids
+}
+
+// textual marks an intOrString that holds text.
+var textual = &box{}
+
+// Type returns the value's type; nil for an unset value.
+func (v *Value) Type() *Type {
+	if v == nil {
+		return nil
+	}
+	return v.typ
+}
+
+// IsSet reports whether there is a value at all, be it empty.
+func (v *Value) IsSet() bool { return v != nil }
+
+// IsEmpty reports whether the value is unset or the zero of its type: "", 0, false, no items, a message without set fields.
+func (v *Value) IsEmpty() bool {
+	if v == nil {
+		return true
+	}
+	switch v.typ.Form {
+	case FormMessage:
+		for _, kid := range v.box.kids {
+			if kid != nil {
+				return false
+			}
+		}
+		return true
+	case FormList, FormMap:
+		return len(v.box.kids) == 0
+	case FormString, FormBytes, FormRaw:
+		return v.str == ""
+	case FormQuantity:
+		return v.str == "0" || v.str == ""
+	case FormIntOrString:
+		return v.num == 0 && v.str == ""
+	case FormTime:
+		return false
+	default:
+		return v.num == 0
+	}
+}
+
+// Str returns the text of a string, quantity (canonical), bytes (raw), rawExtension (JSON) or textual intOrString.
+func (v *Value) Str() string {
+	if v == nil {
+		return ""
+	}
+	return v.str
+}
+
+// Int returns an integer; Unix seconds of a time; the number of an intOrString.
+func (v *Value) Int() int64 {
+	if v == nil {
+		return 0
+	}
+	return v.num
+}
+
+// Bool returns a boolean.
+func (v *Value) Bool() bool { return v != nil && v.num != 0 }
+
+// Float returns a double.
+func (v *Value) Float() float64 {
+	if v == nil {
+		return 0
+	}
+	return math.Float64frombits(uint64(v.num))
+}
+
+// Time returns a time in UTC; the zero time when unset.
+func (v *Value) Time() time.Time {
+	if v == nil {
+		return time.Time{}
+	}
+	return time.Unix(v.num, 0).UTC()
+}
+
+// Quantity returns a quantity; zero when unset.
+func (v *Value) Quantity() resource.Quantity {
+	if v.IsEmpty() {
+		return resource.Quantity{}
+	}
+	q, err := resource.ParseQuantity(v.str)
+	if err != nil { // only canonical text gets into a value
+		return resource.Quantity{}
+	}
+	return q
+}
+
+// IsText reports whether an intOrString holds text.
+func (v *Value) IsText() bool { return v != nil && v.box == textual }
+
+// Len returns the number of items or entries.
+func (v *Value) Len() int {
+	if v == nil || v.box == nil || v.typ.Form == FormMessage {
+		return 0
+	}
+	return len(v.box.kids)
+}
+
+// At returns an item of a list; nil when out of range.
+func (v *Value) At(i int) *Value {
+	if i < 0 || i >= v.Len() {
+		return nil
+	}
+	return v.box.kids[i]
+}
+
+// Items yields the items of a list in order.
+func (v *Value) Items() iter.Seq2[int, *Value] {
+	return func(yield func(int, *Value) bool) {
+		for i := range v.Len() {
+			if !yield(i, v.box.kids[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Get returns an entry of a map; nil when it is not there.
+func (v *Value) Get(key string) *Value {
+	if v == nil || v.typ.Form != FormMap {
+		return nil
+	}
+	if i, ok := slices.BinarySearch(v.box.keys, key); ok {
+		return v.box.kids[i]
+	}
+	return nil
+}
+
+// Entries yields the entries of a map in the order of their keys.
+func (v *Value) Entries() iter.Seq2[string, *Value] {
+	return func(yield func(string, *Value) bool) {
+		if v == nil || v.typ.Form != FormMap {
+			return
+		}
+		for i, key := range v.box.keys {
+			if !yield(key, v.box.kids[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Field returns a field of a message by its JSON name; nil when it is unset, or unknown in the message (as fields of other
+// contexts are).
+func (v *Value) Field(name string) *Value {
+	if v == nil || v.typ.message == nil {
+		return nil
+	}
+	f := v.typ.message.byName[name]
+	if f == nil {
+		return nil
+	}
+	return v.box.kids[f.index]
+}
+
+// Lookup follows field names.
+func (v *Value) Lookup(names ...string) *Value {
+	for _, name := range names {
+		v = v.Field(name)
+	}
+	return v
+}
+
+// Copy returns the value with all below it, newly made. Strings are shared.
+func (v *Value) Copy() *Value {
+	if v == nil {
+		return nil
+	}
+	out := &Value{typ: v.typ, str: v.str, num: v.num, box: v.box}
+	if v.box == nil || v.box == textual {
+		return out
+	}
+	out.box = &box{kids: make([]*Value, len(v.box.kids)), keys: slices.Clone(v.box.keys)}
+	for i, kid := range v.box.kids {
+		out.box.kids[i] = kid.Copy()
+	}
+	return out
+}
+
+// Equal reports whether two values of one type mean the same: empty lists, maps, messages and zero scalars equal unset ones,
+// but for fields that tell them apart (`pointer`).
+func Equal(a, b *Value) bool {
+	if a == nil || b == nil {
+		return hollow(a) && hollow(b)
+	}
+	if a == b {
+		return true
+	}
+	if a.box == nil || a.box == textual || b.box == nil {
+		return a.str == b.str && a.num == b.num && a.IsText() == b.IsText()
+	}
+	if len(a.box.kids) != len(b.box.kids) || !slices.Equal(a.box.keys, b.box.keys) {
+		return false
+	}
+	for i, kid := range a.box.kids {
+		other := b.box.kids[i]
+		if a.typ.Form == FormMessage && a.typ.message.fields[i].pointer && (kid == nil) != (other == nil) {
+			return false
+		}
+		if !Equal(kid, other) {
+			return false
+		}
+	}
+	return true
+}
+
+// hollow reports whether nothing that counts is set in the value: what encodes as if it were unset.
+func hollow(v *Value) bool {
+	if v == nil || v.typ.Form != FormMessage {
+		return v.IsEmpty()
+	}
+	for i, kid := range v.box.kids {
+		if kid != nil && (v.typ.message.fields[i].pointer || !hollow(kid)) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,206 @@
+package selector
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/selection"
+
+	"quorate/raftstore/state"
+)
+
+// The fields that every kind can be selected by. They are read from an object's key, not from its attributes.
+const (
+	nameField      = "metadata.name"
+	namespaceField = "metadata.namespace"
+)
+
+// maxSelectorBytes bounds what is parsed and then matched against every object.
+const maxSelectorBytes = 64 << 10
+
+// Fields says by which fields a kind can be selected.
+type Fields struct {
+	// Supported are the fields whose values stored objects carry, metadata.name and metadata.namespace included.
+	Supported map[string]bool
+	// Accepted may be named and compare as empty.
+	Accepted map[string]bool
+	// Aliases are other names of supported fields.
+	Aliases map[string]string
+}
+
+// Selector is a conjunction of label and field terms. A nil Selector matches everything.
+type Selector struct {
+	labels    []labelTerm
+	fields    []fieldTerm
+	name      []keyTerm
+	namespace []keyTerm
+}
+
+// keyTerm and fieldTerm compare one field with one value.
+type keyTerm struct {
+	value  string
+	negate bool
+}
+
+type fieldTerm struct {
+	name string
+	keyTerm
+}
+
+func (t keyTerm) matches(value string) bool { return (value == t.value) != t.negate }
+
+// Parse compiles the selectors of a request; nil when both are empty. Errors tell the client what is wrong with its text.
+func Parse(labelText, fieldText string, allowed *Fields) (*Selector, error) {
+	if labelText == "" && fieldText == "" {
+		return nil, nil
+	}
+	if len(labelText)+len(fieldText) > maxSelectorBytes {
+		return nil, fmt.Errorf("the selectors are longer than %d bytes", maxSelectorBytes)
+	}
+	s := &Selector{}
+	if err := s.parseLabels(labelText); err != nil {
+		return nil, err
+	}
+	if err := s.parseFields(fieldText, allowed); err != nil {
+		return nil, err
+	}
+	if s.isEmpty() {
+		return nil, nil
+	}
+	return s, nil
+}
+
+func (s *Selector) isEmpty() bool {
+	return len(s.labels)+len(s.fields)+len(s.name)+len(s.namespace) == 0
+}
+
+func (s *Selector) parseLabels(text string) error {
+	parsed, err := parseLabels(text)
+	if err != nil {
+		return err
+	}
+	requirements, _ := parsed.Requirements()
+	for i := range requirements {
+		term, err := newLabelTerm(&requirements[i])
+		if err != nil {
+			return err
+		}
+		s.labels = append(s.labels, term)
+	}
+	return nil
+}
+
+func (s *Selector) parseFields(text string, allowed *Fields) error {
+	parsed, err := fields.ParseSelector(text)
+	if err != nil {
+		return err
+	}
+	for _, r := range parsed.Requirements() {
+		name := r.Field
+		if alias, ok := allowed.Aliases[name]; ok {
+			name = alias
+		}
+		if !allowed.Supported[name] && !allowed.Accepted[name] {
+			return fmt.Errorf("field label not supported: %s", r.Field)
+		}
+		term := keyTerm{value: r.Value, negate: r.Operator == selection.NotEquals}
+		switch name {
+		case nameField:
+			s.name = append(s.name, term)
+		case namespaceField:
+			s.namespace = append(s.namespace, term)
+		default:
+			s.fields = append(s.fields, fieldTerm{name: name, keyTerm: term})
+		}
+	}
+	return nil
+}
+
+// Named adds the demand that metadata.name is name, and reports whether that contradicts the selector (semantics D32).
+func Named(s *Selector, name string) (named *Selector, ok bool) {
+	if s == nil {
+		return &Selector{name: []keyTerm{{value: name}}}, true
+	}
+	for _, t := range s.name {
+		if !t.matches(name) {
+			return nil, false
+		}
+	}
+	out := *s
+	out.name = []keyTerm{{value: name}}
+	return &out, true
+}
+
+// Name returns the one name that objects can have, if the selector fixes it.
+func (s *Selector) Name() (name string, ok bool) {
+	if s == nil {
+		return "", false
+	}
+	return fixed(s.name)
+}
+
+// Namespace returns the one namespace that objects can have, if the selector fixes it.
+func (s *Selector) Namespace() (namespace string, ok bool) {
+	if s == nil {
+		return "", false
+	}
+	return fixed(s.namespace)
+}
+
+func fixed(terms []keyTerm) (string, bool) {
+	for _, t := range terms {
+		if !t.negate {
+			return t.value, true
+		}
+	}
+	return "", false
+}
+
+// Matches reports whether the object is selected. It allocates nothing.
+func (s *Selector) Matches(o *state.Object) bool {
+	if s == nil {
+		return true
+	}
+	for i := range s.labels {
+		if !s.labels[i].matches(o.Labels) {
+			return false
+		}
+	}
+	for i := range s.fields {
+		value, _ := o.Fields.Get(s.fields[i].name)
+		if !s.fields[i].keyTerm.matches(value) { // a missing field compares as empty (C19)
+			return false
+		}
+	}
+	return s.matchesKey(o.Key)
+}
+
+func (s *Selector) matchesKey(k state.Key) bool {
+	if len(s.name) == 0 && len(s.namespace) == 0 {
+		return true
+	}
+	_, namespace, name := k.Split()
+	return all(s.name, name) && all(s.namespace, namespace)
+}
+
+func all(terms []keyTerm, value string) bool {
+	for _, t := range terms {
+		if !t.matches(value) {
+			return false
+		}
+	}
+	return true
+}
+
+// NameOf returns the one name that a field selector fixes; "" when it does not, or can't be parsed (semantics J15).
+func NameOf(fieldText string) string {
+	if fieldText == "" || len(fieldText) > maxSelectorBytes {
+		return ""
+	}
+	parsed, err := fields.ParseSelector(fieldText)
+	if err != nil {
+		return ""
+	}
+	name, _ := parsed.RequiresExactMatch(nameField)
+	return name
+}

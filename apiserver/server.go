@@ -1,0 +1,119 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quorate/apiserver/lifecycle"
+	"quorate/apiserver/watch"
+)
+
+const (
+	headerTimeout  = 10 * time.Second
+	idleTimeout    = 120 * time.Second
+	maxHeaderBytes = 64 << 10
+
+	// maxStreams is the number of requests under way on one HTTP/2 connection, watches included.
+	maxStreams = 1000
+	// pingAfter and pingTimeout find clients that are gone without a word.
+	pingAfter   = 30 * time.Second
+	pingTimeout = 15 * time.Second
+)
+
+// Server is the REST front of one node.
+type Server struct {
+	cfg       Config
+	listener  *connections
+	metrics   *metrics
+	http      *http.Server
+	health    *health
+	streams   *watch.Streams
+	lifecycle *lifecycle.Lifecycle
+	log       *slog.Logger
+}
+
+func newHTTPServer(cfg Config, handler http.Handler, log *slog.Logger) *http.Server {
+	tls := cfg.TLS.Clone()
+	tls.NextProtos = []string{"h2", "http/1.1"}
+	return &http.Server{
+		Handler:           handler,
+		TLSConfig:         tls,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: maxStreams,
+			SendPingTimeout:      pingAfter,
+			PingTimeout:          pingTimeout,
+		},
+	}
+}
+
+// Listen binds the address and returns it. Run does it when it was not done before; not for concurrent use.
+func (s *Server) Listen() (net.Addr, error) {
+	if s.listener == nil {
+		l, err := net.Listen("tcp", s.cfg.Addr)
+		if err != nil {
+			return nil, fmt.Errorf("listen on %s: %w", s.cfg.Addr, err)
+		}
+		s.listener = guard(l, s.cfg.Limits.Connections, s.metrics)
+		s.metrics.watchConnections(s.cfg.Registerer, s.listener)
+	}
+	return s.listener.Addr(), nil
+}
+
+// Run serves until ctx ends, then shuts down in order and returns. The store must outlive it.
+func (s *Server) Run(ctx context.Context) error {
+	if _, err := s.Listen(); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.serve() })
+	group.Go(func() error { return s.lifecycle.Run(ctx) })
+	group.Go(func() error { return s.streams.Run(ctx) })
+	group.Go(func() error { return s.listener.run(ctx) })
+	group.Go(func() error {
+		<-ctx.Done()
+		return s.shutdown()
+	})
+	return group.Wait()
+}
+
+func (s *Server) serve() error {
+	err := s.http.ServeTLS(s.listener, "", "")
+	if s.health.draining.Load() && (errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed)) {
+		return nil
+	}
+	return fmt.Errorf("serve the API: %w", err)
+}
+
+// shutdown: not ready, stop accepting, end watches, finish requests, or break them off when they take too long.
+func (s *Server) shutdown() error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Limits.ShutdownGrace)
+	defer cancel()
+	s.health.draining.Store(true)
+	closed := s.listener.Close()
+	drained := s.streams.Drain(ctx)
+	finished := s.http.Shutdown(ctx)
+	if drained == nil && finished == nil || ctx.Err() == nil {
+		return ignoreClosed(errors.Join(closed, finished))
+	}
+	s.log.Warn("requests under way were broken off", "after", s.cfg.Limits.ShutdownGrace)
+	return ignoreClosed(s.http.Close())
+}
+
+// ignoreClosed: the listener is closed once by us and once by the HTTP server.
+func ignoreClosed(err error) error {
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+package status
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Status is the document of specification §2.2.
+type Status struct {
+	Kind       string   `json:"kind"`
+	APIVersion string   `json:"apiVersion"`
+	Metadata   struct{} `json:"metadata"`
+	Status     string   `json:"status,omitempty"`
+	Message    string   `json:"message,omitempty"`
+	Reason     Reason   `json:"reason,omitempty"`
+	Details    *Details `json:"details,omitempty"`
+	Code       int      `json:"code,omitempty"`
+}
+
+// Details says what a Status is about.
+type Details struct {
+	Name              string  `json:"name,omitempty"`
+	Group             string  `json:"group,omitempty"`
+	Kind              string  `json:"kind,omitempty"`
+	UID               string  `json:"uid,omitempty"`
+	Causes            []Cause `json:"causes,omitempty"`
+	RetryAfterSeconds int     `json:"retryAfterSeconds,omitempty"`
+}
+
+// Cause is one of several things that are wrong.
+type Cause struct {
+	Reason  CauseReason `json:"reason,omitempty"`
+	Message string      `json:"message,omitempty"`
+	Field   string      `json:"field,omitempty"`
+}
+
+// Reason is the machine-readable word of a failure.
+type Reason string
+
+// The reasons (semantics I1–I17).
+const (
+	BadRequest            Reason = "BadRequest"
+	Unauthorized          Reason = "Unauthorized"
+	Forbidden             Reason = "Forbidden"
+	NotFound              Reason = "NotFound"
+	MethodNotAllowed      Reason = "MethodNotAllowed"
+	NotAcceptable         Reason = "NotAcceptable"
+	AlreadyExists         Reason = "AlreadyExists"
+	Conflict              Reason = "Conflict"
+	Expired               Reason = "Expired"
+	RequestEntityTooLarge Reason = "RequestEntityTooLarge"
+	UnsupportedMediaType  Reason = "UnsupportedMediaType"
+	Invalid               Reason = "Invalid"
+	TooManyRequests       Reason = "TooManyRequests"
+	InternalError         Reason = "InternalError"
+	ServiceUnavailable    Reason = "ServiceUnavailable"
+	Timeout               Reason = "Timeout"
+)
+
+// CauseReason is the machine-readable word of a cause.
+type CauseReason string
+
+// The reasons of causes that are not about a field; those that are come from the errors of validation (semantics I18).
+const (
+	NamespaceTerminating    CauseReason = "NamespaceTerminating"
+	ResourceVersionTooLarge CauseReason = "ResourceVersionTooLarge"
+	ResourceExpired         CauseReason = "ResourceExpired"
+)
+
+// Subject is the object or collection that a request is about.
+type Subject struct {
+	Group  string
+	Plural string
+	Kind   string
+	Name   string
+}
+
+// qualified is the plural with its group: `statefulsets.apps`.
+func (s Subject) qualified() string {
+	if s.Group == "" {
+		return s.Plural
+	}
+	return s.Plural + "." + s.Group
+}
+
+func (s Subject) details() *Details {
+	return &Details{Name: s.Name, Group: s.Group, Kind: s.Plural}
+}
+
+// Success is the answer of a delete (semantics G1).
+func Success(s Subject, uid string) *Status {
+	st := &Status{Kind: "Status", APIVersion: "v1", Status: "Success", Details: s.details()}
+	st.Details.UID = uid
+	return st
+}
+
+// JSON encodes the document in one line, without a line feed.
+func (s *Status) JSON() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	// Strings and integers only: encoding cannot fail.
+	_ = e.Encode(s)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// Error is a failure that already knows its Status.
+type Error struct {
+	Status Status
+	// Allow is the Allow header of a 405.
+	Allow string
+}
+
+func (e *Error) Error() string { return e.Status.Message }
+
+func failure(code int, reason Reason, message string, details *Details) *Error {
+	return &Error{Status: Status{
+		Kind: "Status", APIVersion: "v1", Status: "Failure",
+		Message: message, Reason: reason, Details: details, Code: code,
+	}}
+}

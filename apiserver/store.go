@@ -1,0 +1,14 @@
+package apiserver
+
+import (
+	"quorate/apiserver/lifecycle"
+	"quorate/apiserver/rest"
+)
+
+// Store is the replicated store as the server sees it; raftstore.Store is one.
+type Store interface {
+	rest.Store
+	lifecycle.Store
+	// Ready says why this node is not ready to serve, or nil: it has a leader and has caught up.
+	Ready() error
+}

@@ -1,0 +1,6 @@
+// Package watch streams changes to clients (specification §6, semantics D).
+//
+// Each stream runs on its request's goroutine and holds a cursor into the shared history, never a queue: a slow client costs
+// its connection's buffer only. Streams counts and bounds them, cuts those whose client takes nothing (its Run, one
+// goroutine), and ends all of them on Drain.
+package watch

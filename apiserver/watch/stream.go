@@ -1,0 +1,242 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"quorate/apiserver/selector"
+	"quorate/apiserver/status"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// bookmarkEvery is how often a stream that asked for them gets a bookmark (D25).
+const bookmarkEvery = time.Minute
+
+// Start is where a stream begins.
+type Start struct {
+	// Initial are objects to send as ADDED first; nil for none.
+	Initial iter.Seq2[*state.Object, error]
+	// Marked sends a bookmark after them that says so (D26).
+	Marked bool
+	// After is the position that Initial stands at: changes after it follow.
+	After uint64
+	// Changes are the changes after After.
+	Changes *history.Cursor
+}
+
+// Options are those of one stream.
+type Options struct {
+	Kind       string
+	APIVersion string
+	Selector   *selector.Selector
+	Bookmarks  bool
+	Timeout    time.Duration
+	// Header sends the answer's header; it is called once the stream may begin.
+	Header func() error
+	// Start returns where to begin. It is called after Header: what fails there becomes an ERROR event (D13).
+	Start func(ctx context.Context) (Start, error)
+	// Unforeseen is told of errors that have no Status of their own.
+	Unforeseen func(err error)
+}
+
+// Stream is one watch at work.
+type Stream struct {
+	streams *Streams
+	w       http.ResponseWriter
+	flusher *http.ResponseController
+	opts    Options
+	cancel  context.CancelCauseFunc
+	writing atomic.Int64 // the tick at which the write under way began; 0 between writes
+	sent    int
+	err     error // of the writer; nothing more is written after it
+}
+
+// Serve runs a stream until the client goes, the time is up, the server drains or history ends. An error means that nothing
+// has been sent.
+func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options) error {
+	ctx, stop := context.WithTimeout(ctx, opts.Timeout)
+	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stream := &Stream{streams: s, w: w, flusher: http.NewResponseController(w), opts: opts, cancel: cancel}
+	if err := s.add(stream); err != nil {
+		return err
+	}
+	defer s.remove(stream)
+	if err := opts.Header(); err != nil {
+		return nil //nolint:nilerr // the client is gone, and with it the one to tell
+	}
+	if err := stream.run(ctx); err != nil && stream.err == nil {
+		stream.fail(err)
+	}
+	s.metrics.events.Add(float64(stream.sent))
+	return nil
+}
+
+// run returns nil when the stream is to end cleanly.
+func (st *Stream) run(ctx context.Context) error {
+	start, err := st.opts.Start(ctx)
+	if err != nil {
+		return endOf(ctx, err)
+	}
+	if err := st.sendInitial(start); err != nil {
+		return endOf(ctx, err)
+	}
+	return st.follow(ctx, start.Changes)
+}
+
+// endOf tells an end that was due from an error: the client's leaving, the timeout and the server's end are no errors.
+func endOf(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, history.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (st *Stream) sendInitial(start Start) error {
+	if start.Initial == nil {
+		return nil
+	}
+	for o, err := range start.Initial {
+		if err != nil {
+			return err
+		}
+		if st.opts.Selector.Matches(o) {
+			st.send(added, o.Value)
+		}
+		if st.err != nil {
+			return st.err
+		}
+	}
+	if start.Marked {
+		st.bookmark(start.After, initialEventsEnd)
+	}
+	return st.flush()
+}
+
+func (st *Stream) follow(ctx context.Context, changes *history.Cursor) error {
+	for ctx.Err() == nil {
+		if err := st.followToBookmark(ctx, changes); err != nil {
+			return endOf(ctx, err)
+		}
+	}
+	return nil
+}
+
+// followToBookmark sends changes until the next bookmark is due, and that: each minute, and when the stream ends for another
+// reason than that its client is gone.
+func (st *Stream) followToBookmark(ctx context.Context, changes *history.Cursor) error {
+	wait := ctx
+	if st.opts.Bookmarks {
+		var cancel context.CancelFunc
+		wait, cancel = context.WithTimeout(ctx, bookmarkEvery)
+		defer cancel()
+	}
+	for {
+		events, err := changes.Next(wait)
+		if err != nil && wait.Err() == nil {
+			return err
+		}
+		if err != nil {
+			break
+		}
+		for _, e := range events {
+			st.event(e)
+		}
+		if err := st.flush(); err != nil {
+			return err
+		}
+	}
+	if !st.opts.Bookmarks || errors.Is(context.Cause(ctx), context.Canceled) {
+		return nil
+	}
+	st.bookmark(changes.Position(), "")
+	return st.flush()
+}
+
+// event sends one change, as the selector sees it (D19): an object that comes to match is added, one that ceases to is deleted.
+func (st *Stream) event(e *history.Event) {
+	sel := st.opts.Selector
+	if sel == nil {
+		st.send(plain(e.Type), e.Object.Value)
+		return
+	}
+	before := e.Previous
+	if before == nil {
+		before = e.Object
+	}
+	switch e.Type {
+	case history.Added:
+		if sel.Matches(e.Object) {
+			st.send(added, e.Object.Value)
+		}
+	case history.Deleted:
+		if sel.Matches(before) {
+			st.send(deleted, e.Object.Value)
+		}
+	case history.Modified:
+		switch was, is := sel.Matches(before), sel.Matches(e.Object); {
+		case was && is:
+			st.send(modified, e.Object.Value)
+		case is:
+			st.send(added, e.Object.Value)
+		case was:
+			st.send(deleted, e.Left())
+		}
+	}
+}
+
+func plain(t history.Type) string {
+	switch t {
+	case history.Added:
+		return added
+	case history.Deleted:
+		return deleted
+	}
+	return modified
+}
+
+// fail sends an error as the stream's last event (D13, D45).
+func (st *Stream) fail(err error) {
+	failed, mapped := status.From(err, status.Subject{})
+	if !mapped {
+		st.opts.Unforeseen(err)
+	}
+	st.send(failure, failed.Status.JSON())
+	// The client may be gone; then there is nobody to tell.
+	_ = st.flush()
+}
+
+// send writes one event: constant pieces around shared bytes. What the writer says is kept in err.
+func (st *Stream) send(head string, object []byte) {
+	if st.err != nil {
+		return
+	}
+	st.writing.Store(st.streams.ticks.Load())
+	_, err := io.WriteString(st.w, head)
+	if err == nil {
+		_, err = st.w.Write(object)
+	}
+	if err == nil {
+		_, err = io.WriteString(st.w, tail)
+	}
+	st.writing.Store(0)
+	st.err = err
+	st.sent++
+}
+
+func (st *Stream) flush() error {
+	if st.err != nil {
+		return st.err
+	}
+	st.writing.Store(st.streams.ticks.Load())
+	st.err = st.flusher.Flush()
+	st.writing.Store(0)
+	return st.err
+}

@@ -1,0 +1,125 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/apiserver/status"
+)
+
+const (
+	// tick is how often stuck streams are looked for.
+	tick = 5 * time.Second
+	// stuckTicks is for how long one event may wait for its client to take it.
+	stuckTicks = 6
+)
+
+// errDrained ends streams when the server stops.
+var errDrained = errors.New("the server is shutting down")
+
+// Streams are all watch streams of a server.
+type Streams struct {
+	max     int
+	metrics *metrics
+	ticks   atomic.Int64
+
+	mu       sync.Mutex
+	open     map[*Stream]struct{}
+	draining bool
+	ended    chan struct{} // closed when draining and nothing is open
+}
+
+// New returns the streams of a server, at most so many at a time.
+func New(limit int, reg prometheus.Registerer) *Streams {
+	s := &Streams{max: limit, open: make(map[*Stream]struct{}), ended: make(chan struct{})}
+	s.ticks.Store(1) // 0 means that a stream is not writing
+	s.metrics = newMetrics(reg, s)
+	return s
+}
+
+// Run cuts off clients that take nothing, until ctx ends.
+func (s *Streams) Run(ctx context.Context) error {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			s.cutStuck(s.ticks.Add(1))
+		}
+	}
+}
+
+// cutStuck breaks the connection of streams that have been writing one event for too long. The lock keeps their handlers
+// from returning meanwhile: a response controller is good until then only.
+func (s *Streams) cutStuck(now int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for stream := range s.open {
+		since := stream.writing.Load()
+		if since == 0 || now-since < stuckTicks {
+			continue
+		}
+		s.metrics.cut.Inc()
+		// The writer fails, and the handler returns. An error here means that it is gone already.
+		_ = http.NewResponseController(stream.w).SetWriteDeadline(time.Now().Add(-time.Second))
+	}
+}
+
+// Drain ends all streams cleanly and waits for them, until ctx ends. New ones are refused from now on.
+func (s *Streams) Drain(ctx context.Context) error {
+	s.mu.Lock()
+	if !s.draining {
+		s.draining = true
+		for stream := range s.open {
+			stream.cancel(errDrained)
+		}
+		if len(s.open) == 0 {
+			close(s.ended)
+		}
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.ended:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Open returns the number of streams.
+func (s *Streams) Open() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open)
+}
+
+func (s *Streams) add(stream *Stream) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.draining:
+		return status.NewUnavailable(errDrained.Error())
+	case len(s.open) >= s.max:
+		s.metrics.refused.Inc()
+		return status.NewTooManyRequests()
+	}
+	s.open[stream] = struct{}{}
+	return nil
+}
+
+func (s *Streams) remove(stream *Stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, stream)
+	if s.draining && len(s.open) == 0 {
+		close(s.ended)
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+const loadBinary = "bin/loadgen"
+
+// measurement is one JSON line of the load generator, as far as it is compared.
+type measurement struct {
+	Label    string         `json:"label"`
+	Scenario string         `json:"scenario"`
+	Variant  string         `json:"variant"`
+	Kind     string         `json:"kind"`
+	Conc     int            `json:"conc"`
+	Seconds  float64        `json:"seconds"`
+	Ops      int            `json:"ops"`
+	Rate     float64        `json:"ops_per_s"`
+	CPU      float64        `json:"server_cpu_us_per_op"`
+	Latency  latency        `json:"lat_ms"`
+	Errors   map[string]int `json:"errors"`
+	Sample   string         `json:"error_sample"`
+	Procs    []process      `json:"procs"`
+	Extra    map[string]any `json:"extra"`
+}
+
+type latency struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+}
+
+type process struct {
+	Name   string  `json:"name"`
+	RSSMiB float64 `json:"rss_mib"`
+}
+
+// load runs the generator against the nodes and keeps what it measured. Its own table goes to the terminal.
+func (b *bench) load(ctx context.Context, nodes *cluster, label string, args ...string) error {
+	all := []string{
+		"-label", label, "-ca", filepath.Join(nodes.list[0].dir, "ca.crt"), "-token-file", filepath.Join(nodes.list[0].dir, "admin.token"),
+		"-n", strconv.Itoa(b.scale.ops), "-objects", strconv.Itoa(b.scale.objects),
+		"-max-time", b.scale.maxTime.String(), "-t", b.scale.fanout.String(),
+	}
+	for _, n := range nodes.list {
+		all = append(all, "-server", "https://"+n.api, "-pid", n.name+"="+strconv.Itoa(n.pid()))
+	}
+	if b.profile != "" {
+		done := b.record(ctx, nodes.list[0], label+"-"+strings.Join(args, ""))
+		defer done()
+	}
+	cmd := exec.CommandContext(ctx, loadBinary, append(all, args...)...)
+	cmd.Stderr = os.Stderr
+	lines, err := cmd.Output()
+	b.raw = append(b.raw, lines...)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", loadBinary, strings.Join(args, " "), err)
+	}
+	scanner := bufio.NewScanner(bytes.NewReader(lines))
+	scanner.Buffer(nil, 16<<20)
+	for scanner.Scan() {
+		var m measurement
+		if err := json.Unmarshal(scanner.Bytes(), &m); err != nil {
+			return fmt.Errorf("read what loadgen measured: %w", err)
+		}
+		b.measured = append(b.measured, m)
+	}
+	return scanner.Err()
+}

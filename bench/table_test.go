@@ -1,0 +1,43 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTargetsAreReadAndFoundOnce(t *testing.T) {
+	t.Parallel()
+	targets, err := readTargets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[any]string{}
+	for i := range targets {
+		if other, ok := seen[targets[i].Find]; ok {
+			t.Errorf("%q and %q want the same measurement", other, targets[i].Work)
+		}
+		seen[targets[i].Find] = targets[i].Work
+		if targets[i].Want == (target{}).Want {
+			t.Errorf("%q wants nothing", targets[i].Work)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	targets, err := readTargets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := measurement{Label: "one", Scenario: "create", Kind: "configmaps", Conc: 32, Rate: 9000, CPU: 100}
+	slow, failed := create, create
+	slow.CPU = 200
+	failed.Errors = map[string]int{"503": 1}
+	for want, m := range map[string]measurement{"met": create, "missed": slow, "errors": failed} {
+		var out strings.Builder
+		printTable(&out, targets, []measurement{m}, scales["quick"])
+		if !strings.Contains(out.String(), "≥ 8000/s, ≤ 150 µs  9000/s") || !strings.Contains(out.String(), want) {
+			t.Errorf("want %s in\n%s", want, out.String())
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package clients_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+const widget = `
+apiVersion: shop.example.com/v1
+kind: Widget
+metadata: {name: sample, namespace: default}
+spec: {size: 3}
+`
+
+// TestKindIsOneFile adds a kind to a copy of the source as one YAML file, builds it and uses the kind with kubectl.
+func TestKindIsOneFile(t *testing.T) {
+	c := startCluster(t, buildWithKind(t, "testdata/widget.yaml"), 1)
+	wantContains(t, c.kubectl(t, 0, "", "api-resources"), "widgets", "shop.example.com/v1", "Widget")
+	wantContains(t, c.kubectl(t, 0, widget, "create", "-f", "-"), "widget.shop.example.com/sample created")
+	// What the file says of fields holds: the default is filled in, the bound is kept.
+	wantContains(t, c.kubectl(t, 0, "", "get", "wd", "sample", "-o", "yaml"), "size: 3", "colour: plain")
+	out, err := c.try(t, 0, "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: big}\nspec: {size: 11}\n", "create", "-f", "-")
+	if err == nil {
+		t.Error("a value over its maximum went through")
+	}
+	wantContains(t, out, "spec.size")
+	wantContains(t, c.kubectl(t, 0, "", "delete", "widget", "sample"), "deleted")
+}
+
+// buildWithKind builds the server from a copy of the source with one more kind file.
+func buildWithKind(t *testing.T, file string) string {
+	t.Helper()
+	source := filepath.Join(t.TempDir(), "source")
+	if err := os.CopyFS(source, os.DirFS("../..")); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(source, "apiserver", "kinds", "kinds", filepath.Base(file)), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "quorate")
+	build := exec.CommandContext(t.Context(), "go", "build", "-C", source, "-o", binary, "./cmd/quorate")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build with %s: %v\n%s", file, err, out)
+	}
+	return binary
+}

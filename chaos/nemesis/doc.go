@@ -1,0 +1,2 @@
+// Package nemesis hurts a cluster under test, one fault after another, and mends it again.
+package nemesis

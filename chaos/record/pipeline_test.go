@@ -1,0 +1,59 @@
+package record
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// TestPipelineDeadlock: found here, in the library's pipelined replication with its default of two requests in flight. The
+// library stops taking a pipeline's answers at the first bad one, and may have sent twice more before it looks. The second of
+// those sends never returns: the follower gets no entries until this leader is deposed, and Raft's shutdown never ends.
+func TestPipelineDeadlock(t *testing.T) {
+	kinds(t, func(t *testing.T, n *network) {
+		trans := n.transport("l")
+		follower := n.puppet("f", n.transport("f"))
+		follower.answers(func(rpc raft.RPC) bool {
+			rpc.Respond(&raft.AppendEntriesResponse{}, nil) // refused
+			return true
+		})
+		pipeline, err := trans.AppendEntriesPipeline(follower.id, follower.LocalAddr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pipeline.Close()
+		req := &raft.AppendEntriesRequest{RPCHeader: follower.header(), Term: 1, PrevLogEntry: 1, PrevLogTerm: 1}
+		if _, err := pipeline.AppendEntries(req, &raft.AppendEntriesResponse{}); err != nil {
+			t.Fatal(err)
+		}
+		if answer := <-pipeline.Consumer(); answer.Response().Success {
+			t.Fatal("not refused")
+		} // here the library's decoder ends, and nobody takes answers any more
+		returned := make(chan struct{})
+		go func() {
+			defer close(returned)
+			for range 2 {
+				if _, err := pipeline.AppendEntries(req, &raft.AppendEntriesResponse{}); err != nil {
+					return
+				}
+			}
+		}()
+		back := within(3*time.Second, func() bool {
+			select {
+			case <-returned:
+				return true
+			default:
+				return false
+			}
+		})
+		switch {
+		case n.stock && back:
+			t.Error("not provoked: the sends returned")
+		case !n.stock && !back:
+			t.Error("a send never returns")
+		}
+		pipeline.Close()
+		<-returned
+	})
+}

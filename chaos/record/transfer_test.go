@@ -1,0 +1,127 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/raftstore"
+)
+
+// attempts is how often the race is tried: when leadership is lost, the replication ends or takes up one thing more, as chance
+// has it.
+const attempts = 8
+
+// TestTransferForEver: hashicorp/raft#696. Transfers to a follower that does not answer, the last one cut short by losing
+// leadership: its goroutine waits for ever to hand something to a replication that has ended, and the library goes on saying
+// that a transfer is in progress. Elected again, the node refuses every write.
+func TestTransferForEver(t *testing.T) {
+	t.Run("stock", func(t *testing.T) {
+		n := newNetwork(t, true)
+		trans := n.transport("a")
+		b, c := n.puppet("b", n.transport("b")), n.puppet("c", n.transport("c"))
+		a := raft.Server{ID: "a", Address: trans.LocalAddr()}
+		log := raft.NewInmemStore()
+		cfg := config("a")
+		cfg.ElectionTimeout, cfg.HeartbeatTimeout, cfg.LeaderLeaseTimeout = time.Second, time.Second, time.Second
+		r, err := raft.NewRaft(cfg, &counter{}, log, log, raft.NewInmemSnapshotStore(), trans)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { r.Shutdown().Error() }()
+		list := []raft.Server{a, {ID: b.id, Address: b.LocalAddr()}, {ID: c.id, Address: c.LocalAddr()}}
+		if err := r.BootstrapCluster(raft.Configuration{Servers: list}).Error(); err != nil {
+			t.Fatal(err)
+		}
+		write := func() error { return r.Apply([]byte("x"), 0).Error() }
+		stuck := false
+		for range attempts {
+			b.elect(t, r, a)
+			cutShort(t, r, a, b, c, write, func() error { return r.LeadershipTransferToServer(b.id, b.LocalAddr()).Error() })
+			c.elect(t, r, a)
+			// Three times as long as a transfer may take.
+			if stuck = !within(3*cfg.ElectionTimeout, func() bool { return write() == nil }); stuck {
+				break
+			}
+		}
+		if !stuck {
+			t.Error("not provoked: the node takes writes")
+		}
+	})
+
+	t.Run("quorate", func(t *testing.T) {
+		n := newNetwork(t, false)
+		b, c := n.storePuppet("b"), n.storePuppet("c")
+		a := n.replica(t.TempDir(), 0.5)
+		if err := a.Bootstrap(servers(a.server, b, c)); err != nil {
+			t.Fatal(err)
+		}
+		writes := 0
+		write := func() error {
+			writes++
+			key, o := object(fmt.Sprint(writes))
+			_, err := a.Create(bounded(t, 100*time.Millisecond), raftstore.Create{Key: key, Object: o})
+			return err
+		}
+		ended := false
+		for range attempts {
+			b.elect(t, a.Raft(), a.server)
+			eventually(t, "the store leads", func() bool { return a.IsLeader() && a.Ready() == nil })
+			cutShort(t, a.Raft(), a.server, b.puppet, c.puppet, write, func() error { return a.TransferLeadership("b") })
+			c.elect(t, a.Raft(), a.server)
+			eventually(t, "the node takes writes, or ends", func() bool {
+				select {
+				case err := <-a.ended:
+					ended = true
+					if err == nil || !strings.Contains(err.Error(), "raft#696") {
+						t.Errorf("ended with %v", err)
+					}
+					return true
+				default:
+					return write() == nil
+				}
+			})
+			if ended {
+				break
+			}
+		}
+		if ended {
+			a.ended <- nil
+		} else {
+			t.Log("not provoked this time; the node takes writes")
+		}
+	})
+}
+
+// cutShort makes the replica try to hand over to b, which does not answer, and lose leadership to c meanwhile.
+func cutShort(t *testing.T, r *raft.Raft, a raft.Server, b, c *puppet, write, transfer func() error) {
+	t.Helper()
+	var h holder
+	b.answers(h.hold(appends))
+	defer h.release()
+	if err := write(); err != nil { // b falls behind; c commits it
+		t.Fatal(err)
+	}
+	eventually(t, "replication to b hangs", func() bool { return h.count() > 0 })
+	for range 2 { // one for the replication to hold, one to lie in its queue
+		if err := transfer(); err == nil {
+			t.Fatal("handed over to a follower that doesn't answer")
+		}
+	}
+	last := make(chan error, 1)
+	go func() {
+		err := transfer()
+		for errors.Is(err, raft.ErrLeadershipTransferInProgress) { // the one before is on its way out
+			err = transfer()
+		}
+		last <- err
+	}()
+	eventually(t, "the last transfer is under way", func() bool { return write() != nil })
+	c.append(t, a, raft.AppendEntriesRequest{Term: r.CurrentTerm() + 1})
+	<-last
+	eventually(t, "the replica follows", func() bool { return r.State() != raft.Leader })
+}

@@ -1,0 +1,96 @@
+package bootstrap
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Node is what the protocol needs to know of a node that gossip says is alive.
+type Node struct {
+	Server
+	Cluster string // that it belongs to or waits for
+	Member  bool   // has Raft state
+	Expect  int
+	Voter   bool
+}
+
+// candidate: an empty node that may be one of the first.
+func (n Node) candidate() bool { return n.Cluster == "" && !n.Member && n.Voter && n.Expect > 1 }
+
+// Choose decides from one node's view whether it is the one to form a cluster, and of whom: the N oldest candidates, when it is
+// the oldest of them. Otherwise it says what is missing.
+func Choose(self Node, others []Node) (servers []Server, waiting string) {
+	if !self.candidate() {
+		return nil, "a cluster to join: this node was started to join one (bootstrap-expect 1 with join addresses, or no voter)"
+	}
+	candidates := []Node{self}
+	for _, n := range others {
+		if n.Member || n.Cluster != "" {
+			return nil, fmt.Sprintf("node %q belongs to a cluster: this node is to join it", n.Name)
+		}
+		if !n.candidate() {
+			continue
+		}
+		if n.Expect != self.Expect {
+			return nil, fmt.Sprintf("nodes disagree: bootstrap-expect is %d here and %d on node %q", self.Expect, n.Expect, n.Name)
+		}
+		candidates = append(candidates, n)
+	}
+	if len(candidates) < self.Expect {
+		return nil, fmt.Sprintf("%d of %d nodes are here", len(candidates), self.Expect)
+	}
+	slices.SortFunc(candidates, func(a, b Node) int { return cmp.Compare(a.NodeID, b.NodeID) })
+	chosen := candidates[:self.Expect]
+	if chosen[0].NodeID != self.NodeID {
+		return nil, fmt.Sprintf("node %q forms the cluster", chosen[0].Name)
+	}
+	return serversOf(chosen)
+}
+
+// serversOf refuses what Raft would: two servers at one address.
+func serversOf(nodes []Node) (servers []Server, waiting string) {
+	at := map[string]string{}
+	for _, n := range nodes {
+		if other, ok := at[n.PeerAddr]; ok {
+			return nil, fmt.Sprintf("nodes %q and %q both say that their peer address is %s: give each its own", other, n.Name, n.PeerAddr)
+		}
+		at[n.PeerAddr] = n.Name
+		servers = append(servers, n.Server)
+	}
+	return servers, ""
+}
+
+// verdict is what a proposer does with the answers to its pledge.
+type verdict int
+
+const (
+	wait    verdict = iota // ask again
+	commit                 // all have promised
+	abandon                // it cannot come about, or an older proposer goes before
+)
+
+// weigh looks at the answers of all servers but the proposer; a missing one is a server that could not be asked.
+func weigh(p Pledge, answers map[string]Answer) (verdict, string) {
+	result, why := commit, ""
+	for _, s := range p.Servers {
+		if s.NodeID == p.Proposer {
+			continue
+		}
+		a, ok := answers[s.NodeID]
+		switch {
+		case !ok:
+			result, why = wait, fmt.Sprintf("node %q cannot be reached", s.Name)
+		case a.NodeID != s.NodeID:
+			return abandon, fmt.Sprintf("node %q was replaced by another", s.Name)
+		case a.Promised:
+		case a.Holder != "" && a.Holder >= p.Proposer:
+			// The younger proposer gives way, and this server with it; or it has not heard yet that an earlier pledge of
+			// this very node is off.
+			result, why = wait, fmt.Sprintf("node %q: %s", s.Name, a.Reason)
+		default:
+			return abandon, fmt.Sprintf("node %q: %s", s.Name, a.Reason)
+		}
+	}
+	return result, why
+}

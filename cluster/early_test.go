@@ -1,0 +1,33 @@
+package cluster_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"quorate/cluster/keys"
+)
+
+// A member that stopped right after the first election, before it had heard the cluster's id, comes back at another address: the
+// leader must reach it there although it cannot say what it belongs to.
+func TestMemberReturnsBeforeItKnewItsCluster(t *testing.T) {
+	nodes := trio(t, keys.Generate(), nil)
+	oneCluster(t, nodes...)
+	back := others(nodes, leaderOf(t, nodes...))[0]
+	must(t, back.stop())
+	path := filepath.Join(back.dir, "bootstrap.json")
+	text, err := os.ReadFile(path)
+	must(t, err)
+	var doc map[string]any
+	must(t, json.Unmarshal(text, &doc))
+	delete(doc, "cluster")
+	text, err = json.Marshal(doc)
+	must(t, err)
+	must(t, os.WriteFile(path, text, 0o600))
+	s := back.setup
+	s.host = newHost()
+	moved := start(t, s)
+	eventually(t, "the cluster's id on "+moved.name, func() bool { return moved.store.ClusterID() != "" })
+	eventuallyMembers(t, moved, "n1:voter n2:voter n3:voter")
+}

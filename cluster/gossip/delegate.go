@@ -1,0 +1,128 @@
+package gossip
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+
+	"quorate/cluster/roster"
+)
+
+// state is what nodes tell each other beside who is alive, when they compare notes.
+type state struct {
+	Cluster string        `json:"cluster"`
+	Roster  roster.Record `json:"roster"`
+}
+
+// delegate is what memberlist calls. Most of it runs under memberlist's lock.
+type delegate struct{ g *Gossip }
+
+var (
+	_ memberlist.Delegate      = delegate{}
+	_ memberlist.EventDelegate = delegate{}
+	_ memberlist.AliveDelegate = delegate{}
+	_ memberlist.MergeDelegate = delegate{}
+)
+
+func (d delegate) NodeMeta(int) []byte { return d.g.self.Load().encoded }
+
+func (d delegate) NotifyMsg([]byte) {}
+
+func (d delegate) GetBroadcasts(int, int) [][]byte { return nil }
+
+// LocalState is sent by members only: what a node that waits to be one knows is hearsay.
+func (d delegate) LocalState(bool) []byte {
+	self := d.g.self.Load().meta
+	if !self.Member || self.Cluster == "" {
+		return nil
+	}
+	data, err := json.Marshal(state{Cluster: self.Cluster, Roster: d.g.cfg.Roster.Record()})
+	if err != nil {
+		d.g.report(finding{level: levelError, key: "encode", message: "encode the gossip state", reason: err.Error()})
+		return nil
+	}
+	return data
+}
+
+func (d delegate) MergeRemoteState(data []byte, _ bool) {
+	if len(data) == 0 {
+		return
+	}
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil {
+		d.g.report(finding{level: levelWarn, key: "state", message: "gossip state of a member is not readable", reason: err.Error()})
+		return
+	}
+	if s.Cluster == "" || s.Cluster != d.g.Cluster() {
+		return
+	}
+	if err := d.g.cfg.Roster.Merge(s.Roster); err != nil {
+		d.g.report(finding{level: levelError, key: "roster", message: "keep the member list", reason: err.Error()})
+		return
+	}
+	self := d.g.self.Load().meta
+	if err := d.g.cfg.Roster.Admit(self.Name, self.NodeID); err != nil {
+		d.g.fail(&Refused{err.Error()})
+	}
+}
+
+// NotifyMerge is asked when nodes meet by joining. It refuses the whole meeting only between clusters, and when this node is
+// the one to give way; others are judged one by one in NotifyAlive.
+func (d delegate) NotifyMerge(peers []*memberlist.Node) error {
+	for _, peer := range peers {
+		if peer.State != memberlist.StateAlive && peer.State != memberlist.StateSuspect {
+			continue
+		}
+		m, err := decodeMeta(peer.Meta)
+		if err != nil || d.g.isSelf(peer.Name) {
+			continue
+		}
+		verdict := judge(d.g.view(), m)
+		if refused, ok := verdict.(*Refused); ok {
+			d.g.fail(refused)
+			return refused
+		}
+		if verdict != nil && d.g.foreign(m) {
+			d.g.reportStranger(m, peer.Address(), verdict)
+			return verdict
+		}
+	}
+	return nil
+}
+
+func (d delegate) NotifyAlive(peer *memberlist.Node) error {
+	if d.g.isSelf(peer.Name) {
+		return nil
+	}
+	m, err := decodeMeta(peer.Meta)
+	if err != nil {
+		d.g.reportStranger(Meta{Name: peer.Name}, peer.Address(), err)
+		return err
+	}
+	switch verdict := judge(d.g.view(), m).(type) {
+	case nil:
+		d.g.meet(m.Cluster)
+		return nil
+	case *Refused:
+		d.g.fail(verdict)
+		return verdict
+	default:
+		d.g.reportStranger(m, peer.Address(), verdict)
+		return verdict
+	}
+}
+
+func (d delegate) NotifyJoin(n *memberlist.Node) { d.up(n) }
+
+func (d delegate) NotifyUpdate(n *memberlist.Node) { d.up(n) }
+
+func (d delegate) NotifyLeave(n *memberlist.Node) { d.g.table.down(n.Name, time.Now()) }
+
+func (d delegate) up(n *memberlist.Node) {
+	m, err := decodeMeta(n.Meta)
+	if err != nil || d.g.isSelf(n.Name) {
+		return // NotifyAlive has refused it
+	}
+	d.g.table.up(n.Name, n.Address(), m, time.Now())
+}

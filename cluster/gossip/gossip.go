@@ -1,0 +1,275 @@
+package gossip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"quorate/cluster/roster"
+)
+
+const (
+	// announceTimeout bounds the wait for a change of this node's meta, or its departure, to reach another node.
+	announceTimeout = time.Second
+	// meetingsQueued bounds the addresses that wait for Meet.
+	meetingsQueued = 16
+)
+
+// Roster is what gossip needs of roster.Roster: who may use which name, and what members tell each other of that.
+type Roster interface {
+	Admit(name, nodeID string) error
+	Record() roster.Record
+	Merge(roster.Record) error
+}
+
+// Config is what a Gossip needs.
+type Config struct {
+	Self          Meta
+	Addr          string // host:port to listen on
+	AdvertiseHost string // where it differs from Addr's; a name or an address
+	Join          []string
+	Key           []byte // 32 bytes
+	WAN           bool
+	Scale         float64 // of all timeouts
+	Roster        Roster
+	Logger        *slog.Logger
+	Registerer    prometheus.Registerer
+}
+
+// announced is this node's meta and its encoding, replaced together.
+type announced struct {
+	meta    Meta
+	encoded []byte
+}
+
+// Gossip is this node's part in the gossip of its cluster.
+type Gossip struct {
+	cfg      Config
+	table    *table
+	metrics  *metrics
+	findings chan finding
+	self     atomic.Pointer[announced]
+	met      atomic.Pointer[string] // the cluster first met, while this node belongs to none
+	list     atomic.Pointer[memberlist.Memberlist]
+	ready    chan struct{}
+	refused  chan error // capacity 1: the first one counts
+	meetings chan string
+
+	announceMu sync.Mutex // one announcement at a time
+}
+
+// New checks the configuration. Nothing is started or bound before Run.
+func New(cfg Config) (*Gossip, error) {
+	if err := cfg.Self.fits(); err != nil {
+		return nil, err
+	}
+	g := &Gossip{
+		cfg:      cfg,
+		table:    newTable(),
+		findings: make(chan finding, findingsQueued),
+		ready:    make(chan struct{}),
+		refused:  make(chan error, 1),
+		meetings: make(chan string, meetingsQueued),
+	}
+	if err := g.set(cfg.Self); err != nil {
+		return nil, err
+	}
+	var err error
+	if g.metrics, err = newMetrics(g, cfg.Registerer); err != nil {
+		return nil, fmt.Errorf("register gossip metrics: %w", err)
+	}
+	return g, nil
+}
+
+// Run takes part in gossip until ctx ends, and then tells the others that this node stopped. It returns *Refused when this node
+// has to give way to another.
+func (g *Gossip) Run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	list, err := g.start(ctx)
+	if ctx.Err() != nil && list == nil {
+		return nil // stopped while it waited for a name to resolve
+	}
+	if err != nil {
+		return err
+	}
+	g.list.Store(list)
+	close(g.ready)
+	group, working := errgroup.WithContext(ctx)
+	group.Go(func() error { return g.writeFindings(working) })
+	group.Go(func() error { return g.keepJoining(working, list) })
+	group.Go(func() error { return g.keepMeeting(working, list) })
+	group.Go(func() error {
+		select {
+		case err := <-g.refused:
+			return err
+		case <-working.Done():
+			return nil
+		}
+	})
+	err = group.Wait()
+	return errors.Join(err, g.end(list))
+}
+
+// end says goodbye and stops memberlist. That the goodbye reached nobody is no error: the others will notice.
+func (g *Gossip) end(list *memberlist.Memberlist) error {
+	if err := list.Leave(g.scaled(announceTimeout)); err != nil {
+		g.cfg.Logger.Debug("say goodbye to gossip", "reason", err)
+	}
+	if err := list.Shutdown(); err != nil {
+		return fmt.Errorf("stop gossip: %w", err)
+	}
+	return nil
+}
+
+// Ready is closed once the gossip address is bound.
+func (g *Gossip) Ready() <-chan struct{} { return g.ready }
+
+// Addr is the address that others gossip with; empty before Ready.
+func (g *Gossip) Addr() string {
+	list := g.list.Load()
+	if list == nil {
+		return ""
+	}
+	return list.LocalNode().Address()
+}
+
+// Self is what this node says of itself.
+func (g *Gossip) Self() Meta { return g.self.Load().meta }
+
+// Members are the other nodes known, by name. Those of other clusters are left out, and those that turned out since not to own
+// their name.
+func (g *Gossip) Members() []Member {
+	all := g.table.members()
+	kept := all[:0]
+	for _, m := range all {
+		if !g.foreign(m.Meta) && g.cfg.Roster.Admit(m.Name, m.NodeID) == nil {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// Changed is closed at the next change among the members. Take it before looking at them.
+func (g *Gossip) Changed() <-chan struct{} { return g.table.watch() }
+
+// Cluster is the cluster that this node belongs to or waits for; while there is none, the one that it met first. Nodes of
+// another one are strangers.
+func (g *Gossip) Cluster() string {
+	if c := g.self.Load().meta.Cluster; c != "" {
+		return c
+	}
+	if met := g.met.Load(); met != nil {
+		return *met
+	}
+	return ""
+}
+
+// meet settles on the first cluster met, so that a node between two clusters does not join one to the other.
+func (g *Gossip) meet(cluster string) {
+	if cluster != "" && g.self.Load().meta.Cluster == "" {
+		g.met.CompareAndSwap(nil, &cluster)
+	}
+}
+
+// Announce changes what this node says of itself and waits until one other node has been told, or for a second.
+func (g *Gossip) Announce(ctx context.Context, change func(*Meta)) error {
+	g.announceMu.Lock()
+	defer g.announceMu.Unlock()
+	next := g.self.Load().meta
+	change(&next)
+	if next == g.self.Load().meta {
+		return nil
+	}
+	if err := g.set(next); err != nil {
+		return err
+	}
+	g.table.touch()
+	list := g.list.Load()
+	if list == nil || ctx.Err() != nil {
+		return ctx.Err() // it will be said from the start
+	}
+	if err := list.UpdateNode(g.scaled(announceTimeout)); err != nil {
+		g.cfg.Logger.Debug("announce a change of this node", "reason", err) // the next comparing of notes carries it
+	}
+	return nil
+}
+
+func (g *Gossip) set(m Meta) error {
+	encoded, err := m.encode()
+	if err != nil {
+		return err
+	}
+	g.self.Store(&announced{m, encoded})
+	return nil
+}
+
+func (g *Gossip) view() view {
+	return view{self: g.self.Load().meta, cluster: g.Cluster(), admit: g.cfg.Roster.Admit, alive: g.table.alive}
+}
+
+func (g *Gossip) foreign(m Meta) bool {
+	mine := g.Cluster()
+	return mine != "" && m.Cluster != "" && m.Cluster != mine
+}
+
+func (g *Gossip) isSelf(gossipName string) bool { return gossipName == g.cfg.Self.gossipName() }
+
+func (g *Gossip) fail(err error) {
+	select {
+	case g.refused <- err:
+	default:
+	}
+}
+
+func (g *Gossip) scaled(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * g.cfg.Scale)
+}
+
+func (g *Gossip) health() float64 {
+	if list := g.list.Load(); list != nil {
+		return float64(list.GetHealthScore())
+	}
+	return 0
+}
+
+func (g *Gossip) count() (alive, dead float64) {
+	alive = 1
+	for _, m := range g.Members() {
+		if m.Alive {
+			alive++
+		} else {
+			dead++
+		}
+	}
+	return alive, dead
+}
+
+// Meet exchanges all that is known with the node at an address, in the background: what Run does by itself from time to time.
+func (g *Gossip) Meet(addr string) {
+	select {
+	case g.meetings <- addr:
+	default: // enough are waiting; the usual exchange does it
+	}
+}
+
+func (g *Gossip) keepMeeting(ctx context.Context, list *memberlist.Memberlist) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case addr := <-g.meetings:
+			if _, err := list.Join([]string{addr}); err != nil {
+				g.cfg.Logger.Debug("meet a node", "addr", addr, "reason", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package gossip
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type metrics struct {
+	refused   prometheus.Counter
+	joins     *prometheus.CounterVec
+	collector []prometheus.Collector
+}
+
+func newMetrics(g *Gossip, registerer prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_cluster_gossip_refused_total",
+			Help: "Messages and meetings refused: another key, another cluster, a name taken.",
+		}),
+		joins: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_cluster_gossip_join_attempts_total",
+			Help: "Attempts to reach an address to join, by result (joined, unreachable, refused).",
+		}, []string{"result"}),
+	}
+	m.collector = []prometheus.Collector{
+		m.refused, m.joins,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_cluster_gossip_health",
+			Help: "How well this node keeps up with gossip: 0 is well, more is worse.",
+		}, g.health),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_cluster_gossip_members_alive",
+			Help: "Nodes that gossip says are alive, this one included.",
+		}, func() float64 { alive, _ := g.count(); return alive }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_cluster_gossip_members_dead",
+			Help: "Nodes known and not alive.",
+		}, func() float64 { _, dead := g.count(); return dead }),
+	}
+	for _, c := range m.collector {
+		if err := registerer.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}

@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"quorate/cluster/gossip"
+	"quorate/proto/peerpb"
+)
+
+const (
+	// callTimeout bounds one call of another node, scaled as Raft's timeouts are.
+	callTimeout = 2 * time.Second
+	// minCallTimeout leaves time for a handshake on a busy machine, whatever the scale.
+	minCallTimeout = time.Second
+)
+
+var errStopped = errors.New("this node is stopping")
+
+// links are the connections to other nodes' peer addresses, made when they are first needed.
+type links struct {
+	connect func(peerAddr string, options ...grpc.DialOption) (*grpc.ClientConn, error)
+
+	mu    sync.Mutex
+	conns map[string]*grpc.ClientConn // guarded by mu; nil once closed
+}
+
+func newLinks(connect func(string, ...grpc.DialOption) (*grpc.ClientConn, error)) *links {
+	return &links{connect: connect, conns: map[string]*grpc.ClientConn{}}
+}
+
+// membership is a client of the Membership service at a peer address.
+func (l *links) membership(peerAddr string) (peerpb.MembershipClient, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conns == nil {
+		return nil, errStopped
+	}
+	conn, ok := l.conns[peerAddr]
+	if !ok {
+		var err error
+		if conn, err = l.connect(peerAddr); err != nil {
+			return nil, err
+		}
+		l.conns[peerAddr] = conn
+	}
+	return peerpb.NewMembershipClient(conn), nil
+}
+
+// keep closes the connections to addresses that no member has any more.
+func (l *links) keep(members []gossip.Member) {
+	used := map[string]bool{}
+	for _, m := range members {
+		used[m.PeerAddr] = true
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for addr, conn := range l.conns {
+		if !used[addr] {
+			conn.Close() // only ever says that it is closed already
+			delete(l.conns, addr)
+		}
+	}
+}
+
+func (l *links) close() {
+	l.keep(nil)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.conns = nil
+}

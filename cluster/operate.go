@@ -1,0 +1,229 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/cluster/gossip"
+	"quorate/cluster/voters"
+	"quorate/proto/peerpb"
+)
+
+// Conditions that callers branch on.
+var (
+	// ErrUnavailable: there is no leader, or it changed meanwhile; it may be tried again.
+	ErrUnavailable = errors.New("no leader to ask")
+	// ErrUnknownMember: no member has that name.
+	ErrUnknownMember = voters.ErrUnknownMember
+	// ErrLastVoter: the only voter cannot leave.
+	ErrLastVoter = voters.ErrLastVoter
+)
+
+// leaderPause is how long to wait for another leader before asking again.
+const leaderPause = 100 * time.Millisecond
+
+// Remove takes a member out of the cluster for good: its node id is barred, so that it does not join again by itself. A leader
+// hands leadership over first. Any node may be asked.
+func (c *Cluster) Remove(ctx context.Context, name string) error {
+	return c.atLeader(ctx, func() error { return c.removeHere(ctx, name) },
+		func(leader peerpb.MembershipClient) error {
+			_, err := leader.Remove(ctx, &peerpb.RemoveRequest{Name: name})
+			return err
+		})
+}
+
+// removeHere is Remove on the leader.
+func (c *Cluster) removeHere(ctx context.Context, name string) error {
+	if leader, ok := c.cfg.Store.Leader(); !ok || leader != c.self.Name {
+		return voters.ErrNotLeader
+	}
+	if name == c.self.Name {
+		// The next leader removes this node: whoever asked finds it by asking again. A transfer that timed out is tried again
+		// in the same way.
+		_, err := c.transferHere(ctx, "")
+		return errors.Join(voters.ErrNotLeader, err)
+	}
+	address := ""
+	for _, m := range c.gossip.Members() {
+		if m.Name == name && m.Alive {
+			address = m.GossipAddr
+		}
+	}
+	if err := c.voters.Remove(name, true); err != nil {
+		return err
+	}
+	if address != "" {
+		c.gossip.Meet(address) // so that it learns of it at once
+	}
+	return nil
+}
+
+// TransferLeader hands leadership to a voter, or to whom Raft chooses when name is empty, and returns the new leader. Any node
+// may be asked.
+func (c *Cluster) TransferLeader(ctx context.Context, name string) (leader string, err error) {
+	err = c.atLeader(ctx,
+		func() (err error) {
+			leader, err = c.transferHere(ctx, name)
+			return err
+		},
+		func(client peerpb.MembershipClient) error {
+			answer, err := client.TransferLeader(ctx, &peerpb.TransferLeaderRequest{Name: name})
+			leader = answer.GetLeader()
+			return err
+		})
+	return leader, err
+}
+
+// transferHere is TransferLeader on the leader.
+func (c *Cluster) transferHere(ctx context.Context, name string) (string, error) {
+	if leader, ok := c.cfg.Store.Leader(); !ok || leader != c.self.Name {
+		return "", voters.ErrNotLeader
+	}
+	if name == c.self.Name {
+		return name, nil // it is where it was asked to be
+	}
+	servers, err := c.servers()
+	if err != nil {
+		return "", err
+	}
+	if name != "" && !configured(servers, name) {
+		return "", fmt.Errorf("hand leadership to %q: %w", name, ErrUnknownMember)
+	}
+	if err := c.cfg.Store.TransferLeadership(name); err != nil {
+		return "", err
+	}
+	for {
+		if leader, ok := c.cfg.Store.Leader(); ok && leader != c.self.Name {
+			return leader, nil
+		}
+		if err := pause(ctx, leaderPause); err != nil {
+			return "", fmt.Errorf("wait for the next leader: %w", err)
+		}
+	}
+}
+
+// Snapshot writes a snapshot of this node's state now.
+func (c *Cluster) Snapshot() (id string, index uint64, err error) { return c.cfg.Store.Snapshot() }
+
+// Leave gives this node's membership up: a leader hands over first, then the leader removes this node, and Leave returns when
+// that is committed. Run is to be ended then. When it fails the node is the member that it was.
+func (c *Cluster) Leave(ctx context.Context) error {
+	member, err := c.cfg.Store.HasState()
+	if err != nil || !member {
+		return err
+	}
+	servers, err := c.servers()
+	if err != nil {
+		return err
+	}
+	if onlyVoter(servers, c.self.Name) {
+		return ErrLastVoter
+	}
+	// Said first, so that no leader takes this node in again.
+	if err := c.gossip.Announce(ctx, func(m *gossip.Meta) { m.Leaving = true }); err != nil {
+		return err
+	}
+	for {
+		if err = c.leaveOnce(ctx); err == nil {
+			c.logger.Info("left the cluster")
+			return nil
+		}
+		c.logger.Debug("leave the cluster", "reason", err)
+		if errors.Is(err, ErrLastVoter) || pause(ctx, leaderPause) != nil {
+			stay := c.gossip.Announce(context.WithoutCancel(ctx), func(m *gossip.Meta) { m.Leaving = false })
+			return errors.Join(fmt.Errorf("leave the cluster: %w", err), stay)
+		}
+	}
+}
+
+func (c *Cluster) leaveOnce(ctx context.Context) error {
+	leader, ok := c.cfg.Store.Leader()
+	if !ok {
+		return ErrUnavailable
+	}
+	if leader == c.self.Name {
+		_, err := c.transferHere(ctx, "")
+		return errors.Join(err, ErrUnavailable) // the next round asks the new leader
+	}
+	client, err := c.clientOf(leader)
+	if err != nil {
+		return err
+	}
+	call, cancel := context.WithTimeout(ctx, 5*c.callTimeout()) // a commit takes longer than an answer
+	defer cancel()
+	_, err = client.Leave(call, &peerpb.LeaveRequest{Name: c.self.Name, NodeId: c.self.NodeID})
+	if err = errorOf(err); errors.Is(err, ErrUnknownMember) {
+		return nil // an earlier request, whose answer was lost
+	}
+	return err
+}
+
+// atLeader does something here when this node leads, and there otherwise. It asks again while there is no leader, within ctx.
+func (c *Cluster) atLeader(ctx context.Context, here func() error, there func(peerpb.MembershipClient) error) error {
+	for {
+		err := c.atLeaderOnce(here, there)
+		if !errors.Is(err, ErrUnavailable) {
+			return err
+		}
+		if pause(ctx, leaderPause) != nil {
+			return err
+		}
+	}
+}
+
+func (c *Cluster) atLeaderOnce(here func() error, there func(peerpb.MembershipClient) error) error {
+	leader, ok := c.cfg.Store.Leader()
+	if !ok {
+		return ErrUnavailable
+	}
+	if leader == c.self.Name {
+		return errorOf(statusOf(here())) // the same conditions as from afar
+	}
+	client, err := c.clientOf(leader)
+	if err != nil {
+		return err
+	}
+	return errorOf(there(client))
+}
+
+func (c *Cluster) servers() ([]raft.Server, error) {
+	future := c.cfg.Store.Raft().GetConfiguration()
+	if err := future.Error(); err != nil {
+		return nil, fmt.Errorf("read the Raft configuration: %w", err)
+	}
+	return future.Configuration().Servers, nil
+}
+
+func configured(servers []raft.Server, name string) bool {
+	for _, s := range servers {
+		if string(s.ID) == name {
+			return true
+		}
+	}
+	return false
+}
+
+func onlyVoter(servers []raft.Server, name string) bool {
+	for _, s := range servers {
+		if s.Suffrage == raft.Voter && string(s.ID) != name {
+			return false
+		}
+	}
+	return true
+}
+
+// pause waits, or fails when ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

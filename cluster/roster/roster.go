@@ -1,0 +1,229 @@
+package roster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"quorate/cluster/internal/durable"
+)
+
+// maxRemoved bounds the node ids remembered as removed, and the names as freed; the oldest are forgotten first.
+const maxRemoved = 256
+
+// ErrRemoved reports a node that an operator removed from the cluster.
+var ErrRemoved = errors.New("this node id was removed from the cluster; to use the node again, start it with an empty data directory")
+
+// NameTaken reports a node that uses the name of another.
+type NameTaken struct {
+	Name   string
+	Owner  string // node id
+	Claims string // node id
+}
+
+func (e *NameTaken) Error() string {
+	return fmt.Sprintf("name %q belongs to node %s, so node %s cannot use it: choose another name, or remove the old member first",
+		e.Name, e.Owner, e.Claims)
+}
+
+// Binding gives a member's name to one node, or to none: a name that was freed stays on record, so that members that have not
+// heard of it do not bring the old owner back.
+type Binding struct {
+	NodeID   string `json:"nodeID,omitempty"`
+	PeerAddr string `json:"peerAddr,omitempty"` // the last one known
+	Index    uint64 `json:"index"`              // the Raft index at which it was made; a later one replaces it
+}
+
+// Record is what nodes of one cluster tell each other of their rosters.
+type Record struct {
+	Bindings map[string]Binding `json:"bindings,omitempty"`
+	Removed  []string           `json:"removed,omitempty"` // node ids, oldest first
+}
+
+// fileName stands in the data directory.
+const fileName = "members.json"
+
+// document is DATA/members.json.
+type document struct {
+	Start uint64 `json:"start"` // how often this node was started
+	Record
+}
+
+// Roster is this node's record of itself and the members.
+type Roster struct {
+	path string
+	self Identity
+
+	mu  sync.Mutex
+	doc document // guarded by mu; its maps and slices are replaced, never changed
+}
+
+// Open loads the roster in a data directory for the node of that name and id, and counts one more start.
+func Open(dir, name, nodeID string) (*Roster, error) {
+	if name == "" || nodeID == "" {
+		return nil, errors.New("a node needs a name and a node id")
+	}
+	r := &Roster{path: filepath.Join(dir, fileName)}
+	if _, err := durable.Read(r.path, &r.doc); err != nil {
+		return nil, fmt.Errorf("read the member list: %w", err)
+	}
+	r.doc.Start++
+	r.self = Identity{Name: name, NodeID: nodeID, Start: r.doc.Start, Nonce: newNonce()}
+	return r, durable.Write(r.path, r.doc)
+}
+
+// Self is this node.
+func (r *Roster) Self() Identity { return r.self }
+
+// Owner is the node id that a name belongs to.
+func (r *Roster) Owner(name string) (nodeID string, ok bool) {
+	b := r.record().Bindings[name]
+	return b.NodeID, b.NodeID != ""
+}
+
+// PeerAddr is the last known peer address of a member.
+func (r *Roster) PeerAddr(name string) (addr string, ok bool) {
+	b := r.record().Bindings[name]
+	return b.PeerAddr, b.PeerAddr != ""
+}
+
+// Admit refuses a node that uses another's name (NameTaken) or was removed (ErrRemoved).
+func (r *Roster) Admit(name, nodeID string) error {
+	record := r.record()
+	if slices.Contains(record.Removed, nodeID) {
+		return fmt.Errorf("node %q: %w", name, ErrRemoved)
+	}
+	if b := record.Bindings[name]; b.NodeID != "" && b.NodeID != nodeID {
+		return &NameTaken{Name: name, Owner: b.NodeID, Claims: nodeID}
+	}
+	return nil
+}
+
+// Bind gives a name to a node as of a Raft index. It changes nothing where a later binding stands.
+func (r *Roster) Bind(name string, b Binding) error {
+	return r.Merge(Record{Bindings: map[string]Binding{name: b}})
+}
+
+// Moved records a member's present peer address.
+func (r *Roster) Moved(name, peerAddr string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b := r.doc.Bindings[name]
+	if b.NodeID == "" || b.PeerAddr == peerAddr {
+		return nil
+	}
+	b.PeerAddr = peerAddr
+	next := r.doc.Record
+	next.Bindings = maps.Clone(next.Bindings)
+	next.Bindings[name] = b
+	return r.save(next)
+}
+
+// Release frees the names that are not in use, as seen by a node that has applied the log up to index: neither in Raft's
+// configuration nor borne by a node that is about to be added. Bindings that this node cannot judge yet are left alone.
+func (r *Roster) Release(inUse map[string]bool, index uint64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var next map[string]Binding
+	for name, b := range r.doc.Bindings {
+		if b.NodeID == "" || inUse[name] || b.Index > index {
+			continue
+		}
+		if next == nil {
+			next = maps.Clone(r.doc.Bindings)
+		}
+		next[name] = Binding{Index: index}
+	}
+	if next == nil {
+		return nil
+	}
+	prune(next)
+	return r.save(Record{Bindings: next, Removed: r.doc.Removed})
+}
+
+// prune forgets the names that were freed longest ago.
+func prune(bindings map[string]Binding) {
+	var free []string
+	for name, b := range bindings {
+		if b.NodeID == "" {
+			free = append(free, name)
+		}
+	}
+	slices.SortFunc(free, func(a, b string) int { return cmp.Compare(bindings[b].Index, bindings[a].Index) })
+	for _, name := range free[min(len(free), maxRemoved):] {
+		delete(bindings, name)
+	}
+}
+
+// Remove bars a node for good.
+func (r *Roster) Remove(nodeID string) error {
+	return r.Merge(Record{Removed: []string{nodeID}})
+}
+
+// Merge takes over what another member of the same cluster knows better.
+func (r *Roster) Merge(other Record) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next, changed := merge(r.doc.Record, other)
+	if !changed {
+		return nil
+	}
+	return r.save(next)
+}
+
+// Record is the present roster, to be shared and not to be changed.
+func (r *Roster) Record() Record { return r.record() }
+
+func (r *Roster) record() Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.doc.Record
+}
+
+// save is called with mu held: the order of the writes must be that of the changes.
+func (r *Roster) save(next Record) error {
+	doc := r.doc
+	doc.Record = next
+	if err := durable.Write(r.path, doc); err != nil {
+		return fmt.Errorf("write the member list: %w", err)
+	}
+	r.doc = doc
+	return nil
+}
+
+func merge(mine, other Record) (next Record, changed bool) {
+	next = Record{Bindings: maps.Clone(mine.Bindings), Removed: mine.Removed}
+	if next.Bindings == nil {
+		next.Bindings = map[string]Binding{}
+	}
+	for name, theirs := range other.Bindings {
+		have, ok := next.Bindings[name]
+		if ok && !later(theirs, have) {
+			continue
+		}
+		if ok && have.NodeID == theirs.NodeID && have.PeerAddr != "" {
+			theirs.PeerAddr = have.PeerAddr // what this node saw itself is fresher than what it is told
+		}
+		next.Bindings[name] = theirs
+		changed = true
+	}
+	for _, id := range other.Removed {
+		if !slices.Contains(next.Removed, id) {
+			next.Removed = append(slices.Clip(next.Removed), id)
+			changed = true
+		}
+	}
+	if over := len(next.Removed) - maxRemoved; over > 0 {
+		next.Removed = next.Removed[over:]
+	}
+	return next, changed
+}
+
+// later orders the bindings of one name. At the same index the older node keeps it, so that all members agree.
+func later(a, b Binding) bool {
+	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(b.NodeID, a.NodeID)) > 0
+}

@@ -1,0 +1,100 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"quorate/cluster/bootstrap"
+	"quorate/cluster/voters"
+	"quorate/proto/peerpb"
+)
+
+// Register offers the Membership service to the other nodes. It is called before the server starts.
+func (c *Cluster) Register(server grpc.ServiceRegistrar) {
+	peerpb.RegisterMembershipServer(server, &service{c: c})
+}
+
+// service answers other nodes.
+type service struct {
+	peerpb.UnimplementedMembershipServer
+	c *Cluster
+}
+
+func (s *service) Describe(context.Context, *peerpb.DescribeRequest) (*peerpb.DescribeResponse, error) {
+	return s.c.describe(), nil
+}
+
+func (s *service) Promise(_ context.Context, r *peerpb.PromiseRequest) (*peerpb.PromiseResponse, error) {
+	p := bootstrap.Pledge{ID: r.BootstrapId, Proposer: r.Proposer}
+	for _, server := range r.Servers {
+		p.Servers = append(p.Servers, bootstrap.Server{Name: server.Name, NodeID: server.NodeId, PeerAddr: server.PeerAddr})
+	}
+	answer, err := s.c.book.Promise(p)
+	if err != nil {
+		return nil, statusOf(err)
+	}
+	if answer.Promised {
+		s.c.logger.Info("promised a bootstrap", "bootstrap", p.ID, "proposer", p.Proposer)
+	}
+	return &peerpb.PromiseResponse{
+		Promised: answer.Promised, Reason: answer.Reason, NodeId: answer.NodeID, Holder: answer.Holder,
+	}, nil
+}
+
+func (s *service) Leave(_ context.Context, r *peerpb.LeaveRequest) (*peerpb.LeaveResponse, error) {
+	if owner, known := s.c.cfg.Roster.Owner(r.Name); known && owner != r.NodeId {
+		return nil, status.Errorf(codes.PermissionDenied, "name %q belongs to node %s", r.Name, owner)
+	}
+	// Only the leader itself is asked, so there is nothing to forward.
+	return &peerpb.LeaveResponse{}, statusOf(s.c.voters.Remove(r.Name, false))
+}
+
+func (s *service) Remove(ctx context.Context, r *peerpb.RemoveRequest) (*peerpb.RemoveResponse, error) {
+	return &peerpb.RemoveResponse{}, statusOf(s.c.removeHere(ctx, r.Name))
+}
+
+func (s *service) TransferLeader(ctx context.Context, r *peerpb.TransferLeaderRequest) (*peerpb.TransferLeaderResponse, error) {
+	leader, err := s.c.transferHere(ctx, r.Name)
+	return &peerpb.TransferLeaderResponse{Leader: leader}, statusOf(err)
+}
+
+func (s *service) Snapshot(context.Context, *peerpb.SnapshotRequest) (*peerpb.SnapshotResponse, error) {
+	id, index, err := s.c.cfg.Store.Snapshot()
+	return &peerpb.SnapshotResponse{Id: id, Index: index}, statusOf(err)
+}
+
+// statusOf and errorOf carry the conditions that callers branch on over the wire.
+func statusOf(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, voters.ErrNotLeader):
+		return status.Error(codes.Unavailable, err.Error())
+	case errors.Is(err, voters.ErrUnknownMember):
+		return status.Error(codes.NotFound, err.Error())
+	case errors.Is(err, voters.ErrLastVoter):
+		return status.Error(codes.FailedPrecondition, err.Error())
+	}
+	return status.Error(codes.Internal, err.Error())
+}
+
+func errorOf(err error) error {
+	s, ok := status.FromError(err)
+	if err == nil || !ok {
+		return err
+	}
+	switch s.Code() {
+	case codes.Unavailable:
+		return fmt.Errorf("%w: %s", ErrUnavailable, s.Message())
+	case codes.NotFound:
+		return fmt.Errorf("%w: %s", voters.ErrUnknownMember, s.Message())
+	case codes.FailedPrecondition:
+		return fmt.Errorf("%w: %s", voters.ErrLastVoter, s.Message())
+	}
+	return errors.New(s.Message())
+}

@@ -1,0 +1,176 @@
+package voters
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+	autopilot "github.com/hashicorp/raft-autopilot"
+	"golang.org/x/sync/errgroup"
+
+	"quorate/raftstore/logbridge"
+)
+
+const (
+	updateInterval    = time.Second     // how often servers are asked how far they are
+	reconcileInterval = 2 * time.Second // how often promotions are considered
+	// stabilization is how long a server must have been healthy before it votes.
+	stabilization = 10 * time.Second
+	// lastContact is how long a healthy server may not have heard of the leader; Raft's heartbeats come ten times as often.
+	lastContact = 3 * time.Second
+	// trailing is how many entries a healthy server may be behind.
+	trailing = 1000
+	// askedAtOnce bounds the servers asked at a time.
+	askedAtOnce = 16
+
+	nonVoterKey = "nonVoter"
+	typeReplica = autopilot.NodeType("replica")
+)
+
+// startAutopilot runs an autopilot for this leadership and returns what stops it and waits for its end.
+func (v *Voters) startAutopilot(ctx context.Context) (stop func()) {
+	a := autopilot.New(guarded{v.cfg.Store.Raft(), v}, pilotage{v},
+		autopilot.WithLogger(logbridge.Hclog(v.cfg.Logger, true)),
+		autopilot.WithUpdateInterval(v.scaled(updateInterval)),
+		autopilot.WithReconcileInterval(v.scaled(reconcileInterval)),
+		autopilot.WithPromoter(promoter{new(autopilot.StablePromoter)}))
+	a.Start(ctx)
+	return func() {
+		<-a.Stop()
+		v.metrics.healthy.Set(0)
+		v.metrics.tolerance.Set(0)
+	}
+}
+
+// promoter promotes what is healthy and stable, except for nodes that are to stay non-voters.
+type promoter struct{ *autopilot.StablePromoter }
+
+func (p promoter) CalculatePromotionsAndDemotions(c *autopilot.Config, s *autopilot.State) autopilot.RaftChanges {
+	changes := p.StablePromoter.CalculatePromotionsAndDemotions(c, s)
+	changes.Promotions = slices.DeleteFunc(changes.Promotions, func(id raft.ServerID) bool { return replica(s.Servers[id].Server) })
+	slices.Sort(changes.Promotions)
+	return changes
+}
+
+func (promoter) GetNodeTypes(_ *autopilot.Config, s *autopilot.State) map[raft.ServerID]autopilot.NodeType {
+	types := map[raft.ServerID]autopilot.NodeType{}
+	for id, server := range s.Servers {
+		types[id] = autopilot.NodeVoter
+		if replica(server.Server) {
+			types[id] = typeReplica
+		}
+	}
+	return types
+}
+
+func replica(s autopilot.Server) bool { return s.Meta[nonVoterKey] != "" }
+
+// guarded is the Raft that autopilot changes. Autopilot decides on a view some seconds old, and Raft's AddVoter adds whom it
+// does not know: a server removed in between would come back as a voter.
+type guarded struct {
+	*raft.Raft
+	v *Voters
+}
+
+func (g guarded) AddVoter(id raft.ServerID, _ raft.ServerAddress, _ uint64, _ time.Duration) raft.IndexFuture {
+	g.v.change.Lock()
+	defer g.v.change.Unlock()
+	servers, err := g.v.configuration()
+	if err != nil {
+		return failed{err}
+	}
+	i := slices.IndexFunc(servers, func(s raft.Server) bool { return s.ID == id })
+	if i < 0 || servers[i].Suffrage == raft.Voter {
+		return failed{fmt.Errorf("promote %q: it is no longer a non-voter", id)}
+	}
+	future := g.Raft.AddVoter(id, servers[i].Address, 0, changeTimeout)
+	if future.Error() == nil {
+		g.v.metrics.changes.WithLabelValues("promote").Inc()
+		g.v.cfg.Logger.Info("Raft configuration changed", "change", "promote", "member", string(id), "reason", "caught up and stable")
+	}
+	return future
+}
+
+// failed is the future of a change that was not tried.
+type failed struct{ err error }
+
+func (f failed) Error() error  { return f.err }
+func (f failed) Index() uint64 { return 0 }
+
+// pilotage is what autopilot asks of us.
+type pilotage struct{ v *Voters }
+
+func (p pilotage) AutopilotConfig() *autopilot.Config {
+	return &autopilot.Config{
+		CleanupDeadServers:      false, // Plan does it, with patience
+		LastContactThreshold:    p.v.scaled(lastContact),
+		MaxTrailingLogs:         trailing,
+		ServerStabilizationTime: p.v.scaled(stabilization),
+	}
+}
+
+// NotifyState is called with autopilot's lock held.
+func (p pilotage) NotifyState(s *autopilot.State) {
+	healthy := 0.0
+	for _, server := range s.Servers {
+		if server.Health.Healthy {
+			healthy++
+		}
+	}
+	p.v.metrics.healthy.Set(healthy)
+	p.v.metrics.tolerance.Set(float64(s.FailureTolerance))
+}
+
+func (p pilotage) KnownServers() map[raft.ServerID]*autopilot.Server {
+	known := map[raft.ServerID]*autopilot.Server{}
+	for _, m := range p.v.cfg.Members() {
+		s := &autopilot.Server{
+			ID: raft.ServerID(m.Name), Name: m.Name, Address: raft.ServerAddress(m.PeerAddr), NodeStatus: autopilot.NodeFailed,
+			RaftVersion: int(raft.ProtocolVersionMax), IsLeader: m.Name == p.v.cfg.Self, NodeType: autopilot.NodeVoter,
+		}
+		if m.Alive {
+			s.NodeStatus = autopilot.NodeAlive
+		}
+		if m.NonVoter {
+			s.Meta = map[string]string{nonVoterKey: "true"}
+			s.NodeType = typeReplica
+		}
+		known[s.ID] = s
+	}
+	return known
+}
+
+func (p pilotage) FetchServerStats(ctx context.Context, servers map[raft.ServerID]*autopilot.Server) map[raft.ServerID]*autopilot.ServerStats {
+	var (
+		mu    sync.Mutex
+		stats = map[raft.ServerID]*autopilot.ServerStats{} // guarded by mu
+		group errgroup.Group
+	)
+	group.SetLimit(askedAtOnce)
+	for _, m := range p.v.cfg.Members() {
+		id := raft.ServerID(m.Name)
+		if servers[id] == nil || !m.Alive {
+			continue
+		}
+		group.Go(func() error {
+			progress, err := p.v.cfg.Progress(ctx, m)
+			if err != nil {
+				return nil // without fresh figures it is not healthy
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			stats[id] = &autopilot.ServerStats{
+				LastContact: progress.LastContact, LastTerm: progress.LastTerm, LastIndex: progress.LastIndex,
+			}
+			return nil
+		})
+	}
+	group.Wait() // the functions return nil
+	return stats
+}
+
+// RemoveFailedServer is not called while autopilot's clean-up is off.
+func (p pilotage) RemoveFailedServer(*autopilot.Server) {}

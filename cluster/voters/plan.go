@@ -1,0 +1,162 @@
+package voters
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Member is a node as the leader sees it.
+type Member struct {
+	Name     string
+	NodeID   string
+	Start    uint64 // counts the starts of that node
+	PeerAddr string
+	Cluster  string
+	Owner    bool // the name is known to be this node's
+	Alive    bool
+	Since    time.Time // alive or dead since
+	Leaving  bool
+	NonVoter bool
+}
+
+// Input is all that Plan looks at.
+type Input struct {
+	Now      time.Time
+	Self     string // the leader
+	Cluster  string
+	Servers  []raft.Server     // the configuration
+	Members  []Member          // by gossip, the leader included
+	Watching time.Time         // since when this node watches: a server that it never saw is dead since then
+	Departed map[string]uint64 // node id and start of members that left
+	// Cleanup is how long a server must be dead to be removed; 0 is never.
+	Cleanup time.Duration
+	// MinVoters is the least number of voters that clean-up leaves.
+	MinVoters int
+}
+
+// Kind of an action.
+type Kind string
+
+// The kinds of actions.
+const (
+	Add    Kind = "add"    // as non-voter
+	Move   Kind = "move"   // to another address, as what it is
+	Remove Kind = "remove" // a dead server
+)
+
+// Action is one change of the configuration.
+type Action struct {
+	Kind     Kind
+	Name     string
+	NodeID   string
+	PeerAddr string
+	Voter    bool // what it is now
+	Reason   string
+}
+
+// Plan is the next change of the configuration and what stands in the way of others. Additions come first: they wait for
+// nothing and risk nothing. Removals come last, one at a time, each weighed against the configuration that the one before left.
+func Plan(in Input) (next *Action, obstacles []string) {
+	byName := map[string]Member{}
+	for _, m := range in.Members {
+		byName[m.Name] = m
+	}
+	members := slices.SortedFunc(slices.Values(in.Members), func(a, b Member) int { return cmp.Compare(a.Name, b.Name) })
+	for _, m := range members {
+		action := place(in, m)
+		if action == nil {
+			continue
+		}
+		if other, taken := holder(in.Servers, m); taken {
+			obstacles = append(obstacles, fmt.Sprintf("%s %q at %s: that is still the address of %q in the configuration",
+				action.Kind, m.Name, m.PeerAddr, other))
+			continue
+		}
+		return action, obstacles
+	}
+	return cleanup(in, byName), obstacles
+}
+
+// place says what a live member lacks in the configuration; nil when nothing.
+func place(in Input, m Member) *Action {
+	start, departed := in.Departed[m.NodeID]
+	if !m.Alive || m.Leaving || (departed && m.Start <= start) {
+		return nil
+	}
+	i := slices.IndexFunc(in.Servers, func(s raft.Server) bool { return string(s.ID) == m.Name })
+	if i < 0 {
+		if m.Cluster != in.Cluster {
+			return nil // empty, or it waits for another cluster
+		}
+		return &Action{Kind: Add, Name: m.Name, NodeID: m.NodeID, PeerAddr: m.PeerAddr, Reason: "a new member"}
+	}
+	s := in.Servers[i]
+	if string(s.Address) == m.PeerAddr || !m.Owner {
+		return nil // an impostor must not draw the member's entries to itself
+	}
+	return &Action{
+		Kind: Move, Name: m.Name, NodeID: m.NodeID, PeerAddr: m.PeerAddr, Voter: s.Suffrage == raft.Voter,
+		Reason: "it was at " + string(s.Address),
+	}
+}
+
+// holder is the other server that has a member's address in the configuration: Raft refuses two at one address.
+func holder(servers []raft.Server, m Member) (name string, taken bool) {
+	for _, s := range servers {
+		if string(s.Address) == m.PeerAddr && string(s.ID) != m.Name {
+			return string(s.ID), true
+		}
+	}
+	return "", false
+}
+
+// cleanup gives up one server that has been dead for long enough: any non-voter, and a voter where enough voters are left, the
+// living among them enough for a quorum.
+func cleanup(in Input, members map[string]Member) *Action {
+	if in.Cleanup <= 0 {
+		return nil
+	}
+	voters, alive := 0, 0
+	for _, s := range in.Servers {
+		if s.Suffrage != raft.Voter {
+			continue
+		}
+		voters++
+		if string(s.ID) == in.Self || members[string(s.ID)].Alive {
+			alive++
+		}
+	}
+	left := voters - 1
+	mayLose := left >= max(in.MinVoters, 1) && alive >= left/2+1
+	for _, s := range in.Servers {
+		dead, ok := deadFor(in, s, members)
+		if !ok || dead < in.Cleanup || (s.Suffrage == raft.Voter && !mayLose) {
+			continue
+		}
+		return &Action{
+			Kind: Remove, Name: string(s.ID), NodeID: members[string(s.ID)].NodeID, PeerAddr: string(s.Address),
+			Voter: s.Suffrage == raft.Voter, Reason: fmt.Sprintf("dead for %s", dead.Truncate(time.Second)),
+		}
+	}
+	return nil
+}
+
+// deadFor is how long a server has been dead; false when it is alive.
+func deadFor(in Input, s raft.Server, members map[string]Member) (time.Duration, bool) {
+	if string(s.ID) == in.Self {
+		return 0, false
+	}
+	m, known := members[string(s.ID)]
+	if known && m.Alive {
+		return 0, false
+	}
+	since := in.Watching
+	if known && m.Since.After(since) {
+		since = m.Since
+	}
+	return in.Now.Sub(since), true
+}

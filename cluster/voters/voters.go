@@ -1,0 +1,254 @@
+package voters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/cluster/roster"
+)
+
+const (
+	// reviewInterval is how often the configuration is looked at when nothing seems to change.
+	reviewInterval = 5 * time.Second
+	// changeTimeout bounds the wait for Raft to take up a change, not for its commit.
+	changeTimeout = 10 * time.Second
+)
+
+// Store is what this package needs of raftstore.
+type Store interface {
+	Raft() *raft.Raft
+	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
+}
+
+// Roster is told which node a name belongs to.
+type Roster interface {
+	Bind(name string, b roster.Binding) error
+	Owner(name string) (nodeID string, ok bool)
+	Remove(nodeID string) error
+}
+
+// Progress is how far a server has come, by its own account.
+type Progress struct {
+	LastTerm    uint64
+	LastIndex   uint64
+	LastContact time.Duration // negative when the leader was never heard of
+}
+
+// Config is what a Voters needs.
+type Config struct {
+	Self    string
+	Store   Store
+	Roster  Roster
+	Cluster func() string
+	// Members are the nodes that gossip knows, this one included; Changed is closed when they change.
+	Members func() []Member
+	Changed func() <-chan struct{}
+	// Progress asks a member how far it has come.
+	Progress func(ctx context.Context, m Member) (Progress, error)
+	// Freed is called when a member was removed: its name may be free.
+	Freed func() error
+	// MinVoters is the least number of voters that clean-up leaves.
+	MinVoters  func() int
+	Cleanup    time.Duration // 0 is never
+	Scale      float64
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Voters changes Raft's configuration while this node leads.
+type Voters struct {
+	cfg      Config
+	metrics  *metrics
+	watching time.Time
+
+	change   sync.Mutex        // held while the configuration is changed
+	departed map[string]uint64 // guarded by change; node id and start of members that left while this process ran
+}
+
+// New returns a Voters; it watches from now on.
+func New(cfg Config) (*Voters, error) {
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, fmt.Errorf("register voters metrics: %w", err)
+	}
+	return &Voters{cfg: cfg, metrics: m, watching: time.Now(), departed: map[string]uint64{}}, nil
+}
+
+// Run tends the configuration whenever this node leads, until ctx ends.
+func (v *Voters) Run(ctx context.Context) error {
+	return v.cfg.Store.WhileLeader(ctx, v.lead)
+}
+
+func (v *Voters) lead(ctx context.Context) error {
+	stop := v.startAutopilot(ctx)
+	defer stop()
+	ticker := time.NewTicker(v.scaled(reviewInterval))
+	defer ticker.Stop()
+	var said string
+	for {
+		changed := v.cfg.Changed()
+		again, obstacles, err := v.review()
+		if err != nil && ctx.Err() == nil {
+			v.cfg.Logger.Warn("change the Raft configuration", "reason", err)
+		}
+		if now := fmt.Sprint(obstacles); len(obstacles) > 0 && now != said {
+			v.cfg.Logger.Warn("members wait to be placed", "obstacles", obstacles)
+			said = now
+		}
+		if again {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		case <-changed:
+		}
+	}
+}
+
+// review takes the next step, and says whether there may be more at once.
+func (v *Voters) review() (again bool, obstacles []string, err error) {
+	v.change.Lock()
+	defer v.change.Unlock()
+	servers, err := v.configuration()
+	if err != nil {
+		return false, nil, err
+	}
+	cluster := v.cfg.Cluster()
+	if cluster == "" {
+		return false, nil, nil
+	}
+	action, obstacles := Plan(Input{
+		Now: time.Now(), Self: v.cfg.Self, Cluster: cluster, Servers: servers, Members: v.cfg.Members(),
+		Watching: v.watching, Departed: maps.Clone(v.departed), Cleanup: v.cfg.Cleanup, MinVoters: v.cfg.MinVoters(),
+	})
+	if action == nil {
+		return false, obstacles, nil
+	}
+	if err := v.apply(*action); err != nil {
+		return false, obstacles, fmt.Errorf("%s %q: %w", action.Kind, action.Name, err)
+	}
+	v.metrics.changes.WithLabelValues(string(action.Kind)).Inc()
+	v.cfg.Logger.Info("Raft configuration changed", "change", action.Kind, "member", action.Name,
+		"peerAddr", action.PeerAddr, "reason", action.Reason)
+	return true, obstacles, nil
+}
+
+// apply makes one change and waits until it is committed. It cannot name the configuration that it was decided on, since the
+// library does not tell its index (GetConfiguration().Index() is always 0): the lock on changes stands in for that, because only
+// the leader changes the configuration.
+func (v *Voters) apply(a Action) error {
+	r := v.cfg.Store.Raft()
+	id, addr := raft.ServerID(a.Name), raft.ServerAddress(a.PeerAddr)
+	switch {
+	case a.Kind == Remove:
+		return r.RemoveServer(id, 0, changeTimeout).Error()
+	case a.Kind == Move && a.Voter:
+		return r.AddVoter(id, addr, 0, changeTimeout).Error()
+	case a.Kind == Move:
+		return r.AddNonvoter(id, addr, 0, changeTimeout).Error()
+	}
+	// Bound first, so that from the first entry on no other node can bear the name.
+	if err := v.cfg.Roster.Bind(a.Name, roster.Binding{NodeID: a.NodeID, PeerAddr: a.PeerAddr, Index: r.LastIndex() + 1}); err != nil {
+		return err
+	}
+	if owner, _ := v.cfg.Roster.Owner(a.Name); owner != a.NodeID {
+		return &roster.NameTaken{Name: a.Name, Owner: owner, Claims: a.NodeID}
+	}
+	return r.AddNonvoter(id, addr, 0, changeTimeout).Error()
+}
+
+// Remove takes a member out of the configuration; ErrNotLeader when this node does not lead. With bar its node id
+// never comes back. A name that is not in the configuration is ErrUnknownMember.
+func (v *Voters) Remove(name string, bar bool) error {
+	v.change.Lock()
+	defer v.change.Unlock()
+	r := v.cfg.Store.Raft()
+	if r.State() != raft.Leader {
+		return ErrNotLeader
+	}
+	servers, err := v.configuration()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == name }) {
+		// The removal may stand in a configuration that is not committed yet: the answer must wait for that.
+		if err := r.Barrier(changeTimeout).Error(); err != nil {
+			return notLeader(err)
+		}
+		return ErrUnknownMember
+	}
+	if onlyVoter(servers, name) {
+		return ErrLastVoter
+	}
+	owner := v.ownerOf(name)
+	if err := r.RemoveServer(raft.ServerID(name), 0, changeTimeout).Error(); err != nil {
+		return notLeader(err)
+	}
+	v.metrics.changes.WithLabelValues(string(Remove)).Inc()
+	v.cfg.Logger.Info("Raft configuration changed", "change", Remove, "member", name, "reason", "asked for")
+	for _, m := range v.cfg.Members() {
+		if m.NodeID == owner {
+			v.departed[owner] = m.Start // a later start of it may come back
+		}
+	}
+	if bar && owner != "" {
+		if err := v.cfg.Roster.Remove(owner); err != nil {
+			return err
+		}
+	}
+	return v.cfg.Freed()
+}
+
+// ownerOf is the node id that bears a name: by the roster, or before that has heard of it by gossip.
+func (v *Voters) ownerOf(name string) string {
+	if owner, ok := v.cfg.Roster.Owner(name); ok {
+		return owner
+	}
+	for _, m := range v.cfg.Members() {
+		if m.Name == name && m.Cluster == v.cfg.Cluster() {
+			return m.NodeID
+		}
+	}
+	return ""
+}
+
+// Conditions that callers branch on.
+var (
+	ErrNotLeader     = errors.New("this node does not lead")
+	ErrUnknownMember = errors.New("no member of that name")
+	ErrLastVoter     = errors.New("the only voter cannot leave: without it the cluster is gone")
+)
+
+func onlyVoter(servers []raft.Server, name string) bool {
+	return !slices.ContainsFunc(servers, func(s raft.Server) bool { return s.Suffrage == raft.Voter && string(s.ID) != name })
+}
+
+func (v *Voters) configuration() ([]raft.Server, error) {
+	future := v.cfg.Store.Raft().GetConfiguration()
+	if err := future.Error(); err != nil {
+		return nil, fmt.Errorf("read the Raft configuration: %w", err)
+	}
+	return future.Configuration().Servers, nil
+}
+
+func notLeader(err error) error {
+	if errors.Is(err, raft.ErrNotLeader) || errors.Is(err, raft.ErrLeadershipLost) || errors.Is(err, raft.ErrLeadershipTransferInProgress) {
+		return errors.Join(ErrNotLeader, err)
+	}
+	return err
+}
+
+func (v *Voters) scaled(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * v.cfg.Scale)
+}

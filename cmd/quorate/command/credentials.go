@@ -1,0 +1,143 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"quorate/apiserver/auth"
+	"quorate/cluster/keys"
+	"quorate/cmd/quorate/datadir"
+	"quorate/cmd/quorate/kubeconfig"
+	"quorate/cmd/quorate/settings"
+)
+
+// issue holds the flags of commands that make credentials from the cluster key, without asking a node.
+type issue struct {
+	dataDir, keyFile string
+	user, uid        string
+	groups           []string
+	ttl              time.Duration
+}
+
+func (i *issue) register(p *Process, flags *pflag.FlagSet) {
+	flags.StringVar(&i.dataDir, "data-dir", defaultDataDir(p), "data directory that holds the cluster's key")
+	flags.StringVar(&i.keyFile, "cluster-key-file", "", "file with the cluster's key, instead of the data directory's (or "+settings.KeyVariable+")")
+	flags.StringVar(&i.user, "user", "", "name of the user (required)")
+	flags.StringVar(&i.uid, "uid", "", "uid of the user")
+	flags.StringSliceVar(&i.groups, "group", nil, "groups of the user; system:masters may do everything")
+	flags.DurationVar(&i.ttl, "ttl", 24*time.Hour, "how long the token is good for")
+}
+
+func (i *issue) token(key *keys.Key) (string, error) {
+	if i.user == "" {
+		return "", usageError{errors.New("--user is required")}
+	}
+	if i.ttl <= 0 {
+		return "", usageError{fmt.Errorf("--ttl %s: want a positive duration", i.ttl)}
+	}
+	return auth.NewIssuer(key.TokenSigning()).Issue(auth.Identity{Name: i.user, UID: i.uid, Groups: i.groups}, i.ttl)
+}
+
+func (i *issue) key(p *Process) (*keys.Key, error) {
+	if i.keyFile != "" {
+		return keyFromFile(i.keyFile)
+	}
+	if text, ok := p.getenv(settings.KeyVariable); ok {
+		return keyFromText(text)
+	}
+	path := filepath.Join(i.dataDir, datadir.KeyFile)
+	key, err := keys.Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: no such file: give --data-dir of a node, --cluster-key-file or %s", path, settings.KeyVariable)
+	}
+	return key, err
+}
+
+func keyFromFile(path string) (*keys.Key, error) {
+	key, err := keys.Load(path)
+	if err != nil {
+		return nil, fmt.Errorf("--cluster-key-file: %w", err)
+	}
+	return key, nil
+}
+
+func keyFromText(text string) (*keys.Key, error) {
+	key, err := keys.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", settings.KeyVariable, err)
+	}
+	return key, nil
+}
+
+func newToken(p *Process) *cobra.Command {
+	parent := &cobra.Command{
+		Use: "token", Short: "Make bearer tokens", Args: cobra.ArbitraryArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return usageError{errors.New("want quorate token create --user NAME")}
+		},
+	}
+	var i issue
+	create := &cobra.Command{
+		Use: "create", Short: "Print a token that every node of the cluster accepts", Args: arguments(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			key, err := i.key(p)
+			if err != nil {
+				return err
+			}
+			token, err := i.token(key)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(p.Stdout, token)
+			return err
+		},
+	}
+	i.register(p, create.Flags())
+	parent.AddCommand(create)
+	return parent
+}
+
+func newKubeconfig(p *Process) *cobra.Command {
+	var i issue
+	var server, out string
+	cmd := &cobra.Command{
+		Use: "kubeconfig", Short: "Write a kubeconfig for a user", Args: arguments(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			content, err := i.kubeconfig(p, server)
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				_, err = p.Stdout.Write(content)
+				return err
+			}
+			return datadir.WriteFile(out, content, 0o600)
+		},
+	}
+	i.register(p, cmd.Flags())
+	cmd.Flags().StringVar(&server, "server", "https://127.0.0.1:6443", "URL of the API")
+	cmd.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
+	return cmd
+}
+
+func (i *issue) kubeconfig(p *Process, server string) ([]byte, error) {
+	key, err := i.key(p)
+	if err != nil {
+		return nil, err
+	}
+	token, err := i.token(key)
+	if err != nil {
+		return nil, err
+	}
+	authority, err := key.Authority()
+	if err != nil {
+		return nil, err
+	}
+	return kubeconfig.Config{Server: server, CA: authority.CertificatePEM(), User: i.user, Token: token}.Encode()
+}

@@ -1,0 +1,148 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"quorate/cmd/quorate/node"
+)
+
+// The exit codes.
+const (
+	exitOK    = 0
+	exitError = 1
+	exitUsage = 2
+	// exitSignal is for a process that a second signal ended before it was done.
+	exitSignal = 130
+
+	// sameSignal is how close two signals are that came from one cause: timeout(1), for one, signals a process and its group.
+	sameSignal = 50 * time.Millisecond
+)
+
+// Process is what the operating system hands to the program.
+type Process struct {
+	Args           []string
+	Environ        []string
+	Stdout, Stderr io.Writer
+	Build          node.Build
+}
+
+// getenv looks a variable up; the last setting wins, as in a shell. An empty one counts as not set, which is what an unset
+// placeholder in a compose or unit file becomes.
+func (p *Process) getenv(name string) (string, bool) {
+	for _, entry := range slices.Backward(p.Environ) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value, value != ""
+		}
+	}
+	return "", false
+}
+
+// usageError is a command line that makes no sense.
+type usageError struct{ error }
+
+// Main runs one command and returns the exit code. The first SIGINT or SIGTERM ends the command's context; a second one ends
+// the process at once.
+func Main(p Process) int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 2) // both signals that count, so that neither is lost
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	done := make(chan error, 1)
+	go func() { done <- run(ctx, &p) }()
+	var first time.Time
+	for {
+		select {
+		case err := <-done:
+			return report(&p, err)
+		case <-signals:
+			if first.IsZero() {
+				first = time.Now()
+				cancel()
+			} else if time.Since(first) > sameSignal {
+				fmt.Fprintln(p.Stderr, "quorate: second signal: exit at once")
+				return exitSignal
+			}
+		}
+	}
+}
+
+func run(ctx context.Context, p *Process) error {
+	root := newRoot(p)
+	root.SetArgs(p.Args)
+	root.SetOut(p.Stdout)
+	root.SetErr(p.Stderr)
+	return root.ExecuteContext(ctx)
+}
+
+func report(p *Process, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	fmt.Fprintf(p.Stderr, "quorate: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitError
+}
+
+func newRoot(p *Process) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "quorate",
+		Short:         "A typed resource API, replicated by Raft, in one binary",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			hint := "quorate --help lists them"
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				hint = "did you mean " + near[0] + "?"
+			}
+			return usageError{fmt.Errorf("no such command %q: %s", args[0], hint)}
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{fmt.Errorf("%w: %s --help lists the flags", err, cmd.CommandPath())}
+	})
+	root.AddCommand(
+		newServe(p), newMembers(p), newLeave(p), newTransferLeader(p), newRemove(p), newSnapshot(p),
+		newToken(p), newKubeconfig(p), newHealthcheck(p), newVersion(p),
+	)
+	return root
+}
+
+// arguments checks the number of positional arguments.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usageError{fmt.Errorf("want %s", cmd.UseLine())}
+		}
+		return nil
+	}
+}
+
+func newVersion(p *Process) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: arguments(0, 0),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(p.Stdout, "quorate %s (commit %s)\n", p.Build.Version, p.Build.Commit)
+			return err
+		},
+	}
+}

@@ -1,0 +1,87 @@
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"quorate/cmd/quorate/operator"
+)
+
+func newLeave(p *Process) *cobra.Command {
+	var a access
+	cmd := &cobra.Command{
+		Use: "leave", Short: "Take the asked node out of the cluster for good, and stop it", Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
+				if err := c.Leave(ctx); err != nil {
+					return err
+				}
+				fmt.Fprintln(p.Stdout, "the node has left the cluster and stops")
+				return nil
+			})
+		},
+	}
+	a.register(p, cmd.Flags())
+	return cmd
+}
+
+func newTransferLeader(p *Process) *cobra.Command {
+	var a access
+	cmd := &cobra.Command{
+		Use: "transfer-leader [NAME]", Short: "Hand leadership to a voter, by default the best one", Args: arguments(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
+				if err := c.TransferLeader(ctx, name); err != nil {
+					return err
+				}
+				fmt.Fprintln(p.Stdout, "leadership was handed over")
+				return nil
+			})
+		},
+	}
+	a.register(p, cmd.Flags())
+	return cmd
+}
+
+func newRemove(p *Process) *cobra.Command {
+	var a access
+	cmd := &cobra.Command{
+		Use: "remove NAME", Short: "Take a dead member out of the cluster", Args: arguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
+				if err := c.Remove(ctx, args[0]); err != nil {
+					return err
+				}
+				fmt.Fprintf(p.Stdout, "%s is no longer a member\n", args[0])
+				return nil
+			})
+		},
+	}
+	a.register(p, cmd.Flags())
+	return cmd
+}
+
+func newSnapshot(p *Process) *cobra.Command {
+	var a access
+	cmd := &cobra.Command{
+		Use: "snapshot", Short: "Make the asked node write a snapshot now", Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
+				s, err := c.Snapshot(ctx)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(p.Stdout, "wrote snapshot %s of index %d\n", s.ID, s.Index)
+				return nil
+			})
+		},
+	}
+	a.register(p, cmd.Flags())
+	return cmd
+}

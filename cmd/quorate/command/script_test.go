@@ -1,0 +1,135 @@
+package command_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"quorate/cmd/quorate/kubeconfig"
+)
+
+// exits CODE PROGRAM ARGS... runs a program and wants that exit code; its output is there for stdout and stderr.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// lines COUNT wants so many lines on the last command's standard error: an operator's error is one.
+func lines(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: lines COUNT")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := strings.Count(ts.ReadFile("stderr"), "\n"); got != want {
+		ts.Fatalf("%d lines of standard error, want %d", got, want)
+	}
+}
+
+// mode OCTAL FILE... wants the files to have that mode.
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: mode OCTAL FILE...")
+	}
+	want, err := strconv.ParseUint(args[0], 8, 32)
+	ts.Check(err)
+	for _, name := range args[1:] {
+		info, err := os.Stat(ts.MkAbs(name))
+		ts.Check(err)
+		if info.Mode().Perm() != os.FileMode(want) {
+			ts.Fatalf("%s has mode %v, want %v", name, info.Mode().Perm(), os.FileMode(want))
+		}
+	}
+}
+
+// access reads the kubeconfig that a node wrote.
+func access(ts *testscript.TestScript, dir string) kubeconfig.Config {
+	config, err := kubeconfig.Read(filepath.Join(ts.MkAbs(dir), "admin.kubeconfig"))
+	ts.Check(err)
+	return config
+}
+
+// get DIR PATH CODE PART asks the node whose data directory is DIR, and wants the code and the part of the answer.
+func get(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: get DIR PATH CODE PART")
+	}
+	config := access(ts, args[0])
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(config.CA)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
+	defer transport.CloseIdleConnections()
+	req, err := http.NewRequest(http.MethodGet, config.Server+args[1], nil)
+	ts.Check(err)
+	req.Header.Set("Authorization", "Bearer "+config.Token)
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	ts.Check(err)
+	if strconv.Itoa(resp.StatusCode) != args[2] || !strings.Contains(string(body), args[3]) {
+		ts.Fatalf("got %s: %s", resp.Status, body)
+	}
+}
+
+// taken DIR VARIABLE sets the variable to the address that the node's API listens on.
+func taken(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: taken DIR VARIABLE")
+	}
+	ts.Setenv(args[1], strings.TrimPrefix(access(ts, args[0]).Server, "https://"))
+}
+
+// signal TERM DIR signals the process that holds the lock of a data directory.
+func signal(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 || args[0] != "TERM" {
+		ts.Fatalf("usage: signal TERM DIR")
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[1] + "/lock")))
+	ts.Check(err)
+	ts.Check(syscall.Kill(pid, syscall.SIGTERM))
+}
+
+// ports VARIABLE... sets the variables to loopback addresses that were free just now, for TCP and UDP.
+func ports(ts *testscript.TestScript, neg bool, args []string) {
+	if neg {
+		ts.Fatalf("usage: ports VARIABLE...")
+	}
+	for len(args) > 0 {
+		tcp, err := net.Listen("tcp", "127.0.0.1:0")
+		ts.Check(err)
+		defer tcp.Close()
+		udp, err := net.ListenPacket("udp", tcp.Addr().String())
+		if err != nil {
+			continue // taken for UDP: another one
+		}
+		defer udp.Close()
+		ts.Setenv(args[0], tcp.Addr().String())
+		args = args[1:]
+	}
+}

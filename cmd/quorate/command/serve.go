@@ -1,0 +1,76 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quorate/cluster/keys"
+	"quorate/cmd/quorate/node"
+	"quorate/cmd/quorate/settings"
+)
+
+func newServe(p *Process) *cobra.Command {
+	var s settings.Settings
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Run a node", Args: arguments(0, 0),
+		Long: "Run a node. Every flag may also stand in the file that --config names, as a YAML key, and in the environment, as\n" +
+			"QUORATE_ and its name in capitals with _ for -. Flags win over the environment, which wins over the file.\n" +
+			"SIGTERM stops the node in order: it hands leadership over and stays a member. A second one ends it at once.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := settings.Resolve(cmd.Flags(), p.getenv); err != nil {
+				return err
+			}
+			if err := s.Validate(); err != nil {
+				return err
+			}
+			if unknown := settings.UnknownVariables(cmd.Flags(), p.Environ); len(unknown) > 0 {
+				fmt.Fprintf(p.Stderr, "quorate: ignored, no such flag: %s\n", strings.Join(unknown, ", "))
+			}
+			return serve(cmd, p, s)
+		},
+	}
+	cmd.Flags().String("config", "", "YAML file with these flags as keys")
+	s.Register(cmd.Flags(), hostName())
+	return cmd
+}
+
+func serve(cmd *cobra.Command, p *Process, s settings.Settings) error {
+	key, err := givenKey(p, &s)
+	if err != nil {
+		return err
+	}
+	n, err := node.New(node.Config{
+		Settings: s, Key: key, Build: p.Build,
+		Getenv: p.getenv, Stdout: p.Stdout, Stderr: p.Stderr,
+	})
+	if err != nil {
+		return err
+	}
+	return n.Run(cmd.Context())
+}
+
+// givenKey is the cluster key that the operator gave, nil when none was.
+func givenKey(p *Process, s *settings.Settings) (*keys.Key, error) {
+	text, inEnvironment := p.getenv(settings.KeyVariable)
+	switch {
+	case inEnvironment && s.KeyFile != "":
+		return nil, fmt.Errorf("--cluster-key-file and %s are both given: give one", settings.KeyVariable)
+	case inEnvironment:
+		return keyFromText(text)
+	case s.KeyFile != "":
+		return keyFromFile(s.KeyFile)
+	}
+	return nil, nil
+}
+
+// hostName is the default of --name. A host without a usable name must give one, which Validate says.
+func hostName() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(name)
+}

@@ -1,0 +1,197 @@
+package datadir
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/google/uuid"
+
+	"quorate/cluster/keys"
+)
+
+// Names of the files. design.md §4 fixes those that an operator uses.
+const (
+	KeyFile        = "cluster.key"
+	CAFile         = "ca.crt"
+	TokenFile      = "admin.token"
+	KubeconfigFile = "admin.kubeconfig"
+	nodeIDFile     = "node-id"
+	identityFile   = "identity.json"
+	lockFile       = "lock"
+)
+
+// format is the version of the directory's layout that this build writes. It reads no newer one.
+const format = 1
+
+// identity says whose directory this is.
+type identity struct {
+	Format int    `json:"format"`
+	Name   string `json:"name"`
+	// KeyFingerprint is a hash of the cluster key, so that a key that was changed is noticed before it locks the node out.
+	KeyFingerprint string `json:"keyFingerprint"`
+}
+
+// Dir is an open data directory, locked for this process until Close.
+type Dir struct {
+	path   string
+	name   string
+	lock   *os.File
+	nodeID string
+	key    *keys.Key
+	// GeneratedKey reports that Open made the cluster's key: this is the first node of a new cluster.
+	GeneratedKey bool
+}
+
+// Config says what Open expects of the directory.
+type Config struct {
+	Path string
+	Name string // of this node
+	// Key is the cluster key given by the operator, nil when none was.
+	Key *keys.Key
+	// Found lets a directory without a key make one: this node may be the first of a new cluster.
+	Found bool
+}
+
+// Open creates the directory where needed, locks it and checks that it belongs to this node and cluster.
+func Open(cfg Config) (*Dir, error) {
+	if err := os.MkdirAll(cfg.Path, 0o700); err != nil {
+		return nil, fmt.Errorf("--data-dir %s cannot be made: %w: choose a directory that this user may write", cfg.Path, cause(err))
+	}
+	d := &Dir{path: cfg.Path, name: cfg.Name}
+	if err := d.acquire(); err != nil {
+		return nil, err
+	}
+	if err := d.load(cfg); err != nil {
+		d.lock.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// acquire takes the lock, which the kernel releases with the process however it ends.
+func (d *Dir) acquire() error {
+	lock, err := os.OpenFile(d.Path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("--data-dir %s is not writable: %w: give it to this user, or choose another", d.path, cause(err))
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		defer lock.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return fmt.Errorf("--data-dir %s is in use by another quorate process%s: stop that one, or choose another directory", d.path, holder(lock))
+		}
+		return fmt.Errorf("lock --data-dir %s: %w", d.path, err)
+	}
+	d.lock = lock
+	if err := errors.Join(lock.Truncate(0), writePID(lock)); err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", d.Path(lockFile), cause(err)), lock.Close())
+	}
+	return nil
+}
+
+// writePID notes who holds the lock, for people; the lock itself is the kernel's.
+func writePID(lock *os.File) error {
+	_, err := fmt.Fprintln(lock, os.Getpid())
+	return err
+}
+
+// holder is the process id noted in the lock, if it can be read.
+func holder(lock *os.File) string {
+	var pid int
+	if _, err := fmt.Fscanln(lock, &pid); err != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%d)", pid)
+}
+
+func (d *Dir) load(cfg Config) error {
+	stored, err := d.readIdentity()
+	if err != nil {
+		return err
+	}
+	if stored.Format > format {
+		return fmt.Errorf("--data-dir %s has format %d and this build knows up to %d: run the newer version of quorate that wrote it",
+			d.path, stored.Format, format)
+	}
+	if stored.Name != "" && stored.Name != cfg.Name {
+		return fmt.Errorf("--data-dir %s belongs to the node %q, not %q: give --name %s, or choose another directory",
+			d.path, stored.Name, cfg.Name, stored.Name)
+	}
+	if err := d.settleKey(cfg, stored.KeyFingerprint); err != nil {
+		return err
+	}
+	return d.settleNodeID()
+}
+
+func (d *Dir) readIdentity() (identity, error) {
+	var stored identity
+	text, err := os.ReadFile(d.Path(identityFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return stored, nil
+	}
+	if err != nil {
+		return stored, fmt.Errorf("read %s: %w", d.Path(identityFile), cause(err))
+	}
+	if err := json.Unmarshal(text, &stored); err != nil || stored.Format < 1 || stored.Name == "" {
+		return stored, fmt.Errorf("%s is damaged: restore it, or start with an empty --data-dir and let the cluster fill it", d.Path(identityFile))
+	}
+	return stored, nil
+}
+
+// Commit binds the directory to this node's name and cluster key. The caller does so once the node belongs to a cluster: a node
+// that was refused for its name or key may try again with another.
+func (d *Dir) Commit() error {
+	text, err := json.Marshal(identity{Format: format, Name: d.name, KeyFingerprint: fingerprint(d.key)})
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", identityFile, err)
+	}
+	return d.Write(identityFile, append(text, '\n'), 0o600)
+}
+
+// settleNodeID reads the identifier that tells this node from another of the same name, or makes it.
+func (d *Dir) settleNodeID() error {
+	text, err := os.ReadFile(d.Path(nodeIDFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		id, err := uuid.NewV7() // ordered by time: of two claimants of one name the older node wins
+		if err != nil {
+			return fmt.Errorf("make a node id: %w", err)
+		}
+		d.nodeID = id.String()
+		return d.Write(nodeIDFile, []byte(d.nodeID+"\n"), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", d.Path(nodeIDFile), cause(err))
+	}
+	id, err := uuid.Parse(strings.TrimSpace(string(text)))
+	if err != nil {
+		return fmt.Errorf("%s is damaged: restore it, or start with an empty --data-dir and let the cluster fill it", d.Path(nodeIDFile))
+	}
+	d.nodeID = id.String()
+	return nil
+}
+
+// NodeID is the random identifier of this node.
+func (d *Dir) NodeID() string { return d.nodeID }
+
+// Key is the cluster's key.
+func (d *Dir) Key() *keys.Key { return d.key }
+
+// Path returns the path of a file in the directory.
+func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
+
+// Close releases the lock.
+func (d *Dir) Close() error { return d.lock.Close() }
+
+// cause drops the path that the message names already.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}

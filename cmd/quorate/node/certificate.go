@@ -1,0 +1,77 @@
+package node
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"quorate/cmd/quorate/settings"
+)
+
+// certificateCheck is how often a supplied certificate's file is looked at for a new one.
+const certificateCheck = time.Minute
+
+// supplied applies the operator's own certificate and client authorities to the API's configuration, where given.
+func supplied(config *tls.Config, s settings.API) error {
+	if s.ClientCAFile != "" {
+		pem, err := os.ReadFile(s.ClientCAFile)
+		if err != nil {
+			return fmt.Errorf("--client-ca-file: %w", err)
+		}
+		config.ClientCAs = x509.NewCertPool()
+		if !config.ClientCAs.AppendCertsFromPEM(pem) {
+			return fmt.Errorf("--client-ca-file %s: no certificate in it", s.ClientCAFile)
+		}
+		config.ClientAuth = tls.VerifyClientCertIfGiven
+	}
+	if s.CertFile == "" {
+		return nil
+	}
+	own := &certificateFile{cert: s.CertFile, key: s.KeyFile}
+	if _, err := own.get(); err != nil {
+		return err
+	}
+	issued := config.GetCertificate
+	config.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+		// Commands on this machine trust the cluster's authority, and ask for its certificate by name.
+		if hello.ServerName == localName {
+			return issued(hello)
+		}
+		return own.get()
+	}
+	return nil
+}
+
+// certificateFile is a certificate that an operator may replace on disk while the node runs.
+type certificateFile struct {
+	cert, key string
+
+	mu      sync.Mutex
+	checked time.Time        // guarded by mu
+	changed time.Time        // guarded by mu: modification time of what is loaded
+	loaded  *tls.Certificate // guarded by mu
+}
+
+// get returns the present certificate. A replacement that cannot be read is left aside: the old one goes on serving.
+func (c *certificateFile) get() (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loaded != nil && time.Since(c.checked) < certificateCheck {
+		return c.loaded, nil
+	}
+	c.checked = time.Now()
+	info, err := os.Stat(c.cert)
+	if err == nil && (c.loaded == nil || !info.ModTime().Equal(c.changed)) {
+		var fresh tls.Certificate
+		if fresh, err = tls.LoadX509KeyPair(c.cert, c.key); err == nil {
+			c.loaded, c.changed = &fresh, info.ModTime()
+		}
+	}
+	if c.loaded == nil {
+		return nil, fmt.Errorf("--tls-cert-file: %w", err)
+	}
+	return c.loaded, nil
+}

@@ -1,0 +1,226 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+
+	"quorate/apiserver"
+	"quorate/apiserver/auth"
+	"quorate/cluster"
+	"quorate/cluster/keys"
+	"quorate/cluster/roster"
+	"quorate/cmd/quorate/datadir"
+	"quorate/cmd/quorate/settings"
+	"quorate/raftstore"
+	"quorate/raftstore/transport"
+)
+
+// Build says which build runs.
+type Build struct {
+	Version string // vMAJOR.MINOR.PATCH...
+	Commit  string
+	Date    string // RFC 3339, of the commit
+}
+
+// Config is what a node is made of.
+type Config struct {
+	Settings settings.Settings
+	Key      *keys.Key // given by the operator; nil when none was
+	Build    Build
+	// Getenv looks up what the Go runtime reads too (GOGC).
+	Getenv         func(string) (string, bool)
+	Stdout, Stderr io.Writer
+}
+
+// Node is one node, built and not started.
+type Node struct {
+	cfg      Config
+	logger   *slog.Logger
+	registry *prometheus.Registry
+
+	dir         *datadir.Dir
+	authority   *keys.Authority
+	roster      *roster.Roster
+	credentials *credentials
+	peers       *transport.Mux
+	rpc         *grpc.Server
+	store       *raftstore.Store
+	cluster     *cluster.Cluster
+	api         *apiserver.Server
+	apiAddr     string // what clients elsewhere dial
+	operations  *operations
+	// closers release what New opened, in the order to be called.
+	closers []func() error
+}
+
+// New opens the data directory and every address, so that what is wrong with them is said before anything runs.
+func New(cfg Config) (*Node, error) {
+	n := &Node{cfg: cfg, logger: newLogger(cfg.Stderr, cfg.Settings.Log), registry: newRegistry(cfg), operations: new(operations)}
+	if err := n.open(); err != nil {
+		return nil, errors.Join(err, n.abandon())
+	}
+	return n, nil
+}
+
+// abandon releases what open got before it failed.
+func (n *Node) abandon() error {
+	var errs []error
+	if n.store != nil {
+		errs = append(errs, n.store.Close())
+	}
+	if n.peers != nil {
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		errs = append(errs, n.peers.Run(over)) // closes what it listens on
+	}
+	return errors.Join(append(errs, n.closeFiles())...)
+}
+
+func (n *Node) open() error {
+	s := &n.cfg.Settings
+	var err error
+	n.dir, err = datadir.Open(datadir.Config{Path: s.DataDir, Name: s.Name, Key: n.cfg.Key, Found: len(s.Join) == 0})
+	if err != nil {
+		return err
+	}
+	n.closers = append(n.closers, n.dir.Close)
+	if n.authority, err = n.dir.Key().Authority(); err != nil {
+		return err
+	}
+	reach, err := advertised(s.Listen)
+	if err != nil {
+		return err
+	}
+	if err := n.openPeers(reach); err != nil {
+		return err
+	}
+	if err := n.openAPI(reach); err != nil {
+		return err
+	}
+	return n.openCluster(reach)
+}
+
+// openPeers opens the peer address and the store that lives on it.
+func (n *Node) openPeers(reach addresses) error {
+	s := &n.cfg.Settings
+	var err error
+	if n.roster, err = roster.Open(s.DataDir, s.Name, n.dir.NodeID()); err != nil {
+		return err
+	}
+	certificate, err := n.authority.PeerTLS(cluster.PeerTLS(n.roster))
+	if err != nil {
+		return err
+	}
+	advertise := ""
+	if reach.host != "" {
+		advertise = reach.of(s.Listen.Peer)
+	}
+	n.peers, err = transport.Listen(transport.Config{
+		Addr: s.Listen.Peer, Advertise: advertise, TLS: certificate.Config(),
+		Logger: n.logger.With("component", "peer"), Registerer: n.registry,
+	})
+	if err != nil {
+		return listenError("--peer-addr", s.Listen.Peer, err)
+	}
+	n.rpc = grpc.NewServer(transport.ServerOptions()...)
+	n.store, err = raftstore.Open(raftstore.Config{
+		Name: s.Name, DataDir: s.DataDir, Peers: n.peers, Registrar: n.rpc, AddressOf: n.roster.PeerAddr,
+		RaftMultiplier: s.TimeoutScale, LogBytes: s.Store.LogBytes, LogAge: s.Store.LogAge, HistoryBytes: s.Store.HistoryBytes,
+		Logger: n.logger, Registerer: n.registry,
+	})
+	return err
+}
+
+func (n *Node) openAPI(reach addresses) error {
+	s := &n.cfg.Settings
+	bindHost, _, err := net.SplitHostPort(s.Listen.API)
+	if err != nil {
+		return fmt.Errorf("--api-addr: %w", err)
+	}
+	config, err := n.authority.APIServer(bindHost, s.Name, reach.host, localName)
+	if err != nil {
+		return err
+	}
+	if err := supplied(config, s.API); err != nil {
+		return err
+	}
+	audit, closeAudit, err := newAudit(n.cfg.Stdout, n.logger.With("component", "audit"), s.API.AuditLog)
+	if err != nil {
+		return err
+	}
+	n.closers = append(n.closers, closeAudit)
+	key := n.dir.Key().TokenSigning()
+	n.api, err = apiserver.New(apiserver.Config{
+		Addr: s.Listen.API, AdvertiseAddr: reach.of(s.Listen.API), TLS: config, Store: n.store, Cluster: n.operations,
+		SigningKey: key, TokenFile: s.API.TokenFile, QuorumRead: s.API.QuorumRead,
+		Logger: n.logger.With("component", "api"), AuditLogger: audit, AuditPolicy: apiserver.AuditPolicy(s.API.RequestLog),
+		Registerer: n.registry, Gatherer: n.registry,
+		Limits: apiserver.Limits{Reads: s.API.MaxRequests, Writes: s.API.MaxRequests},
+		Build:  apiserver.Build(n.cfg.Build),
+	})
+	if err != nil {
+		return err
+	}
+	bound, err := n.api.Listen()
+	if err != nil {
+		return listenError("--api-addr", s.Listen.API, err)
+	}
+	n.credentials = &credentials{
+		dir: n.dir, ca: n.authority.CertificatePEM(), issuer: auth.NewIssuer(key), server: "https://" + local(bound.String()),
+	}
+	if s.API.CertFile != "" {
+		n.credentials.serverName = localName
+	}
+	n.apiAddr = reach.of(bound.String())
+	return n.credentials.write()
+}
+
+// openCluster comes last: it tells the others the addresses that the rooms before it got.
+func (n *Node) openCluster(reach addresses) error {
+	s := &n.cfg.Settings
+	if err := probe("--gossip-addr", s.Listen.Gossip); err != nil {
+		return err
+	}
+	dead := s.DeadServerAfter
+	if dead == 0 {
+		dead = -1 // never
+	}
+	var err error
+	n.cluster, err = cluster.New(cluster.Config{
+		DataDir: s.DataDir, Roster: n.roster, Key: n.dir.Key(), Store: n.store, Connect: n.peers.Connect,
+		APIAddr: n.apiAddr, PeerAddr: n.peers.Addr().String(), GossipAddr: s.Listen.Gossip, AdvertiseHost: reach.host,
+		Join: s.Join, BootstrapExpect: s.Expect, NonVoter: !s.Voter, TimeoutScale: s.TimeoutScale, DeadServerCleanup: dead,
+		Build: n.cfg.Build.Version, Logger: n.logger.With("component", "cluster"), Registerer: n.registry,
+	})
+	if err != nil {
+		return err
+	}
+	n.cluster.Register(n.rpc)
+	n.operations.cluster = n.cluster
+	return nil
+}
+
+// closeFiles releases what New opened.
+func (n *Node) closeFiles() error {
+	var errs []error
+	for _, release := range n.closers {
+		errs = append(errs, release())
+	}
+	n.closers = nil
+	return errors.Join(errs...)
+}
+
+// kubectl is the command line that works on this machine.
+func (n *Node) kubectl() string {
+	return fmt.Sprintf("kubectl --kubeconfig %s get namespaces", n.dir.Path(datadir.KubeconfigFile))
+}
+
+// Server is the URL of the API, for this machine.
+func (n *Node) Server() string { return n.credentials.server }

@@ -1,0 +1,76 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"quorate/apiserver/admin"
+	"quorate/cluster"
+	"quorate/raftstore"
+)
+
+// operations is what the operator's commands reach through the API. It exists before the cluster, which needs the API's address.
+type operations struct {
+	cluster *cluster.Cluster
+	// stop ends the node; set by Run.
+	stop func()
+}
+
+// Members implements admin.Cluster.
+func (o *operations) Members(ctx context.Context) ([]admin.Member, error) {
+	members, err := o.cluster.Members(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]admin.Member, len(members))
+	for i, m := range members {
+		all[i] = admin.Member{
+			Name: m.Name, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Role: string(m.Role), Alive: m.Alive,
+			AppliedIndex: m.AppliedIndex, LastIndex: m.LastIndex,
+		}
+	}
+	return all, nil
+}
+
+// Leave implements admin.Cluster. The node stops once it has left; the request's own answer is among those that are finished first.
+func (o *operations) Leave(ctx context.Context) error {
+	if err := o.cluster.Leave(ctx); err != nil {
+		return forOperator(ctx, "", err)
+	}
+	o.stop()
+	return nil
+}
+
+// TransferLeadership implements admin.Cluster.
+func (o *operations) TransferLeadership(ctx context.Context, name string) error {
+	_, err := o.cluster.TransferLeader(ctx, name)
+	return forOperator(ctx, name, err)
+}
+
+// Remove implements admin.Cluster.
+func (o *operations) Remove(ctx context.Context, name string) error {
+	return forOperator(ctx, name, o.cluster.Remove(ctx, name))
+}
+
+// Snapshot implements admin.Cluster.
+func (o *operations) Snapshot(ctx context.Context) (admin.Snapshot, error) {
+	id, index, err := o.cluster.Snapshot()
+	if err != nil {
+		return admin.Snapshot{}, forOperator(ctx, "", err)
+	}
+	return admin.Snapshot{ID: id, Index: index}, nil
+}
+
+// forOperator turns what a room says of a member into what the API tells: to try again, or why not.
+func forOperator(ctx context.Context, name string, err error) error {
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case errors.Is(err, cluster.ErrUnknownMember):
+		return &admin.Refused{Reason: fmt.Sprintf("no member is called %q", name)}
+	case errors.Is(err, cluster.ErrUnavailable):
+		return fmt.Errorf("%w: %w", raftstore.ErrUnavailable, err)
+	}
+	return &admin.Refused{Reason: err.Error()}
+}

@@ -1,0 +1,86 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// readyPoll is how often readiness is asked for while the node starts.
+	readyPoll = 20 * time.Millisecond
+	// handOverLimit bounds the search for a successor when the node stops.
+	handOverLimit = 10 * time.Second
+	// rpcLimit bounds the requests of other nodes that are under way when it stops.
+	rpcLimit = 5 * time.Second
+)
+
+// Run runs the node until ctx ends, the node has left its cluster, or a room fails; then it ends all rooms in order.
+func (n *Node) Run(ctx context.Context) error {
+	tuneMemory(n.cfg.Getenv)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	n.operations.stop = stop
+
+	group, failed := errgroup.WithContext(ctx)
+	r := &running{group: group, handOver: func() { n.handOver(group) }, closeFiles: n.closeFiles}
+	n.logger.Info("node starts", "node", n.cfg.Settings.Name, "version", n.cfg.Build.Version, "data", n.cfg.Settings.DataDir, "api", n.credentials.server)
+	r.peers = r.start("peer address", n.peers.Run)
+	r.rpc = r.start("requests of other nodes", n.serveRPC)
+	r.store = r.start("store", n.store.Run)
+	r.cluster = r.start("membership", n.cluster.Run)
+	r.api = r.start("API", n.api.Run)
+	r.upkeep = r.start("upkeep", n.upkeep)
+
+	<-failed.Done()
+	n.logger.Info("node stops", "node", n.cfg.Settings.Name)
+	err := errors.Join(r.shutdown(), group.Wait())
+	n.logger.Info("node stopped", "node", n.cfg.Settings.Name)
+	return err
+}
+
+// serveRPC answers other nodes until ctx ends.
+func (n *Node) serveRPC(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() { done <- n.rpc.Serve(n.peers.GRPC()) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	force := time.AfterFunc(rpcLimit, n.rpc.Stop)
+	defer force.Stop()
+	n.rpc.GracefulStop()
+	return <-done
+}
+
+// upkeep is the node's own small work: it says when the node is ready, and keeps credentials fresh.
+func (n *Node) upkeep(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return n.announce(ctx) })
+	group.Go(func() error { return n.credentials.keepFresh(ctx) })
+	return group.Wait()
+}
+
+// announce waits until the node is ready and says so, once.
+func (n *Node) announce(ctx context.Context) error {
+	poll := time.NewTicker(readyPoll)
+	defer poll.Stop()
+	for n.store.Ready() != nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-poll.C:
+		}
+	}
+	if err := n.dir.Commit(); err != nil {
+		return err
+	}
+	leader, _ := n.store.Leader()
+	n.logger.Info("node is ready", "node", n.cfg.Settings.Name, "leader", leader, "index", n.store.Applied())
+	_, err := fmt.Fprintf(n.cfg.Stdout, "quorate: %s is ready at %s; try: %s\n", n.cfg.Settings.Name, n.credentials.server, n.kubectl())
+	return err
+}

@@ -1,0 +1,77 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"golang.org/x/sync/errgroup"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// record keeps the order in which things end.
+type record struct {
+	mu    sync.Mutex
+	ended []string // guarded by mu
+}
+
+func (r *record) add(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = append(r.ended, what)
+}
+
+// room is a part that ends when told to, and not before.
+func (r *record) room(name string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		<-ctx.Done()
+		r.add(name)
+		return nil
+	}
+}
+
+func TestShutdownOrder(t *testing.T) {
+	var order record
+	r := &running{group: new(errgroup.Group)}
+	r.handOver = func() { order.add("hand over leadership") }
+	r.closeFiles = func() error { order.add("close files"); return nil }
+	r.peers = r.start("peers", order.room("close peer address"))
+	r.rpc = r.start("rpc", order.room("answer nodes no more"))
+	r.store = r.start("store", order.room("close Raft"))
+	r.cluster = r.start("cluster", order.room("gossip that this node stopped"))
+	r.api = r.start("api", order.room("finish requests"))
+	r.upkeep = r.start("upkeep", order.room("end upkeep"))
+	if err := errors.Join(r.shutdown(), r.group.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"finish requests", "hand over leadership", "gossip that this node stopped", "answer nodes no more", "close Raft",
+		"close peer address", "end upkeep", "close files",
+	}
+	if diff := cmp.Diff(want, order.ended); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRoomThatFailsOrEndsByItselfStopsTheNode(t *testing.T) {
+	broken := errors.New("disk is gone")
+	for name, run := range map[string]func(context.Context) error{
+		"store: disk is gone":   func(context.Context) error { return broken },
+		"store ended by itself": func(context.Context) error { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			group, failed := errgroup.WithContext(t.Context())
+			r := &running{group: group}
+			part := r.start("store", run)
+			<-failed.Done()
+			<-part.done
+			if err := group.Wait(); err == nil || err.Error() != name {
+				t.Errorf("got %v, want %s", err, name)
+			}
+		})
+	}
+}

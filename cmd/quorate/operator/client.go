@@ -1,0 +1,158 @@
+// Package operator is the client side of the operator's commands: it asks a node's API under /cluster/v1/. It has no goroutines.
+package operator
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"quorate/apiserver/admin"
+	"quorate/cmd/quorate/kubeconfig"
+)
+
+// maxAnswerBytes bounds what is read of an answer.
+const maxAnswerBytes = 16 << 20
+
+// Client asks one node.
+type Client struct {
+	http   *http.Client
+	server string
+	token  string
+}
+
+// New returns a client for the server of a kubeconfig.
+func New(config kubeconfig.Config) (*Client, error) {
+	server, err := url.Parse(config.Server)
+	if err != nil || server.Scheme != "https" || server.Host == "" {
+		return nil, fmt.Errorf("%q is no address of an API: want https://HOST:PORT", config.Server)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(config.CA) {
+		return nil, errors.New("the kubeconfig has no certificate-authority-data")
+	}
+	transport := &http.Transport{
+		TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: config.ServerName},
+		ForceAttemptHTTP2: true,
+	}
+	return &Client{http: &http.Client{Transport: transport}, server: strings.TrimSuffix(config.Server, "/"), token: config.Token}, nil
+}
+
+// Close drops the connection.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Members lists the nodes of the cluster.
+func (c *Client) Members(ctx context.Context) ([]admin.Member, error) {
+	var answer admin.Members
+	err := c.do(ctx, http.MethodGet, "/cluster/v1/members", &answer)
+	return answer.Members, err
+}
+
+// Leave takes the asked node out of the cluster for good.
+func (c *Client) Leave(ctx context.Context) error {
+	return c.do(ctx, http.MethodPost, "/cluster/v1/leave", nil)
+}
+
+// TransferLeader hands leadership to the named voter, or to the best one.
+func (c *Client) TransferLeader(ctx context.Context, name string) error {
+	path := "/cluster/v1/transfer-leader"
+	if name != "" {
+		path += "?name=" + url.QueryEscape(name)
+	}
+	return c.do(ctx, http.MethodPost, path, nil)
+}
+
+// Remove takes a dead member out.
+func (c *Client) Remove(ctx context.Context, name string) error {
+	return c.do(ctx, http.MethodPost, "/cluster/v1/remove?name="+url.QueryEscape(name), nil)
+}
+
+// Snapshot makes the asked node write a snapshot.
+func (c *Client) Snapshot(ctx context.Context) (admin.Snapshot, error) {
+	var answer admin.Snapshot
+	err := c.do(ctx, http.MethodPost, "/cluster/v1/snapshot", &answer)
+	return answer, err
+}
+
+// Ready asks whether the node is ready to serve.
+func (c *Client) Ready(ctx context.Context) error {
+	return c.do(ctx, http.MethodGet, "/readyz", nil)
+}
+
+func (c *Client) do(ctx context.Context, method, path string, answer any) error {
+	req, err := http.NewRequestWithContext(ctx, method, c.server+path, nil)
+	if err != nil {
+		return fmt.Errorf("make request: %w", err)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.unreachable(err)
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes))
+	if err != nil {
+		return fmt.Errorf("read the answer of %s: %w", c.server, err)
+	}
+	if resp.StatusCode/100 != 2 {
+		return refusal(resp, content)
+	}
+	if answer == nil {
+		return nil
+	}
+	if err := json.Unmarshal(content, answer); err != nil {
+		return fmt.Errorf("read the answer of %s: %w", c.server, err)
+	}
+	return nil
+}
+
+// unreachable says in one line why no answer came and what to look at.
+func (c *Client) unreachable(err error) error {
+	var certificate *tls.CertificateVerificationError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &certificate):
+		return fmt.Errorf("%s does not have the certificate that the kubeconfig expects (%w): is it a node of another cluster?",
+			c.server, certificate.Err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s does not answer in time: raise --timeout, or ask another node with --server", c.server)
+	case errors.As(err, &op):
+		return fmt.Errorf("%s cannot be reached (%w): is the node running?", c.server, op.Err)
+	}
+	return fmt.Errorf("ask %s: %w", c.server, err)
+}
+
+// refusal turns an error answer into its message: that of a Status, or else the first line of the text.
+func refusal(resp *http.Response, content []byte) error {
+	var status struct {
+		Kind    string `json:"kind"`
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(content, &status) == nil && status.Kind == "Status" && status.Message != "" {
+		return errors.New(status.Message)
+	}
+	if line := failedCheck(string(content)); line != "" {
+		return fmt.Errorf("%s: %s", resp.Status, line)
+	}
+	return errors.New(resp.Status)
+}
+
+// failedCheck picks the line of a health report that says what failed, else the first line.
+func failedCheck(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, line := range lines {
+		if strings.HasPrefix(line, "[-]") {
+			return line
+		}
+	}
+	return lines[0]
+}

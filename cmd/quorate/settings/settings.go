@@ -1,0 +1,102 @@
+package settings
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// KeyVariable is the environment variable that may hold the cluster key itself. It is no flag: a secret has no place on a
+// command line that every user of the machine can read.
+const KeyVariable = "QUORATE_CLUSTER_KEY"
+
+// DefaultDataDir is where a node keeps its data, and commands look for it.
+const DefaultDataDir = "./quorate-data"
+
+// Settings is what `quorate serve` was told. It does not change once Resolve has returned it.
+type Settings struct {
+	Name    string
+	DataDir string
+
+	Listen  Listen
+	Join    []string
+	Expect  int
+	Voter   bool
+	KeyFile string
+
+	API   API
+	Store Store
+	Log   Log
+	// TimeoutScale multiplies every timeout of Raft and gossip: 1 suits local disks and networks.
+	TimeoutScale float64
+	// DeadServerAfter is how long a member may be unreachable before it is removed; 0 keeps it for ever.
+	DeadServerAfter time.Duration
+}
+
+// Listen holds the addresses.
+type Listen struct {
+	API, Peer, Gossip string
+	AdvertiseHost     string // what others dial; empty: the host of each bind address
+}
+
+// API holds what the REST front is told.
+type API struct {
+	TokenFile         string
+	CertFile, KeyFile string // both or neither; empty: issued by the cluster's authority
+	ClientCAFile      string
+	QuorumRead        bool
+	MaxRequests       int
+	RequestLog        string // none, errors, writes or all
+	AuditLog          string // where these go: a file, "-" for standard output; empty: the process's own log
+}
+
+// Store holds what the replicated store is told.
+type Store struct {
+	LogBytes     int64         // Raft log kept on disk for watchers
+	LogAge       time.Duration // and for how long at least, while it fits
+	HistoryBytes int64         // events kept in memory for watchers
+}
+
+// Log says how the process logs.
+type Log struct {
+	Format string // text or json
+	Level  string // debug, info, warn or error
+}
+
+// Register declares the flags of serve on fs, with s as their destination.
+func (s *Settings) Register(fs *pflag.FlagSet, hostName string) {
+	fs.StringVar(&s.Name, "name", hostName, "name of this node, unique in the cluster (default: the host name)")
+	fs.StringVar(&s.DataDir, "data-dir", DefaultDataDir, "directory of this node's data")
+	fs.StringVar(&s.Listen.API, "api-addr", "127.0.0.1:6443", "address of the REST API (HTTPS)")
+	fs.StringVar(&s.Listen.Peer, "peer-addr", "127.0.0.1:7443", "address for other nodes (Raft and gRPC, mutual TLS)")
+	fs.StringVar(&s.Listen.Gossip, "gossip-addr", "127.0.0.1:7946", "address of membership gossip (TCP and UDP, encrypted)")
+	fs.StringVar(&s.Listen.AdvertiseHost, "advertise-host", "", "host that others dial, where it differs from the bind address")
+	fs.StringSliceVar(&s.Join, "join", nil, "gossip addresses of any members, HOST:PORT,...")
+	fs.IntVar(&s.Expect, "bootstrap-expect", 1, "servers to wait for before the first election of a new cluster")
+	fs.BoolVar(&s.Voter, "voter", true, "may vote; false keeps the node a reader that is never promoted")
+	fs.StringVar(&s.KeyFile, "cluster-key-file", "", "file with the cluster's key (or "+KeyVariable+"); a first node makes its own")
+	fs.DurationVar(&s.DeadServerAfter, "dead-server-after", 24*time.Hour, "remove a member unreachable for so long; 0 never does")
+	fs.Float64Var(&s.TimeoutScale, "timeout-scale", 1, "multiplies the timeouts of Raft and gossip; raise it on slow disks or networks")
+	s.registerAPI(fs)
+	s.registerStore(fs)
+	fs.StringVar(&s.Log.Format, "log-format", "text", "text or json")
+	fs.StringVar(&s.Log.Level, "log-level", "info", "debug, info, warn or error")
+}
+
+func (s *Settings) registerAPI(fs *pflag.FlagSet) {
+	fs.StringVar(&s.API.TokenFile, "token-file", "", "static tokens, one `token,user,uid,\"group,group\"` a line")
+	fs.StringVar(&s.API.CertFile, "tls-cert-file", "", "certificate of the REST API, instead of one from the cluster's authority")
+	fs.StringVar(&s.API.KeyFile, "tls-key-file", "", "its private key")
+	fs.StringVar(&s.API.ClientCAFile, "client-ca-file", "", "authorities whose client certificates are accepted")
+	fs.BoolVar(&s.API.QuorumRead, "quorum-read", true, "reads that name no version see every acknowledged write; false serves them from the local state")
+	fs.IntVar(&s.API.MaxRequests, "max-requests", 2000, "reads served at once, and writes; watches aside; more get 429")
+	fs.StringVar(&s.API.RequestLog, "request-log", "errors", "requests to log, one line each: none, errors, writes or all")
+	fs.StringVar(&s.API.AuditLog, "audit-log", "", "where they go, as JSON lines: a file, or - for standard output (default: the log)")
+}
+
+func (s *Settings) registerStore(fs *pflag.FlagSet) {
+	s.Store.LogBytes, s.Store.HistoryBytes = 4<<30, 64<<20
+	fs.Var((*byteSize)(&s.Store.LogBytes), "log-bytes", "disk kept for the log that watches resume from")
+	fs.DurationVar(&s.Store.LogAge, "log-age", 24*time.Hour, "age up to which that log is kept")
+	fs.Var((*byteSize)(&s.Store.HistoryBytes), "history-bytes", "memory kept for recent watch events")
+}

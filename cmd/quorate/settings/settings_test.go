@@ -1,0 +1,141 @@
+package settings_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"quorate/cmd/quorate/settings"
+)
+
+// resolve runs the whole chain as serve does.
+func resolve(t *testing.T, args []string, env map[string]string, file string) (settings.Settings, error) {
+	t.Helper()
+	var s settings.Settings
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	flags.String("config", "", "")
+	s.Register(flags, "the-host")
+	if file != "" {
+		path := filepath.Join(t.TempDir(), "q.yaml")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "--config", path)
+	}
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	getenv := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	if err := settings.Resolve(flags, getenv); err != nil {
+		return s, err
+	}
+	return s, s.Validate()
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name string
+		args []string
+		env  map[string]string
+		file string
+		get  func(settings.Settings) any
+		want any
+	}{
+		{"default runs", nil, nil, "", func(s settings.Settings) any { return s.Listen.API }, "127.0.0.1:6443"},
+		{"name defaults to the host", nil, nil, "", func(s settings.Settings) any { return s.Name }, "the-host"},
+		{"file over default", nil, nil, "name: f", func(s settings.Settings) any { return s.Name }, "f"},
+		{"environment over file", nil, map[string]string{"QUORATE_NAME": "e"}, "name: f",
+			func(s settings.Settings) any { return s.Name }, "e"},
+		{"flag over environment and file", []string{"--name=a"}, map[string]string{"QUORATE_NAME": "e"}, "name: f",
+			func(s settings.Settings) any { return s.Name }, "a"},
+		{"file named by the environment is read last", nil, map[string]string{"QUORATE_QUORUM_READ": "true"}, "quorum-read: false",
+			func(s settings.Settings) any { return s.API.QuorumRead }, true},
+		{"boolean in the file", nil, nil, "quorum-read: false", func(s settings.Settings) any { return s.API.QuorumRead }, false},
+		{"list in the file", nil, nil, "join: [a:1, b:2]", func(s settings.Settings) any { return s.Join }, []string{"a:1", "b:2"}},
+		{"list as text in the file", nil, nil, "join: a:1,b:2", func(s settings.Settings) any { return s.Join }, []string{"a:1", "b:2"}},
+		{"list in the environment", nil, map[string]string{"QUORATE_JOIN": "a:1,b:2"}, "join: c:3",
+			func(s settings.Settings) any { return s.Join }, []string{"a:1", "b:2"}},
+		{"flag replaces the list of the file", []string{"--join=a:1"}, nil, "join: [b:2]",
+			func(s settings.Settings) any { return s.Join }, []string{"a:1"}},
+		{"number and size in the file", nil, nil, "log-bytes: 1073741824", func(s settings.Settings) any { return s.Store.LogBytes }, int64(1 << 30)},
+		{"size with a unit", []string{"--history-bytes=512Mi"}, nil, "", func(s settings.Settings) any { return s.Store.HistoryBytes }, int64(512 << 20)},
+		{"size default is 4 GiB", nil, nil, "", func(s settings.Settings) any { return s.Store.LogBytes }, int64(4 << 30)},
+		{"duration in the file", nil, nil, "log-age: 90m", func(s settings.Settings) any { return s.Store.LogAge }, 90 * time.Minute},
+		{"empty file", nil, nil, "# nothing\n", func(s settings.Settings) any { return s.Expect }, 1},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, err := resolve(t, c.args, c.env, c.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, c.get(s)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name string
+		args []string
+		env  map[string]string
+		file string
+		want string // part of the message
+	}{
+		{"unknown key with a suggestion", nil, nil, "dataDir: x", `unknown key "dataDir": keys are the names of the flags of quorate serve (did you mean "data-dir"?)`},
+		{"config in the file", nil, nil, "config: x", `unknown key "config"`},
+		{"duplicate key", nil, nil, "name: a\nname: b", "not valid YAML"},
+		{"malformed YAML", nil, nil, "name: [", "not valid YAML"},
+		{"not a mapping", nil, nil, "- a", "want one mapping"},
+		{"mapping as a value", nil, nil, "join: {a: b}", "join: want a string"},
+		{"bad value in the file", nil, nil, "bootstrap-expect: many", "bootstrap-expect: many"},
+		{"bad value in the environment", nil, map[string]string{"QUORATE_LOG_BYTES": "4 pints"}, "", "QUORATE_LOG_BYTES=4 pints: not a size such as 512MiB or 4GiB"},
+		{"no such file", []string{"--config=/nowhere/q.yaml"}, nil, "", "/nowhere/q.yaml: no such file"},
+		{"name", []string{"--name=N_1"}, nil, "", `--name "N_1": want lower-case`},
+		{"address without a port", []string{"--api-addr=localhost"}, nil, "", `--api-addr "localhost": want HOST:PORT`},
+		{"port out of range", []string{"--peer-addr=:70000"}, nil, "", `--peer-addr ":70000"`},
+		{"join without a host", []string{"--join=:7946"}, nil, "", "want HOST:PORT of another node"},
+		{"advertised port", []string{"--advertise-host=n1:7443"}, nil, "", "without a port"},
+		{"half a certificate", []string{"--tls-cert-file=c"}, nil, "", "go together"},
+		{"request log", []string{"--request-log=some"}, nil, "", "want one of none, errors, writes, all"},
+		{"no servers", []string{"--bootstrap-expect=0"}, nil, "", "want 1 to 99"},
+		{"timeout scale", []string{"--timeout-scale=0"}, nil, "", "want 0.1 to 20"},
+		{"small log", []string{"--log-bytes=1KiB"}, nil, "", "at least 16MiB"},
+		{"two faults, one line", []string{"--max-requests=0", "--log-age=1s"}, nil, "", "--max-requests 0: want at least 1; --log-age 1s"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := resolve(t, c.args, c.env, c.file)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got  %q\nwant %q in one line", err, c.want)
+			}
+		})
+	}
+}
+
+func TestEveryFlagHasAVariable(t *testing.T) {
+	t.Parallel()
+	var s settings.Settings
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	s.Register(flags, "h")
+	var environ []string
+	flags.VisitAll(func(f *pflag.Flag) { environ = append(environ, settings.Variable(f.Name)+"=x") })
+	environ = append(environ, "QUORATE_CLUSTER_KEY=x", "PATH=x", "QUORATE_JION=x")
+	if diff := cmp.Diff([]string{"QUORATE_JION"}, settings.UnknownVariables(flags, environ)); diff != "" {
+		t.Error(diff)
+	}
+}

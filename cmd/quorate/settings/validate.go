@@ -1,0 +1,121 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// namePattern is a DNS label: the name is also a Raft server id, a certificate's URI and a gossip name.
+var namePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$`)
+
+const maxExpect = 99
+
+// Validate returns one line for all that is wrong.
+func (s *Settings) Validate() error {
+	return oneLine(s.checkIdentity(), s.checkListen(), s.checkAPI(), s.checkRanges())
+}
+
+// oneLine joins errors for a terminal: errors.Join would print several lines.
+func oneLine(errs ...error) error {
+	var lines []string
+	for _, err := range errs {
+		if err != nil {
+			lines = append(lines, strings.ReplaceAll(err.Error(), "\n", "; "))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(lines, "; "))
+}
+
+func (s *Settings) checkIdentity() error {
+	if !namePattern.MatchString(s.Name) {
+		return fmt.Errorf("--name %q: want lower-case letters, digits, '-' and '.', at most 63", s.Name)
+	}
+	if s.DataDir == "" {
+		return errors.New("--data-dir is empty: name a directory")
+	}
+	return nil
+}
+
+func (s *Settings) checkListen() error {
+	errs := []error{
+		checkAddress("--api-addr", s.Listen.API, false),
+		checkAddress("--peer-addr", s.Listen.Peer, false),
+		checkAddress("--gossip-addr", s.Listen.Gossip, false),
+	}
+	for _, address := range s.Join {
+		errs = append(errs, checkAddress("--join", address, true))
+	}
+	if strings.ContainsAny(s.Listen.AdvertiseHost, "/ ") || isHostPort(s.Listen.AdvertiseHost) {
+		errs = append(errs, fmt.Errorf("--advertise-host %q: want a host name or an IP address, without a port", s.Listen.AdvertiseHost))
+	}
+	return errors.Join(errs...)
+}
+
+func isHostPort(text string) bool {
+	_, _, err := net.SplitHostPort(text)
+	return err == nil
+}
+
+// checkAddress wants HOST:PORT; only an address to bind may have no host or port 0.
+func checkAddress(flag, address string, dial bool) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%s %q: want HOST:PORT", flag, address)
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return fmt.Errorf("%s %q: %q is not a port", flag, address, port)
+	}
+	if dial && (host == "" || number == 0) {
+		return fmt.Errorf("%s %q: want HOST:PORT of another node", flag, address)
+	}
+	return nil
+}
+
+func (s *Settings) checkAPI() error {
+	var errs []error
+	if (s.API.CertFile == "") != (s.API.KeyFile == "") {
+		errs = append(errs, errors.New("--tls-cert-file and --tls-key-file go together: give both or neither"))
+	}
+	errs = append(errs,
+		checkOneOf("--request-log", s.API.RequestLog, "none", "errors", "writes", "all"),
+		checkOneOf("--log-format", s.Log.Format, "text", "json"),
+		checkOneOf("--log-level", s.Log.Level, "debug", "info", "warn", "error"))
+	return errors.Join(errs...)
+}
+
+func checkOneOf(flag, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s %q: want one of %s", flag, value, strings.Join(allowed, ", "))
+}
+
+func (s *Settings) checkRanges() error {
+	var errs []error
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	refuse(s.Expect < 1 || s.Expect > maxExpect, "--bootstrap-expect %d: want 1 to %d", s.Expect, maxExpect)
+	refuse(math.IsNaN(s.TimeoutScale) || s.TimeoutScale < 0.1 || s.TimeoutScale > 20,
+		"--timeout-scale %v: want 0.1 to 20", s.TimeoutScale)
+	refuse(s.DeadServerAfter != 0 && s.DeadServerAfter < time.Minute,
+		"--dead-server-after %s: want 0 (never) or at least 1m", s.DeadServerAfter)
+	refuse(s.API.MaxRequests < 1, "--max-requests %d: want at least 1", s.API.MaxRequests)
+	refuse(s.Store.LogBytes < 16<<20, "--log-bytes %d: want at least 16MiB", s.Store.LogBytes)
+	refuse(s.Store.LogAge < time.Minute, "--log-age %s: want at least 1m", s.Store.LogAge)
+	refuse(s.Store.HistoryBytes < 1<<20, "--history-bytes %d: want at least 1MiB", s.Store.HistoryBytes)
+	return errors.Join(errs...)
+}

@@ -1,0 +1,258 @@
+package raftstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
+
+	"quorate/raftstore"
+	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/state"
+)
+
+// payload is the content of a 1 KiB object.
+var payload = strings.Repeat("x", 850)
+
+// share runs b.N operations on so many goroutines.
+func share(b *testing.B, proposers int, op func(worker, i int)) {
+	b.Helper()
+	var next atomic.Int64
+	var work sync.WaitGroup
+	b.ResetTimer()
+	before := processTime(b)
+	for w := range proposers {
+		work.Go(func() {
+			for {
+				i := next.Add(1)
+				if i > int64(b.N) {
+					return
+				}
+				op(w, int(i))
+			}
+		})
+	}
+	work.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "op/s")
+	b.ReportMetric(float64((processTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+}
+
+// processTime is the CPU time of this process, the steadier figure on a machine with other work.
+func processTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+func BenchmarkCreate(b *testing.B) {
+	for _, nodes := range []int{1, 3} {
+		for _, proposers := range []int{1, 32, 100, 1000} {
+			b.Run(fmt.Sprintf("nodes=%d/proposers=%d", nodes, proposers), func(b *testing.B) {
+				c := testcluster.New(b, nodes, func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 })
+				leader := c.Leader()
+				c.Ready()
+				share(b, proposers, func(_, i int) { create(b, leader.Store, i) })
+			})
+		}
+	}
+	b.Run("nodes=3/through_all/proposers=96", func(b *testing.B) {
+		c := testcluster.New(b, 3, func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 })
+		c.Ready()
+		share(b, 96, func(w, i int) { create(b, c.Nodes[w%3].Store, i) })
+	})
+}
+
+func create(b *testing.B, s *raftstore.Store, i int) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	name := fmt.Sprintf("o%d", i)
+	if _, err := s.Create(ctx, raftstore.Create{Key: key(name), Object: object(name, payload)}); err != nil {
+		b.Error(err)
+	}
+}
+
+func BenchmarkQuorumRead(b *testing.B) {
+	for _, nodes := range []int{1, 3} {
+		c := testcluster.New(b, nodes, func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 })
+		leader := c.Leader()
+		c.Ready()
+		create(b, leader.Store, 0)
+		read := func(s *raftstore.Store) {
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			if root, err := s.View(ctx, raftstore.Quorum()); err != nil || root.Get(key("o0")) == nil {
+				b.Error("not there", err)
+			}
+		}
+		b.Run(fmt.Sprintf("nodes=%d/leader/readers=32", nodes), func(b *testing.B) {
+			share(b, 32, func(int, int) { read(leader.Store) })
+		})
+		if nodes == 1 {
+			continue
+		}
+		follower := c.Follower(leader)
+		b.Run("nodes=3/follower/readers=32", func(b *testing.B) {
+			share(b, 32, func(int, int) { read(follower.Store) })
+		})
+		b.Run("nodes=3/all/readers=96", func(b *testing.B) {
+			share(b, 96, func(w, _ int) { read(c.Nodes[w%3].Store) })
+		})
+	}
+}
+
+// BenchmarkRawRaft is what the library does by itself, with a state machine that does nothing: the yardstick of design.md §6.
+func BenchmarkRawRaft(b *testing.B) {
+	for _, nodes := range []int{1, 3} {
+		for _, proposers := range []int{1, 32, 100, 1000} {
+			b.Run(fmt.Sprintf("nodes=%d/proposers=%d", nodes, proposers), func(b *testing.B) {
+				leader := rawRaft(b, nodes)
+				data := []byte(strings.Repeat("x", 1024))
+				share(b, proposers, func(int, int) {
+					if err := leader.Apply(data, 0).Error(); err != nil {
+						b.Error(err)
+					}
+				})
+			})
+		}
+	}
+}
+
+func rawRaft(b *testing.B, nodes int) *raft.Raft {
+	b.Helper()
+	var servers []raft.Server
+	var transports []*raft.NetworkTransport
+	for i := range nodes {
+		trans, err := raft.NewTCPTransportWithLogger("127.0.0.1:0", nil, 3, 10*time.Second, hclog.NewNullLogger())
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { trans.CloseStreams(); trans.Close() })
+		transports = append(transports, trans)
+		servers = append(servers, raft.Server{ID: raft.ServerID(fmt.Sprint(i)), Address: trans.LocalAddr()})
+	}
+	var all []*raft.Raft
+	for i := range nodes {
+		cfg := raft.DefaultConfig()
+		cfg.LocalID, cfg.Logger = servers[i].ID, hclog.NewNullLogger()
+		cfg.BatchApplyCh, cfg.MaxAppendEntries = true, 512
+		store, err := raftboltdb.NewBoltStore(filepath.Join(b.TempDir(), "raft.db"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		r, err := raft.NewRaft(cfg, &nothing{}, store, store, raft.NewInmemSnapshotStore(), transports[i])
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := r.BootstrapCluster(raft.Configuration{Servers: servers}).Error(); err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { r.Shutdown().Error(); store.Close() })
+		all = append(all, r)
+	}
+	var leader *raft.Raft
+	testcluster.Eventually(b, "leader", func() bool {
+		for _, r := range all {
+			if r.State() == raft.Leader {
+				leader = r
+				return true
+			}
+		}
+		return false
+	})
+	return leader
+}
+
+// nothing is a state machine that does nothing.
+type nothing struct{}
+
+func (*nothing) Apply(*raft.Log) any { return nil }
+func (*nothing) ApplyBatch(entries []*raft.Log) []any {
+	return make([]any, len(entries))
+}
+func (*nothing) Snapshot() (raft.FSMSnapshot, error) { return nil, io.EOF }
+func (*nothing) Restore(io.ReadCloser) error         { return nil }
+
+// BenchmarkRestart measures from opening a data directory with 100,000 pods of 7 KiB to being ready (design.md §6), with a
+// snapshot of all of them and with none.
+func BenchmarkRestart(b *testing.B) {
+	pod := strings.Repeat("0123456789abcdef", 440)
+	for _, snapshot := range []bool{true, false} {
+		b.Run(fmt.Sprintf("snapshot=%t", snapshot), func(b *testing.B) {
+			c := testcluster.New(b, 1, func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 })
+			n := c.Leader()
+			var next atomic.Int64
+			var work sync.WaitGroup
+			for range 500 {
+				work.Go(func() {
+					for i := next.Add(1); i <= 100_000; i = next.Add(1) {
+						ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+						name := fmt.Sprintf("o%d", i)
+						if _, err := n.Store.Create(ctx, raftstore.Create{Key: key(name), Object: object(name, pod)}); err != nil {
+							b.Error(err)
+						}
+						cancel()
+					}
+				})
+			}
+			work.Wait()
+			if snapshot {
+				if _, _, err := n.Store.Snapshot(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				b.StopTimer()
+				n.Stop()
+				b.StartTimer()
+				n.Start()
+				c.Leader()
+			}
+			if n.Store.Applied() < 100_000 {
+				b.Errorf("at %d", n.Store.Applied())
+			}
+		})
+	}
+}
+
+// BenchmarkContended: eight writers on one object, each trying again on a conflict.
+func BenchmarkContended(b *testing.B) {
+	c := testcluster.New(b, 1, func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 })
+	s := c.Leader().Store
+	create(b, s, 0)
+	var conflicts atomic.Int64
+	share(b, 8, func(int, int) {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		defer cancel()
+		for {
+			root, err := s.View(ctx, raftstore.Cached())
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			_, err = s.Update(ctx, raftstore.Update{Key: key("o0"), Object: object("o0", payload), Previous: root.Get(key("o0"))})
+			if conflict := (*state.Conflict)(nil); errors.As(err, &conflict) {
+				conflicts.Add(1)
+				continue
+			}
+			if err != nil {
+				b.Error(err)
+			}
+			return
+		}
+	})
+	b.ReportMetric(float64(conflicts.Load())/float64(b.N), "conflicts/op")
+}

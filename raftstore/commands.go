@@ -1,0 +1,51 @@
+package raftstore
+
+import "quorate/raftstore/state"
+
+// Create stores an object under a key that must be free.
+type Create struct {
+	Key state.Key
+	// Object holds Value without the digits of its version, VersionOffset saying where they go, and UID, Labels, Fields and
+	// Sealed. Its Key and versions are not read.
+	Object *state.Object
+	// Guard, when set, must exist and not be sealed (the namespace; semantics A33).
+	Guard state.Key
+}
+
+// Update replaces an object.
+type Update struct {
+	Key state.Key
+	// Object is as in Create.
+	Object *state.Object
+	// Previous is the stored object that the new one was derived from. Its version is the precondition.
+	Previous *state.Object
+	// UID, when set, must be the stored one.
+	UID string
+}
+
+// Delete removes an object.
+type Delete struct {
+	Key state.Key
+	// Previous is the stored object that is to go. Its version is the precondition.
+	Previous *state.Object
+	// UID, when set, must be the stored one.
+	UID string
+	// Final is the last state that watchers get, as in Create; nil means Previous as it is. It takes the version of the
+	// deletion (semantics D20).
+	Final *state.Object
+}
+
+// Read says how fresh a state must be.
+type Read struct {
+	index  uint64
+	quorum bool
+}
+
+// Cached is whatever this node has now; it never waits.
+func Cached() Read { return Read{} }
+
+// AtLeast is a state that has applied the log up to index.
+func AtLeast(index uint64) Read { return Read{index: index} }
+
+// Quorum is a linearizable read: a state with every write that was acknowledged, by any node, before the read began.
+func Quorum() Read { return Read{quorum: true} }

@@ -1,0 +1,90 @@
+package raftstore
+
+import (
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+
+	"quorate/raftstore/transport"
+)
+
+const (
+	// MaxEntryBytes bounds one encoded log entry, and so one object (with its predecessor, where selectors see a change).
+	MaxEntryBytes = 4 << 20
+
+	// baseTimeout is Raft's heartbeat and election timeout at RaftMultiplier 1. Without the heartbeat fast path a follower
+	// answers heartbeats between disk writes only (hashicorp/raft#695), so it must exceed the worst fsync.
+	baseTimeout = 2 * time.Second
+	// defaultStallLimit is when a log write counts as hung.
+	defaultStallLimit = 10 * time.Second
+)
+
+// Config is what a Store needs. Zero fields take the defaults named.
+type Config struct {
+	// Name is this node's name in the cluster: Raft's server id.
+	Name string
+	// DataDir holds log and snapshots, in folders of their own.
+	DataDir string
+	// Peers is the peer address, listening; the caller runs it, and ends it after the Store.
+	Peers *transport.Mux
+	// Registrar is the gRPC server on Peers.GRPC(); the Store service is registered there by Open.
+	Registrar grpc.ServiceRegistrar
+	// AddressOf tells a member's current peer address by name, where gossip knows it; otherwise the one in Raft's
+	// configuration serves. May be nil.
+	AddressOf func(name string) (addr string, ok bool)
+
+	// RaftMultiplier scales all of Raft's timeouts, for machines with slow disks or long ways between them; 1.
+	RaftMultiplier float64
+	// LogBytes and LogAge say how much of the log is kept behind a snapshot for watchers and laggards: what either bound
+	// keeps; defaults are package log's.
+	LogBytes int64
+	LogAge   time.Duration
+	// HistoryBytes bounds the events kept in memory; the default is package history's.
+	HistoryBytes int64
+	// RetainedBytes bounds what states kept for paged reads hold in memory; the default is package state's.
+	RetainedBytes uint64
+	// StallLimit is how long one log write may take before the node gives up leadership, or itself; 10 s.
+	StallLimit time.Duration
+
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer // may be nil
+
+	wrapLog func(raft.LogStore) raft.LogStore // tests put a disk that hangs between Raft and the log
+}
+
+func (c *Config) validate() error {
+	switch {
+	case c.Name == "":
+		return errors.New("store: no node name")
+	case c.DataDir == "":
+		return errors.New("store: no data directory")
+	case c.Peers == nil || c.Registrar == nil:
+		return errors.New("store: no peer address")
+	case c.Logger == nil:
+		return errors.New("store: no logger")
+	case c.RaftMultiplier < 0:
+		return errors.New("store: the Raft multiplier must be positive")
+	}
+	if c.RaftMultiplier == 0 {
+		c.RaftMultiplier = 1
+	}
+	if c.wrapLog == nil {
+		c.wrapLog = func(l raft.LogStore) raft.LogStore { return l }
+	}
+	if c.StallLimit == 0 {
+		c.StallLimit = defaultStallLimit
+	}
+	if c.Registerer == nil {
+		c.Registerer = prometheus.NewRegistry()
+	}
+	return nil
+}
+
+// timeout is Raft's heartbeat and election timeout.
+func (c *Config) timeout() time.Duration {
+	return time.Duration(float64(baseTimeout) * c.RaftMultiplier)
+}

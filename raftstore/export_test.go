@@ -1,0 +1,16 @@
+package raftstore
+
+import (
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// WrapLog puts a log between Raft and the one on disk.
+func WrapLog(c *Config, wrap func(raft.LogStore) raft.LogStore) { c.wrapLog = wrap }
+
+// Stalled is what the log calls when one of its writes hangs.
+func (s *Store) Stalled(took time.Duration) { s.stalled(took) }
+
+// RefusedByTransfer is what a proposal calls that Raft refused because of a leadership transfer.
+func (s *Store) RefusedByTransfer() { s.transfers.refused(s.fail) }

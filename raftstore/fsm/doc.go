@@ -1,0 +1,14 @@
+// Package fsm is what the cluster agrees on: how one log entry changes the state, which event that makes, and how the whole
+// state is written to a snapshot and read back.
+//
+// Apply is a function of the tree, the index and the entry's bytes, and of nothing else: no clock, no random, no map order, no
+// configuration. Replicas that apply the same entries hold the same objects, failed entries and events, and write the same
+// snapshot bytes, through any number of restarts from snapshots. An entry that this version doesn't know stops the process with
+// a panic: a replica that guessed would diverge. Check refuses such an entry before it is proposed.
+//
+// Replay makes of an entry on disk the event that applying it made, without any state: all it needs is in the entry, and in
+// the state's set of failed entries.
+//
+// The package has no state and no goroutines. Apply must be called by one goroutine, the owner of the tree; everything else is
+// safe for concurrent use. Only raftstore, its snapshots and its log readers, may call it.
+package fsm

@@ -1,0 +1,252 @@
+package fsm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"quorate/raftstore/state"
+)
+
+// entryFormat is the one format of log entries that there is so far.
+const entryFormat = 1
+
+var (
+	errFormat    = errors.New("unknown format")
+	errOperation = errors.New("no operation that this version knows, or more than one")
+	errKey       = errors.New("incomplete key, or one with a zero byte")
+	errOffset    = errors.New("version offset beyond the value")
+)
+
+type operation uint8
+
+const (
+	opCreate operation = iota + 1
+	opUpdate
+	opDelete
+	opInit
+)
+
+// entry is a decoded logpb.Entry. Its slices are parts of the entry's bytes.
+type entry struct {
+	op  operation
+	key key
+
+	object          content // what is stored; for a delete, the final object
+	guard           key     // of a create; may be missing
+	previousVersion uint64
+	previous        content // of an update; given is false when labels and fields stay
+	uid             []byte  // that the stored object must have, unless empty
+
+	clusterID []byte // of an init
+}
+
+// key is a logpb.Key.
+type key struct {
+	resource, namespace, name []byte
+	given                     bool
+}
+
+// content is a logpb.Object: a value with a gap where its version goes.
+type content struct {
+	value  []byte
+	offset uint32
+	uid    []byte
+	labels []byte
+	fields []byte
+	sealed bool
+	given  bool
+}
+
+// Check reports why Apply would not take an entry, nil when it will. An entry that it refuses must never reach the log: it
+// would stop every replica, each time it starts.
+func Check(data []byte) error {
+	var e entry
+	return e.decode(data)
+}
+
+func (e *entry) decode(data []byte) error {
+	var format uint32
+	var message []byte
+	err := eachField(data, func(f field) error {
+		var op operation
+		switch f.number {
+		case 1:
+			return f.toUint32(&format)
+		case 3:
+			op = opCreate
+		case 4:
+			op = opUpdate
+		case 5:
+			op = opDelete
+		case 6:
+			op = opInit
+		default:
+			return nil
+		}
+		if e.op != 0 {
+			return errOperation
+		}
+		e.op = op
+		return f.toBytes(&message)
+	})
+	switch {
+	case err != nil:
+		return err
+	case format != entryFormat:
+		return fmt.Errorf("%w %d", errFormat, format)
+	case e.op == 0:
+		return errOperation
+	}
+	if err := eachField(message, e.operationField); err != nil {
+		return err
+	}
+	return e.complete()
+}
+
+// operationField takes a field of the operation's message.
+func (e *entry) operationField(f field) error {
+	switch e.op {
+	case opCreate:
+		switch f.number {
+		case 1:
+			return e.key.take(f)
+		case 2:
+			return e.object.take(f)
+		case 3:
+			return e.guard.take(f)
+		}
+	case opUpdate:
+		switch f.number {
+		case 1:
+			return e.key.take(f)
+		case 2:
+			return e.object.take(f)
+		case 3:
+			return f.toUint64(&e.previousVersion)
+		case 4:
+			return f.toBytes(&e.uid)
+		case 5:
+			return e.previous.take(f)
+		}
+	case opDelete:
+		switch f.number {
+		case 1:
+			return e.key.take(f)
+		case 2:
+			return f.toUint64(&e.previousVersion)
+		case 3:
+			return f.toBytes(&e.uid)
+		case 4:
+			return e.object.take(f)
+		}
+	case opInit:
+		if f.number == 1 {
+			return f.toBytes(&e.clusterID)
+		}
+	}
+	return nil
+}
+
+// complete checks that the operation has what it needs.
+func (e *entry) complete() error {
+	if e.op == opInit {
+		return nil
+	}
+	if !e.key.given {
+		return fmt.Errorf("key: %w", errKey)
+	}
+	if !e.object.given {
+		return errors.New("object is missing")
+	}
+	return nil
+}
+
+func (k *key) take(f field) error {
+	var message []byte
+	if err := f.toBytes(&message); err != nil {
+		return err
+	}
+	*k = key{given: true}
+	err := eachField(message, func(f field) error {
+		switch f.number {
+		case 1:
+			return f.toBytes(&k.resource)
+		case 2:
+			return f.toBytes(&k.namespace)
+		case 3:
+			return f.toBytes(&k.name)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(k.resource) == 0 || len(k.name) == 0 || hasZero(k.resource) || hasZero(k.namespace) || hasZero(k.name) {
+		return errKey
+	}
+	return nil
+}
+
+func hasZero(b []byte) bool { return bytes.IndexByte(b, 0) >= 0 }
+
+// append appends the key as state.NewKey would make it.
+func (k *key) append(b []byte) []byte {
+	b = append(append(b, k.resource...), 0)
+	b = append(append(b, k.namespace...), 0)
+	return append(b, k.name...)
+}
+
+// identity returns the key and the uid of an object, in one allocation: neither changes in its lifetime.
+func (k *key) identity(uid []byte) (state.Key, string) {
+	var scratch [256]byte
+	b := k.append(scratch[:0])
+	n := len(b)
+	s := string(append(b, uid...))
+	return state.Key(s[:n]), s[n:]
+}
+
+// key returns the key alone.
+func (k *key) key() state.Key {
+	key, _ := k.identity(nil)
+	return key
+}
+
+// in reports whether a collection has the key.
+func (k *key) in(p state.Prefix) bool {
+	var scratch [256]byte
+	b := k.append(scratch[:0])
+	return len(b) >= len(p) && string(b[:len(p)]) == string(p)
+}
+
+func (c *content) take(f field) error {
+	var message []byte
+	if err := f.toBytes(&message); err != nil {
+		return err
+	}
+	*c = content{given: true}
+	err := eachField(message, func(f field) error {
+		switch f.number {
+		case 1:
+			return f.toBytes(&c.value)
+		case 2:
+			return f.toUint32(&c.offset)
+		case 3:
+			return f.toBytes(&c.uid)
+		case 4:
+			return f.toBytes(&c.labels)
+		case 5:
+			return f.toBytes(&c.fields)
+		case 6:
+			return f.toBool(&c.sealed)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if int(c.offset) > len(c.value) {
+		return errOffset
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package fsm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+
+	"quorate/proto/logpb"
+	"quorate/raftstore/state"
+)
+
+// ReadSnapshot reads what WriteSnapshot wrote, to its end. It returns a tree only when all of it checks out; what does not is an
+// ErrSnapshotCorrupt.
+func ReadSnapshot(r io.Reader) (*state.Tree, error) {
+	s, err := openSnapshot(r)
+	if err != nil {
+		return nil, err
+	}
+	failed := s.header.GetFailed()
+	last := s.header.GetFailedFloor()
+	for i, delta := range failed {
+		last += delta
+		failed[i] = last
+	}
+	loader, err := state.NewLoader(s.header.GetIndex(), s.header.GetClusterId(), failed, s.header.GetFailedFloor())
+	if err != nil {
+		return nil, corrupt("header: %w", err)
+	}
+	for {
+		ok, err := s.next()
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return loader.Tree(), nil
+		}
+		if err := loader.Add(s.record.object(loader.Intern(s.record.labels))); err != nil {
+			return nil, corrupt("object %d: %w", s.read, err)
+		}
+	}
+}
+
+// ScanSnapshot calls fn with the objects of a collection in a snapshot, in the order of their keys. It stops at the first key
+// after the collection, and then has not seen the checksum; it reads to the end, and checks it, only when there is none. An error
+// of fn ends it and is returned as it is.
+func ScanSnapshot(r io.Reader, p state.Prefix, fn func(*state.Object) error) error {
+	s, err := openSnapshot(r)
+	if err != nil {
+		return err
+	}
+	for {
+		ok, err := s.next()
+		if err != nil || !ok {
+			return err
+		}
+		if !s.record.key.in(p) {
+			if s.record.key.key() > state.Key(p) {
+				return nil
+			}
+			continue
+		}
+		if err := fn(s.record.object(state.Attributes(s.record.labels))); err != nil {
+			return err
+		}
+	}
+}
+
+// snapshotReader reads the records of a snapshot and checks each by itself.
+type snapshotReader struct {
+	records *recordReader
+	header  *logpb.SnapshotHeader
+	read    uint64 // objects
+	record  record // the last one
+}
+
+func openSnapshot(r io.Reader) (*snapshotReader, error) {
+	s := &snapshotReader{records: newRecordReader(r), header: new(logpb.SnapshotHeader)}
+	b, err := s.records.next()
+	if err != nil {
+		return nil, s.unreadable(err, "its header")
+	}
+	if err := proto.Unmarshal(b, s.header); err != nil {
+		return nil, corrupt("header: %w", err)
+	}
+	if format := s.header.GetFormat(); format != snapshotFormat {
+		return nil, corrupt("header: %w %d", errFormat, format)
+	}
+	return s, nil
+}
+
+// next reads the next object into s.record. It returns false after the last, when the trailer confirms what was read.
+func (s *snapshotReader) next() (bool, error) {
+	if s.read == s.header.GetObjects() {
+		return false, s.trailer()
+	}
+	b, err := s.records.next()
+	if err != nil {
+		return false, s.unreadable(err, fmt.Sprintf("object %d of %d", s.read+1, s.header.GetObjects()))
+	}
+	s.read++
+	s.record = record{}
+	if err := s.record.decode(b); err != nil {
+		return false, corrupt("object %d: %w", s.read, err)
+	}
+	if s.record.version > s.header.GetIndex() {
+		return false, corrupt("object %d: version %d beyond index %d", s.read, s.record.version, s.header.GetIndex())
+	}
+	return true, nil
+}
+
+func (s *snapshotReader) trailer() error {
+	sum := s.records.sum
+	b, err := s.records.next()
+	if err != nil {
+		return s.unreadable(err, "its trailer")
+	}
+	var trailer logpb.SnapshotTrailer
+	if err := proto.Unmarshal(b, &trailer); err != nil {
+		return corrupt("trailer: %w", err)
+	}
+	if trailer.GetObjects() != s.read {
+		return corrupt("trailer: %d objects written, %d read", trailer.GetObjects(), s.read)
+	}
+	if trailer.GetCrc32C() != sum {
+		return corrupt("checksum is %08x, not %08x", sum, trailer.GetCrc32C())
+	}
+	return s.records.end()
+}
+
+// unreadable tells a stream that ends early from one that can't be read.
+func (s *snapshotReader) unreadable(err error, where string) error {
+	switch {
+	case errors.Is(err, ErrSnapshotCorrupt):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return corrupt("it ends before %s does", where)
+	default:
+		return fmt.Errorf("read snapshot up to %s: %w", where, err)
+	}
+}
+
+// record is a decoded logpb.SnapshotObject. Its slices are parts of the stream's buffer.
+type record struct {
+	key key
+	content
+	version, created uint64
+}
+
+func (r *record) decode(message []byte) error {
+	err := eachField(message, r.take)
+	if err != nil {
+		return err
+	}
+	if !r.key.given {
+		return errKey
+	}
+	if int(r.offset) > len(r.value) {
+		return errOffset
+	}
+	var digits [20]byte
+	if !bytes.HasPrefix(r.value[r.offset:], strconv.AppendUint(digits[:0], r.version, 10)) {
+		return fmt.Errorf("version %d is not in its place", r.version)
+	}
+	return nil
+}
+
+func (r *record) take(f field) error {
+	switch f.number {
+	case 1:
+		return r.key.take(f)
+	case 2:
+		return f.toBytes(&r.value)
+	case 3:
+		return f.toUint32(&r.offset)
+	case 4:
+		return f.toUint64(&r.version)
+	case 5:
+		return f.toUint64(&r.created)
+	case 6:
+		return f.toBytes(&r.uid)
+	case 7:
+		return f.toBytes(&r.labels)
+	case 8:
+		return f.toBytes(&r.fields)
+	case 9:
+		return f.toBool(&r.sealed)
+	}
+	return nil
+}
+
+func (r *record) object(labels state.Attributes) *state.Object {
+	k, uid := r.key.identity(r.uid)
+	value := make([]byte, len(r.value))
+	copy(value, r.value)
+	return &state.Object{
+		Key: k, UID: uid, Version: r.version, Created: r.created,
+		Value: value, VersionOffset: r.offset, Sealed: r.sealed,
+		Labels: labels, Fields: state.Attributes(r.fields),
+	}
+}

@@ -1,0 +1,88 @@
+package fsm
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const readBufferBytes = 256 << 10
+
+// recordReader reads records and the checksum of what it has read.
+type recordReader struct {
+	r    *bufio.Reader
+	sum  uint32
+	used int          // bytes of the last record, still in r's buffer
+	big  bytes.Buffer // a record that r's buffer can't hold
+}
+
+func newRecordReader(r io.Reader) *recordReader {
+	return &recordReader{r: bufio.NewReaderSize(r, readBufferBytes)}
+}
+
+// next returns the next record, good until the call after. io.EOF and io.ErrUnexpectedEOF mean that the stream ends here, or
+// within the record.
+func (r *recordReader) next() ([]byte, error) {
+	if err := r.release(); err != nil {
+		return nil, err
+	}
+	prefix, err := r.r.Peek(binary.MaxVarintLen64)
+	if err != nil && (len(prefix) == 0 || !errors.Is(err, io.EOF)) {
+		return nil, err
+	}
+	size, n := binary.Uvarint(prefix)
+	if n == 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	if n < 0 || size > maxRecordBytes {
+		return nil, corrupt("a record claims to be larger than %d bytes", maxRecordBytes)
+	}
+	r.sum = checksum(r.sum, prefix[:n])
+	if _, err := r.r.Discard(n); err != nil {
+		return nil, err
+	}
+	record, err := r.body(int(size))
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, err
+	}
+	r.sum = checksum(r.sum, record)
+	return record, nil
+}
+
+func (r *recordReader) body(size int) ([]byte, error) {
+	if size > readBufferBytes {
+		r.big.Reset() // grows with what arrives, not with what a damaged length claims
+		_, err := io.CopyN(&r.big, r.r, int64(size))
+		return r.big.Bytes(), err
+	}
+	r.used = size
+	return r.r.Peek(size)
+}
+
+// release gives the last record's part of the buffer back.
+func (r *recordReader) release() error {
+	_, err := r.r.Discard(r.used)
+	r.used = 0
+	return err
+}
+
+// end checks that the stream ends here. A decompressor checks its own sums when it gets there, too.
+func (r *recordReader) end() error {
+	if err := r.release(); err != nil {
+		return err
+	}
+	switch _, err := r.r.ReadByte(); {
+	case err == nil:
+		return corrupt("there is more after the trailer")
+	case errors.Is(err, io.EOF):
+		return nil
+	default:
+		return fmt.Errorf("read the end of a snapshot: %w", err)
+	}
+}

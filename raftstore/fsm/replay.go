@@ -1,0 +1,47 @@
+package fsm
+
+import (
+	"fmt"
+
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// Replay returns the event that applying the log entry at index made, nil when it made none or none of the collection. failed
+// must be of a state that has applied the entry. data is not kept.
+//
+// The event equals the live one, but for Created in the objects of updates and deletes, which entries don't carry: it is 0.
+// Entries whose failures are forgotten give *history.Compacted; an entry that can't be understood gives an error.
+func Replay(data []byte, index uint64, failed *state.Failed, p state.Prefix) (*history.Event, error) {
+	if floor := failed.Floor(); index <= floor {
+		return nil, &history.Compacted{Want: index - 1, Oldest: floor}
+	}
+	var e entry
+	if err := e.decode(data); err != nil {
+		return nil, fmt.Errorf("replay log entry %d: %w", index, err)
+	}
+	if e.op == opInit || !e.key.in(p) || failed.Contains(index) {
+		return nil, nil
+	}
+	k, uid := e.key.identity(e.object.uid)
+	event := &history.Event{Index: index, Object: e.object.replayed(k, uid, index)}
+	switch e.op {
+	case opCreate:
+		event.Type = history.Added
+		event.Object.Created = index
+	case opUpdate:
+		event.Type = history.Modified
+		if e.previous.given {
+			event.Previous = e.previous.replayed(k, string(e.previous.uid), e.previousVersion)
+		}
+	case opDelete:
+		event.Type = history.Deleted
+	}
+	return event, nil
+}
+
+func (c *content) replayed(k state.Key, uid string, version uint64) *state.Object {
+	o := c.object(k, uid, 0, version)
+	o.Labels, o.Fields = state.Attributes(c.labels), state.Attributes(c.fields)
+	return o
+}

@@ -1,0 +1,248 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"quorate/raftstore/state"
+)
+
+// logReadBytes bounds the events of one read of the log on disk: they are the reader's own until it has sent them.
+const logReadBytes = 256 << 10
+
+// Cursor is a position in the history of a collection. It owns no events and no goroutine, and needs no closing. One goroutine
+// at a time may use it.
+type Cursor struct {
+	hub      *Hub
+	topic    *topic
+	prefix   state.Prefix
+	whole    bool // the prefix covers all of the topic
+	position uint64
+}
+
+// Next waits for events of the collection after the position, returns some of them in order, at least one, and moves on past
+// them. The events and the slice are shared: nobody may write to them. The slice is to be dropped when it has been served, as
+// it keeps its neighbours in memory.
+//
+// It returns ctx's error when ctx ends first, after which the cursor is good for more; *Compacted when events after the
+// position are gone; ErrClosed when the hub is closed.
+func (c *Cursor) Next(ctx context.Context) ([]*Event, error) {
+	var woken <-chan struct{}
+	for {
+		if err := c.hub.ended(ctx); err != nil {
+			return nil, err
+		}
+		events, behind := c.read()
+		if behind {
+			var err error
+			if events, err = c.readLog(ctx); err != nil {
+				return nil, err
+			}
+			if len(events) > 0 {
+				return events, nil
+			}
+			continue
+		}
+		if len(events) > 0 {
+			return events, nil
+		}
+		if woken == nil {
+			woken = c.topic.wait()
+			continue
+		}
+		c.hub.sleep(ctx, woken)
+		woken = nil
+	}
+}
+
+// Position returns the index up to which all events of the collection have been returned. It moves on without events, with the
+// entries applied.
+func (c *Cursor) Position() uint64 {
+	c.seek()
+	return c.position
+}
+
+// read returns events in memory and moves on past them. behind says that memory begins after the position.
+func (c *Cursor) read() (events []*Event, behind bool) {
+	run, behind := c.seek()
+	if len(run) == 0 {
+		return nil, behind
+	}
+	c.position = run[len(run)-1].Index
+	if c.whole {
+		return run, false
+	}
+	return c.filter(run), false
+}
+
+// seek moves on past events that the prefix does not cover, and returns the rest of the chunk from the first that it does.
+func (c *Cursor) seek() (run []*Event, behind bool) {
+	for {
+		applied := c.hub.applied.Load() // before the view, which then holds all events up to it
+		v := c.topic.view.Load()
+		if c.position < v.floor {
+			return nil, true
+		}
+		run, ok := c.seekIn(v)
+		if !ok {
+			continue // a chunk was evicted meanwhile, so there is a newer view
+		}
+		if len(run) == 0 {
+			c.position = max(c.position, applied)
+		}
+		return run, false
+	}
+}
+
+func (c *Cursor) seekIn(v *view) (run []*Event, ok bool) {
+	for _, chunk := range v.chunks[v.search(c.position):] {
+		events, ok := chunk.events()
+		if !ok {
+			return nil, false
+		}
+		events = events[after(events, c.position):]
+		for i, e := range events {
+			if c.covers(e) {
+				return events[i:], true
+			}
+			c.position = e.Index
+		}
+	}
+	return nil, true
+}
+
+func (c *Cursor) covers(e *Event) bool { return c.whole || c.prefix.Covers(e.Object.Key) }
+
+// after returns how many of the events are not after the position.
+func after(events []*Event, position uint64) int {
+	n, found := slices.BinarySearchFunc(events, position, func(e *Event, position uint64) int {
+		return cmp.Compare(e.Index, position)
+	})
+	if found {
+		n++
+	}
+	return n
+}
+
+// filter returns the events of a run that the prefix covers, as it does the first. They are a part of the run where they stand
+// together.
+func (c *Cursor) filter(run []*Event) []*Event {
+	end := 1
+	for end < len(run) && c.covers(run[end]) {
+		end++
+	}
+	n := end
+	for _, e := range run[end:] {
+		if c.covers(e) {
+			n++
+		}
+	}
+	if n == end {
+		return run[:end:end]
+	}
+	covered := append(make([]*Event, 0, n), run[:end]...)
+	for _, e := range run[end:] {
+		if c.covers(e) {
+			covered = append(covered, e)
+		}
+	}
+	return covered
+}
+
+// readLog returns events from the log on disk and moves on past them. There may be none, and the position be further.
+func (c *Cursor) readLog(ctx context.Context) ([]*Event, error) {
+	h := c.hub
+	if !h.reaches(c.topic.view.Load(), c.position) {
+		return nil, c.compacted()
+	}
+	if err := h.takeLogTurn(ctx); err != nil {
+		return nil, err
+	}
+	defer h.endLogTurn()
+	v := c.topic.view.Load()
+	if c.position >= v.floor {
+		return nil, nil
+	}
+	if !h.reaches(v, c.position) {
+		return nil, c.compacted()
+	}
+	h.metrics.logReads.Inc()
+	events, next, err := h.log.Events(ctx, c.prefix, c.position, v.floor, logReadBytes)
+	if err != nil {
+		if _, ok := errors.AsType[*Compacted](err); ok {
+			h.metrics.compacted.Inc()
+		}
+		return nil, fmt.Errorf("read events of %s after %d from the log: %w", c.prefix.Resource(), c.position, err)
+	}
+	if next <= c.position || next > v.floor {
+		return nil, fmt.Errorf("read events of %s after %d up to %d, got to %d: %w",
+			c.prefix.Resource(), c.position, v.floor, next, errStalledLog)
+	}
+	h.metrics.logEvents.Add(float64(len(events)))
+	c.position = next
+	return events, nil
+}
+
+func (c *Cursor) compacted() error {
+	c.hub.metrics.compacted.Inc()
+	v := c.topic.view.Load()
+	oldest := v.floor
+	if c.hub.log != nil {
+		oldest = min(oldest, max(v.origin, c.hub.log.Oldest()))
+	}
+	return &Compacted{Want: c.position, Oldest: oldest}
+}
+
+// reaches reports whether history is whole from a position below memory on.
+func (h *Hub) reaches(v *view, position uint64) bool {
+	return h.log != nil && position >= v.origin && position >= h.log.Oldest()
+}
+
+// ended returns why a cursor must stop, if it must.
+func (h *Hub) ended(ctx context.Context) error {
+	select {
+	case <-h.closed:
+		return ErrClosed
+	default:
+		return ctx.Err()
+	}
+}
+
+// sleep returns when the channel is closed, as by Close, or ctx ends. It waits for as few channels as can be: each costs every
+// watcher that an event wakes.
+func (h *Hub) sleep(ctx context.Context, woken <-chan struct{}) {
+	h.sleeping.Add(1)
+	defer h.sleeping.Add(-1)
+	select {
+	case <-woken:
+	case <-ctx.Done():
+	}
+}
+
+// takeLogTurn waits until fewer than MaxLogReads cursors read from the log.
+func (h *Hub) takeLogTurn(ctx context.Context) error {
+	select {
+	case h.logTurns <- struct{}{}:
+		h.metrics.logWait.Observe(0)
+		return nil
+	default:
+	}
+	h.metrics.logQueue.Inc()
+	defer h.metrics.logQueue.Dec()
+	begin := time.Now()
+	select {
+	case h.logTurns <- struct{}{}:
+		h.metrics.logWait.Observe(time.Since(begin).Seconds())
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-h.closed:
+		return ErrClosed
+	}
+}
+
+func (h *Hub) endLogTurn() { <-h.logTurns }

@@ -1,0 +1,19 @@
+package history
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrClosed ends every cursor when the hub is closed.
+var ErrClosed = errors.New("history is closed")
+
+// errStalledLog: a Log broke its contract.
+var errStalledLog = errors.New("the log returned neither events nor a later position")
+
+// Compacted reports a watch position that history no longer reaches.
+type Compacted struct{ Want, Oldest uint64 } // Oldest: the smallest position that can still be resumed from
+
+func (e *Compacted) Error() string {
+	return fmt.Sprintf("position %d is too old; the oldest kept is %d", e.Want, e.Oldest)
+}

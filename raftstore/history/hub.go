@@ -1,0 +1,216 @@
+package history
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore/state"
+)
+
+// Defaults of Config.
+const (
+	DefaultMaxBytes    = 128 << 20
+	DefaultMaxLogReads = 4
+)
+
+// Config of a Hub. Zero fields take the defaults.
+type Config struct {
+	// MaxBytes bounds the memory that events in memory hold on to. Bytes that the state shares count too, so the true cost is
+	// lower.
+	MaxBytes int64
+	// MaxLogReads bounds how many cursors read from Log at a time; others wait their turn.
+	MaxLogReads int
+	// Log serves positions that memory no longer reaches. Without one they are compacted.
+	Log        Log
+	Registerer prometheus.Registerer // may be nil
+}
+
+// Hub holds the events of the recent past in memory, in one topic for each resource, and wakes who waits for more.
+//
+// Begin, Append and Reset belong to the goroutine that applies the log. Watch and Close, and the cursors, are for everyone.
+type Hub struct {
+	maxBytes int64
+	log      Log
+	logTurns chan struct{} // holds one value for each read of the log under way
+	metrics  *metrics
+
+	applied   atomic.Uint64
+	sleeping  atomic.Int64 // cursors that wait for events
+	closed    chan struct{}
+	closeOnce sync.Once
+
+	mu     sync.RWMutex
+	topics map[string]*topic // by resource; guarded by mu
+	// floor and origin are those of topics yet to be made; guarded by mu.
+	floor, origin uint64
+
+	// The writer's own.
+	last    uint64 // index of the last event
+	bytes   int64
+	events  int64
+	touched []*topic
+}
+
+// New returns an empty hub, at position 0.
+func New(c Config) (*Hub, error) {
+	if c.MaxBytes < 0 || c.MaxLogReads < 0 {
+		return nil, errors.New("history: bounds must not be negative")
+	}
+	h := &Hub{
+		maxBytes: cmp.Or(c.MaxBytes, DefaultMaxBytes),
+		log:      c.Log,
+		logTurns: make(chan struct{}, cmp.Or(c.MaxLogReads, DefaultMaxLogReads)),
+		closed:   make(chan struct{}),
+		topics:   make(map[string]*topic),
+		metrics:  newMetrics(),
+	}
+	if err := h.metrics.register(c.Registerer, h); err != nil {
+		return nil, fmt.Errorf("register metrics of history: %w", err)
+	}
+	return h, nil
+}
+
+// Begin sets where memory begins when a node starts from a snapshot: after index. Earlier positions are read from the Log.
+func (h *Hub) Begin(index uint64) { h.restart(index, 0) }
+
+// Reset begins history anew after index, when a snapshot from another node has been installed: what lies between the old
+// state and index never happened here. Cursors at earlier positions get *Compacted, whatever the Log still holds.
+func (h *Hub) Reset(index uint64) { h.restart(index, index) }
+
+func (h *Hub) restart(floor, origin uint64) {
+	h.mu.Lock()
+	h.floor, h.origin = floor, origin
+	topics := make([]*topic, 0, len(h.topics))
+	for _, t := range h.topics {
+		t.restart(floor, origin)
+		topics = append(topics, t)
+	}
+	h.mu.Unlock()
+	h.last, h.bytes, h.events = floor, 0, 0
+	h.applied.Store(floor)
+	h.observe()
+	for _, t := range topics {
+		t.wake()
+	}
+}
+
+// Append adds the events of one batch of entries, in order, and moves the position of the hub on to applied, the index of the
+// last entry of the batch, which may have no event. It panics when events are out of order.
+func (h *Hub) Append(applied uint64, events []*Event) {
+	for _, e := range events {
+		if e.Index <= h.last || e.Index > applied {
+			panic(fmt.Sprintf("history: event %d after %d in a batch up to %d", e.Index, h.last, applied))
+		}
+		h.last = e.Index
+		t := h.topic(e.Object.Key.Resource())
+		size := int64(e.Size())
+		t.append(e, size)
+		h.bytes += size
+		h.events++
+		if !t.touched {
+			t.touched = true
+			h.touched = append(h.touched, t)
+		}
+	}
+	for h.bytes > h.maxBytes && h.evictOldest() {
+	}
+	h.last = applied
+	// After the topics: a reader that sees this index finds all events up to it.
+	h.applied.Store(applied)
+	if len(events) > 0 {
+		h.observe()
+	}
+	for i, t := range h.touched {
+		t.touched = false
+		t.wake()
+		h.touched[i] = nil
+	}
+	h.touched = h.touched[:0]
+}
+
+// Watch returns a cursor on the events of a collection with Index > after. That position may lie ahead of the hub's. The
+// first Next tells when it lies too far behind.
+func (h *Hub) Watch(p state.Prefix, after uint64) *Cursor {
+	h.metrics.cursors.Inc()
+	resource := p.Resource()
+	return &Cursor{
+		hub:      h,
+		topic:    h.topic(resource),
+		prefix:   p,
+		whole:    p == state.ResourcePrefix(resource),
+		position: after,
+	}
+}
+
+// Close ends all cursors, present and future, with ErrClosed.
+func (h *Hub) Close() {
+	h.closeOnce.Do(func() { close(h.closed) })
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	for _, t := range h.topics {
+		t.wake()
+	}
+}
+
+// topic returns the topic of a resource, made when it is first needed.
+func (h *Hub) topic(resource string) *topic {
+	h.mu.RLock()
+	t := h.topics[resource]
+	h.mu.RUnlock()
+	if t != nil {
+		return t
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t = h.topics[resource]; t == nil {
+		t = newTopic(h.floor, h.origin)
+		h.topics[strings.Clone(resource)] = t // not a part of an object's key, which it would hold on to
+	}
+	return t
+}
+
+// evictOldest drops the chunk that has been without a new event for longest, over all topics. It returns false when there is
+// none.
+func (h *Hub) evictOldest() bool {
+	var oldest *topic
+	var last uint64
+	h.mu.RLock()
+	for _, t := range h.topics {
+		if index, ok := t.oldestChunk(); ok && (oldest == nil || index < last) {
+			oldest, last = t, index
+		}
+	}
+	h.mu.RUnlock()
+	if oldest == nil {
+		return false
+	}
+	bytes, events := oldest.evict()
+	h.bytes -= bytes
+	h.events -= events
+	h.metrics.evictions.Add(float64(events))
+	return true
+}
+
+// oldestIndex returns the index of the oldest event in memory, or 0.
+func (h *Hub) oldestIndex() uint64 {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	var oldest uint64
+	for _, t := range h.topics {
+		if v := t.view.Load(); len(v.chunks) > 0 && (oldest == 0 || v.chunks[0].first < oldest) {
+			oldest = v.chunks[0].first
+		}
+	}
+	return oldest
+}
+
+func (h *Hub) observe() {
+	h.metrics.bytes.Set(float64(h.bytes))
+	h.metrics.events.Set(float64(h.events))
+}

@@ -1,0 +1,66 @@
+package history
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type metrics struct {
+	bytes     prometheus.Gauge
+	events    prometheus.Gauge
+	evictions prometheus.Counter
+	cursors   prometheus.Counter
+	compacted prometheus.Counter
+	logReads  prometheus.Counter
+	logEvents prometheus.Counter
+	logQueue  prometheus.Gauge
+	logWait   prometheus.Histogram
+}
+
+func newMetrics() *metrics {
+	counter := func(what, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: "quorate_raftstore_history_" + what, Help: help})
+	}
+	gauge := func(what, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "quorate_raftstore_history_" + what, Help: help})
+	}
+	return &metrics{
+		bytes:     gauge("bytes", "Memory that events kept for watchers hold on to, at most."),
+		events:    gauge("events", "Events kept in memory for watchers."),
+		evictions: counter("evicted_events_total", "Events dropped from memory for newer ones; the log on disk still has them."),
+		cursors:   counter("cursors_total", "Watch positions opened."),
+		compacted: counter("compacted_total", "Watch positions refused because history no longer reaches them."),
+		logReads:  counter("log_reads_total", "Reads of the log on disk for watchers behind memory."),
+		logEvents: counter("log_events_total", "Events that those reads returned."),
+		logQueue:  gauge("log_reads_queued", "Watchers waiting for their turn to read the log on disk."),
+		logWait: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "quorate_raftstore_history_log_read_wait_seconds",
+			Help:    "Time that watchers waited for their turn to read the log on disk.",
+			Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8),
+		}),
+	}
+}
+
+// register registers the metrics, and those that are read off the hub when asked for.
+func (m *metrics) register(reg prometheus.Registerer, h *Hub) error {
+	if reg == nil {
+		return nil
+	}
+	ask := func(what, help string, value func() float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "quorate_raftstore_history_" + what, Help: help}, value)
+	}
+	for _, c := range []prometheus.Collector{
+		m.bytes, m.events, m.evictions, m.cursors, m.compacted, m.logReads, m.logEvents, m.logQueue, m.logWait,
+		ask("oldest_index", "Log index of the oldest event in memory; 0 when there is none.", func() float64 {
+			return float64(h.oldestIndex())
+		}),
+		ask("cursors_waiting", "Watchers waiting for the next event.", func() float64 {
+			return float64(h.sleeping.Load())
+		}),
+		ask("log_reads_active", "Reads of the log on disk under way.", func() float64 {
+			return float64(len(h.logTurns))
+		}),
+	} {
+		if err := reg.Register(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}

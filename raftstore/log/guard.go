@@ -1,0 +1,18 @@
+package log
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// guard turns a panic or a memory fault inside bolt into Corrupt: bolt trusts the pages it maps, and what it finds in a damaged
+// or truncated file makes it index out of range, fail an assertion, or read beyond the end of the file.
+func guard(path string, fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = &Corrupt{Path: path, Reason: fmt.Sprintf("is damaged (%v)", p)}
+		}
+	}()
+	return fn()
+}

@@ -1,0 +1,123 @@
+package log
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+const (
+	// replacementSuffix names the file that reset makes before it takes the log's place.
+	replacementSuffix = ".new"
+	minMmapBytes      = 64 << 20
+	readAheadBytes    = 1 << 20
+)
+
+// openFile opens the bolt file at cfg.Path, whose structure it has checked if need be.
+//
+// bolt without a stored list of free pages (NoFreelistSync, which makes appends several times faster) finds free pages by
+// walking the whole file when it opens. That panics in a goroutine of its own when the file is damaged, and takes minutes with
+// some GiB that aren't in the page cache. So Close stores the list, and after a crash the file is first read in order, which is
+// twenty times faster, and walked here with care.
+func openFile(cfg Config) (*bbolt.DB, error) {
+	info, err := os.Stat(cfg.Path)
+	switch {
+	case err == nil && info.Size() > 0 && info.Size() < 2*int64(os.Getpagesize()):
+		return nil, &Corrupt{Path: cfg.Path, Reason: fmt.Sprintf("is cut short: %d bytes", info.Size())}
+	case err == nil && info.Size() > 0:
+		if err := prepare(cfg); err != nil {
+			return nil, err
+		}
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return nil, fmt.Errorf("look at log file: %w", err)
+	}
+	db, err := openBolt(cfg.Path, cfg, bbolt.Options{NoFreelistSync: true})
+	if err != nil {
+		return nil, err
+	}
+	// Left by a crash in reset; only now that the lock is held is it surely nobody's.
+	if err := os.Remove(cfg.Path + replacementSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("remove stale file: %w", err), db.Close())
+	}
+	if err := syncDir(filepath.Dir(cfg.Path)); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// openBolt is bbolt.Open with our settings and errors.
+func openBolt(path string, cfg Config, options bbolt.Options) (db *bbolt.DB, err error) {
+	options.Timeout = cfg.LockTimeout
+	options.FreelistType = bbolt.FreelistMapType
+	if !options.ReadOnly {
+		// Address space only. Growing the map later would wait for all readers, and block all, under the append's lock.
+		options.InitialMmapSize = int(max(minMmapBytes, cfg.MaxBytes+cfg.MaxBytes/4))
+	}
+	var file *os.File // to close it, and so to free its lock, when bolt panics
+	options.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		f, err := os.OpenFile(name, flag, mode)
+		file = f
+		return f, err
+	}
+	err = guard(path, func() error {
+		db, err = bbolt.Open(path, 0o600, &options)
+		return err
+	})
+	var damage *Corrupt
+	switch {
+	case err == nil:
+		return db, nil
+	case errors.As(err, &damage):
+		// bolt's map of the file, which stays, would keep the lock.
+		return nil, errors.Join(err, syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return nil, &Corrupt{Path: path, Reason: fmt.Sprintf("is not a log file, or its beginning is damaged (%v)", err)}
+	default:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+}
+
+// prepare checks a file that exists and sees to it that it has a list of its free pages.
+func prepare(cfg Config) error {
+	clean, err := inspect(cfg)
+	if err != nil || clean {
+		return err
+	}
+	// Opened so, bolt stores the list it makes. Closed and opened again, it holds no page of the file in memory.
+	db, err := openBolt(cfg.Path, cfg, bbolt.Options{})
+	if err != nil {
+		return err
+	}
+	return db.Close()
+}
+
+// inspect checks the file under a shared lock. clean says that it was closed properly.
+func inspect(cfg Config) (clean bool, err error) {
+	db, err := openBolt(cfg.Path, cfg, bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = guard(cfg.Path, func() error {
+		clean, err = checkStructure(cfg.Path, db.Info().PageSize)
+		return err
+	})
+	return clean, err
+}
+
+// readAhead brings the file into the page cache.
+func readAhead(f *os.File) error {
+	_, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{f}, make([]byte, readAheadBytes))
+	if err != nil {
+		return fmt.Errorf("read log file: %w", err)
+	}
+	return nil
+}

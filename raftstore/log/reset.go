@@ -1,0 +1,75 @@
+package log
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+)
+
+// reset removes all entries, by putting a new file that holds only the stable state in the place of the old one. Deleting them
+// in bolt would visit each page in one transaction, for seconds to minutes with a log of some GiB, on Raft's main goroutine.
+// The caller holds writing.
+func (s *Store) reset() error {
+	if err := s.replaceFile(); err != nil {
+		return fmt.Errorf("remove all of log %s: %w", s.cfg.Path, err)
+	}
+	s.metrics.resets.Inc()
+	return nil
+}
+
+func (s *Store) replaceFile() error {
+	path := s.cfg.Path + replacementSuffix
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	fresh, err := openBolt(path, s.cfg, bbolt.Options{NoFreelistSync: true})
+	if err != nil {
+		return errors.Join(err, removeIfThere(path))
+	}
+	if err := s.copyStable(fresh); err != nil {
+		return errors.Join(err, fresh.Close(), removeIfThere(path))
+	}
+	if err := os.Rename(path, s.cfg.Path); err != nil {
+		return errors.Join(err, fresh.Close(), removeIfThere(path))
+	}
+	// From here on the old file has no name: go on with the new one even if the folder can't be synced.
+	s.span.Store(&span{})
+	s.cache.clear()
+	s.mu.Lock()
+	old := s.db
+	s.db = fresh
+	s.mu.Unlock()
+	// With its last handle the file system frees the file's blocks, half a second for each GiB.
+	s.closing.Go(func() {
+		if err := old.Close(); err != nil {
+			s.logger.Error("closing a removed log file", "path", s.cfg.Path, "error", err)
+		}
+	})
+	return syncDir(filepath.Dir(s.cfg.Path))
+}
+
+// copyStable fills a new file with what Set has stored. It is synced when it returns.
+func (s *Store) copyStable(to *bbolt.DB) error {
+	return s.view(func(from *bbolt.Tx) error {
+		return to.Update(func(tx *bbolt.Tx) error {
+			if _, err := tx.CreateBucket(logsBucket()); err != nil {
+				return fmt.Errorf("make bucket: %w", err)
+			}
+			conf, err := tx.CreateBucket(confBucket())
+			if err != nil {
+				return fmt.Errorf("make bucket: %w", err)
+			}
+			return from.Bucket(confBucket()).ForEach(conf.Put)
+		})
+	})
+}
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}

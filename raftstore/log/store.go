@@ -1,0 +1,321 @@
+package log
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"go.etcd.io/bbolt"
+)
+
+// maxSpareBuffer bounds the encoding buffer kept between appends.
+const maxSpareBuffer = 4 << 20
+
+var (
+	_ raft.LogStore          = (*Store)(nil)
+	_ raft.StableStore       = (*Store)(nil)
+	_ raft.MonotonicLogStore = (*Store)(nil)
+)
+
+// Store is an open log. See the package comment.
+type Store struct {
+	cfg     Config
+	logger  *slog.Logger
+	cache   *cache
+	watch   *watchdog
+	metrics *metrics
+	span    atomic.Pointer[span] // what the file holds, as of the last commit
+
+	writing sync.Mutex // held by the one writer: append, delete, set, reset
+	buf     []byte     // under writing: encoded entries of one append
+	closed  bool       // under writing and mu
+
+	closing sync.WaitGroup // of files that reset has replaced
+
+	mu sync.RWMutex // readers hold it for one bolt transaction; held exclusively to replace db
+	db *bbolt.DB
+}
+
+// span is the range of indexes stored, first and last included; both 0 when there is none.
+type span struct{ first, last uint64 }
+
+func (s span) empty() bool { return s.last == 0 }
+
+func (s span) len() uint64 {
+	if s.empty() {
+		return 0
+	}
+	return s.last - s.first + 1
+}
+
+// Open opens or makes the log file. A file that was not closed properly is checked for damage to its structure, which reads
+// all of it; entries are checked as they are read, or by Verify.
+func Open(cfg Config) (*Store, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	db, err := openFile(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	s := &Store{
+		cfg:    cfg,
+		logger: cfg.Logger.With("component", "raftstore/log"),
+		cache:  newCache(cfg.CacheEntries, cfg.CacheBytes),
+		db:     db,
+	}
+	if err := s.load(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open log: %w", err), db.Close())
+	}
+	if s.metrics, err = newMetrics(cfg.Registerer, s); err != nil {
+		return nil, errors.Join(fmt.Errorf("register metrics of log: %w", err), db.Close())
+	}
+	s.watch = newWatchdog(cfg.StallLimit, s.stalled)
+	return s, nil
+}
+
+// load makes the buckets and finds out what the file holds.
+func (s *Store) load() error {
+	var found span
+	err := guard(s.cfg.Path, func() error {
+		return s.db.Update(func(tx *bbolt.Tx) error {
+			logs, err := tx.CreateBucketIfNotExists(logsBucket())
+			if err != nil {
+				return fmt.Errorf("make bucket: %w", err)
+			}
+			if _, err := tx.CreateBucketIfNotExists(confBucket()); err != nil {
+				return fmt.Errorf("make bucket: %w", err)
+			}
+			found, err = s.spanOf(logs)
+			return err
+		})
+	})
+	s.span.Store(&found)
+	return err
+}
+
+func (s *Store) spanOf(logs *bbolt.Bucket) (span, error) {
+	c := logs.Cursor()
+	first, _ := c.First()
+	last, _ := c.Last()
+	if first == nil {
+		return span{}, nil
+	}
+	if len(first) != keyBytes || len(last) != keyBytes {
+		return span{}, &Corrupt{Path: s.cfg.Path, Reason: "a key is not an index"}
+	}
+	return span{first: binary.BigEndian.Uint64(first), last: binary.BigEndian.Uint64(last)}, nil
+}
+
+// Close writes down bolt's list of free pages, which spares the next Open a scan of the file, and closes it.
+func (s *Store) Close() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.closing.Wait()
+	s.watch.stop()
+	s.metrics.unregister()
+	s.cache.clear()
+	err := guard(s.cfg.Path, func() error {
+		s.db.NoFreelistSync = false
+		return s.db.Update(func(*bbolt.Tx) error { return nil })
+	})
+	if err = errors.Join(err, s.db.Close()); err != nil {
+		return fmt.Errorf("close log %s: %w", s.cfg.Path, err)
+	}
+	return nil
+}
+
+// IsMonotonic says that the log has no gaps. Raft then removes the old log whole when it installs a snapshot; without that, a
+// follower whose last entries conflict with the leader's refuses every later append, over restarts too (hashicorp/raft#697;
+// Config.OnReset is the other half of the defence).
+func (s *Store) IsMonotonic() bool { return true }
+
+// FirstIndex returns the oldest index stored, 0 when there is none. It is older than what Raft asked to keep.
+func (s *Store) FirstIndex() (uint64, error) { return s.span.Load().first, nil }
+
+// LastIndex returns the newest index stored, 0 when there is none.
+func (s *Store) LastIndex() (uint64, error) { return s.span.Load().last, nil }
+
+// GetLog reads one entry, from memory when it is recent.
+func (s *Store) GetLog(index uint64, entry *raft.Log) error {
+	if have := s.span.Load(); index < have.first || index > have.last || have.empty() {
+		return raft.ErrLogNotFound
+	}
+	if s.cache.get(index, entry) {
+		s.metrics.cacheHits.Inc()
+		return nil
+	}
+	s.metrics.cacheMisses.Inc()
+	var value []byte
+	err := s.view(func(tx *bbolt.Tx) error {
+		key := indexKey(index)
+		stored := tx.Bucket(logsBucket()).Get(key[:])
+		if stored == nil {
+			return raft.ErrLogNotFound
+		}
+		value = append(make([]byte, 0, len(stored)), stored...) // bolt's memory is good only within the transaction
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	rec, err := parseRecord(value, index)
+	if err == nil {
+		err = rec.into(entry)
+	}
+	if err != nil {
+		return s.corrupt(index, err.Error())
+	}
+	return nil
+}
+
+// StoreLog appends one entry.
+func (s *Store) StoreLog(entry *raft.Log) error { return s.StoreLogs([]*raft.Log{entry}) }
+
+// StoreLogs appends entries, synced when it returns. They must follow one another and what is stored. A gap before them means
+// that a snapshot has replaced all that was stored, and that removing it failed: then it is removed now, because a log with a
+// hole would have watches skip changes.
+func (s *Store) StoreLogs(entries []*raft.Log) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	start := time.Now()
+	defer s.watch.begin("append").end()
+	s.writing.Lock()
+	defer s.writing.Unlock()
+
+	first, last := entries[0].Index, entries[len(entries)-1].Index
+	have := *s.span.Load()
+	if err := appendable(have, entries); err != nil {
+		return fmt.Errorf("append to log %s: %w", s.cfg.Path, err)
+	}
+	if !have.empty() && first > have.last+1 {
+		s.logger.Warn("log does not reach the entries to append, removing it", "first", have.first, "last", have.last, "index", first)
+		if err := s.reset(); err != nil {
+			return err
+		}
+		have = span{}
+	}
+	if err := s.put(entries); err != nil {
+		return fmt.Errorf("append to log %s: %w", s.cfg.Path, err)
+	}
+	if have.empty() {
+		have.first = first
+	}
+	s.cache.add(entries)
+	s.span.Store(&span{first: have.first, last: last})
+	s.metrics.appended(entries, time.Since(start))
+	return nil
+}
+
+// appendable checks that entries may follow what is stored.
+func appendable(have span, entries []*raft.Log) error {
+	first := entries[0].Index
+	if first == 0 || first == math.MaxUint64 {
+		return fmt.Errorf("index %d is not valid", first)
+	}
+	if first <= have.last {
+		return fmt.Errorf("entry %d is stored already (last is %d)", first, have.last)
+	}
+	for i, e := range entries {
+		if e.Index != first+uint64(i) {
+			return fmt.Errorf("entry %d follows %d", e.Index, first+uint64(i)-1)
+		}
+	}
+	return nil
+}
+
+func (s *Store) put(entries []*raft.Log) error {
+	size := 0
+	for _, e := range entries {
+		size += len(e.Data) + len(e.Extensions) + recordOverhead
+	}
+	if cap(s.buf) < size {
+		s.buf = make([]byte, 0, size) // must not move while bolt holds slices of it
+	}
+	buf := s.buf[:0]
+	if cap(s.buf) > maxSpareBuffer {
+		s.buf = nil
+	}
+	return s.update(func(tx *bbolt.Tx) error {
+		logs := tx.Bucket(logsBucket())
+		logs.FillPercent = 1 // entries only ever come at the end
+		for _, e := range entries {
+			from := len(buf)
+			buf = appendRecord(buf, e)
+			key := indexKey(e.Index)
+			if err := logs.Put(key[:], buf[from:len(buf):len(buf)]); err != nil {
+				return fmt.Errorf("put entry %d: %w", e.Index, err)
+			}
+		}
+		return nil
+	})
+}
+
+// view runs fn in a read transaction. fn must be short: bolt can't reuse pages freed meanwhile.
+func (s *Store) view(fn func(*bbolt.Tx) error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return ErrClosed
+	}
+	return s.counted(guard(s.cfg.Path, func() error { return s.db.View(fn) }))
+}
+
+// update runs fn in a write transaction, synced when it returns. The caller holds writing.
+func (s *Store) update(fn func(*bbolt.Tx) error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return ErrClosed
+	}
+	return s.counted(guard(s.cfg.Path, func() error { return s.db.Update(fn) }))
+}
+
+// corrupt makes the error for a damaged entry.
+func (s *Store) corrupt(index uint64, reason string) error {
+	return s.counted(&Corrupt{Index: index, Path: s.cfg.Path, Reason: reason})
+}
+
+// counted counts findings of damage on their way to the caller.
+func (s *Store) counted(err error) error {
+	var c *Corrupt
+	if errors.As(err, &c) && s.metrics != nil {
+		s.metrics.corrupt.Inc()
+	}
+	return err
+}
+
+// stalled tells of a write that takes too long; see Config.OnStall.
+func (s *Store) stalled(op string, took time.Duration) {
+	s.metrics.stalled.Inc()
+	s.logger.Error("log write has stalled, is the disk hung?", "operation", op, "path", s.cfg.Path, "seconds", took.Seconds())
+	s.cfg.OnStall(took)
+}
+
+// syncDir makes a renamed or new name in dir durable.
+func syncDir(dir string) error {
+	d, err := os.Open(filepath.Clean(dir))
+	if err != nil {
+		return fmt.Errorf("open folder to sync it: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("sync folder %s: %w", dir, err)
+	}
+	return nil
+}

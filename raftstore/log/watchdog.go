@@ -1,0 +1,111 @@
+package log
+
+import (
+	"sync"
+	"time"
+)
+
+// watchdog notices writes that take too long, while they do. One timer serves all writes.
+type watchdog struct {
+	limit   time.Duration
+	stalled func(op string, took time.Duration)
+	calls   sync.WaitGroup
+
+	mu      sync.Mutex
+	writes  []*write // under way, oldest first
+	timer   *time.Timer
+	armed   bool // the timer runs
+	stopped bool
+}
+
+type write struct {
+	dog   *watchdog
+	op    string
+	start time.Time
+	told  bool
+}
+
+func newWatchdog(limit time.Duration, stalled func(string, time.Duration)) *watchdog {
+	d := &watchdog{limit: limit, stalled: stalled}
+	d.timer = time.AfterFunc(limit, d.check)
+	d.timer.Stop()
+	return d
+}
+
+// begin notes the start of a write; call end on what it returns.
+func (d *watchdog) begin(op string) *write {
+	w := &write{dog: d, op: op, start: time.Now()}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.writes = append(d.writes, w)
+	if !d.armed && !d.stopped {
+		d.arm(d.limit)
+	}
+	return w
+}
+
+func (d *watchdog) arm(after time.Duration) {
+	d.armed = true
+	d.timer.Reset(after)
+}
+
+func (w *write) end() {
+	d := w.dog
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i, other := range d.writes {
+		if other == w {
+			d.writes = append(d.writes[:i], d.writes[i+1:]...)
+			break
+		}
+	}
+	if len(d.writes) == 0 {
+		d.armed = false
+		d.timer.Stop()
+	}
+}
+
+// check tells of each write that has passed the limit, once, and sets the timer for the next that could.
+func (d *watchdog) check() {
+	d.mu.Lock()
+	if d.stopped {
+		d.mu.Unlock()
+		return
+	}
+	d.calls.Add(1)
+	defer d.calls.Done()
+	d.armed = false
+	now := time.Now()
+	var late []*write
+	for _, w := range d.writes {
+		if w.told {
+			continue
+		}
+		if left := d.limit - now.Sub(w.start); left > 0 {
+			d.arm(left)
+			break
+		}
+		w.told = true
+		late = append(late, w)
+	}
+	d.mu.Unlock()
+	for _, w := range late {
+		d.stalled(w.op, now.Sub(w.start))
+	}
+}
+
+// underway returns how many writes have begun and not ended.
+func (d *watchdog) underway() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.writes)
+}
+
+// stop ends the watching and waits for calls of stalled.
+func (d *watchdog) stop() {
+	d.mu.Lock()
+	d.stopped = true
+	d.timer.Stop()
+	d.mu.Unlock()
+	d.calls.Wait()
+}

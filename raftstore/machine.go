@@ -1,0 +1,133 @@
+package raftstore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/fsm"
+	"quorate/raftstore/history"
+	"quorate/raftstore/snapshot"
+	"quorate/raftstore/state"
+)
+
+// machine is the state machine as Raft drives it, from one goroutine. It owns the tree; the root is everybody's.
+type machine struct {
+	tree    *state.Tree
+	current atomic.Pointer[state.Root]
+	hub     *history.Hub
+	store   *Store
+	started atomic.Bool // set once Raft has restored what it started from
+}
+
+var _ raft.BatchingFSM = (*machine)(nil)
+
+func newMachine(s *Store) *machine {
+	m := &machine{tree: state.NewTree(), hub: s.hub, store: s}
+	m.current.Store(m.tree.Publish())
+	return m
+}
+
+func (m *machine) root() *state.Root { return m.current.Load() }
+
+// Apply is part of raft.FSM; Raft uses ApplyBatch.
+func (m *machine) Apply(entry *raft.Log) any { return m.ApplyBatch([]*raft.Log{entry})[0] }
+
+// ApplyBatch applies entries and publishes state and events once for all of them. The state comes first, so who has seen an
+// event finds its object; who waits for an index is woken last, when both are there. An answer is the refusal, or nil.
+func (m *machine) ApplyBatch(entries []*raft.Log) []any {
+	start := time.Now()
+	answers := make([]any, len(entries))
+	events := make([]*history.Event, 0, len(entries))
+	for i, entry := range entries {
+		if entry.Type != raft.LogCommand {
+			m.tree.Advance(entry.Index)
+			continue
+		}
+		result, event := fsm.Apply(m.tree, entry.Index, entry.Data)
+		if event != nil {
+			events = append(events, event)
+		}
+		if result.Err != nil {
+			answers[i] = result.Err
+		}
+	}
+	m.publish()
+	index := m.tree.Index()
+	m.hub.Append(index, events)
+	m.store.applied.Advance(index)
+	m.store.metrics.applyBatch.Observe(float64(len(entries)))
+	m.store.metrics.applySeconds.Observe(time.Since(start).Seconds())
+	return answers
+}
+
+func (m *machine) publish() { m.current.Store(m.tree.Publish()) }
+
+// refusalIn returns the refusal in an answer of ApplyBatch.
+func refusalIn(answer any) error {
+	err, _ := answer.(error)
+	return err
+}
+
+// Snapshot takes the state as it is: a pointer.
+func (m *machine) Snapshot() (raft.FSMSnapshot, error) { return image{m.root()}, nil }
+
+// Restore replaces the state by a snapshot's, once all of it has been read and found whole.
+func (m *machine) Restore(from io.ReadCloser) error {
+	tree, err := fsm.ReadSnapshot(snapshot.NewReader(from))
+	if err != nil {
+		return fmt.Errorf("restore snapshot: %w", err)
+	}
+	index := tree.Index()
+	if m.started.Load() {
+		if err := m.store.fits(index); err != nil {
+			return err
+		}
+	}
+	m.tree = tree
+	m.publish()
+	if m.started.Load() {
+		// From another node: what lies between was never applied here, and states from before it would keep all of it in memory.
+		m.hub.Reset(index)
+		m.store.retainer.Clear()
+		m.store.snapshotIndex.Store(index)
+	} else {
+		m.hub.Begin(index)
+	}
+	m.store.applied.Advance(index)
+	m.store.logger.Info("state restored from snapshot", "index", index, "objects", m.root().Len())
+	return nil
+}
+
+// errUncommitted is what a node ends with whose log must go before it can take a snapshot.
+var errUncommitted = errors.New("this node's log has entries that nobody committed, beyond a snapshot that the leader sent " +
+	"(hashicorp/raft#697); restart this node, which then starts from that snapshot")
+
+// fits refuses a leader's snapshot while the log reaches beyond it. Such entries conflict with the leader's log, or it would
+// not have sent a snapshot. The library removes them from the log, but not from its idea of where the log ends: it would refuse
+// every append from then on, be sent the snapshot for ever, and could vote for a candidate that lacks what the snapshot has.
+// The snapshot is on disk; a restart finds it and removes the log.
+func (s *Store) fits(index uint64) error {
+	if s.raft.State() == raft.Leader || s.raft.LastIndex() <= index {
+		return nil
+	}
+	s.fail(errUncommitted)
+	return errUncommitted
+}
+
+// image is a state on its way to a snapshot.
+type image struct{ root *state.Root }
+
+func (i image) Persist(sink raft.SnapshotSink) error {
+	w := snapshot.NewWriter(sink)
+	if err := fsm.WriteSnapshot(w, i.root); err != nil {
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	return w.Close()
+}
+
+func (image) Release() {}

@@ -1,0 +1,178 @@
+package raftstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/proto/peerpb"
+	"quorate/raftstore/forward"
+	"quorate/raftstore/history"
+	"quorate/raftstore/log"
+	"quorate/raftstore/logbridge"
+	"quorate/raftstore/readindex"
+	"quorate/raftstore/snapshot"
+	"quorate/raftstore/state"
+)
+
+// Names in the data directory.
+const (
+	raftDir = "raft"
+	logFile = "log.db"
+)
+
+// Raft's tuning. Timeouts are in Config.
+const (
+	// maxAppendEntries: with the library's 64, a thousand proposers wait 0.8 s at p99.9 instead of 0.08 s.
+	maxAppendEntries = 512
+	// commitTimeout bounds how long followers learn nothing of a commit while no further entry comes: a commit does not wake
+	// the replicators. DESIGN.md has what both sides of it cost.
+	commitTimeout = 4 * time.Millisecond
+	// trailingLogs is what Raft itself asks to keep behind a snapshot. The log keeps far more, by bytes and age; it must be
+	// at least one, or the log takes compaction for a reset.
+	trailingLogs = 128
+	// never switches off Raft's own snapshots: snapshots.go decides.
+	never = 1 << 62
+)
+
+// Open opens log and snapshots, brings them in order, restores the state and starts Raft as a follower. Nothing is served or
+// proposed before Run, which must be called to end it all, or Close instead.
+//
+// A damaged snapshot is passed over for an older one when the log has all that came after it. Damage that can't be made good
+// is an error of type *log.Corrupt or *snapshot.Corrupt: one line for the operator.
+func Open(cfg Config) (*Store, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		cfg:     cfg,
+		logger:  cfg.Logger.With("component", "raftstore", "node", cfg.Name),
+		metrics: m,
+		proposing: proposing{
+			latches:   newLatches(m),
+			slots:     make(chan struct{}, maxProposals),
+			transfers: transfers{grace: 4 * cfg.timeout()},
+		},
+		leaders: newLeadership(),
+		peers:   forward.NewClient(cfg.Peers.Connect),
+		lifecycle: lifecycle{
+			closing: make(chan struct{}),
+			failed:  make(chan error, 1),
+		},
+	}
+	s.local = readindex.NewBatcher(s.localIndex, cfg.timeout(), m.confirmed("leader"))
+	s.remote = readindex.NewBatcher(s.remoteIndex, cfg.timeout(), m.confirmed("follower"))
+	if err := s.openState(); err != nil {
+		return nil, errors.Join(err, s.closeFiles())
+	}
+	if err := s.openRaft(); err != nil {
+		return nil, errors.Join(err, s.closeFiles())
+	}
+	if err := m.observe(s); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	peerpb.RegisterStoreServer(cfg.Registrar, rpc{store: s})
+	return s, nil
+}
+
+// openState opens the files and makes them fit each other.
+func (s *Store) openState() (err error) {
+	dir := filepath.Join(s.cfg.DataDir, raftDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make data directory: %w", err)
+	}
+	s.log, err = log.Open(log.Config{
+		Path:     filepath.Join(dir, logFile),
+		MaxBytes: s.cfg.LogBytes, MaxAge: s.cfg.LogAge,
+		StallLimit: s.cfg.StallLimit, OnStall: s.stalled,
+		Logger: s.cfg.Logger, Registerer: s.cfg.Registerer,
+	})
+	if err != nil {
+		return err
+	}
+	s.snapshots, err = snapshot.New(snapshot.Config{Dir: dir, Logger: s.cfg.Logger, Registerer: s.cfg.Registerer})
+	if err != nil {
+		return err
+	}
+	if err := s.alignFiles(); err != nil {
+		return err
+	}
+	s.retainer, err = state.NewRetainer(state.RetainerConfig{MaxBytes: s.cfg.RetainedBytes, Registerer: s.cfg.Registerer})
+	if err != nil {
+		return err
+	}
+	s.replay = newReplay(s)
+	s.hub, err = history.New(history.Config{MaxBytes: s.cfg.HistoryBytes, Log: s.replay, Registerer: s.cfg.Registerer})
+	if err != nil {
+		return err
+	}
+	s.machine = newMachine(s)
+	return nil
+}
+
+// alignFiles finds the snapshot to start from and checks every entry after it: Raft panics on one that it can't read.
+func (s *Store) alignFiles() error {
+	first, err := s.log.FirstIndex()
+	if err != nil {
+		return fmt.Errorf("look at log: %w", err)
+	}
+	last, err := s.log.LastIndex()
+	if err != nil {
+		return fmt.Errorf("look at log: %w", err)
+	}
+	newest, err := s.snapshots.Settle(first, last)
+	if err != nil {
+		return fmt.Errorf("verify snapshots: %w", err)
+	}
+	from := uint64(1)
+	if newest != nil {
+		if _, err := s.log.Align(newest.Index, newest.Term); err != nil {
+			return fmt.Errorf("align log with snapshot %s: %w", newest.ID, err)
+		}
+		from = newest.Index + 1
+		s.snapshotIndex.Store(newest.Index)
+	}
+	if err := s.log.Verify(context.Background(), from); err != nil {
+		return fmt.Errorf("verify log: %w", err)
+	}
+	return nil
+}
+
+// openRaft restores the newest snapshot and starts the library.
+func (s *Store) openRaft() (err error) {
+	logger := logbridge.Hclog(s.cfg.Logger.With("component", "raft", "node", s.cfg.Name), true)
+	// Twice the heartbeat timeout: a follower may be in a slow disk write, but a dead one must not hold a heartbeat for long.
+	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.timeout(), logger)
+	s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(readable{s.log, s}), s.log, s.snapshots, s.transport)
+	if err != nil {
+		return errors.Join(fmt.Errorf("start raft: %w", err), s.transport.Close())
+	}
+	s.machine.started.Store(true)
+	return nil
+}
+
+// readable is the log as Raft sees it. An entry that a snapshot covers and that turns out to be damaged is as good as
+// trimmed: a follower that needs it gets the snapshot.
+type readable struct {
+	*log.Store
+	store *Store
+}
+
+func (r readable) GetLog(index uint64, entry *raft.Log) error {
+	err := r.Store.GetLog(index, entry)
+	var damaged *log.Corrupt
+	if errors.As(err, &damaged) && index <= r.store.snapshotIndex.Load() {
+		r.store.replay.dropTo(index)
+		return raft.ErrLogNotFound
+	}
+	return err
+}

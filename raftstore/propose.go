@@ -1,0 +1,147 @@
+package raftstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/proto/peerpb"
+)
+
+// maxProposals bounds the proposals in Raft's hands; further ones wait.
+const maxProposals = 4096
+
+// propose takes a command to the log of this node, which should be the leader, and waits for its outcome. Ctx bounds the
+// wait, whatever Raft or the disk does.
+func (s *Store) propose(ctx context.Context, c *command) result {
+	if e, _ := s.leaders.look(); e == nil {
+		return notLeader(ErrNotLeader)
+	}
+	for {
+		released, got := s.latches.try(c.Key)
+		if got {
+			break
+		}
+		if err := s.latches.wait(ctx, released); err != nil {
+			return notApplied(fmt.Errorf("wait for a write to the same object: %w", err))
+		}
+		if r, decided := s.precheck(ctx, c); decided {
+			return r
+		}
+	}
+	release := func() { s.latches.release(c.Key) }
+	if r, decided := s.precheck(ctx, c); decided {
+		release()
+		return r
+	}
+	return s.apply(ctx, c.data, release)
+}
+
+// precheck decides what needs no log entry: a command that a state proves hopeless. That state must be one that was current
+// during the request, or a deposed leader would answer from the past; so the proof is repeated on a confirmed state.
+func (s *Store) precheck(ctx context.Context, c *command) (r result, decided bool) {
+	// Derived from a version that this node hasn't applied yet, though it may be committed.
+	if err := s.await(ctx, c.Version); err != nil {
+		return notApplied(err), true
+	}
+	if c.refusal(s.root()) == nil {
+		return result{}, false
+	}
+	index, err := s.confirmed(ctx)
+	if err != nil {
+		return s.unconfirmed(err), true
+	}
+	if err := s.await(ctx, index); err != nil {
+		return notApplied(err), true
+	}
+	root := s.root()
+	if refusal := c.refusal(root); refusal != nil {
+		s.metrics.prechecked.Inc()
+		return refused(root.Index(), refusal), true
+	}
+	return result{}, false
+}
+
+func (s *Store) unconfirmed(err error) result {
+	if errors.Is(err, ErrNotLeader) {
+		return notLeader(err)
+	}
+	return notApplied(err)
+}
+
+// apply proposes an entry. Release is called once Raft has let go of it, which may be after apply has returned: until then
+// nothing is known, and a later write to the same object could only fail.
+func (s *Store) apply(ctx context.Context, data []byte, release func()) result {
+	select {
+	case s.slots <- struct{}{}:
+	case <-s.closing:
+		release()
+		return notApplied(ErrClosed)
+	case <-ctx.Done():
+		release()
+		s.metrics.proposalsFull.Inc()
+		return notApplied(fmt.Errorf("wait for earlier proposals: %w", ctx.Err()))
+	}
+	done := make(chan result, 1)
+	start := time.Now()
+	entered := s.work.run(func() {
+		r := s.resultOf(s.raft.Apply(data, remaining(ctx)))
+		<-s.slots
+		release()
+		s.metrics.proposed(time.Since(start))
+		done <- r
+	})
+	if !entered {
+		<-s.slots
+		release()
+		return notApplied(ErrClosed)
+	}
+	select {
+	case r := <-done:
+		return r
+	case <-ctx.Done():
+		select {
+		case r := <-done: // at the same moment
+			return r
+		default:
+		}
+		s.metrics.abandoned.Inc()
+		return unknown(fmt.Errorf("wait for the outcome: %w", ctx.Err()))
+	}
+}
+
+// remaining is how long Raft may take to accept a proposal: 0 for no limit.
+func remaining(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 0
+	}
+	return max(time.Until(deadline), time.Millisecond)
+}
+
+// resultOf waits for a proposal's future.
+func (s *Store) resultOf(f raft.ApplyFuture) result {
+	err := f.Error()
+	if err == nil {
+		if refusal := refusalIn(f.Response()); refusal != nil {
+			return refused(f.Index(), refusal)
+		}
+		return applied(f.Index())
+	}
+	if errors.Is(err, raft.ErrLeadershipTransferInProgress) {
+		s.transfers.refused(s.fail)
+	}
+	return ofRaft(err)
+}
+
+// respond is the answer to a peer that forwarded a write.
+func (r result) respond(leader string) *peerpb.WriteResponse {
+	resp := &peerpb.WriteResponse{Outcome: r.outcome, Index: r.index, Leader: leader}
+	if r.err != nil {
+		resp.Message = r.err.Error()
+	}
+	return resp
+}

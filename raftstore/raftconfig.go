@@ -1,0 +1,24 @@
+package raftstore
+
+import (
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+func (s *Store) raftConfig(logger hclog.Logger) *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID = raft.ServerID(s.cfg.Name)
+	c.HeartbeatTimeout = s.cfg.timeout()
+	c.ElectionTimeout = s.cfg.timeout()
+	c.LeaderLeaseTimeout = s.cfg.timeout()
+	c.CommitTimeout = commitTimeout
+	c.MaxAppendEntries = maxAppendEntries
+	c.BatchApplyCh = true
+	c.ShutdownOnRemove = false // Run must not lose Raft under its feet; package cluster ends a removed node
+	c.TrailingLogs = trailingLogs
+	c.SnapshotInterval = never
+	c.SnapshotThreshold = never
+	c.NoLegacyTelemetry = true
+	c.Logger = logger
+	return c
+}

@@ -1,0 +1,160 @@
+package raftstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/readindex"
+	"quorate/raftstore/state"
+)
+
+// View returns a state as fresh as the Read asks. Cached never waits. AtLeast waits for ctx at most, then the error is a
+// *Future. Quorum gives up with ErrUnavailable when no leader with a quorum confirms it within a few election timeouts, and
+// with ErrTimeout when ctx ends before.
+func (s *Store) View(ctx context.Context, r Read) (*state.Root, error) {
+	switch {
+	case r.quorum:
+		if err := s.catchUp(ctx); err != nil {
+			return nil, err
+		}
+	case r.index > s.applied.Index():
+		if err := s.await(ctx, r.index); errors.Is(err, ErrClosed) {
+			return nil, err
+		} else if err != nil {
+			return nil, &Future{Want: r.index, Have: s.applied.Index()}
+		}
+	}
+	return s.root(), nil
+}
+
+// catchUp waits until this node has applied what had been committed anywhere when it was called.
+func (s *Store) catchUp(ctx context.Context) error {
+	if e, ok := s.aloneAndReady(); ok {
+		if index, err := s.indexAlone(e); err == nil && index <= s.applied.Index() {
+			return nil
+		}
+	}
+	bounded, cancel := context.WithTimeout(ctx, s.patience())
+	defer cancel()
+	start := time.Now()
+	index, err := s.readIndex(bounded)
+	if err == nil {
+		err = s.await(bounded, index)
+	}
+	s.metrics.readWaits.Observe(time.Since(start).Seconds())
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrClosed):
+		return err
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", ErrTimeout, err)
+	default:
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+}
+
+// await waits until this node has applied index.
+func (s *Store) await(ctx context.Context, index uint64) error {
+	err := s.applied.Await(ctx, index)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, readindex.ErrStopped):
+		return ErrClosed
+	default:
+		return fmt.Errorf("wait for index %d: %w", index, err)
+	}
+}
+
+// readIndex asks whoever leads for a confirmed index, until one is had or ctx ends.
+func (s *Store) readIndex(ctx context.Context) (uint64, error) {
+	for {
+		if err := s.open(); err != nil {
+			return 0, err
+		}
+		e, changed := s.leaders.look()
+		batcher := s.remote
+		if e != nil {
+			batcher = s.local
+		}
+		index, err := batcher.Index(ctx)
+		if err == nil || ctx.Err() != nil {
+			return index, err
+		}
+		if errors.Is(err, readindex.ErrStopped) {
+			return 0, ErrClosed
+		}
+		pause(ctx, changed, retryPause)
+		if ctx.Err() != nil {
+			return 0, err // says more than that time is up
+		}
+	}
+}
+
+// remoteIndex asks the leader, for all readers here that wait for it.
+func (s *Store) remoteIndex(ctx context.Context) (uint64, error) {
+	name, address, known := s.leaderAddress()
+	switch {
+	case !known:
+		return 0, errors.New("no leader known")
+	case name == s.cfg.Name:
+		return s.confirmed(ctx)
+	}
+	resp, err := s.peers.ReadIndex(ctx, name, address, s.ClusterID(), s.raft.CurrentTerm())
+	if err != nil {
+		return 0, err
+	}
+	if resp.GetNotLeader() {
+		return 0, fmt.Errorf("%s: %w", name, ErrNotLeader)
+	}
+	if resp.GetMessage() != "" {
+		return 0, fmt.Errorf("leader %s: %s", name, resp.GetMessage())
+	}
+	return resp.GetIndex(), nil
+}
+
+// confirmed returns a read index of this node as leader, shared with all who ask meanwhile.
+func (s *Store) confirmed(ctx context.Context) (uint64, error) {
+	if e, ok := s.aloneAndReady(); ok {
+		return s.indexAlone(e)
+	}
+	return s.local.Index(ctx)
+}
+
+// aloneAndReady returns the present epoch when this node leads, is ready and is the only voter.
+func (s *Store) aloneAndReady() (*epoch, bool) {
+	e, _ := s.leaders.look()
+	if e == nil || !e.isReady() {
+		return nil, false
+	}
+	others, _ := s.otherVoters()
+	return e, len(others) == 0
+}
+
+// indexAlone is the read index of a cluster of one: nobody to ask, but the order is the same.
+func (s *Store) indexAlone(e *epoch) (uint64, error) {
+	index := s.raft.CommitIndex()
+	if s.raft.CurrentTerm() != e.term {
+		return 0, ErrNotLeader
+	}
+	return index, nil
+}
+
+// otherVoters returns the voters but this node, in Raft's latest configuration. Voter says whether this node is one.
+func (s *Store) otherVoters() (others []raft.Server, voter bool) {
+	for _, server := range s.raft.GetConfiguration().Configuration().Servers {
+		switch {
+		case server.Suffrage != raft.Voter:
+		case string(server.ID) == s.cfg.Name:
+			voter = true
+		default:
+			others = append(others, server)
+		}
+	}
+	return others, voter
+}

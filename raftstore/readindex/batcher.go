@@ -1,0 +1,113 @@
+package readindex
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// ErrStopped is what readers get that the batcher no longer serves.
+var ErrStopped = errors.New("read index stopped")
+
+// Source returns an index that was confirmed by a quorum after it was called.
+type Source func(ctx context.Context) (uint64, error)
+
+// Batcher shares confirmations among readers.
+type Batcher struct {
+	source  Source
+	timeout time.Duration
+	observe func(readers int, took time.Duration)
+	wake    chan struct{}
+
+	mu      sync.Mutex
+	next    *batch // readers that the next confirmation serves; nil when there are none
+	stopped bool
+}
+
+type batch struct {
+	readers int
+	done    chan struct{} // closed when index and err are set
+	index   uint64
+	err     error
+}
+
+// NewBatcher makes a batcher that gives each confirmation at most timeout. Observe is told of every one; it may be nil.
+func NewBatcher(source Source, timeout time.Duration, observe func(readers int, took time.Duration)) *Batcher {
+	return &Batcher{source: source, timeout: timeout, observe: observe, wake: make(chan struct{}, 1)}
+}
+
+// Index returns an index confirmed after the call. It waits until Run serves it or ctx ends.
+func (b *Batcher) Index(ctx context.Context) (uint64, error) {
+	mine, err := b.join()
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case <-mine.done:
+		return mine.index, mine.err
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+func (b *Batcher) join() (*batch, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.stopped {
+		return nil, ErrStopped
+	}
+	if b.next == nil {
+		b.next = &batch{done: make(chan struct{})}
+		select {
+		case b.wake <- struct{}{}:
+		default:
+		}
+	}
+	b.next.readers++
+	return b.next, nil
+}
+
+// Run confirms batch after batch until ctx ends; readers still waiting get ErrStopped.
+func (b *Batcher) Run(ctx context.Context) error {
+	defer b.stop()
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-b.wake:
+			if ctx.Err() == nil {
+				b.confirm(ctx)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *Batcher) confirm(ctx context.Context) {
+	b.mu.Lock()
+	due := b.next
+	b.next = nil
+	b.mu.Unlock()
+	if due == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	start := time.Now()
+	due.index, due.err = b.source(ctx)
+	close(due.done)
+	if b.observe != nil {
+		b.observe(due.readers, time.Since(start))
+	}
+}
+
+func (b *Batcher) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stopped = true
+	if b.next != nil {
+		b.next.err = ErrStopped
+		close(b.next.done)
+		b.next = nil
+	}
+}

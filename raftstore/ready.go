@@ -1,0 +1,58 @@
+package raftstore
+
+import (
+	"context"
+	"errors"
+)
+
+var (
+	errNoLeader      = errors.New("no leader")
+	errUninitialised = errors.New("this node belongs to no cluster yet")
+	errLeaderUnready = errors.New("this node leads and has not committed an entry of its term yet")
+	errCatchingUp    = errors.New("this node has not caught up with the leader yet")
+)
+
+// Ready says why this node can't serve, or nil: it belongs to a cluster that has a leader, and has caught up with it since it
+// started or last lost it.
+func (s *Store) Ready() error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	e, _ := s.leaders.look()
+	_, known := s.Leader()
+	switch {
+	case len(s.Servers()) == 0:
+		return errUninitialised
+	case e != nil && !e.isReady():
+		return errLeaderUnready
+	case e != nil:
+		return nil
+	case !known:
+		return errNoLeader
+	case !s.caughtUp.Load():
+		return errCatchingUp
+	}
+	return nil
+}
+
+// proveReady finds out whether this node has caught up, each time it has found a leader, until ctx ends. Raft's own numbers
+// don't tell: after a start the commit index is 0 until the leader has sent an entry.
+func (s *Store) proveReady(ctx context.Context) error {
+	for ctx.Err() == nil {
+		_, changed := s.leaders.look()
+		_, known := s.Leader()
+		if known && !s.caughtUp.Load() {
+			s.caughtUp.Store(s.catchUp(ctx) == nil)
+		}
+		if known && !s.caughtUp.Load() {
+			pause(ctx, changed, retryPause)
+			continue
+		}
+		s.caughtUp.Store(known)
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package raftstore
+
+import (
+	"context"
+	"errors"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"quorate/proto/peerpb"
+	"quorate/raftstore/forward"
+	"quorate/raftstore/transport"
+)
+
+// rpc serves the peers (proto/peerpb Store).
+type rpc struct {
+	peerpb.UnimplementedStoreServer
+	store *Store
+}
+
+// Write proposes what a peer has encoded, with this node as leader.
+func (p rpc) Write(ctx context.Context, req *peerpb.WriteRequest) (*peerpb.WriteResponse, error) {
+	s := p.store
+	leader, _ := s.Leader()
+	if r := p.admit(req.GetClusterId()); r != nil {
+		return r.respond(leader), nil
+	}
+	c, err := decode(req.GetEntry())
+	if err != nil {
+		return notApplied(err).respond(leader), nil
+	}
+	r := s.propose(ctx, c)
+	if r.outcome == peerpb.Outcome_REFUSED {
+		resp := r.respond(leader)
+		resp.Refusal = forward.Encode(r.err)
+		return resp, nil
+	}
+	return r.respond(leader), nil
+}
+
+// admit refuses on behalf of a node that is closing or belongs to another cluster. A node that doesn't know its cluster's id
+// yet sends none; the certificates have sorted out strangers before.
+func (p rpc) admit(clusterID string) *result {
+	if err := p.store.open(); err != nil {
+		r := notApplied(err)
+		return &r
+	}
+	if own := p.store.ClusterID(); clusterID != "" && own != "" && clusterID != own {
+		r := notApplied(errors.New("request of another cluster"))
+		return &r
+	}
+	return nil
+}
+
+// ReadIndex confirms this node as leader for a peer's readers. The peer vouches with its own term.
+func (p rpc) ReadIndex(ctx context.Context, req *peerpb.ReadIndexRequest) (*peerpb.ReadIndexResponse, error) {
+	s := p.store
+	leader, _ := s.Leader()
+	e, _ := s.leaders.look()
+	if r := p.admit(req.GetClusterId()); r != nil {
+		return &peerpb.ReadIndexResponse{Leader: leader, Message: r.err.Error()}, nil
+	}
+	if e == nil || req.GetTerm() > e.term {
+		return &peerpb.ReadIndexResponse{NotLeader: true, Leader: leader}, nil
+	}
+	index, err := p.confirm(ctx, e)
+	switch {
+	case errors.Is(err, ErrNotLeader):
+		return &peerpb.ReadIndexResponse{NotLeader: true, Leader: leader}, nil
+	case err != nil:
+		return &peerpb.ReadIndexResponse{Leader: leader, Message: err.Error()}, nil
+	}
+	return &peerpb.ReadIndexResponse{Index: index, Leader: leader}, nil
+}
+
+// confirm counts the caller as one confirmation where that is enough, and joins the local readers otherwise.
+func (p rpc) confirm(ctx context.Context, e *epoch) (uint64, error) {
+	others, voter := p.store.otherVoters()
+	if voter && len(others) <= 2 {
+		caller, err := transport.PeerName(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return p.store.indexOf(ctx, e, caller)
+	}
+	return p.store.local.Index(ctx)
+}
+
+// Confirm tells this node's term. Raft writes a new term to disk before it counts, and sets it before it votes.
+func (p rpc) Confirm(_ context.Context, req *peerpb.ConfirmRequest) (*peerpb.ConfirmResponse, error) {
+	if r := p.admit(req.GetClusterId()); r != nil {
+		return nil, status.Error(codes.FailedPrecondition, r.err.Error())
+	}
+	return &peerpb.ConfirmResponse{Term: p.store.raft.CurrentTerm()}, nil
+}

@@ -1,0 +1,154 @@
+package raftstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+const (
+	// closeLimit bounds each wait of closing for something that may hang: proposals in Raft's hands, a transfer, Raft itself.
+	closeLimit = 5 * time.Second
+	// pruneInterval is how often states kept for paged reads are looked over.
+	pruneInterval = 5 * time.Second
+)
+
+// errCloseHangs says that Raft's own goroutines did not end, as with a disk that hangs.
+var errCloseHangs = errors.New("raft does not stop; its disk may hang")
+
+// Run drives the store until ctx ends, then closes it: new work is refused, leadership handed over, what is under way ends,
+// Raft, connections and files are closed. It returns nil then, and an error when the node can't go on.
+func (s *Store) Run(ctx context.Context) error {
+	inner, stop := context.WithCancel(context.Background()) // outlives ctx: leadership is handed over with it all running
+	defer stop()
+	group, inner := errgroup.WithContext(inner)
+	group.Go(func() error { return s.followLeadership(inner) })
+	group.Go(func() error { return s.local.Run(inner) })
+	group.Go(func() error { return s.remote.Run(inner) })
+	group.Go(func() error { return s.takeSnapshots(inner) })
+	group.Go(func() error { return s.prune(inner) })
+	group.Go(func() error { return s.proveReady(inner) })
+	s.hasten()
+
+	var failure error
+	select {
+	case <-ctx.Done():
+	case failure = <-s.failed:
+	case <-inner.Done():
+	}
+	if failure == nil {
+		bounded, cancel := context.WithTimeout(context.Background(), closeLimit)
+		s.handOver(bounded)
+		cancel()
+	}
+	s.beginClose()
+	s.settleProposals()
+	stop()
+	failure = errors.Join(failure, group.Wait())
+	return errors.Join(failure, s.finishClose())
+}
+
+// Close ends a store whose Run was never called.
+func (s *Store) Close() error {
+	s.beginClose()
+	return s.finishClose()
+}
+
+// beginClose refuses new work and ends watches.
+func (s *Store) beginClose() {
+	s.closeOnce.Do(func() {
+		close(s.closing)
+		s.hub.Close()
+	})
+}
+
+// settleProposals gives proposals in Raft's hands a moment to end by themselves; Raft drops those it hasn't begun with.
+func (s *Store) settleProposals() {
+	deadline := time.Now().Add(closeLimit)
+	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+	defer cancel()
+	for range cap(s.slots) {
+		select {
+		case s.slots <- struct{}{}:
+		case <-ctx.Done():
+			s.logger.Warn("closing with proposals under way", "count", len(s.slots))
+			return
+		}
+	}
+}
+
+// finishClose ends Raft, then what it stood on.
+func (s *Store) finishClose() error {
+	s.work.close()
+	s.applied.Stop()
+	err := errors.Join(s.endRaft(), s.peers.Close())
+	err = errors.Join(err, within(closeLimit, func() error { s.work.wait(); return nil }))
+	if errors.Is(err, errCloseHangs) {
+		return err // the files are in use for good; the end of the process closes them
+	}
+	return errors.Join(err, s.closeFiles())
+}
+
+func (s *Store) endRaft() error {
+	down := s.raft.Shutdown()
+	s.transport.Abort()
+	return within(closeLimit, down.Error)
+}
+
+// within gives up waiting for fn when it takes longer than limit. Its goroutine is lost then, and the process must end.
+func within(limit time.Duration, fn func() error) error {
+	over := make(chan error, 1)
+	go func() { over <- fn() }()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err := <-over:
+		return err
+	case <-timer.C:
+		return errCloseHangs
+	}
+}
+
+// closeFiles may be called again, and on a store that is only half open.
+func (s *Store) closeFiles() error {
+	s.files.Do(func() {
+		var errs []error
+		if s.snapshots != nil {
+			errs = append(errs, s.snapshots.Close())
+		}
+		if s.log != nil {
+			errs = append(errs, s.log.Close())
+		}
+		if err := errors.Join(errs...); err != nil {
+			s.filesErr = fmt.Errorf("close store: %w", err)
+		}
+	})
+	return s.filesErr
+}
+
+// prune drops states kept for paged reads when their time is over.
+func (s *Store) prune(ctx context.Context) error {
+	ticker := time.NewTicker(pruneInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-ticker.C:
+			s.retainer.Prune(s.root(), now)
+			s.peers.Retain(s.isMember)
+		}
+	}
+}
+
+func (s *Store) isMember(name string) bool {
+	for _, server := range s.Servers() {
+		if string(server.ID) == name {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,74 @@
+package snapshot
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// metrics of one store, registered while it is open.
+type metrics struct {
+	registry     prometheus.Registerer
+	writeSeconds prometheus.Histogram
+	failures     prometheus.Counter
+	corrupt      prometheus.Counter
+	index, bytes prometheus.GaugeFunc
+}
+
+// newMetrics registers the metrics of s. The size and index of the newest snapshot are read from disk at each scrape.
+func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
+	newest := func(value func(index uint64, bytes int64) float64) func() float64 {
+		return func() float64 {
+			metas, err := s.List()
+			if err != nil || len(metas) == 0 {
+				return 0
+			}
+			return value(metas[0].Index, metas[0].Size)
+		}
+	}
+	m := &metrics{
+		registry: registry,
+		writeSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "quorate_raftstore_snapshot_write_seconds",
+			Help:    "Time to write a snapshot, own or received, sync included.",
+			Buckets: prometheus.ExponentialBuckets(0.01, 2, 14),
+		}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_snapshot_failures_total", Help: "Snapshots given up.",
+		}),
+		corrupt: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_snapshot_corrupt_total", Help: "Findings of a damaged snapshot.",
+		}),
+		index: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_snapshot_last_index", Help: "Log index of the newest snapshot.",
+		}, newest(func(index uint64, _ int64) float64 { return float64(index) })),
+		bytes: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_snapshot_last_bytes", Help: "Size of the newest snapshot on disk.",
+		}, newest(func(_ uint64, bytes int64) float64 { return float64(bytes) })),
+	}
+	return m, m.register()
+}
+
+func (m *metrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.writeSeconds, m.failures, m.corrupt, m.index, m.bytes}
+}
+
+func (m *metrics) register() error {
+	if m.registry == nil {
+		return nil
+	}
+	for i, c := range m.collectors() {
+		if err := m.registry.Register(c); err != nil {
+			for _, done := range m.collectors()[:i] {
+				m.registry.Unregister(done)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *metrics) unregister() {
+	if m.registry == nil {
+		return
+	}
+	for _, c := range m.collectors() {
+		m.registry.Unregister(c)
+	}
+}

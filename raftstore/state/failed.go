@@ -1,0 +1,97 @@
+package state
+
+import (
+	"iter"
+	"slices"
+	"sort"
+)
+
+// maxFailed is how many failed entries are remembered. It is part of the replicated behaviour: all replicas must forget at the
+// same entry, or their snapshots differ.
+const maxFailed = 1 << 20
+
+// failedChunk is how many indexes share one allocation.
+const failedChunk = 1024
+
+// Failed is the set of log entries that failed their preconditions when they were applied: replaying the log must skip them.
+// Only the newest are kept; Floor tells where the memory ends. A Failed never changes; the next one shares its chunks.
+type Failed struct {
+	floor uint64
+	// full chunks hold failedChunk rising indexes each; the first skip of them, in full[0], are forgotten. Chunks and the
+	// slice of them are appended to beyond what older values see, never written within it.
+	full [][]uint64
+	skip int
+	tail []uint64
+}
+
+// Floor returns the newest forgotten failure: entries at or below it can't be replayed. 0 when all are remembered.
+func (f *Failed) Floor() uint64 { return f.floor }
+
+// Len returns the number of remembered failures.
+func (f *Failed) Len() int { return len(f.full)*failedChunk + len(f.tail) - f.skip }
+
+// Contains reports whether the entry at index, above Floor, failed.
+func (f *Failed) Contains(index uint64) bool {
+	if index <= f.floor {
+		return false
+	}
+	chunk := f.tail
+	if len(chunk) == 0 || index < chunk[0] {
+		i := sort.Search(len(f.full), func(i int) bool { return f.full[i][0] > index })
+		if i == 0 {
+			return false
+		}
+		chunk = f.full[i-1]
+	}
+	_, found := slices.BinarySearch(chunk, index)
+	return found
+}
+
+// All yields the remembered failures, rising.
+func (f *Failed) All() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		skip := f.skip
+		for _, chunk := range f.full {
+			for _, index := range chunk[skip:] {
+				if !yield(index) {
+					return
+				}
+			}
+			skip = 0
+		}
+		for _, index := range f.tail[min(skip, len(f.tail)):] {
+			if !yield(index) {
+				return
+			}
+		}
+	}
+}
+
+// with returns the set with one more, newest, failure, keeping at most limit. Of all values only the newest may be extended.
+func (f Failed) with(index uint64, limit int) Failed {
+	if f.tail == nil {
+		f.tail = make([]uint64, 0, failedChunk)
+	}
+	f.tail = append(f.tail, index)
+	if len(f.tail) == failedChunk {
+		f.full, f.tail = append(f.full, f.tail), nil
+	}
+	if f.Len() > limit {
+		f = f.withoutOldest()
+	}
+	return f
+}
+
+func (f Failed) withoutOldest() Failed {
+	if len(f.full) == 0 {
+		f.floor = f.tail[f.skip]
+		f.skip++
+		return f
+	}
+	f.floor = f.full[0][f.skip]
+	if f.skip++; f.skip == failedChunk {
+		// A new slice, so that the forgotten chunk is not held by the old one's array.
+		f.full, f.skip = slices.Clone(f.full[1:]), 0
+	}
+	return f
+}

@@ -1,0 +1,34 @@
+package state
+
+import "hash/maphash"
+
+const (
+	internSlots  = 1024
+	maxInternLen = 1024
+)
+
+// internTable shares memory between equal strings that come close together, such as the labels of a deployment's pods. It is
+// a cache of fixed size, one string a slot: what it forgets costs memory, nothing else, so its random seed does not touch
+// what replicas agree on.
+type internTable struct {
+	seed  maphash.Seed
+	slots *[internSlots]string
+}
+
+func newInternTable() internTable {
+	return internTable{seed: maphash.MakeSeed(), slots: new([internSlots]string)}
+}
+
+func (t *internTable) intern(b []byte) string {
+	if len(b) == 0 {
+		return ""
+	}
+	if len(b) > maxInternLen {
+		return string(b)
+	}
+	slot := &t.slots[maphash.Bytes(t.seed, b)%internSlots]
+	if *slot != string(b) {
+		*slot = string(b)
+	}
+	return *slot
+}

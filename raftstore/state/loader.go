@@ -1,0 +1,58 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+)
+
+// errLoad reports that what is loaded can't be a state.
+var errLoad = errors.New("inconsistent state")
+
+// Loader builds a tree from the objects of a snapshot, which come in the order of their keys.
+type Loader struct {
+	tree *Tree
+	last Key
+}
+
+// NewLoader begins a state after index, with the failed entries that All and Floor gave. The failures must be rising, above
+// the floor, and not beyond index.
+func NewLoader(index uint64, clusterID string, failed []uint64, floor uint64) (*Loader, error) {
+	t := NewTree()
+	t.index, t.clusterID = index, clusterID
+	t.failed.floor = floor
+	last := floor
+	for _, failure := range failed {
+		if failure <= last {
+			return nil, fmt.Errorf("failed entry %d after %d: %w", failure, last, errLoad)
+		}
+		t.failed = t.failed.with(failure, maxFailed)
+		last = failure
+	}
+	if last > index {
+		return nil, fmt.Errorf("failed entry %d beyond index %d: %w", last, index, errLoad)
+	}
+	return &Loader{tree: t}, nil
+}
+
+// Intern is Tree.Intern for the tree being built.
+func (l *Loader) Intern(b []byte) Attributes { return l.tree.Intern(b) }
+
+// Add appends an object, whose key must come after the last one's.
+func (l *Loader) Add(o *Object) error {
+	if o.Key <= l.last {
+		return fmt.Errorf("key %q after %q: %w", o.Key, l.last, errLoad)
+	}
+	l.last = o.Key
+	l.tree.objects.Load(o.Key, o)
+	l.tree.bytes += uint64(o.Size())
+	return nil
+}
+
+// Tree returns the finished tree. The loader must not be used after it.
+func (l *Loader) Tree() *Tree {
+	// Nodes that came of one split share an array, through which a node that never changes would hold on to what its
+	// neighbour has replaced since. A mutable scan of a copy gives each node an array of its own.
+	l.tree.objects = l.tree.objects.Copy()
+	l.tree.objects.ScanMut(func(Key, *Object) bool { return true })
+	return l.tree
+}

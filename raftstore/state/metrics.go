@@ -1,0 +1,65 @@
+package state
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Why a retained root was dropped: the values of the label "reason".
+const (
+	evictedAge    = "age"
+	evictedNumber = "number"
+	evictedBytes  = "bytes"
+	evictedReset  = "reset"
+)
+
+type retainerMetrics struct {
+	roots     prometheus.Gauge
+	oldest    prometheus.Gauge
+	bytes     prometheus.Gauge
+	evictions *prometheus.CounterVec
+}
+
+func newRetainerMetrics(reg prometheus.Registerer) (*retainerMetrics, error) {
+	m := &retainerMetrics{
+		roots: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_retained_roots",
+			Help: "States kept for paged reads to come back to.",
+		}),
+		oldest: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_retained_oldest_seconds",
+			Help: "Age of the longest kept of them.",
+		}),
+		bytes: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_retained_bytes",
+			Help: "Upper bound of the memory that only retained states hold on to.",
+		}),
+		evictions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_raftstore_retained_evictions_total",
+			Help: "Retained states dropped, by the bound that they were over.",
+		}, []string{"reason"}),
+	}
+	for _, reason := range []string{evictedAge, evictedNumber, evictedBytes, evictedReset} {
+		m.evictions.WithLabelValues(reason)
+	}
+	if reg == nil {
+		return m, nil
+	}
+	for _, c := range []prometheus.Collector{m.roots, m.oldest, m.bytes, m.evictions} {
+		if err := reg.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m *retainerMetrics) evicted(reason string, n int) {
+	m.evictions.WithLabelValues(reason).Add(float64(n))
+}
+
+func (m *retainerMetrics) set(roots int, oldest time.Duration, bytes uint64) {
+	m.roots.Set(float64(roots))
+	m.oldest.Set(oldest.Seconds())
+	m.bytes.Set(float64(bytes))
+}

@@ -1,0 +1,164 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Defaults of RetainerConfig.
+const (
+	DefaultRetainedRoots = 256
+	DefaultRetainedAge   = 10 * time.Minute
+	DefaultRetainedBytes = 128 << 20
+)
+
+// RetainerConfig bounds a Retainer. Zero fields take the defaults.
+type RetainerConfig struct {
+	MaxRoots int
+	MaxAge   time.Duration // from Retain on, however often the root is read
+	// MaxBytes bounds what retained roots keep in memory of objects replaced or deleted since the oldest of them.
+	MaxBytes   uint64
+	Registerer prometheus.Registerer // may be nil
+}
+
+// Retainer keeps roots that paged reads come back to, by index. It is bounded by number, age and the memory that it keeps
+// from being freed. All methods are safe for concurrent use. Time comes from the caller.
+type Retainer struct {
+	maxRoots int
+	maxAge   time.Duration
+	maxBytes uint64
+	metrics  *retainerMetrics
+
+	mu    sync.Mutex
+	roots []retained // by index, rising; guarded by mu
+}
+
+type retained struct {
+	root  *Root
+	since time.Time
+}
+
+// NewRetainer returns an empty Retainer.
+func NewRetainer(c RetainerConfig) (*Retainer, error) {
+	if c.MaxRoots < 0 || c.MaxAge < 0 {
+		return nil, errors.New("retained roots: bounds must not be negative")
+	}
+	r := &Retainer{maxRoots: c.MaxRoots, maxAge: c.MaxAge, maxBytes: c.MaxBytes}
+	if r.maxRoots == 0 {
+		r.maxRoots = DefaultRetainedRoots
+	}
+	if r.maxAge == 0 {
+		r.maxAge = DefaultRetainedAge
+	}
+	if r.maxBytes == 0 {
+		r.maxBytes = DefaultRetainedBytes
+	}
+	var err error
+	if r.metrics, err = newRetainerMetrics(c.Registerer); err != nil {
+		return nil, fmt.Errorf("register metrics of retained roots: %w", err)
+	}
+	return r, nil
+}
+
+// Retain keeps a root from now on. A root that is kept already gets its full age again.
+func (r *Retainer) Retain(root *Root, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, found := r.find(root.index)
+	if found {
+		r.roots[i].since = now
+	} else {
+		r.roots = slices.Insert(r.roots, i, retained{root, now})
+	}
+	r.prune(root, now)
+}
+
+// Get returns the root of an index, or nil when it is not kept, or no longer.
+func (r *Retainer) Get(index uint64, now time.Time) *Root {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i, found := r.find(index)
+	if !found || r.expired(r.roots[i], now) {
+		return nil
+	}
+	return r.roots[i].root
+}
+
+// Prune drops what is over a bound now, given the current root, and what another tree than that root's published. It is to be
+// called every few seconds: without it, roots outlive their age while nobody pages.
+func (r *Retainer) Prune(current *Root, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := r.drop(func(e retained) bool { return e.root.lineage != current.lineage })
+	r.metrics.evicted(evictedReset, n)
+	r.prune(current, now)
+}
+
+// Clear drops all roots: those of before a snapshot was installed would hold on to a whole other state.
+func (r *Retainer) Clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.metrics.evicted(evictedReset, len(r.roots))
+	r.roots = nil
+	r.metrics.set(0, 0, 0)
+}
+
+func (r *Retainer) find(index uint64) (int, bool) {
+	return slices.BinarySearchFunc(r.roots, index, func(e retained, index uint64) int {
+		switch {
+		case e.root.index < index:
+			return -1
+		case e.root.index > index:
+			return 1
+		}
+		return 0
+	})
+}
+
+func (r *Retainer) expired(e retained, now time.Time) bool { return now.Sub(e.since) >= r.maxAge }
+
+// drop removes the roots for which gone holds, and returns how many. The caller holds mu.
+func (r *Retainer) drop(gone func(retained) bool) int {
+	before := len(r.roots)
+	r.roots = slices.DeleteFunc(r.roots, gone)
+	return before - len(r.roots)
+}
+
+// prune drops what is over a bound. The caller holds mu.
+func (r *Retainer) prune(current *Root, now time.Time) {
+	n := r.drop(func(e retained) bool { return r.expired(e, now) })
+	r.metrics.evicted(evictedAge, n)
+	for len(r.roots) > r.maxRoots {
+		r.dropOldest(evictedNumber)
+	}
+	for len(r.roots) > 0 && r.pinned(current) > r.maxBytes {
+		r.dropOldest(evictedBytes)
+	}
+	r.observe(current, now)
+}
+
+// pinned bounds from above the memory that only retained roots hold on to: all that was replaced since the oldest.
+func (r *Retainer) pinned(current *Root) uint64 {
+	if len(r.roots) == 0 || r.roots[0].root.lineage != current.lineage || r.roots[0].root.replaced > current.replaced {
+		return 0
+	}
+	return current.replaced - r.roots[0].root.replaced
+}
+
+func (r *Retainer) dropOldest(why string) {
+	r.roots = slices.Delete(r.roots, 0, 1)
+	r.metrics.evicted(why, 1)
+}
+
+func (r *Retainer) observe(current *Root, now time.Time) {
+	var oldest time.Duration
+	for _, e := range r.roots {
+		oldest = max(oldest, now.Sub(e.since))
+	}
+	r.metrics.set(len(r.roots), oldest, r.pinned(current))
+}

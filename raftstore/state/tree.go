@@ -1,0 +1,101 @@
+package state
+
+import (
+	"fmt"
+
+	"github.com/tidwall/btree"
+)
+
+// treeDegree bounds a node at 2*treeDegree-1 objects. Each published batch copies the nodes on the path to what it touches,
+// so smaller nodes make writes cheaper and lookups a level deeper (BenchmarkPublish, BenchmarkGet).
+const treeDegree = 16
+
+// Tree is the side of the state that changes. Only the goroutine that applies the log may use it; what it publishes belongs
+// to everybody.
+type Tree struct {
+	objects   *btree.Map[Key, *Object]
+	index     uint64
+	clusterID string
+	failed    Failed
+	bytes     uint64
+	replaced  uint64
+	lineage   *lineage
+	attrs     internTable
+}
+
+// lineage tells the roots of one tree from those of another, which share nothing: a snapshot was installed between them. It
+// has a size because pointers to distinct variables without one may be equal.
+type lineage struct{ _ byte }
+
+// NewTree returns an empty state, before the first log entry.
+func NewTree() *Tree {
+	return &Tree{objects: btree.NewMap[Key, *Object](treeDegree), lineage: new(lineage), attrs: newInternTable()}
+}
+
+// Index returns the log index that the tree has advanced to.
+func (t *Tree) Index() uint64 { return t.index }
+
+// ClusterID returns the id that the cluster was initialised with, or "".
+func (t *Tree) ClusterID() string { return t.clusterID }
+
+// Get returns the object of a key, or nil.
+func (t *Tree) Get(k Key) *Object {
+	o, _ := t.objects.Get(k)
+	return o
+}
+
+// Set stores an object under its key, in place of what is there.
+func (t *Tree) Set(o *Object) {
+	previous, _ := t.objects.Set(o.Key, o)
+	t.bytes += uint64(o.Size())
+	t.drop(previous)
+}
+
+// Delete removes the object of a key, if there is one.
+func (t *Tree) Delete(k Key) {
+	previous, _ := t.objects.Delete(k)
+	t.drop(previous)
+}
+
+func (t *Tree) drop(o *Object) {
+	if o != nil {
+		t.bytes -= uint64(o.Size())
+		t.replaced += uint64(o.Size())
+	}
+}
+
+// Advance moves the state on to a log index. It panics when the index does not rise: entries applied out of order or twice
+// would make replicas diverge.
+func (t *Tree) Advance(index uint64) {
+	if index <= t.index {
+		panic(fmt.Sprintf("state: entry %d applied after entry %d", index, t.index))
+	}
+	t.index = index
+}
+
+// Fail records that the entry at index, the one that the tree has just advanced to, failed its preconditions.
+func (t *Tree) Fail(index uint64) { t.failed = t.failed.with(index, maxFailed) }
+
+// InitCluster sets the cluster id, the first time.
+func (t *Tree) InitCluster(id string) {
+	if t.clusterID == "" {
+		t.clusterID = id
+	}
+}
+
+// Intern returns the bytes as Attributes, sharing memory with equal sets met recently.
+func (t *Tree) Intern(b []byte) Attributes { return Attributes(t.attrs.intern(b)) }
+
+// Publish returns the state as it is now. It costs a few allocations, whatever the size of the state, and makes the next
+// change of each tree node copy that node: call it once for each batch of entries.
+func (t *Tree) Publish() *Root {
+	return &Root{
+		objects:   t.objects.Copy(),
+		index:     t.index,
+		clusterID: t.clusterID,
+		failed:    t.failed,
+		bytes:     t.bytes,
+		replaced:  t.replaced,
+		lineage:   t.lineage,
+	}
+}

@@ -1,0 +1,121 @@
+package raftstore
+
+import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/forward"
+	"quorate/raftstore/history"
+	"quorate/raftstore/log"
+	"quorate/raftstore/readindex"
+	"quorate/raftstore/snapshot"
+	"quorate/raftstore/state"
+	"quorate/raftstore/transport"
+)
+
+// Store is this node's replica. Open makes it, Run drives it; all other methods are safe for concurrent use.
+type Store struct {
+	cfg     Config
+	logger  *slog.Logger
+	metrics *metrics
+
+	disk
+	machine  *machine
+	raft     *raft.Raft
+	applied  readindex.Applied
+	retainer *state.Retainer
+
+	proposing
+	reading
+	leaders   *leadership
+	transport *transport.Raft
+	peers     *forward.Client
+
+	lifecycle
+}
+
+// disk is what the store keeps in files.
+type disk struct {
+	log       *log.Store
+	snapshots *snapshot.Store
+	hub       *history.Hub
+	replay    *replay
+
+	snapshotIndex atomic.Uint64 // index of the newest snapshot
+}
+
+// proposing is what a leader's writes pass through.
+type proposing struct {
+	latches   *latches
+	slots     chan struct{} // holds one value for each proposal in Raft's hands
+	transfers transfers
+}
+
+// reading is what linearizable reads pass through.
+type reading struct {
+	local, remote *readindex.Batcher
+	caughtUp      atomic.Bool
+	lastConfirmed atomic.Pointer[string] // the peer that confirmed leadership last
+}
+
+// lifecycle is how the store ends.
+type lifecycle struct {
+	work      gate
+	closing   chan struct{} // closed when the store begins to close
+	closeOnce sync.Once
+	failed    chan error // what Run ends with; holds the first failure
+	files     sync.Once
+	filesErr  error
+}
+
+// open returns ErrClosed once the store is closing.
+func (s *Store) open() error {
+	select {
+	case <-s.closing:
+		return ErrClosed
+	default:
+		return nil
+	}
+}
+
+// fail ends Run with err. Only the first failure counts.
+func (s *Store) fail(err error) {
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
+// root is the state as of the last applied batch.
+func (s *Store) root() *state.Root { return s.machine.root() }
+
+// Applied returns the index of the last entry that this node's state has.
+func (s *Store) Applied() uint64 { return s.applied.Index() }
+
+// LastIndex returns the index of the last entry in this node's log or snapshot, committed or not.
+func (s *Store) LastIndex() uint64 { return s.raft.LastIndex() }
+
+// Term returns the term that this node is in.
+func (s *Store) Term() uint64 { return s.raft.CurrentTerm() }
+
+// Leader returns the name of the leader, as far as this node knows.
+func (s *Store) Leader() (name string, ok bool) {
+	_, id := s.raft.LeaderWithID()
+	return string(id), id != ""
+}
+
+// IsLeader reports whether this node believes to lead. Only a quorum knows for sure.
+func (s *Store) IsLeader() bool {
+	e, _ := s.leaders.look()
+	return e != nil
+}
+
+// Retain keeps a state for Retained, within bounds of number, age and memory.
+func (s *Store) Retain(root *state.Root) { s.retainer.Retain(root, time.Now()) }
+
+// Retained returns the state of an index if it is still kept, or nil.
+func (s *Store) Retained(index uint64) *state.Root { return s.retainer.Get(index, time.Now()) }

@@ -1,0 +1,94 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/peer"
+)
+
+const (
+	// maxMessageBytes bounds one message between nodes. Entries are bounded well below it by raftstore.MaxEntryBytes.
+	maxMessageBytes = 16 << 20
+	// windowBytes keeps a single connection per peer from stalling on flow control.
+	windowBytes = 4 << 20
+	// A silent connection is probed, so that a dead peer is noticed while requests wait for it.
+	keepaliveTime    = 5 * time.Second
+	keepaliveTimeout = 5 * time.Second
+)
+
+// ServerOptions are the options of the gRPC server on Mux.GRPC. Connections arrive with the handshake done.
+func ServerOptions() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.Creds(established{insecure.NewCredentials()}),
+		grpc.MaxRecvMsgSize(maxMessageBytes),
+		grpc.InitialWindowSize(windowBytes),
+		grpc.InitialConnWindowSize(windowBytes),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveTime / 2, PermitWithoutStream: true}),
+	}
+}
+
+// Connect returns a gRPC client of the peer at address. Nothing is dialled before the first request, and a broken connection
+// is dialled again by the client.
+func (m *Mux) Connect(address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
+	options = append([]grpc.DialOption{
+		grpc.WithTransportCredentials(insecure.NewCredentials()), // the dialler does the handshake
+		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+			return m.Dial(ctx, address, ProtocolGRPC)
+		}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)),
+		grpc.WithInitialWindowSize(windowBytes),
+		grpc.WithInitialConnWindowSize(windowBytes),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
+		grpc.WithDisableServiceConfig(),
+		grpc.WithDisableRetry(),
+		grpc.WithNoProxy(),
+	}, options...)
+	client, err := grpc.NewClient("passthrough:///"+address, options...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to peer %s: %w", address, err)
+	}
+	return client, nil
+}
+
+// PeerName returns the name of the node that a gRPC request came from, as its certificate has it.
+func PeerName(ctx context.Context) (string, error) {
+	p, ok := peer.FromContext(ctx)
+	if !ok {
+		return "", errors.New("request has no peer")
+	}
+	info, ok := p.AuthInfo.(credentials.TLSInfo)
+	if !ok || len(info.State.PeerCertificates) == 0 {
+		return "", errors.New("request came without a certificate")
+	}
+	return NameOf(info.State.PeerCertificates[0])
+}
+
+// established takes connections whose TLS handshake the Mux has done, and tells gRPC what it found.
+type established struct {
+	credentials.TransportCredentials
+}
+
+func (established) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	c, ok := raw.(interface{ ConnectionState() tls.ConnectionState })
+	if !ok {
+		return nil, nil, errors.New("connection without TLS on the peer address")
+	}
+	return raw, credentials.TLSInfo{
+		State:          c.ConnectionState(),
+		CommonAuthInfo: credentials.CommonAuthInfo{SecurityLevel: credentials.PrivacyAndIntegrity},
+	}, nil
+}
+
+func (e established) Clone() credentials.TransportCredentials {
+	return established{e.TransportCredentials.Clone()}
+}

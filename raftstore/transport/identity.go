@@ -1,0 +1,107 @@
+package transport
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// The protocols of the peer address, as negotiated by ALPN.
+const (
+	ProtocolRaft = "quorate-raft"
+	ProtocolGRPC = "h2"
+)
+
+const (
+	peerScheme = "quorate"
+	peerHost   = "peer"
+)
+
+// ErrNotAPeer reports a certificate of the right authority that names no peer: a client's, perhaps.
+var ErrNotAPeer = errors.New("certificate names no peer")
+
+// PeerURI returns the URI that a peer's certificate carries as subject alternative name.
+func PeerURI(name string) *url.URL {
+	return &url.URL{Scheme: peerScheme, Host: peerHost, Path: "/" + name}
+}
+
+// NameOf returns the node name in a peer's certificate, or ErrNotAPeer.
+func NameOf(cert *x509.Certificate) (string, error) {
+	for _, uri := range cert.URIs {
+		if uri.Scheme == peerScheme && uri.Host == peerHost {
+			if name := strings.TrimPrefix(uri.Path, "/"); name != "" && !strings.Contains(name, "/") {
+				return name, nil
+			}
+		}
+	}
+	return "", ErrNotAPeer
+}
+
+// serverTLS makes the listening side's configuration: a client must show a certificate of our authority that names a peer.
+func serverTLS(base *tls.Config) *tls.Config {
+	cfg := base.Clone()
+	cfg.MinVersion = tls.VersionTLS13
+	cfg.NextProtos = []string{ProtocolRaft, ProtocolGRPC}
+	cfg.ClientCAs = base.RootCAs
+	cfg.ClientAuth = tls.RequireAnyClientCert // verified below, with peers of both directions treated alike
+	cfg.VerifyConnection = func(state tls.ConnectionState) error {
+		return verifyPeer(state, base.RootCAs, x509.ExtKeyUsageClientAuth)
+	}
+	return cfg
+}
+
+// clientTLS makes the dialling side's configuration for one protocol.
+func clientTLS(base *tls.Config, protocol string) *tls.Config {
+	cfg := base.Clone()
+	cfg.MinVersion = tls.VersionTLS13
+	cfg.NextProtos = []string{protocol}
+	cfg.InsecureSkipVerify = true // replaces the host name check by verifyPeer
+	cfg.ClientSessionCache = nil
+	cfg.VerifyConnection = func(state tls.ConnectionState) error {
+		return verifyPeer(state, base.RootCAs, x509.ExtKeyUsageServerAuth)
+	}
+	return cfg
+}
+
+// verifyPeer checks the chain of the other side's certificate against the cluster's authority, and that it names a peer.
+func verifyPeer(state tls.ConnectionState, roots *x509.CertPool, usage x509.ExtKeyUsage) error {
+	if len(state.PeerCertificates) == 0 {
+		return errors.New("no certificate presented")
+	}
+	leaf := state.PeerCertificates[0]
+	intermediates := x509.NewCertPool()
+	for _, cert := range state.PeerCertificates[1:] {
+		intermediates.AddCert(cert)
+	}
+	_, err := leaf.Verify(x509.VerifyOptions{
+		Roots: roots, Intermediates: intermediates, KeyUsages: []x509.ExtKeyUsage{usage},
+	})
+	if err != nil {
+		return fmt.Errorf("verify peer certificate: %w", err)
+	}
+	_, err = NameOf(leaf)
+	return err
+}
+
+// reason says in an operator's words why a handshake failed.
+func reason(err error) string {
+	var authority x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	var remote *net.OpError
+	switch {
+	case errors.As(err, &authority):
+		return "certificate signed by another cluster key"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "certificate expired or not yet valid; compare the clocks of both nodes"
+	case errors.Is(err, ErrNotAPeer):
+		return "certificate names no peer"
+	case errors.As(err, &remote) && remote.Op == "remote error":
+		return "the other side refused us: " + remote.Err.Error()
+	default:
+		return err.Error()
+	}
+}

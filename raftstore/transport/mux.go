@@ -1,0 +1,260 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
+)
+
+const (
+	// defaultHandshakeTimeout bounds a handshake, and then the wait for the protocol's server to take the connection.
+	defaultHandshakeTimeout = 5 * time.Second
+	// maxHandshakes bounds the handshakes under way; connections beyond it are closed at once and may be tried again.
+	maxHandshakes = 256
+	// maxAcceptDelay bounds the pause after a failed accept (out of file descriptors).
+	maxAcceptDelay = time.Second
+)
+
+// Config is what a Mux needs.
+type Config struct {
+	// Addr is the address to listen on.
+	Addr string
+	// Advertise is the host:port that peers dial; empty means the address listened on.
+	Advertise string
+	// TLS holds the node's certificate (Certificates, or GetCertificate and GetClientCertificate) and in RootCAs the
+	// cluster's authority. The verification of peers is added here.
+	TLS *tls.Config
+	// HandshakeTimeout defaults to 5 s.
+	HandshakeTimeout time.Duration
+	Logger           *slog.Logger
+	Registerer       prometheus.Registerer
+}
+
+// Mux listens on the peer address and dials others'. New connections are taken from Raft and GRPC.
+type Mux struct {
+	cfg       Config
+	listener  net.Listener
+	advertise net.Addr
+	server    *tls.Config
+	clients   map[string]*tls.Config // by protocol
+	raft      *subListener
+	grpc      *subListener
+	slots     chan struct{}
+	refusals  *rate.Limiter // of log lines
+	metrics   *metrics
+
+	mu     sync.Mutex
+	conns  map[*conn]struct{} // accepted and not closed yet
+	closed bool
+}
+
+// Listen binds the peer address. Nothing is accepted before Run.
+func Listen(cfg Config) (*Mux, error) {
+	if cfg.TLS == nil || cfg.TLS.RootCAs == nil {
+		return nil, errors.New("listen on peer address: no TLS identity")
+	}
+	if cfg.HandshakeTimeout <= 0 {
+		cfg.HandshakeTimeout = defaultHandshakeTimeout
+	}
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", cfg.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on peer address %s: %w", cfg.Addr, err)
+	}
+	advertise := listener.Addr()
+	if cfg.Advertise != "" {
+		advertise = peerAddr(cfg.Advertise)
+	}
+	return &Mux{
+		cfg:       cfg,
+		listener:  listener,
+		advertise: advertise,
+		server:    serverTLS(cfg.TLS),
+		clients: map[string]*tls.Config{
+			ProtocolRaft: clientTLS(cfg.TLS, ProtocolRaft),
+			ProtocolGRPC: clientTLS(cfg.TLS, ProtocolGRPC),
+		},
+		raft:     newSubListener(advertise),
+		grpc:     newSubListener(advertise),
+		slots:    make(chan struct{}, maxHandshakes),
+		refusals: rate.NewLimiter(rate.Every(time.Second), 10),
+		metrics:  m,
+		conns:    make(map[*conn]struct{}),
+	}, nil
+}
+
+// Addr returns the address that peers dial.
+func (m *Mux) Addr() net.Addr { return m.advertise }
+
+// GRPC returns the listener of gRPC connections, for grpc.Server.Serve with ServerOptions.
+func (m *Mux) GRPC() net.Listener { return m.grpc }
+
+// Run accepts until ctx ends, then closes the listener and every accepted connection, and returns nil.
+func (m *Mux) Run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, m.close)
+	defer stop()
+	defer m.close()
+
+	var handshakes sync.WaitGroup
+	defer handshakes.Wait()
+	var delay time.Duration
+	for {
+		raw, err := m.listener.Accept()
+		if err != nil {
+			if ctx.Err() != nil || errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			delay = min(max(2*delay, 5*time.Millisecond), maxAcceptDelay)
+			m.cfg.Logger.Warn("peer connection not accepted", "error", err, "delay", delay)
+			wait(ctx, delay)
+			continue
+		}
+		delay = 0
+		select {
+		case m.slots <- struct{}{}:
+			handshakes.Go(func() {
+				defer func() { <-m.slots }()
+				m.welcome(ctx, raw)
+			})
+		default:
+			m.metrics.refused.Inc()
+			raw.Close()
+		}
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// welcome shakes hands and hands the connection to its protocol.
+func (m *Mux) welcome(ctx context.Context, raw net.Conn) {
+	ctx, cancel := context.WithTimeout(ctx, m.cfg.HandshakeTimeout)
+	defer cancel()
+	c := &conn{Conn: tls.Server(raw, m.server), mux: m}
+	if !m.track(c) {
+		raw.Close()
+		return
+	}
+	if err := c.HandshakeContext(ctx); err != nil {
+		if !errors.Is(ctx.Err(), context.Canceled) { // by the end of Run, which is nobody's fault
+			m.refuse(raw.RemoteAddr(), err)
+		}
+		c.Close()
+		return
+	}
+	var to *subListener
+	switch c.ConnectionState().NegotiatedProtocol {
+	case ProtocolRaft:
+		to = m.raft
+	case ProtocolGRPC:
+		to = m.grpc
+	default:
+		m.refuse(raw.RemoteAddr(), errors.New("no protocol agreed on"))
+		c.Close()
+		return
+	}
+	if err := to.offer(ctx, c); err != nil {
+		c.Close()
+	}
+}
+
+// refuse notes a failed handshake. A port scan's line is wanted once, not a thousand times.
+func (m *Mux) refuse(remote net.Addr, err error) {
+	m.metrics.refused.Inc()
+	if m.refusals.Allow() {
+		m.cfg.Logger.Warn("peer connection refused", "remote", remote.String(), "reason", reason(err))
+	}
+}
+
+func (m *Mux) track(c *conn) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return false
+	}
+	m.conns[c] = struct{}{}
+	m.metrics.open.Set(float64(len(m.conns)))
+	return true
+}
+
+func (m *Mux) forget(c *conn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.conns, c)
+	m.metrics.open.Set(float64(len(m.conns)))
+}
+
+// Close ends a Mux whose Run was never called.
+func (m *Mux) Close() error {
+	m.close()
+	return nil
+}
+
+// close may be called more than once. Sockets are closed under TLS's feet: a peer that doesn't read must not hold us up.
+func (m *Mux) close() {
+	m.mu.Lock()
+	m.closed = true
+	conns := make([]*conn, 0, len(m.conns))
+	for c := range m.conns {
+		conns = append(conns, c)
+	}
+	m.mu.Unlock()
+
+	m.listener.Close()
+	m.raft.Close()
+	m.grpc.Close()
+	for _, c := range conns {
+		c.NetConn().Close()
+		m.forget(c)
+	}
+}
+
+// Dial connects to a peer for one protocol, handshake included. An error says why in an operator's words.
+func (m *Mux) Dial(ctx context.Context, address, protocol string) (net.Conn, error) {
+	cfg, ok := m.clients[protocol]
+	if !ok {
+		return nil, fmt.Errorf("dial peer %s: no such protocol %q", address, protocol)
+	}
+	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("dial peer %s: %w", address, err)
+	}
+	c := tls.Client(raw, cfg)
+	if err := c.HandshakeContext(ctx); err != nil {
+		raw.Close()
+		return nil, fmt.Errorf("dial peer %s: %s: %w", address, reason(err), err)
+	}
+	if got := c.ConnectionState().NegotiatedProtocol; got != protocol {
+		raw.Close()
+		return nil, fmt.Errorf("dial peer %s: it does not speak %s", address, protocol)
+	}
+	return c, nil
+}
+
+// conn is an accepted connection that the Mux closes when it ends.
+type conn struct {
+	*tls.Conn
+	mux *Mux
+}
+
+func (c *conn) Close() error {
+	c.mux.forget(c)
+	return c.Conn.Close()
+}

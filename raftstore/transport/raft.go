@@ -1,0 +1,118 @@
+package transport
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+)
+
+// raftConnections is how many idle connections to one peer are kept: replication, heartbeat and a vote.
+const raftConnections = 3
+
+// Raft is the transport handed to the Raft library.
+type Raft struct {
+	*raft.NetworkTransport
+	resolve func(name string) (addr string, ok bool)
+	dialled *dialled
+	muted   atomic.Bool
+}
+
+// errMuted is what a muted transport answers.
+var errMuted = errors.New("muted: this node has given up leadership")
+
+var (
+	_ raft.Transport   = (*Raft)(nil)
+	_ raft.WithPreVote = (*Raft)(nil)
+	_ raft.WithClose   = (*Raft)(nil)
+)
+
+// Raft makes the transport of the Raft library over the Mux; call it once. Resolve tells a server's current address and may
+// be nil or not know it: the address in Raft's configuration serves then. Timeout bounds each request (a snapshot's is
+// scaled by its size).
+func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Duration, logger hclog.Logger) *Raft {
+	conns := &dialled{open: make(map[net.Conn]struct{})}
+	return &Raft{
+		dialled: conns,
+		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+			Stream:  stream{subListener: m.raft, mux: m, dialled: conns},
+			MaxPool: raftConnections,
+			Timeout: timeout,
+			Logger:  logger,
+		}),
+		resolve: resolve,
+	}
+}
+
+// SetHeartbeatHandler installs nothing. With the library's fast path a heartbeat changes term and state on the transport's
+// goroutine while the main loop writes as leader or grants a vote, and nodes come to commit different values at one index
+// (hashicorp/raft#695).
+func (t *Raft) SetHeartbeatHandler(func(raft.RPC)) {}
+
+// Mute makes this node silent as a leader: it sends no heartbeats and no entries, so that the others elect another one. Votes
+// and answers go on.
+func (t *Raft) Mute(mute bool) { t.muted.Store(mute) }
+
+// Abort breaks all connections to peers and lets no new ones be made, so that requests under way fail now: Raft's shutdown
+// waits for them.
+func (t *Raft) Abort() { t.dialled.abort() }
+
+// Close ends the transport with its pooled connections, which the library's own Close leaves open.
+func (t *Raft) Close() error {
+	t.Abort()
+	t.NetworkTransport.CloseStreams()
+	return t.NetworkTransport.Close()
+}
+
+func (t *Raft) addressOf(id raft.ServerID, known raft.ServerAddress) raft.ServerAddress {
+	if t.resolve != nil {
+		if addr, ok := t.resolve(string(id)); ok {
+			return raft.ServerAddress(addr)
+		}
+	}
+	return known
+}
+
+// AppendEntriesPipeline implements raft.Transport.
+func (t *Raft) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipeline, error) {
+	if t.muted.Load() {
+		return nil, errMuted
+	}
+	pipeline, err := t.NetworkTransport.AppendEntriesPipeline(id, t.addressOf(id, to))
+	if err != nil {
+		return nil, err
+	}
+	return newPipeline(pipeline, t), nil
+}
+
+// AppendEntries implements raft.Transport.
+func (t *Raft) AppendEntries(id raft.ServerID, to raft.ServerAddress, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) error {
+	if t.muted.Load() {
+		return errMuted
+	}
+	return t.NetworkTransport.AppendEntries(id, t.addressOf(id, to), req, resp)
+}
+
+// RequestVote implements raft.Transport.
+func (t *Raft) RequestVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
+	return t.NetworkTransport.RequestVote(id, t.addressOf(id, to), req, resp)
+}
+
+// RequestPreVote implements raft.WithPreVote.
+func (t *Raft) RequestPreVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
+	return t.NetworkTransport.RequestPreVote(id, t.addressOf(id, to), req, resp)
+}
+
+// InstallSnapshot implements raft.Transport.
+func (t *Raft) InstallSnapshot(id raft.ServerID, to raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
+	return t.NetworkTransport.InstallSnapshot(id, t.addressOf(id, to), req, resp, data)
+}
+
+// TimeoutNow implements raft.Transport.
+func (t *Raft) TimeoutNow(id raft.ServerID, to raft.ServerAddress, req *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
+	return t.NetworkTransport.TimeoutNow(id, t.addressOf(id, to), req, resp)
+}

@@ -1,0 +1,74 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// stream is the Raft library's view of the Mux. Its address is the advertised one: the library writes it into requests.
+type stream struct {
+	*subListener
+	mux     *Mux
+	dialled *dialled
+}
+
+func (s stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	c, err := s.mux.Dial(ctx, string(address), ProtocolRaft)
+	if err != nil {
+		return nil, err
+	}
+	return s.dialled.add(c)
+}
+
+// dialled are the connections to peers that are open.
+type dialled struct {
+	mu      sync.Mutex
+	open    map[net.Conn]struct{}
+	aborted bool
+}
+
+var errAborted = errors.New("transport is closing")
+
+func (d *dialled) add(c net.Conn) (net.Conn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.aborted {
+		c.Close()
+		return nil, errAborted
+	}
+	d.open[c] = struct{}{}
+	return &dialledConn{c, d}, nil
+}
+
+func (d *dialled) abort() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.aborted = true
+	for c := range d.open {
+		if t, ok := c.(*tls.Conn); ok {
+			c = t.NetConn() // TLS would wait to say goodbye to a peer that doesn't read
+		}
+		c.Close()
+	}
+	clear(d.open)
+}
+
+type dialledConn struct {
+	net.Conn
+	owner *dialled
+}
+
+func (c *dialledConn) Close() error {
+	c.owner.mu.Lock()
+	delete(c.owner.open, c.Conn)
+	c.owner.mu.Unlock()
+	return c.Conn.Close()
+}

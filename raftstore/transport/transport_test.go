@@ -1,0 +1,232 @@
+package transport_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+
+	"quorate/proto/peerpb"
+	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/transport"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// logBuffer collects log lines.
+type logBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+func listen(t *testing.T, identity *tls.Config, timeout time.Duration) (*transport.Mux, *logBuffer) {
+	t.Helper()
+	out := &logBuffer{}
+	m, err := transport.Listen(transport.Config{
+		Addr: "127.0.0.1:0", TLS: identity, HandshakeTimeout: timeout,
+		Logger: slog.New(slog.NewTextHandler(out, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- m.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return m, out
+}
+
+func TestMuxRefuses(t *testing.T) {
+	ours, theirs := testcluster.NewAuthority(t), testcluster.NewAuthority(t)
+	m, out := listen(t, ours.Peer(t, "n1"), 200*time.Millisecond)
+	cases := map[string]struct {
+		identity *tls.Config
+		line     string
+	}{
+		"another_cluster_key": {theirs.Peer(t, "n2"), "certificate signed by another cluster key"},
+		"no_peer":             {ours.Certificate(t, time.Now().Add(time.Hour)), "certificate names no peer"},
+		"expired": {
+			ours.Certificate(t, time.Now().Add(-time.Minute), transport.PeerURI("n2")), "certificate expired",
+		},
+		"no_certificate": {&tls.Config{}, "didn't provide a certificate"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			cfg := c.identity.Clone()
+			cfg.InsecureSkipVerify = true
+			cfg.NextProtos = []string{transport.ProtocolGRPC}
+			conn, err := tls.Dial("tcp", m.Addr().String(), cfg)
+			if err == nil { // TLS 1.3: the client learns of it when it reads
+				_, err = io.ReadAll(conn)
+				conn.Close()
+			}
+			if err == nil {
+				t.Error("connection was accepted")
+			}
+			testcluster.Eventually(t, "one clear line", func() bool { return strings.Contains(out.String(), c.line) })
+			if !strings.Contains(out.String(), "remote=127.0.0.1:") {
+				t.Error("the line doesn't say who")
+			}
+		})
+	}
+	t.Run("silence", func(t *testing.T) {
+		conn, err := net.Dial("tcp", m.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := io.ReadAll(conn); err != nil && !errors.Is(err, io.EOF) {
+			t.Log(err) // a reset is as good as an end
+		}
+	})
+	t.Run("dialling_into_another_cluster_says_so", func(t *testing.T) {
+		stranger, _ := listen(t, theirs.Peer(t, "n2"), time.Second)
+		_, err := stranger.Dial(t.Context(), m.Addr().String(), transport.ProtocolGRPC)
+		if err == nil || !strings.Contains(err.Error(), "certificate signed by another cluster key") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// echo serves Confirm with the caller's name's length as term.
+type echo struct {
+	peerpb.UnimplementedStoreServer
+}
+
+func (echo) Confirm(ctx context.Context, _ *peerpb.ConfirmRequest) (*peerpb.ConfirmResponse, error) {
+	name, err := transport.PeerName(ctx)
+	return &peerpb.ConfirmResponse{Term: uint64(len(name))}, err
+}
+
+func TestMuxRoutes(t *testing.T) {
+	authority := testcluster.NewAuthority(t)
+	server, _ := listen(t, authority.Peer(t, "server"), 0)
+	client, _ := listen(t, authority.Peer(t, "client"), 0)
+
+	t.Run("h2_to_grpc_with_the_peer's_name", func(t *testing.T) {
+		s := grpc.NewServer(transport.ServerOptions()...)
+		peerpb.RegisterStoreServer(s, echo{})
+		var serving sync.WaitGroup
+		serving.Go(func() { _ = s.Serve(server.GRPC()) })
+		defer serving.Wait()
+		defer s.Stop()
+		conn, err := client.Connect(server.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		resp, err := peerpb.NewStoreClient(conn).Confirm(t.Context(), &peerpb.ConfirmRequest{})
+		if err != nil || resp.GetTerm() != uint64(len("client")) {
+			t.Errorf("got %v, %v", resp, err)
+		}
+	})
+
+	t.Run("quorate-raft_to_raft_with_heartbeats_in_the_queue_695", func(t *testing.T) {
+		to := server.Raft(nil, time.Second, hclog.NewNullLogger())
+		defer to.Close()
+		fast := make(chan struct{}, 1)
+		to.SetHeartbeatHandler(func(raft.RPC) { fast <- struct{}{} })
+		var answering sync.WaitGroup
+		answering.Go(func() {
+			rpc := <-to.Consumer()
+			rpc.Respond(&raft.AppendEntriesResponse{Term: 7, Success: true}, nil)
+		})
+		from := client.Raft(func(string) (string, bool) { return server.Addr().String(), true }, time.Second, hclog.NewNullLogger())
+		defer from.Close()
+		var resp raft.AppendEntriesResponse
+		heartbeat := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{Addr: []byte("x")}, Term: 7}
+		if err := from.AppendEntries("server", "nowhere:1", heartbeat, &resp); err != nil || resp.Term != 7 {
+			t.Errorf("got %+v, %v", resp, err)
+		}
+		answering.Wait()
+		select {
+		case <-fast:
+			t.Error("a heartbeat took the fast path")
+		default:
+		}
+		from.Mute(true)
+		if err := from.AppendEntries("server", "nowhere:1", heartbeat, &resp); err == nil {
+			t.Error("muted, it still speaks")
+		}
+	})
+}
+
+// TestPipelineAfterRefusal plays the library's replication on a pipeline: it takes answers up to the first bad one, and sends
+// until it notices. On the library's own pipeline the last send never returns.
+func TestPipelineAfterRefusal(t *testing.T) {
+	authority := testcluster.NewAuthority(t)
+	server, _ := listen(t, authority.Peer(t, "server"), 0)
+	client, _ := listen(t, authority.Peer(t, "client"), 0)
+	to := server.Raft(nil, time.Second, hclog.NewNullLogger())
+	from := client.Raft(nil, time.Second, hclog.NewNullLogger())
+	ctx, cancel := context.WithCancel(t.Context())
+	var answering sync.WaitGroup
+	answering.Go(func() {
+		for {
+			select {
+			case rpc := <-to.Consumer():
+				rpc.Respond(&raft.AppendEntriesResponse{}, nil) // refused
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	p, err := from.AppendEntriesPipeline("server", raft.ServerAddress(server.Addr().String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{Addr: []byte("x")}, Term: 1, PrevLogEntry: 1}
+	if _, err := p.AppendEntries(req, &raft.AppendEntriesResponse{}); err != nil {
+		t.Fatal(err)
+	}
+	if answer := <-p.Consumer(); answer.Response().Success {
+		t.Fatal("not refused")
+	}
+	sent := make(chan error, 1)
+	go func() {
+		var err error
+		for range 10 { // the library may win this race any number of times
+			if _, err = p.AppendEntries(req, &raft.AppendEntriesResponse{}); err != nil {
+				break
+			}
+		}
+		sent <- err
+	}()
+	if err := <-sent; err == nil {
+		t.Error("a refused pipeline goes on")
+	}
+	if err := errors.Join(p.Close(), from.Close(), to.Close()); err != nil {
+		t.Error(err)
+	}
+	cancel()
+	answering.Wait()
+}

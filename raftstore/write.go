@@ -1,0 +1,158 @@
+package raftstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"quorate/proto/peerpb"
+	"quorate/raftstore/forward"
+	"quorate/raftstore/state"
+)
+
+// Create stores an object and returns it as it is stored. Errors: *state.Exists, *state.GuardFailed; ErrUnavailable,
+// ErrTooLarge, ErrClosed when surely nothing was written; ErrUnknownOutcome when it may have been. This node has applied the
+// write when Create returns (semantics N5).
+func (s *Store) Create(ctx context.Context, c Create) (*state.Object, error) {
+	cmd, err := c.command()
+	if err != nil {
+		return nil, err
+	}
+	index, err := s.write(ctx, cmd)
+	if err != nil {
+		return nil, fmt.Errorf("create: %w", err)
+	}
+	return stored(c.Object, c.Key, index, index), nil
+}
+
+// Update replaces an object and returns it as it is stored. Errors as Create's, and *state.NotFound, *state.Conflict,
+// *state.UIDMismatch.
+func (s *Store) Update(ctx context.Context, u Update) (*state.Object, error) {
+	cmd, err := u.command()
+	if err != nil {
+		return nil, err
+	}
+	index, err := s.write(ctx, cmd)
+	if err != nil {
+		return nil, fmt.Errorf("update: %w", err)
+	}
+	return stored(u.Object, u.Key, index, u.Previous.Created), nil
+}
+
+// Delete removes an object and returns its final state, with the deletion's index as version. Errors as Update's.
+func (s *Store) Delete(ctx context.Context, d Delete) (*state.Object, error) {
+	cmd, err := d.command()
+	if err != nil {
+		return nil, err
+	}
+	index, err := s.write(ctx, cmd)
+	if err != nil {
+		return nil, fmt.Errorf("delete: %w", err)
+	}
+	return stored(d.final(), d.Key, index, d.Previous.Created), nil
+}
+
+// stored is the object as applying its entry at index made it.
+func stored(o *state.Object, key state.Key, index, created uint64) *state.Object {
+	made := *o
+	made.Key, made.Version, made.Created = key, index, created
+	made.Value = state.Splice(o.Value, o.VersionOffset, index)
+	return &made
+}
+
+// write finds the command's outcome. What is surely not applied is tried again, with whoever leads then, for as long as a
+// change of leader may reasonably take; nothing else is tried twice.
+func (s *Store) write(ctx context.Context, c *command) (uint64, error) {
+	giveUp := time.Now().Add(s.patience())
+	for {
+		_, changed := s.leaders.look()
+		r := s.attempt(ctx, c)
+		switch r.outcome {
+		case peerpb.Outcome_APPLIED, peerpb.Outcome_REFUSED:
+			s.metrics.outcome(r)
+			return r.index, s.settle(ctx, r)
+		case peerpb.Outcome_UNKNOWN:
+			s.metrics.outcome(r)
+			return 0, r.asError()
+		}
+		final := errors.Is(r.err, ErrClosed) || errors.Is(r.err, ErrTooLarge)
+		if final || ctx.Err() != nil || time.Now().After(giveUp) {
+			s.metrics.outcome(r)
+			return 0, r.asError()
+		}
+		s.metrics.retries.Inc()
+		pause(ctx, changed, retryPause)
+	}
+}
+
+// settle waits until this node has applied what the outcome speaks of, so that a cached read after the answer sees it. The
+// outcome is known whether or not that comes in time.
+func (s *Store) settle(ctx context.Context, r result) error {
+	if err := s.await(ctx, r.index); err != nil {
+		s.metrics.unsettled.Inc()
+	}
+	return r.asError()
+}
+
+// patience bounds how long a request waits for a leader: a few election timeouts (semantics N7).
+func (s *Store) patience() time.Duration { return 3 * s.cfg.timeout() }
+
+// attempt takes the command to the leader once.
+func (s *Store) attempt(ctx context.Context, c *command) result {
+	if err := s.open(); err != nil {
+		return notApplied(err)
+	}
+	name, address, known := s.leaderAddress()
+	switch {
+	case !known:
+		return notLeader(errors.New("no leader known"))
+	case name == s.cfg.Name:
+		return s.propose(ctx, c)
+	default:
+		return s.forward(ctx, name, address, c)
+	}
+}
+
+// forward hands the command to the leader.
+func (s *Store) forward(ctx context.Context, name, address string, c *command) result {
+	start := time.Now()
+	resp, err := s.peers.Write(ctx, name, address, &peerpb.WriteRequest{Entry: c.data, ClusterId: s.ClusterID()})
+	s.metrics.forwarded.Observe(time.Since(start).Seconds())
+	switch {
+	case errors.Is(err, forward.ErrNotSent):
+		return notApplied(err)
+	case err != nil:
+		return unknown(err)
+	}
+	switch resp.GetOutcome() {
+	case peerpb.Outcome_APPLIED:
+		return applied(resp.GetIndex())
+	case peerpb.Outcome_REFUSED:
+		if refusal := c.Decode(resp.GetRefusal()); refusal != nil {
+			return refused(resp.GetIndex(), refusal)
+		}
+		return unknown(fmt.Errorf("leader %s refused for a reason unknown here: %s", name, resp.GetMessage()))
+	case peerpb.Outcome_NOT_APPLIED:
+		return notApplied(fmt.Errorf("leader %s: %s", name, resp.GetMessage()))
+	case peerpb.Outcome_NOT_LEADER:
+		return notLeader(fmt.Errorf("%s is not the leader", name))
+	default:
+		return unknown(fmt.Errorf("leader %s: %s", name, resp.GetMessage()))
+	}
+}
+
+// leaderAddress tells who leads and where to reach it, as far as this node knows.
+func (s *Store) leaderAddress() (name, address string, known bool) {
+	addr, id := s.raft.LeaderWithID()
+	if id == "" {
+		return "", "", false
+	}
+	name, address = string(id), string(addr)
+	if s.cfg.AddressOf != nil {
+		if current, ok := s.cfg.AddressOf(name); ok {
+			address = current
+		}
+	}
+	return name, address, true
+}
