@@ -28,7 +28,7 @@ func TestTransferForEver(t *testing.T) {
 		log := raft.NewInmemStore()
 		cfg := config("a")
 		cfg.ElectionTimeout, cfg.HeartbeatTimeout, cfg.LeaderLeaseTimeout = time.Second, time.Second, time.Second
-		r, err := raft.NewRaft(cfg, &counter{}, log, log, raft.NewInmemSnapshotStore(), trans)
+		r, err := raft.NewRaft(cfg, &counter{}, log, log, raft.NewInmemSnapshotStore(), oneAtATime{trans})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,6 +95,14 @@ func TestTransferForEver(t *testing.T) {
 			t.Log("not provoked this time; the node takes writes")
 		}
 	})
+}
+
+// oneAtATime is the library's transport without pipelining, as with MaxRPCsInFlight 1: a replication that hangs then takes up
+// nothing more, on a machine of any speed.
+type oneAtATime struct{ peerTransport }
+
+func (oneAtATime) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.AppendPipeline, error) {
+	return nil, raft.ErrPipelineReplicationNotSupported
 }
 
 // cutShort makes the replica try to hand over to b, which does not answer, and lose leadership to c meanwhile.
