@@ -111,8 +111,10 @@ func Verbs(k *schema.Kind) []string {
 	}{
 		{route.VerbCreate, schema.OpCreate},
 		{route.VerbDelete, schema.OpDelete},
+		{route.VerbDeleteCollection, schema.OpDeleteCollection},
 		{route.VerbGet, schema.OpRead},
 		{route.VerbList, schema.OpList},
+		{route.VerbPatch, schema.OpPatch},
 		{route.VerbUpdate, schema.OpReplace},
 		{route.VerbWatch, schema.OpWatchQuery},
 	} {
@@ -145,7 +147,7 @@ func (r *resource) endpoint(op schema.Operations, verb string, class route.Class
 func (r *resource) register(add func(method, path string, e *route.Endpoint)) {
 	offered := func(method, path string, e *route.Endpoint) {
 		if e != nil {
-			e.NamesNamespace = strings.HasSuffix(path, "/namespaces/:namespace")
+			e.NamesNamespace = r.kind.Plural == "namespaces" && strings.Contains(path, "/:namespace")
 			add(method, path, e)
 		}
 	}
@@ -170,7 +172,10 @@ func (r *resource) register(add func(method, path string, e *route.Endpoint)) {
 	offered(http.MethodGet, collection, r.listEndpoint(schema.OpList))
 	offered(http.MethodGet, item, r.endpoint(schema.OpRead, route.VerbGet, route.ClassRead, r.get))
 	offered(http.MethodPut, item, r.endpoint(schema.OpReplace, route.VerbUpdate, route.ClassWrite, r.replace))
+	offered(http.MethodPatch, item, r.endpoint(schema.OpPatch, route.VerbPatch, route.ClassWrite, r.patch))
 	offered(http.MethodDelete, item, r.endpoint(schema.OpDelete, route.VerbDelete, route.ClassWrite, r.delete))
+	offered(http.MethodDelete, collection,
+		r.endpoint(schema.OpDeleteCollection, route.VerbDeleteCollection, route.ClassWrite, r.deleteCollection))
 	r.registerSubresources(offered, item)
 	r.registerWatches(offered, collection, item)
 }
@@ -205,25 +210,24 @@ func (r *resource) registerWatches(add func(method, path string, e *route.Endpoi
 	add(http.MethodGet, watched(item), stream(schema.OpWatchOne))
 }
 
-// registerSubresources answers for the subresources of the specification: the paths exist, no method does yet.
+// registerSubresources adds the paths of /status and /finalize (H).
 func (r *resource) registerSubresources(add func(method, path string, e *route.Endpoint), item string) {
 	for _, s := range []struct {
 		op           schema.Operations
 		method, name string
+		verb         string
+		class        route.Class
+		serve        func(c *route.Call) error
 	}{
-		{schema.OpStatusRead, http.MethodGet, "status"},
-		{schema.OpStatusReplace, http.MethodPut, "status"},
-		{schema.OpStatusPatch, http.MethodPatch, "status"},
-		{schema.OpFinalizeReplace, http.MethodPut, "finalize"},
+		{schema.OpStatusRead, http.MethodGet, "status", route.VerbGet, route.ClassRead, r.get},
+		{schema.OpStatusReplace, http.MethodPut, "status", route.VerbUpdate, route.ClassWrite, r.replaceStatus},
+		{schema.OpStatusPatch, http.MethodPatch, "status", route.VerbPatch, route.ClassWrite, r.patchStatus},
+		{schema.OpFinalizeReplace, http.MethodPut, "finalize", route.VerbUpdate, route.ClassWrite, r.finalize},
 	} {
-		e := r.endpoint(s.op, strings.ToLower(s.method), route.ClassRead, func(c *route.Call) error {
-			return status.NewNotSupported(c.Subject(), "subresource "+s.name, "")
-		})
-		if e == nil {
-			continue
+		if e := r.endpoint(s.op, s.verb, s.class, s.serve); e != nil {
+			e.Subresource = s.name
+			add(s.method, item+"/"+s.name, e)
 		}
-		e.Subresource = s.name
-		add(s.method, item+"/"+s.name, e)
 	}
 }
 

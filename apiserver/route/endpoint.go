@@ -22,6 +22,9 @@ const (
 	VerbCreate = "create"
 	VerbUpdate = "update"
 	VerbDelete = "delete"
+	VerbPatch  = "patch"
+
+	VerbDeleteCollection = "deletecollection"
 )
 
 // Endpoint is one method of one path, or of a family of paths.

@@ -1,0 +1,160 @@
+package specification
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"quorate/apiserver/internal/testserver"
+)
+
+// row is one rule with its proof.
+type row struct {
+	// id is one of testdata/rows.tsv, or several that one test proves, with spaces between them.
+	id  string
+	run func(t *testing.T, s *testserver.Server)
+}
+
+// section is a chapter, tested on a server of its own, in order.
+type section struct {
+	name string
+	rows []row
+}
+
+// sections are all chapters; each has a file.
+var sections = []section{}
+
+// TestSpecification runs every row and accounts for all of them.
+func TestSpecification(t *testing.T) {
+	known := readRows(t)
+	leftOut := readLeftOut(t)
+	covered := map[string]bool{}
+	for _, sec := range sections {
+		for _, r := range sec.rows {
+			for _, id := range strings.Fields(r.id) {
+				if known[id] == "" {
+					t.Errorf("section %s tests %s, which testdata/rows.tsv lacks", sec.name, id)
+				}
+				covered[id] = true
+			}
+		}
+	}
+	account(t, known, covered, leftOut)
+	for _, sec := range sections {
+		t.Run(sec.name, func(t *testing.T) {
+			t.Parallel()
+			s := testserver.Start(t, nil)
+			for _, r := range sec.rows {
+				t.Run(r.id, func(t *testing.T) { r.run(t, s) })
+			}
+		})
+	}
+}
+
+// account fails for rows with neither test nor reason, and prints how many there are by section.
+func account(t *testing.T, known map[string]string, covered map[string]bool, leftOut map[string]string) {
+	t.Helper()
+	type count struct{ rows, covered, left, open int }
+	counts := map[string]*count{}
+	for id := range known {
+		part := partOf(id)
+		if counts[part] == nil {
+			counts[part] = &count{}
+		}
+		c := counts[part]
+		c.rows++
+		switch {
+		case covered[id] && leftOut[id] != "":
+			t.Errorf("row %s has a test, and is in LEFT_OUT.md", id)
+		case covered[id]:
+			c.covered++
+		case leftOut[id] != "":
+			c.left++
+		default:
+			c.open++
+		}
+	}
+	for id := range leftOut {
+		if known[id] == "" {
+			t.Errorf("LEFT_OUT.md names %s, which testdata/rows.tsv lacks", id)
+		}
+	}
+	parts := make([]string, 0, len(counts))
+	for part := range counts {
+		parts = append(parts, part)
+	}
+	slices.Sort(parts)
+	var b strings.Builder
+	var all count
+	for _, part := range parts {
+		c := counts[part]
+		fmt.Fprintf(&b, "\n%-4s %3d rows, %3d covered, %3d left out, %3d open", part, c.rows, c.covered, c.left, c.open)
+		all.rows, all.covered, all.left, all.open = all.rows+c.rows, all.covered+c.covered, all.left+c.left, all.open+c.open
+	}
+	fmt.Fprintf(&b, "\nall  %3d rows, %3d covered, %3d left out, %3d open", all.rows, all.covered, all.left, all.open)
+	t.Log(b.String())
+}
+
+// partOf is the chapter of an id: "A" of A12, "§4" of §4.4-limit.
+func partOf(id string) string {
+	return chapter.FindString(id)
+}
+
+var chapter = regexp.MustCompile(`^(?:§\d+|[A-Z])`)
+
+func readRows(t *testing.T) map[string]string {
+	t.Helper()
+	rows := map[string]string{}
+	for line := range lines(t, "testdata/rows.tsv") {
+		id, title, ok := strings.Cut(line, "\t")
+		if !ok || rows[id] != "" {
+			t.Fatalf("testdata/rows.tsv: %q", line)
+		}
+		rows[id] = title
+	}
+	return rows
+}
+
+// readLeftOut reads the table of LEFT_OUT.md.
+func readLeftOut(t *testing.T) map[string]string {
+	t.Helper()
+	rows := map[string]string{}
+	for line := range lines(t, "LEFT_OUT.md") {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			continue
+		}
+		ids, reason := strings.TrimSpace(cells[1]), strings.TrimSpace(strings.Join(cells[2:len(cells)-1], "|"))
+		if ids == "row" || strings.HasPrefix(ids, "---") {
+			continue
+		}
+		for id := range strings.FieldsSeq(strings.ReplaceAll(ids, ",", " ")) {
+			rows[id] = reason
+		}
+	}
+	return rows
+}
+
+func lines(t *testing.T, name string) func(yield func(string) bool) {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(yield func(string) bool) {
+		defer f.Close()
+		scanner := bufio.NewScanner(f)
+		for scanner.Scan() {
+			if !yield(scanner.Text()) {
+				return
+			}
+		}
+		if err := scanner.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
