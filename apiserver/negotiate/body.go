@@ -16,43 +16,83 @@ type Source uint8
 const (
 	SourceJSON Source = iota
 	SourceYAML
+	SourceProtobuf
 	SourceUnknown // to be found out from the bytes
 )
 
-// Sent returns the form of a body by its Content-Type; parameters are ignored (semantics A41, A42).
-func Sent(contentType string) (Source, error) {
+// Sent returns the form of a body by its Content-Type; parameters are ignored (semantics A41, A42, B19).
+func Sent(contentType string) Source {
 	media, _, _ := strings.Cut(contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(media)) {
 	case "", jsonType:
-		return SourceJSON, nil
+		return SourceJSON
 	case yamlType, "application/x-yaml", "text/yaml":
-		return SourceYAML, nil
+		return SourceYAML
 	case protobufType, kubernetesProtobufType:
-		return 0, unsupported()
+		return SourceProtobuf
 	}
-	return SourceUnknown, nil
+	return SourceUnknown
 }
 
-func unsupported() error { return status.NewUnsupportedMediaType([]string{jsonType, yamlType}) }
+// Body is a request's body, ready to be decoded, more than once if need be: JSON text, or protobuf in its envelope.
+type Body struct {
+	bytes    []byte
+	protobuf bool
+}
 
-// Decode turns a request body into JSON text of at most maxBytes. What the type does not tell is sniffed: JSON, else YAML
-// (Z3). The body is not changed.
-func Decode(body []byte, source Source, maxBytes int) ([]byte, error) {
+// NewBody takes the bytes of a body. YAML becomes JSON text of at most maxBytes. What the type does not tell is sniffed:
+// protobuf by its magic, else JSON, else YAML (Z3). The bytes are kept and not changed.
+func NewBody(sent []byte, source Source, maxBytes int) (Body, error) {
 	switch source {
 	case SourceJSON:
-		return body, nil
+		return Body{bytes: sent}, nil
+	case SourceProtobuf:
+		return Body{bytes: sent, protobuf: true}, nil
 	case SourceYAML:
-		return schema.YAMLToJSON(body, maxBytes)
+		decoded, err := schema.YAMLToJSON(sent, maxBytes)
+		return Body{bytes: decoded}, err
 	}
 	switch {
-	case len(bytes.TrimSpace(body)) == 0, json.Valid(body):
-		return body, nil
-	case bytes.HasPrefix(body, []byte("k8s\x00")): // protobuf
-		return nil, unsupported()
+	case bytes.HasPrefix(sent, []byte(magic)):
+		return Body{bytes: sent, protobuf: true}, nil
+	case len(bytes.TrimSpace(sent)) == 0, json.Valid(sent):
+		return Body{bytes: sent}, nil
 	}
-	decoded, err := schema.YAMLToJSON(body, maxBytes)
+	decoded, err := schema.YAMLToJSON(sent, maxBytes)
 	if err != nil || !bytes.HasPrefix(decoded, []byte("{")) {
-		return nil, unsupported()
+		return Body{}, unsupported(true)
 	}
-	return decoded, nil
+	return Body{bytes: decoded}, nil
+}
+
+// magic begins every protobuf body (B20).
+const magic = "k8s\x00"
+
+// unsupported refuses a body whose type is not consumed.
+func unsupported(protobuf bool) error {
+	if protobuf {
+		return status.NewUnsupportedMediaType([]string{jsonType, yamlType, protobufType})
+	}
+	return status.NewUnsupportedMediaType([]string{jsonType, yamlType})
+}
+
+// Empty reports whether nothing was sent.
+func (b Body) Empty() bool {
+	return len(b.bytes) == 0 || !b.protobuf && len(bytes.TrimSpace(b.bytes)) == 0
+}
+
+// Decode reads the body as an object of a kind, as schema.Kind.Decode does.
+func (b Body) Decode(k *schema.Kind) (*schema.Object, schema.Problems, error) {
+	if !b.protobuf || b.Empty() {
+		return k.Decode(b.bytes)
+	}
+	return nil, schema.Problems{}, unsupported(false)
+}
+
+// DecodeMessage reads the body as a message that is no object of a kind, such as DeleteOptions.
+func (b Body) DecodeMessage(m *schema.Message) (*schema.Value, schema.Problems, error) {
+	if !b.protobuf {
+		return m.Decode(b.bytes)
+	}
+	return nil, schema.Problems{}, unsupported(false)
 }

@@ -110,17 +110,13 @@ func (o *deleteOptions) check(c *route.Call, previous *state.Object) error {
 }
 
 // readDeleteBody reads a DELETE's body, which may be of any type when it is empty (G7).
-func readDeleteBody(c *route.Call) ([]byte, error) {
+func readDeleteBody(c *route.Call) (negotiate.Body, error) {
 	if c.R.ContentLength == 0 {
-		return nil, nil
-	}
-	source, err := negotiate.Sent(c.R.Header.Get("Content-Type"))
-	if err != nil {
-		return nil, err
+		return negotiate.Body{}, nil
 	}
 	body, err := c.Body()
 	if err != nil {
-		return nil, err
+		return negotiate.Body{}, err
 	}
-	return negotiate.Decode(body, source, route.MaxBodyBytes)
+	return negotiate.NewBody(body, negotiate.Sent(c.R.Header.Get("Content-Type")), route.MaxBodyBytes)
 }

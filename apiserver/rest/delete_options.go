@@ -1,13 +1,13 @@
 package rest
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"quorate/apiserver/deletion"
+	"quorate/apiserver/negotiate"
 	"quorate/apiserver/route"
 	"quorate/apiserver/schema"
 	"quorate/apiserver/status"
@@ -39,7 +39,7 @@ func (r *resource) readDeleteOptions(c *route.Call) (*deleteOptions, error) {
 		return nil, err
 	}
 	opts := &deleteOptions{}
-	if len(bytes.TrimSpace(body)) > 0 {
+	if !body.Empty() {
 		if err := r.readBodyOptions(opts, body); err != nil {
 			return nil, err
 		}
@@ -56,8 +56,8 @@ func (r *resource) readDeleteOptions(c *route.Call) (*deleteOptions, error) {
 	return opts, r.checkPropagation(c, opts)
 }
 
-func (r *resource) readBodyOptions(opts *deleteOptions, body []byte) error {
-	v, _, err := r.Handlers.deleteOptions.Decode(body)
+func (r *resource) readBodyOptions(opts *deleteOptions, body negotiate.Body) error {
+	v, _, err := body.DecodeMessage(r.Handlers.deleteOptions)
 	if err != nil {
 		return err
 	}

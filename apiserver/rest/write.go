@@ -27,7 +27,7 @@ const (
 // write is what a create or replace is asked to do.
 type write struct {
 	form       negotiate.Form
-	body       []byte // JSON
+	body       negotiate.Body
 	dryRun     bool
 	validation string
 }
@@ -35,10 +35,6 @@ type write struct {
 // begin reads a write request in the order in which its errors count: Accept, Content-Type, size, options (A61).
 func (r *resource) begin(c *route.Call, options string) (*write, error) {
 	form, err := c.Form()
-	if err != nil {
-		return nil, err
-	}
-	source, err := negotiate.Sent(c.R.Header.Get("Content-Type"))
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +46,7 @@ func (r *resource) begin(c *route.Call, options string) (*write, error) {
 	if err := w.readOptions(c, options); err != nil {
 		return nil, err
 	}
-	w.body, err = negotiate.Decode(body, source, route.MaxBodyBytes)
+	w.body, err = negotiate.NewBody(body, negotiate.Sent(c.R.Header.Get("Content-Type")), route.MaxBodyBytes)
 	return w, err
 }
 
@@ -99,7 +95,7 @@ func checkManager(manager, options string) error {
 // decode reads the body as an object of the kind. What it dropped becomes warnings, or an error when the client is strict
 // (A46–A49).
 func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
-	o, problems, err := r.kind.Decode(w.body)
+	o, problems, err := w.body.Decode(r.kind)
 	if err != nil {
 		return nil, err
 	}
