@@ -42,7 +42,7 @@ func (r *resource) replacement(c *route.Call, w *write, decoded **schema.Object)
 		*decoded = nil
 		return o, nil
 	}
-	o, _, err := r.kind.Decode(w.body)
+	o, _, err := w.body.Decode(r.kind)
 	if err != nil {
 		return nil, err
 	}

@@ -2,15 +2,15 @@ package rest
 
 import (
 	"quorate/apiserver/route"
-	"quorate/apiserver/status"
+	"quorate/apiserver/schema"
 )
 
-// replaceStatus stores the status of the body (H2).
+// replaceStatus stores the status of the body, and its metadata; the rest stays (H2).
 func (r *resource) replaceStatus(c *route.Call) error {
-	return status.NewNotSupported(c.Subject(), "replace of the status", "")
+	return r.replaceAs(c, schema.UpdateStatus)
 }
 
-// finalize stores a namespace's spec.finalizers (H7).
+// finalize stores a namespace's spec.finalizers; one that is going and has no finalizers left is removed (H7).
 func (r *resource) finalize(c *route.Call) error {
-	return status.NewNotSupported(c.Subject(), "finalize", "")
+	return r.replaceAs(c, schema.Finalize)
 }
