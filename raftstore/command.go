@@ -21,12 +21,16 @@ const entryFormat = 1
 type command struct {
 	forward.Subject
 	creates bool
+	pins    bool // a state, and is about no object
 	data    []byte
 }
 
 // refusal says why the command can't be applied to a state, or nil. For an update or delete whose version the state has
 // reached it is final: a version that is gone never comes back. Apply decides the same way, in the same order.
 func (c *command) refusal(root *state.Root) error {
+	if c.pins {
+		return nil
+	}
 	have := root.Get(c.Key)
 	if c.creates {
 		if c.Guard != "" {
@@ -139,6 +143,8 @@ func decode(data []byte) (*command, error) {
 		c.Key, c.Version, c.UID = keyOf(op.Update.GetKey()), op.Update.GetPreviousVersion(), op.Update.GetUid()
 	case *logpb.Entry_Delete:
 		c.Key, c.Version, c.UID = keyOf(op.Delete.GetKey()), op.Delete.GetPreviousVersion(), op.Delete.GetUid()
+	case *logpb.Entry_Pin:
+		c.pins = true
 	default:
 		return nil, fmt.Errorf("decode log entry: unexpected operation %T", op)
 	}

@@ -13,6 +13,8 @@ var (
 	ErrUnknownOutcome = errors.New("outcome unknown: the write may still be applied")
 	// ErrTimeout: a read could not be made fresh enough within its deadline.
 	ErrTimeout = errors.New("timed out waiting for a fresh enough state")
+	// ErrNotRetained: no node that answers keeps that state any more.
+	ErrNotRetained = errors.New("state is not kept")
 	// ErrTooLarge: the entry is over MaxEntryBytes.
 	ErrTooLarge = errors.New("entry too large")
 	// ErrClosed: the store is shutting down; nothing was written.

@@ -52,6 +52,9 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 		if event != nil {
 			events = append(events, event)
 		}
+		if result.Pinned {
+			m.keep(result.Time)
+		}
 		if result.Err != nil {
 			answers[i] = result.Err
 		}

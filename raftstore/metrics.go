@@ -28,6 +28,10 @@ type metrics struct {
 	confirmReaders *prometheus.HistogramVec // by role
 	confirmSeconds *prometheus.HistogramVec // by role
 
+	pins       *prometheus.CounterVec // by result
+	pinCallers prometheus.Histogram
+	pinSeconds prometheus.Histogram
+
 	applyBatch   prometheus.Histogram
 	applySeconds prometheus.Histogram
 
@@ -79,17 +83,26 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		readWaits:       histogram("read_wait_seconds", "Wait of a linearizable read.", latencies()),
 		confirmReaders:  histograms("read_index_readers", "Readers served by one confirmed read index.", sizes()),
 		confirmSeconds:  histograms("read_index_seconds", "Time to confirm a read index.", latencies()),
-		applyBatch:      histogram("apply_batch_entries", "Entries applied together.", sizes()),
-		applySeconds:    histogram("apply_seconds", "Time to apply a batch of entries.", latencies()),
-		leaderChanges:   counter("leadership_changes_total", "Times that this node gained or lost leadership."),
+		pins: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_raftstore_pins_total",
+			Help: "States pinned on all nodes for paged reads that came to this one, by result.",
+		}, []string{"result"}),
+		pinCallers:    histogram("pin_callers", "Callers served by one pin.", sizes()),
+		pinSeconds:    histogram("pin_seconds", "Time to pin a state on all nodes.", latencies()),
+		applyBatch:    histogram("apply_batch_entries", "Entries applied together.", sizes()),
+		applySeconds:  histogram("apply_seconds", "Time to apply a batch of entries.", latencies()),
+		leaderChanges: counter("leadership_changes_total", "Times that this node gained or lost leadership."),
 	}
 	for _, o := range outcomes() {
 		m.writes.WithLabelValues(o)
 	}
+	for _, result := range []string{"proposed", "reused", "failed"} {
+		m.pins.WithLabelValues(result)
+	}
 	return m, m.register(
 		m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
 		m.latchWaits, m.latchWaiting, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
-		m.leaderChanges,
+		m.leaderChanges, m.pins, m.pinCallers, m.pinSeconds,
 	)
 }
 
@@ -146,6 +159,11 @@ func (m *metrics) outcome(r result) {
 }
 
 func (m *metrics) proposed(took time.Duration) { m.proposalSeconds.Observe(took.Seconds()) }
+
+func (m *metrics) pinsShared(callers int, took time.Duration) {
+	m.pinCallers.Observe(float64(callers))
+	m.pinSeconds.Observe(took.Seconds())
+}
 
 // confirmed returns the observer of a read index batcher.
 func (m *metrics) confirmed(role string) func(readers int, took time.Duration) {

@@ -70,6 +70,7 @@ func Open(cfg Config) (*Store, error) {
 		},
 	}
 	s.local = readindex.NewBatcher(s.localIndex, cfg.timeout(), m.confirmed("leader"))
+	s.pins.batcher = readindex.NewBatcher(s.pinIndex, s.patience(), m.pinsShared)
 	s.remote = readindex.NewBatcher(s.remoteIndex, cfg.timeout(), m.confirmed("follower"))
 	if err := s.openState(); err != nil {
 		return nil, errors.Join(err, s.closeFiles())

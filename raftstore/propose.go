@@ -20,6 +20,9 @@ func (s *Store) propose(ctx context.Context, c *command) result {
 	if e, _ := s.leaders.look(); e == nil {
 		return notLeader(ErrNotLeader)
 	}
+	if c.pins {
+		return s.apply(ctx, c.data, func() {})
+	}
 	for {
 		released, got := s.latches.try(c.Key)
 		if got {

@@ -46,6 +46,11 @@ func (s *Store) catchUp(ctx context.Context) error {
 		err = s.await(bounded, index)
 	}
 	s.metrics.readWaits.Observe(time.Since(start).Seconds())
+	return readFailure(ctx, err)
+}
+
+// readFailure says of a read that failed whether its own time was up, or there is nobody to confirm it.
+func readFailure(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -28,6 +28,7 @@ func (s *Store) Run(ctx context.Context) error {
 	group.Go(func() error { return s.followLeadership(inner) })
 	group.Go(func() error { return s.local.Run(inner) })
 	group.Go(func() error { return s.remote.Run(inner) })
+	group.Go(func() error { return s.pins.batcher.Run(inner) })
 	group.Go(func() error { return s.takeSnapshots(inner) })
 	group.Go(func() error { return s.prune(inner) })
 	group.Go(func() error { return s.proveReady(inner) })

@@ -31,6 +31,7 @@ type Store struct {
 
 	proposing
 	reading
+	pins      pinning
 	leaders   *leadership
 	transport *transport.Raft
 	peers     *forward.Client

@@ -40,6 +40,7 @@ type Entry struct {
 	//	*Entry_Update
 	//	*Entry_Delete
 	//	*Entry_Init
+	//	*Entry_Pin
 	Op            isEntry_Op `protobuf_oneof:"op"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -132,6 +133,15 @@ func (x *Entry) GetInit() *Init {
 	return nil
 }
 
+func (x *Entry) GetPin() *Pin {
+	if x != nil {
+		if x, ok := x.Op.(*Entry_Pin); ok {
+			return x.Pin
+		}
+	}
+	return nil
+}
+
 type isEntry_Op interface {
 	isEntry_Op()
 }
@@ -152,6 +162,10 @@ type Entry_Init struct {
 	Init *Init `protobuf:"bytes,6,opt,name=init,proto3,oneof"`
 }
 
+type Entry_Pin struct {
+	Pin *Pin `protobuf:"bytes,7,opt,name=pin,proto3,oneof"`
+}
+
 func (*Entry_Create) isEntry_Op() {}
 
 func (*Entry_Update) isEntry_Op() {}
@@ -159,6 +173,8 @@ func (*Entry_Update) isEntry_Op() {}
 func (*Entry_Delete) isEntry_Op() {}
 
 func (*Entry_Init) isEntry_Op() {}
+
+func (*Entry_Pin) isEntry_Op() {}
 
 // Key names one object.
 type Key struct {
@@ -561,6 +577,44 @@ func (x *Init) GetClusterId() string {
 	return ""
 }
 
+// Pin changes nothing: every node that applies it keeps the state of exactly its index for a while, so that each of them can
+// serve the pages of a list.
+type Pin struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pin) Reset() {
+	*x = Pin{}
+	mi := &file_logpb_entry_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pin) ProtoMessage() {}
+
+func (x *Pin) ProtoReflect() protoreflect.Message {
+	mi := &file_logpb_entry_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pin.ProtoReflect.Descriptor instead.
+func (*Pin) Descriptor() ([]byte, []int) {
+	return file_logpb_entry_proto_rawDescGZIP(), []int{7}
+}
+
 // SnapshotHeader begins a snapshot.
 type SnapshotHeader struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -576,7 +630,7 @@ type SnapshotHeader struct {
 
 func (x *SnapshotHeader) Reset() {
 	*x = SnapshotHeader{}
-	mi := &file_logpb_entry_proto_msgTypes[7]
+	mi := &file_logpb_entry_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -588,7 +642,7 @@ func (x *SnapshotHeader) String() string {
 func (*SnapshotHeader) ProtoMessage() {}
 
 func (x *SnapshotHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_logpb_entry_proto_msgTypes[7]
+	mi := &file_logpb_entry_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -601,7 +655,7 @@ func (x *SnapshotHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotHeader.ProtoReflect.Descriptor instead.
 func (*SnapshotHeader) Descriptor() ([]byte, []int) {
-	return file_logpb_entry_proto_rawDescGZIP(), []int{7}
+	return file_logpb_entry_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *SnapshotHeader) GetFormat() uint32 {
@@ -664,7 +718,7 @@ type SnapshotObject struct {
 
 func (x *SnapshotObject) Reset() {
 	*x = SnapshotObject{}
-	mi := &file_logpb_entry_proto_msgTypes[8]
+	mi := &file_logpb_entry_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -676,7 +730,7 @@ func (x *SnapshotObject) String() string {
 func (*SnapshotObject) ProtoMessage() {}
 
 func (x *SnapshotObject) ProtoReflect() protoreflect.Message {
-	mi := &file_logpb_entry_proto_msgTypes[8]
+	mi := &file_logpb_entry_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -689,7 +743,7 @@ func (x *SnapshotObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotObject.ProtoReflect.Descriptor instead.
 func (*SnapshotObject) Descriptor() ([]byte, []int) {
-	return file_logpb_entry_proto_rawDescGZIP(), []int{8}
+	return file_logpb_entry_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *SnapshotObject) GetKey() *Key {
@@ -766,7 +820,7 @@ type SnapshotTrailer struct {
 
 func (x *SnapshotTrailer) Reset() {
 	*x = SnapshotTrailer{}
-	mi := &file_logpb_entry_proto_msgTypes[9]
+	mi := &file_logpb_entry_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -778,7 +832,7 @@ func (x *SnapshotTrailer) String() string {
 func (*SnapshotTrailer) ProtoMessage() {}
 
 func (x *SnapshotTrailer) ProtoReflect() protoreflect.Message {
-	mi := &file_logpb_entry_proto_msgTypes[9]
+	mi := &file_logpb_entry_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -791,7 +845,7 @@ func (x *SnapshotTrailer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotTrailer.ProtoReflect.Descriptor instead.
 func (*SnapshotTrailer) Descriptor() ([]byte, []int) {
-	return file_logpb_entry_proto_rawDescGZIP(), []int{9}
+	return file_logpb_entry_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *SnapshotTrailer) GetObjects() uint64 {
@@ -812,14 +866,15 @@ var File_logpb_entry_proto protoreflect.FileDescriptor
 
 const file_logpb_entry_proto_rawDesc = "" +
 	"\n" +
-	"\x11logpb/entry.proto\x12\x0equorate.log.v1\"\x8d\x02\n" +
+	"\x11logpb/entry.proto\x12\x0equorate.log.v1\"\xb6\x02\n" +
 	"\x05Entry\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12$\n" +
 	"\x0etime_unix_nano\x18\x02 \x01(\x03R\ftimeUnixNano\x120\n" +
 	"\x06create\x18\x03 \x01(\v2\x16.quorate.log.v1.CreateH\x00R\x06create\x120\n" +
 	"\x06update\x18\x04 \x01(\v2\x16.quorate.log.v1.UpdateH\x00R\x06update\x120\n" +
 	"\x06delete\x18\x05 \x01(\v2\x16.quorate.log.v1.DeleteH\x00R\x06delete\x12*\n" +
-	"\x04init\x18\x06 \x01(\v2\x14.quorate.log.v1.InitH\x00R\x04initB\x04\n" +
+	"\x04init\x18\x06 \x01(\v2\x14.quorate.log.v1.InitH\x00R\x04init\x12'\n" +
+	"\x03pin\x18\a \x01(\v2\x13.quorate.log.v1.PinH\x00R\x03pinB\x04\n" +
 	"\x02op\"S\n" +
 	"\x03Key\x12\x1a\n" +
 	"\bresource\x18\x01 \x01(\tR\bresource\x12\x1c\n" +
@@ -849,7 +904,8 @@ const file_logpb_entry_proto_rawDesc = "" +
 	"\x05final\x18\x04 \x01(\v2\x16.quorate.log.v1.ObjectR\x05final\"%\n" +
 	"\x04Init\x12\x1d\n" +
 	"\n" +
-	"cluster_id\x18\x01 \x01(\tR\tclusterId\"\xb2\x01\n" +
+	"cluster_id\x18\x01 \x01(\tR\tclusterId\"\x05\n" +
+	"\x03Pin\"\xb2\x01\n" +
 	"\x0eSnapshotHeader\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x1d\n" +
@@ -884,7 +940,7 @@ func file_logpb_entry_proto_rawDescGZIP() []byte {
 	return file_logpb_entry_proto_rawDescData
 }
 
-var file_logpb_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_logpb_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_logpb_entry_proto_goTypes = []any{
 	(*Entry)(nil),           // 0: quorate.log.v1.Entry
 	(*Key)(nil),             // 1: quorate.log.v1.Key
@@ -893,29 +949,31 @@ var file_logpb_entry_proto_goTypes = []any{
 	(*Update)(nil),          // 4: quorate.log.v1.Update
 	(*Delete)(nil),          // 5: quorate.log.v1.Delete
 	(*Init)(nil),            // 6: quorate.log.v1.Init
-	(*SnapshotHeader)(nil),  // 7: quorate.log.v1.SnapshotHeader
-	(*SnapshotObject)(nil),  // 8: quorate.log.v1.SnapshotObject
-	(*SnapshotTrailer)(nil), // 9: quorate.log.v1.SnapshotTrailer
+	(*Pin)(nil),             // 7: quorate.log.v1.Pin
+	(*SnapshotHeader)(nil),  // 8: quorate.log.v1.SnapshotHeader
+	(*SnapshotObject)(nil),  // 9: quorate.log.v1.SnapshotObject
+	(*SnapshotTrailer)(nil), // 10: quorate.log.v1.SnapshotTrailer
 }
 var file_logpb_entry_proto_depIdxs = []int32{
 	3,  // 0: quorate.log.v1.Entry.create:type_name -> quorate.log.v1.Create
 	4,  // 1: quorate.log.v1.Entry.update:type_name -> quorate.log.v1.Update
 	5,  // 2: quorate.log.v1.Entry.delete:type_name -> quorate.log.v1.Delete
 	6,  // 3: quorate.log.v1.Entry.init:type_name -> quorate.log.v1.Init
-	1,  // 4: quorate.log.v1.Create.key:type_name -> quorate.log.v1.Key
-	2,  // 5: quorate.log.v1.Create.object:type_name -> quorate.log.v1.Object
-	1,  // 6: quorate.log.v1.Create.guard:type_name -> quorate.log.v1.Key
-	1,  // 7: quorate.log.v1.Update.key:type_name -> quorate.log.v1.Key
-	2,  // 8: quorate.log.v1.Update.object:type_name -> quorate.log.v1.Object
-	2,  // 9: quorate.log.v1.Update.previous:type_name -> quorate.log.v1.Object
-	1,  // 10: quorate.log.v1.Delete.key:type_name -> quorate.log.v1.Key
-	2,  // 11: quorate.log.v1.Delete.final:type_name -> quorate.log.v1.Object
-	1,  // 12: quorate.log.v1.SnapshotObject.key:type_name -> quorate.log.v1.Key
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	7,  // 4: quorate.log.v1.Entry.pin:type_name -> quorate.log.v1.Pin
+	1,  // 5: quorate.log.v1.Create.key:type_name -> quorate.log.v1.Key
+	2,  // 6: quorate.log.v1.Create.object:type_name -> quorate.log.v1.Object
+	1,  // 7: quorate.log.v1.Create.guard:type_name -> quorate.log.v1.Key
+	1,  // 8: quorate.log.v1.Update.key:type_name -> quorate.log.v1.Key
+	2,  // 9: quorate.log.v1.Update.object:type_name -> quorate.log.v1.Object
+	2,  // 10: quorate.log.v1.Update.previous:type_name -> quorate.log.v1.Object
+	1,  // 11: quorate.log.v1.Delete.key:type_name -> quorate.log.v1.Key
+	2,  // 12: quorate.log.v1.Delete.final:type_name -> quorate.log.v1.Object
+	1,  // 13: quorate.log.v1.SnapshotObject.key:type_name -> quorate.log.v1.Key
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_logpb_entry_proto_init() }
@@ -928,6 +986,7 @@ func file_logpb_entry_proto_init() {
 		(*Entry_Update)(nil),
 		(*Entry_Delete)(nil),
 		(*Entry_Init)(nil),
+		(*Entry_Pin)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -935,7 +994,7 @@ func file_logpb_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_logpb_entry_proto_rawDesc), len(file_logpb_entry_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -541,6 +541,243 @@ func (x *ConfirmResponse) GetTerm() uint64 {
 	return 0
 }
 
+type PageRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ClusterId     string                 `protobuf:"bytes,1,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	Prefix        string                 `protobuf:"bytes,3,opt,name=prefix,proto3" json:"prefix,omitempty"` // state.Prefix of the collection
+	After         string                 `protobuf:"bytes,4,opt,name=after,proto3" json:"after,omitempty"`   // state.Key: only objects with greater keys
+	Limit         uint64                 `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`  // of objects; 0 for none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PageRequest) Reset() {
+	*x = PageRequest{}
+	mi := &file_peerpb_peer_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PageRequest) ProtoMessage() {}
+
+func (x *PageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PageRequest.ProtoReflect.Descriptor instead.
+func (*PageRequest) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *PageRequest) GetClusterId() string {
+	if x != nil {
+		return x.ClusterId
+	}
+	return ""
+}
+
+func (x *PageRequest) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *PageRequest) GetPrefix() string {
+	if x != nil {
+		return x.Prefix
+	}
+	return ""
+}
+
+func (x *PageRequest) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *PageRequest) GetLimit() uint64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type PageChunk struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Left          uint64                 `protobuf:"varint,1,opt,name=left,proto3" json:"left,omitempty"` // in the first chunk: objects of the collection with keys greater than `after`, whatever the limit
+	Objects       []*PageObject          `protobuf:"bytes,2,rep,name=objects,proto3" json:"objects,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PageChunk) Reset() {
+	*x = PageChunk{}
+	mi := &file_peerpb_peer_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PageChunk) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PageChunk) ProtoMessage() {}
+
+func (x *PageChunk) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PageChunk.ProtoReflect.Descriptor instead.
+func (*PageChunk) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *PageChunk) GetLeft() uint64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *PageChunk) GetObjects() []*PageObject {
+	if x != nil {
+		return x.Objects
+	}
+	return nil
+}
+
+// PageObject is a state.Object.
+type PageObject struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Value         []byte                 `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"` // resourceVersion in place
+	VersionOffset uint32                 `protobuf:"varint,3,opt,name=version_offset,json=versionOffset,proto3" json:"version_offset,omitempty"`
+	Version       uint64                 `protobuf:"varint,4,opt,name=version,proto3" json:"version,omitempty"`
+	Created       uint64                 `protobuf:"varint,5,opt,name=created,proto3" json:"created,omitempty"`
+	Uid           string                 `protobuf:"bytes,6,opt,name=uid,proto3" json:"uid,omitempty"`
+	Labels        string                 `protobuf:"bytes,7,opt,name=labels,proto3" json:"labels,omitempty"`
+	Fields        string                 `protobuf:"bytes,8,opt,name=fields,proto3" json:"fields,omitempty"`
+	Sealed        bool                   `protobuf:"varint,9,opt,name=sealed,proto3" json:"sealed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PageObject) Reset() {
+	*x = PageObject{}
+	mi := &file_peerpb_peer_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PageObject) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PageObject) ProtoMessage() {}
+
+func (x *PageObject) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PageObject.ProtoReflect.Descriptor instead.
+func (*PageObject) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *PageObject) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *PageObject) GetValue() []byte {
+	if x != nil {
+		return x.Value
+	}
+	return nil
+}
+
+func (x *PageObject) GetVersionOffset() uint32 {
+	if x != nil {
+		return x.VersionOffset
+	}
+	return 0
+}
+
+func (x *PageObject) GetVersion() uint64 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *PageObject) GetCreated() uint64 {
+	if x != nil {
+		return x.Created
+	}
+	return 0
+}
+
+func (x *PageObject) GetUid() string {
+	if x != nil {
+		return x.Uid
+	}
+	return ""
+}
+
+func (x *PageObject) GetLabels() string {
+	if x != nil {
+		return x.Labels
+	}
+	return ""
+}
+
+func (x *PageObject) GetFields() string {
+	if x != nil {
+		return x.Fields
+	}
+	return ""
+}
+
+func (x *PageObject) GetSealed() bool {
+	if x != nil {
+		return x.Sealed
+	}
+	return false
+}
+
 type DescribeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -549,7 +786,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[7]
+	mi := &file_peerpb_peer_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -561,7 +798,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[7]
+	mi := &file_peerpb_peer_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -574,7 +811,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{7}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{10}
 }
 
 type DescribeResponse struct {
@@ -597,7 +834,7 @@ type DescribeResponse struct {
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[8]
+	mi := &file_peerpb_peer_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +846,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[8]
+	mi := &file_peerpb_peer_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +859,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{8}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DescribeResponse) GetName() string {
@@ -720,7 +957,7 @@ type PromiseRequest struct {
 
 func (x *PromiseRequest) Reset() {
 	*x = PromiseRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[9]
+	mi := &file_peerpb_peer_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +969,7 @@ func (x *PromiseRequest) String() string {
 func (*PromiseRequest) ProtoMessage() {}
 
 func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[9]
+	mi := &file_peerpb_peer_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +982,7 @@ func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseRequest.ProtoReflect.Descriptor instead.
 func (*PromiseRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{9}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PromiseRequest) GetBootstrapId() string {
@@ -780,7 +1017,7 @@ type BootstrapServer struct {
 
 func (x *BootstrapServer) Reset() {
 	*x = BootstrapServer{}
-	mi := &file_peerpb_peer_proto_msgTypes[10]
+	mi := &file_peerpb_peer_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +1029,7 @@ func (x *BootstrapServer) String() string {
 func (*BootstrapServer) ProtoMessage() {}
 
 func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[10]
+	mi := &file_peerpb_peer_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +1042,7 @@ func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BootstrapServer.ProtoReflect.Descriptor instead.
 func (*BootstrapServer) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{10}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BootstrapServer) GetName() string {
@@ -841,7 +1078,7 @@ type PromiseResponse struct {
 
 func (x *PromiseResponse) Reset() {
 	*x = PromiseResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[11]
+	mi := &file_peerpb_peer_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -853,7 +1090,7 @@ func (x *PromiseResponse) String() string {
 func (*PromiseResponse) ProtoMessage() {}
 
 func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[11]
+	mi := &file_peerpb_peer_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -866,7 +1103,7 @@ func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseResponse.ProtoReflect.Descriptor instead.
 func (*PromiseResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{11}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PromiseResponse) GetPromised() bool {
@@ -907,7 +1144,7 @@ type LeaveRequest struct {
 
 func (x *LeaveRequest) Reset() {
 	*x = LeaveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[12]
+	mi := &file_peerpb_peer_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -919,7 +1156,7 @@ func (x *LeaveRequest) String() string {
 func (*LeaveRequest) ProtoMessage() {}
 
 func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[12]
+	mi := &file_peerpb_peer_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -932,7 +1169,7 @@ func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveRequest.ProtoReflect.Descriptor instead.
 func (*LeaveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{12}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *LeaveRequest) GetName() string {
@@ -957,7 +1194,7 @@ type LeaveResponse struct {
 
 func (x *LeaveResponse) Reset() {
 	*x = LeaveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[13]
+	mi := &file_peerpb_peer_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -969,7 +1206,7 @@ func (x *LeaveResponse) String() string {
 func (*LeaveResponse) ProtoMessage() {}
 
 func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[13]
+	mi := &file_peerpb_peer_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -982,7 +1219,7 @@ func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveResponse.ProtoReflect.Descriptor instead.
 func (*LeaveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{13}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{16}
 }
 
 type RemoveRequest struct {
@@ -994,7 +1231,7 @@ type RemoveRequest struct {
 
 func (x *RemoveRequest) Reset() {
 	*x = RemoveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[14]
+	mi := &file_peerpb_peer_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1006,7 +1243,7 @@ func (x *RemoveRequest) String() string {
 func (*RemoveRequest) ProtoMessage() {}
 
 func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[14]
+	mi := &file_peerpb_peer_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1019,7 +1256,7 @@ func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{14}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RemoveRequest) GetName() string {
@@ -1037,7 +1274,7 @@ type RemoveResponse struct {
 
 func (x *RemoveResponse) Reset() {
 	*x = RemoveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[15]
+	mi := &file_peerpb_peer_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1049,7 +1286,7 @@ func (x *RemoveResponse) String() string {
 func (*RemoveResponse) ProtoMessage() {}
 
 func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[15]
+	mi := &file_peerpb_peer_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1062,7 +1299,7 @@ func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveResponse.ProtoReflect.Descriptor instead.
 func (*RemoveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{15}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
 }
 
 type TransferLeaderRequest struct {
@@ -1074,7 +1311,7 @@ type TransferLeaderRequest struct {
 
 func (x *TransferLeaderRequest) Reset() {
 	*x = TransferLeaderRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[16]
+	mi := &file_peerpb_peer_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1086,7 +1323,7 @@ func (x *TransferLeaderRequest) String() string {
 func (*TransferLeaderRequest) ProtoMessage() {}
 
 func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[16]
+	mi := &file_peerpb_peer_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1099,7 +1336,7 @@ func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeaderRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{16}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *TransferLeaderRequest) GetName() string {
@@ -1118,7 +1355,7 @@ type TransferLeaderResponse struct {
 
 func (x *TransferLeaderResponse) Reset() {
 	*x = TransferLeaderResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1130,7 +1367,7 @@ func (x *TransferLeaderResponse) String() string {
 func (*TransferLeaderResponse) ProtoMessage() {}
 
 func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1143,7 +1380,7 @@ func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeaderResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TransferLeaderResponse) GetLeader() string {
@@ -1161,7 +1398,7 @@ type SnapshotRequest struct {
 
 func (x *SnapshotRequest) Reset() {
 	*x = SnapshotRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1173,7 +1410,7 @@ func (x *SnapshotRequest) String() string {
 func (*SnapshotRequest) ProtoMessage() {}
 
 func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1186,7 +1423,7 @@ func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotRequest.ProtoReflect.Descriptor instead.
 func (*SnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
 }
 
 type SnapshotResponse struct {
@@ -1199,7 +1436,7 @@ type SnapshotResponse struct {
 
 func (x *SnapshotResponse) Reset() {
 	*x = SnapshotResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1448,7 @@ func (x *SnapshotResponse) String() string {
 func (*SnapshotResponse) ProtoMessage() {}
 
 func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1461,7 @@ func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotResponse.ProtoReflect.Descriptor instead.
 func (*SnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SnapshotResponse) GetId() string {
@@ -1283,7 +1520,28 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\"%\n" +
 	"\x0fConfirmResponse\x12\x12\n" +
-	"\x04term\x18\x01 \x01(\x04R\x04term\"\x11\n" +
+	"\x04term\x18\x01 \x01(\x04R\x04term\"\x86\x01\n" +
+	"\vPageRequest\x12\x1d\n" +
+	"\n" +
+	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x16\n" +
+	"\x06prefix\x18\x03 \x01(\tR\x06prefix\x12\x14\n" +
+	"\x05after\x18\x04 \x01(\tR\x05after\x12\x14\n" +
+	"\x05limit\x18\x05 \x01(\x04R\x05limit\"V\n" +
+	"\tPageChunk\x12\x12\n" +
+	"\x04left\x18\x01 \x01(\x04R\x04left\x125\n" +
+	"\aobjects\x18\x02 \x03(\v2\x1b.quorate.peer.v1.PageObjectR\aobjects\"\xe9\x01\n" +
+	"\n" +
+	"PageObject\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value\x12%\n" +
+	"\x0eversion_offset\x18\x03 \x01(\rR\rversionOffset\x12\x18\n" +
+	"\aversion\x18\x04 \x01(\x04R\aversion\x12\x18\n" +
+	"\acreated\x18\x05 \x01(\x04R\acreated\x12\x10\n" +
+	"\x03uid\x18\x06 \x01(\tR\x03uid\x12\x16\n" +
+	"\x06labels\x18\a \x01(\tR\x06labels\x12\x16\n" +
+	"\x06fields\x18\b \x01(\tR\x06fields\x12\x16\n" +
+	"\x06sealed\x18\t \x01(\bR\x06sealed\"\x11\n" +
 	"\x0fDescribeRequest\"\xe1\x02\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
@@ -1336,11 +1594,12 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\vNOT_APPLIED\x10\x03\x12\v\n" +
 	"\aUNKNOWN\x10\x04\x12\x0e\n" +
 	"\n" +
-	"NOT_LEADER\x10\x052\xf1\x01\n" +
+	"NOT_LEADER\x10\x052\xb5\x02\n" +
 	"\x05Store\x12F\n" +
 	"\x05Write\x12\x1d.quorate.peer.v1.WriteRequest\x1a\x1e.quorate.peer.v1.WriteResponse\x12R\n" +
 	"\tReadIndex\x12!.quorate.peer.v1.ReadIndexRequest\x1a\".quorate.peer.v1.ReadIndexResponse\x12L\n" +
-	"\aConfirm\x12\x1f.quorate.peer.v1.ConfirmRequest\x1a .quorate.peer.v1.ConfirmResponse2\xf2\x03\n" +
+	"\aConfirm\x12\x1f.quorate.peer.v1.ConfirmRequest\x1a .quorate.peer.v1.ConfirmResponse\x12B\n" +
+	"\x04Page\x12\x1c.quorate.peer.v1.PageRequest\x1a\x1a.quorate.peer.v1.PageChunk0\x012\xf2\x03\n" +
 	"\n" +
 	"Membership\x12O\n" +
 	"\bDescribe\x12 .quorate.peer.v1.DescribeRequest\x1a!.quorate.peer.v1.DescribeResponse\x12L\n" +
@@ -1363,7 +1622,7 @@ func file_peerpb_peer_proto_rawDescGZIP() []byte {
 }
 
 var file_peerpb_peer_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_peerpb_peer_proto_goTypes = []any{
 	(Outcome)(0),                   // 0: quorate.peer.v1.Outcome
 	(Refusal_Reason)(0),            // 1: quorate.peer.v1.Refusal.Reason
@@ -1374,48 +1633,54 @@ var file_peerpb_peer_proto_goTypes = []any{
 	(*ReadIndexResponse)(nil),      // 6: quorate.peer.v1.ReadIndexResponse
 	(*ConfirmRequest)(nil),         // 7: quorate.peer.v1.ConfirmRequest
 	(*ConfirmResponse)(nil),        // 8: quorate.peer.v1.ConfirmResponse
-	(*DescribeRequest)(nil),        // 9: quorate.peer.v1.DescribeRequest
-	(*DescribeResponse)(nil),       // 10: quorate.peer.v1.DescribeResponse
-	(*PromiseRequest)(nil),         // 11: quorate.peer.v1.PromiseRequest
-	(*BootstrapServer)(nil),        // 12: quorate.peer.v1.BootstrapServer
-	(*PromiseResponse)(nil),        // 13: quorate.peer.v1.PromiseResponse
-	(*LeaveRequest)(nil),           // 14: quorate.peer.v1.LeaveRequest
-	(*LeaveResponse)(nil),          // 15: quorate.peer.v1.LeaveResponse
-	(*RemoveRequest)(nil),          // 16: quorate.peer.v1.RemoveRequest
-	(*RemoveResponse)(nil),         // 17: quorate.peer.v1.RemoveResponse
-	(*TransferLeaderRequest)(nil),  // 18: quorate.peer.v1.TransferLeaderRequest
-	(*TransferLeaderResponse)(nil), // 19: quorate.peer.v1.TransferLeaderResponse
-	(*SnapshotRequest)(nil),        // 20: quorate.peer.v1.SnapshotRequest
-	(*SnapshotResponse)(nil),       // 21: quorate.peer.v1.SnapshotResponse
+	(*PageRequest)(nil),            // 9: quorate.peer.v1.PageRequest
+	(*PageChunk)(nil),              // 10: quorate.peer.v1.PageChunk
+	(*PageObject)(nil),             // 11: quorate.peer.v1.PageObject
+	(*DescribeRequest)(nil),        // 12: quorate.peer.v1.DescribeRequest
+	(*DescribeResponse)(nil),       // 13: quorate.peer.v1.DescribeResponse
+	(*PromiseRequest)(nil),         // 14: quorate.peer.v1.PromiseRequest
+	(*BootstrapServer)(nil),        // 15: quorate.peer.v1.BootstrapServer
+	(*PromiseResponse)(nil),        // 16: quorate.peer.v1.PromiseResponse
+	(*LeaveRequest)(nil),           // 17: quorate.peer.v1.LeaveRequest
+	(*LeaveResponse)(nil),          // 18: quorate.peer.v1.LeaveResponse
+	(*RemoveRequest)(nil),          // 19: quorate.peer.v1.RemoveRequest
+	(*RemoveResponse)(nil),         // 20: quorate.peer.v1.RemoveResponse
+	(*TransferLeaderRequest)(nil),  // 21: quorate.peer.v1.TransferLeaderRequest
+	(*TransferLeaderResponse)(nil), // 22: quorate.peer.v1.TransferLeaderResponse
+	(*SnapshotRequest)(nil),        // 23: quorate.peer.v1.SnapshotRequest
+	(*SnapshotResponse)(nil),       // 24: quorate.peer.v1.SnapshotResponse
 }
 var file_peerpb_peer_proto_depIdxs = []int32{
 	0,  // 0: quorate.peer.v1.WriteResponse.outcome:type_name -> quorate.peer.v1.Outcome
 	4,  // 1: quorate.peer.v1.WriteResponse.refusal:type_name -> quorate.peer.v1.Refusal
 	1,  // 2: quorate.peer.v1.Refusal.reason:type_name -> quorate.peer.v1.Refusal.Reason
-	12, // 3: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
-	2,  // 4: quorate.peer.v1.Store.Write:input_type -> quorate.peer.v1.WriteRequest
-	5,  // 5: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
-	7,  // 6: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
-	9,  // 7: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
-	11, // 8: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
-	14, // 9: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
-	16, // 10: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
-	18, // 11: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
-	20, // 12: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
-	3,  // 13: quorate.peer.v1.Store.Write:output_type -> quorate.peer.v1.WriteResponse
-	6,  // 14: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
-	8,  // 15: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
-	10, // 16: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
-	13, // 17: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
-	15, // 18: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
-	17, // 19: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
-	19, // 20: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
-	21, // 21: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
-	13, // [13:22] is the sub-list for method output_type
-	4,  // [4:13] is the sub-list for method input_type
-	4,  // [4:4] is the sub-list for extension type_name
-	4,  // [4:4] is the sub-list for extension extendee
-	0,  // [0:4] is the sub-list for field type_name
+	11, // 3: quorate.peer.v1.PageChunk.objects:type_name -> quorate.peer.v1.PageObject
+	15, // 4: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
+	2,  // 5: quorate.peer.v1.Store.Write:input_type -> quorate.peer.v1.WriteRequest
+	5,  // 6: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
+	7,  // 7: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
+	9,  // 8: quorate.peer.v1.Store.Page:input_type -> quorate.peer.v1.PageRequest
+	12, // 9: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
+	14, // 10: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
+	17, // 11: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
+	19, // 12: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
+	21, // 13: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
+	23, // 14: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
+	3,  // 15: quorate.peer.v1.Store.Write:output_type -> quorate.peer.v1.WriteResponse
+	6,  // 16: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
+	8,  // 17: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
+	10, // 18: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
+	13, // 19: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
+	16, // 20: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
+	18, // 21: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
+	20, // 22: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
+	22, // 23: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
+	24, // 24: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
+	15, // [15:25] is the sub-list for method output_type
+	5,  // [5:15] is the sub-list for method input_type
+	5,  // [5:5] is the sub-list for extension type_name
+	5,  // [5:5] is the sub-list for extension extendee
+	0,  // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_peerpb_peer_proto_init() }
@@ -1429,7 +1694,7 @@ func file_peerpb_peer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_peerpb_peer_proto_rawDesc), len(file_peerpb_peer_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   20,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

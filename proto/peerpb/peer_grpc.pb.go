@@ -24,6 +24,7 @@ const (
 	Store_Write_FullMethodName     = "/quorate.peer.v1.Store/Write"
 	Store_ReadIndex_FullMethodName = "/quorate.peer.v1.Store/ReadIndex"
 	Store_Confirm_FullMethodName   = "/quorate.peer.v1.Store/Confirm"
+	Store_Page_FullMethodName      = "/quorate.peer.v1.Store/Page"
 )
 
 // StoreClient is the client API for Store service.
@@ -39,6 +40,9 @@ type StoreClient interface {
 	// Confirm answers the term that this node is in. When a quorum of voters, asked after a read came in, is in no later term
 	// than the leader, nobody else was leader when the read came in.
 	Confirm(ctx context.Context, in *ConfirmRequest, opts ...grpc.CallOption) (*ConfirmResponse, error)
+	// Page streams objects of the state after a pinned index, for a node that has lost that state. The first chunk has no
+	// objects: it says that this node still holds the state. One that does not answers with the code NOT_FOUND.
+	Page(ctx context.Context, in *PageRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PageChunk], error)
 }
 
 type storeClient struct {
@@ -79,6 +83,25 @@ func (c *storeClient) Confirm(ctx context.Context, in *ConfirmRequest, opts ...g
 	return out, nil
 }
 
+func (c *storeClient) Page(ctx context.Context, in *PageRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PageChunk], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Store_ServiceDesc.Streams[0], Store_Page_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[PageRequest, PageChunk]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Store_PageClient = grpc.ServerStreamingClient[PageChunk]
+
 // StoreServer is the server API for Store service.
 // All implementations must embed UnimplementedStoreServer
 // for forward compatibility.
@@ -92,6 +115,9 @@ type StoreServer interface {
 	// Confirm answers the term that this node is in. When a quorum of voters, asked after a read came in, is in no later term
 	// than the leader, nobody else was leader when the read came in.
 	Confirm(context.Context, *ConfirmRequest) (*ConfirmResponse, error)
+	// Page streams objects of the state after a pinned index, for a node that has lost that state. The first chunk has no
+	// objects: it says that this node still holds the state. One that does not answers with the code NOT_FOUND.
+	Page(*PageRequest, grpc.ServerStreamingServer[PageChunk]) error
 	mustEmbedUnimplementedStoreServer()
 }
 
@@ -110,6 +136,9 @@ func (UnimplementedStoreServer) ReadIndex(context.Context, *ReadIndexRequest) (*
 }
 func (UnimplementedStoreServer) Confirm(context.Context, *ConfirmRequest) (*ConfirmResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Confirm not implemented")
+}
+func (UnimplementedStoreServer) Page(*PageRequest, grpc.ServerStreamingServer[PageChunk]) error {
+	return status.Error(codes.Unimplemented, "method Page not implemented")
 }
 func (UnimplementedStoreServer) mustEmbedUnimplementedStoreServer() {}
 func (UnimplementedStoreServer) testEmbeddedByValue()               {}
@@ -186,6 +215,17 @@ func _Store_Confirm_Handler(srv interface{}, ctx context.Context, dec func(inter
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Store_Page_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(PageRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(StoreServer).Page(m, &grpc.GenericServerStream[PageRequest, PageChunk]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Store_PageServer = grpc.ServerStreamingServer[PageChunk]
+
 // Store_ServiceDesc is the grpc.ServiceDesc for Store service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -206,7 +246,13 @@ var Store_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _Store_Confirm_Handler,
 		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Page",
+			Handler:       _Store_Page_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "peerpb/peer.proto",
 }
 

@@ -2,6 +2,7 @@ package fsm
 
 import (
 	"fmt"
+	"time"
 
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
@@ -9,8 +10,13 @@ import (
 
 // Result is the outcome of one entry, for who proposed it: the same on every replica.
 type Result struct {
-	// Object is what is stored now; for a delete the final object, whose version is that of the deletion. Nil for an init.
+	// Object is what is stored now; for a delete the final object, whose version is that of the deletion. Nil for an init and
+	// a pin.
 	Object *state.Object
+	// Pinned is set for a pin, and asks to keep the state as it is now; Time is when that was asked for. Neither is part of
+	// the state.
+	Pinned bool
+	Time   time.Time
 	// Err is the precondition that did not hold: *state.Exists, NotFound, Conflict, UIDMismatch or GuardFailed. Nothing was
 	// changed then.
 	Err error
@@ -36,6 +42,8 @@ func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event) {
 		o, event, err = e.delete(t, index)
 	case opInit:
 		t.InitCluster(string(e.clusterID))
+	case opPin:
+		return Result{Pinned: true, Time: time.Unix(0, e.time)}, nil
 	}
 	if err != nil {
 		t.Fail(index)

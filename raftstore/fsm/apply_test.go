@@ -71,7 +71,7 @@ func unknown(t *testing.T) map[string]unknownEntry {
 		"no format":    {without(func(e *logpb.Entry) { e.Format = 0 }), "unknown format 0"},
 		"no operation": {without(func(e *logpb.Entry) { e.Op = nil }), "no operation"},
 		"newer operation": {
-			protowire.AppendString(protowire.AppendTag(without(func(e *logpb.Entry) { e.Op = nil }), 7, protowire.BytesType), "new"),
+			protowire.AppendString(protowire.AppendTag(without(func(e *logpb.Entry) { e.Op = nil }), 8, protowire.BytesType), "new"),
 			"no operation",
 		},
 		"operation of bad type": {
@@ -202,6 +202,7 @@ func BenchmarkReplay(b *testing.B) {
 func FuzzEntry(f *testing.F) {
 	f.Add(marshal(f, createEntry("pods", "a", "x", 10)))
 	f.Add(marshal(f, &logpb.Entry{Format: 1, Op: &logpb.Entry_Init{Init: &logpb.Init{ClusterId: "c"}}}))
+	f.Add(marshal(f, &logpb.Entry{Format: 1, TimeUnixNano: -1, Op: &logpb.Entry_Pin{Pin: &logpb.Pin{}}}))
 	f.Add(marshal(f, &logpb.Entry{Format: 1, Op: &logpb.Entry_Delete{Delete: &logpb.Delete{
 		Key: &logpb.Key{Resource: "pods", Name: "x"}, PreviousVersion: 3, Uid: "u", Final: &logpb.Object{Value: []byte("{}")},
 	}}}))

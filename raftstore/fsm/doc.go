@@ -6,6 +6,9 @@
 // snapshot bytes, through any number of restarts from snapshots. An entry that this version doesn't know stops the process with
 // a panic: a replica that guessed would diverge. Check refuses such an entry before it is proposed.
 //
+// A pin is an entry that changes no object, nor anything else that a snapshot has: it names a state, the one after it, that
+// every replica is to keep for a while.
+//
 // Replay makes of an entry on disk the event that applying it made, without any state: all it needs is in the entry, and in
 // the state's set of failed entries.
 //

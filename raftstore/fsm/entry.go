@@ -25,12 +25,14 @@ const (
 	opUpdate
 	opDelete
 	opInit
+	opPin
 )
 
 // entry is a decoded logpb.Entry. Its slices are parts of the entry's bytes.
 type entry struct {
-	op  operation
-	key key
+	op   operation
+	time int64 // the proposer's, in nanoseconds since 1970
+	key  key
 
 	object          content // what is stored; for a delete, the final object
 	guard           key     // of a create; may be missing
@@ -73,6 +75,8 @@ func (e *entry) decode(data []byte) error {
 		switch f.number {
 		case 1:
 			return f.toUint32(&format)
+		case 2:
+			return f.toInt64(&e.time)
 		case 3:
 			op = opCreate
 		case 4:
@@ -81,6 +85,8 @@ func (e *entry) decode(data []byte) error {
 			op = opDelete
 		case 6:
 			op = opInit
+		case 7:
+			op = opPin
 		default:
 			return nil
 		}
@@ -150,7 +156,7 @@ func (e *entry) operationField(f field) error {
 
 // complete checks that the operation has what it needs.
 func (e *entry) complete() error {
-	if e.op == opInit {
+	if e.aboutNothing() {
 		return nil
 	}
 	if !e.key.given {
@@ -161,6 +167,9 @@ func (e *entry) complete() error {
 	}
 	return nil
 }
+
+// aboutNothing reports whether the operation concerns no object.
+func (e *entry) aboutNothing() bool { return e.op == opInit || e.op == opPin }
 
 func (k *key) take(f field) error {
 	var message []byte

@@ -124,6 +124,8 @@ func (m *model) decide(index uint64, e *logpb.Entry) (flatObject, *flatEvent, er
 		delete(m.objects, k)
 		o := modelObject(k, op.Delete.GetFinal(), index, have.Created)
 		return o, &flatEvent{Index: index, Type: history.Deleted, Object: o}, nil
+	case *logpb.Entry_Pin:
+		return flatObject{}, nil, nil
 	}
 	if m.clusterID == "" {
 		m.clusterID = e.GetInit().GetClusterId()
@@ -194,6 +196,8 @@ func (g *entries) draw() *logpb.Entry {
 	uid := rapid.SampledFrom([]string{"", have.UID, have.UID, "other"}).Draw(g.t, "uid")
 	choice := rapid.IntRange(0, 9).Draw(g.t, "op")
 	switch {
+	case choice == 9 && rapid.Bool().Draw(g.t, "pin"):
+		e.Op = &logpb.Entry_Pin{Pin: &logpb.Pin{}}
 	case choice == 9 && rapid.Bool().Draw(g.t, "init"):
 		e.Op = &logpb.Entry_Init{Init: &logpb.Init{ClusterId: fmt.Sprintf("c%d", g.payload)}}
 	case choice < 2 || !ok && choice < 7:

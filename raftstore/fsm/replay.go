@@ -20,7 +20,7 @@ func Replay(data []byte, index uint64, failed *state.Failed, p state.Prefix) (*h
 	if err := e.decode(data); err != nil {
 		return nil, fmt.Errorf("replay log entry %d: %w", index, err)
 	}
-	if e.op == opInit || !e.key.in(p) || failed.Contains(index) {
+	if e.aboutNothing() || !e.key.in(p) || failed.Contains(index) {
 		return nil, nil
 	}
 	k, uid := e.key.identity(e.object.uid)

@@ -67,6 +67,14 @@ func (f field) toUint64(to *uint64) error {
 	return nil
 }
 
+func (f field) toInt64(to *int64) error {
+	if f.kind != protowire.VarintType {
+		return errFieldType
+	}
+	*to = int64(f.varint) // as protobuf encodes negative numbers
+	return nil
+}
+
 func (f field) toUint32(to *uint32) error {
 	if f.kind != protowire.VarintType {
 		return errFieldType

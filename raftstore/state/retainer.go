@@ -12,16 +12,17 @@ import (
 
 // Defaults of RetainerConfig.
 const (
-	DefaultRetainedRoots = 256
-	DefaultRetainedAge   = 10 * time.Minute
-	DefaultRetainedBytes = 128 << 20
+	DefaultRetainedRoots = 1024
+	DefaultRetainedAge   = 12 * time.Minute
+	DefaultRetainedBytes = 256 << 20
 )
 
 // RetainerConfig bounds a Retainer. Zero fields take the defaults.
 type RetainerConfig struct {
 	MaxRoots int
 	MaxAge   time.Duration // from Retain on, however often the root is read
-	// MaxBytes bounds what retained roots keep in memory of objects replaced or deleted since the oldest of them.
+	// MaxBytes bounds what retained roots keep in memory: objects replaced or deleted since, and the tree's nodes that were
+	// copied since.
 	MaxBytes   uint64
 	Registerer prometheus.Registerer // may be nil
 }
@@ -65,17 +66,19 @@ func NewRetainer(c RetainerConfig) (*Retainer, error) {
 	return r, nil
 }
 
-// Retain keeps a root from now on. A root that is kept already gets its full age again.
-func (r *Retainer) Retain(root *Root, now time.Time) {
+// Retain keeps a root, whose age counts from since. A root that is kept already is kept for the longer of both.
+func (r *Retainer) Retain(root *Root, since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i, found := r.find(root.index)
 	if found {
-		r.roots[i].since = now
+		if since.After(r.roots[i].since) {
+			r.roots[i].since = since
+		}
 	} else {
-		r.roots = slices.Insert(r.roots, i, retained{root, now})
+		r.roots = slices.Insert(r.roots, i, retained{root, since})
 	}
-	r.prune(root, now)
+	r.prune(root, since)
 }
 
 // Get returns the root of an index, or nil when it is not kept, or no longer.
@@ -142,12 +145,18 @@ func (r *Retainer) prune(current *Root, now time.Time) {
 	r.observe(current, now)
 }
 
-// pinned bounds from above the memory that only retained roots hold on to: all that was replaced since the oldest.
+// pinned bounds from above the memory that only retained roots hold on to: the objects replaced since the oldest of them, and
+// of each the nodes that the next one has no longer.
 func (r *Retainer) pinned(current *Root) uint64 {
-	if len(r.roots) == 0 || r.roots[0].root.lineage != current.lineage || r.roots[0].root.replaced > current.replaced {
-		return 0
+	var bytes uint64
+	for i, e := range r.roots {
+		next := current
+		if i+1 < len(r.roots) && r.roots[i+1].root.index <= current.index {
+			next = r.roots[i+1].root
+		}
+		bytes += e.root.unshared(next)
 	}
-	return current.replaced - r.roots[0].root.replaced
+	return bytes
 }
 
 func (r *Retainer) dropOldest(why string) {

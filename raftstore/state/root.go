@@ -17,6 +17,7 @@ type Root struct {
 	failed    Failed
 	bytes     uint64
 	replaced  uint64 // bytes of objects replaced or deleted so far, in this tree
+	changes   uint64 // objects set or deleted so far, in this tree
 	lineage   *lineage
 }
 
@@ -44,15 +45,31 @@ func (r *Root) Ascend(p Prefix, after Key, fn func(*Object) bool) {
 }
 
 // Count returns the number of objects in a collection, without walking them.
-func (r *Root) Count(p Prefix) int {
+func (r *Root) Count(p Prefix) int { return r.CountAfter(p, "") }
+
+// CountAfter is Count for the objects whose keys come after the given one.
+func (r *Root) CountAfter(p Prefix, after Key) int {
 	from := sort.Search(r.objects.Len(), func(i int) bool {
 		k, _, _ := r.objects.GetAt(i)
-		return k >= Key(p)
+		return k >= Key(p) && k > after
 	})
 	return sort.Search(r.objects.Len()-from, func(i int) bool {
 		k, _, _ := r.objects.GetAt(from + i)
 		return !p.Covers(k)
 	})
+}
+
+// nodeBytes is what a node of the tree takes, its share of the nodes above it included.
+const nodeBytes = 1 << 10
+
+// unshared bounds from above the memory that this root has and a later one has not: objects replaced in between, and nodes
+// copied since. 0 when they are of different trees.
+func (r *Root) unshared(later *Root) uint64 {
+	if r.lineage != later.lineage || r.changes > later.changes {
+		return 0
+	}
+	nodes := min(later.changes-r.changes, uint64(r.objects.Len()/(treeDegree-1)+1))
+	return later.replaced - r.replaced + nodes*nodeBytes
 }
 
 // Len returns the number of all objects.

@@ -19,6 +19,7 @@ type Tree struct {
 	failed    Failed
 	bytes     uint64
 	replaced  uint64
+	changes   uint64
 	lineage   *lineage
 	attrs     internTable
 }
@@ -48,12 +49,14 @@ func (t *Tree) Get(k Key) *Object {
 func (t *Tree) Set(o *Object) {
 	previous, _ := t.objects.Set(o.Key, o)
 	t.bytes += uint64(o.Size())
+	t.changes++
 	t.drop(previous)
 }
 
 // Delete removes the object of a key, if there is one.
 func (t *Tree) Delete(k Key) {
 	previous, _ := t.objects.Delete(k)
+	t.changes++
 	t.drop(previous)
 }
 
@@ -96,6 +99,7 @@ func (t *Tree) Publish() *Root {
 		failed:    t.failed,
 		bytes:     t.bytes,
 		replaced:  t.replaced,
+		changes:   t.changes,
 		lineage:   t.lineage,
 	}
 }
