@@ -78,6 +78,13 @@ func NewNotAcceptable(produced []string) *Error {
 		"only the following media types are accepted: "+strings.Join(produced, ", "), nil)
 }
 
+// NewNotConvertible: the document is not produced as another kind, such as a Table, and nothing else was asked for (B32).
+func NewNotConvertible(to string, produced []string) *Error {
+	return failure(http.StatusNotAcceptable, NotAcceptable, fmt.Sprintf(
+		"only the following media types are accepted when converting to %s: none; without converting: %s",
+		to, strings.Join(produced, ", ")), nil)
+}
+
 // NewUnsupportedMediaType: the body is of a type that is not consumed (A42).
 func NewUnsupportedMediaType(consumed []string) *Error {
 	return failure(http.StatusUnsupportedMediaType, UnsupportedMediaType,
@@ -246,4 +253,15 @@ func NewNamespaceTerminating(s Subject, namespace string) *Error {
 		Field:   "metadata.namespace",
 	}}
 	return e
+}
+
+// NewPatchRefused: the patch is well-formed and cannot be applied to the object (F8, F9, F23, F24). why becomes the cause.
+func NewPatchRefused(why string) *Error {
+	return failure(http.StatusUnprocessableEntity, Invalid, "the server rejected our request due to an error in our request",
+		&Details{Causes: []Cause{{Reason: CauseReason(field.ErrorTypeInvalid), Message: why, Field: "patch"}}})
+}
+
+// NewPatchTooLarge: a JSON patch of too many operations, or one that takes too much work (F11).
+func NewPatchTooLarge(why string) *Error {
+	return failure(http.StatusRequestEntityTooLarge, RequestEntityTooLarge, why, nil)
 }
