@@ -17,7 +17,9 @@ const (
 type Catalog struct {
 	kinds    []*Kind
 	byRoute  map[string]*Kind    // "/api/v1/pods"
+	stored   map[string]*Kind    // by resource
 	messages map[string]*Message // without contexts
+	names    nameRule            // of kinds without a file
 }
 
 // Load compiles every file under kinds/ and types/ of files. Whatever a file says that is not understood, or names that does not
@@ -37,7 +39,10 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 		return nil, err
 	}
 	compiler := newCompiler(src, formats, hooks)
-	c := &Catalog{byRoute: map[string]*Kind{}, messages: map[string]*Message{}}
+	c := &Catalog{byRoute: map[string]*Kind{}, stored: map[string]*Kind{}, messages: map[string]*Message{}}
+	if c.names, err = compileNameRule(NameRuleSpec{Max: maxName}, formats); err != nil {
+		return nil, err
+	}
 	for _, file := range src.kinds {
 		k, err := compiler.kind(file.spec)
 		if err != nil {
@@ -60,27 +65,29 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 	if err := compiler.finish(); err != nil {
 		return nil, err
 	}
+	for _, k := range c.kinds {
+		k.protobuf = k.Message.numbered(map[*Message]bool{})
+	}
 	return c, c.linkStorage()
 }
 
 // linkStorage gives each view the kind that is stored.
 func (c *Catalog) linkStorage() error {
-	stored := map[string]*Kind{}
 	for _, k := range c.kinds {
 		if k.Spec.Storage != "" {
 			continue
 		}
-		if other := stored[k.Resource]; other != nil {
+		if other := c.stored[k.Resource]; other != nil {
 			return fmt.Errorf("kinds %s and %s are both stored as %s", other.APIVersion, k.APIVersion, k.Resource)
 		}
-		stored[k.Resource] = k
+		c.stored[k.Resource] = k
 		k.storage = k
 	}
 	for _, k := range c.kinds {
 		if k.Spec.Storage == "" {
 			continue
 		}
-		if k.storage = stored[k.Resource]; k.storage == nil {
+		if k.storage = c.stored[k.Resource]; k.storage == nil {
 			return fmt.Errorf("kind %s in %s: storage: no kind is stored as %s", k.Kind, k.Prefix, k.Spec.Storage)
 		}
 	}
@@ -95,12 +102,7 @@ func (c *Catalog) Kind(prefix, plural string) *Kind { return c.byRoute[prefix+"/
 
 // Stored returns the kind whose objects are stored under a resource, the first part of keys; nil when there is none.
 func (c *Catalog) Stored(resource string) *Kind {
-	for _, k := range c.kinds {
-		if k.Resource == resource && k.storage == k {
-			return k
-		}
-	}
-	return nil
+	return c.stored[resource]
 }
 
 // Message returns a message by its name, such as DeleteOptions, with the fields that have no contexts; nil when there is none.

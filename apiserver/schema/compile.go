@@ -42,6 +42,9 @@ func (c *compiler) message(name, contexts string) (*Type, error) {
 	m := &Message{Name: name, Spec: src.spec, byName: map[string]*Field{}}
 	t := &Type{Form: FormMessage, message: m}
 	m.typ = t
+	if src.spec.Open {
+		m.open = &Type{Form: FormRaw}
+	}
 	c.types[key] = t
 	if err := c.fillMessage(m, contexts); err != nil {
 		delete(c.types, key)
@@ -71,7 +74,7 @@ func (c *compiler) fillMessage(m *Message, contexts string) (err error) {
 	if len(m.fields) > maxFields {
 		return fmt.Errorf("more than %d fields", maxFields)
 	}
-	return nil
+	return m.compileWire()
 }
 
 // inWritingOrder puts kind before apiVersion where they are the type of an object and not data of their own (as in an owner
@@ -79,7 +82,7 @@ func (c *compiler) fillMessage(m *Message, contexts string) (err error) {
 func inWritingOrder(fields fieldSpecs) fieldSpecs {
 	v := slices.IndexFunc(fields, func(f namedField) bool { return f.name == "apiVersion" })
 	k := slices.IndexFunc(fields, func(f namedField) bool { return f.name == "kind" })
-	if v != 0 || k != 1 || fields[v].spec.Proto != 0 {
+	if v != 0 || k != 1 || fields[v].spec.Proto != 0 && fields[v].spec.Proto < OwnNumbers {
 		return fields
 	}
 	out := slices.Clone(fields)
@@ -210,10 +213,14 @@ func (c *compiler) finish() error {
 		}
 	}
 	for _, t := range c.types {
-		if t.message != nil {
-			if err := t.message.compileZero(nil); err != nil {
-				return err
-			}
+		if t.message == nil {
+			continue
+		}
+		if err := t.message.compileZero(nil); err != nil {
+			return err
+		}
+		if err := t.message.compileWireZero(nil); err != nil {
+			return err
 		}
 	}
 	return nil

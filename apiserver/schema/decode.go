@@ -24,18 +24,27 @@ func (k *Kind) decode(d *decoder) (*Object, error) {
 	if err := o.checkIdentity(d); err != nil {
 		return nil, err
 	}
-	if len(k.hooks.afterDecode) > 0 {
-		c := newContext(k, Create, o, nil)
-		for _, step := range k.hooks.afterDecode {
-			step(c)
-		}
-	}
+	o.afterDecode()
 	return o, nil
+}
+
+// afterDecode runs the kind's hooks for what a client sent.
+func (o *Object) afterDecode() {
+	if len(o.Kind.hooks.afterDecode) == 0 {
+		return
+	}
+	c := newContext(o.Kind, Create, o, nil)
+	for _, step := range o.Kind.hooks.afterDecode {
+		step(c)
+	}
 }
 
 // checkIdentity compares kind and apiVersion with the route's (A34-A36).
 func (o *Object) checkIdentity(d *decoder) error {
 	k := o.Kind
+	if err := o.requireIdentity(); err != nil {
+		return err
+	}
 	kind, version := &o.root.box.kids[k.slots.kind], &o.root.box.kids[k.slots.version]
 	if (*kind).IsEmpty() {
 		*kind = d.value(k.Message.fields[k.slots.kind].Type)
@@ -45,15 +54,20 @@ func (o *Object) checkIdentity(d *decoder) error {
 		*version = d.value(k.Message.fields[k.slots.version].Type)
 		(*version).str = k.APIVersion
 	}
-	if (*kind).str != k.Kind {
+	return k.CheckIdentity((*version).str, (*kind).str)
+}
+
+// CheckIdentity compares what a body or its envelope says it is with the kind (A34-A36). Errors are *DecodeError.
+func (k *Kind) CheckIdentity(apiVersion, kind string) error {
+	if kind != k.Kind {
 		return &DecodeError{
-			Message: k.cannotHandle((*kind).str, (*version).str) + "the kind in the data (" + (*kind).str + ") does not match the expected kind (" + k.Kind + ")",
+			Message: k.cannotHandle(kind, apiVersion) + "the kind in the data (" + kind + ") does not match the expected kind (" + k.Kind + ")",
 			Path:    "kind", Offset: -1,
 		}
 	}
-	if (*version).str != k.APIVersion {
+	if apiVersion != k.APIVersion {
 		return &DecodeError{
-			Message: "the API version in the data (" + (*version).str + ") does not match the expected API version (" + k.APIVersion + ")",
+			Message: "the API version in the data (" + apiVersion + ") does not match the expected API version (" + k.APIVersion + ")",
 			Path:    "apiVersion", Offset: -1,
 		}
 	}
@@ -73,11 +87,8 @@ func (k *Kind) DecodeStored(value []byte) (*Object, error) {
 func (m *Message) Decode(body []byte) (*Value, Problems, error) {
 	d := newDecoder(string(body))
 	v, err := d.document(m.typ)
-	switch err := err.(type) { //nolint:errorlint // made by the decoder, never wrapped
-	case *syntaxError:
-		return nil, d.problems, &DecodeError{Message: "couldn't read " + m.Name + ": json parse error: " + err.Error(), Offset: err.offset}
-	case *valueError:
-		return nil, d.problems, &DecodeError{Message: "couldn't read " + m.Name + ": " + err.text, Path: err.path, Offset: err.offset}
+	if err != nil {
+		return nil, d.problems, m.describe(err)
 	}
 	return v, d.problems, nil
 }

@@ -47,6 +47,17 @@ func (k *Kind) describe(err error) error {
 	return err
 }
 
+// describe turns what the decoder says into what the client reads.
+func (m *Message) describe(err error) error {
+	switch err := err.(type) { //nolint:errorlint // made by the decoder, never wrapped
+	case *syntaxError:
+		return &DecodeError{Message: "couldn't read " + m.Name + ": json parse error: " + err.Error(), Offset: err.offset}
+	case *valueError:
+		return &DecodeError{Message: "couldn't read " + m.Name + ": " + err.text, Path: err.path, Offset: err.offset}
+	}
+	return err
+}
+
 // cannotHandle begins messages about a body of some kind that is not one of ours.
 func (k *Kind) cannotHandle(kind, apiVersion string) string {
 	return fmt.Sprintf("%s in version %q cannot be handled as a %s: ", kind, apiVersion[strings.LastIndexByte(apiVersion, '/')+1:], k.Kind)

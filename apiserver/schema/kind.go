@@ -60,6 +60,7 @@ type Kind struct {
 	name      nameRule
 	hooks     kindHooks
 	selectors []selector
+	protobuf  bool  // every field has a number
 	storage   *Kind // the kind whose form is stored; itself but for views
 }
 
@@ -92,6 +93,9 @@ func (k *Kind) FromStorage(o *Object) *Object {
 }
 
 func convert(o *Object, to *Kind, fn Converter) *Object {
+	if o.Kind != to && to.Schemaless() {
+		return o.as(to)
+	}
 	if o.Kind == to || fn == nil {
 		return o
 	}

@@ -43,9 +43,12 @@ type Message struct {
 	fields []*Field // in the order in which they are written
 	byName map[string]*Field
 
+	open       *Type // of members that are no fields, which are kept as they came; nil when such are dropped
 	validators []Validator
 	defaulter  Defaulter
 	zero       []byte // JSON of the message with nothing set
+	wire       *wireMessage
+	wireTop    *wireMessage // of a message that lies in none
 
 	defaults   bool // it, or something below it, has defaults
 	checks     bool // it, or something below it, has checks

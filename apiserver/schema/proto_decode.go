@@ -1,0 +1,346 @@
+package schema
+
+// DecodeProtobuf reads an object of the kind from protobuf bytes without envelope, as a client sent them. Fields that the kind does
+// not have are skipped; of a field given twice the last counts, messages given twice are one. kind and apiVersion are filled in:
+// compare those of the envelope with CheckIdentity. raw is copied once and not kept. Errors are *DecodeError.
+func (k *Kind) DecodeProtobuf(raw []byte) (*Object, error) {
+	d := newProtoDecoder(raw)
+	root, err := d.document(k.Message)
+	if err != nil {
+		return nil, k.describe(err)
+	}
+	o := &Object{Kind: k, root: root}
+	if err := o.checkIdentity(&d.decoder); err != nil {
+		return nil, err
+	}
+	o.afterDecode()
+	return o, nil
+}
+
+// DecodeProtobuf reads a message that is no object of a kind, such as DeleteOptions, from protobuf bytes without envelope. raw is
+// copied once and not kept. Errors are *DecodeError.
+func (m *Message) DecodeProtobuf(raw []byte) (*Value, error) {
+	v, err := newProtoDecoder(raw).document(m)
+	if err != nil {
+		return nil, m.describe(err)
+	}
+	return v, nil
+}
+
+// protoDecoder reads one protobuf document; it shares its chunks, path and bounds with the decoder of JSON.
+type protoDecoder struct {
+	decoder
+}
+
+func newProtoDecoder(raw []byte) *protoDecoder {
+	d := &protoDecoder{decoder{scanner: scanner{s: string(raw)}}}
+	d.path = d.pathRoom[:0]
+	return d
+}
+
+func (d *protoDecoder) document(m *Message) (*Value, error) {
+	d.root = m.Name
+	v := d.value(m.typ)
+	if err := d.message(v, len(d.s), 0); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// message reads the fields of a message up to end into v. A message that was begun already is gone on with.
+func (d *protoDecoder) message(v *Value, end, depth int) error {
+	m := v.typ.message
+	if v.box == nil {
+		if d.taken += len(m.fields); d.taken > maxSlots {
+			return d.malformed("the object holds too many messages", d.pos)
+		}
+		v.box = d.box()
+		v.box.kids = d.take(len(m.fields))
+	}
+	return d.fields(v, m.wire, end, depth)
+}
+
+// fields reads fields of v as w lays them out, up to end.
+func (d *protoDecoder) fields(v *Value, w *wireMessage, end, depth int) error {
+	if depth > maxDepth {
+		return d.broken("exceeded max depth", d.pos)
+	}
+	unsorted := false
+	for at := 0; d.pos < end; {
+		key, err := d.key(end)
+		if err != nil {
+			return err
+		}
+		f, i := w.find(int(key>>wireTypeBits), at)
+		at = i
+		switch {
+		case f == nil:
+			err = d.skipField(key, end, depth)
+		case f.inside != nil:
+			err = d.wrapper(v, f, key, end, depth)
+		default:
+			d.path = append(d.path, decodeStep{name: f.field.Name, index: -1})
+			var mixed bool
+			mixed, err = d.field(v, f, key, end, depth)
+			unsorted = unsorted || mixed
+		}
+		if err != nil {
+			return err
+		}
+		if f != nil && f.inside == nil {
+			d.path = d.path[:len(d.path)-1]
+		}
+	}
+	if unsorted {
+		d.sortMaps(v, w)
+	}
+	return nil
+}
+
+// wrapper reads a message whose fields are v's own (protoWrap).
+func (d *protoDecoder) wrapper(v *Value, f *wireField, key uint64, end, depth int) error {
+	stop, err := d.sized(key, end)
+	if err != nil {
+		return err
+	}
+	return d.fields(v, f.inside, stop, depth+1)
+}
+
+// field reads a field; of lists and maps all items that follow each other. It reports a map that is to be sorted when the message
+// is read.
+func (d *protoDecoder) field(v *Value, f *wireField, key uint64, end, depth int) (unsorted bool, err error) {
+	t, slot := f.field.Type, &v.box.kids[f.field.index]
+	switch {
+	case f.field.Spec.ProtoListWrapper:
+		return false, d.wrappedList(slot, t, key, end, depth)
+	case t.Form == FormList:
+		return false, d.readItems(slot, t, key, end, depth)
+	case t.Form == FormMap:
+		return d.entries(slot, t, key, end, depth)
+	case t.Form == FormMessage:
+		return false, d.inner(slot, f, key, end, depth)
+	}
+	got, err := d.scalar(t, key, end, depth)
+	if err != nil {
+		return false, err
+	}
+	if !f.field.pointer && t.Form != FormBytes && got.IsEmpty() {
+		got = nil // what upstream writes for nothing
+	}
+	*slot = got
+	return false, nil
+}
+
+// inner reads a message in a field. One by value in which nothing is set is what upstream writes for nothing.
+func (d *protoDecoder) inner(slot **Value, f *wireField, key uint64, end, depth int) error {
+	stop, err := d.sized(key, end)
+	if err != nil {
+		return err
+	}
+	v := *slot
+	if v == nil {
+		if d.pos == stop && !f.field.pointer {
+			return nil
+		}
+		v = d.value(f.field.Type)
+	}
+	if err := d.message(v, stop, depth+1); err != nil {
+		return err
+	}
+	if f.field.pointer || !v.IsEmpty() {
+		*slot = v
+	}
+	return nil
+}
+
+// wrappedList reads a message that holds the items of a list (protoListWrapper). That it is there says the list is set.
+func (d *protoDecoder) wrappedList(slot **Value, t *Type, key uint64, end, depth int) error {
+	stop, err := d.sized(key, end)
+	if err != nil {
+		return err
+	}
+	d.list(slot, t)
+	for d.pos < stop {
+		key, err := d.key(stop)
+		if err != nil {
+			return err
+		}
+		if key>>wireTypeBits == firstInsideEntry {
+			err = d.readItems(slot, t, key, stop, depth+1)
+		} else {
+			err = d.skipField(key, stop, depth+1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again reads the next key when it is of the same field.
+func (d *protoDecoder) again(key uint64, end int) (next uint64, ok bool, err error) {
+	if d.pos >= end {
+		return 0, false, nil
+	}
+	start := d.pos
+	if next, err = d.key(end); err != nil {
+		return 0, false, err
+	}
+	if next>>wireTypeBits != key>>wireTypeBits {
+		d.pos = start
+		return 0, false, nil
+	}
+	return next, true, nil
+}
+
+// list returns the list in a slot, made when it is new.
+func (d *protoDecoder) list(slot **Value, t *Type) *Value {
+	if *slot == nil {
+		*slot = d.value(t)
+		(*slot).box = d.box()
+	}
+	return *slot
+}
+
+// readItems reads the items that follow each other here, and adds them to the list.
+func (d *protoDecoder) readItems(slot **Value, t *Type, key uint64, end, depth int) (err error) {
+	list, base := d.list(slot, t), len(d.items)
+	for more := true; more; key, more, err = d.again(key, end) {
+		if key&wireTypeMask == wireBytes && t.elem.wireType() != wireBytes { // packed numbers, which other writers may send
+			err = d.packed(t.elem, key, end)
+		} else {
+			err = d.item(list, t.elem, key, end, depth, len(d.items)-base)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if len(list.box.kids) == 0 {
+		list.box.kids = d.takeItems(base)
+		return nil
+	}
+	list.box.kids = append(list.box.kids, d.items[base:]...)
+	d.items = d.items[:base]
+	return nil
+}
+
+// packedSlots is what a packed number counts for: it takes a byte, and a value.
+const packedSlots = 4
+
+func (d *protoDecoder) packed(elem *Type, key uint64, end int) error {
+	stop, err := d.sized(key, end)
+	if err != nil {
+		return err
+	}
+	for d.pos < stop {
+		if d.taken += packedSlots; d.taken > maxSlots {
+			return d.malformed("the object holds too many numbers", d.pos)
+		}
+		item, err := d.scalar(elem, elem.wireType(), stop, 0)
+		if err != nil {
+			return err
+		}
+		d.items = append(d.items, item)
+	}
+	return nil
+}
+
+// item reads one item of a list, the n-th of those being read.
+func (d *protoDecoder) item(list *Value, elem *Type, key uint64, end, depth, n int) error {
+	d.path = append(d.path, decodeStep{index: len(list.box.kids) + n})
+	item, err := d.element(elem, key, end, depth)
+	if err != nil {
+		return err
+	}
+	d.path = d.path[:len(d.path)-1]
+	d.items = append(d.items, item)
+	return nil
+}
+
+// element reads an item of a list or the value of a map entry: never nil.
+func (d *protoDecoder) element(t *Type, key uint64, end, depth int) (*Value, error) {
+	if t.Form == FormMessage {
+		stop, err := d.sized(key, end)
+		if err != nil {
+			return nil, err
+		}
+		v := d.value(t)
+		return v, d.message(v, stop, depth+1)
+	}
+	v, err := d.scalar(t, key, end, depth)
+	if v == nil && err == nil {
+		v = t.New()
+	}
+	return v, err
+}
+
+// entries reads the entries that follow each other here, and adds them to the map.
+func (d *protoDecoder) entries(slot **Value, t *Type, key uint64, end, depth int) (unsorted bool, err error) {
+	b, base, named := d.list(slot, t).box, len(d.items), len(d.names)
+	for more := true; more; key, more, err = d.again(key, end) {
+		name, item, err := d.entry(t.elem, key, end, depth)
+		if err != nil {
+			return false, err
+		}
+		unsorted = unsorted || len(d.names) > named && d.names[len(d.names)-1] >= name
+		d.names, d.items = append(d.names, name), append(d.items, item)
+	}
+	if err != nil {
+		return false, err
+	}
+	if len(b.kids) == 0 {
+		b.kids, b.keys = d.takeItems(base), d.takeNames(named)
+		return unsorted, nil
+	}
+	b.kids, b.keys = append(b.kids, d.items[base:]...), append(b.keys, d.names[named:]...)
+	d.items, d.names = d.items[:base], d.names[:named]
+	return true, nil
+}
+
+// entry reads the message that protobuf makes of a map entry. What it leaves out is empty.
+func (d *protoDecoder) entry(elem *Type, key uint64, end, depth int) (name string, item *Value, err error) {
+	stop, err := d.sized(key, end)
+	if err != nil {
+		return "", nil, err
+	}
+	for d.pos < stop {
+		if key, err = d.key(stop); err != nil {
+			return "", nil, err
+		}
+		switch key >> wireTypeBits {
+		case firstInsideEntry:
+			name, err = d.text(key, stop)
+		case secondInside:
+			d.path = append(d.path, decodeStep{name: name, index: -1})
+			item, err = d.element(elem, key, stop, depth+1)
+			if err == nil {
+				d.path = d.path[:len(d.path)-1]
+			}
+		default:
+			err = d.skipField(key, stop, depth+1)
+		}
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	if item == nil {
+		item = elem.New()
+	}
+	return name, item, nil
+}
+
+// sortMaps sorts the maps of v that w lays out; of equal keys the last entry counts.
+func (d *protoDecoder) sortMaps(v *Value, w *wireMessage) {
+	for i := range w.fields {
+		f := &w.fields[i]
+		if f.inside != nil || f.field.Type.Form != FormMap {
+			continue
+		}
+		if table := v.box.kids[f.field.index]; table != nil {
+			d.sortMap(table.box)
+		}
+	}
+}
