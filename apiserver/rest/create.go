@@ -42,12 +42,12 @@ func (r *resource) create(c *route.Call) error {
 	if c.Namespace, err = r.namespace(c, o); err != nil {
 		return err
 	}
-	c.Name = o.Name()
-	if c.Endpoint.LateAuthorization { // A6
+	if c.Endpoint.LateAuthorization { // A6; a create is of no name (J15)
 		if err := c.Authorize(c.Namespace, ""); err != nil {
 			return err
 		}
 	}
+	c.Name = o.Name()
 	ctx, cancel, err := c.Deadline(writeDeadline)
 	if err != nil {
 		return err

@@ -32,6 +32,7 @@ type section struct {
 // sections are all chapters; each has a file.
 var sections = []section{
 	{"Kinds", kindRows},
+	{"Create", slices.Concat(createRows, createMetadataRows, createBodyRows, createOptionRows)},
 }
 
 // TestSpecification runs every row and accounts for all of them.
