@@ -7,6 +7,7 @@ import (
 	"quorate/apiserver/h2"
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/lifecycle"
+	"quorate/apiserver/negotiate"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/route"
 	"quorate/apiserver/rules"
@@ -30,7 +31,7 @@ func New(cfg Config) (*Server, error) {
 		log:     cfg.Logger.With("component", "apiserver"),
 	}
 	s.lifecycle, err = lifecycle.New(lifecycle.Config{
-		Store: cfg.Store, Catalog: catalog, Logger: cfg.Logger, Registerer: cfg.Registerer,
+		Store: cfg.Store, Catalog: func() *schema.Catalog { return catalog }, Logger: cfg.Logger, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err
@@ -78,6 +79,10 @@ func newFront(cfg Config) (*front, error) {
 
 // register fills the routes of the front.
 func (s *Server) register(f *front, catalog *schema.Catalog) error {
+	var err error
+	if f.statuses, err = negotiate.NewStatuses(catalog); err != nil {
+		return err
+	}
 	series := route.NewMetrics(s.cfg.Registerer)
 	f.unrouted = series.Series("none", "none")
 	adder := func(table *route.Table) func(method, path string, e *route.Endpoint) {

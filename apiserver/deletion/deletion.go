@@ -1,7 +1,6 @@
 package deletion
 
 import (
-	"slices"
 	"time"
 
 	"quorate/apiserver/schema"
@@ -25,15 +24,12 @@ const PlatformFinalizer = "platform"
 // terminatingPhase is the phase of a namespace that is going (G37).
 const terminatingPhase = "Terminating"
 
-// garbageFinalizers ask the garbage collector for something; deleting with policy Background takes them off (G23).
-var garbageFinalizers = []string{"orphan", "foregroundDeletion"}
-
 // Options are those of a delete that bear on the decision.
 type Options struct {
 	// Grace is the grace period asked for in seconds; nil for the kind's own.
 	Grace *int64
-	// Background takes the garbage collector's finalizers off.
-	Background bool
+	// Policy says what becomes of the dependents.
+	Policy Policy
 }
 
 // Decision is what to do, and the object to do it with.
@@ -46,14 +42,15 @@ type Decision struct {
 // Decide says what deleting the stored object o means at the time now. It works on a copy.
 func Decide(o *schema.Object, opts Options, now time.Time) Decision {
 	o = o.Copy()
-	if opts.Background {
-		dropFinalizers(o.Finalizers(), garbageFinalizers...)
+	_, terminating := o.DeletionTimestamp()
+	if !terminating { // what goes already goes the way it was told first (G28)
+		opts.Policy.apply(o)
 	}
 	if isNamespace(o) {
 		return decideNamespace(o, now)
 	}
 	grace := gracePeriod(o, opts.Grace)
-	if _, terminating := o.DeletionTimestamp(); terminating {
+	if terminating {
 		return shorten(o, grace, opts.Grace != nil, now)
 	}
 	if grace == 0 && o.Finalizers().Len() == 0 {
@@ -122,15 +119,6 @@ func Complete(o *schema.Object) bool {
 		return false
 	}
 	return o.Finalizers().Len() == 0 && (!isNamespace(o) || namespaceFinalizers(o).Len() == 0)
-}
-
-// dropFinalizers removes the named ones from a list of finalizers.
-func dropFinalizers(list *schema.Value, names ...string) {
-	for i := list.Len() - 1; i >= 0; i-- {
-		if slices.Contains(names, list.At(i).Str()) {
-			list.RemoveAt(i)
-		}
-	}
 }
 
 func isNamespace(o *schema.Object) bool { return o.Kind.Resource == stored.Namespaces }

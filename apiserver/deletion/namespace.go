@@ -44,11 +44,5 @@ func Emptied(o *schema.Object) Decision {
 	o = o.Copy()
 	before := namespaceFinalizers(o).Len()
 	dropFinalizers(namespaceFinalizers(o), PlatformFinalizer)
-	switch {
-	case Complete(o):
-		return Decision{Action: Remove, Object: o}
-	case namespaceFinalizers(o).Len() != before:
-		return Decision{Action: Mark, Object: o}
-	}
-	return Decision{Action: Nothing, Object: o}
+	return afterRelease(o, namespaceFinalizers(o).Len() != before)
 }

@@ -150,7 +150,7 @@ func (e *expiry) remove(ctx context.Context, o *state.Object, now time.Time) err
 		return nil
 	}
 	decision := deletion.Decide(decoded, deletion.Options{Grace: new(int64)}, now)
-	if err := deletion.Commit(ctx, e.store, o, decision); err != nil && !lost(err) {
+	if err := deletion.Commit(ctx, e.store, o, decision); err != nil && !deletion.Lost(err) {
 		return err
 	}
 	e.metrics.expired.Inc()

@@ -35,8 +35,9 @@ type Store interface {
 
 // Config of the background work.
 type Config struct {
-	Store      Store
-	Catalog    *schema.Catalog
+	Store Store
+	// Catalog returns the present kinds, which may come and go.
+	Catalog    func() *schema.Catalog
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -44,9 +45,8 @@ type Config struct {
 // Lifecycle is the background work of a node.
 type Lifecycle struct {
 	store      Store
+	catalog    func() *schema.Catalog
 	namespaces *schema.Kind
-	graceful   []*schema.Kind // kinds with grace periods
-	namespaced []*schema.Kind // stored kinds that live in namespaces
 	log        *slog.Logger
 	metrics    *metrics
 }
@@ -55,23 +55,13 @@ type Lifecycle struct {
 func New(cfg Config) (*Lifecycle, error) {
 	l := &Lifecycle{
 		store:      cfg.Store,
-		namespaces: cfg.Catalog.Stored(stored.Namespaces),
+		catalog:    cfg.Catalog,
+		namespaces: cfg.Catalog().Stored(stored.Namespaces),
 		log:        cfg.Logger.With("component", "lifecycle"),
 		metrics:    newMetrics(cfg.Registerer),
 	}
 	if l.namespaces == nil {
 		return nil, errors.New("lifecycle: the catalog has no namespaces")
-	}
-	for _, k := range cfg.Catalog.Kinds() {
-		if k.Storage() != k {
-			continue
-		}
-		if k.Strategy.DefaultGracePeriod > 0 {
-			l.graceful = append(l.graceful, k)
-		}
-		if k.Namespaced {
-			l.namespaced = append(l.namespaced, k)
-		}
 	}
 	return l, nil
 }
@@ -90,11 +80,27 @@ func (l *Lifecycle) lead(ctx context.Context) error {
 	}
 	task("bootstrap", l.bootstrap)
 	task("namespaces", l.emptyNamespaces)
-	for _, k := range l.graceful {
+	for _, k := range l.kinds(graceful) {
 		task("expire "+k.Plural, func(ctx context.Context) error { return l.expire(ctx, k) })
 	}
 	return tasks.Wait()
 }
+
+// kinds returns the stored kinds, as they are now, that have a property.
+func (l *Lifecycle) kinds(has func(k *schema.Kind) bool) []*schema.Kind {
+	var kinds []*schema.Kind
+	for _, k := range l.catalog().Kinds() {
+		if k.Storage() == k && has(k) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+func namespaced(k *schema.Kind) bool { return k.Namespaced }
+
+// graceful kinds have grace periods. Only kinds with a file of their own do, so none comes or goes.
+func graceful(k *schema.Kind) bool { return k.Strategy.DefaultGracePeriod > 0 }
 
 // persist runs a task until it is done, or ctx ends.
 func (l *Lifecycle) persist(ctx context.Context, name string, run func(ctx context.Context) error) {
@@ -143,12 +149,4 @@ func (l *Lifecycle) bootstrap(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// lost reports whether a write was refused because the object has changed meanwhile, which the next look takes care of.
-func lost(err error) bool {
-	_, conflict := errors.AsType[*state.Conflict](err)
-	_, gone := errors.AsType[*state.NotFound](err)
-	_, recreated := errors.AsType[*state.UIDMismatch](err)
-	return conflict || gone || recreated
 }

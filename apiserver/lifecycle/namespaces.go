@@ -4,12 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"quorate/apiserver/deletion"
-	"quorate/apiserver/schema"
 	"quorate/apiserver/stored"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
@@ -90,8 +86,8 @@ func (l *Lifecycle) end(ctx context.Context, key state.Key, since uint64) (gone 
 		}
 		_, _, name := key.Split()
 		seen := 0
-		for _, k := range l.namespaced {
-			n, err := l.empty(ctx, root, k, name)
+		for _, k := range l.kinds(namespaced) {
+			n, err := deletion.Sweep(ctx, l.store, root, k, name, l.metrics.emptied.Inc)
 			if err != nil {
 				return false, err
 			}
@@ -114,40 +110,8 @@ func (l *Lifecycle) finish(ctx context.Context, namespace *state.Object) (gone b
 		return false, err
 	}
 	err = deletion.Commit(ctx, l.store, namespace, deletion.Emptied(decoded))
-	if lost(err) {
+	if deletion.Lost(err) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// empty deletes the objects of one kind as a client would, and returns how many there were: until none are seen, some may be
-// left, waiting out a grace period or for finalizers.
-func (l *Lifecycle) empty(ctx context.Context, root *state.Root, k *schema.Kind, namespace string) (seen int, err error) {
-	writes, ctx := errgroup.WithContext(ctx)
-	writes.SetLimit(parallel)
-	root.Ascend(stored.Prefix(k, namespace), "", func(o *state.Object) bool {
-		seen++
-		writes.Go(func() error { return l.deleteContent(ctx, k, o) })
-		return ctx.Err() == nil
-	})
-	return seen, writes.Wait()
-}
-
-func (l *Lifecycle) deleteContent(ctx context.Context, k *schema.Kind, o *state.Object) error {
-	decoded, err := k.DecodeStored(o.Value)
-	if err != nil {
-		return err
-	}
-	decision := deletion.Decide(decoded, deletion.Options{}, time.Now())
-	if decision.Action == deletion.Nothing {
-		return nil
-	}
-	if err := deletion.Commit(ctx, l.store, o, decision); err != nil {
-		if lost(err) {
-			return nil
-		}
-		return err
-	}
-	l.metrics.emptied.Inc()
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"time"
 
 	"quorate/apiserver/deletion"
 	"quorate/apiserver/negotiate"
@@ -34,7 +35,7 @@ func (r *resource) delete(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Document(http.StatusOK, status.Success(c.Subject(), uid).JSON(), form)
+	return c.Status(http.StatusOK, status.Success(c.Subject(), uid), form)
 }
 
 // deleteOne decides and writes until the store takes it or refuses for good, and returns the uid of what it deleted.
@@ -47,18 +48,16 @@ func (r *resource) deleteOne(ctx context.Context, c *route.Call, opts *deleteOpt
 			return "", err
 		}
 		previous := root.Get(key)
-		settled, err := r.attemptDelete(ctx, c, opts, previous)
+		settled, err := r.attemptDelete(ctx, c.Subject(), opts, c.Now, previous)
 		if settled && fresh {
 			return uidOf(previous), err
 		}
 		conflict, moved := errors.AsType[*state.Conflict](err)
-		_, gone := errors.AsType[*state.NotFound](err)
-		_, recreated := errors.AsType[*state.UIDMismatch](err)
 		switch {
-		case settled, gone, recreated:
-			read, fresh = raftstore.Quorum(), true
 		case moved:
 			read, fresh = raftstore.AtLeast(conflict.Have), false
+		case settled, deletion.Lost(err):
+			read, fresh = raftstore.Quorum(), true
 		default:
 			return uidOf(previous), err
 		}
@@ -77,21 +76,23 @@ func uidOf(o *state.Object) string {
 
 // attemptDelete works on one stored object. settled says that the outcome follows from the state alone, so that it counts only
 // when the state is confirmed; otherwise the store has spoken.
-func (r *resource) attemptDelete(ctx context.Context, c *route.Call, opts *deleteOptions, previous *state.Object) (settled bool, err error) {
+func (r *resource) attemptDelete(
+	ctx context.Context, s status.Subject, opts *deleteOptions, now time.Time, previous *state.Object,
+) (settled bool, err error) {
 	if previous == nil {
-		return true, status.NewNotFound(c.Subject())
+		return true, status.NewNotFound(s)
 	}
-	if err := opts.check(c, previous); err != nil {
+	if err := opts.check(s, previous); err != nil {
 		return true, err
 	}
 	o, err := r.kind.Storage().DecodeStored(previous.Value)
 	if err != nil {
 		return false, err
 	}
-	d := deletion.Decide(o, opts.Options, c.Now)
+	d := deletion.Decide(o, opts.Options, now)
 	switch {
 	case d.Action == deletion.Refuse:
-		return true, status.NewForbidden(c.Subject(), "this namespace may not be deleted")
+		return true, status.NewForbidden(s, "this namespace may not be deleted")
 	case d.Action == deletion.Nothing, opts.dryRun:
 		return true, nil
 	}
@@ -99,12 +100,12 @@ func (r *resource) attemptDelete(ctx context.Context, c *route.Call, opts *delet
 }
 
 // check compares the preconditions with the stored object (G17, G18).
-func (o *deleteOptions) check(c *route.Call, previous *state.Object) error {
+func (o *deleteOptions) check(s status.Subject, previous *state.Object) error {
 	if o.uid != nil && *o.uid != previous.UID {
-		return status.NewDeleteUIDConflict(c.Subject(), *o.uid, previous.UID)
+		return status.NewDeleteUIDConflict(s, *o.uid, previous.UID)
 	}
 	if have := strconv.FormatUint(previous.Version, 10); o.version != nil && *o.version != have {
-		return status.NewDeleteVersionConflict(c.Subject(), *o.version, have)
+		return status.NewDeleteVersionConflict(s, *o.version, have)
 	}
 	return nil
 }

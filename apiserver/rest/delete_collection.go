@@ -1,11 +1,146 @@
 package rest
 
 import (
+	"context"
+	"errors"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quorate/apiserver/deletion"
 	"quorate/apiserver/route"
 	"quorate/apiserver/status"
+	"quorate/raftstore"
+	"quorate/raftstore/state"
 )
 
-// deleteCollection deletes the selected objects of a collection (G30–G36).
+// collectionParallel is how many deletes of one request are under way: they share disk writes, and one request does not take
+// all of them.
+const collectionParallel = 128
+
+// sweep is a delete of a collection at work.
+type sweep struct {
+	*resource
+	c       *route.Call
+	opts    *deleteOptions
+	deleted atomic.Int64
+}
+
+// deleteCollection deletes the selected objects of a collection, each by an entry of its own (G30–G36).
 func (r *resource) deleteCollection(c *route.Call) error {
-	return status.NewNotSupported(c.Subject(), "delete collection", "")
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	w := &sweep{resource: r, c: c}
+	if w.opts, err = r.readDeleteOptions(c); err != nil {
+		return err
+	}
+	limit, within, err := readSweepOptions(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel, err := c.Deadline(within)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	if err := w.run(ctx, limit); err != nil {
+		return w.failed(ctx, err)
+	}
+	return c.Document(http.StatusOK, status.Success(c.Subject(), "").JSON(), form)
+}
+
+// readSweepOptions reads how many objects may go (0: all that are selected), and how long it may take (C42).
+func readSweepOptions(c *route.Call) (limit int64, within time.Duration, err error) {
+	within = writeDeadline
+	if c.R.URL.RawQuery == "" {
+		return 0, within, nil
+	}
+	q := c.Query()
+	if q.Get("continue") != "" { // §4.4 has it for lists only, and to leave it out here would delete more than was meant
+		return 0, 0, status.NewBadRequest("continue is not supported on a delete of a collection")
+	}
+	if limit, _, err = q.Count("limit"); err != nil {
+		return 0, 0, err
+	}
+	seconds, _, err := q.Count("timeoutSeconds")
+	if err != nil {
+		return 0, 0, err
+	}
+	if seconds > 0 && seconds < int64(writeDeadline/time.Second) {
+		within = time.Duration(seconds) * time.Second
+	}
+	return limit, within, nil
+}
+
+// run walks one state, which keeps in memory what was there already, and hands its objects on as deletes end.
+func (w *sweep) run(ctx context.Context, limit int64) error {
+	sel, err := w.selector(w.c)
+	if err != nil {
+		return err
+	}
+	root, err := w.state(w.c, w.c.Query().Get("resourceVersion"))
+	if err != nil {
+		return err
+	}
+	writes, going := errgroup.WithContext(ctx)
+	writes.SetLimit(collectionParallel)
+	taken := int64(0)
+	w.walk(root, w.c.Namespace, sel, func(o *state.Object) bool {
+		writes.Go(func() error { return w.delete(going, o) })
+		taken++
+		return taken != limit && going.Err() == nil
+	})
+	if err := writes.Wait(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// delete deletes an object, in whatever version it is meanwhile. One that is gone, or was made anew, is nobody's concern
+// (G31).
+func (w *sweep) delete(ctx context.Context, o *state.Object) error {
+	subject := w.c.Subject()
+	_, _, subject.Name = o.Key.Split()
+	for {
+		settled, err := w.attemptDelete(ctx, subject, w.opts, w.c.Now, o)
+		conflict, moved := errors.AsType[*state.Conflict](err)
+		switch {
+		case err == nil:
+			if !settled {
+				w.deleted.Add(1)
+			}
+			return nil
+		case !settled && moved:
+		case !settled && deletion.Lost(err):
+			return nil
+		default:
+			return err
+		}
+		root, err := w.store.View(ctx, raftstore.AtLeast(conflict.Have))
+		if err != nil {
+			return err
+		}
+		current := root.Get(o.Key)
+		if current == nil || current.UID != o.UID {
+			return nil
+		}
+		o = current
+	}
+}
+
+// failed says of an error how much was deleted before it (G32).
+func (w *sweep) failed(ctx context.Context, err error) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, raftstore.ErrUnknownOutcome) {
+		err = status.NewTimeout()
+	}
+	deleted := w.deleted.Load()
+	failure, foreseen := status.From(err, w.c.Subject())
+	if deleted == 0 || !foreseen {
+		return err
+	}
+	return status.NewPartial(failure, deleted)
 }

@@ -53,7 +53,7 @@ func (r *resource) readDeleteOptions(c *route.Call) (*deleteOptions, error) {
 		return nil, status.NewInvalidOption(deleteOptionsKind, field.Invalid(
 			field.NewPath("gracePeriodSeconds"), *opts.Grace, "must be greater than or equal to 0"))
 	}
-	return opts, r.checkPropagation(c, opts)
+	return opts, r.checkPropagation(opts)
 }
 
 func (r *resource) readBodyOptions(opts *deleteOptions, body negotiate.Body) error {
@@ -128,29 +128,34 @@ func (o *deleteOptions) fill(q route.Query) error {
 	return nil
 }
 
-// checkPropagation: what asks for the garbage collector is refused, as there is none; deleting in the background needs none
-// (G21–G27). Kinds that the collector does not know ignore the policy.
-func (r *resource) checkPropagation(c *route.Call, o *deleteOptions) error {
+// checkPropagation settles what becomes of the dependents (G21–G27). Kinds that the collector does not know ignore the
+// policy, once it is one (G24).
+func (r *resource) checkPropagation(o *deleteOptions) error {
 	path := field.NewPath("propagationPolicy")
 	if o.orphan != nil && o.policy != "" {
 		return status.NewInvalidOption(deleteOptionsKind,
 			field.Invalid(path, o.policy, "orphanDependents and deletionPropagation cannot be both set"))
 	}
 	switch o.policy {
-	case "", propagateBackground, propagateOrphan, propagateForeground:
+	case "":
+	case propagateBackground:
+		o.Policy = deletion.Background
+	case propagateForeground:
+		o.Policy = deletion.Foreground
+	case propagateOrphan:
+		o.Policy = deletion.Orphan
 	default:
 		return status.NewInvalidOption(deleteOptionsKind, field.NotSupported(path, o.policy,
 			[]string{propagateForeground, propagateBackground, propagateOrphan}))
 	}
-	if r.kind.Strategy.DefaultPropagation == "None" {
-		return nil
+	switch {
+	case o.orphan != nil && *o.orphan:
+		o.Policy = deletion.Orphan
+	case o.orphan != nil:
+		o.Policy = deletion.Background
 	}
-	if o.orphan != nil && *o.orphan {
-		return status.NewNotSupported(c.Subject(), "delete with orphanDependents=true", "")
+	if !deletion.Collected(r.kind) {
+		o.Policy = deletion.Background
 	}
-	if o.policy == propagateOrphan || o.policy == propagateForeground {
-		return status.NewNotSupported(c.Subject(), "delete with propagationPolicy "+o.policy, "")
-	}
-	o.Background = o.policy == propagateBackground || o.orphan != nil
 	return nil
 }

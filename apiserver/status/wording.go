@@ -265,3 +265,16 @@ func NewPatchRefused(why string) *Error {
 func NewPatchTooLarge(why string) *Error {
 	return failure(http.StatusRequestEntityTooLarge, RequestEntityTooLarge, why, nil)
 }
+
+// NewPartial: a delete of a collection failed after some of its objects were deleted (G32). It is not to be repeated as if
+// nothing had been done.
+func NewPartial(cause *Error, deleted int64) *Error {
+	partial := *cause
+	partial.Status.Message = fmt.Sprintf("%s; %d objects were deleted before", cause.Status.Message, deleted)
+	if d := cause.Status.Details; d != nil {
+		details := *d
+		details.RetryAfterSeconds = 0
+		partial.Status.Details = &details
+	}
+	return &partial
+}
