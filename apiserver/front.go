@@ -24,6 +24,7 @@ type front struct {
 	authorizer    auth.Authorizer
 	reads, writes gate
 	bodies        *route.Budget
+	statuses      *negotiate.Statuses
 	metrics       *metrics
 	unrouted      *route.Series // of requests that came to no endpoint
 	audit         *audit
@@ -46,7 +47,9 @@ func newFixedHeaders() fixedHeaders {
 // ServeHTTP implements http.Handler.
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, series: f.unrouted}
-	x.call = route.Call{W: x, R: r, Now: time.Now(), Authorizer: f.authorizer, Bodies: f.bodies, Faults: f}
+	x.call = route.Call{
+		W: x, R: r, Now: time.Now(), Authorizer: f.authorizer, Bodies: f.bodies, Faults: f, Statuses: f.statuses,
+	}
 	x.id[0] = f.ids.next()
 	defer f.finish(x)
 	h := w.Header()
@@ -173,7 +176,7 @@ func (f *front) fail(x *exchange, err error) {
 	if err != nil || failed.Status.Code == http.StatusNotAcceptable {
 		form = negotiate.JSON // nothing acceptable: the body is JSON all the same (B23)
 	}
-	if err := x.call.Document(failed.Status.Code, failed.Status.JSON(), form); err != nil {
+	if err := x.call.Status(failed.Status.Code, &failed.Status, form); err != nil {
 		f.log.Error("answer with a Status", "request", x.id[0], "error", err)
 	}
 }

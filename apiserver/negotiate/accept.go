@@ -1,6 +1,7 @@
 package negotiate
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,38 +10,20 @@ import (
 	"quorate/apiserver/status"
 )
 
-// Form is how an answer is written.
-type Form uint8
-
-// The forms of answers.
-const (
-	JSON       Form = iota // compact, one line
-	PrettyJSON             // indented by two spaces, with a line feed at the end
-	YAML
-)
-
-// Media types.
-const (
-	jsonType     = "application/json"
-	yamlType     = "application/yaml"
-	protobufType = "application/vnd.platform.protobuf"
-	// kubernetesProtobufType is what stock clients call protobufType (semantics B19).
-	kubernetesProtobufType = "application/vnd.kubernetes.protobuf"
-)
-
-// ContentType returns the form's Content-Type.
-func (f Form) ContentType() string {
-	if f == YAML {
-		return yamlType
-	}
-	return jsonType
-}
-
-// Answer chooses the form of an answer that is one document (semantics B6, B7, B15–B23).
-func Answer(r *http.Request, query Query) (Form, error) {
-	form, ok := accepted(r.Header["Accept"], true)
-	if !ok {
-		return JSON, status.NewNotAcceptable([]string{jsonType, yamlType})
+// Answer chooses the form of an answer that is one document (semantics B6, B7, B15–B23). protobuf says whether the document
+// has that form.
+func Answer(r *http.Request, query Query, protobuf bool) (Form, error) {
+	header := r.Header["Accept"]
+	form := JSON
+	if !anything(header) {
+		o := offered(YAML)
+		if protobuf {
+			o = offered(YAML, Protobuf, KubernetesProtobuf)
+		}
+		var err error
+		if form, err = accepted(header, o, false); err != nil {
+			return JSON, err
+		}
 	}
 	if form == JSON && wantsPretty(r, query) {
 		return PrettyJSON, nil
@@ -48,16 +31,17 @@ func Answer(r *http.Request, query Query) (Form, error) {
 	return form, nil
 }
 
-// Stream checks that the client takes a watch stream in the one form there is (D7).
-func Stream(r *http.Request) error {
-	if _, ok := accepted(r.Header["Accept"], false); !ok {
-		return status.NewNotAcceptable([]string{jsonType, StreamType})
+// Stream chooses the form of a watch stream, which is never pretty nor YAML (D7, B8).
+func Stream(r *http.Request, protobuf bool) (Form, error) {
+	header := r.Header["Accept"]
+	switch {
+	case anything(header):
+		return JSON, nil
+	case protobuf:
+		return accepted(header, offered(Protobuf, KubernetesProtobuf), true)
 	}
-	return nil
+	return accepted(header, offered(), true)
 }
-
-// StreamType is the Content-Type of a watch stream (D6).
-const StreamType = jsonType + ";stream=watch"
 
 // wantsPretty: asked for, or a person looks at it with curl or a browser (B7).
 func wantsPretty(r *http.Request, query Query) bool {
@@ -78,29 +62,46 @@ type Query interface {
 	Get(name string) string
 }
 
-// accepted returns the form of the first acceptable type in descending quality, then in order.
-func accepted(values []string, yaml bool) (Form, bool) {
-	if len(values) == 0 || len(values) == 1 && (values[0] == jsonType || values[0] == "*/*" || values[0] == "") {
-		return JSON, true
-	}
-	clauses := parseAccept(strings.Join(values, ","))
-	slices.SortStableFunc(clauses, func(a, b clause) int {
-		switch {
-		case a.quality > b.quality:
-			return -1
-		case a.quality < b.quality:
-			return 1
-		}
-		return 0
-	})
+// anything reports whether JSON will do, for the headers that nearly all clients send.
+func anything(header []string) bool {
+	return len(header) == 0 || len(header) == 1 && (header[0] == jsonType || header[0] == "*/*" || header[0] == "")
+}
+
+// accepted returns the first form offered in descending quality, then in order. A wildcard stands for all that is not refused
+// by a quality of 0 elsewhere.
+func accepted(header []string, o offer, stream bool) (Form, error) {
+	clauses, converted := parseAccept(strings.Join(header, ","))
 	for _, c := range clauses {
-		switch c.media {
-		case jsonType, "*/*", "application/*":
-			return JSON, true
-		case yamlType:
-			if yaml {
-				return YAML, true
+		if c.quality == 0 {
+			if f, known := formOf(c.media); known {
+				o &^= 1 << f
 			}
+		}
+	}
+	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.quality, a.quality) })
+	for _, c := range clauses {
+		if c.quality == 0 {
+			break
+		}
+		if f, ok := o.choose(c.media); ok {
+			return f, nil
+		}
+	}
+	if converted != "" {
+		return JSON, status.NewNotConvertible(converted, o.types(stream))
+	}
+	return JSON, status.NewNotAcceptable(o.types(stream))
+}
+
+// choose returns the form for one media type of an Accept header.
+func (o offer) choose(media string) (Form, bool) {
+	if media != "*/*" && media != "application/*" {
+		f, known := formOf(media)
+		return f, known && o.has(f)
+	}
+	for f := range Form(Forms) {
+		if o.has(f) {
+			return f, true
 		}
 	}
 	return JSON, false
@@ -112,33 +113,45 @@ type clause struct {
 	quality float64
 }
 
-// parseAccept leaves out what can't be served: clauses of quality 0, and those that ask for another document than the object
-// itself (`as=Table`).
-func parseAccept(header string) []clause {
-	var clauses []clause
+// parseAccept leaves out what can't be served: clauses that ask for another document than the object itself (`as=Table`), the
+// first of which it returns beside.
+func parseAccept(header string) (clauses []clause, converted string) {
 	for text := range strings.SplitSeq(header, ",") {
 		media, params, _ := strings.Cut(text, ";")
 		c := clause{media: strings.ToLower(strings.TrimSpace(media)), quality: 1}
-		if c.media != "" && c.parseParams(params) && c.quality > 0 {
+		as, ok := c.parseParams(params)
+		switch {
+		case c.media == "" || !ok:
+		case as == "":
 			clauses = append(clauses, c)
+		case converted == "":
+			converted = as
 		}
 	}
-	return clauses
+	return clauses, converted
 }
 
-func (c *clause) parseParams(params string) bool {
+// parseParams reads the parameters of a clause: its quality, and the kind that its document is to be turned into. Others, such
+// as charset and stream, change nothing.
+func (c *clause) parseParams(params string) (as string, ok bool) {
+	var group, version string
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
 		switch strings.ToLower(name) {
 		case "q":
-			q, err := strconv.ParseFloat(value, 64)
-			if err != nil || q < 0 || q > 1 {
-				return false
+			if c.quality, ok = quality(value); !ok {
+				return "", false
 			}
-			c.quality = q
 		case "as":
-			return false
+			as = value
+		case "g":
+			group = value
+		case "v":
+			version = value
 		}
 	}
-	return true
+	if as != "" {
+		as = group + "/" + version + ", Kind=" + as
+	}
+	return as, true
 }

@@ -53,7 +53,7 @@ func NewBody(sent []byte, source Source, maxBytes int) (Body, error) {
 		return Body{bytes: decoded}, err
 	}
 	switch {
-	case bytes.HasPrefix(sent, []byte(magic)):
+	case schema.HasMagic(sent):
 		return Body{bytes: sent, protobuf: true}, nil
 	case len(bytes.TrimSpace(sent)) == 0, json.Valid(sent):
 		return Body{bytes: sent}, nil
@@ -64,9 +64,6 @@ func NewBody(sent []byte, source Source, maxBytes int) (Body, error) {
 	}
 	return Body{bytes: decoded}, nil
 }
-
-// magic begins every protobuf body (B20).
-const magic = "k8s\x00"
 
 // unsupported refuses a body whose type is not consumed.
 func unsupported(protobuf bool) error {
@@ -86,7 +83,8 @@ func (b Body) Decode(k *schema.Kind) (*schema.Object, schema.Problems, error) {
 	if !b.protobuf || b.Empty() {
 		return k.Decode(b.bytes)
 	}
-	return nil, schema.Problems{}, unsupported(false)
+	o, err := decodeProtobuf(b.bytes, k)
+	return o, schema.Problems{}, err
 }
 
 // DecodeMessage reads the body as a message that is no object of a kind, such as DeleteOptions.
@@ -94,5 +92,6 @@ func (b Body) DecodeMessage(m *schema.Message) (*schema.Value, schema.Problems, 
 	if !b.protobuf {
 		return m.Decode(b.bytes)
 	}
-	return nil, schema.Problems{}, unsupported(false)
+	v, err := decodeMessageProtobuf(b.bytes, m)
+	return v, schema.Problems{}, err
 }

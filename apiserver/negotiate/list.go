@@ -8,34 +8,37 @@ import (
 	"quorate/apiserver/schema"
 )
 
-// List writes a list document piece by piece, in any form, holding no more than one item.
+// List writes a list document piece by piece, in any form, holding no more than one item: AppendHead, AppendItem for each item,
+// AppendTail. Protobuf has lengths before what they count: for that form call Measure with each item before AppendHead.
 type List struct {
-	Form       Form
-	ListKind   string
-	APIVersion string
+	Form Form
+	Kind *schema.Kind
 	// Metadata is the list's metadata as compact JSON.
 	Metadata []byte
 
-	scratch bytes.Buffer
-	items   int
+	scratch  bytes.Buffer
+	items    int
+	protobuf protobufList
 }
 
 // AppendHead appends what comes before the first item.
-func (l *List) AppendHead(b []byte) []byte {
+func (l *List) AppendHead(b []byte) ([]byte, error) {
 	switch l.Form {
+	case Protobuf, KubernetesProtobuf:
+		return l.appendProtobufHead(b)
 	case PrettyJSON:
-		b = fmt.Appendf(b, "{\n  \"kind\": %q,\n  \"apiVersion\": %q,\n  \"metadata\": ", l.ListKind, l.APIVersion)
-		return append(append(b, l.indented(l.Metadata, indent)...), ",\n  \"items\": ["...)
+		b = fmt.Appendf(b, "{\n  \"kind\": %q,\n  \"apiVersion\": %q,\n  \"metadata\": ", l.Kind.ListKind, l.Kind.APIVersion)
+		return append(append(b, l.indented(l.Metadata, indent)...), ",\n  \"items\": ["...), nil
 	case YAML:
-		return fmt.Appendf(b, "apiVersion: %s\nitems:", l.APIVersion)
+		return fmt.Appendf(b, "apiVersion: %s\nitems:", l.Kind.APIVersion), nil
 	}
 	b = append(b, `{"kind":"`...)
-	b = append(b, l.ListKind...)
+	b = append(b, l.Kind.ListKind...)
 	b = append(b, `","apiVersion":"`...)
-	b = append(b, l.APIVersion...)
+	b = append(b, l.Kind.APIVersion...)
 	b = append(b, `","metadata":`...)
 	b = append(b, l.Metadata...)
-	return append(b, `,"items":[`...)
+	return append(b, `,"items":[`...), nil
 }
 
 // AppendItem appends one item, a stored value whose first skip bytes after the brace are to be left out.
@@ -48,6 +51,9 @@ func (l *List) AppendItem(b, value []byte, skip int) ([]byte, error) {
 		}
 		b = append(b, '{')
 		return append(b, value[skip:]...), nil
+	}
+	if l.Form.Binary() {
+		return l.appendProtobufItem(b, value)
 	}
 	item := append([]byte{'{'}, value[skip:]...)
 	if l.Form == PrettyJSON {
@@ -67,6 +73,8 @@ func (l *List) AppendItem(b, value []byte, skip int) ([]byte, error) {
 // AppendTail appends what comes after the last item.
 func (l *List) AppendTail(b []byte) ([]byte, error) {
 	switch l.Form {
+	case Protobuf, KubernetesProtobuf:
+		return l.appendProtobufTail(b)
 	case PrettyJSON:
 		if l.items > 0 {
 			b = append(b, "\n  "...)
@@ -82,7 +90,7 @@ func (l *List) appendYAMLTail(b []byte) ([]byte, error) {
 	if l.items == 0 {
 		b = append(b, " []"...)
 	}
-	b = fmt.Appendf(b, "\nkind: %s\nmetadata:", l.ListKind)
+	b = fmt.Appendf(b, "\nkind: %s\nmetadata:", l.Kind.ListKind)
 	metadata, err := schema.ToYAML(l.Metadata)
 	if err != nil {
 		return nil, fmt.Errorf("write list metadata as YAML: %w", err)

@@ -141,7 +141,9 @@ func (r *resource) endpoint(op schema.Operations, verb string, class route.Class
 	if !r.kind.Operations.Has(op) {
 		return nil
 	}
-	return &route.Endpoint{Verb: verb, Class: class, Subject: r.subject(), Version: r.kind.Version, Serve: serve}
+	return &route.Endpoint{
+		Verb: verb, Class: class, Subject: r.subject(), Version: r.kind.Version, Kind: r.kind, Serve: serve,
+	}
 }
 
 func (r *resource) register(add func(method, path string, e *route.Endpoint)) {
@@ -188,7 +190,7 @@ func (r *resource) listEndpoint(op schema.Operations) *route.Endpoint {
 	e.Watch = r.endpoint(schema.OpWatchQuery, route.VerbWatch, route.ClassStream, r.watch)
 	if e.Watch == nil { // D36
 		e.Watch = &route.Endpoint{
-			Verb: route.VerbWatch, Subject: e.Subject, Version: e.Version,
+			Verb: route.VerbWatch, Subject: e.Subject, Version: e.Version, Kind: r.kind,
 			Serve: func(c *route.Call) error { return status.NewNotSupported(c.Subject(), "watch", http.MethodGet) },
 		}
 	}

@@ -42,15 +42,21 @@ func (r *resource) list(c *route.Call) error {
 	return r.writeList(c, form, root, sel)
 }
 
+// selector reads what a list, a watch or a delete of a collection is restricted to (specification §4.4).
 func (r *resource) selector(c *route.Call) (*selector.Selector, error) {
 	if c.R.URL.RawQuery == "" {
 		return nil, nil
 	}
-	sel, err := selector.Parse(c.Query().Get("labelSelector"), c.Query().Get("fieldSelector"), &r.selectable)
+	q := c.Query()
+	sel, err := selector.Parse(q.Get("labelSelector"), q.Get("fieldSelector"), &r.selectable)
 	if err != nil {
 		return nil, status.NewBadRequest(err.Error())
 	}
-	return sel, nil
+	hidden, err := q.Bool("includeUninitialized")
+	if err != nil || !hidden {
+		return sel, err
+	}
+	return selector.WithHidden(sel), nil
 }
 
 // checkListOptions refuses what a list can't take.
@@ -121,36 +127,48 @@ func (r *resource) listState(c *route.Call) (*state.Root, error) {
 // writeList streams the list with constant memory. An error before anything was sent becomes a Status, a later one breaks the
 // answer off.
 func (r *resource) writeList(c *route.Call, form negotiate.Form, root *state.Root, sel *selector.Selector) error {
-	l := negotiate.List{
-		Form:       form,
-		ListKind:   r.kind.ListKind,
-		APIVersion: r.kind.APIVersion,
-		Metadata:   r.listMetadata(c.Namespace, root.Index()),
+	l := negotiate.List{Form: form, Kind: r.kind, Metadata: r.listMetadata(c.Namespace, root.Index())}
+	if form.Binary() { // lengths come first: the items are walked twice
+		if err := r.values(root, c.Namespace, sel, l.Measure); err != nil {
+			return err
+		}
 	}
 	out := c.Stream(form)
 	if root.Count(stored.Prefix(r.kind, c.Namespace)) > shortList {
 		out.Reserve()
 	}
-	out.Buf = l.AppendHead(out.Buf)
-	var failed error
-	r.walk(root, c.Namespace, sel, func(o *state.Object) bool {
-		var value []byte
-		if value, failed = r.value(o); failed != nil {
-			return false
-		}
-		if out.Buf, failed = l.AppendItem(out.Buf, value, r.kind.ListPrefix()); failed != nil {
-			return false
-		}
-		failed = out.Spill()
-		return failed == nil
-	})
-	if failed != nil {
-		return failed
+	var err error
+	if out.Buf, err = l.AppendHead(out.Buf); err != nil {
+		return err
 	}
-	if out.Buf, failed = l.AppendTail(out.Buf); failed != nil {
-		return failed
+	if !l.Complete() {
+		err = r.values(root, c.Namespace, sel, func(value []byte) error {
+			if out.Buf, err = l.AppendItem(out.Buf, value, r.kind.ListPrefix()); err != nil {
+				return err
+			}
+			return out.Spill()
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if out.Buf, err = l.AppendTail(out.Buf); err != nil {
+		return err
 	}
 	return out.Close()
+}
+
+// values calls fn with the bytes of the selected objects of a collection, until it fails.
+func (r *resource) values(root *state.Root, namespace string, sel *selector.Selector, fn func(value []byte) error) error {
+	var failed error
+	r.walk(root, namespace, sel, func(o *state.Object) bool {
+		var value []byte
+		if value, failed = r.value(o); failed == nil {
+			failed = fn(value)
+		}
+		return failed == nil
+	})
+	return failed
 }
 
 // walk calls fn with the selected objects of a collection in the order of their keys. A selector that fixes the name needs no

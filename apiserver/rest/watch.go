@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"quorate/apiserver/negotiate"
 	"quorate/apiserver/route"
 	"quorate/apiserver/selector"
 	"quorate/apiserver/status"
@@ -34,7 +33,8 @@ type watchOptions struct {
 
 // watch streams the changes of a collection, or of one object of it (D).
 func (r *resource) watch(c *route.Call) error {
-	if err := negotiate.Stream(c.R); err != nil {
+	form, err := c.StreamForm()
+	if err != nil {
 		return err
 	}
 	opts, err := r.watchOptions(c)
@@ -42,12 +42,13 @@ func (r *resource) watch(c *route.Call) error {
 		return err
 	}
 	return r.streams.Serve(c.R.Context(), c.W, watch.Options{
-		Kind:       r.kind.Kind,
-		APIVersion: r.kind.APIVersion,
+		Kind:       r.kind,
+		Form:       form,
+		Statuses:   c.Statuses,
 		Selector:   opts.selector,
 		Bookmarks:  opts.bookmarks,
 		Timeout:    opts.timeout,
-		Header:     c.StreamHeader,
+		Header:     func() error { return c.StreamHeader(form) },
 		Start:      func(ctx context.Context) (watch.Start, error) { return r.watchStart(ctx, c, opts) },
 		Unforeseen: func(err error) { c.Faults.Unforeseen(c, err) },
 	})

@@ -3,10 +3,10 @@ package route
 import (
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"quorate/apiserver/negotiate"
+	"quorate/apiserver/status"
 )
 
 const (
@@ -21,16 +21,17 @@ const (
 )
 
 // Header values are shared by all answers: net/http reads them only.
-type headerValues struct{ json, yaml, stream, gzip, vary []string }
+type headerValues struct {
+	content, stream [negotiate.Forms][]string
+	gzip, vary      []string
+}
 
 func newHeaderValues() headerValues {
-	return headerValues{
-		json:   []string{negotiate.JSON.ContentType()},
-		yaml:   []string{negotiate.YAML.ContentType()},
-		stream: []string{negotiate.StreamType},
-		gzip:   []string{"gzip"},
-		vary:   []string{"Accept-Encoding"},
+	v := headerValues{gzip: []string{"gzip"}, vary: []string{"Accept-Encoding"}}
+	for f := range negotiate.Form(negotiate.Forms) {
+		v.content[f], v.stream[f] = []string{f.ContentType()}, []string{f.StreamType()}
 	}
+	return v
 }
 
 // values is a compiled table.
@@ -38,24 +39,51 @@ var values = newHeaderValues()
 
 // Form chooses the form of the answer.
 func (c *Call) Form() (negotiate.Form, error) {
+	// Every Status has a protobuf form, but only those come without an endpoint.
+	protobuf := c.Endpoint == nil || c.Endpoint.hasProtobuf()
 	// An answer's form depends on the query only through `pretty`.
 	if c.R.URL.RawQuery == "" {
-		return negotiate.Answer(c.R, nil)
+		return negotiate.Answer(c.R, nil, protobuf)
 	}
-	return negotiate.Answer(c.R, c.Query())
+	return negotiate.Answer(c.R, c.Query(), protobuf)
 }
 
-// Document answers with a compact JSON document, in the form chosen.
+// StreamForm chooses the form of a watch stream.
+func (c *Call) StreamForm() (negotiate.Form, error) {
+	return negotiate.Stream(c.R, c.Endpoint.hasProtobuf())
+}
+
+// Document answers with a document, compact JSON, in the form chosen: an object of the endpoint's kind, or one that has no
+// protobuf form.
 func (c *Call) Document(code int, document []byte, form negotiate.Form) error {
-	body, err := negotiate.Encode(document, form)
+	var body []byte
+	var err error
+	if form.Binary() {
+		body, err = negotiate.AppendProtobuf(nil, document, c.Endpoint.Kind)
+	} else {
+		body, err = negotiate.Encode(document, form)
+	}
 	if err != nil {
 		return err
 	}
+	return c.answer(code, body, form)
+}
+
+// Status answers with a Status in the form chosen (I32).
+func (c *Call) Status(code int, s *status.Status, form negotiate.Form) error {
+	body, err := c.Statuses.Encode(s, form)
+	if err != nil {
+		return err
+	}
+	return c.answer(code, body, form)
+}
+
+func (c *Call) answer(code int, body []byte, form negotiate.Form) error {
 	h := c.W.Header()
-	setType(h, form)
-	if len(body) > gzipFrom && c.takesGzip() {
+	h["Content-Type"] = values.content[form]
+	if len(body) > gzipFrom && negotiate.TakesGzip(c.R) {
 		out := c.Stream(form)
-		out.Buf = body
+		out.code, out.Buf = code, body
 		return out.Close()
 	}
 	if len(body) > smallBody {
@@ -73,31 +101,11 @@ func (c *Call) Document(code int, document []byte, form negotiate.Form) error {
 	return nil
 }
 
-func setType(h http.Header, form negotiate.Form) {
-	if form == negotiate.YAML {
-		h["Content-Type"] = values.yaml
-		return
-	}
-	h["Content-Type"] = values.json
-}
-
 // StreamHeader sets the header of a watch stream and sends it, so that the client knows at once that it watches (D1).
-func (c *Call) StreamHeader() error {
-	c.W.Header()["Content-Type"] = values.stream
+func (c *Call) StreamHeader(form negotiate.Form) error {
+	c.W.Header()["Content-Type"] = values.stream[form]
 	c.W.WriteHeader(http.StatusOK)
 	return http.NewResponseController(c.W).Flush()
-}
-
-func (c *Call) takesGzip() bool {
-	for _, value := range c.R.Header["Accept-Encoding"] {
-		for encoding := range strings.SplitSeq(value, ",") {
-			name, params, _ := strings.Cut(strings.TrimSpace(encoding), ";")
-			if name == "gzip" && strings.TrimSpace(params) != "q=0" {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // limitWrite bounds how long the reader may take over the rest of the answer.

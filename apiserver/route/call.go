@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"quorate/apiserver/auth"
+	"quorate/apiserver/negotiate"
 	"quorate/apiserver/status"
 )
 
@@ -26,6 +27,8 @@ type Call struct {
 	Bodies *Budget
 	// Faults is told of errors that have no Status of their own.
 	Faults Faults
+	// Statuses writes a Status in any form.
+	Statuses *negotiate.Statuses
 
 	taken      int64 // from Bodies
 	query      Query
@@ -63,9 +66,14 @@ func (c *Call) Subject() status.Subject {
 
 // Authorize asks whether the user may do this; namespace is where, as far as that is known.
 func (c *Call) Authorize(namespace, name string) error {
+	return c.AuthorizeAs(c.Endpoint.Verb, namespace, name)
+}
+
+// AuthorizeAs is Authorize with another verb than the endpoint's, for what a request does besides (E12).
+func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 	e := c.Endpoint
 	a := &c.attributes
-	*a = auth.Attributes{Verb: e.Verb}
+	*a = auth.Attributes{Verb: verb}
 	if e.Subject.Plural == "" {
 		a.Path = c.R.URL.Path
 	} else {

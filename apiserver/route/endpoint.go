@@ -1,6 +1,7 @@
 package route
 
 import (
+	"quorate/apiserver/schema"
 	"quorate/apiserver/status"
 )
 
@@ -35,6 +36,8 @@ type Endpoint struct {
 	// Subject says what the endpoint is about: group, plural and kind; empty for non-resource paths.
 	Subject status.Subject
 	Version string
+	// Kind is that of the objects that are answered with; nil for other documents, which have no protobuf form.
+	Kind *schema.Kind
 	// Subresource is empty for the object itself.
 	Subresource string
 	// Authenticated endpoints are open to every authenticated user (L20); of the others the authorizer decides.
@@ -53,3 +56,5 @@ type Endpoint struct {
 	// Series are the metrics of this endpoint, set by the front when it is registered.
 	Series *Series
 }
+
+func (e *Endpoint) hasProtobuf() bool { return e.Kind != nil && e.Kind.HasProtobuf() }

@@ -21,6 +21,7 @@ type Stream struct {
 
 	call    *Call
 	form    negotiate.Form
+	code    int
 	limit   int
 	started bool
 	gzip    *gzip.Writer
@@ -28,8 +29,8 @@ type Stream struct {
 
 // Stream begins a long answer.
 func (c *Call) Stream(form negotiate.Form) *Stream {
-	s := &Stream{call: c, form: form, limit: chunkBytes}
-	if c.takesGzip() {
+	s := &Stream{call: c, form: form, code: http.StatusOK, limit: chunkBytes}
+	if negotiate.TakesGzip(c.R) {
 		s.limit = gzipFrom // whether to compress is decided when the size is known to be over it
 	}
 	return s
@@ -65,8 +66,8 @@ func (s *Stream) Close() error {
 // whole writes an answer that fitted into the buffer.
 func (s *Stream) whole() error {
 	s.started = true
-	setType(s.call.W.Header(), s.form)
-	s.call.W.WriteHeader(http.StatusOK)
+	s.call.W.Header()["Content-Type"] = values.content[s.form]
+	s.call.W.WriteHeader(s.code)
 	_, err := s.call.W.Write(s.Buf)
 	return err
 }
@@ -92,7 +93,7 @@ func (s *Stream) start() error {
 		return err
 	}
 	h := s.call.W.Header()
-	setType(h, s.form)
+	h["Content-Type"] = values.content[s.form]
 	if s.limit == gzipFrom {
 		h["Content-Encoding"], h["Vary"] = values.gzip, values.vary
 		compressed, err := gzip.NewWriterLevel(s.call.W, gzip.BestSpeed)
@@ -102,6 +103,6 @@ func (s *Stream) start() error {
 		s.gzip = compressed
 		s.limit = chunkBytes
 	}
-	s.call.W.WriteHeader(http.StatusOK)
+	s.call.W.WriteHeader(s.code)
 	return nil
 }

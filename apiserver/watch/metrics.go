@@ -6,7 +6,10 @@ type metrics struct {
 	events  prometheus.Counter
 	cut     prometheus.Counter
 	refused prometheus.Counter
+	shared  sharedMetrics
 }
+
+type sharedMetrics struct{ made, reused, full prometheus.Counter }
 
 func newMetrics(reg prometheus.Registerer, s *Streams) *metrics {
 	m := &metrics{
@@ -22,7 +25,25 @@ func newMetrics(reg prometheus.Registerer, s *Streams) *metrics {
 			Name: "quorate_apiserver_watch_refused_total",
 			Help: "Watch requests refused because of the bound on open streams.",
 		}),
+		shared: sharedMetrics{
+			made: prometheus.NewCounter(prometheus.CounterOpts{
+				Name: "quorate_apiserver_watch_encoded_total",
+				Help: "Changes encoded in protobuf for watch streams.",
+			}),
+			reused: prometheus.NewCounter(prometheus.CounterOpts{
+				Name: "quorate_apiserver_watch_encoded_reused_total",
+				Help: "Changes sent in protobuf that had been encoded for another stream.",
+			}),
+			full: prometheus.NewCounter(prometheus.CounterOpts{
+				Name: "quorate_apiserver_watch_encoded_full_total",
+				Help: "Changes encoded in protobuf that were not kept for other streams because of the bound on bytes.",
+			}),
+		},
 	}
+	reg.MustRegister(m.shared.made, m.shared.reused, m.shared.full, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_apiserver_watch_encoded_bytes",
+		Help: "Memory taken by changes kept encoded in protobuf for watch streams.",
+	}, func() float64 { return float64(s.shared.bytes.Load()) }))
 	reg.MustRegister(m.events, m.cut, m.refused, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_watch_streams",
 		Help: "Open watch streams.",

@@ -3,12 +3,13 @@ package watch
 import (
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"quorate/apiserver/negotiate"
+	"quorate/apiserver/schema"
 	"quorate/apiserver/selector"
 	"quorate/apiserver/status"
 	"quorate/raftstore/history"
@@ -32,11 +33,13 @@ type Start struct {
 
 // Options are those of one stream.
 type Options struct {
-	Kind       string
-	APIVersion string
-	Selector   *selector.Selector
-	Bookmarks  bool
-	Timeout    time.Duration
+	Kind *schema.Kind
+	// Form is JSON or protobuf.
+	Form      negotiate.Form
+	Statuses  *negotiate.Statuses
+	Selector  *selector.Selector
+	Bookmarks bool
+	Timeout   time.Duration
 	// Header sends the answer's header; it is called once the stream may begin.
 	Header func() error
 	// Start returns where to begin. It is called after Header: what fails there becomes an ERROR event (D13).
@@ -55,6 +58,8 @@ type Stream struct {
 	writing atomic.Int64 // the tick at which the write under way began; 0 between writes
 	sent    int
 	err     error // of the writer; nothing more is written after it
+
+	protobuf protobuf
 }
 
 // Serve runs a stream until the client goes, the time is up, the server drains or history ends. An error means that nothing
@@ -110,8 +115,8 @@ func (st *Stream) sendInitial(start Start) error {
 		if st.opts.Selector.Matches(o) {
 			st.send(added, o.Value)
 		}
-		if st.err != nil {
-			return st.err
+		if err := st.broken(); err != nil {
+			return err
 		}
 	}
 	if start.Marked {
@@ -163,10 +168,6 @@ func (st *Stream) followToBookmark(ctx context.Context, changes *history.Cursor)
 // event sends one change, as the selector sees it (D19): an object that comes to match is added, one that ceases to is deleted.
 func (st *Stream) event(e *history.Event) {
 	sel := st.opts.Selector
-	if sel == nil {
-		st.send(plain(e.Type), e.Object.Value)
-		return
-	}
 	before := e.Previous
 	if before == nil {
 		before = e.Object
@@ -174,32 +175,22 @@ func (st *Stream) event(e *history.Event) {
 	switch e.Type {
 	case history.Added:
 		if sel.Matches(e.Object) {
-			st.send(added, e.Object.Value)
+			st.share(added, e.Object.Value)
 		}
 	case history.Deleted:
 		if sel.Matches(before) {
-			st.send(deleted, e.Object.Value)
+			st.share(deleted, e.Object.Value)
 		}
 	case history.Modified:
 		switch was, is := sel.Matches(before), sel.Matches(e.Object); {
 		case was && is:
-			st.send(modified, e.Object.Value)
+			st.share(modified, e.Object.Value)
 		case is:
-			st.send(added, e.Object.Value)
+			st.share(added, e.Object.Value)
 		case was:
-			st.send(deleted, e.Left())
+			st.share(deleted, e.Left())
 		}
 	}
-}
-
-func plain(t history.Type) string {
-	switch t {
-	case history.Added:
-		return added
-	case history.Deleted:
-		return deleted
-	}
-	return modified
 }
 
 // fail sends an error as the stream's last event (D13, D45).
@@ -208,29 +199,13 @@ func (st *Stream) fail(err error) {
 	if !mapped {
 		st.opts.Unforeseen(err)
 	}
-	st.send(failure, failed.Status.JSON())
+	st.protobuf.failed = nil
+	st.sendStatus(&failed.Status)
 	// The client may be gone; then there is nobody to tell.
 	_ = st.flush()
 }
 
-// send writes one event: constant pieces around shared bytes. What the writer says is kept in err.
-func (st *Stream) send(head string, object []byte) {
-	if st.err != nil {
-		return
-	}
-	st.writing.Store(st.streams.ticks.Load())
-	_, err := io.WriteString(st.w, head)
-	if err == nil {
-		_, err = st.w.Write(object)
-	}
-	if err == nil {
-		_, err = io.WriteString(st.w, tail)
-	}
-	st.writing.Store(0)
-	st.err = err
-	st.sent++
-}
-
+// flush sends what was written. An error ends the stream.
 func (st *Stream) flush() error {
 	if st.err != nil {
 		return st.err
@@ -238,5 +213,13 @@ func (st *Stream) flush() error {
 	st.writing.Store(st.streams.ticks.Load())
 	st.err = st.flusher.Flush()
 	st.writing.Store(0)
-	return st.err
+	return st.broken()
+}
+
+// broken returns what keeps the stream from going on.
+func (st *Stream) broken() error {
+	if st.err != nil {
+		return st.err
+	}
+	return st.protobuf.failed
 }

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,7 @@ type Streams struct {
 	max     int
 	metrics *metrics
 	ticks   atomic.Int64
+	shared  shared
 
 	mu       sync.Mutex
 	open     map[*Stream]struct{}
@@ -40,6 +42,7 @@ func New(limit int, reg prometheus.Registerer) *Streams {
 	s := &Streams{max: limit, open: make(map[*Stream]struct{}), ended: make(chan struct{})}
 	s.ticks.Store(1) // 0 means that a stream is not writing
 	s.metrics = newMetrics(reg, s)
+	s.shared.seed, s.shared.metrics = maphash.MakeSeed(), &s.metrics.shared
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"quorate/apiserver/schema"
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
 )
@@ -53,7 +54,7 @@ func TestStuckStreamIsCut(t *testing.T) {
 	served := make(chan error, 1)
 	go func() {
 		served <- s.Serve(t.Context(), d, Options{
-			Kind: "Pod", APIVersion: "v1", Timeout: time.Hour,
+			Kind: &schema.Kind{}, Timeout: time.Hour,
 			Header: func() error { return nil },
 			Start: func(context.Context) (Start, error) {
 				one := func(yield func(*state.Object, error) bool) {

@@ -1,0 +1,89 @@
+package negotiate
+
+// Form is how an answer is written.
+type Form uint8
+
+// The forms of answers.
+const (
+	JSON       Form = iota // compact, one line
+	PrettyJSON             // indented by two spaces, with a line feed at the end
+	YAML
+	Protobuf
+	KubernetesProtobuf // Protobuf, under the name by which stock clients ask for it (semantics B19)
+
+	// Forms is the number of forms.
+	Forms = iota
+)
+
+// Media types.
+const (
+	jsonType               = "application/json"
+	yamlType               = "application/yaml"
+	protobufType           = "application/vnd.platform.protobuf"
+	kubernetesProtobufType = "application/vnd.kubernetes.protobuf"
+)
+
+// streamParameter follows the media type of a watch stream (D6).
+const streamParameter = ";stream=watch"
+
+// Binary reports whether the form is protobuf.
+func (f Form) Binary() bool { return f == Protobuf || f == KubernetesProtobuf }
+
+// ContentType returns the form's Content-Type (specification §4.3).
+func (f Form) ContentType() string {
+	switch f {
+	case YAML:
+		return yamlType
+	case Protobuf:
+		return protobufType
+	case KubernetesProtobuf:
+		return kubernetesProtobufType
+	}
+	return jsonType
+}
+
+// StreamType returns the Content-Type of a watch stream in the form (D6).
+func (f Form) StreamType() string { return f.ContentType() + streamParameter }
+
+// formOf returns the form that a media type names.
+func formOf(media string) (f Form, ok bool) {
+	switch media {
+	case jsonType:
+		return JSON, true
+	case yamlType:
+		return YAML, true
+	case protobufType:
+		return Protobuf, true
+	case kubernetesProtobufType:
+		return KubernetesProtobuf, true
+	}
+	return JSON, false
+}
+
+// offer is a set of forms. JSON is always offered.
+type offer uint8
+
+func offered(forms ...Form) offer {
+	o := offer(1 << JSON)
+	for _, f := range forms {
+		o |= 1 << f
+	}
+	return o
+}
+
+func (o offer) has(f Form) bool { return o&(1<<f) != 0 }
+
+// types lists the media types of an offer, the aliases left out, as a refusal names them (B23).
+func (o offer) types(stream bool) []string {
+	var types []string
+	for _, f := range []Form{JSON, YAML, Protobuf} {
+		if !o.has(f) {
+			continue
+		}
+		types = append(types, f.ContentType())
+		if stream {
+			types = append(types, f.StreamType())
+		}
+	}
+	return types
+}
