@@ -36,7 +36,6 @@ func TestCreate(t *testing.T) {
 		{"A15 bad name", "POST", cms, `{"metadata":{"name":"No"}}`, nil, want{422, "Invalid", `ConfigMap "No" is invalid: metadata.name: Invalid value: "No"`, nil}},
 		{"A19 path segment names", "POST", "/apis/rbac.authorization.platform.io/v1beta1/clusterroles", `{"metadata":{"name":"system:x"},"rules":[]}`, nil, want{code: 200}},
 		{"A29 version on create", "POST", cms, `{"metadata":{"name":"a29","resourceVersion":"7"}}`, nil, want{400, "BadRequest", "resourceVersion should not be set on objects to be created", nil}},
-		{"A30 initializers are refused", "POST", cms, `{"metadata":{"name":"a30","initializers":{"pending":[{"name":"a.b.c"}]}}}`, nil, want{422, "Invalid", "initializers are not offered", nil}},
 		{"A31 no such namespace", "POST", "/api/v1/namespaces/nope/configmaps", configMap("x"), nil, want{404, "NotFound", `namespaces "nope" not found`, []string{`"details":{"name":"nope","kind":"namespaces"}`}}},
 		{"A32 namespace goes", "POST", "/api/v1/namespaces/going/configmaps", configMap("x"), nil, want{403, "Forbidden", `configmaps "x" is forbidden: unable to create new content in namespace going because it is being terminated`, []string{`"reason":"NamespaceTerminating"`, `"field":"metadata.namespace"`}}},
 		{"A34 no kind", "POST", cms, `{"metadata":{"name":"a34"}}`, nil, want{code: 200}},

@@ -1,16 +1,115 @@
 package rest
 
 import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/patch"
 	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
 	"quorate/apiserver/status"
+	"quorate/raftstore/state"
 )
 
-// patch changes an object by a patch (F).
-func (r *resource) patch(c *route.Call) error {
-	return status.NewNotSupported(c.Subject(), "patch", "")
+const (
+	patchOptionsKind = "PatchOptions"
+	// maxPatchExcerpt bounds what a refusal repeats of a patch.
+	maxPatchExcerpt = 256
+)
+
+// patchCall is a patch request: what was sent, and how.
+type patchCall struct {
+	*resource
+	c     *route.Call
+	w     *write
+	body  []byte
+	patch *patch.Patch
 }
 
+// patch changes an object by a patch (F1–F43).
+func (r *resource) patch(c *route.Call) error { return r.patchAs(c, schema.Update) }
+
 // patchStatus changes the status of an object by a patch (F34).
-func (r *resource) patchStatus(c *route.Call) error {
-	return status.NewNotSupported(c.Subject(), "patch", "")
+func (r *resource) patchStatus(c *route.Call) error { return r.patchAs(c, schema.UpdateStatus) }
+
+// patchAs stores what an operation takes from the patched object. Without a version in the patch, it is applied to one state of
+// the object after the other until one holds still (F31).
+func (r *resource) patchAs(c *route.Call, operation schema.Operation) error {
+	p, err := r.beginPatch(c)
+	if err != nil {
+		return err
+	}
+	u := r.newUpdate(c, p.w, operation)
+	u.derive = p.derive
+	return u.run()
+}
+
+// beginPatch reads a request in the order in which its errors count, as begin does.
+func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
+	form, err := c.Form()
+	if err != nil {
+		return nil, err
+	}
+	kind, err := patch.TypeOf(c.R.Header.Get("Content-Type"))
+	if err != nil {
+		return nil, err
+	}
+	p := &patchCall{resource: r, c: c, w: &write{form: form}}
+	if p.body, err = c.Body(); err != nil {
+		return nil, err
+	}
+	if err := p.w.readOptions(c, patchOptionsKind); err != nil {
+		return nil, err
+	}
+	if err := refuseForce(c); err != nil {
+		return nil, err
+	}
+	p.patch, err = patch.Parse(kind, p.body)
+	return p, err
+}
+
+// refuseForce: only server-side apply may be forced (F5).
+func refuseForce(c *route.Call) error {
+	if c.R.URL.RawQuery == "" || !c.Query().Has("force") {
+		return nil
+	}
+	if _, err := c.Query().Bool("force"); err != nil {
+		return err
+	}
+	return status.NewInvalidOption(patchOptionsKind,
+		field.Forbidden(field.NewPath("force"), "may not be specified for non-apply patch"))
+}
+
+// derive applies the patch to a stored object, its resourceVersion in place: one that the patch leaves alone is no precondition.
+func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
+	document, err := p.value(previous)
+	if err != nil {
+		return nil, err
+	}
+	result, err := p.patch.Apply(p.kind, document)
+	if err != nil {
+		return nil, err
+	}
+	o, problems, err := p.kind.Decode(result)
+	if err != nil {
+		return nil, p.unfit(err.Error())
+	}
+	dropped := slices.Concat(p.patch.Problems(), problems.List())
+	if p.w.validation == validateStrict && len(dropped) > 0 { // F36, F37
+		return nil, p.unfit("strict decoding error: " + strings.Join(dropped, ", "))
+	}
+	p.c.W.Header().Del("Warning") // of an earlier attempt
+	p.w.warnDropped(p.c, o, dropped)
+	return o, p.checkPath(p.c, o)
+}
+
+// unfit refuses a patch whose result is no object of the kind (F26).
+func (p *patchCall) unfit(why string) error {
+	excerpt := string(p.body)
+	if len(excerpt) > maxPatchExcerpt {
+		excerpt = strings.ToValidUTF8(excerpt[:maxPatchExcerpt], "") + "..."
+	}
+	return status.NewInvalid(p.c.Subject(), field.ErrorList{field.Invalid(field.NewPath("patch"), excerpt, why)})
 }

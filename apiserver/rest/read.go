@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 
@@ -18,7 +17,8 @@ func (r *resource) get(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := r.refuseExport(c); err != nil {
+	export, err := r.readExport(c)
+	if err != nil {
 		return err
 	}
 	root, err := r.state(c, c.Query().Get("resourceVersion"))
@@ -29,30 +29,17 @@ func (r *resource) get(c *route.Call) error {
 	if o == nil {
 		return status.NewNotFound(c.Subject())
 	}
-	value, err := r.value(o)
+	value, err := r.exported(o, export)
 	if err != nil {
 		return err
 	}
 	return c.Document(http.StatusOK, value, form)
 }
 
-// refuseExport: an export is another document than the object, and is not offered yet. A kind whose reads do not know the
-// parameter ignores it (B12, B13).
-func (r *resource) refuseExport(c *route.Call) error {
-	if !r.exports || !c.Query().Has("export") {
-		return nil
-	}
-	export, err := c.Query().Bool("export")
-	if err == nil && export {
-		err = status.NewBadRequest("the export parameter is not offered by this server")
-	}
-	return err
-}
-
 // value returns an object's bytes in the form of this kind.
 func (r *resource) value(o *state.Object) ([]byte, error) {
 	if !r.view {
-		return o.Value, nil
+		return r.kind.Present(o.Value), nil
 	}
 	decoded, err := stored.Decode(r.kind, o)
 	if err != nil {
@@ -73,11 +60,20 @@ func (h *Handlers) state(c *route.Call, version string) (*state.Root, error) {
 	case "0":
 		return h.store.View(c.R.Context(), raftstore.Cached())
 	}
-	n, err := strconv.ParseUint(version, 10, 64)
+	n, err := versionOf(version)
 	if err != nil {
-		return nil, status.NewBadRequest("invalid resource version: " + strconv.Quote(version))
+		return nil, err
 	}
 	return h.atLeast(c, n)
+}
+
+// versionOf reads a resourceVersion (C28).
+func versionOf(text string) (uint64, error) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, status.NewBadRequest("invalid resource version: " + strconv.Quote(text))
+	}
+	return n, nil
 }
 
 func (h *Handlers) quorum(c *route.Call) (*state.Root, error) {
@@ -95,7 +91,10 @@ func (h *Handlers) atLeast(c *route.Call, version uint64) (*state.Root, error) {
 	if err != nil || root.Index() >= version {
 		return root, err
 	}
-	ctx, cancel := context.WithTimeout(c.R.Context(), futureWait)
+	ctx, cancel, err := c.Deadline(futureWait)
+	if err != nil {
+		return nil, err
+	}
 	defer cancel()
 	return h.store.View(ctx, raftstore.AtLeast(version))
 }

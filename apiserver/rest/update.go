@@ -133,6 +133,9 @@ func (u *update) missing(ctx context.Context) error {
 	if !u.creates {
 		return status.NewNotFound(u.c.Subject())
 	}
+	if err := u.c.AuthorizeAs(route.VerbCreate, u.c.Namespace, u.c.Name); err != nil {
+		return err
+	}
 	o, err := u.derive(nil)
 	if err != nil {
 		return err
@@ -176,11 +179,11 @@ func (u *update) invalidVersion(version, why string) error {
 		field.Invalid(field.NewPath("metadata", "resourceVersion"), version, why)})
 }
 
-// write writes: an update, or the removal of an object that nothing holds any longer (E16).
+// write writes: an update, or the removal of an object that nothing holds any longer (E16), or that could not be initialized.
 func (u *update) write(ctx context.Context, previous, next *state.Object, o *schema.Object) error {
 	var written *state.Object
 	var err error
-	if deletion.Complete(o) {
+	if deletion.Complete(o) || o.Initializers().Field("result").IsSet() {
 		written, err = u.store.Delete(ctx, raftstore.Delete{Key: u.key, Previous: previous, UID: previous.UID, Final: next})
 	} else {
 		written, err = u.store.Update(ctx, raftstore.Update{Key: u.key, Previous: previous, UID: previous.UID, Object: next})

@@ -99,36 +99,30 @@ func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch w.validation {
-	case validateStrict:
+	if w.validation == validateStrict {
 		if err := r.kind.StrictError(problems); err != nil {
 			return nil, err
 		}
-	case validateWarn:
-		for _, problem := range problems.List() {
+	}
+	w.warnDropped(c, o, problems.List())
+	return o, nil
+}
+
+// warnDropped tells the client what was dropped from its object, as far as it wants to know (A23, A48).
+func (w *write) warnDropped(c *route.Call, o *schema.Object, dropped []string) {
+	if w.validation == validateWarn {
+		for _, problem := range dropped {
 			warn(c, problem)
 		}
 	}
-	for _, uid := range o.DuplicateOwners() { // A23
+	for _, uid := range o.DuplicateOwners() {
 		warn(c, fmt.Sprintf(".metadata.ownerReferences contains duplicate entries; only the first with uid %s is kept", uid))
 	}
-	return o, r.refuseInitializers(c, o)
 }
 
 // warn adds a Warning header: 299 - "text", quoted.
 func warn(c *route.Call, text string) {
 	c.W.Header().Add("Warning", "299 - "+strconv.QuoteToASCII(text))
-}
-
-// refuseInitializers: an object with pending initializers is hidden from lists (A30). Until it can be, it is not stored.
-func (r *resource) refuseInitializers(c *route.Call, o *schema.Object) error {
-	if o.Initializers().Field("pending").Len() == 0 {
-		return nil
-	}
-	s := c.Subject()
-	s.Name = o.Name()
-	return status.NewInvalid(s, field.ErrorList{field.Forbidden(field.NewPath("metadata", "initializers", "pending"),
-		"initializers are not offered by this server")})
 }
 
 // namespace returns where a write goes: the path's namespace, else the body's, else the default (A2–A7, Z2). The body is

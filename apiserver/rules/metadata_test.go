@@ -45,6 +45,9 @@ func metadataRows() []row {
 			want: map[string]string{"metadata.initializers.pending": `[{"name":"d.e.f"}]`}},
 		{name: "the last initializer gone leaves none A30", kind: "configmaps", op: schema.Update, old: configMapWithInitializers,
 			body: metaBody(`"initializers":{"pending":[]}`), want: map[string]string{"metadata.initializers": ""}},
+		{name: "nor does their result A30", kind: "configmaps", op: schema.Update, old: metaBody(`"labels":{}`),
+			body: metaBody(`"initializers":{"pending":[],"result":{"status":"Failure"}}`),
+			errs: []string{`metadata.initializers.result: Invalid value: {"metadata":{},"status":"Failure"}: may not be set once initialization has completed`}},
 		{name: "initializers don't come A30", kind: "configmaps", op: schema.Update, old: metaBody(`"labels":{}`),
 			body: configMapWithInitializers, errs: []string{
 				`metadata.initializers.pending[0].name: Invalid value: "a.b.c": may only be removed after the object was created`,

@@ -211,6 +211,10 @@ func (c *Context) checkInitializers(m *Value) {
 			c.Invalid(name, "may only be removed after the object was created", "pending", i, "name")
 		}
 	}
+	if result := inits.Field("result"); result != nil && c.Old != nil && old == nil {
+		c.Invalid(result, "may not be set once initialization has completed", "result")
+		return
+	}
 	c.checkInitializerResult(inits.Field("result"), old.Field("result"))
 }
 

@@ -28,12 +28,13 @@ type Fields struct {
 	Aliases map[string]string
 }
 
-// Selector is a conjunction of label and field terms. A nil Selector matches everything.
+// Selector is a conjunction of label and field terms. A nil Selector matches every object that is initialized.
 type Selector struct {
 	labels    []labelTerm
 	fields    []fieldTerm
 	name      []keyTerm
 	namespace []keyTerm
+	hidden    bool // objects that are not initialized match too
 }
 
 // keyTerm and fieldTerm compare one field with one value.
@@ -159,7 +160,10 @@ func fixed(terms []keyTerm) (string, bool) {
 // Matches reports whether the object is selected. It allocates nothing.
 func (s *Selector) Matches(o *state.Object) bool {
 	if s == nil {
-		return true
+		return !isHidden(o)
+	}
+	if isHidden(o) && !s.hidden {
+		return false
 	}
 	for i := range s.labels {
 		if !s.labels[i].matches(o.Labels) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"quorate/apiserver/schema"
+	"quorate/apiserver/selector"
 	"quorate/raftstore/state"
 )
 
@@ -36,10 +37,13 @@ func Guard(k *schema.Kind, namespace string) state.Key {
 func NamespaceKey(name string) state.Key { return state.NewKey(Namespaces, "", name) }
 
 // Encode returns the object as it is to be stored, and the encoding to compare with what is there. A namespace that is going
-// away is sealed: nothing can be created in it from that entry on.
+// away is sealed: nothing can be created in it from that entry on. An object that is not initialized is hidden (A30).
 func Encode(o *schema.Object) (*state.Object, schema.Encoded) {
 	form := o.Kind.ToStorage(o)
 	e := form.Encode()
+	if form.Initializers().IsSet() {
+		e.Fields = selector.Hide(e.Fields)
+	}
 	_, terminating := form.DeletionTimestamp()
 	return &state.Object{
 		UID:           e.UID,

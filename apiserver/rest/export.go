@@ -1,0 +1,38 @@
+package rest
+
+import (
+	"quorate/apiserver/route"
+	"quorate/apiserver/stored"
+	"quorate/raftstore/state"
+)
+
+// export says how a read wants an object exported (specification §4.4).
+type export struct{ asked, exact bool }
+
+// readExport reads the parameters export and exact. Reads that do not know them ignore them: those of some kinds (B13), and
+// those of a subresource.
+func (r *resource) readExport(c *route.Call) (export, error) {
+	if !r.exports || c.R.URL.RawQuery == "" || c.Endpoint.Subresource != "" {
+		return export{}, nil
+	}
+	asked, err := c.Query().Bool("export")
+	if err != nil {
+		return export{}, err
+	}
+	exact, err := c.Query().Bool("exact")
+	return export{asked, exact}, err
+}
+
+// exported returns an object's bytes; an export is what a client could create it from again (B9, B10). It is a view: nothing is
+// stored (B14).
+func (r *resource) exported(o *state.Object, e export) ([]byte, error) {
+	if !e.asked {
+		return r.value(o)
+	}
+	decoded, err := stored.Decode(r.kind, o)
+	if err != nil {
+		return nil, err
+	}
+	r.kind.Export(decoded, e.exact)
+	return decoded.AppendJSON(nil), nil
+}
