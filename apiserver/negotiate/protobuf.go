@@ -26,6 +26,9 @@ func decodeOwn(object []byte, k *schema.Kind) (*schema.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write an object as protobuf: %w", err)
 	}
+	if kind := o.Field("kind").Str(); kind != k.Kind { // another document would come out empty
+		return nil, fmt.Errorf("write a %s as protobuf of kind %s", kind, k.Kind)
+	}
 	return o, nil
 }
 

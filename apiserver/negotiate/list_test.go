@@ -1,0 +1,187 @@
+package negotiate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"quorate/apiserver/negotiate"
+	"quorate/apiserver/schema"
+)
+
+// stored returns n objects as the store has them.
+func stored(t testing.TB, k *schema.Kind, n, size int) [][]byte {
+	t.Helper()
+	values := make([][]byte, n)
+	for i := range values {
+		o, _, err := k.Decode(fmt.Appendf(nil, `{"metadata":{"name":"m%d","resourceVersion":"%d"},"data":{"a":%q}}`,
+			i, i+7, strings.Repeat("x", size)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		values[i] = o.AppendJSON(nil)
+	}
+	return values
+}
+
+// write writes a list as its handler does, and returns how much of it was there at a time at most, beside what was measured.
+func write(t testing.TB, l *negotiate.List, values [][]byte) (document []byte, most int) {
+	t.Helper()
+	if l.Form.Binary() {
+		for _, v := range values {
+			if err := l.Measure(v); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	piece, err := l.AppendHead(nil)
+	flush := func() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		document, most = append(document, piece...), max(most, len(piece))
+		piece = piece[:0]
+	}
+	flush()
+	if !l.Complete() {
+		for _, v := range values {
+			piece, err = l.AppendItem(piece, v, l.Kind.ListPrefix())
+			flush()
+		}
+	}
+	piece, err = l.AppendTail(piece)
+	flush()
+	return document, most
+}
+
+const listMetadata = `{"selfLink":"/api/v1/configmaps","resourceVersion":"42","continue":"next","remainingItemCount":5}`
+
+func TestListInProtobuf(t *testing.T) {
+	t.Parallel()
+	k := configMaps(t)
+	for _, tc := range []struct {
+		row        string
+		items      int
+		size, most int
+	}{
+		{"C1 empty", 0, 0, 200},
+		{"B18 short", 3, 10, 1000},
+		{"B18 long, item by item", 300, 1000, 2000},
+	} {
+		t.Run(tc.row, func(t *testing.T) {
+			t.Parallel()
+			l := &negotiate.List{Form: negotiate.Protobuf, Kind: k, Metadata: []byte(listMetadata)}
+			values := stored(t, k, tc.items, tc.size)
+			document, most := write(t, l, values)
+			if most > tc.most {
+				t.Errorf("%d bytes at a time", most)
+			}
+			apiVersion, kind, raw, err := schema.CutEnvelope(document)
+			if err != nil || apiVersion != "v1" || kind != "ConfigMapList" {
+				t.Fatalf("%s %s, %v", apiVersion, kind, err)
+			}
+			meta, items := listFields(t, raw)
+			wantMeta := protowire.AppendString([]byte{0x0a}, "/api/v1/configmaps")
+			wantMeta = protowire.AppendString(append(wantMeta, 0x12), "42")
+			wantMeta = append(protowire.AppendString(append(wantMeta, 0x1a), "next"), 0x20, 5)
+			if string(meta) != string(wantMeta) || len(items) != tc.items {
+				t.Fatalf("metadata %q, %d items", meta, len(items))
+			}
+			for i, item := range items {
+				o, err := k.DecodeProtobuf(item)
+				if err != nil || string(o.AppendJSON(nil)) != string(values[i]) {
+					t.Fatalf("item %d: %v", i, err)
+				}
+			}
+		})
+	}
+}
+
+// listFields takes a list message apart, by a library that knows nothing of ours.
+func listFields(t *testing.T, raw []byte) (meta []byte, items [][]byte) {
+	t.Helper()
+	for len(raw) > 0 {
+		number, wire, n := protowire.ConsumeTag(raw)
+		if n < 0 || wire != protowire.BytesType {
+			t.Fatalf("wire type %d", wire)
+		}
+		value, size := protowire.ConsumeBytes(raw[n:])
+		if size < 0 {
+			t.Fatal(protowire.ParseError(size))
+		}
+		if number == 1 {
+			meta = value
+		} else {
+			items = append(items, value)
+		}
+		raw = raw[n+size:]
+	}
+	return meta, items
+}
+
+// TestMeasuredItemsAreWritten: the length that comes first must hold; other items than those measured break the list off.
+func TestMeasuredItemsAreWritten(t *testing.T) {
+	t.Parallel()
+	k := configMaps(t)
+	values := stored(t, k, 100, 1000)
+	l := &negotiate.List{Form: negotiate.Protobuf, Kind: k, Metadata: []byte(listMetadata)}
+	for _, v := range values {
+		if err := l.Measure(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.AppendHead(nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range values[1:] {
+		if _, err := l.AppendItem(nil, v, k.ListPrefix()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := l.AppendTail(nil); err == nil {
+		t.Error("a list that lacks an item was ended")
+	}
+}
+
+// TestListsAgree: the text forms of a list say the same.
+func TestListsAgree(t *testing.T) {
+	t.Parallel()
+	k := configMaps(t)
+	values := stored(t, k, 3, 10)
+	var want string
+	for _, form := range []negotiate.Form{negotiate.JSON, negotiate.PrettyJSON, negotiate.YAML} {
+		document, _ := write(t, &negotiate.List{Form: form, Kind: k, Metadata: []byte(listMetadata)}, values)
+		var err error
+		if form == negotiate.YAML {
+			document, err = schema.YAMLToJSON(document, maxBytes)
+		}
+		var decoded any
+		if err == nil {
+			err = json.Unmarshal(document, &decoded)
+		}
+		if err != nil {
+			t.Fatalf("form %v: %v", form, err)
+		}
+		got, err := json.Marshal(decoded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" {
+			want = string(got)
+		}
+		if string(got) != want {
+			t.Errorf("form %v: %s, want %s", form, got, want)
+		}
+	}
+}
+
+// TestAppendProtobufKnowsItsKind: a document of another kind is refused, not written with nothing in it.
+func TestAppendProtobufKnowsItsKind(t *testing.T) {
+	t.Parallel()
+	if _, err := negotiate.AppendProtobuf(nil, []byte(`{"kind":"Status","apiVersion":"v1"}`), configMaps(t)); err == nil {
+		t.Error("a Status was written as a ConfigMap")
+	}
+}
