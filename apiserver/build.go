@@ -8,6 +8,7 @@ import (
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/lifecycle"
 	"quorate/apiserver/negotiate"
+	"quorate/apiserver/paging"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/route"
 	"quorate/apiserver/rules"
@@ -95,8 +96,12 @@ func (s *Server) register(f *front, catalog *schema.Catalog) error {
 			table.Add(method, path, e)
 		}
 	}
+	pages, err := paging.New(s.cfg.SigningKey)
+	if err != nil {
+		return err
+	}
 	objects, err := rest.New(rest.Config{
-		Catalog: catalog, Store: s.cfg.Store, Streams: s.streams, QuorumRead: s.cfg.QuorumRead,
+		Catalog: catalog, Store: s.cfg.Store, Streams: s.streams, Continue: pages, QuorumRead: s.cfg.QuorumRead,
 	})
 	if err != nil {
 		return err

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"time"
 
+	"quorate/apiserver/paging"
 	"quorate/apiserver/route"
 	"quorate/apiserver/schema"
 	"quorate/apiserver/selector"
 	"quorate/apiserver/status"
+	"quorate/apiserver/stored"
 	"quorate/apiserver/watch"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
@@ -25,6 +27,7 @@ type Store interface {
 	Update(ctx context.Context, u raftstore.Update) (*state.Object, error)
 	Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error)
 	Changes
+	Pages
 }
 
 // Deadlines of requests (semantics I24, B5).
@@ -39,6 +42,8 @@ type Config struct {
 	Catalog *schema.Catalog
 	Store   Store
 	Streams *watch.Streams
+	// Continue makes and reads the values that continue a list.
+	Continue *paging.Tokens
 	// QuorumRead makes reads without a resourceVersion linearizable.
 	QuorumRead bool
 }
@@ -47,6 +52,7 @@ type Config struct {
 type Handlers struct {
 	store         Store
 	streams       *watch.Streams
+	continued     *paging.Tokens
 	quorumRead    bool
 	deleteOptions *schema.Message
 	resources     []*resource
@@ -58,7 +64,9 @@ func New(cfg Config) (*Handlers, error) {
 	if deleteOptions == nil {
 		return nil, errors.New("the catalog has no message " + deleteOptionsKind)
 	}
-	h := &Handlers{store: cfg.Store, streams: cfg.Streams, quorumRead: cfg.QuorumRead, deleteOptions: deleteOptions}
+	h := &Handlers{
+		store: cfg.Store, streams: cfg.Streams, continued: cfg.Continue, quorumRead: cfg.QuorumRead, deleteOptions: deleteOptions,
+	}
 	for _, k := range cfg.Catalog.Kinds() {
 		h.resources = append(h.resources, newResource(h, k))
 	}
@@ -72,6 +80,7 @@ type resource struct {
 	view       bool // its objects are stored in the form of another kind
 	selectable selector.Fields
 	exports    bool // its reads know the parameter export
+	end        *watch.End
 }
 
 func newResource(h *Handlers, k *schema.Kind) *resource {
@@ -79,7 +88,7 @@ func newResource(h *Handlers, k *schema.Kind) *resource {
 	r := &resource{
 		Handlers: h,
 		kind:     k,
-		view:     k.Storage() != k,
+		view:     k.Storage() != k && !k.Schemaless(),
 		selectable: selector.Fields{
 			Supported: setOf(spec.Supported),
 			Accepted:  setOf(spec.Accepted),
@@ -132,6 +141,22 @@ func (h *Handlers) Register(add func(method, path string, e *route.Endpoint)) {
 	}
 }
 
+// Collection is what the handlers of one kind have of their own, beside the kind.
+type Collection struct {
+	Store Store
+	// End is when the kind ceases to be served.
+	End *watch.End
+}
+
+// Mount adds the routes of a kind that the catalog of the handlers does not have.
+func (h *Handlers) Mount(k *schema.Kind, c Collection, add func(method, path string, e *route.Endpoint)) {
+	mounted := *h
+	mounted.store = c.Store
+	r := newResource(&mounted, k)
+	r.end = c.End
+	r.register(add)
+}
+
 func (r *resource) subject() status.Subject {
 	return status.Subject{Group: r.kind.Group, Plural: r.kind.Plural, Kind: r.kind.Kind}
 }
@@ -149,7 +174,7 @@ func (r *resource) endpoint(op schema.Operations, verb string, class route.Class
 func (r *resource) register(add func(method, path string, e *route.Endpoint)) {
 	offered := func(method, path string, e *route.Endpoint) {
 		if e != nil {
-			e.NamesNamespace = r.kind.Plural == "namespaces" && strings.Contains(path, "/:namespace")
+			e.NamesNamespace = r.kind.Resource == stored.Namespaces && strings.Contains(path, "/:namespace")
 			add(method, path, e)
 		}
 	}
@@ -166,7 +191,7 @@ func (r *resource) register(add func(method, path string, e *route.Endpoint)) {
 		offered(http.MethodGet, all, r.listEndpoint(schema.OpListAll))
 	}
 	item := collection + "/:name"
-	if k.Plural == "namespaces" {
+	if k.Resource == stored.Namespaces {
 		// Its name stands where others have their namespace, and the router wants one name for both.
 		item = collection + "/:namespace"
 	}

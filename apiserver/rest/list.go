@@ -1,16 +1,17 @@
 package rest
 
 import (
+	"math"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"quorate/apiserver/negotiate"
+	"quorate/apiserver/paging"
 	"quorate/apiserver/route"
 	"quorate/apiserver/selector"
 	"quorate/apiserver/status"
 	"quorate/apiserver/stored"
-	"quorate/raftstore/state"
 )
 
 // The values of resourceVersionMatch.
@@ -22,24 +23,37 @@ const (
 // shortList is the number of objects up to which a list's buffer grows as it must.
 const shortList = 16
 
-// list answers with a collection, walked and written item by item (C1–C28).
+// list answers with a collection, or one page of it, written item by item (C1–C49).
 func (r *resource) list(c *route.Call) error {
 	form, err := c.Form()
 	if err != nil {
 		return err
 	}
-	if err := checkListOptions(c); err != nil {
+	opts, err := readListOptions(c)
+	if err != nil {
 		return err
 	}
 	sel, err := r.selector(c)
 	if err != nil {
 		return err
 	}
-	root, err := r.listState(c)
+	if !opts.paged() {
+		root, err := r.state(c, opts.version)
+		if err != nil {
+			return err
+		}
+		return r.writeList(c, form, r.whole(root, c.Namespace, sel))
+	}
+	ctx, cancel, err := c.Deadline(readDeadline)
 	if err != nil {
 		return err
 	}
-	return r.writeList(c, form, root, sel)
+	defer cancel()
+	p, err := r.page(ctx, c, &opts, sel)
+	if err != nil {
+		return err
+	}
+	return r.writeList(c, form, p)
 }
 
 // selector reads what a list, a watch or a delete of a collection is restricted to (specification §4.4).
@@ -59,38 +73,58 @@ func (r *resource) selector(c *route.Call) (*selector.Selector, error) {
 	return selector.WithHidden(sel), nil
 }
 
-// checkListOptions refuses what a list can't take.
-func checkListOptions(c *route.Call) error {
+// listOptions are the parameters of a list that say which state it is of, and which part.
+type listOptions struct {
+	version   string
+	exact     bool
+	limit     int
+	continued string
+	query     paging.Query // but for the cluster, resource and namespace
+}
+
+// paged: a part of the list is asked for, or a state that may have to be looked for.
+func (o *listOptions) paged() bool { return o.limit > 0 || o.continued != "" || o.exact }
+
+// readListOptions refuses what a list can't take.
+func readListOptions(c *route.Call) (opts listOptions, err error) {
 	if c.R.URL.RawQuery == "" {
-		return nil
+		return opts, nil
 	}
 	q := c.Query()
-	for _, name := range []string{"limit", "timeoutSeconds"} {
-		if _, _, err := q.Count(name); err != nil {
-			return err
-		}
+	if _, err := q.Bool("allowWatchBookmarks"); err != nil {
+		return opts, err
 	}
-	for _, name := range []string{"includeUninitialized", "allowWatchBookmarks"} {
-		if _, err := q.Bool(name); err != nil {
-			return err
-		}
+	if _, _, err := q.Count("timeoutSeconds"); err != nil { // C43
+		return opts, err
+	}
+	limit, _, err := q.Count("limit") // C30
+	if err != nil {
+		return opts, err
 	}
 	if q.Has("sendInitialEvents") { // C46
-		return status.NewInvalidOption("ListOptions", field.Forbidden(field.NewPath("sendInitialEvents"),
+		return opts, status.NewInvalidOption("ListOptions", field.Forbidden(field.NewPath("sendInitialEvents"),
 			"sendInitialEvents is forbidden for list"))
 	}
-	version := q.Get("resourceVersion")
-	if q.Get("continue") != "" {
-		if version != "" && version != "0" { // C39
-			return status.NewBadRequest("specifying resource version is not allowed when using continue")
-		}
-		return status.NewExpiredContinue() // no page but the whole list is ever given, so none can be continued
+	match := q.Get("resourceVersionMatch")
+	opts = listOptions{
+		version: q.Get("resourceVersion"), exact: match == matchExact,
+		limit: int(min(limit, math.MaxInt32)), continued: q.Get("continue"),
+		query: paging.Query{Labels: q.Get("labelSelector"), Fields: q.Get("fieldSelector")},
 	}
-	return checkMatch(q.Get("resourceVersionMatch"), version)
+	if opts.query.Uninitialized, err = q.Bool("includeUninitialized"); err != nil {
+		return opts, err
+	}
+	if err := checkMatch(match, opts.version, opts.continued); err != nil {
+		return opts, err
+	}
+	if opts.continued != "" && opts.version != "" && opts.version != "0" { // C39
+		return opts, status.NewBadRequest("specifying resource version is not allowed when using continue")
+	}
+	return opts, nil
 }
 
 // checkMatch: C27.
-func checkMatch(match, version string) error {
+func checkMatch(match, version, continued string) error {
 	path := field.NewPath("resourceVersionMatch")
 	switch match {
 	case "":
@@ -101,6 +135,9 @@ func checkMatch(match, version string) error {
 			field.NotSupported(path, match, []string{matchExact, matchNotOlderThan, ""}))
 	}
 	switch {
+	case continued != "":
+		return status.NewInvalidOption("ListOptions",
+			field.Forbidden(path, "resourceVersionMatch is forbidden when continue is provided"))
 	case version == "":
 		return status.NewInvalidOption("ListOptions",
 			field.Forbidden(path, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
@@ -111,30 +148,20 @@ func checkMatch(match, version string) error {
 	return nil
 }
 
-// listState returns the state to list. An exact version is served only while it is the present one (C25, C26).
-func (r *resource) listState(c *route.Call) (*state.Root, error) {
-	version := c.Query().Get("resourceVersion")
-	root, err := r.state(c, version)
-	if err != nil || c.Query().Get("resourceVersionMatch") != matchExact {
-		return root, err
-	}
-	if strconv.FormatUint(root.Index(), 10) != version {
-		return nil, status.NewTooOldList()
-	}
-	return root, nil
-}
-
 // writeList streams the list with constant memory. An error before anything was sent becomes a Status, a later one breaks the
 // answer off.
-func (r *resource) writeList(c *route.Call, form negotiate.Form, root *state.Root, sel *selector.Selector) error {
-	l := negotiate.List{Form: form, Kind: r.kind, Metadata: r.listMetadata(c.Namespace, root.Index())}
+func (r *resource) writeList(c *route.Call, form negotiate.Form, p *page) error {
+	l := negotiate.List{Form: form, Kind: r.kind, Metadata: r.listMetadata(c.Namespace, p)}
 	if form.Binary() { // lengths come first: the items are walked twice
-		if err := r.values(root, c.Namespace, sel, l.Measure); err != nil {
+		if err := p.settle(); err != nil {
+			return err
+		}
+		if err := r.values(p, l.Measure); err != nil {
 			return err
 		}
 	}
 	out := c.Stream(form)
-	if root.Count(stored.Prefix(r.kind, c.Namespace)) > shortList {
+	if p.expected > shortList {
 		out.Reserve()
 	}
 	var err error
@@ -142,7 +169,7 @@ func (r *resource) writeList(c *route.Call, form negotiate.Form, root *state.Roo
 		return err
 	}
 	if !l.Complete() {
-		err = r.values(root, c.Namespace, sel, func(value []byte) error {
+		err = r.values(p, func(value []byte) error {
 			if out.Buf, err = l.AppendItem(out.Buf, value, r.kind.ListPrefix()); err != nil {
 				return err
 			}
@@ -158,41 +185,38 @@ func (r *resource) writeList(c *route.Call, form negotiate.Form, root *state.Roo
 	return out.Close()
 }
 
-// values calls fn with the bytes of the selected objects of a collection, until it fails.
-func (r *resource) values(root *state.Root, namespace string, sel *selector.Selector, fn func(value []byte) error) error {
-	var failed error
-	r.walk(root, namespace, sel, func(o *state.Object) bool {
-		var value []byte
-		if value, failed = r.value(o); failed == nil {
-			failed = fn(value)
+// values calls fn with the bytes of a page's items, until it fails.
+func (r *resource) values(p *page, fn func(value []byte) error) error {
+	for o, err := range p.items {
+		if err != nil {
+			return err
 		}
-		return failed == nil
-	})
-	return failed
+		value, err := r.value(o)
+		if err != nil {
+			return err
+		}
+		if err := fn(value); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// walk calls fn with the selected objects of a collection in the order of their keys. A selector that fixes the name needs no
-// walk.
-func (r *resource) walk(root *state.Root, namespace string, sel *selector.Selector, fn func(o *state.Object) bool) {
-	if namespace == "" && r.kind.Namespaced {
-		namespace, _ = sel.Namespace()
-	}
-	if name, fixed := sel.Name(); fixed && (namespace != "" || !r.kind.Namespaced) {
-		if o := root.Get(stored.Key(r.kind, namespace, name)); o != nil && sel.Matches(o) {
-			fn(o)
-		}
-		return
-	}
-	root.Ascend(stored.Prefix(r.kind, namespace), "", func(o *state.Object) bool {
-		return !sel.Matches(o) || fn(o)
-	})
-}
-
-// listMetadata: selfLink and resourceVersion, the index of the state (C1, C4).
-func (r *resource) listMetadata(namespace string, index uint64) []byte {
+// listMetadata: selfLink, resourceVersion, which is the index of the state, and how the list goes on (C1, C4, C29, C36).
+func (r *resource) listMetadata(namespace string, p *page) []byte {
 	b := append([]byte(nil), `{"selfLink":"`...)
 	b = append(b, stored.CollectionPath(r.kind, namespace)...)
 	b = append(b, `","resourceVersion":"`...)
-	b = strconv.AppendUint(b, index, 10)
-	return append(b, `"}`...)
+	b = strconv.AppendUint(b, p.index, 10)
+	b = append(b, '"')
+	if p.next != "" {
+		b = append(b, `,"continue":"`...)
+		b = append(b, p.next...)
+		b = append(b, '"')
+	}
+	if p.remaining > 0 {
+		b = append(b, `,"remainingItemCount":`...)
+		b = strconv.AppendInt(b, int64(p.remaining), 10)
+	}
+	return append(b, '}')
 }

@@ -34,6 +34,7 @@ type Call struct {
 	query      Query
 	parsed     bool
 	match      match
+	about      status.Subject // of the path's endpoints, when none of them is for the method
 	attributes auth.Attributes
 	length     [1]string // of the Content-Length header, without an allocation of its own
 }
@@ -57,7 +58,7 @@ func (c *Call) Query() Query {
 // Subject is what the call is about.
 func (c *Call) Subject() status.Subject {
 	if c.Endpoint == nil {
-		return status.Subject{}
+		return c.about
 	}
 	s := c.Endpoint.Subject
 	s.Name = c.Name
@@ -92,8 +93,18 @@ func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 	return status.NewForbidden(c.Subject(), auth.Denial(c.User, a))
 }
 
-// Deadline returns the request's context bounded by limit, or by the shorter `timeout` that it asks for (I24).
+// Deadline returns the request's context bounded by limit, or by the shorter `timeout` that it asks for (I24); a list may ask
+// by `timeoutSeconds` too (C42).
 func (c *Call) Deadline(limit time.Duration) (context.Context, context.CancelFunc, error) {
+	if c.Endpoint != nil && c.Endpoint.Verb == VerbList {
+		seconds, _, err := c.Query().Count("timeoutSeconds")
+		if err != nil {
+			return nil, nil, err
+		}
+		if seconds > 0 && seconds < int64(limit/time.Second) {
+			limit = time.Duration(seconds) * time.Second
+		}
+	}
 	if text := c.Query().Get("timeout"); text != "" {
 		asked, err := time.ParseDuration(text)
 		if err != nil || asked < 0 {

@@ -1,0 +1,123 @@
+package paging
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// GoodFor is how long a list may go on after its first page (specification §7, §8: five to fifteen minutes).
+const GoodFor = 10 * time.Minute
+
+// keyLabel derives the key of the values from the cluster's signing key: no other use of that key can be turned into one.
+const keyLabel = "quorate continue values v1"
+
+// The layout of a value: format, index, when the list began, digest of its query, position, authenticator.
+const (
+	format      = 1
+	digestBytes = 16
+	macBytes    = 16
+	headBytes   = 1 + 8 + 8 + digestBytes
+	// maxBytes bounds what is decoded; a position is a namespace and a name.
+	maxBytes = 1 << 10
+)
+
+// Reasons why a value can't be used.
+var (
+	// ErrUnknown: it is none of this cluster's, or of another query.
+	ErrUnknown = errors.New("continue value is not recognized")
+	// ErrExpired: its list began too long ago.
+	ErrExpired = errors.New("continue value has expired")
+)
+
+// Position is where a list goes on.
+type Position struct {
+	Index uint64    // of the state that the list is of
+	After string    // the last item's key within the collection
+	Began time.Time // when the first page was made; whole seconds are kept
+}
+
+// Query is what all pages of a list have in common.
+type Query struct {
+	ClusterID     string
+	Resource      string // with its group
+	Namespace     string
+	Labels        string // the selectors as they were given
+	Fields        string
+	Uninitialized bool
+}
+
+// Tokens makes and reads values. It is safe for concurrent use.
+type Tokens struct{ key []byte }
+
+// New derives the key of the values from a secret that all nodes of the cluster share.
+func New(secret []byte) (*Tokens, error) {
+	key, err := hkdf.Key(sha256.New, secret, nil, keyLabel, sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("derive the key of continue values: %w", err)
+	}
+	return &Tokens{key: key}, nil
+}
+
+// encoding is strict, so that there is one text for each value.
+func encoding() *base64.Encoding { return base64.RawURLEncoding.Strict() }
+
+// Encode makes the value that continues a list.
+func (t *Tokens) Encode(p Position, q *Query) string {
+	b := make([]byte, 0, headBytes+len(p.After)+macBytes)
+	b = append(b, format)
+	b = binary.BigEndian.AppendUint64(b, p.Index)
+	b = binary.BigEndian.AppendUint64(b, uint64(p.Began.Unix()))
+	b = append(b, q.digest()...)
+	b = append(b, p.After...)
+	return encoding().EncodeToString(append(b, t.mac(b)...))
+}
+
+// Decode reads a value that continues this query. The error is ErrUnknown or ErrExpired.
+func (t *Tokens) Decode(text string, q *Query, now time.Time) (Position, error) {
+	if len(text) > maxBytes {
+		return Position{}, ErrUnknown
+	}
+	b, err := encoding().DecodeString(text)
+	if err != nil || len(b) < headBytes+macBytes {
+		return Position{}, ErrUnknown
+	}
+	b, mac := b[:len(b)-macBytes], b[len(b)-macBytes:]
+	if !hmac.Equal(mac, t.mac(b)) || b[0] != format || string(b[headBytes-digestBytes:headBytes]) != string(q.digest()) {
+		return Position{}, ErrUnknown
+	}
+	p := Position{
+		Index: binary.BigEndian.Uint64(b[1:]),
+		Began: time.Unix(int64(binary.BigEndian.Uint64(b[9:])), 0),
+		After: string(b[headBytes:]),
+	}
+	if now.Sub(p.Began) >= GoodFor {
+		return Position{}, ErrExpired
+	}
+	return p, nil
+}
+
+func (t *Tokens) mac(b []byte) []byte {
+	h := hmac.New(sha256.New, t.key)
+	h.Write(b)
+	return h.Sum(nil)[:macBytes]
+}
+
+// digest tells queries apart: each part stands after its length, so that no two run together.
+func (q *Query) digest() []byte {
+	var b []byte
+	for _, part := range []string{q.ClusterID, q.Resource, q.Namespace, q.Labels, q.Fields} {
+		b = binary.AppendUvarint(b, uint64(len(part)))
+		b = append(b, part...)
+	}
+	if q.Uninitialized {
+		b = append(b, 1)
+	}
+	sum := sha256.Sum256(b)
+	return sum[:digestBytes]
+}

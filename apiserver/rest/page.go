@@ -1,0 +1,270 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"time"
+
+	"quorate/apiserver/paging"
+	"quorate/apiserver/route"
+	"quorate/apiserver/selector"
+	"quorate/apiserver/status"
+	"quorate/apiserver/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/state"
+)
+
+// cachedPinWait is how long a list that needs no leader may wait for one, so that its pages outlive this node.
+const cachedPinWait = 500 * time.Millisecond
+
+// Pages is what lists in pages are read from.
+type Pages interface {
+	// Pin returns a linearizable state that all nodes keep for a while.
+	Pin(ctx context.Context) (*state.Root, error)
+	// Retain keeps a state on this node alone.
+	Retain(root *state.Root)
+	// Retained returns a state that this node keeps, or nil.
+	Retained(index uint64) *state.Root
+	// Elsewhere finds the objects of a state that only other nodes keep.
+	Elsewhere(ctx context.Context, p raftstore.Page) (*raftstore.Found, error)
+}
+
+// page is what one answer to a list holds.
+type page struct {
+	index     uint64
+	items     iter.Seq2[*state.Object, error]
+	once      bool   // items can be ranged over once only
+	expected  int    // about so many items, or fewer
+	next      string // what continues the list; empty on its last page
+	remaining int    // items after this page; 0 where that is not known (C36)
+}
+
+// settle makes items that can be ranged over again.
+func (p *page) settle() error {
+	if !p.once {
+		return nil
+	}
+	var objects []*state.Object
+	for o, err := range p.items {
+		if err != nil {
+			return err
+		}
+		objects = append(objects, o)
+	}
+	p.items, p.once = each(objects), false
+	return nil
+}
+
+// whole is a list in one answer.
+func (r *resource) whole(root *state.Root, namespace string, sel *selector.Selector) *page {
+	return &page{
+		index:    root.Index(),
+		expected: root.Count(stored.Prefix(r.kind, namespace)),
+		items: func(yield func(*state.Object, error) bool) {
+			r.walk(root, namespace, sel, func(o *state.Object) bool { return yield(o, nil) })
+		},
+	}
+}
+
+// pager is a list in pages at work.
+type pager struct {
+	*resource
+	opts *listOptions
+	sel  *selector.Selector
+	call *route.Call
+}
+
+// page reads one page of a list.
+func (r *resource) page(ctx context.Context, c *route.Call, opts *listOptions, sel *selector.Selector) (*page, error) {
+	opts.query.Resource, opts.query.Namespace = r.kind.Prefix+"/"+r.kind.Plural, c.Namespace
+	l := &pager{resource: r, opts: opts, sel: sel, call: c}
+	switch {
+	case opts.continued != "":
+		return l.following(ctx)
+	case opts.exact:
+		return l.exactly(ctx)
+	default:
+		return l.first(ctx)
+	}
+}
+
+// first reads the page that a list begins with. A state is pinned only when there is more than the page: it costs a log entry.
+func (l *pager) first(ctx context.Context) (*page, error) {
+	root, pinned, err := l.firstState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	src := l.local(root, l.call.Namespace, l.sel, "")
+	s, err := cut(ctx, src, l.sel, l.opts.limit)
+	if err != nil {
+		return nil, err
+	}
+	if s.more && !pinned {
+		if root, err = l.keep(ctx, root); err != nil {
+			return nil, err
+		}
+		src = l.local(root, l.call.Namespace, l.sel, "")
+		if s, err = cut(ctx, src, l.sel, l.opts.limit); err != nil {
+			return nil, err
+		}
+	}
+	return l.made(root.ClusterID(), src, s, l.call.Now), nil
+}
+
+// linearizable reports whether the list must have all that was acknowledged before it (C20).
+func (l *pager) linearizable() bool { return l.opts.version == "" && l.quorumRead }
+
+// firstState returns the state that a list begins in. Where it is clear that there will be pages, a pin is all the
+// confirmation that a linearizable list needs.
+func (l *pager) firstState(ctx context.Context) (root *state.Root, pinned bool, err error) {
+	if l.linearizable() && l.sel == nil {
+		root, err = l.store.View(ctx, raftstore.Cached())
+		if err != nil {
+			return nil, false, err
+		}
+		if root.Count(stored.Prefix(l.kind, l.call.Namespace)) > l.opts.limit {
+			root, err = l.store.Pin(ctx)
+			return root, true, err
+		}
+	}
+	root, err = l.state(l.call, l.opts.version)
+	return root, false, err
+}
+
+// keep returns a state, at least as new as root, that stays for the pages to come. Lists that need no leader do without the
+// other nodes when none answers at once: then their pages last as long as this node.
+func (l *pager) keep(ctx context.Context, root *state.Root) (*state.Root, error) {
+	if l.linearizable() {
+		return l.store.Pin(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, cachedPinWait)
+	defer cancel()
+	if pinned, err := l.store.Pin(ctx); err == nil && pinned.Index() >= root.Index() {
+		return pinned, nil
+	}
+	l.store.Retain(root)
+	return root, nil
+}
+
+// following reads a later page (C35, C37–C40).
+func (l *pager) following(ctx context.Context) (*page, error) {
+	root, err := l.store.View(ctx, raftstore.Cached())
+	if err != nil {
+		return nil, err
+	}
+	l.opts.query.ClusterID = root.ClusterID()
+	at, err := l.continued.Decode(l.opts.continued, &l.opts.query, l.call.Now)
+	if err != nil {
+		return nil, status.NewExpiredContinue()
+	}
+	after := state.Key(stored.Prefix(l.kind, l.call.Namespace)) + state.Key(at.After)
+	src, err := l.kept(ctx, at.Index, after)
+	switch {
+	case errors.Is(err, raftstore.ErrNotRetained):
+		return nil, status.NewExpiredContinue()
+	case err != nil:
+		return nil, err
+	}
+	return l.pageOf(ctx, root.ClusterID(), src, at.Began)
+}
+
+// exactly reads a list of a state that is named (C25, C26).
+func (l *pager) exactly(ctx context.Context) (*page, error) {
+	index, err := versionOf(l.opts.version)
+	if err != nil {
+		return nil, err
+	}
+	root, err := l.state(l.call, l.opts.version)
+	if err != nil {
+		return nil, err
+	}
+	if root.Index() == index {
+		if l.opts.limit > 0 {
+			l.store.Retain(root)
+		}
+		return l.pageOf(ctx, root.ClusterID(), l.local(root, l.call.Namespace, l.sel, ""), l.call.Now)
+	}
+	src, err := l.kept(ctx, index, "")
+	switch {
+	case errors.Is(err, raftstore.ErrNotRetained):
+		return nil, status.NewTooOldList()
+	case err != nil:
+		return nil, err
+	}
+	return l.pageOf(ctx, root.ClusterID(), src, l.call.Now)
+}
+
+// kept finds the objects of a state that is kept, here or elsewhere: this node may have lost it, or not have it yet.
+func (l *pager) kept(ctx context.Context, index uint64, after state.Key) (source, error) {
+	waiting, cancel := context.WithTimeout(ctx, futureWait)
+	defer cancel()
+	if _, err := l.store.View(waiting, raftstore.AtLeast(index)); errors.Is(err, raftstore.ErrClosed) {
+		return source{}, err
+	}
+	if root := l.store.Retained(index); root != nil {
+		return l.local(root, l.call.Namespace, l.sel, after), nil
+	}
+	asked := raftstore.Page{
+		Index: index, Prefix: stored.Prefix(l.kind, l.narrowed(l.call.Namespace, l.sel)), After: after,
+	}
+	if l.sel == nil && l.opts.limit > 0 {
+		asked.Limit = l.opts.limit + 1
+	}
+	found, err := l.store.Elsewhere(ctx, asked)
+	if err != nil {
+		return source{}, err
+	}
+	return source{index: index, left: found.Left, distant: true, objects: found.Objects}, nil
+}
+
+// pageOf makes a page of what a source begins with, or of all of it when there is no limit (C40).
+func (l *pager) pageOf(ctx context.Context, clusterID string, src source, began time.Time) (*page, error) {
+	if l.opts.limit == 0 {
+		return &page{index: src.index, expected: src.left, once: src.distant, items: selected(src, l.sel)}, nil
+	}
+	s, err := cut(ctx, src, l.sel, l.opts.limit)
+	if err != nil {
+		return nil, err
+	}
+	return l.made(clusterID, src, s, began), nil
+}
+
+// made makes the page of a slice, with what continues the list after it. An object that is not selected, or a source that was
+// asked for a part only, may leave it open whether anything follows (C31).
+func (l *pager) made(clusterID string, src source, s slice, began time.Time) *page {
+	p := &page{index: src.index, expected: len(s.objects), items: each(s.objects)}
+	if !s.more {
+		return p
+	}
+	l.opts.query.ClusterID = clusterID
+	p.next = l.continued.Encode(paging.Position{
+		Index: src.index, Began: began,
+		After: strings.TrimPrefix(string(s.last), string(stored.Prefix(l.kind, l.call.Namespace))),
+	}, &l.opts.query)
+	if l.opts.query.Labels == "" && l.opts.query.Fields == "" {
+		p.remaining = src.left - s.passed
+	}
+	return p
+}
+
+func each(objects []*state.Object) iter.Seq2[*state.Object, error] {
+	return func(yield func(*state.Object, error) bool) {
+		for _, o := range objects {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+func selected(src source, sel *selector.Selector) iter.Seq2[*state.Object, error] {
+	return func(yield func(*state.Object, error) bool) {
+		for o, err := range src.objects {
+			if (err != nil || sel.Matches(o)) && !yield(o, err) {
+				return
+			}
+		}
+	}
+}

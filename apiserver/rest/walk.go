@@ -1,0 +1,92 @@
+package rest
+
+import (
+	"context"
+	"iter"
+
+	"quorate/apiserver/selector"
+	"quorate/apiserver/stored"
+	"quorate/raftstore/state"
+)
+
+// lookEvery is after how many objects a walk looks whether its time is up.
+const lookEvery = 1024
+
+// walk calls fn with the selected objects of a collection in the order of their keys.
+func (r *resource) walk(root *state.Root, namespace string, sel *selector.Selector, fn func(o *state.Object) bool) {
+	r.visit(root, namespace, sel, "", func(o *state.Object) bool { return !sel.Matches(o) || fn(o) })
+}
+
+// visit calls fn with all objects after a key that a selector may select, and perhaps with others. A selector that fixes the
+// name needs no walk.
+func (r *resource) visit(
+	root *state.Root, namespace string, sel *selector.Selector, after state.Key, fn func(o *state.Object) bool,
+) {
+	namespace = r.narrowed(namespace, sel)
+	if name, fixed := sel.Name(); fixed && (namespace != "" || !r.kind.Namespaced) {
+		if o := root.Get(stored.Key(r.kind, namespace, name)); o != nil && o.Key > after {
+			fn(o)
+		}
+		return
+	}
+	root.Ascend(stored.Prefix(r.kind, namespace), after, fn)
+}
+
+// narrowed returns the namespace that a selector restricts a list to, where the list is of all of them.
+func (r *resource) narrowed(namespace string, sel *selector.Selector) string {
+	if namespace == "" && r.kind.Namespaced {
+		namespace, _ = sel.Namespace()
+	}
+	return namespace
+}
+
+// source is the objects of a collection in one state, after a key, selected or not.
+type source struct {
+	index   uint64
+	left    int  // how many there are
+	distant bool // objects come from another node: once, and perhaps only the first of them
+	objects iter.Seq2[*state.Object, error]
+}
+
+// local is the source that a state of this node's is.
+func (r *resource) local(root *state.Root, namespace string, sel *selector.Selector, after state.Key) source {
+	return source{
+		index: root.Index(),
+		left:  root.CountAfter(stored.Prefix(r.kind, r.narrowed(namespace, sel)), after),
+		objects: func(yield func(*state.Object, error) bool) {
+			r.visit(root, namespace, sel, after, func(o *state.Object) bool { return yield(o, nil) })
+		},
+	}
+}
+
+// slice is the selected objects at the beginning of a source.
+type slice struct {
+	objects []*state.Object
+	last    state.Key // of what was passed
+	passed  int       // objects up to last, selected or not
+	more    bool      // something may follow
+}
+
+// cut takes at most limit selected objects (C31).
+func cut(ctx context.Context, src source, sel *selector.Selector, limit int) (slice, error) {
+	var s slice
+	for o, err := range src.objects {
+		if err != nil {
+			return s, err
+		}
+		if s.passed%lookEvery == lookEvery-1 && ctx.Err() != nil {
+			return s, ctx.Err()
+		}
+		if sel.Matches(o) {
+			if len(s.objects) == limit {
+				s.more = true
+				return s, nil
+			}
+			s.objects = append(s.objects, o)
+		}
+		s.last = o.Key
+		s.passed++
+	}
+	s.more = src.distant && s.passed < src.left
+	return s, nil
+}
