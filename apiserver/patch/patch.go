@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"quorate/apiserver/patch/merge"
+	"quorate/apiserver/patch/operations"
+	"quorate/apiserver/patch/strategic"
 	"quorate/apiserver/patch/tree"
 	"quorate/apiserver/schema"
 	"quorate/apiserver/status"
@@ -47,9 +49,10 @@ func TypeOf(contentType string) (Type, error) {
 
 // Patch is a patch that was read.
 type Patch struct {
-	kind     Type
-	root     *tree.Node // of merge and strategic merge patches
-	problems []string
+	kind       Type
+	root       *tree.Node             // of merge and strategic merge patches
+	operations []operations.Operation // of JSON patches
+	problems   []string
 }
 
 // Parse reads the body of a patch request: 400 for a malformed one (F7, F13), 413 for too many operations (F11).
@@ -59,6 +62,13 @@ func Parse(t Type, body []byte) (*Patch, error) {
 		return nil, status.NewBadRequest("error decoding patch: " + err.Error())
 	}
 	p := &Patch{kind: t, root: root, problems: problems}
+	if t == JSON {
+		p.root = nil
+		if p.operations, err = operations.Parse(root); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
 	if form := root.Form(); form != tree.Object { // F13
 		return nil, status.NewBadRequest("error decoding patch: the patch must be an object, not " + form.String())
 	}
@@ -75,10 +85,16 @@ func (p *Patch) Problems() []string { return p.problems }
 // Errors: 422 when the patch does not fit the document (F8, F9, F23, F24), 400 for malformed directives (F21–F23), 413 for a patch
 // that takes too much work, 415 for a strategic merge patch of a kind that has no schema (F25).
 func (p *Patch) Apply(k *schema.Kind, document []byte) ([]byte, error) {
-	switch p.kind {
-	case Merge:
-		return merge.Append(make([]byte, 0, len(document)+len(p.root.Text)), string(document), p.root), nil
-	default:
-		return nil, status.NewUnsupportedMediaType(mediaTypes[:])
+	text := string(document)
+	if p.kind == JSON {
+		return operations.Append(make([]byte, 0, len(text)), text, p.operations)
 	}
+	out := make([]byte, 0, len(text)+len(p.root.Text))
+	if p.kind == Merge {
+		return merge.Append(out, text, p.root), nil
+	}
+	if k.Schemaless() {
+		return nil, status.NewUnsupportedMediaType(mediaTypes[:Strategic])
+	}
+	return strategic.Append(out, text, p.root, k.Message)
 }

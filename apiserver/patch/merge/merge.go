@@ -18,23 +18,23 @@ func Append(out []byte, document string, p *tree.Node) []byte {
 func object(out []byte, document string, i int, p *tree.Node) ([]byte, int) {
 	out = append(out, '{')
 	first := len(out)
-	met := newSet(len(p.Members))
+	met := tree.NewMarks(len(p.Members))
 	members := tree.OpenMembers(document, i)
 	for members.Next() {
 		which := p.Find(members.Name)
 		if which < 0 {
 			end := tree.Skip(document, members.Value)
-			out = append(comma(out, first), document[members.Start:end]...)
+			out = append(tree.Comma(out, first), document[members.Start:end]...)
 			members.Past(end)
 			continue
 		}
-		met.add(which)
+		met.Set(which)
 		value := &p.Members[which].Value
 		switch value.Form() {
 		case tree.Null:
 			members.Past(tree.Skip(document, members.Value))
 		case tree.Object:
-			out = append(comma(out, first), document[members.Start:members.Value]...)
+			out = append(tree.Comma(out, first), document[members.Start:members.Value]...)
 			end := 0
 			if document[members.Value] == '{' {
 				out, end = object(out, document, members.Value, value)
@@ -43,7 +43,7 @@ func object(out []byte, document string, i int, p *tree.Node) ([]byte, int) {
 			}
 			members.Past(end)
 		default:
-			out = append(append(comma(out, first), document[members.Start:members.Value]...), value.Text...)
+			out = append(append(tree.Comma(out, first), document[members.Start:members.Value]...), value.Text...)
 			members.Past(tree.Skip(document, members.Value))
 		}
 	}
@@ -60,31 +60,14 @@ func AppendNew(out []byte, p *tree.Node) []byte {
 }
 
 // rest appends the members that the document does not have.
-func rest(out []byte, first int, p *tree.Node, met set) []byte {
+func rest(out []byte, first int, p *tree.Node, met tree.Marks) []byte {
 	for i := range p.Members {
 		m := &p.Members[i]
-		if met.has(i) || m.Value.Form() == tree.Null {
+		if met.Has(i) || m.Value.Form() == tree.Null {
 			continue
 		}
-		out = append(append(comma(out, first), m.Key...), ':')
+		out = append(append(tree.Comma(out, first), m.Key...), ':')
 		out = AppendNew(out, &m.Value)
 	}
 	return out
 }
-
-// comma separates the next member from what stands since first.
-func comma(out []byte, first int) []byte {
-	if len(out) > first {
-		return append(out, ',')
-	}
-	return out
-}
-
-// set is a set of small numbers.
-type set []uint64
-
-func newSet(n int) set { return make(set, (n+63)/64) }
-
-func (s set) add(i int) { s[i/64] |= 1 << (i % 64) }
-
-func (s set) has(i int) bool { return s != nil && s[i/64]&(1<<(i%64)) != 0 }

@@ -104,7 +104,7 @@ func (n *Node) add(m Member) bool {
 }
 
 // Unquote returns the text of a string value.
-func (n *Node) Unquote() string { return unquote(n.Text) }
+func (n *Node) Unquote() string { return Unquote(n.Text) }
 
 // Items returns the items of an array.
 func (n *Node) Items() []Node {

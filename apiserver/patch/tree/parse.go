@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// maxDepth bounds the nesting of a patch, as that of any body.
-const maxDepth = 200
+// MaxDepth bounds the nesting of a patch and its result, as that of any body.
+const MaxDepth = 200
 
 const (
 	maxProblems     = 100 // kept of one body
@@ -54,7 +54,7 @@ type step struct {
 
 // node reads the value at i and returns where it ends.
 func (p *parser) node(i, depth int) (Node, int) {
-	if depth > maxDepth {
+	if depth > MaxDepth {
 		p.tooDeep = true
 		return Node{}, len(p.text)
 	}
@@ -74,8 +74,7 @@ func (p *parser) object(i, depth int) (Node, int) {
 	for members.Next() {
 		p.path = append(p.path, step{name: members.Name, index: -1})
 		value, end := p.node(members.Value, depth+1)
-		key := p.text[members.Start:skipString(p.text, members.Start)]
-		if !n.add(Member{Name: members.Name, Key: key, Value: value}) {
+		if !n.add(Member{Name: members.Name, Key: members.Key(), Value: value}) {
 			p.duplicate()
 		}
 		p.path = p.path[:len(p.path)-1]

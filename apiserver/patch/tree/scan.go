@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 )
@@ -74,8 +75,8 @@ func skipNested(s string, i int) int {
 	return len(s)
 }
 
-// unquote returns what a string's text stands for.
-func unquote(text string) string {
+// Unquote returns what a string's text stands for.
+func Unquote(text string) string {
 	if len(text) < 2 {
 		return ""
 	}
@@ -88,6 +89,16 @@ func unquote(text string) string {
 	return name
 }
 
+// Quote returns the text of a string.
+func Quote(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	// A string: encoding cannot fail.
+	_ = e.Encode(s)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 // Members walks through an object of a document.
 //
 //	for m := OpenMembers(doc, 0); m.Next(); m.Past(Skip(doc, m.Value)) {
@@ -96,8 +107,9 @@ type Members struct {
 	Start int    // where its name begins, with the quote
 	Value int    // where its value begins
 
-	text string
-	pos  int // where the next member, or the closing brace, is
+	text   string
+	keyEnd int
+	pos    int // where the next member, or the closing brace, is
 }
 
 // OpenMembers returns a walk through the object whose brace is at i.
@@ -111,11 +123,14 @@ func (m *Members) Next() bool {
 		return false
 	}
 	m.Start = m.pos
-	end := skipString(m.text, m.pos)
-	m.Name = unquote(m.text[m.Start:end])
-	m.Value = Space(m.text, min(Space(m.text, end)+1, len(m.text)))
+	m.keyEnd = skipString(m.text, m.pos)
+	m.Name = Unquote(m.Key())
+	m.Value = Space(m.text, min(Space(m.text, m.keyEnd)+1, len(m.text))) // behind the colon
 	return true
 }
+
+// Key returns the member's name as it is written.
+func (m *Members) Key() string { return m.text[m.Start:m.keyEnd] }
 
 // Past says where the member's value ends.
 func (m *Members) Past(end int) {
