@@ -180,11 +180,11 @@ func (l *pager) exactly(ctx context.Context) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if root.Index() == index {
+	if same := root.At(index); same != nil {
 		if l.opts.limit > 0 {
-			l.store.Retain(root)
+			l.store.Retain(same)
 		}
-		return l.pageOf(ctx, root.ClusterID(), l.local(root, l.call.Namespace, l.sel, ""), l.call.Now)
+		return l.pageOf(ctx, root.ClusterID(), l.local(same, l.call.Namespace, l.sel, ""), l.call.Now)
 	}
 	src, err := l.kept(ctx, index, "")
 	switch {

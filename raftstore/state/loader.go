@@ -18,7 +18,7 @@ type Loader struct {
 // the floor, and not beyond index.
 func NewLoader(index uint64, clusterID string, failed []uint64, floor uint64) (*Loader, error) {
 	t := NewTree()
-	t.index, t.clusterID = index, clusterID
+	t.index, t.changed, t.clusterID = index, index, clusterID
 	t.failed.floor = floor
 	last := floor
 	for _, failure := range failed {

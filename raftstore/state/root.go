@@ -18,6 +18,7 @@ type Root struct {
 	bytes     uint64
 	replaced  uint64 // bytes of objects replaced or deleted so far, in this tree
 	changes   uint64 // objects set or deleted so far, in this tree
+	changed   uint64 // index of the last entry that changed an object, or a later one
 	lineage   *lineage
 }
 
@@ -26,6 +27,19 @@ func (r *Root) Index() uint64 { return r.index }
 
 // ClusterID returns the id that the cluster was initialised with, or "" before that.
 func (r *Root) ClusterID() string { return r.clusterID }
+
+// At returns the state after an earlier index when no object changed since, or nil.
+func (r *Root) At(index uint64) *Root {
+	switch {
+	case index == r.index:
+		return r
+	case index < r.changed || index > r.index:
+		return nil
+	}
+	earlier := *r
+	earlier.index = index
+	return &earlier
+}
 
 // Get returns the object of a key, or nil.
 func (r *Root) Get(k Key) *Object {

@@ -20,6 +20,7 @@ type Tree struct {
 	bytes     uint64
 	replaced  uint64
 	changes   uint64
+	changed   uint64
 	lineage   *lineage
 	attrs     internTable
 }
@@ -49,18 +50,19 @@ func (t *Tree) Get(k Key) *Object {
 func (t *Tree) Set(o *Object) {
 	previous, _ := t.objects.Set(o.Key, o)
 	t.bytes += uint64(o.Size())
-	t.changes++
-	t.drop(previous)
+	t.change(previous)
 }
 
 // Delete removes the object of a key, if there is one.
 func (t *Tree) Delete(k Key) {
 	previous, _ := t.objects.Delete(k)
-	t.changes++
-	t.drop(previous)
+	t.change(previous)
 }
 
-func (t *Tree) drop(o *Object) {
+// change accounts for one change, which replaced an object or none.
+func (t *Tree) change(o *Object) {
+	t.changes++
+	t.changed = t.index
 	if o != nil {
 		t.bytes -= uint64(o.Size())
 		t.replaced += uint64(o.Size())
@@ -100,6 +102,7 @@ func (t *Tree) Publish() *Root {
 		bytes:     t.bytes,
 		replaced:  t.replaced,
 		changes:   t.changes,
+		changed:   t.changed,
 		lineage:   t.lineage,
 	}
 }
