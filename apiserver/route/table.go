@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
+
+	"quorate/apiserver/status"
 )
 
 // Table finds endpoints. Fill it with Add before the first Find; after that it may be read concurrently.
@@ -48,7 +50,8 @@ func (t *Table) Find(c *Call) (allow string, ok bool) {
 	}
 	handle, params, _ := t.router.Lookup(c.R.Method, path)
 	if handle == nil {
-		return t.allowed(path, escaped), false
+		allow, c.about = t.allowed(path, escaped)
+		return allow, false
 	}
 	handle(&c.match, nil, params)
 	for i := range params {
@@ -81,15 +84,20 @@ func segment(s string, escaped bool) (decoded string, ok bool) {
 	return s, s != "" && s != "." && s != ".." && !strings.Contains(s, "\x00")
 }
 
-// allowed lists the methods that the path has, for the Allow header.
-func (t *Table) allowed(path string, escaped bool) string {
+// allowed lists the methods that the path has, for the Allow header, and says what they are about (I5).
+func (t *Table) allowed(path string, escaped bool) (allow string, about status.Subject) {
 	var methods []string
 	for _, method := range t.methods {
-		if handle, params, _ := t.router.Lookup(method, path); handle != nil && wellFormed(params, escaped) {
-			methods = append(methods, method)
+		handle, params, _ := t.router.Lookup(method, path)
+		if handle == nil || !wellFormed(params, escaped) {
+			continue
 		}
+		methods = append(methods, method)
+		var m match
+		handle(&m, nil, nil)
+		about = m.endpoint.Subject
 	}
-	return strings.Join(methods, ", ")
+	return strings.Join(methods, ", "), about
 }
 
 func wellFormed(params httprouter.Params, escaped bool) bool {
