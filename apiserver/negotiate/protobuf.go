@@ -1,6 +1,7 @@
 package negotiate
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,7 +25,8 @@ func AppendProtobuf(dst, object []byte, k *schema.Kind) ([]byte, error) {
 func decodeOwn(object []byte, k *schema.Kind) (*schema.Object, error) {
 	o, err := k.DecodeStored(object)
 	if err != nil {
-		return nil, fmt.Errorf("write an object as protobuf: %w", err)
+		// Not wrapped: bytes of ours that can't be decoded are no fault of the client.
+		return nil, errors.New("write an object as protobuf: " + err.Error())
 	}
 	if kind := o.Field("kind").Str(); kind != k.Kind { // another document would come out empty
 		return nil, fmt.Errorf("write a %s as protobuf of kind %s", kind, k.Kind)
@@ -36,7 +38,7 @@ func decodeOwn(object []byte, k *schema.Kind) (*schema.Object, error) {
 func (t *Statuses) protobuf(s *status.Status) ([]byte, error) {
 	v, _, err := t.message.Decode(s.JSON())
 	if err != nil {
-		return nil, fmt.Errorf("write a Status as protobuf: %w", err)
+		return nil, errors.New("write a Status as protobuf: " + err.Error())
 	}
 	return schema.AppendEnvelope(nil, statusVersion, statusKind, v.AppendProtobuf(nil)), nil
 }
