@@ -1,0 +1,297 @@
+package raftstore_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"quorate/raftstore"
+	"quorate/raftstore/fsm"
+	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/state"
+)
+
+func mustPin(t testing.TB, s *raftstore.Store) *state.Root {
+	t.Helper()
+	root, err := s.Pin(within(t, 20*time.Second))
+	if err != nil {
+		t.Fatalf("pin: %v", err)
+	}
+	return root
+}
+
+// contents maps the names of a collection to the data of its objects.
+type contents map[string]string
+
+// readPages reads a collection as of a pin in pages, each from the next node of a list, which may have to ask the others.
+func readPages(ctx context.Context, nodes []*testcluster.Node, index uint64, p state.Prefix, limit int) (contents, error) {
+	read := contents{}
+	var after state.Key
+	for i := 0; ; i++ {
+		s := nodes[i%len(nodes)].Store
+		if _, err := s.View(ctx, raftstore.AtLeast(index)); err != nil {
+			return nil, err
+		}
+		objects, left, err := onePage(ctx, s, raftstore.Page{Index: index, Prefix: p, After: after, Limit: limit})
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			if o.Key <= after || o.Version > index {
+				return nil, fmt.Errorf("%q of version %d after %q, as of %d", o.Key, o.Version, after, index)
+			}
+			read[string(o.Key)] = string(o.Value)
+			after = o.Key
+		}
+		if left <= len(objects) {
+			return read, nil
+		}
+	}
+}
+
+func onePage(ctx context.Context, s *raftstore.Store, p raftstore.Page) (objects []*state.Object, left int, err error) {
+	if root := s.Retained(p.Index); root != nil {
+		root.Ascend(p.Prefix, p.After, func(o *state.Object) bool {
+			objects = append(objects, o)
+			return len(objects) != p.Limit
+		})
+		return objects, root.CountAfter(p.Prefix, p.After), nil
+	}
+	found, err := s.Elsewhere(ctx, p)
+	if err != nil {
+		return nil, 0, err
+	}
+	for o, err := range found.Objects {
+		if err != nil {
+			return nil, 0, err
+		}
+		objects = append(objects, o)
+	}
+	return objects, found.Left, nil
+}
+
+// TestPages_C35: whatever is written between, and from whichever nodes the pages come, they make the state of the pin.
+func TestPages_C35(t *testing.T) {
+	c := testcluster.New(t, 3, nil)
+	c.Ready()
+	round := 0
+	rapid.Check(t, func(r *rapid.T) {
+		round++
+		run := pageRun{t: t, r: r, nodes: c.Nodes, resource: fmt.Sprintf("r%d", round), now: map[string]*state.Object{}}
+		for range rapid.IntRange(1, 6).Draw(r, "steps") {
+			switch rapid.IntRange(0, 3).Draw(r, "step") {
+			case 0:
+				run.pin()
+			case 1:
+				run.readAll()
+			default:
+				run.write()
+			}
+		}
+		run.pin()
+		run.readAll()
+	})
+
+	t.Run("after_a_node_lost_its_states", func(t *testing.T) {
+		created := mustCreate(t, c.Nodes[0].Store, "then", "1")
+		pinned := mustPin(t, c.Nodes[1].Store)
+		mustUpdate(t, c.Nodes[2].Store, created, "2")
+		n := c.Follower(c.Leader())
+		if _, _, err := n.Store.Snapshot(); err != nil { // what comes before it is not replayed
+			t.Fatal(err)
+		}
+		n.Stop()
+		n.Start()
+		c.Ready()
+		if n.Store.Retained(pinned.Index()) != nil {
+			t.Fatal("the state survived")
+		}
+		got, err := readPages(t.Context(), []*testcluster.Node{n}, pinned.Index(), state.ResourcePrefix(resource), 1)
+		if err != nil || got[string(key("then"))] != string(created.Value) || len(got) != 1 {
+			t.Errorf("got %v, %v", got, err)
+		}
+		_, err = n.Store.Elsewhere(t.Context(), raftstore.Page{Index: pinned.Index() - 1})
+		if !errors.Is(err, raftstore.ErrNotRetained) {
+			t.Errorf("a state that nobody keeps: %v", err)
+		}
+	})
+
+	t.Run("replayed_from_the_log", func(t *testing.T) {
+		n := c.Follower(c.Leader())
+		pinned := mustPin(t, n.Store)
+		n.Kill()
+		n.Start()
+		c.Ready()
+		testcluster.Eventually(t, "the state is back", func() bool { return n.Store.Retained(pinned.Index()) != nil })
+	})
+}
+
+// pageRun is one sequence of writes, pins and reads, with what must be read.
+type pageRun struct {
+	t        *testing.T
+	r        *rapid.T
+	nodes    []*testcluster.Node
+	resource string
+	now      map[string]*state.Object
+	pins     []pinnedContents
+}
+
+type pinnedContents struct {
+	index    uint64
+	contents contents
+}
+
+func (p *pageRun) node(what string) *testcluster.Node {
+	return p.nodes[rapid.IntRange(0, len(p.nodes)-1).Draw(p.r, what)]
+}
+
+func (p *pageRun) write() {
+	ctx, s := within(p.t, 20*time.Second), p.node("writer").Store
+	name := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(p.r, "name")
+	k := state.NewKey(p.resource, rapid.SampledFrom([]string{"x", "y"}).Draw(p.r, "namespace"), name)
+	before := p.now[string(k)]
+	var err error
+	switch {
+	case before == nil:
+		p.now[string(k)], err = s.Create(ctx, raftstore.Create{Key: k, Object: object(name, "1")})
+	case rapid.Bool().Draw(p.r, "delete"):
+		delete(p.now, string(k))
+		_, err = s.Delete(ctx, raftstore.Delete{Key: k, Previous: before})
+	default:
+		p.now[string(k)], err = s.Update(ctx, raftstore.Update{Key: k, Object: object(name, "more"), Previous: before})
+	}
+	if err != nil {
+		p.r.Fatal(err)
+	}
+}
+
+func (p *pageRun) pin() {
+	root, err := p.node("pinned through").Store.Pin(within(p.t, 20*time.Second))
+	if err != nil {
+		p.r.Fatal(err)
+	}
+	kept := contents{}
+	for k, o := range p.now {
+		kept[k] = string(o.Value)
+	}
+	p.pins = append(p.pins, pinnedContents{root.Index(), kept})
+}
+
+func (p *pageRun) readAll() {
+	for _, pin := range p.pins {
+		first := rapid.IntRange(0, len(p.nodes)-1).Draw(p.r, "first node")
+		nodes := append(slices.Clone(p.nodes[first:]), p.nodes[:first]...)
+		limit := rapid.IntRange(1, 4).Draw(p.r, "limit")
+		got, err := readPages(within(p.t, 20*time.Second), nodes, pin.index, state.ResourcePrefix(p.resource), limit)
+		if err != nil {
+			p.r.Fatal(err)
+		}
+		if !maps.Equal(got, pin.contents) {
+			p.r.Fatalf("pages of %d have %v, want %v", pin.index, got, pin.contents)
+		}
+	}
+}
+
+// TestPin_is_the_state_of_exactly_its_index: among writes that are applied in the same batches, all nodes keep the same state,
+// byte for byte, with every write acknowledged before.
+func TestPin_is_the_state_of_exactly_its_index(t *testing.T) {
+	c := testcluster.New(t, 3, nil)
+	c.Ready()
+	var writers sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	for w := range 8 {
+		writers.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				n := c.Nodes[rand.IntN(len(c.Nodes))]
+				name := fmt.Sprintf("w%d-%d", w, i)
+				_, _ = n.Store.Create(ctx, raftstore.Create{Key: key(name), Object: object(name, "x")})
+			}
+		})
+	}
+	for i := range 20 {
+		n := c.Nodes[i%len(c.Nodes)]
+		acknowledged := mustCreate(t, c.Nodes[(i+1)%len(c.Nodes)].Store, fmt.Sprintf("before%d", i), "x")
+		root := mustPin(t, n.Store)
+		if got := root.Get(acknowledged.Key); got == nil || acknowledged.Version > root.Index() {
+			t.Fatalf("pin %d lacks version %d", root.Index(), acknowledged.Version)
+		}
+		want := snapshotOf(t, root)
+		for _, other := range c.Nodes {
+			if _, err := other.Store.View(within(t, 20*time.Second), raftstore.AtLeast(root.Index())); err != nil {
+				t.Fatal(err)
+			}
+			kept := other.Store.Retained(root.Index())
+			if kept == nil || kept.Index() != root.Index() {
+				t.Fatalf("%s keeps %v of %d", other.Name, kept, root.Index())
+			}
+			if !bytes.Equal(snapshotOf(t, kept), want) {
+				t.Fatalf("%s has another state of %d", other.Name, root.Index())
+			}
+		}
+	}
+	stop()
+	writers.Wait()
+}
+
+func snapshotOf(t *testing.T, root *state.Root) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := fsm.WriteSnapshot(&b, root); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestPin_is_shared: callers at one time share an entry, and later ones need none while nothing is written.
+func TestPin_is_shared(t *testing.T) {
+	c := testcluster.New(t, 1, nil)
+	n := c.Leader()
+	mustCreate(t, n.Store, "a", "1")
+	var callers sync.WaitGroup
+	before := n.Store.LastIndex()
+	for range 200 {
+		callers.Go(func() { _, _ = n.Store.Pin(t.Context()) })
+	}
+	callers.Wait()
+	first := mustPin(t, n.Store)
+	if n.Store.LastIndex() != before+1 || first.Index() != before+1 {
+		t.Errorf("200 pins made the log grow from %d to %d", before, n.Store.LastIndex())
+	}
+	mustCreate(t, n.Store, "b", "1")
+	if second := mustPin(t, n.Store); second.Get(key("b")) == nil || second.Index() == first.Index() {
+		t.Error("a pin from before a write served a caller after it")
+	}
+}
+
+// TestPin_without_a_leader fails as a quorum read does, and states that are kept go on being served.
+func TestPin_without_a_leader(t *testing.T) {
+	c := testcluster.New(t, 3, nil)
+	c.Ready()
+	leader := c.Leader()
+	kept := mustPin(t, c.Follower(leader).Store)
+	mustCreate(t, leader.Store, "a", "1")
+	lonely := c.Follower(leader)
+	c.Isolate(lonely, true)
+	if _, err := lonely.Store.Pin(within(t, 20*time.Second)); !errors.Is(err, raftstore.ErrUnavailable) {
+		t.Errorf("pinned alone: %v", err)
+	}
+	if _, err := lonely.Store.Pin(within(t, time.Millisecond)); !errors.Is(err, raftstore.ErrTimeout) {
+		t.Errorf("pinned in no time: %v", err)
+	}
+	if lonely.Store.Retained(kept.Index()) == nil {
+		t.Error("a state was lost with the leader")
+	}
+	if _, err := lonely.Store.Elsewhere(within(t, 20*time.Second), raftstore.Page{Index: 1}); !errors.Is(err, raftstore.ErrNotRetained) {
+		t.Errorf("asked nobody: %v", err)
+	}
+	c.Isolate(lonely, false)
+}
