@@ -184,9 +184,10 @@ func fieldsOf(m *schema.Message, seen map[*schema.Message]bool) map[string]bool 
 // refused are the places of the full objects that validation refuses, for no valid object has them: the sources of a volume exclude
 // each other, and templates have pod fields that their kind sets.
 var refused = map[string][]string{
-	"cronjob":     {"spec.jobTemplate.spec.selector"},
-	"daemonset":   {"spec.template.spec.activeDeadlineSeconds"},
-	"statefulset": {"spec.template.spec.activeDeadlineSeconds"},
+	"cronjob":          {"spec.jobTemplate.spec.selector"},
+	"daemonset":        {"spec.template.spec.activeDeadlineSeconds"},
+	"persistentvolume": {"spec.vendorAVolume"},
+	"statefulset":      {"spec.template.spec.activeDeadlineSeconds"},
 }
 
 func TestFullObjectsAreValid(t *testing.T) {
