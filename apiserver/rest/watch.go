@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"iter"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -28,6 +27,7 @@ type watchOptions struct {
 	selector  *selector.Selector
 	bookmarks bool
 	initial   bool // sendInitialEvents
+	changes   bool // sendInitialEvents=false: nothing but changes
 	timeout   time.Duration
 }
 
@@ -48,6 +48,7 @@ func (r *resource) watch(c *route.Call) error {
 		Selector:   opts.selector,
 		Bookmarks:  opts.bookmarks,
 		Timeout:    opts.timeout,
+		End:        r.end,
 		Header:     func() error { return c.StreamHeader(form) },
 		Start:      func(ctx context.Context) (watch.Start, error) { return r.watchStart(ctx, c, opts) },
 		Unforeseen: func(err error) { c.Faults.Unforeseen(c, err) },
@@ -76,15 +77,27 @@ func (r *resource) watchOptions(c *route.Call) (*watchOptions, error) {
 	if err = opts.readInitial(q); err != nil {
 		return nil, err
 	}
-	seconds, given, err := q.Count("timeoutSeconds")
-	if err != nil {
+	if err = opts.readTimeout(q); err != nil {
 		return nil, err
-	}
-	if given && seconds > 0 {
-		opts.timeout = time.Duration(min(seconds, int64(2*minWatchTimeout/time.Second))) * time.Second
 	}
 	opts.selector, err = r.watchSelector(c)
 	return opts, err
+}
+
+// readTimeout reads timeoutSeconds, and timeout, which may shorten it (D28, D30).
+func (o *watchOptions) readTimeout(q route.Query) error {
+	seconds, _, err := q.Count("timeoutSeconds")
+	if err != nil {
+		return err
+	}
+	if seconds > 0 {
+		o.timeout = time.Duration(min(seconds, int64(2*minWatchTimeout/time.Second))) * time.Second
+	}
+	asked, err := q.Timeout()
+	if asked > 0 {
+		o.timeout = min(o.timeout, asked)
+	}
+	return err
 }
 
 // readInitial reads sendInitialEvents, which needs the match that it gives, and is the only one with a match (D18, D26).
@@ -102,6 +115,7 @@ func (o *watchOptions) readInitial(q route.Query) error {
 	if o.initial, err = q.Bool("sendInitialEvents"); err != nil {
 		return err
 	}
+	o.changes = !o.initial
 	if match != matchNotOlderThan {
 		return status.NewInvalidOption("ListOptions",
 			field.Forbidden(path, `sendInitialEvents requires setting resourceVersionMatch to "NotOlderThan"`))
@@ -123,16 +137,21 @@ func (r *resource) watchSelector(c *route.Call) (*selector.Selector, error) {
 }
 
 // watchStart says where a stream begins: at N, after the changes up to N; at 0, with the present objects of this node; unset,
-// at the beginning of history (D9–D11, Z8); with sendInitialEvents, with the objects of a state as fresh as a list's.
+// at the beginning of history (D9–D11, Z8). With sendInitialEvents it begins with the objects of a state as fresh as a list's,
+// or after that state when they are refused (D26).
 func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOptions) (watch.Start, error) {
 	prefix := stored.Prefix(r.kind, c.Namespace)
 	switch {
-	case opts.initial:
+	case opts.initial, opts.changes && opts.after == 0:
 		root, err := r.state(c, opts.version)
 		if err != nil {
 			return watch.Start{}, err
 		}
-		return r.startFrom(root, prefix, opts.bookmarks)
+		if opts.changes {
+			changes, err := r.store.Watch(prefix, root.Index())
+			return watch.Start{After: root.Index(), Changes: changes}, err
+		}
+		return r.startFrom(root, c.Namespace, opts, opts.bookmarks)
 	case opts.version == "":
 		return r.startFromBeginning(ctx, prefix)
 	case opts.after == 0:
@@ -140,23 +159,17 @@ func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOpt
 		if err != nil {
 			return watch.Start{}, err
 		}
-		return r.startFrom(root, prefix, false)
+		return r.startFrom(root, c.Namespace, opts, false)
 	}
 	changes, err := r.store.Watch(prefix, opts.after)
 	return watch.Start{After: opts.after, Changes: changes}, err
 }
 
-func (r *resource) startFrom(root *state.Root, prefix state.Prefix, marked bool) (watch.Start, error) {
-	changes, err := r.store.Watch(prefix, root.Index())
-	return watch.Start{
-		Initial: objectsOf(root, prefix), Marked: marked, After: root.Index(), Changes: changes,
-	}, err
-}
-
-func objectsOf(root *state.Root, prefix state.Prefix) iter.Seq2[*state.Object, error] {
-	return func(yield func(*state.Object, error) bool) {
-		root.Ascend(prefix, "", func(o *state.Object) bool { return yield(o, nil) })
-	}
+// startFrom begins with the objects of a state; marked, with a bookmark after them.
+func (r *resource) startFrom(root *state.Root, namespace string, opts *watchOptions, marked bool) (watch.Start, error) {
+	changes, err := r.store.Watch(stored.Prefix(r.kind, namespace), root.Index())
+	present := r.local(root, namespace, opts.selector, "")
+	return watch.Start{Initial: present.objects, Marked: marked, After: root.Index(), Changes: changes}, err
 }
 
 func (r *resource) startFromBeginning(ctx context.Context, prefix state.Prefix) (watch.Start, error) {

@@ -30,6 +30,8 @@ type Call struct {
 	// Statuses writes a Status in any form.
 	Statuses *negotiate.Statuses
 
+	body       []byte
+	hasBody    bool
 	taken      int64 // from Bodies
 	query      Query
 	parsed     bool
@@ -105,14 +107,12 @@ func (c *Call) Deadline(limit time.Duration) (context.Context, context.CancelFun
 			limit = time.Duration(seconds) * time.Second
 		}
 	}
-	if text := c.Query().Get("timeout"); text != "" {
-		asked, err := time.ParseDuration(text)
-		if err != nil || asked < 0 {
-			return nil, nil, status.NewBadRequest("invalid timeout: " + text + " is not a duration")
-		}
-		if asked > 0 {
-			limit = min(limit, asked)
-		}
+	asked, err := c.Query().Timeout()
+	if err != nil {
+		return nil, nil, err
+	}
+	if asked > 0 {
+		limit = min(limit, asked)
 	}
 	ctx, cancel := context.WithTimeout(c.R.Context(), limit)
 	return ctx, cancel, nil

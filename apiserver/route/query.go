@@ -3,6 +3,7 @@ package route
 import (
 	"net/url"
 	"strconv"
+	"time"
 
 	"quorate/apiserver/status"
 )
@@ -30,6 +31,19 @@ func (q Query) Bool(name string) (bool, error) {
 		return false, status.NewBadRequest("invalid value for " + name + ": " + strconv.Quote(values[0]) + " is not a boolean")
 	}
 	return b, nil
+}
+
+// Timeout reads the parameter timeout (I24): 0 when it is missing.
+func (q Query) Timeout() (time.Duration, error) {
+	text := q.Get("timeout")
+	if text == "" {
+		return 0, nil
+	}
+	asked, err := time.ParseDuration(text)
+	if err != nil || asked < 0 {
+		return 0, status.NewBadRequest("invalid timeout: " + text + " is not a duration")
+	}
+	return asked, nil
 }
 
 // Count reads a non-negative integer parameter; ok is false when it is missing or empty (C30, C43).
