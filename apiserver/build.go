@@ -4,6 +4,7 @@ import (
 	"quorate/apiserver/admin"
 	"quorate/apiserver/auth"
 	"quorate/apiserver/discovery"
+	"quorate/apiserver/garbage"
 	"quorate/apiserver/h2"
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/lifecycle"
@@ -13,6 +14,7 @@ import (
 	"quorate/apiserver/route"
 	"quorate/apiserver/rules"
 	"quorate/apiserver/schema"
+	"quorate/apiserver/thirdparty"
 	"quorate/apiserver/watch"
 )
 
@@ -25,23 +27,32 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		cfg:     cfg,
-		health:  newHealth(cfg.Store),
-		streams: watch.New(cfg.Limits.Watches, cfg.Registerer),
-		log:     cfg.Logger.With("component", "apiserver"),
-	}
-	s.lifecycle, err = lifecycle.New(lifecycle.Config{
-		Store: cfg.Store, Catalog: func() *schema.Catalog { return catalog }, Logger: cfg.Logger, Registerer: cfg.Registerer,
+	served, err := thirdparty.New(thirdparty.Config{
+		Store: cfg.Store, Catalog: catalog, Logger: cfg.Logger, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err
 	}
+	s := &Server{
+		cfg:     cfg,
+		health:  newHealth(cfg.Store, served.Ready),
+		streams: watch.New(cfg.Limits.Watches, cfg.Registerer),
+		log:     cfg.Logger.With("component", "apiserver"),
+	}
+	s.lifecycle, err = lifecycle.New(lifecycle.Config{
+		Store: cfg.Store, Catalog: served.Catalog, Logger: cfg.Logger, Registerer: cfg.Registerer,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.garbage = garbage.New(garbage.Config{
+		Store: cfg.Store, Catalog: served.Catalog, Logger: cfg.Logger, Registerer: cfg.Registerer,
+	})
 	f, err := newFront(cfg)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.register(f, catalog); err != nil {
+	if err := s.register(f, catalog, served); err != nil {
 		return nil, err
 	}
 	s.metrics = f.metrics
@@ -79,7 +90,7 @@ func newFront(cfg Config) (*front, error) {
 }
 
 // register fills the routes of the front.
-func (s *Server) register(f *front, catalog *schema.Catalog) error {
+func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.Served) error {
 	var err error
 	if f.statuses, err = negotiate.NewStatuses(catalog); err != nil {
 		return err
@@ -88,11 +99,7 @@ func (s *Server) register(f *front, catalog *schema.Catalog) error {
 	f.unrouted = series.Series("none", "none")
 	adder := func(table *route.Table) func(method, path string, e *route.Endpoint) {
 		return func(method, path string, e *route.Endpoint) {
-			for _, endpoint := range []*route.Endpoint{e, e.Watch} {
-				if endpoint != nil {
-					endpoint.Series = series.Series(endpoint.Verb, kindLabel(endpoint))
-				}
-			}
+			eachEndpoint(e, func(e *route.Endpoint) { e.Series = series.Series(e.Verb, kindLabel(e)) })
 			table.Add(method, path, e)
 		}
 	}
@@ -101,7 +108,7 @@ func (s *Server) register(f *front, catalog *schema.Catalog) error {
 		return err
 	}
 	objects, err := rest.New(rest.Config{
-		Catalog: catalog, Store: s.cfg.Store, Streams: s.streams, Continue: pages, QuorumRead: s.cfg.QuorumRead,
+		Catalog: catalog, Store: served.Writes(s.cfg.Store), Streams: s.streams, Continue: pages, QuorumRead: s.cfg.QuorumRead,
 	})
 	if err != nil {
 		return err
@@ -110,18 +117,27 @@ func (s *Server) register(f *front, catalog *schema.Catalog) error {
 	if address == "" {
 		address = s.cfg.Addr
 	}
-	documents, err := discovery.New(discovery.Config{Catalog: catalog, Address: address})
+	documents, err := discovery.New(discovery.Config{Catalog: catalog, Address: address, Paths: ownPaths()})
 	if err != nil {
 		return err
 	}
+	s.dynamic = newDynamic(served, objects, s.cfg.Store, documents, series)
+	f.dynamic = s.dynamic
 	objects.Register(adder(f.table))
 	if s.cfg.Cluster != nil {
 		admin.Register(adder(f.table), s.cfg.Cluster)
 	}
-	if err := registerPaths(adder(f.table), documents, s.cfg.Gatherer); err != nil {
-		return err
-	}
+	documents.Register(adder(f.table), s.dynamic.documents)
+	registerPaths(adder(f.table), s.cfg.Gatherer)
 	return registerOpen(adder(f.open), s.health, s.cfg.Build)
+}
+
+// eachEndpoint calls fn with the endpoints of a route.
+func eachEndpoint(e *route.Endpoint, fn func(e *route.Endpoint)) {
+	fn(e)
+	if e.Watch != nil {
+		fn(e.Watch)
+	}
 }
 
 // kindLabel is an endpoint's kind in metrics.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"quorate/apiserver/garbage"
 	"quorate/apiserver/lifecycle"
 	"quorate/apiserver/watch"
 )
@@ -36,6 +37,8 @@ type Server struct {
 	health    *health
 	streams   *watch.Streams
 	lifecycle *lifecycle.Lifecycle
+	dynamic   *dynamic
+	garbage   *garbage.Collector
 	log       *slog.Logger
 }
 
@@ -78,6 +81,8 @@ func (s *Server) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.serve() })
 	group.Go(func() error { return s.lifecycle.Run(ctx) })
+	group.Go(func() error { return s.dynamic.served.Run(ctx, s.dynamic.publish) })
+	group.Go(func() error { return s.garbage.Run(ctx) })
 	group.Go(func() error { return s.streams.Run(ctx) })
 	group.Go(func() error { return s.listener.run(ctx) })
 	group.Go(func() error {

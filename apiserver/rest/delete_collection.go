@@ -18,7 +18,7 @@ import (
 
 // collectionParallel is how many deletes of one request are under way: they share disk writes, and one request does not take
 // all of them.
-const collectionParallel = 128
+const collectionParallel = 256
 
 // sweep is a delete of a collection at work.
 type sweep struct {
@@ -50,7 +50,7 @@ func (r *resource) deleteCollection(c *route.Call) error {
 	if err := w.run(ctx, limit); err != nil {
 		return w.failed(ctx, err)
 	}
-	return c.Document(http.StatusOK, status.Success(c.Subject(), "").JSON(), form)
+	return c.Status(http.StatusOK, status.Success(c.Subject(), ""), form)
 }
 
 // readSweepOptions reads how many objects may go (0: all that are selected), and how long it may take (C42).

@@ -1,0 +1,193 @@
+package garbage
+
+import (
+	"slices"
+
+	"quorate/raftstore/state"
+)
+
+// graph is what is known of references between stored objects. Only objects that refer to owners, and owners that wait for
+// dependents, are in it. It belongs to one goroutine.
+type graph struct {
+	edges   map[state.Key][]edge // of each dependent
+	owned   map[string]*owned    // by the owner's uid, be there such an owner or not
+	waiting map[state.Key]waiter // owners that are going, and wait
+	keys    map[string]state.Key // of waiting, by uid
+}
+
+// edge is a reference of a dependent.
+type edge struct {
+	to     *owned
+	blocks bool
+}
+
+// owned are the objects that refer to one uid, and whether they make it wait.
+type owned struct {
+	uid        string
+	dependents map[state.Key]bool
+}
+
+// waiter is an owner that waits for its dependents to forget it, or to go.
+type waiter struct {
+	uid                 string
+	orphans, foreground bool
+}
+
+func newGraph() *graph {
+	return &graph{
+		edges: map[state.Key][]edge{}, owned: map[string]*owned{},
+		waiting: map[state.Key]waiter{}, keys: map[string]state.Key{},
+	}
+}
+
+// knows reports whether the key is in the graph for reasons of its own.
+func (g *graph) knows(key state.Key) bool {
+	_, waits := g.waiting[key]
+	return waits || len(g.edges[key]) > 0
+}
+
+// set takes in an object as it is now, and calls look with what has to be looked at because of it.
+func (g *graph) set(key state.Key, uid string, l *links, look func(state.Key)) {
+	if !slices.Equal(g.edges[key], g.edgesOf(uid, l)) {
+		g.unlink(key, look)
+		g.link(key, uid, l)
+		look(key)
+	}
+	now := waiter{uid: uid}
+	if l.going() {
+		now.orphans, now.foreground = l.orphans(), l.foreground()
+	}
+	before, waited := g.waiting[key]
+	waits := now.orphans || now.foreground
+	if waited && (!waits || before != now) {
+		g.unwait(key)
+	}
+	if waits && before != now {
+		g.waiting[key], g.keys[uid] = now, key
+		look(key)
+		g.eachDependent(uid, look)
+	}
+}
+
+// remove takes out an object that is gone.
+func (g *graph) remove(key state.Key, uid string, look func(state.Key)) {
+	g.unlink(key, look)
+	g.unwait(key)
+	g.eachDependent(uid, look)
+}
+
+// edgesOf returns the edges that an object's references are. One to itself is none: nothing waits for itself.
+func (g *graph) edgesOf(uid string, l *links) []edge {
+	edges := make([]edge, 0, len(l.Owners))
+	for _, r := range l.Owners {
+		if r.UID != uid {
+			edges = append(edges, edge{to: g.owned[r.UID], blocks: r.Blocks})
+		}
+	}
+	return edges
+}
+
+func (g *graph) link(key state.Key, uid string, l *links) {
+	for _, r := range l.Owners {
+		if r.UID != uid && g.owned[r.UID] == nil {
+			g.owned[r.UID] = &owned{uid: r.UID, dependents: map[state.Key]bool{}}
+		}
+	}
+	edges := g.edgesOf(uid, l)
+	if len(edges) == 0 {
+		return
+	}
+	g.edges[key] = edges
+	for _, e := range edges {
+		e.to.dependents[key] = e.to.dependents[key] || e.blocks
+	}
+}
+
+// unlink takes out what a dependent refers to. Owners that waited for it are to be looked at.
+func (g *graph) unlink(key state.Key, look func(state.Key)) {
+	for _, e := range g.edges[key] {
+		delete(e.to.dependents, key)
+		if len(e.to.dependents) == 0 {
+			delete(g.owned, e.to.uid)
+		}
+		if owner, waits := g.keys[e.to.uid]; waits {
+			look(owner)
+		}
+	}
+	delete(g.edges, key)
+}
+
+func (g *graph) unwait(key state.Key) {
+	if w, ok := g.waiting[key]; ok {
+		delete(g.keys, w.uid)
+		delete(g.waiting, key)
+	}
+}
+
+func (g *graph) eachDependent(uid string, fn func(state.Key)) {
+	if o := g.owned[uid]; o != nil {
+		for key := range o.dependents {
+			fn(key)
+		}
+	}
+}
+
+// dependents reports whether objects refer to an owner, and whether some block its deletion. References from other namespaces
+// than the owner's do not count: they are to nothing (G45).
+func (g *graph) dependents(owner state.Key, uid string) (some, blocking bool) {
+	o := g.owned[uid]
+	if o == nil {
+		return false, false
+	}
+	for key, blocks := range o.dependents {
+		if !canOwn(owner, key) {
+			continue
+		}
+		some = true
+		if blocks {
+			return true, true
+		}
+	}
+	return some, false
+}
+
+// canOwn: an owner is in the namespace of its dependents, or in none (G45, G46).
+func canOwn(owner, dependent state.Key) bool {
+	_, namespace, _ := owner.Split()
+	_, own, _ := dependent.Split()
+	return namespace == "" || namespace == own
+}
+
+// maxCycle bounds the search for a cycle. A longer one is not found, and its objects wait until a client intervenes.
+const maxCycle = 10_000
+
+// cycle reports whether an owner that waits for its dependents waits, by way of others that wait, for itself.
+func (g *graph) cycle(owner state.Key, uid string) bool {
+	type step struct {
+		key state.Key
+		uid string
+	}
+	seen := map[state.Key]bool{}
+	next := []step{{owner, uid}}
+	for len(next) > 0 && len(seen) < maxCycle {
+		at := next[len(next)-1]
+		next = next[:len(next)-1]
+		o := g.owned[at.uid]
+		if o == nil {
+			continue
+		}
+		for key, blocks := range o.dependents {
+			if !blocks || !canOwn(at.key, key) {
+				continue
+			}
+			if key == owner {
+				return true
+			}
+			if w, waits := g.waiting[key]; waits && w.foreground && !seen[key] {
+				seen[key] = true
+				next = append(next, step{key, w.uid})
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,36 @@
+package garbage
+
+import "quorate/raftstore/state"
+
+// queue holds keys to look at, each once, in the order in which they came. It holds no more than the graph, which it is fed
+// from.
+type queue struct {
+	keys   []state.Key
+	queued map[state.Key]struct{}
+}
+
+func newQueue() *queue { return &queue{queued: map[state.Key]struct{}{}} }
+
+func (q *queue) add(key state.Key) {
+	if _, there := q.queued[key]; there {
+		return
+	}
+	q.queued[key] = struct{}{}
+	q.keys = append(q.keys, key)
+}
+
+// take removes and returns up to n keys.
+func (q *queue) take(n int) []state.Key {
+	n = min(n, len(q.keys))
+	taken := q.keys[:n:n]
+	q.keys = q.keys[n:]
+	for _, key := range taken {
+		delete(q.queued, key)
+	}
+	if len(q.keys) == 0 {
+		q.keys = nil // lets go of the array
+	}
+	return taken
+}
+
+func (q *queue) len() int { return len(q.keys) }
