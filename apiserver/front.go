@@ -19,6 +19,7 @@ import (
 // front is what every request goes through: authenticate, route, authorize, bound, serve; then count, log, clean up.
 type front struct {
 	table         *route.Table
+	dynamic       *dynamic
 	open          *route.Table // paths that need no credentials
 	authenticator *auth.Authenticator
 	authorizer    auth.Authorizer
@@ -62,12 +63,16 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (f *front) serve(x *exchange) error {
 	c := &x.call
-	if isOpen(c.R.URL.Path) {
+	open := isOpen(c.R.URL.Path)
+	if _, given := c.R.Header["Authorization"]; open && !given {
 		return f.dispatch(x, f.open)
 	}
 	user, err := f.user(c)
 	if err != nil {
-		return status.NewUnauthorized()
+		return status.NewUnauthorized() // also where none is asked for (J5)
+	}
+	if open {
+		return f.dispatch(x, f.open)
 	}
 	c.User = user
 	if auth.Impersonation(c.R.Header) {
@@ -98,7 +103,10 @@ func isOpen(path string) bool {
 
 func (f *front) dispatch(x *exchange, table *route.Table) error {
 	c := &x.call
-	allow, ok := table.Find(c)
+	allow, ok, err := f.find(c, table)
+	if err != nil {
+		return err
+	}
 	if !ok {
 		if allow != "" {
 			return status.NewMethodNotAllowed(c.Subject(), allow)
@@ -128,6 +136,15 @@ func (f *front) dispatch(x *exchange, table *route.Table) error {
 	}
 	defer gate.leave()
 	return e.Serve(c)
+}
+
+// find sets the endpoint of a call. What the table does not have may be of a kind that comes and goes.
+func (f *front) find(c *route.Call, table *route.Table) (allow string, ok bool, err error) {
+	allow, ok = table.Find(c)
+	if ok || allow != "" || table != f.table {
+		return allow, ok, nil
+	}
+	return f.dynamic.find(c, &f.reads)
 }
 
 // chooseWatch turns a list into a watch when the query asks for it (C45).

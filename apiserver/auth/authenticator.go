@@ -49,6 +49,7 @@ func NewAuthenticator(key []byte, tokenFile string) (*Authenticator, error) {
 		parser: jwt.NewParser(
 			jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}),
 			jwt.WithIssuer(issuerName),
+			jwt.WithAudience(issuerName),
 			jwt.WithExpirationRequired(),
 		),
 	}

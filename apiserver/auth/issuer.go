@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// issuerName is the `iss` claim of every token of ours.
+// issuerName is the `iss` claim of every token of ours, and the `aud` claim: who issues them is who takes them (J9).
 const issuerName = "quorate"
 
 // clockSkew is how far apart the clocks of issuer and verifier may be.
@@ -47,6 +47,7 @@ func (i *Issuer) Issue(id Identity, ttl time.Duration) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    issuerName,
+			Audience:  jwt.ClaimStrings{issuerName},
 			Subject:   id.Name,
 			ID:        uuid.NewString(),
 			IssuedAt:  jwt.NewNumericDate(now),

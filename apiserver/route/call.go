@@ -92,7 +92,9 @@ func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 	if a.Path != "" {
 		return status.NewForbiddenPath(auth.Denial(c.User, a))
 	}
-	return status.NewForbidden(c.Subject(), auth.Denial(c.User, a))
+	about := c.Subject()
+	about.Name = name // of a list by name too (J15)
+	return status.NewForbidden(about, auth.Denial(c.User, a))
 }
 
 // Deadline returns the request's context bounded by limit, or by the shorter `timeout` that it asks for (I24); a list may ask

@@ -38,7 +38,10 @@ var sections = []section{
 	{"Initializers", initializerRows},
 	{"Bindings", bindingRows},
 	{"Create", slices.Concat(createRows, createMetadataRows, createBodyRows, createOptionRows)},
+	{"Authentication", authenticationRows},
+	{"Authorization", authorizationRows},
 	{"Errors", slices.Concat(errorRows, failureRows)},
+	{"Media", slices.Concat(mediaRows, bodyRows, streamRows)},
 }
 
 // TestSpecification runs every row and accounts for all of them.
