@@ -24,13 +24,14 @@ type health struct {
 	draining    atomic.Bool
 }
 
-func newHealth(store Store) *health {
+func newHealth(store Store, thirdParties func() error) *health {
 	h := &health{}
 	ping := check{"ping", func() error { return nil }}
 	h.live = []check{ping}
 	h.ready = []check{
 		ping,
 		{"store", store.Ready},
+		{"third-party-resources", thirdParties}, // after the store, whose state it compares with
 		{"shutdown", func() error {
 			if h.draining.Load() {
 				return errors.New("the server is shutting down")

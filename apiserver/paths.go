@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
-	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"quorate/apiserver/discovery"
 	"quorate/apiserver/route"
 )
 
@@ -59,6 +57,9 @@ func semverText(s string) string {
 	return string(out)
 }
 
+// ownPaths are those of the server itself, for the index of all paths.
+func ownPaths() []string { return []string{"/healthz", "/livez", "/metrics", "/readyz", "/version"} }
+
 // registerOpen adds the paths that need no credentials.
 func registerOpen(add func(method, path string, e *route.Endpoint), h *health, build Build) error {
 	document, err := versionDocument(build)
@@ -71,15 +72,7 @@ func registerOpen(add func(method, path string, e *route.Endpoint), h *health, b
 }
 
 // registerPaths adds the paths of the server itself that need credentials.
-func registerPaths(add func(method, path string, e *route.Endpoint), d *discovery.Documents, g prometheus.Gatherer) error {
-	paths := append(d.Paths(), "/healthz", "/livez", "/metrics", "/readyz", "/version")
-	slices.Sort(paths)
-	index, err := json.Marshal(map[string][]string{"paths": paths})
-	if err != nil {
-		return fmt.Errorf("make index of paths: %w", err)
-	}
-	add(http.MethodGet, "/", documentEndpoint(index))
-	d.Register(add)
+func registerPaths(add func(method, path string, e *route.Endpoint), g prometheus.Gatherer) {
 	metrics := promhttp.HandlerFor(g, promhttp.HandlerOpts{})
 	add(http.MethodGet, "/metrics", &route.Endpoint{
 		Verb: route.VerbGet, Class: route.ClassRead,
@@ -89,7 +82,6 @@ func registerPaths(add func(method, path string, e *route.Endpoint), d *discover
 		},
 	})
 	registerProfiles(add)
-	return nil
 }
 
 // documentEndpoint answers with a fixed document, to every authenticated user.

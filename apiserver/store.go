@@ -3,12 +3,14 @@ package apiserver
 import (
 	"quorate/apiserver/lifecycle"
 	"quorate/apiserver/rest"
+	"quorate/apiserver/thirdparty"
 )
 
 // Store is the replicated store as the server sees it; raftstore.Store is one.
 type Store interface {
 	rest.Store
 	lifecycle.Store
+	thirdparty.Store
 	// Ready says why this node is not ready to serve, or nil: it has a leader and has caught up.
 	Ready() error
 }

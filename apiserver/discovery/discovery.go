@@ -1,21 +1,21 @@
 package discovery
 
 import (
-	"encoding/json"
-	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
-	"quorate/apiserver/rest"
 	"quorate/apiserver/route"
 	"quorate/apiserver/schema"
 	"quorate/apiserver/status"
 )
 
 const (
-	coreVersion = "v1"
-	groupPrefix = "/apis/"
+	coreVersion  = "v1"
+	groupPrefix  = "/apis/"
+	groupsPath   = "/apis"
+	openAPIIndex = "/openapi/v3"
 )
 
 // Config of the discovery documents.
@@ -23,126 +23,137 @@ type Config struct {
 	Catalog *schema.Catalog
 	// Address is the HOST:PORT at which clients find this server.
 	Address string
+	// Paths are those of the server beside the documents, for the index of all paths.
+	Paths []string
 }
 
-// Documents are all of them, by path, ready to serve.
+// Documents are all of them, by path. They never change; With makes others.
 type Documents struct {
-	byPath map[string][]byte
+	static *Documents                // of the kinds of the files; nil for these themselves
+	kinds  map[string][]*schema.Kind // by prefix, without the static ones
+	groups []group
+	others []string             // paths of the server beside the documents
+	byPath map[string]*Document // without the static ones that are not other here
 }
 
 // New makes the documents of a catalog.
 func New(cfg Config) (*Documents, error) {
-	d := &Documents{byPath: map[string][]byte{}}
-	lists := resourceLists(cfg.Catalog)
+	kinds := byPrefix(cfg.Catalog.Kinds())
+	d := &Documents{kinds: kinds, others: cfg.Paths, byPath: map[string]*Document{}}
 	versions := apiVersions{
 		Kind: "APIVersions", Versions: []string{coreVersion},
 		ServerAddresses: []serverAddress{{ClientCIDR: "0.0.0.0/0", ServerAddress: cfg.Address}},
 	}
-	groups := groupsOf(lists)
-	documents := map[string]any{
-		"/api":  versions,
-		"/oapi": versions,
-		"/apis": groupList{Kind: "APIGroupList", APIVersion: "v1", Groups: groups},
+	for _, path := range []string{"/api", "/oapi"} {
+		if err := d.add(path, versions); err != nil {
+			return nil, err
+		}
 	}
-	for _, g := range groups {
+	return d, d.fill(nil)
+}
+
+// With returns the documents of the static kinds and others, whose groups are their own. What is as it was is taken over from
+// the documents before.
+func (d *Documents) With(kinds []*schema.Kind) (*Documents, error) {
+	static := d
+	if d.static != nil {
+		static = d.static
+	}
+	out := &Documents{static: static, kinds: byPrefix(kinds), byPath: map[string]*Document{}}
+	return out, out.fill(d)
+}
+
+// fill adds what follows from the kinds.
+func (d *Documents) fill(before *Documents) error {
+	for prefix, kinds := range d.kinds {
+		if before != nil && slices.Equal(kinds, before.kinds[prefix]) {
+			d.byPath[prefix], d.byPath[openAPIIndex+prefix] = before.byPath[prefix], before.byPath[openAPIIndex+prefix]
+			continue
+		}
+		if err := d.add(prefix, listOf(kinds)); err != nil {
+			return err
+		}
+		if err := d.add(openAPIIndex+prefix, openAPI(kinds)); err != nil {
+			return err
+		}
+	}
+	own := groupsOf(d.kinds)
+	for _, g := range own {
 		g.Kind, g.APIVersion = "APIGroup", "v1"
-		documents[groupPrefix+g.Name] = g
-	}
-	for prefix, list := range lists {
-		documents[prefix] = list
-	}
-	for path, document := range documents {
-		text, err := json.Marshal(document)
-		if err != nil {
-			return nil, fmt.Errorf("make discovery document %s: %w", path, err)
-		}
-		d.byPath[path] = text
-	}
-	if err := d.addOpenAPI(cfg.Catalog); err != nil {
-		return nil, err
-	}
-	return d, nil
-}
-
-// resourceLists returns the resources of each prefix, in the order of their names.
-func resourceLists(catalog *schema.Catalog) map[string]resourceList {
-	lists := map[string]resourceList{}
-	for _, k := range catalog.Kinds() {
-		list, ok := lists[k.Prefix]
-		if !ok {
-			list = resourceList{Kind: "APIResourceList", APIVersion: "v1", GroupVersion: k.APIVersion}
-		}
-		list.Resources = append(list.Resources, resource{
-			Name: k.Plural, SingularName: k.Singular, Namespaced: k.Namespaced, Kind: k.Kind,
-			Verbs: rest.Verbs(k), ShortNames: k.ShortNames, Categories: k.Categories,
-		})
-		lists[k.Prefix] = list
-	}
-	for _, list := range lists {
-		slices.SortFunc(list.Resources, func(a, b resource) int { return strings.Compare(a.Name, b.Name) })
-	}
-	return lists
-}
-
-// groupsOf returns the named groups with their versions, the stable ones first.
-func groupsOf(lists map[string]resourceList) []group {
-	versions := map[string][]groupVersion{}
-	for prefix, list := range lists {
-		if strings.HasPrefix(prefix, groupPrefix) {
-			name, version, _ := strings.Cut(list.GroupVersion, "/")
-			versions[name] = append(versions[name], groupVersion{GroupVersion: list.GroupVersion, Version: version})
+		if err := d.add(groupPrefix+g.Name, g); err != nil {
+			return err
 		}
 	}
-	groups := make([]group, 0, len(versions))
-	for name, list := range versions {
-		slices.SortFunc(list, func(a, b groupVersion) int { return compareVersions(a.Version, b.Version) })
-		groups = append(groups, group{Name: name, Versions: list, PreferredVersion: list[0]})
+	d.groups = own
+	if d.static != nil {
+		d.groups = slices.Concat(d.static.groups, own)
+		slices.SortFunc(d.groups, func(a, b group) int { return strings.Compare(a.Name, b.Name) })
 	}
-	slices.SortFunc(groups, func(a, b group) int { return strings.Compare(a.Name, b.Name) })
-	return groups
+	if err := d.add(groupsPath, groupList{Kind: "APIGroupList", APIVersion: "v1", Groups: d.groups}); err != nil {
+		return err
+	}
+	if err := d.addIndex(); err != nil {
+		return err
+	}
+	return d.add("/", object{"paths": d.paths()})
 }
 
-// compareVersions puts stable versions before beta ones, and newer before older.
-func compareVersions(a, b string) int {
-	stable := func(v string) bool { return !strings.ContainsAny(v[1:], "ab") }
-	switch {
-	case stable(a) && !stable(b):
-		return -1
-	case stable(b) && !stable(a):
-		return 1
+// addIndex adds the index of the OpenAPI documents (L15).
+func (d *Documents) addIndex() error {
+	index := object{}
+	for _, documents := range []*Documents{d.static, d} {
+		if documents == nil {
+			continue
+		}
+		for prefix := range documents.kinds {
+			path := openAPIIndex + prefix
+			index[strings.TrimPrefix(prefix, "/")] = object{"serverRelativeURL": path + "?hash=" + documents.byPath[path].hash}
+		}
 	}
-	return strings.Compare(b, a)
+	return d.add(openAPIIndex, object{"paths": index})
 }
 
-// Register adds the routes of all documents. They are open to every authenticated user (L20).
-func (d *Documents) Register(add func(method, path string, e *route.Endpoint)) {
-	for path, document := range d.byPath {
-		add(http.MethodGet, path, &route.Endpoint{
-			Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true,
-			Serve: func(c *route.Call) error { return answer(c, document) },
-		})
+func (d *Documents) add(path string, content any) error {
+	document, err := newDocument(path, content)
+	d.byPath[path] = document
+	return err
+}
+
+// Get returns the document of a path; nil when there is none.
+func (d *Documents) Get(path string) *Document {
+	if document := d.byPath[path]; document != nil || d.static == nil {
+		return document
+	}
+	return d.static.byPath[path]
+}
+
+// paths returns all paths, sorted, but for the root, which lists them (I26).
+func (d *Documents) paths() []string {
+	paths := slices.AppendSeq(slices.Clone(d.others), maps.Keys(d.byPath))
+	if d.static != nil {
+		paths = slices.AppendSeq(append(paths, d.static.others...), maps.Keys(d.static.byPath))
+	}
+	slices.Sort(paths)
+	return slices.DeleteFunc(slices.Compact(paths), func(path string) bool { return path == "/" })
+}
+
+// Own returns the documents that are not among the static ones, by path.
+func (d *Documents) Own() map[string]*Document {
+	own := maps.Clone(d.byPath)
+	if d.static != nil {
+		maps.DeleteFunc(own, func(path string, _ *Document) bool { return d.static.byPath[path] != nil })
+	}
+	return own
+}
+
+// Register adds the routes of the static documents; current returns those that are served now.
+func (d *Documents) Register(add func(method, path string, e *route.Endpoint), current func(c *route.Call) *Documents) {
+	for path := range d.byPath {
+		add(http.MethodGet, path, Endpoint(func(c *route.Call) *Document { return current(c).Get(path) }))
 	}
 	// Clients ask for version 2 first or last, and go on with version 3 after a 404 (L18).
 	add(http.MethodGet, "/openapi/v2", &route.Endpoint{
 		Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true,
 		Serve: func(*route.Call) error { return status.NewNoRoute() },
 	})
-}
-
-func answer(c *route.Call, document []byte) error {
-	form, err := c.Form()
-	if err != nil {
-		return err
-	}
-	return c.Document(http.StatusOK, document, form)
-}
-
-// Paths returns the paths of all documents, sorted (I26).
-func (d *Documents) Paths() []string {
-	paths := make([]string, 0, len(d.byPath))
-	for path := range d.byPath {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	return paths
 }

@@ -1,52 +1,15 @@
 package discovery
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
-	"strings"
-
-	"quorate/apiserver/schema"
-)
-
-const openAPIRoot = "/openapi/v3"
+import "quorate/apiserver/schema"
 
 // object is a JSON object; its members are written in sorted order.
 type object = map[string]any
 
-// addOpenAPI adds the index and one document for each group and version.
-func (d *Documents) addOpenAPI(catalog *schema.Catalog) error {
-	byPrefix := map[string][]*schema.Kind{}
-	for _, k := range catalog.Kinds() {
-		byPrefix[k.Prefix] = append(byPrefix[k.Prefix], k)
-	}
-	index := object{}
-	for prefix, kinds := range byPrefix {
-		text, err := json.Marshal(openAPI(kinds))
-		if err != nil {
-			return fmt.Errorf("make OpenAPI document of %s: %w", prefix, err)
-		}
-		d.byPath[openAPIRoot+prefix] = text
-		sum := sha256.Sum256(text)
-		index[strings.TrimPrefix(prefix, "/")] = object{
-			"serverRelativeURL": openAPIRoot + prefix + "?hash=" + strings.ToUpper(hex.EncodeToString(sum[:])),
-		}
-	}
-	text, err := json.Marshal(object{"paths": index})
-	if err != nil {
-		return fmt.Errorf("make OpenAPI index: %w", err)
-	}
-	d.byPath[openAPIRoot] = text
-	return nil
-}
-
 // openAPI is the document of the kinds of one group and version.
 func openAPI(kinds []*schema.Kind) object {
-	schemas := newSchemas()
+	schemas := newSchemas(kinds)
 	paths := object{}
 	for _, k := range kinds {
-		schemas.addKind(k)
 		addPaths(paths, k, schemas)
 	}
 	return object{
@@ -72,11 +35,10 @@ func addPaths(paths object, k *schema.Kind, s *schemas) {
 	paths[collection] = operations(k, s, map[string]string{
 		"get": listActions(k, schema.OpList), "post": action(k, schema.OpCreate, "post"),
 	}, parameters)
-	// patch stands here although it is answered with 405: clients read from it that the server checks fields itself, and
-	// leave that to it instead of asking for a document that they know (L16).
+	// Clients read from the options of patch that the server checks fields itself, and leave that to it (L16).
 	paths[collection+"/{name}"] = operations(k, s, map[string]string{
 		"get": action(k, schema.OpRead, "get"), "put": action(k, schema.OpReplace, "put"),
-		"patch": "patch", "delete": action(k, schema.OpDelete, "delete"),
+		"patch": action(k, schema.OpPatch, "patch"), "delete": action(k, schema.OpDelete, "delete"),
 	}, append(parameters, pathParameter("name")))
 }
 
@@ -99,7 +61,7 @@ func operations(k *schema.Kind, s *schemas, actions map[string]string, parameter
 		if action == "" {
 			continue
 		}
-		result := s.reference(k.Message)
+		result := s.kindReference(k)
 		if action == "list" {
 			result = s.listReference(k)
 		}
@@ -114,7 +76,7 @@ func operations(k *schema.Kind, s *schemas, actions map[string]string, parameter
 			operation["parameters"] = queries
 		}
 		if action == "post" || action == "put" || action == "patch" {
-			operation["requestBody"] = object{"content": object{"application/json": object{"schema": s.reference(k.Message)}}}
+			operation["requestBody"] = object{"content": object{"application/json": object{"schema": s.kindReference(k)}}}
 		}
 		item[method] = operation
 	}

@@ -10,31 +10,48 @@ import (
 type schemas struct {
 	all   object
 	names map[*schema.Message]string
+	kinds map[*schema.Kind]kindNames
 }
 
-func newSchemas() *schemas { return &schemas{all: object{}, names: map[*schema.Message]string{}} }
+// kindNames are the names of a kind's components.
+type kindNames struct{ object, list string }
+
+// newSchemas adds kinds with their messages.
+func newSchemas(kinds []*schema.Kind) *schemas {
+	s := &schemas{all: object{}, names: map[*schema.Message]string{}, kinds: map[*schema.Kind]kindNames{}}
+	for _, k := range kinds {
+		s.addKind(k)
+	}
+	return s
+}
 
 // name returns a message's name in the document. Kinds of different contexts may have a message of one name with other fields.
 func (s *schemas) name(m *schema.Message) (name string, known bool) {
 	if name, known = s.names[m]; known {
 		return name, true
 	}
-	name = m.Name
-	for n := 2; s.all[name] != nil; n++ {
-		name = m.Name + "." + strconv.Itoa(n)
-	}
+	name = s.free(m.Name)
 	s.names[m] = name
 	return name, false
 }
 
+// free returns the name, or with a number when it is taken.
+func (s *schemas) free(name string) string {
+	free := name
+	for n := 2; s.all[free] != nil; n++ {
+		free = name + "." + strconv.Itoa(n)
+	}
+	return free
+}
+
 // addKind adds a kind's message, its list, and names both for clients that look a kind up.
 func (s *schemas) addKind(k *schema.Kind) {
-	s.reference(k.Message)
-	name, _ := s.name(k.Message)
-	if component, ok := s.all[name].(object); ok {
+	names := kindNames{object: s.objectName(k)}
+	if component, ok := s.all[names.object].(object); ok {
 		component["x-kubernetes-group-version-kind"] = []object{groupVersionKind(k)}
 	}
-	s.all[k.ListKind] = object{
+	names.list = s.free(k.ListKind)
+	s.all[names.list] = object{
 		"type": "object",
 		"properties": object{
 			"apiVersion": object{"type": "string"},
@@ -43,16 +60,32 @@ func (s *schemas) addKind(k *schema.Kind) {
 				"selfLink": object{"type": "string"}, "resourceVersion": object{"type": "string"},
 				"continue": object{"type": "string"},
 			}},
-			"items": object{"type": "array", "items": s.reference(k.Message)},
+			"items": object{"type": "array", "items": referenceTo(names.object)},
 		},
 		"required": []string{"items"},
 		"x-kubernetes-group-version-kind": []object{
 			{"group": k.Group, "version": k.Version, "kind": k.ListKind},
 		},
 	}
+	s.kinds[k] = names
 }
 
-func (s *schemas) listReference(k *schema.Kind) object { return referenceTo(k.ListKind) }
+// objectName adds the schema of a kind's objects. Kinds without a schema share a message but not their names.
+func (s *schemas) objectName(k *schema.Kind) string {
+	if !k.Schemaless() {
+		s.reference(k.Message)
+		return s.names[k.Message]
+	}
+	name := s.free(k.Kind)
+	component := object{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
+	s.all[name] = component
+	component["properties"], _ = s.properties(k.Message)
+	return name
+}
+
+func (s *schemas) kindReference(k *schema.Kind) object { return referenceTo(s.kinds[k].object) }
+
+func (s *schemas) listReference(k *schema.Kind) object { return referenceTo(s.kinds[k].list) }
 
 func referenceTo(name string) object { return object{"$ref": "#/components/schemas/" + name} }
 
@@ -62,10 +95,19 @@ func (s *schemas) reference(m *schema.Message) object {
 	if known {
 		return referenceTo(name)
 	}
-	properties := object{}
-	component := object{"type": "object", "properties": properties}
+	component := object{"type": "object"}
 	s.all[name] = component
-	var required []string
+	properties, required := s.properties(m)
+	component["properties"] = properties
+	if len(required) > 0 {
+		component["required"] = required
+	}
+	return referenceTo(name)
+}
+
+// properties are the schemas of a message's fields, and the names of those that must be there.
+func (s *schemas) properties(m *schema.Message) (properties object, required []string) {
+	properties = object{}
 	for _, f := range m.Fields() {
 		property := s.typed(f.Type)
 		if text := description(f.Spec); text != "" {
@@ -76,10 +118,7 @@ func (s *schemas) reference(m *schema.Message) object {
 			required = append(required, f.Name)
 		}
 	}
-	if len(required) > 0 {
-		component["required"] = required
-	}
-	return referenceTo(name)
+	return properties, required
 }
 
 // described adds a description; a reference can't have one beside it, so it is wrapped.

@@ -134,6 +134,48 @@ func Verbs(k *schema.Kind) []string {
 	return verbs
 }
 
+// Subresource is a subresource that is served, with its verbs.
+type Subresource struct {
+	Name  string
+	Verbs []string
+}
+
+// Subresources returns the subresources that are served for a kind, sorted, as discovery shows them (semantics L4).
+func Subresources(k *schema.Kind) []Subresource {
+	var served []Subresource
+	for _, s := range subresources() {
+		if !k.Operations.Has(s.op) {
+			continue
+		}
+		if last := len(served) - 1; last < 0 || served[last].Name != s.name {
+			served = append(served, Subresource{Name: s.name})
+		}
+		verbs := &served[len(served)-1].Verbs
+		*verbs = append(*verbs, s.verb)
+	}
+	return served
+}
+
+// subresource is one method of a subresource.
+type subresource struct {
+	name   string
+	op     schema.Operations
+	method string
+	verb   string
+	class  route.Class
+	serve  func(r *resource, c *route.Call) error
+}
+
+// subresources are in the order of their names and verbs.
+func subresources() []subresource {
+	return []subresource{
+		{"finalize", schema.OpFinalizeReplace, http.MethodPut, route.VerbUpdate, route.ClassWrite, (*resource).finalize},
+		{"status", schema.OpStatusRead, http.MethodGet, route.VerbGet, route.ClassRead, (*resource).get},
+		{"status", schema.OpStatusPatch, http.MethodPatch, route.VerbPatch, route.ClassWrite, (*resource).patchStatus},
+		{"status", schema.OpStatusReplace, http.MethodPut, route.VerbUpdate, route.ClassWrite, (*resource).replaceStatus},
+	}
+}
+
 // Register adds the routes of all kinds.
 func (h *Handlers) Register(add func(method, path string, e *route.Endpoint)) {
 	for _, r := range h.resources {
@@ -239,19 +281,9 @@ func (r *resource) registerWatches(add func(method, path string, e *route.Endpoi
 
 // registerSubresources adds the paths of /status and /finalize (H).
 func (r *resource) registerSubresources(add func(method, path string, e *route.Endpoint), item string) {
-	for _, s := range []struct {
-		op           schema.Operations
-		method, name string
-		verb         string
-		class        route.Class
-		serve        func(c *route.Call) error
-	}{
-		{schema.OpStatusRead, http.MethodGet, "status", route.VerbGet, route.ClassRead, r.get},
-		{schema.OpStatusReplace, http.MethodPut, "status", route.VerbUpdate, route.ClassWrite, r.replaceStatus},
-		{schema.OpStatusPatch, http.MethodPatch, "status", route.VerbPatch, route.ClassWrite, r.patchStatus},
-		{schema.OpFinalizeReplace, http.MethodPut, "finalize", route.VerbUpdate, route.ClassWrite, r.finalize},
-	} {
-		if e := r.endpoint(s.op, s.verb, s.class, s.serve); e != nil {
+	for _, s := range subresources() {
+		serve := func(c *route.Call) error { return s.serve(r, c) }
+		if e := r.endpoint(s.op, s.verb, s.class, serve); e != nil {
 			e.Subresource = s.name
 			add(s.method, item+"/"+s.name, e)
 		}

@@ -43,8 +43,18 @@ func (b *Budget) take(n int64) bool {
 	return false
 }
 
-// Body reads the request's body. It is refused by its announced length before a byte is read (A43).
+// Body returns the request's body, read the first time.
 func (c *Call) Body() ([]byte, error) {
+	var err error
+	if !c.hasBody {
+		c.body, err = c.receive()
+		c.hasBody = err == nil
+	}
+	return c.body, err
+}
+
+// receive reads the body. It is refused by its announced length before a byte is read (A43).
+func (c *Call) receive() ([]byte, error) {
 	length := c.R.ContentLength
 	switch {
 	case length == 0:

@@ -8,7 +8,7 @@ import (
 
 // kind compiles a kind file.
 func (c *compiler) kind(spec *KindSpec) (*Kind, error) {
-	k := &Kind{Spec: spec, prefix: `{"kind":"` + spec.Kind + `","apiVersion":"` + spec.APIVersion + `",`}
+	k := &Kind{Spec: spec, prefix: kindPrefix(spec)}
 	if err := k.identify(spec); err != nil {
 		return nil, err
 	}

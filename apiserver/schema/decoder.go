@@ -230,6 +230,7 @@ func (d *decoder) readMessage(t *Type, depth int) (*Value, error) {
 	v.box = d.box()
 	v.box.kids = d.take(len(m.fields))
 	var seen [maxFields / 64]uint64
+	base, named := len(d.items), len(d.names)
 	for more, err := d.open('}'); more || err != nil; more, err = d.next('}', "after object key:value pair") {
 		if err != nil {
 			return nil, err
@@ -240,9 +241,12 @@ func (d *decoder) readMessage(t *Type, depth int) (*Value, error) {
 		}
 		d.path = append(d.path, decodeStep{name: name, index: -1})
 		f := m.byName[name]
-		if f == nil {
+		switch {
+		case f == nil && m.open != nil:
+			err = d.readOpen(m, name, depth)
+		case f == nil:
 			err = d.skipUnknown(m, name, depth)
-		} else {
+		default:
 			word, bit := f.index/64, uint64(1)<<(f.index%64)
 			if seen[word]&bit != 0 {
 				d.problems.add("duplicate field", d.at())
@@ -254,6 +258,9 @@ func (d *decoder) readMessage(t *Type, depth int) (*Value, error) {
 			return nil, err
 		}
 		d.path = d.path[:len(d.path)-1]
+	}
+	if m.open != nil {
+		d.keepOpen(v, base, named)
 	}
 	return v, nil
 }

@@ -100,6 +100,7 @@ func (w *writer) object(o *Object) {
 	for i := 2; i < len(m.fields); i++ {
 		w.field(m.fields[i], o.root.box.kids[i])
 	}
+	w.openMembers(o.root)
 	w.close('}')
 }
 
@@ -219,6 +220,7 @@ func (w *writer) message(v *Value) {
 		}
 		w.field(f, v.box.kids[i])
 	}
+	w.openMembers(v)
 	w.close('}')
 }
 

@@ -62,6 +62,7 @@ type Kind struct {
 	selectors []selector
 	protobuf  bool  // every field has a number
 	storage   *Kind // the kind whose form is stored; itself but for views
+	open      bool  // schemaless
 }
 
 // kindHooks are the kind's hooks, resolved.

@@ -116,6 +116,7 @@ type MessageSpec struct {
 	OneOf     string     `yaml:"oneOf"`
 	Rule      string     `yaml:"rule"`
 	Note      string     `yaml:"note"`
+	Open      bool       `yaml:"open"`
 	Validate  []string   `yaml:"validate"`
 	Defaulter string     `yaml:"defaulter"`
 	Fields    fieldSpecs `yaml:"fields"`

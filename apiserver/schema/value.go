@@ -22,8 +22,8 @@ type Value struct {
 
 // box holds what a composite value contains.
 type box struct {
-	kids []*Value // message: by field index, nil when unset; list: items; map: values
-	keys []string // map: sorted, parallel to kids
+	kids []*Value // message: by field index, nil when unset, then open members; list: items; map: values
+	keys []string // map: sorted, parallel to kids; message: of its open members, sorted
 }
 
 // textual marks an intOrString that holds text.
@@ -224,7 +224,7 @@ func Equal(a, b *Value) bool {
 	}
 	for i, kid := range a.box.kids {
 		other := b.box.kids[i]
-		if a.typ.Form == FormMessage && a.typ.message.fields[i].pointer && (kid == nil) != (other == nil) {
+		if a.typ.tells(i) && (kid == nil) != (other == nil) {
 			return false
 		}
 		if !Equal(kid, other) {
@@ -240,9 +240,14 @@ func hollow(v *Value) bool {
 		return v.IsEmpty()
 	}
 	for i, kid := range v.box.kids {
-		if kid != nil && (v.typ.message.fields[i].pointer || !hollow(kid)) {
+		if kid != nil && (v.typ.tells(i) || !hollow(kid)) {
 			return false
 		}
 	}
 	return true
+}
+
+// tells reports whether a member of a message counts when it is set, be it empty: a field with `pointer`, or an open member.
+func (t *Type) tells(i int) bool {
+	return t.Form == FormMessage && (i >= len(t.message.fields) || t.message.fields[i].pointer)
 }

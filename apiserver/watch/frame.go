@@ -93,7 +93,7 @@ func (st *Stream) writeJSON(head string, object []byte) {
 	st.writing.Store(st.streams.ticks.Load())
 	_, err := io.WriteString(st.w, head)
 	if err == nil {
-		_, err = st.w.Write(object)
+		_, err = st.w.Write(st.opts.Kind.Present(object))
 	}
 	if err == nil {
 		_, err = io.WriteString(st.w, tail)

@@ -40,6 +40,8 @@ type Options struct {
 	Selector  *selector.Selector
 	Bookmarks bool
 	Timeout   time.Duration
+	// End, when set, is that of the collection.
+	End *End
 	// Header sends the answer's header; it is called once the stream may begin.
 	Header func() error
 	// Start returns where to begin. It is called after Header: what fails there becomes an ERROR event (D13).
@@ -126,12 +128,14 @@ func (st *Stream) sendInitial(start Start) error {
 }
 
 func (st *Stream) follow(ctx context.Context, changes *history.Cursor) error {
-	for ctx.Err() == nil {
-		if err := st.followToBookmark(ctx, changes); err != nil {
-			return endOf(ctx, err)
+	there, stop := st.opts.End.bound(ctx)
+	defer stop()
+	for there.Err() == nil {
+		if err := st.followToBookmark(there, changes); err != nil {
+			return endOf(there, err)
 		}
 	}
-	return nil
+	return endOf(ctx, st.drain(ctx, changes))
 }
 
 // followToBookmark sends changes until the next bookmark is due, and that: each minute, and when the stream ends for another

@@ -47,4 +47,6 @@ type resource struct {
 	Verbs        []string `json:"verbs"`
 	ShortNames   []string `json:"shortNames,omitempty"`
 	Categories   []string `json:"categories,omitempty"`
+
+	StorageVersionHash string `json:"storageVersionHash,omitempty"`
 }

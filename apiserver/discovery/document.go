@@ -1,0 +1,66 @@
+package discovery
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"quorate/apiserver/route"
+)
+
+// Document is a discovery document, ready to serve.
+type Document struct {
+	text []byte
+	hash string // of the text
+}
+
+func newDocument(path string, content any) (*Document, error) {
+	text, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("make discovery document %s: %w", path, err)
+	}
+	sum := sha256.Sum256(text)
+	return &Document{text: text, hash: strings.ToUpper(hex.EncodeToString(sum[:]))}, nil
+}
+
+// answer writes the document, or that the client has it already (L11).
+func (d *Document) answer(c *route.Call) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	tag := `"` + d.hash + "-" + strconv.Itoa(int(form)) + `"`
+	h := c.W.Header()
+	h.Set("Etag", tag)
+	h.Set("Vary", "Accept")
+	if matches(c.R.Header["If-None-Match"], tag) {
+		c.W.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	return c.Document(http.StatusOK, d.text, form)
+}
+
+// matches reports whether an If-None-Match header names the tag. Who compresses on the way may have made it a weak one.
+func matches(header []string, tag string) bool {
+	for _, line := range header {
+		for candidate := range strings.SplitSeq(line, ",") {
+			candidate = strings.TrimSpace(candidate)
+			if candidate == "*" || strings.TrimPrefix(candidate, "W/") == tag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Endpoint serves what document returns at the time, to every authenticated user (L20).
+func Endpoint(document func(c *route.Call) *Document) *route.Endpoint {
+	return &route.Endpoint{
+		Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true,
+		Serve: func(c *route.Call) error { return document(c).answer(c) },
+	}
+}

@@ -1,0 +1,64 @@
+package discovery
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"quorate/apiserver/rest"
+	"quorate/apiserver/schema"
+)
+
+// byPrefix groups kinds by where they are served.
+func byPrefix(kinds []*schema.Kind) map[string][]*schema.Kind {
+	out := map[string][]*schema.Kind{}
+	for _, k := range kinds {
+		out[k.Prefix] = append(out[k.Prefix], k)
+	}
+	return out
+}
+
+// listOf lists the resources of one prefix with their subresources, by name (L4).
+func listOf(kinds []*schema.Kind) resourceList {
+	list := resourceList{Kind: "APIResourceList", APIVersion: "v1", GroupVersion: kinds[0].APIVersion}
+	for _, k := range kinds {
+		list.Resources = append(list.Resources, resource{
+			Name: k.Plural, SingularName: k.Singular, Namespaced: k.Namespaced, Kind: k.Kind,
+			Verbs: rest.Verbs(k), ShortNames: k.ShortNames, Categories: k.Categories, StorageVersionHash: storageHash(k),
+		})
+		for _, sub := range rest.Subresources(k) {
+			list.Resources = append(list.Resources, resource{
+				Name: k.Plural + "/" + sub.Name, Namespaced: k.Namespaced, Kind: k.Kind, Verbs: sub.Verbs,
+			})
+		}
+	}
+	slices.SortFunc(list.Resources, func(a, b resource) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// storageHash tells clients that migrate objects when the form in which a kind is stored has changed.
+func storageHash(k *schema.Kind) string {
+	const bytes = 8
+	s := k.Storage()
+	sum := sha256.Sum256([]byte(s.Group + "/" + s.Version + "/" + s.Kind))
+	return base64.StdEncoding.EncodeToString(sum[:bytes])
+}
+
+// groupsOf returns the named groups with their versions, the preferred one first (L2).
+func groupsOf(kinds map[string][]*schema.Kind) []group {
+	versions := map[string][]groupVersion{}
+	for prefix, served := range kinds {
+		if strings.HasPrefix(prefix, groupPrefix) {
+			k := served[0]
+			versions[k.Group] = append(versions[k.Group], groupVersion{GroupVersion: k.APIVersion, Version: k.Version})
+		}
+	}
+	groups := make([]group, 0, len(versions))
+	for name, list := range versions {
+		slices.SortFunc(list, func(a, b groupVersion) int { return compareVersions(a.Version, b.Version) })
+		groups = append(groups, group{Name: name, Versions: list, PreferredVersion: list[0]})
+	}
+	slices.SortFunc(groups, func(a, b group) int { return strings.Compare(a.Name, b.Name) })
+	return groups
+}

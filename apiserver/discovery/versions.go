@@ -1,0 +1,40 @@
+package discovery
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+)
+
+// versionPattern is what versions with an order look like: v1, v2beta1, v1alpha3.
+var versionPattern = regexp.MustCompile(`^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$`)
+
+// compareVersions sorts the preferred version first: stable ones before beta before alpha, newer before older, then all others
+// by their names.
+func compareVersions(a, b string) int {
+	x, y := versionPattern.FindStringSubmatch(a), versionPattern.FindStringSubmatch(b)
+	switch {
+	case x == nil && y == nil:
+		return strings.Compare(a, b)
+	case x == nil:
+		return 1
+	case y == nil:
+		return -1
+	}
+	return cmp.Or(cmp.Compare(stability(y[2]), stability(x[2])), compareNumbers(y[1], x[1]), compareNumbers(y[3], x[3]))
+}
+
+func stability(word string) int {
+	switch word {
+	case "alpha":
+		return 0
+	case "beta":
+		return 1
+	}
+	return 2
+}
+
+// compareNumbers compares decimals of any length; the empty text is none.
+func compareNumbers(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}

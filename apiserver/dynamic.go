@@ -1,0 +1,139 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"quorate/apiserver/discovery"
+	"quorate/apiserver/rest"
+	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/status"
+	"quorate/apiserver/thirdparty"
+)
+
+const (
+	// confirmWait bounds how long a request waits to know whether there is a route that this node has not heard of.
+	confirmWait = 5 * time.Second
+	// indexWait bounds the same for documents that list what is served: without a leader they list what this node knows.
+	indexWait = time.Second
+	// thirdPartyLabel stands for all kinds of ThirdPartyResources in metrics: there may be any number.
+	thirdPartyLabel = "thirdparty"
+)
+
+// dynamic is what is served beside the fixed table: the kinds of ThirdPartyResources, which come and go.
+type dynamic struct {
+	served  *thirdparty.Served
+	objects *rest.Handlers
+	store   rest.Store
+	metrics *route.Metrics
+	series  map[string]*route.Series // by verb; the publisher's own
+	current atomic.Pointer[extension]
+}
+
+// extension is what a set of ThirdPartyResources adds. It never changes.
+type extension struct {
+	table     *route.Table
+	documents *discovery.Documents
+}
+
+func newDynamic(served *thirdparty.Served, objects *rest.Handlers, store rest.Store, documents *discovery.Documents,
+	metrics *route.Metrics,
+) *dynamic {
+	d := &dynamic{served: served, objects: objects, store: store, metrics: metrics, series: map[string]*route.Series{}}
+	d.current.Store(&extension{route.NewTable(), documents})
+	return d
+}
+
+// publish makes routes and documents of a set, and serves them.
+func (d *dynamic) publish(set *thirdparty.Set) error {
+	x := &extension{table: route.NewTable()}
+	add := func(method, path string, e *route.Endpoint) {
+		eachEndpoint(e, d.prepare)
+		x.table.Add(method, path, e)
+	}
+	var kinds []*schema.Kind
+	for _, owner := range set.Owners {
+		store := d.served.Instances(d.store, owner)
+		for _, k := range owner.Kinds {
+			d.objects.Mount(k.Kind, rest.Collection{Store: store, End: k.End}, add)
+			kinds = append(kinds, k.Kind)
+		}
+	}
+	var err error
+	if x.documents, err = d.current.Load().documents.With(kinds); err != nil {
+		return err
+	}
+	for path, document := range x.documents.Own() {
+		add(http.MethodGet, path, discovery.Endpoint(func(*route.Call) *discovery.Document { return document }))
+	}
+	d.current.Store(x)
+	return nil
+}
+
+// prepare gives an endpoint its metrics, and routes again what came by a route that is out of date.
+func (d *dynamic) prepare(e *route.Endpoint) {
+	if d.series[e.Verb] == nil {
+		d.series[e.Verb] = d.metrics.Series(e.Verb, thirdPartyLabel)
+	}
+	e.Series = d.series[e.Verb]
+	serve := e.Serve
+	e.Serve = func(c *route.Call) error {
+		err := serve(c)
+		if _, stale := errors.AsType[*thirdparty.Stale](err); !stale {
+			return err
+		}
+		if _, ok := d.current.Load().table.Find(c); !ok || c.Endpoint == e {
+			return status.NewNoRoute()
+		}
+		return c.Endpoint.Serve(c)
+	}
+}
+
+// find looks for the route of a call that the fixed table does not have. Before there is none, this node makes sure that it
+// knows all ThirdPartyResources: one may have been acknowledged elsewhere a moment ago (K5).
+func (d *dynamic) find(c *route.Call, gate *gate) (allow string, ok bool, err error) {
+	if !maybeDynamic(c.R.URL.Path) {
+		return "", false, nil
+	}
+	if allow, ok = d.current.Load().table.Find(c); ok || allow != "" {
+		return allow, ok, nil
+	}
+	if !gate.enter() {
+		return "", false, status.NewTooManyRequests()
+	}
+	defer gate.leave()
+	ctx, cancel, err := c.Deadline(confirmWait)
+	if err != nil {
+		return "", false, err
+	}
+	defer cancel()
+	if err := d.served.Confirm(ctx); err != nil {
+		return "", false, err
+	}
+	allow, ok = d.current.Load().table.Find(c)
+	return allow, ok, nil
+}
+
+// maybeDynamic reports whether a path is that of a group that a ThirdPartyResource can make: one with a dot that is not ours.
+func maybeDynamic(path string) bool {
+	path, ok := strings.CutPrefix(strings.TrimPrefix(path, "/openapi/v3"), "/apis/")
+	group, _, _ := strings.Cut(path, "/")
+	return ok && strings.Contains(group, ".") && !strings.HasSuffix(group, ".platform.io")
+}
+
+// documents returns the discovery documents. Those that list groups are made sure to be of all that was acknowledged, as far
+// as that can be known soon.
+func (d *dynamic) documents(c *route.Call) *discovery.Documents {
+	if path := c.R.URL.Path; path == "/apis" || path == "/openapi/v3" {
+		ctx, cancel := context.WithTimeout(c.R.Context(), indexWait)
+		// Without a quorum this node lists what it knows; clients ask again.
+		_ = d.served.Confirm(ctx)
+		cancel()
+	}
+	return d.current.Load().documents
+}

@@ -1,0 +1,274 @@
+package schema
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const (
+	openMessage = "AnyObject" // what objects of schemaless kinds are
+	maxName     = 253
+)
+
+// Definition describes a kind without a schema, namespaced, as a ThirdPartyResource does (semantics K1–K10).
+type Definition struct {
+	Kind     string // "CronTab"
+	Group    string // "stable.example.com"
+	Plural   string // "crontabs"
+	Singular string // "crontab"
+	Versions []string
+	// Resource is the first part of the keys its objects are stored under.
+	Resource string
+}
+
+// Schemaless compiles the kinds of a definition: one for each of its versions. They are served from one storage, in the form
+// of the first (K10), and become part of a catalog by With.
+func (c *Catalog) Schemaless(d Definition) ([]*Kind, error) {
+	m := c.messages[openMessage]
+	if m == nil || m.open == nil {
+		return nil, fmt.Errorf("the catalog has no open message %s", openMessage)
+	}
+	kinds := make([]*Kind, len(d.Versions))
+	for i, version := range d.Versions {
+		spec := d.spec(version)
+		k := &Kind{Spec: spec, Message: m, prefix: kindPrefix(spec), name: c.names, open: true}
+		if err := k.identify(spec); err != nil {
+			return nil, fmt.Errorf("kind %s in group %s: %w", d.Kind, d.Group, err)
+		}
+		k.Resource = d.Resource
+		var err error
+		if k.slots, err = findSlots(m); err != nil {
+			return nil, err
+		}
+		k.strategy(spec)
+		if k.Operations, err = offered(spec, false); err != nil {
+			return nil, err
+		}
+		if k.selectors, err = compileSelectors(k, spec.FieldSelectors); err != nil {
+			return nil, err
+		}
+		kinds[i] = k
+		k.storage = kinds[0]
+	}
+	return kinds, nil
+}
+
+// spec is what the definition's file would say.
+func (d *Definition) spec(version string) *KindSpec {
+	apiVersion := d.Group + "/" + version
+	return &KindSpec{
+		Kind: d.Kind, Group: d.Group, Version: version, APIVersion: apiVersion, Prefix: "/apis/" + apiVersion,
+		Plural: d.Plural, Singular: d.Singular, Scope: scopeNamespaced, Message: openMessage,
+		Operations:     OperationsSpec{Chunking: true},
+		FieldSelectors: FieldSelectorsSpec{Supported: []string{"metadata.name", "metadata.namespace"}},
+		Columns: []ColumnSpec{
+			{Name: "Name", Type: "string", Format: "name", Value: ".metadata.name"},
+			{Name: "Age", Type: "string", Value: ".metadata.creationTimestamp", Rule: "age"},
+		},
+	}
+}
+
+// With returns a catalog that has more kinds, all versions of each definition together. The catalog itself does not change.
+func (c *Catalog) With(kinds []*Kind) (*Catalog, error) {
+	out := &Catalog{
+		kinds: slices.Concat(c.kinds, kinds), byRoute: maps.Clone(c.byRoute), stored: maps.Clone(c.stored),
+		messages: c.messages, names: c.names,
+	}
+	for _, k := range kinds {
+		route := k.Prefix + "/" + k.Plural
+		if out.byRoute[route] != nil {
+			return nil, fmt.Errorf("two kinds have the route %s", route)
+		}
+		out.byRoute[route] = k
+		if k.storage != k {
+			continue
+		}
+		if out.stored[k.Resource] != nil {
+			return nil, fmt.Errorf("two kinds are stored as %s", k.Resource)
+		}
+		out.stored[k.Resource] = k
+	}
+	return out, nil
+}
+
+// Schemaless reports whether objects of the kind hold whatever clients put into them: such kinds have no protobuf form, and no
+// strategic merge (B21, F25).
+func (k *Kind) Schemaless() bool { return k.open }
+
+// Open reports whether the message keeps members that are none of its fields.
+func (m *Message) Open() bool { return m.open != nil }
+
+// kindPrefix is what all objects of a kind begin with.
+func kindPrefix(spec *KindSpec) string {
+	return `{"kind":"` + spec.Kind + `","apiVersion":"` + spec.APIVersion + `",`
+}
+
+// Present returns a stored value as the kind serves it: that of a schemaless kind may have been stored under another of its
+// versions (K10). Views of other kinds need more (FromStorage).
+func (k *Kind) Present(value []byte) []byte {
+	if !k.open || bytes.HasPrefix(value, []byte(k.prefix)) {
+		return value
+	}
+	const members = 2 // kind and apiVersion, whose texts hold no commas
+	rest := value
+	for range members {
+		_, rest, _ = bytes.Cut(rest, []byte{','})
+	}
+	out := make([]byte, 0, len(k.prefix)+len(rest))
+	return append(append(out, k.prefix...), rest...)
+}
+
+// as returns an object of a schemaless kind as one of another version. They share what is below the top.
+func (o *Object) as(to *Kind) *Object {
+	root := *o.root
+	root.box = &box{kids: slices.Clone(o.root.box.kids), keys: o.root.box.keys}
+	root.box.kids[to.slots.version] = &Value{typ: to.Message.fields[to.slots.version].Type, str: to.APIVersion}
+	return &Object{Kind: to, root: &root}
+}
+
+// requireIdentity refuses an object of a schemaless kind that does not say what it is (K8): nothing else would tell it from
+// any other JSON.
+func (o *Object) requireIdentity() error {
+	if !o.Kind.Schemaless() {
+		return nil
+	}
+	for _, m := range [...]struct{ slot, name string }{{"kind", "Kind"}, {"apiVersion", "apiVersion"}} {
+		if o.Field(m.slot).IsEmpty() {
+			return &DecodeError{Message: "Object '" + m.name + "' is missing in the data", Path: m.slot, Offset: -1}
+		}
+	}
+	return nil
+}
+
+// readOpen reads a member that is no field of an open message and keeps it for keepOpen.
+func (d *decoder) readOpen(m *Message, name string, depth int) error {
+	text, err := d.appendSorted(nil, depth+1)
+	if err != nil {
+		return err
+	}
+	v := d.value(m.open)
+	v.str = string(text)
+	d.names, d.items = append(d.names, name), append(d.items, v)
+	return nil
+}
+
+// keepOpen moves the open members read since there were base items into a message, sorted by name.
+func (d *decoder) keepOpen(v *Value, base, named int) {
+	open := box{kids: d.takeItems(base), keys: d.takeNames(named)}
+	d.sortMap(&open)
+	v.box.kids, v.box.keys = append(v.box.kids, open.kids...), open.keys
+}
+
+// openMembers writes the open members of a message.
+func (w *writer) openMembers(v *Value) {
+	if v.typ.message.open == nil {
+		return
+	}
+	open := v.box.kids[len(v.typ.message.fields):]
+	for i, name := range v.box.keys {
+		w.out = append(appendString(w.out, name), ':')
+		w.out = append(append(w.out, open[i].str...), ',')
+	}
+}
+
+// member is where a member of an object stands in what is written.
+type member struct {
+	name     string
+	from, to int
+}
+
+// appendSorted reads any JSON value and appends it without white space, numbers as they stand and the members of objects by
+// their names, so that what is the same to every client has the same bytes.
+func (d *decoder) appendSorted(out []byte, depth int) ([]byte, error) {
+	if depth > maxDepth {
+		return nil, &syntaxError{"exceeded max depth", d.pos}
+	}
+	switch d.space() {
+	case '{':
+		return d.appendObject(out, depth)
+	case '[':
+		return d.appendArray(out, depth)
+	case '"':
+		s, err := d.str()
+		return appendString(out, s), err
+	}
+	start := d.pos
+	err := d.skip(depth)
+	return append(out, d.s[start:d.pos]...), err
+}
+
+func (d *decoder) appendArray(out []byte, depth int) ([]byte, error) {
+	out = append(out, '[')
+	for more, err := d.open(']'); more || err != nil; more, err = d.next(']', "after array element") {
+		if err != nil {
+			return nil, err
+		}
+		if out, err = d.appendSorted(out, depth+1); err != nil {
+			return nil, err
+		}
+		out = append(out, ',')
+	}
+	return closed(out, ']'), nil
+}
+
+func (d *decoder) appendObject(out []byte, depth int) ([]byte, error) {
+	base := len(out) + 1
+	out = append(out, '{')
+	var members []member
+	for more, err := d.open('}'); more || err != nil; more, err = d.next('}', "after object key:value pair") {
+		if err != nil {
+			return nil, err
+		}
+		name, err := d.key()
+		if err != nil {
+			return nil, err
+		}
+		from := len(out)
+		out = append(appendString(out, name), ':')
+		d.path = append(d.path, decodeStep{name: name, index: -1})
+		if out, err = d.appendSorted(out, depth+1); err != nil {
+			return nil, err
+		}
+		d.path = d.path[:len(d.path)-1]
+		out = append(out, ',')
+		members = append(members, member{name, from - base, len(out) - base})
+	}
+	return closed(d.sortMembers(out, base, members), '}'), nil
+}
+
+// sortMembers puts the members written from base on in the order of their names; of equal names the last stays.
+func (d *decoder) sortMembers(out []byte, base int, members []member) []byte {
+	byName := func(a, b member) int { return strings.Compare(a.name, b.name) }
+	strictly := true
+	for i := 1; i < len(members) && strictly; i++ {
+		strictly = members[i-1].name < members[i].name
+	}
+	if strictly {
+		return out
+	}
+	text := slices.Clone(out[base:])
+	out = out[:base]
+	slices.SortStableFunc(members, byName)
+	for i, m := range members {
+		if i+1 < len(members) && members[i+1].name == m.name {
+			d.path = append(d.path, decodeStep{name: m.name, index: -1})
+			d.problems.add("duplicate field", d.at())
+			d.path = d.path[:len(d.path)-1]
+			continue
+		}
+		out = append(out, text[m.from:m.to]...)
+	}
+	return out
+}
+
+// closed ends an object or array, in place of the comma after its last member.
+func closed(out []byte, bracket byte) []byte {
+	if last := len(out) - 1; out[last] == ',' {
+		out[last] = bracket
+		return out
+	}
+	return append(out, bracket)
+}

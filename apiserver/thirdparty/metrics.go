@@ -1,0 +1,26 @@
+package thirdparty
+
+import "github.com/prometheus/client_golang/prometheus"
+
+type metrics struct{ removed, errors prometheus.Counter }
+
+func newMetrics(reg prometheus.Registerer, s *Served) *metrics {
+	m := &metrics{
+		removed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_thirdparty_removed_total",
+			Help: "Objects removed because their ThirdPartyResource was deleted.",
+		}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_thirdparty_errors_total",
+			Help: "Failures to follow, serve or clean up after ThirdPartyResources; all are tried again.",
+		}),
+	}
+	reg.MustRegister(m.removed, m.errors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_apiserver_thirdparty_served",
+		Help: "ThirdPartyResources whose kinds are served.",
+	}, func() float64 { return float64(len(s.current.Load().Owners)) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_apiserver_thirdparty_unserved",
+		Help: "ThirdPartyResources that are not served: beyond the bound, or of a plural that an older one has.",
+	}, func() float64 { return float64(s.current.Load().unserved) }))
+	return m
+}

@@ -1,0 +1,126 @@
+package thirdparty
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"quorate/raftstore"
+	"quorate/raftstore/state"
+)
+
+const (
+	// sweepEvery is how often the leader looks for instances that were written late, by way of a node that did not know yet
+	// that their ThirdPartyResource was deleted.
+	sweepEvery = time.Minute
+	// parallel is how many deletions are under way: each waits for a disk write that they share.
+	parallel = 64
+)
+
+// remove removes the instances of ThirdPartyResources that are gone (K13), as long as this node leads. What is to be removed
+// is told by the state alone, so the next leader goes on where the last one stopped.
+func (s *Served) remove(ctx context.Context) error {
+	root, err := s.store.View(ctx, raftstore.Cached())
+	if err != nil {
+		return err
+	}
+	changes, err := s.store.Watch(s.prefix, root.Index())
+	if err != nil {
+		return err
+	}
+	for {
+		if err := s.sweep(ctx, root); err != nil {
+			return err
+		}
+		wait, cancel := context.WithTimeout(ctx, sweepEvery)
+		_, err := changes.Next(wait)
+		cancel()
+		if err != nil && wait.Err() == nil {
+			return err
+		}
+		if root, err = s.store.View(ctx, raftstore.Cached()); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// sweep removes all orphans of a state. An orphan has no more changes but late ones, so one pass gets nearly all.
+func (s *Served) sweep(ctx context.Context, root *state.Root) error {
+	writes, ctx := errgroup.WithContext(ctx)
+	writes.SetLimit(parallel)
+	for resource := range orphaned(root, s.prefix) {
+		root.Ascend(state.ResourcePrefix(resource), "", func(o *state.Object) bool {
+			writes.Go(func() error { return s.removeOne(ctx, o) })
+			return ctx.Err() == nil
+		})
+	}
+	return writes.Wait()
+}
+
+// removeOne deletes an orphan, whatever its finalizers say: nobody could take them off.
+func (s *Served) removeOne(ctx context.Context, o *state.Object) error {
+	for {
+		_, err := s.store.Delete(ctx, raftstore.Delete{Key: o.Key, Previous: o, UID: o.UID})
+		if err == nil {
+			s.metrics.removed.Inc()
+			return nil
+		}
+		_, gone := errors.AsType[*state.NotFound](err)
+		_, recreated := errors.AsType[*state.UIDMismatch](err)
+		if gone || recreated {
+			return nil
+		}
+		moved, conflict := errors.AsType[*state.Conflict](err)
+		if !conflict {
+			return err
+		}
+		root, err := s.store.View(ctx, raftstore.AtLeast(moved.Have))
+		if err != nil {
+			return err
+		}
+		if o = root.Get(o.Key); o == nil {
+			return nil
+		}
+	}
+}
+
+// orphaned yields the resources of instances whose ThirdPartyResource is not in the state. A uid never comes back, so nothing
+// that a newer state knows is ever among them.
+func orphaned(root *state.Root, thirdParties state.Prefix) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		owners := map[string]bool{}
+		root.Ascend(thirdParties, "", func(o *state.Object) bool {
+			owners[o.UID] = true
+			return true
+		})
+		for resource := range resources(root) {
+			if uid, dynamic := ownerOf(resource); dynamic && !owners[uid] && !yield(resource) {
+				return
+			}
+		}
+	}
+}
+
+// resources yields the resources that have objects, at the cost of one look at each.
+func resources(root *state.Root) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		after := state.Key("")
+		for {
+			next := ""
+			root.Ascend("", after, func(o *state.Object) bool {
+				next = o.Key.Resource()
+				return false
+			})
+			if next == "" || !yield(next) {
+				return
+			}
+			after = state.Key(next + "\x01") // after all keys of the resource, whose separator is a zero byte
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package thirdparty
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"quorate/apiserver/schema"
+	"quorate/apiserver/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// retryPause is how long the background work waits after an error.
+const retryPause = time.Second
+
+// Store is what ThirdPartyResources and their instances are in.
+type Store interface {
+	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
+	Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error)
+	Watch(p state.Prefix, after uint64) (*history.Cursor, error)
+	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
+}
+
+// Config of what is served.
+type Config struct {
+	Store Store
+	// Catalog holds the kinds of the files.
+	Catalog    *schema.Catalog
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Served is what a node serves for ThirdPartyResources.
+type Served struct {
+	store   Store
+	factory factory
+	prefix  state.Prefix // of the ThirdPartyResources
+	log     *slog.Logger
+	metrics *metrics
+
+	current  atomic.Pointer[Set]
+	requests chan request
+}
+
+// request asks for a set that covers a state.
+type request struct {
+	root *state.Root
+	done chan<- error // holds one
+}
+
+// New prepares what is served: nothing before Run.
+func New(cfg Config) (*Served, error) {
+	kind := cfg.Catalog.Kind("/apis/extensions/v1beta1", "thirdpartyresources")
+	if kind == nil {
+		return nil, errors.New("thirdparty: the catalog has no ThirdPartyResources")
+	}
+	groups := map[string]bool{}
+	for _, k := range cfg.Catalog.Kinds() {
+		groups[k.Group] = true
+	}
+	s := &Served{
+		store:    cfg.Store,
+		factory:  factory{kind: kind, static: cfg.Catalog, groups: groups},
+		prefix:   stored.Prefix(kind, ""),
+		log:      cfg.Logger.With("component", "thirdparty"),
+		requests: make(chan request),
+	}
+	s.metrics = newMetrics(cfg.Registerer, s)
+	s.current.Store(&Set{Catalog: cfg.Catalog})
+	return s, nil
+}
+
+// Catalog returns the kinds that are served now.
+func (s *Served) Catalog() *schema.Catalog { return s.current.Load().Catalog }
+
+// Ready returns an error while the present state defines more than what is served.
+func (s *Served) Ready() error {
+	root, err := s.store.View(context.Background(), raftstore.Cached()) // which does not wait
+	if err == nil && !s.current.Load().covers(root, s.prefix) {
+		err = errors.New("kinds of ThirdPartyResources are not served yet")
+	}
+	return err
+}
+
+// Refresh returns when what the state defines is served.
+func (s *Served) Refresh(ctx context.Context, root *state.Root) error {
+	if set := s.current.Load(); root.Index() <= set.index || set.covers(root, s.prefix) {
+		return nil
+	}
+	done := make(chan error, 1)
+	select {
+	case s.requests <- request{root, done}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Confirm returns when everything is served that had been acknowledged, by any node, before the call.
+func (s *Served) Confirm(ctx context.Context) error {
+	root, err := s.store.View(ctx, raftstore.Quorum())
+	if err != nil {
+		return err
+	}
+	return s.Refresh(ctx, root)
+}
+
+// Run keeps the set current until ctx ends, and removes what deleted ThirdPartyResources left while this node leads. publish is
+// called by one goroutine with each set before it counts as served.
+func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		s.answer(ctx, group, publish)
+		return nil
+	})
+	group.Go(func() error {
+		s.persist(ctx, "follow", s.follow)
+		return nil
+	})
+	group.Go(func() error {
+		return s.store.WhileLeader(ctx, func(ctx context.Context) error {
+			s.persist(ctx, "remove", s.remove)
+			return nil
+		})
+	})
+	return group.Wait()
+}
+
+// persist runs a task until it is done, or ctx ends.
+func (s *Served) persist(ctx context.Context, name string, run func(ctx context.Context) error) {
+	for ctx.Err() == nil {
+		err := run(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.metrics.errors.Inc()
+		s.log.Warn("background task failed; it is tried again", "task", name, "error", err)
+		pause(ctx, retryPause)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// follow brings the set up to date with each change of a ThirdPartyResource.
+func (s *Served) follow(ctx context.Context) error {
+	root, err := s.store.View(ctx, raftstore.Cached())
+	if err != nil {
+		return err
+	}
+	changes, err := s.store.Watch(s.prefix, root.Index())
+	for err == nil {
+		if err = s.Refresh(ctx, root); err != nil {
+			return err
+		}
+		if _, err = changes.Next(ctx); err == nil {
+			root, err = s.store.View(ctx, raftstore.Cached()) // which has what a change was seen of
+		}
+	}
+	return err
+}
+
+// answer serves requests for newer sets, one at a time.
+func (s *Served) answer(ctx context.Context, group *errgroup.Group, publish func(*Set) error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-s.requests:
+			r.done <- s.advance(ctx, group, r.root, publish)
+		}
+	}
+}
+
+// advance makes a state's set the one that is served, unless a newer one is.
+func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state.Root, publish func(*Set) error) error {
+	before := s.current.Load()
+	if root.Index() <= before.index || before.covers(root, s.prefix) {
+		return nil
+	}
+	set, err := s.factory.make(root, before)
+	if err == nil {
+		err = publish(set)
+	}
+	if err != nil {
+		s.metrics.errors.Inc()
+		s.log.Error("kinds of ThirdPartyResources can't be served", "index", root.Index(), "error", err)
+		return err
+	}
+	s.current.Store(set)
+	for _, gone := range before.Owners {
+		s.end(ctx, group, gone, set.owner(gone.uid), root)
+	}
+	return nil
+}
+
+// end ends what is served no more: versions at once (K15), the last instances' watches when all of them are gone (K14).
+func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) {
+	if now != nil {
+		for _, k := range former.Kinds {
+			if !now.serves(k.Version) {
+				k.End.At(root.Index())
+			}
+		}
+		return
+	}
+	group.Go(func() error {
+		s.persist(ctx, "bury", func(ctx context.Context) error { return s.bury(ctx, former) })
+		return nil
+	})
+}
+
+// bury waits until the last instance of a former ThirdPartyResource is gone, and ends its watches.
+func (s *Served) bury(ctx context.Context, former *Owner) error {
+	prefix := state.ResourcePrefix(former.resource)
+	for {
+		root, err := s.store.View(ctx, raftstore.Cached())
+		if err != nil {
+			return err
+		}
+		if root.Count(prefix) == 0 {
+			// Watchers must be able to reach the index, which history may do a moment after the state.
+			if _, err := s.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
+				return err
+			}
+			for _, k := range former.Kinds {
+				k.End.At(root.Index())
+			}
+			return nil
+		}
+		changes, err := s.store.Watch(prefix, root.Index())
+		if err != nil {
+			return err
+		}
+		if _, err := changes.Next(ctx); err != nil {
+			return err
+		}
+	}
+}
