@@ -1,12 +1,10 @@
 package patch_test
 
 import (
-	"encoding/json"
 	"errors"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/kinds"
@@ -42,23 +40,6 @@ func apply(k *schema.Kind, t patch.Type, document, body string) (string, error) 
 	}
 	out, err := p.Apply(k, []byte(document))
 	return string(out), err
-}
-
-// requireJSON compares documents; the order of members counts only when exact.
-func requireJSON(t *testing.T, want, got string) {
-	t.Helper()
-	if diff := cmp.Diff(value(t, want), value(t, got)); diff != "" {
-		t.Errorf("(-want +got)\n%s\n%s", diff, got)
-	}
-}
-
-func value(t *testing.T, text string) any {
-	t.Helper()
-	var v any
-	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		t.Fatalf("%v in %s", err, text)
-	}
-	return v
 }
 
 // requireCode expects a failure of that code.
