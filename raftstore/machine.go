@@ -49,6 +49,7 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 			continue
 		}
 		result, event := fsm.Apply(m.tree, entry.Index, entry.Data)
+		m.tree.Stamp(entry.AppendedAt) // the leader's clock, the same on every replica
 		if event != nil {
 			events = append(events, event)
 		}

@@ -617,13 +617,17 @@ func (*Pin) Descriptor() ([]byte, []int) {
 
 // SnapshotHeader begins a snapshot.
 type SnapshotHeader struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Format        uint32                 `protobuf:"varint,1,opt,name=format,proto3" json:"format,omitempty"` // 1
-	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`   // state after this log index
-	ClusterId     string                 `protobuf:"bytes,3,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
-	Objects       uint64                 `protobuf:"varint,4,opt,name=objects,proto3" json:"objects,omitempty"`                            // number of SnapshotObject records that follow
-	Failed        []uint64               `protobuf:"varint,5,rep,packed,name=failed,proto3" json:"failed,omitempty"`                       // entries that failed their preconditions, delta-coded, rising (replay skips them)
-	FailedFloor   uint64                 `protobuf:"varint,6,opt,name=failed_floor,json=failedFloor,proto3" json:"failed_floor,omitempty"` // failures at or below this index are forgotten: replay cannot start below it
+	state       protoimpl.MessageState `protogen:"open.v1"`
+	Format      uint32                 `protobuf:"varint,1,opt,name=format,proto3" json:"format,omitempty"` // 1
+	Index       uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`   // state after this log index
+	ClusterId   string                 `protobuf:"bytes,3,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	Objects     uint64                 `protobuf:"varint,4,opt,name=objects,proto3" json:"objects,omitempty"`                            // number of SnapshotObject records that follow
+	Failed      []uint64               `protobuf:"varint,5,rep,packed,name=failed,proto3" json:"failed,omitempty"`                       // entries that failed their preconditions, delta-coded, rising (replay skips them)
+	FailedFloor uint64                 `protobuf:"varint,6,opt,name=failed_floor,json=failedFloor,proto3" json:"failed_floor,omitempty"` // failures at or below this index are forgotten: replay cannot start below it
+	// When entries were appended: an index and seconds since 1970, once for each step of time in which there were any; both
+	// delta-coded, rising, and of one length.
+	TimeIndex     []uint64 `protobuf:"varint,7,rep,packed,name=time_index,json=timeIndex,proto3" json:"time_index,omitempty"`
+	TimeSeconds   []uint64 `protobuf:"varint,8,rep,packed,name=time_seconds,json=timeSeconds,proto3" json:"time_seconds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -698,6 +702,20 @@ func (x *SnapshotHeader) GetFailedFloor() uint64 {
 		return x.FailedFloor
 	}
 	return 0
+}
+
+func (x *SnapshotHeader) GetTimeIndex() []uint64 {
+	if x != nil {
+		return x.TimeIndex
+	}
+	return nil
+}
+
+func (x *SnapshotHeader) GetTimeSeconds() []uint64 {
+	if x != nil {
+		return x.TimeSeconds
+	}
+	return nil
 }
 
 // SnapshotObject is one stored object, in key order.
@@ -905,7 +923,7 @@ const file_logpb_entry_proto_rawDesc = "" +
 	"\x04Init\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\"\x05\n" +
-	"\x03Pin\"\xb2\x01\n" +
+	"\x03Pin\"\xf4\x01\n" +
 	"\x0eSnapshotHeader\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x1d\n" +
@@ -913,7 +931,10 @@ const file_logpb_entry_proto_rawDesc = "" +
 	"cluster_id\x18\x03 \x01(\tR\tclusterId\x12\x18\n" +
 	"\aobjects\x18\x04 \x01(\x04R\aobjects\x12\x16\n" +
 	"\x06failed\x18\x05 \x03(\x04R\x06failed\x12!\n" +
-	"\ffailed_floor\x18\x06 \x01(\x04R\vfailedFloor\"\x82\x02\n" +
+	"\ffailed_floor\x18\x06 \x01(\x04R\vfailedFloor\x12\x1d\n" +
+	"\n" +
+	"time_index\x18\a \x03(\x04R\ttimeIndex\x12!\n" +
+	"\ftime_seconds\x18\b \x03(\x04R\vtimeSeconds\"\x82\x02\n" +
 	"\x0eSnapshotObject\x12%\n" +
 	"\x03key\x18\x01 \x01(\v2\x13.quorate.log.v1.KeyR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value\x12%\n" +

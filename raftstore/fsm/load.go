@@ -30,6 +30,9 @@ func ReadSnapshot(r io.Reader) (*state.Tree, error) {
 	if err != nil {
 		return nil, corrupt("header: %w", err)
 	}
+	if err := s.loadTimes(loader); err != nil {
+		return nil, corrupt("header: %w", err)
+	}
 	for {
 		ok, err := s.next()
 		if err != nil {
@@ -42,6 +45,23 @@ func ReadSnapshot(r io.Reader) (*state.Tree, error) {
 			return nil, corrupt("object %d: %w", s.read, err)
 		}
 	}
+}
+
+var errTimes = errors.New("as many times as entries are wanted")
+
+func (s *snapshotReader) loadTimes(loader *state.Loader) error {
+	indexes, seconds := s.header.GetTimeIndex(), s.header.GetTimeSeconds()
+	if len(indexes) != len(seconds) {
+		return errTimes
+	}
+	var index, at uint64
+	for i := range indexes {
+		index, at = index+indexes[i], at+seconds[i]
+		if err := loader.AddTime(index, int64(at)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ScanSnapshot calls fn with the objects of a collection in a snapshot, in the order of their keys. It stops at the first key

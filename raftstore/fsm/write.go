@@ -54,6 +54,12 @@ func header(r *state.Root) *logpb.SnapshotHeader {
 		h.Failed = append(h.Failed, index-last)
 		last = index
 	}
+	var mark, since uint64
+	for index, seconds := range r.Times().All() {
+		h.TimeIndex = append(h.TimeIndex, index-mark)
+		h.TimeSeconds = append(h.TimeSeconds, uint64(seconds)-since)
+		mark, since = index, uint64(seconds)
+	}
 	return h
 }
 

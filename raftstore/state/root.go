@@ -15,6 +15,7 @@ type Root struct {
 	index     uint64
 	clusterID string
 	failed    Failed
+	times     Times
 	bytes     uint64
 	replaced  uint64 // bytes of objects replaced or deleted so far, in this tree
 	changes   uint64 // objects set or deleted so far, in this tree

@@ -17,6 +17,7 @@ type Tree struct {
 	index     uint64
 	clusterID string
 	failed    Failed
+	times     Times
 	bytes     uint64
 	replaced  uint64
 	changes   uint64
@@ -99,6 +100,7 @@ func (t *Tree) Publish() *Root {
 		index:     t.index,
 		clusterID: t.clusterID,
 		failed:    t.failed,
+		times:     t.times,
 		bytes:     t.bytes,
 		replaced:  t.replaced,
 		changes:   t.changes,
