@@ -1,0 +1,260 @@
+// Package protobuf_test reads and writes the protobuf of objects with the types that stock Go clients are made of.
+package protobuf_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	appsv1beta2 "k8s.io/api/apps/v1beta2"
+	batchv1beta1 "k8s.io/api/batch/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	rbacv1beta1 "k8s.io/api/rbac/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+)
+
+// stock is a type as client-go has it.
+type stock interface {
+	Marshal() ([]byte, error)
+	Unmarshal([]byte) error
+}
+
+// subjects are the kinds that client-go still has in our versions, by the names of their golden files. autoscaling/v2beta1 and the
+// kinds of other vendors it does not have.
+var subjects = map[string]func() stock{
+	"pod":                     func() stock { return &corev1.Pod{} },
+	"configmap":               func() stock { return &corev1.ConfigMap{} },
+	"node":                    func() stock { return &corev1.Node{} },
+	"namespace":               func() stock { return &corev1.Namespace{} },
+	"endpoints":               func() stock { return &corev1.Endpoints{} }, //nolint:staticcheck // the kind we have
+	"event":                   func() stock { return &corev1.Event{} },
+	"persistentvolume":        func() stock { return &corev1.PersistentVolume{} },
+	"statefulset":             func() stock { return &appsv1beta2.StatefulSet{} },
+	"daemonset":               func() stock { return &appsv1beta2.DaemonSet{} },
+	"cronjob":                 func() stock { return &batchv1beta1.CronJob{} },
+	"role":                    func() stock { return &rbacv1.Role{} },
+	"clusterrole":             func() stock { return &rbacv1beta1.ClusterRole{} },
+	"clusterrolebinding.rbac": func() stock { return &rbacv1.ClusterRoleBinding{} },
+}
+
+var update = flag.Bool("update", false, "write what stock types write anew")
+
+var (
+	tree     = filepath.Join("..", "..", "..", "apiserver")
+	testdata = filepath.Join(tree, "schema", "testdata")
+)
+
+func golden(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(testdata, "golden", "full", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestStockTypesReadOurProtobuf_B20: of an object with every field, a stock type gets the same from our protobuf as from our JSON,
+// once the neutral names in it are upstream's.
+func TestStockTypesReadOurProtobuf_B20(t *testing.T) {
+	names := upstreamNames(t)
+	for name, subject := range subjects {
+		t.Run(name, func(t *testing.T) {
+			fromProtobuf, fromJSON := subject(), subject()
+			if err := fromProtobuf.Unmarshal(golden(t, name+".pb")); err != nil {
+				t.Fatal(err)
+			}
+			if err := json.Unmarshal(renamed(t, golden(t, name+".json"), names), fromJSON); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := text(t, fromProtobuf), text(t, fromJSON); !reflect.DeepEqual(got, want) {
+				for _, line := range difference("", got, want) {
+					t.Error(line)
+				}
+			}
+		})
+	}
+}
+
+// TestStockProtobuf_B20 holds the files to what stock types write today; that we read them is tested beside the codec.
+func TestStockProtobuf_B20(t *testing.T) {
+	for name, subject := range subjects {
+		t.Run(name, func(t *testing.T) {
+			o := subject()
+			if err := o.Unmarshal(golden(t, name+".pb")); err != nil {
+				t.Fatal(err)
+			}
+			writes(t, name, o)
+		})
+	}
+	for name, o := range map[string]stock{
+		"status": &metav1.Status{
+			Status: metav1.StatusFailure, Message: "m", Reason: metav1.StatusReasonNotFound, Code: 404,
+			Details: &metav1.StatusDetails{Name: "n", Kind: "pods", RetryAfterSeconds: 2, Causes: []metav1.StatusCause{{Type: "r", Field: "f"}}},
+		},
+		"deleteoptions": &metav1.DeleteOptions{
+			GracePeriodSeconds: new(int64), Preconditions: metav1.NewUIDPreconditions("u"), OrphanDependents: new(bool),
+			PropagationPolicy: ptr(metav1.DeletePropagationOrphan), DryRun: []string{metav1.DryRunAll},
+		},
+		"listmeta":   &metav1.ListMeta{SelfLink: "s", ResourceVersion: "7", Continue: "c", RemainingItemCount: ptr(int64(300))},
+		"watchevent": &metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: []byte("{}")}},
+	} {
+		t.Run(name, func(t *testing.T) { writes(t, name, o) })
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// writes compares what a stock object writes with the files.
+func writes(t *testing.T, name string, o stock) {
+	t.Helper()
+	raw, err := o.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ext, got := range map[string][]byte{".pb": raw, ".json": append(plain, '\n')} {
+		path := filepath.Join(testdata, "stock", name+ext)
+		if *update {
+			if err := os.WriteFile(path, got, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: got %q\nwant %q", path, got, want)
+		}
+	}
+}
+
+// text returns an object as JSON, decoded, without what only one of JSON and protobuf carries: kind and apiVersion of objects,
+// which upstream drops from protobuf.
+func text(t *testing.T, o any) any {
+	t.Helper()
+	b, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(b, &out); err != nil {
+		t.Fatal(err)
+	}
+	dropTypeMeta(out)
+	return out
+}
+
+func dropTypeMeta(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, object := v["metadata"]; object {
+			delete(v, "kind")
+			delete(v, "apiVersion")
+		}
+		for _, member := range v {
+			dropTypeMeta(member)
+		}
+	case []any:
+		for _, item := range v {
+			dropTypeMeta(item)
+		}
+	}
+}
+
+// upstreamNames returns upstream's names of the fields that have neutral ones, as the kind files say.
+func upstreamNames(t *testing.T) map[string]string {
+	t.Helper()
+	names := map[string]string{}
+	files, err := filepath.Glob(filepath.Join(tree, "kinds", "*", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spec struct {
+			Messages map[string]struct {
+				Fields map[string]struct{ Upstream string }
+			}
+		}
+		if err := yaml.Unmarshal(b, &spec); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range spec.Messages {
+			for name, f := range m.Fields {
+				if f.Upstream != "" {
+					names[name] = f.Upstream
+				}
+			}
+		}
+	}
+	return names
+}
+
+// renamed returns JSON with members renamed.
+func renamed(t *testing.T, text []byte, names map[string]string) []byte {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.Marshal(rename(v, names))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func rename(v any, names map[string]string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			if other := names[name]; other != "" {
+				name = other
+			}
+			out[name] = rename(member, names)
+		}
+		return out
+	case []any:
+		for i := range v {
+			v[i] = rename(v[i], names)
+		}
+	}
+	return v
+}
+
+// difference lists the places where two JSON values differ.
+func difference(path string, got, want any) []string {
+	g, ok := got.(map[string]any)
+	w, also := want.(map[string]any)
+	if ok && also {
+		var out []string
+		keys := maps.Clone(g)
+		maps.Copy(keys, w)
+		for key := range keys {
+			out = append(out, difference(path+"."+key, g[key], w[key])...)
+		}
+		return out
+	}
+	if reflect.DeepEqual(got, want) {
+		return nil
+	}
+	a, _ := json.Marshal(got)
+	b, _ := json.Marshal(want)
+	return []string{path + ": " + string(a) + " from protobuf, " + string(b) + " from JSON"}
+}
