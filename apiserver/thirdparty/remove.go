@@ -15,7 +15,7 @@ import (
 const (
 	// sweepEvery is how often the leader looks for instances that were written late, by way of a node that did not know yet
 	// that their ThirdPartyResource was deleted.
-	sweepEvery = time.Minute
+	sweepEvery = 5 * time.Second
 	// parallel is how many deletions are under way: each waits for a disk write that they share.
 	parallel = 64
 )

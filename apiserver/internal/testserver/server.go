@@ -48,6 +48,16 @@ func Start(t testing.TB, configure func(cfg *apiserver.Config)) *Server {
 	return StartOn(t, store, configure)
 }
 
+// StartReplicas runs the servers of a cluster of so many nodes.
+func StartReplicas(t testing.TB, count int, configure func(cfg *apiserver.Config)) []*Server {
+	t.Helper()
+	var servers []*Server
+	for _, store := range OpenStores(t, count) {
+		servers = append(servers, StartOn(t, store, configure))
+	}
+	return servers
+}
+
 // StartOn is Start on a store that is there already, and goes on after the server.
 func StartOn(t testing.TB, store *raftstore.Store, configure func(cfg *apiserver.Config)) *Server {
 	t.Helper()
