@@ -116,6 +116,47 @@ func BenchmarkCreate(b *testing.B) {
 	})
 }
 
+// BenchmarkMergePatch changes an annotation of one of a thousand objects, 32 at a time.
+func BenchmarkMergePatch(b *testing.B) {
+	s := testserver.Start(b, nil)
+	fill(b, s, 1000)
+	h := s.Server.Handler()
+	var n atomic.Int64
+	b.ReportAllocs()
+	b.SetParallelism(16)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			w, i := newSink(), n.Add(1)
+			path := fmt.Sprintf("/api/v1/namespaces/default/configmaps/obj-%06d", i%1000)
+			h.ServeHTTP(w, s.Request("PATCH", path, fmt.Sprintf(`{"metadata":{"annotations":{"seq":"%d"}}}`, i), mergePatch))
+			if w.code != 200 {
+				b.Errorf("code %d", w.code)
+			}
+		}
+	})
+}
+
+// BenchmarkReplace stores one of a thousand objects anew, 32 at a time.
+func BenchmarkReplace(b *testing.B) {
+	s := testserver.Start(b, nil)
+	fill(b, s, 1000)
+	h := s.Server.Handler()
+	var n atomic.Int64
+	b.ReportAllocs()
+	b.SetParallelism(16)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			w, i := newSink(), n.Add(1)
+			name := fmt.Sprintf("obj-%06d", i%1000)
+			body := strings.Replace(kilobyte(name, 1), `"seq":"1"`, fmt.Sprintf(`"seq":"%d"`, i), 1)
+			h.ServeHTTP(w, s.Request("PUT", "/api/v1/namespaces/default/configmaps/"+name, body))
+			if w.code != 200 {
+				b.Errorf("code %d", w.code)
+			}
+		}
+	})
+}
+
 // TestReadAllocations pins what one read of an object costs in allocations, everything of ours included.
 func TestReadAllocations(t *testing.T) {
 	s := testserver.Start(t, nil)

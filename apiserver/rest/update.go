@@ -104,20 +104,21 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	if err := checkSize(next); err != nil {
 		return u.refuse(err)
 	}
-	if encoded.SameAs(previous) { // E20
-		if err := u.refuse(nil); err != nil {
-			return err
-		}
+	unchanged := encoded.SameAs(previous)
+	if !unchanged && !u.w.dryRun {
+		return u.write(ctx, previous, next, o)
+	}
+	if err := u.refuse(nil); err != nil {
+		return err
+	}
+	if unchanged { // E20
 		return u.respond(u.c, u.w, previous)
 	}
-	if u.w.dryRun {
-		o.SetResourceVersion(strconv.FormatUint(previous.Version, 10))
-		return u.respondDry(u.c, u.w, o)
-	}
-	return u.write(ctx, previous, next, o)
+	o.SetResourceVersion(strconv.FormatUint(previous.Version, 10))
+	return u.respondDry(u.c, u.w, o)
 }
 
-// refuse returns err once it is decided from a confirmed state, and asks for one until then.
+// refuse returns err, an outcome without a write, once it is decided from a confirmed state, and asks for one until then.
 func (u *update) refuse(err error) error {
 	if !u.fresh {
 		return errStale

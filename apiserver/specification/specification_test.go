@@ -40,6 +40,8 @@ var sections = []section{
 	{"Create", slices.Concat(createRows, createMetadataRows, createBodyRows, createOptionRows)},
 	{"Authentication", authenticationRows},
 	{"Authorization", authorizationRows},
+	{"Objects", objectRows},
+	{"Workloads", workloadRows},
 	{"Errors", slices.Concat(errorRows, failureRows)},
 	{"Media", slices.Concat(mediaRows, bodyRows, streamRows)},
 }
