@@ -134,7 +134,7 @@ var authorizationRows = []row{
 		for field, change := range map[string]string{
 			"redirectURIs[0]":      `{"redirectURIs":["/relative"]}`,
 			"redirectURIs[1]":      `{"redirectURIs":["https://a.example/","https://a.example/#f"]}`,
-			"additionalSecrets[0]": `{"additionalSecrets":[""]}`,
+			"redirectURIs[2]":      `{"redirectURIs":["https://a.example/","https://b.example/",""]}`,
 			"scopeRestrictions[0]": `{"scopeRestrictions":[{}]}`,
 			"scopeRestrictions[1]": `{"scopeRestrictions":[{"literals":["user:info"]},
 				{"literals":["a"],"clusterRole":{"roleNames":["*"],"namespaces":["*"],"allowEscalation":false}}]}`,
