@@ -80,6 +80,7 @@ type wireMeta struct {
 	Namespace       string `json:"namespace,omitempty"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 	UID             string `json:"uid,omitempty"`
+	Continue        string `json:"continue,omitempty"`
 }
 
 type wireObject struct {
@@ -177,29 +178,42 @@ func (c *Client) Delete(ctx context.Context, namespace string, o Object) (Outcom
 // List reads all ConfigMaps of a namespace and the version of the list; query is "" for a quorum read or, say,
 // "resourceVersion=0" for the node's own state.
 func (c *Client) List(ctx context.Context, namespace, query string) ([]Object, uint64, Outcome, error) {
+	page, outcome, err := c.Page(ctx, namespace, query)
+	return page.Objects, page.Version, outcome, err
+}
+
+// Page is one answer to a list.
+type Page struct {
+	Objects []Object
+	Version uint64
+	Next    string // what continues the list; empty after the last page
+}
+
+// Page is List for a query that may ask for a part: "limit=500", "limit=500&continue=…".
+func (c *Client) Page(ctx context.Context, namespace, query string) (Page, Outcome, error) {
 	path := collection(namespace)
 	if query != "" {
 		path += "?" + query
 	}
 	outcome, answer, err := c.do(ctx, http.MethodGet, path, nil)
 	if outcome != OK {
-		return nil, 0, outcome, err
+		return Page{}, outcome, err
 	}
 	var list wireList
 	if err := json.Unmarshal(answer, &list); err != nil {
-		return nil, 0, Unknown, fmt.Errorf("list: %w", err)
+		return Page{}, Unknown, fmt.Errorf("list: %w", err)
 	}
 	version, err := parseVersion(list.Metadata.ResourceVersion)
 	if err != nil {
-		return nil, 0, Refused, err
+		return Page{}, Refused, err
 	}
 	objects := make([]Object, len(list.Items))
 	for i := range list.Items {
 		if objects[i], err = list.Items[i].object(); err != nil {
-			return nil, 0, Refused, err
+			return Page{}, Refused, err
 		}
 	}
-	return objects, version, OK, nil
+	return Page{objects, version, list.Metadata.Continue}, OK, nil
 }
 
 // Member is a node as the cluster sees it.
