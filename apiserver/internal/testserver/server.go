@@ -53,13 +53,23 @@ func StartReplicas(t testing.TB, count int, configure func(cfg *apiserver.Config
 	t.Helper()
 	var servers []*Server
 	for _, store := range OpenStores(t, count) {
-		servers = append(servers, StartOn(t, store, configure))
+		servers = append(servers, start(t, store, configure))
+	}
+	for _, s := range servers { // the leader's makes what all wait for
+		s.ready()
 	}
 	return servers
 }
 
 // StartOn is Start on a store that is there already, and goes on after the server.
 func StartOn(t testing.TB, store *raftstore.Store, configure func(cfg *apiserver.Config)) *Server {
+	t.Helper()
+	s := start(t, store, configure)
+	s.ready()
+	return s
+}
+
+func start(t testing.TB, store *raftstore.Store, configure func(cfg *apiserver.Config)) *Server {
 	t.Helper()
 	s := &Server{Store: store, Registry: prometheus.NewRegistry(), t: t, key: []byte(strings.Repeat("k", 32)),
 		Log: &bytes.Buffer{}, tls: certificate(t)}
@@ -87,7 +97,6 @@ func StartOn(t testing.TB, store *raftstore.Store, configure func(cfg *apiserver
 	s.cancel, s.done = cancel, make(chan error, 1)
 	go func() { s.done <- server.Run(ctx) }()
 	t.Cleanup(s.Stop)
-	s.ready()
 	return s
 }
 
