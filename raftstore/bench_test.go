@@ -18,7 +18,7 @@ import (
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 
 	"quorate/raftstore"
-	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
 )
 

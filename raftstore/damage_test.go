@@ -12,7 +12,7 @@ import (
 
 	"quorate/raftstore"
 	"quorate/raftstore/history"
-	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/testcluster"
 	"quorate/raftstore/log"
 	"quorate/raftstore/state"
 )

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"quorate/raftstore"
-	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"quorate/raftstore"
-	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/testcluster"
 )
 
 func TestWhileLeader(t *testing.T) {

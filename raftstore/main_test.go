@@ -12,7 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/raftstore"
-	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"quorate/raftstore"
 	"quorate/raftstore/fsm"
-	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"quorate/proto/peerpb"
 	"quorate/raftstore/forward"
-	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
 	"quorate/raftstore/transport"
 )

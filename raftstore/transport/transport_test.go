@@ -19,7 +19,7 @@ import (
 	"google.golang.org/grpc"
 
 	"quorate/proto/peerpb"
-	"quorate/raftstore/internal/testcluster"
+	"quorate/raftstore/testcluster"
 	"quorate/raftstore/transport"
 )
 
