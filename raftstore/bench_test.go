@@ -18,8 +18,8 @@ import (
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 
 	"quorate/raftstore"
-	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
+	"quorate/raftstore/testcluster"
 )
 
 // payload is the content of a 1 KiB object.

@@ -12,9 +12,9 @@ import (
 
 	"quorate/raftstore"
 	"quorate/raftstore/history"
-	"quorate/raftstore/testcluster"
 	"quorate/raftstore/log"
 	"quorate/raftstore/state"
+	"quorate/raftstore/testcluster"
 )
 
 // damage flips a bit wherever a file holds the text, and fails when it doesn't.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"quorate/raftstore"
-	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
+	"quorate/raftstore/testcluster"
 )
 
 // record is what writers know of their creates.

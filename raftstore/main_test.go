@@ -12,8 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/raftstore"
-	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
+	"quorate/raftstore/testcluster"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

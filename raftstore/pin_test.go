@@ -16,8 +16,8 @@ import (
 
 	"quorate/raftstore"
 	"quorate/raftstore/fsm"
-	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
+	"quorate/raftstore/testcluster"
 )
 
 func mustPin(t testing.TB, s *raftstore.Store) *state.Root {

@@ -12,8 +12,8 @@ import (
 
 	"quorate/raftstore"
 	"quorate/raftstore/history"
-	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
+	"quorate/raftstore/testcluster"
 )
 
 func isCompacted(err error) bool {

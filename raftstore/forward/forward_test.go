@@ -15,8 +15,8 @@ import (
 
 	"quorate/proto/peerpb"
 	"quorate/raftstore/forward"
-	"quorate/raftstore/testcluster"
 	"quorate/raftstore/state"
+	"quorate/raftstore/testcluster"
 	"quorate/raftstore/transport"
 )
 
