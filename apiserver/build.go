@@ -40,7 +40,7 @@ func New(cfg Config) (*Server, error) {
 		log:     cfg.Logger.With("component", "apiserver"),
 	}
 	s.lifecycle, err = lifecycle.New(lifecycle.Config{
-		Store: cfg.Store, Catalog: served.Catalog, Logger: cfg.Logger, Registerer: cfg.Registerer,
+		Store: cfg.Store, Catalog: served.Catalog, EventTTL: cfg.EventTTL, Logger: cfg.Logger, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err

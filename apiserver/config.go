@@ -42,7 +42,9 @@ type Config struct {
 	Gatherer prometheus.Gatherer
 
 	Limits Limits
-	Build  Build
+	// EventTTL is how long events are kept after their last write; 0 means one hour (semantics M17).
+	EventTTL time.Duration
+	Build    Build
 }
 
 // AuditPolicy chooses the requests that are logged.

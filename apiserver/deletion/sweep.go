@@ -20,9 +20,23 @@ const sweepParallel = 64
 // Objects that change meanwhile are left for the next sweep. deleted is called for each that went or was marked, from many
 // goroutines.
 func Sweep(ctx context.Context, s Store, root *state.Root, k *schema.Kind, namespace string, deleted func()) (seen int, err error) {
+	return sweep(ctx, s, root, k, namespace, func(*state.Object) bool { return true }, deleted)
+}
+
+// SweepOlder is Sweep for the objects of a kind that were last written by an entry up to index.
+func SweepOlder(ctx context.Context, s Store, root *state.Root, k *schema.Kind, index uint64, deleted func()) (seen int, err error) {
+	return sweep(ctx, s, root, k, "", func(o *state.Object) bool { return o.Version <= index }, deleted)
+}
+
+func sweep(
+	ctx context.Context, s Store, root *state.Root, k *schema.Kind, namespace string, chosen func(*state.Object) bool, deleted func(),
+) (seen int, err error) {
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(sweepParallel)
 	root.Ascend(stored.Prefix(k, namespace), "", func(o *state.Object) bool {
+		if !chosen(o) {
+			return true
+		}
 		seen++
 		writes.Go(func() error { return sweepOne(ctx, s, k, o, deleted) })
 		return ctx.Err() == nil

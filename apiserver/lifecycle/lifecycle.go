@@ -37,7 +37,9 @@ type Store interface {
 type Config struct {
 	Store Store
 	// Catalog returns the present kinds, which may come and go.
-	Catalog    func() *schema.Catalog
+	Catalog func() *schema.Catalog
+	// EventTTL is how long after their last write objects of kinds that expire are removed; 0 for the kind's own time (M17).
+	EventTTL   time.Duration
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -46,6 +48,7 @@ type Config struct {
 type Lifecycle struct {
 	store      Store
 	catalog    func() *schema.Catalog
+	eventTTL   time.Duration
 	namespaces *schema.Kind
 	log        *slog.Logger
 	metrics    *metrics
@@ -56,6 +59,7 @@ func New(cfg Config) (*Lifecycle, error) {
 	l := &Lifecycle{
 		store:      cfg.Store,
 		catalog:    cfg.Catalog,
+		eventTTL:   cfg.EventTTL,
 		namespaces: cfg.Catalog().Stored(stored.Namespaces),
 		log:        cfg.Logger.With("component", "lifecycle"),
 		metrics:    newMetrics(cfg.Registerer),
@@ -83,6 +87,9 @@ func (l *Lifecycle) lead(ctx context.Context) error {
 	for _, k := range l.kinds(graceful) {
 		task("expire "+k.Plural, func(ctx context.Context) error { return l.expire(ctx, k) })
 	}
+	for _, k := range l.kinds(mortal) {
+		task("outlive "+k.Plural, func(ctx context.Context) error { return l.outlive(ctx, k) })
+	}
 	return tasks.Wait()
 }
 
@@ -101,6 +108,9 @@ func namespaced(k *schema.Kind) bool { return k.Namespaced }
 
 // graceful kinds have grace periods. Only kinds with a file of their own do, so none comes or goes.
 func graceful(k *schema.Kind) bool { return k.Strategy.DefaultGracePeriod > 0 }
+
+// mortal kinds expire. Only kinds with a file of their own do.
+func mortal(k *schema.Kind) bool { return k.Strategy.TTLSeconds > 0 }
 
 // persist runs a task until it is done, or ctx ends.
 func (l *Lifecycle) persist(ctx context.Context, name string, run func(ctx context.Context) error) {

@@ -5,6 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type metrics struct {
 	expired     prometheus.Counter
 	emptied     prometheus.Counter
+	outlived    prometheus.Counter
 	terminating prometheus.Gauge
 	errors      prometheus.Counter
 }
@@ -19,6 +20,10 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "quorate_apiserver_namespace_deletions_total",
 			Help: "Objects deleted because their namespace was going, while this node led.",
 		}),
+		outlived: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_outlived_objects_total",
+			Help: "Objects deleted because their last write was longer ago than their kind lives, while this node led.",
+		}),
 		terminating: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_namespaces_terminating",
 			Help: "Namespaces that are going, as the leader knows them.",
@@ -28,6 +33,6 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Help: "Background tasks that failed and were started again.",
 		}),
 	}
-	reg.MustRegister(m.expired, m.emptied, m.terminating, m.errors)
+	reg.MustRegister(m.expired, m.emptied, m.outlived, m.terminating, m.errors)
 	return m
 }

@@ -162,8 +162,9 @@ func (n *Node) openAPI(reach addresses) error {
 		SigningKey: key, TokenFile: s.API.TokenFile, QuorumRead: s.API.QuorumRead,
 		Logger: n.logger.With("component", "api"), AuditLogger: audit, AuditPolicy: apiserver.AuditPolicy(s.API.RequestLog),
 		Registerer: n.registry, Gatherer: n.registry,
-		Limits: apiserver.Limits{Reads: s.API.MaxRequests, Writes: s.API.MaxRequests},
-		Build:  apiserver.Build(n.cfg.Build),
+		EventTTL: s.API.EventTTL,
+		Limits:   apiserver.Limits{Reads: s.API.MaxRequests, Writes: s.API.MaxRequests},
+		Build:    apiserver.Build(n.cfg.Build),
 	})
 	if err != nil {
 		return err

@@ -46,8 +46,9 @@ type API struct {
 	ClientCAFile      string
 	QuorumRead        bool
 	MaxRequests       int
-	RequestLog        string // none, errors, writes or all
-	AuditLog          string // where these go: a file, "-" for standard output; empty: the process's own log
+	EventTTL          time.Duration // after an event's last write
+	RequestLog        string        // none, errors, writes or all
+	AuditLog          string        // where these go: a file, "-" for standard output; empty: the process's own log
 }
 
 // Store holds what the replicated store is told.
@@ -90,6 +91,7 @@ func (s *Settings) registerAPI(fs *pflag.FlagSet) {
 	fs.StringVar(&s.API.ClientCAFile, "client-ca-file", "", "authorities whose client certificates are accepted")
 	fs.BoolVar(&s.API.QuorumRead, "quorum-read", true, "reads that name no version see every acknowledged write; false serves them from the local state")
 	fs.IntVar(&s.API.MaxRequests, "max-requests", 2000, "reads served at once, and writes; watches aside; more get 429")
+	fs.DurationVar(&s.API.EventTTL, "event-ttl", time.Hour, "how long after their last write events are kept")
 	fs.StringVar(&s.API.RequestLog, "request-log", "errors", "requests to log, one line each: none, errors, writes or all")
 	fs.StringVar(&s.API.AuditLog, "audit-log", "", "where they go, as JSON lines: a file, or - for standard output (default: the log)")
 }

@@ -15,7 +15,11 @@ import (
 // namePattern is a DNS label: the name is also a Raft server id, a certificate's URI and a gossip name.
 var namePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$`)
 
-const maxExpect = 99
+const (
+	maxExpect = 99
+	// maxEventTTL is well within the time that the state remembers (state.Times).
+	maxEventTTL = 12 * time.Hour
+)
 
 // Validate returns one line for all that is wrong.
 func (s *Settings) Validate() error {
@@ -114,6 +118,7 @@ func (s *Settings) checkRanges() error {
 	refuse(s.DeadServerAfter != 0 && s.DeadServerAfter < time.Minute,
 		"--dead-server-after %s: want 0 (never) or at least 1m", s.DeadServerAfter)
 	refuse(s.API.MaxRequests < 1, "--max-requests %d: want at least 1", s.API.MaxRequests)
+	refuse(s.API.EventTTL < time.Second || s.API.EventTTL > maxEventTTL, "--event-ttl %s: want 1s to %s", s.API.EventTTL, maxEventTTL)
 	refuse(s.Store.LogBytes < 16<<20, "--log-bytes %d: want at least 16MiB", s.Store.LogBytes)
 	refuse(s.Store.LogAge < time.Minute, "--log-age %s: want at least 1m", s.Store.LogAge)
 	refuse(s.Store.HistoryBytes < 1<<20, "--history-bytes %d: want at least 1MiB", s.Store.HistoryBytes)
