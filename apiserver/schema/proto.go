@@ -83,6 +83,9 @@ func (m *Message) compileWire() error {
 		if f.Spec.Proto == 0 {
 			continue
 		}
+		if f.Spec.ProtoWrap != 0 && m.Spec.ProtoWrapper == "" {
+			return fmt.Errorf("field %s: protoWrap: the message has no protoWrapper", f.Name)
+		}
 		if err := m.wire.place(f); err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}

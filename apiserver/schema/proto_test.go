@@ -209,6 +209,7 @@ func TestProtobufNumbersAreChecked(t *testing.T) {
 		"reserved":  {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 19000}", "19000 is no field number"},
 		"too_large": {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 536870912}", "536870912 is no field number"},
 		"wrapper":   {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 2, protoListWrapper: true}", "WidgetSpec is no list"},
+		"no_name":   {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 2, protoWrap: 3}", "the message has no protoWrapper"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := load(small(t, strings.Replace(widget, tc.from, tc.to, 1)), nil)

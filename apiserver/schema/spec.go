@@ -112,14 +112,15 @@ type ColumnSpec struct {
 
 // MessageSpec is a message as it is written.
 type MessageSpec struct {
-	Upstream  string     `yaml:"upstream"`
-	OneOf     string     `yaml:"oneOf"`
-	Rule      string     `yaml:"rule"`
-	Note      string     `yaml:"note"`
-	Open      bool       `yaml:"open"`
-	Validate  []string   `yaml:"validate"`
-	Defaulter string     `yaml:"defaulter"`
-	Fields    fieldSpecs `yaml:"fields"`
+	Upstream     string     `yaml:"upstream"`
+	OneOf        string     `yaml:"oneOf"`
+	Rule         string     `yaml:"rule"`
+	Note         string     `yaml:"note"`
+	Open         bool       `yaml:"open"`
+	ProtoWrapper string     `yaml:"protoWrapper"`
+	Validate     []string   `yaml:"validate"`
+	Defaulter    string     `yaml:"defaulter"`
+	Fields       fieldSpecs `yaml:"fields"`
 }
 
 // FieldSpec is a field as it is written.
