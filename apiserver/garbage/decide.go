@@ -68,7 +68,7 @@ func Decide(o Object) Decision {
 			return Decision{Action: Forget, Drop: drop}
 		}
 		return Decision{}
-	case len(o.owners(Waiting)) > 0 && o.Dependents:
+	case len(o.owners(Waiting)) > 0 && o.Dependents && !o.Orphans:
 		return Decision{Action: Delete, Policy: deletion.Foreground, Unblock: o.Cycle && o.Blocks}
 	}
 	return Decision{Action: Delete, Policy: o.policy()}

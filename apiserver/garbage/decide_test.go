@@ -31,6 +31,7 @@ func TestDecide(t *testing.T) {
 		{"G22 the owner waits, nobody depends on this", Object{Owners: owners(Waiting)}, remove(deletion.Background)},
 		{"G22 one owner waits, one lives", Object{Owners: owners(Waiting, Alive), Dependents: true}, forget(0)},
 		{"G22 one owner waits, one is gone", Object{Owners: owners(Absent, Waiting), Dependents: true}, remove(deletion.Foreground)},
+		{"G24 its own finalizer orphans, though the owner waits", Object{Owners: owners(Waiting), Dependents: true, Orphans: true}, remove(deletion.Orphan)},
 		{"G22 a cycle is broken where it closes", Object{Owners: owners(Waiting), Dependents: true, Blocked: true, Blocks: true, Cycle: true},
 			Decision{Action: Delete, Policy: deletion.Foreground, Unblock: true}},
 		{"G21 the owner is forgotten", Object{Owners: owners(Orphaning)}, forget(0)},

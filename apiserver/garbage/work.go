@@ -80,6 +80,10 @@ func (c *collection) decide(root *state.Root, key state.Key) (*task, error) {
 func (c *collection) judge(root *state.Root, o *state.Object, l *links) Object {
 	j := Object{Going: l.going(), Orphans: l.orphans(), Foreground: l.foreground(), Blocks: l.blocks()}
 	for _, r := range l.Owners {
+		if r.UID == o.UID { // it is there, and there is nothing to wait for
+			j.Owners = append(j.Owners, Alive)
+			continue
+		}
 		j.Owners = append(j.Owners, c.standing(root, o.Key, r))
 	}
 	j.Dependents, j.Blocked = c.graph.dependents(o.Key, o.UID)
