@@ -44,6 +44,7 @@ var sections = []section{
 	{"Workloads", workloadRows},
 	{"Errors", slices.Concat(errorRows, failureRows)},
 	{"Media", slices.Concat(mediaRows, bodyRows, streamRows)},
+	{"List", slices.Concat(listRows, selectorRows, pageRows)},
 }
 
 // TestSpecification runs every row and accounts for all of them.
@@ -51,17 +52,27 @@ func TestSpecification(t *testing.T) {
 	known := listedRows(t)
 	leftOut := readLeftOut(t)
 	covered := map[string]bool{}
-	for _, sec := range sections {
-		for _, r := range sec.rows {
-			for _, id := range strings.Fields(r.id) {
-				if known[id] == "" {
-					t.Errorf("section %s tests %s, which testdata/rows.tsv lacks", sec.name, id)
-				}
-				covered[id] = true
+	cover := func(ids string) {
+		for id := range strings.FieldsSeq(ids) {
+			if known[id] == "" {
+				t.Errorf("a test of %s, which testdata/rows.tsv lacks", id)
 			}
+			covered[id] = true
 		}
 	}
+	for _, sec := range sections {
+		for _, r := range sec.rows {
+			cover(r.id)
+		}
+	}
+	for _, r := range consistencyRows {
+		cover(r.id)
+	}
 	account(t, known, covered, leftOut)
+	t.Run("Consistency", func(t *testing.T) {
+		t.Parallel()
+		replicated(t, consistencyRows)
+	})
 	for _, sec := range sections {
 		t.Run(sec.name, func(t *testing.T) {
 			t.Parallel()
