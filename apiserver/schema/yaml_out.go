@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -97,8 +98,7 @@ func (w *yamlWriter) object(level int, nested bool) error {
 			w.indent(level)
 		}
 		first = false
-		w.word(key)
-		w.out = append(w.out, ':')
+		w.name(key, level)
 		below := level + 1
 		if w.space() == '[' {
 			below = level // items of a list stand below its key, as Kubernetes writes them
@@ -108,6 +108,21 @@ func (w *yamlWriter) object(level int, nested bool) error {
 		}
 	}
 	return nil
+}
+
+// maxSimpleKey is how long a key may be at most, as written, to stand before its value without more ado; YAML allows 1024.
+const maxSimpleKey = 1000
+
+// name writes a key and its colon; a long one must be announced.
+func (w *yamlWriter) name(key string, level int) {
+	start := len(w.out)
+	w.word(key)
+	if len(w.out)-start > maxSimpleKey {
+		w.out = slices.Insert(w.out, start, '?', ' ')
+		w.out = append(w.out, '\n')
+		w.indent(level)
+	}
+	w.out = append(w.out, ':')
 }
 
 func (w *yamlWriter) array(level int, nested bool) error {
