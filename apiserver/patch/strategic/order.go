@@ -25,9 +25,10 @@ func (at place) ordered(items, live []item, p, order *tree.Node) ([]item, error)
 	if err := at.checkOrder(p, wanted); err != nil {
 		return nil, err
 	}
+	// As the library has it, what is new counts as part of the live list as far as deletions made room.
 	places := make(map[string]int, len(live))
-	for i := len(live) - 1; i >= 0; i-- {
-		places[live[i].key] = i
+	for i := min(len(live), len(items)) - 1; i >= 0; i-- {
+		places[items[i].key] = i
 	}
 	var named, others []item
 	for _, i := range items {
