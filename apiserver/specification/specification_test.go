@@ -32,6 +32,7 @@ type section struct {
 // sections are all chapters; each has a file.
 var sections = []section{
 	{"Kinds", kindRows},
+	{"Fields", fieldRows},
 	{"Read", readRows},
 	{"Replace", slices.Concat(replaceRows, replaceFieldRows)},
 	{"Subresources", subresourceRows},
@@ -45,6 +46,8 @@ var sections = []section{
 	{"Errors", slices.Concat(errorRows, failureRows)},
 	{"Media", slices.Concat(mediaRows, bodyRows, streamRows)},
 	{"List", slices.Concat(listRows, selectorRows, pageRows)},
+	{"Watch", slices.Concat(watchRows, forgetfulRows)},
+	{"ThirdParty", thirdPartyRows},
 }
 
 // TestSpecification runs every row and accounts for all of them.
@@ -65,13 +68,13 @@ func TestSpecification(t *testing.T) {
 			cover(r.id)
 		}
 	}
-	for _, r := range consistencyRows {
+	for _, r := range slices.Concat(consistencyRows, listReplicaRows) {
 		cover(r.id)
 	}
 	account(t, known, covered, leftOut)
 	t.Run("Consistency", func(t *testing.T) {
 		t.Parallel()
-		replicated(t, consistencyRows)
+		replicated(t, slices.Concat(consistencyRows, listReplicaRows))
 	})
 	for _, sec := range sections {
 		t.Run(sec.name, func(t *testing.T) {
