@@ -43,11 +43,13 @@ var sections = []section{
 	{"Authorization", authorizationRows},
 	{"Objects", objectRows},
 	{"Workloads", workloadRows},
+	{"History", historyRows},
 	{"Errors", slices.Concat(errorRows, failureRows)},
 	{"Media", slices.Concat(mediaRows, bodyRows, streamRows)},
 	{"List", slices.Concat(listRows, selectorRows, pageRows)},
 	{"Watch", slices.Concat(watchRows, forgetfulRows)},
 	{"ThirdParty", thirdPartyRows},
+	{"Discovery", discoveryRows},
 }
 
 // TestSpecification runs every row and accounts for all of them.
