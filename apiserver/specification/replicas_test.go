@@ -1,0 +1,74 @@
+package specification
+
+import (
+	"testing"
+
+	"quorate/apiserver"
+	"quorate/apiserver/internal/testserver"
+	"quorate/raftstore/testcluster"
+)
+
+// replicas are the nodes of a cluster, each with a server of its own.
+type replicas struct {
+	*testcluster.Cluster
+	t       *testing.T
+	servers map[*testcluster.Node]*testserver.Server
+}
+
+// startReplicas runs three nodes that end with the test. configure may change the server of a node.
+func startReplicas(t *testing.T, configure func(n *testcluster.Node, cfg *apiserver.Config)) *replicas {
+	t.Helper()
+	r := &replicas{Cluster: testcluster.New(t, 3, nil), t: t, servers: map[*testcluster.Node]*testserver.Server{}}
+	r.Ready()
+	for _, n := range append([]*testcluster.Node{r.Leader()}, r.Nodes...) { // the leader makes the first namespaces
+		if r.servers[n] == nil {
+			r.servers[n] = testserver.StartOn(t, n.Store, func(cfg *apiserver.Config) {
+				quiet(cfg)
+				if configure != nil {
+					configure(n, cfg)
+				}
+			})
+		}
+	}
+	return r
+}
+
+// on is the server of a node.
+func (r *replicas) on(n *testcluster.Node) *testserver.Server { return r.servers[n] }
+
+// node is the server of the i-th node, counted round.
+func (r *replicas) node(i int) *testserver.Server { return r.servers[r.Nodes[i%len(r.Nodes)]] }
+
+// follower returns a node that does not lead, and the leader.
+func (r *replicas) follower() (follower, leader *testcluster.Node) {
+	r.t.Helper()
+	r.Ready()
+	leader = r.Leader()
+	return r.Follower(leader), leader
+}
+
+// cutOff runs fn while a node reaches no other and knows it; all are ready again afterwards.
+func (r *replicas) cutOff(n *testcluster.Node, fn func()) {
+	r.t.Helper()
+	r.Isolate(n, true)
+	defer func() {
+		r.Isolate(n, false)
+		r.Ready()
+	}()
+	testcluster.Eventually(r.t, n.Name+" misses its leader", func() bool {
+		_, known := n.Store.Leader()
+		return !known
+	})
+	fn()
+}
+
+// restart stops a node with its server and starts both again; meanwhile runs in between.
+func (r *replicas) restart(n *testcluster.Node, meanwhile func()) {
+	r.t.Helper()
+	r.servers[n].Stop()
+	n.Stop()
+	meanwhile()
+	n.Start()
+	r.Ready()
+	r.servers[n] = testserver.StartOn(r.t, n.Store, quiet)
+}
