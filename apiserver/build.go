@@ -128,7 +128,7 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 		admin.Register(adder(f.table), s.cfg.Cluster)
 	}
 	documents.Register(adder(f.table), s.dynamic.documents)
-	registerPaths(adder(f.table), s.cfg.Gatherer)
+	registerPaths(adder(f.table), s.cfg.Gatherer, catalog)
 	return registerOpen(adder(f.open), s.health, s.cfg.Build)
 }
 

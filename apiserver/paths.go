@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"quorate/apiserver/protofile"
 	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
 )
 
 // version is the document at /version (semantics L12). major and minor are those of the API that clients compare with.
@@ -57,8 +60,13 @@ func semverText(s string) string {
 	return string(out)
 }
 
+// protoPath is where the protobuf definitions of all kinds are (B20).
+const protoPath = "/openapi/proto"
+
 // ownPaths are those of the server itself, for the index of all paths.
-func ownPaths() []string { return []string{"/healthz", "/livez", "/metrics", "/readyz", "/version"} }
+func ownPaths() []string {
+	return []string{"/healthz", "/livez", "/metrics", protoPath, "/readyz", "/version"}
+}
 
 // registerOpen adds the paths that need no credentials.
 func registerOpen(add func(method, path string, e *route.Endpoint), h *health, build Build) error {
@@ -72,13 +80,25 @@ func registerOpen(add func(method, path string, e *route.Endpoint), h *health, b
 }
 
 // registerPaths adds the paths of the server itself that need credentials.
-func registerPaths(add func(method, path string, e *route.Endpoint), g prometheus.Gatherer) {
+func registerPaths(add func(method, path string, e *route.Endpoint), g prometheus.Gatherer, catalog *schema.Catalog) {
 	metrics := promhttp.HandlerFor(g, promhttp.HandlerOpts{})
 	add(http.MethodGet, "/metrics", &route.Endpoint{
 		Verb: route.VerbGet, Class: route.ClassRead,
 		Serve: func(c *route.Call) error {
 			metrics.ServeHTTP(c.W, c.R)
 			return nil
+		},
+	})
+	// Few ask for it, so it is written when the first one does.
+	bundle := sync.OnceValues(func() ([]byte, error) { return protofile.Bundle(catalog) })
+	add(http.MethodGet, protoPath, &route.Endpoint{
+		Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true,
+		Serve: func(c *route.Call) error {
+			text, err := bundle()
+			if err != nil {
+				return err
+			}
+			return c.Text(text)
 		},
 	})
 	registerProfiles(add)

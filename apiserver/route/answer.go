@@ -23,11 +23,14 @@ const (
 // Header values are shared by all answers: net/http reads them only.
 type headerValues struct {
 	content, stream [negotiate.Forms][]string
+	text            []string
 	gzip, vary      []string
 }
 
 func newHeaderValues() headerValues {
-	v := headerValues{gzip: []string{"gzip"}, vary: []string{"Accept-Encoding"}}
+	v := headerValues{
+		text: []string{"text/plain; charset=utf-8"}, gzip: []string{"gzip"}, vary: []string{"Accept-Encoding"},
+	}
 	for f := range negotiate.Form(negotiate.Forms) {
 		v.content[f], v.stream[f] = []string{f.ContentType()}, []string{f.StreamType()}
 	}
@@ -66,8 +69,11 @@ func (c *Call) Document(code int, document []byte, form negotiate.Form) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(code, body, form)
+	return c.answer(code, body, values.content[form])
 }
+
+// Text answers with plain text, whatever the client would rather have: there is no other form of it.
+func (c *Call) Text(body []byte) error { return c.answer(http.StatusOK, body, values.text) }
 
 // Status answers with a Status in the form chosen (I32).
 func (c *Call) Status(code int, s *status.Status, form negotiate.Form) error {
@@ -75,14 +81,14 @@ func (c *Call) Status(code int, s *status.Status, form negotiate.Form) error {
 	if err != nil {
 		return err
 	}
-	return c.answer(code, body, form)
+	return c.answer(code, body, values.content[form])
 }
 
-func (c *Call) answer(code int, body []byte, form negotiate.Form) error {
+func (c *Call) answer(code int, body []byte, contentType []string) error {
 	h := c.W.Header()
-	h["Content-Type"] = values.content[form]
+	h["Content-Type"] = contentType
 	if len(body) > gzipFrom && negotiate.TakesGzip(c.R) {
-		out := c.Stream(form)
+		out := c.stream(contentType)
 		out.code, out.Buf = code, body
 		return out.Close()
 	}

@@ -19,17 +19,19 @@ const chunkBytes = 64 << 10
 type Stream struct {
 	Buf []byte
 
-	call    *Call
-	form    negotiate.Form
-	code    int
-	limit   int
-	started bool
-	gzip    *gzip.Writer
+	call        *Call
+	contentType []string
+	code        int
+	limit       int
+	started     bool
+	gzip        *gzip.Writer
 }
 
 // Stream begins a long answer.
-func (c *Call) Stream(form negotiate.Form) *Stream {
-	s := &Stream{call: c, form: form, code: http.StatusOK, limit: chunkBytes}
+func (c *Call) Stream(form negotiate.Form) *Stream { return c.stream(values.content[form]) }
+
+func (c *Call) stream(contentType []string) *Stream {
+	s := &Stream{call: c, contentType: contentType, code: http.StatusOK, limit: chunkBytes}
 	if negotiate.TakesGzip(c.R) {
 		s.limit = gzipFrom // whether to compress is decided when the size is known to be over it
 	}
@@ -66,7 +68,7 @@ func (s *Stream) Close() error {
 // whole writes an answer that fitted into the buffer.
 func (s *Stream) whole() error {
 	s.started = true
-	s.call.W.Header()["Content-Type"] = values.content[s.form]
+	s.call.W.Header()["Content-Type"] = s.contentType
 	s.call.W.WriteHeader(s.code)
 	_, err := s.call.W.Write(s.Buf)
 	return err
@@ -93,7 +95,7 @@ func (s *Stream) start() error {
 		return err
 	}
 	h := s.call.W.Header()
-	h["Content-Type"] = values.content[s.form]
+	h["Content-Type"] = s.contentType
 	if s.limit == gzipFrom {
 		h["Content-Encoding"], h["Vary"] = values.gzip, values.vary
 		compressed, err := gzip.NewWriterLevel(s.call.W, gzip.BestSpeed)

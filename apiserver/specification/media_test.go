@@ -79,6 +79,22 @@ var mediaRows = []row{
 			}
 		}
 	}},
+	{"B20", func(t *testing.T, s *testserver.Server) {
+		// The definitions that clients of protobuf are made from.
+		a := s.Do("GET", "/openapi/proto", "")
+		for _, text := range []string{`syntax = "proto2";`, "message ConfigMap {", "message ConfigMapList {", "message Unknown {"} {
+			if !strings.Contains(ok(t, a), text) {
+				t.Errorf("no %q", text)
+			}
+		}
+		if ct := a.Header.Get("Content-Type"); ct != "text/plain; charset=utf-8" {
+			t.Errorf("Content-Type %s", ct)
+		}
+		refusal(t, s.Do("GET", "/openapi/proto", "", "Authorization: "), http.StatusUnauthorized, "Unauthorized")
+		if !strings.Contains(ok(t, s.Do("GET", "/", "")), `"/openapi/proto"`) {
+			t.Error("the index of paths lacks /openapi/proto")
+		}
+	}},
 	{"§4.3-produces", func(t *testing.T, s *testserver.Server) {
 		ns := oneConfigMap(t, s)
 		// Every operation but watch: create, read, list, replace, delete, and a refusal.
@@ -110,6 +126,20 @@ var mediaRows = []row{
 		if a := s.Do("GET", "/api", "", "Accept: "+asKubernetes+",application/json"); a.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("/api: %d, %v", a.Code, a.Header)
 		}
+	}},
+	{"B21", func(t *testing.T, s *testserver.Server) {
+		ok(t, s.Do("POST", collection("ThirdPartyResource", ""), minimal("ThirdPartyResource", "", "media-type.b21.example.com")))
+		const path = "/apis/b21.example.com/v1/namespaces/default/mediatypes"
+		body := `{"kind":"MediaType","apiVersion":"b21.example.com/v1","metadata":{"name":"m"}}`
+		ok(t, s.Do("POST", path, body))
+		for _, p := range []string{path, path + "/m", path + "?watch=true"} {
+			expect(t, s.Do("GET", p, "", "Accept: "+asPlatform), 406, "NotAcceptable", "only the following media types are accepted: application/json")
+		}
+		if a := s.Do("GET", path+"/m", "", "Accept: "+asKubernetes+",application/json"); a.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("code %d, %v", a.Code, a.Header)
+		}
+		sent := string(schema.AppendEnvelope(nil, "b21.example.com/v1", "MediaType", nil))
+		refusal(t, s.Do("POST", path, sent, "Content-Type: "+asPlatform), 415, "UnsupportedMediaType")
 	}},
 	{"B22", func(t *testing.T, s *testserver.Server) {
 		path := item("ConfigMap", oneConfigMap(t, s), "m")
