@@ -124,6 +124,7 @@ func BenchmarkMergePatch(b *testing.B) {
 	var n atomic.Int64
 	b.ReportAllocs()
 	b.SetParallelism(16)
+	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			w, i := newSink(), n.Add(1)
@@ -144,6 +145,7 @@ func BenchmarkReplace(b *testing.B) {
 	var n atomic.Int64
 	b.ReportAllocs()
 	b.SetParallelism(16)
+	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			w, i := newSink(), n.Add(1)

@@ -175,3 +175,46 @@ func BenchmarkMatches(b *testing.B) {
 		s.Matches(o)
 	}
 }
+
+func TestHidden(t *testing.T) {
+	t.Parallel()
+	labels, fields := map[string]string{"app": "web"}, map[string]string{"status.phase": "Running"}
+	shown := object("ns", "p", labels, fields)
+	hidden := object("ns", "p", labels, fields)
+	hidden.Fields = selector.Hide(hidden.Fields)
+	bare := object("ns", "p", nil, nil)
+	bare.Fields = selector.Hide("")
+	for _, tc := range []struct {
+		row, labels, fields         string
+		shown, hidden, hiddenIsSeen bool
+	}{
+		{"C44 everything", "", "", true, false, true},
+		{"C44 by label", "app=web", "", true, false, true},
+		{"C44 by another label", "app=db", "", false, false, false},
+		{"C44 by field", "", "status.phase=Running", true, false, true},
+		{"C44 by another field", "", "status.phase=Failed", false, false, false},
+		{"C44 by name", "", "metadata.name=p", true, false, true},
+	} {
+		t.Run(tc.row, func(t *testing.T) {
+			t.Parallel()
+			s, err := selector.Parse(tc.labels, tc.fields, pods())
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := selector.WithHidden(s)
+			if s.Matches(shown) != tc.shown || all.Matches(shown) != tc.shown {
+				t.Errorf("shown: %v, %v", s.Matches(shown), all.Matches(shown))
+			}
+			if s.Matches(hidden) != tc.hidden || all.Matches(hidden) != tc.hiddenIsSeen {
+				t.Errorf("hidden: %v, %v", s.Matches(hidden), all.Matches(hidden))
+			}
+			if s.Matches(bare) {
+				t.Error("a hidden object without fields matches")
+			}
+		})
+	}
+	named, ok := selector.Named(selector.WithHidden(nil), "p")
+	if !ok || !named.Matches(hidden) {
+		t.Error("D32: a name forgets that hidden objects are asked for")
+	}
+}
