@@ -13,7 +13,7 @@ import (
 )
 
 // sweepParallel is how many deletes a sweep has under way. They share disk writes, and leave room for clients' own.
-const sweepParallel = 64
+const sweepParallel = 128
 
 // Sweep deletes the objects of a kind that a state has, in one namespace or ("") all of them, as a client would in the
 // background: grace periods and finalizers hold. It returns how many there were: until none are seen, some may be left.

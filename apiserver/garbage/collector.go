@@ -20,7 +20,7 @@ const (
 	// batch is how many objects are looked at against one confirmed state.
 	batch = 256
 	// parallel is how many writes are under way: they share disk writes, and leave room for clients' own.
-	parallel = 64
+	parallel = 128
 )
 
 // Store is what the collector works on.

@@ -17,6 +17,7 @@ import (
 	"quorate/apiserver"
 	"quorate/apiserver/auth"
 	"quorate/raftstore"
+	"quorate/raftstore/testcluster"
 )
 
 // wait bounds everything that tests wait for.
@@ -51,9 +52,15 @@ func Start(t testing.TB, configure func(cfg *apiserver.Config)) *Server {
 // StartReplicas runs the servers of a cluster of so many nodes.
 func StartReplicas(t testing.TB, count int, configure func(cfg *apiserver.Config)) []*Server {
 	t.Helper()
-	var servers []*Server
-	for _, store := range OpenStores(t, count) {
-		servers = append(servers, start(t, store, configure))
+	return StartOnNodes(t, testcluster.New(t, count, nil).Nodes, configure)
+}
+
+// StartOnNodes runs the servers of all nodes of a cluster.
+func StartOnNodes(t testing.TB, nodes []*testcluster.Node, configure func(cfg *apiserver.Config)) []*Server {
+	t.Helper()
+	servers := make([]*Server, len(nodes))
+	for i, n := range nodes {
+		servers[i] = start(t, n.Store, configure)
 	}
 	for _, s := range servers { // the leader's makes what all wait for
 		s.ready()
