@@ -5,6 +5,7 @@ go 1.26.0
 replace quorate => ../../..
 
 require (
+	github.com/evanphx/json-patch/v5 v5.9.11
 	go.uber.org/goleak v1.3.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2

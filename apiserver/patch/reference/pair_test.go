@@ -72,8 +72,20 @@ type common struct {
 	strict reflect.StructField
 }
 
+// fieldsOf holds the fields of all pairs met: finding them takes reflection.
+var fieldsOf sync.Map
+
 // fields returns the common fields of messages.
 func (p pair) fields() []common {
+	if known, ok := fieldsOf.Load(p); ok {
+		return known.([]common)
+	}
+	fields := p.findFields()
+	fieldsOf.Store(p, fields)
+	return fields
+}
+
+func (p pair) findFields() []common {
 	stock := map[string]reflect.StructField{}
 	flatten(p.stock, stock)
 	var out []common
