@@ -202,6 +202,30 @@ func TestProtobufFromStored(t *testing.T) {
 	}
 }
 
+// TestProtobufAllocations pins the read path: writing into a buffer with room makes nothing, and reading a few dozen chunks.
+func TestProtobufAllocations(t *testing.T) {
+	k := engine(t).Kind("/api/v1", "pods")
+	stored := create(t, k, paddedPod()).Value
+	o, err := k.DecodeStored(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst := o.AppendProtobuf(nil)
+	raw := bytes.Clone(dst)
+	for name, tc := range map[string]struct {
+		most float64
+		run  func()
+	}{
+		"encode":      {0, func() { o.AppendProtobuf(dst[:0]) }},
+		"decode":      {50, func() { _, _ = k.DecodeProtobuf(raw) }},
+		"from_stored": {50, func() { _, _ = k.ProtobufFromStored(dst[:0], stored) }},
+	} {
+		if got := testing.AllocsPerRun(20, tc.run); got > tc.most {
+			t.Errorf("%s: %v allocations, more than %v", name, got, tc.most)
+		}
+	}
+}
+
 func TestProtobufNumbersAreChecked(t *testing.T) {
 	for name, tc := range map[string]struct{ from, to, want string }{
 		"twice":     {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 1}", "two fields have the protobuf number 1"},
