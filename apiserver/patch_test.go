@@ -54,6 +54,7 @@ func TestPatch(t *testing.T) {
 		{"F36 strict", cms + "/m?fieldValidation=Strict", mergePatch, `{"odd":{"b":1}}`, want{422, "Invalid", `strict decoding error: unknown field \"odd\"`, []string{`"field":"patch"`}}},
 		{"F37 strict", cms + "/m?fieldValidation=Strict", mergePatch, `{"data":{"k":"v","k":"v"}}`, want{422, "Invalid", "duplicate field", []string{`"field":"patch"`}}},
 		{"F38 dry run", cms + "/m?dryRun=All", mergePatch, `{"data":{"k":"dry"}}`, want{code: 200, body: []string{`"k":"dry"`, `"resourceVersion":"` + live + `"`}}},
+		{"A61 media type before size", cms + "/m", "Content-Type: text/plain", strings.Repeat("x", 4<<20), want{415, "UnsupportedMediaType", "", nil}},
 		{"A61 options before the body", cms + "/m?dryRun=x", mergePatch, `{`, want{422, "Invalid", "", nil}},
 	} {
 		t.Run(tc.row, func(t *testing.T) {
