@@ -48,7 +48,11 @@ func (c *Call) Form() (negotiate.Form, error) {
 	if c.R.URL.RawQuery == "" {
 		return negotiate.Answer(c.R, nil, protobuf)
 	}
-	return negotiate.Answer(c.R, c.Query(), protobuf)
+	form, err := negotiate.Answer(c.R, c.Query(), protobuf)
+	if err == nil {
+		_, err = c.Query().Bool("pretty") // A57
+	}
+	return form, err
 }
 
 // StreamForm chooses the form of a watch stream.

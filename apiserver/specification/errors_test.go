@@ -79,9 +79,10 @@ var errorRows = []row{
 			checkSubject(t, refusal(t, a, 409, "Conflict"), "apps", "statefulsets", "w")
 		}
 	}},
-	{"I9", func(t *testing.T, s *testserver.Server) {
+	{"I9 Z17", func(t *testing.T, s *testserver.Server) {
 		a := s.Do("GET", "/api/v1/nodes?continue=bogus", "")
-		if st := refusal(t, a, 410, "Expired"); len(st.Details.Causes) != 1 || st.Details.Causes[0].Reason != "ResourceExpired" {
+		st := refusal(t, a, 410, "Expired")
+		if len(st.Details.Causes) != 1 || st.Details.Causes[0].Reason != "ResourceExpired" || !strings.Contains(st.Message, "ResourceExpired") {
 			t.Error(a.Body)
 		}
 	}},
