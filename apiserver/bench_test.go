@@ -96,6 +96,12 @@ func BenchmarkList(b *testing.B) {
 	b.Run("10000/selector_1_percent", func(b *testing.B) {
 		serve(b, s, "/api/v1/namespaces/default/configmaps?resourceVersion=0&labelSelector=grp%3Dg1", 100<<10)
 	})
+	b.Run("10000/selector_1_percent_in_pages", func(b *testing.B) {
+		serve(b, s, "/api/v1/namespaces/default/configmaps?limit=500&labelSelector=grp%3Dg1", 100<<10)
+	})
+	b.Run("10000/page_of_500", func(b *testing.B) {
+		serve(b, s, "/api/v1/namespaces/default/configmaps?limit=500", 512<<10)
+	})
 }
 
 func BenchmarkCreate(b *testing.B) {

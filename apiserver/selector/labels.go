@@ -30,6 +30,7 @@ type labelTerm struct {
 	compare comparison
 	values  []string // sorted; of in and notIn
 	number  int64    // of greater and less
+	trace   string   // without it in an object's labels the term does not match; "" when there is no such text
 }
 
 // requirementError begins every complaint about a label selector (C7).
@@ -61,6 +62,9 @@ func newLabelTerm(r *labels.Requirement) (labelTerm, error) {
 	switch r.Operator() {
 	case selection.In, selection.Equals, selection.DoubleEquals:
 		t.compare = in
+		if len(t.values) == 1 {
+			t.trace = trace(t.key, t.values[0])
+		}
 	case selection.NotIn, selection.NotEquals:
 		t.compare = notIn
 	case selection.Exists:
@@ -83,8 +87,17 @@ func newLabelTerm(r *labels.Requirement) (labelTerm, error) {
 	return t, nil
 }
 
+// trace is how a pair looks within attributes. Most objects of a walk lack it, and to search for it is far quicker than to take
+// the attributes apart (BenchmarkWalk); what has it may still be something else.
+func trace(name, value string) string {
+	return string(state.NewAttributes(map[string]string{name: value}))
+}
+
 // matches compares one label. Objects without the label match the negative operators only (C6).
 func (t *labelTerm) matches(labels state.Attributes) bool {
+	if !strings.Contains(string(labels), t.trace) {
+		return false
+	}
 	value, ok := labels.Get(t.key)
 	switch t.compare {
 	case exists:

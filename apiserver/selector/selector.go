@@ -2,6 +2,7 @@ package selector
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/selection"
@@ -44,8 +45,27 @@ type keyTerm struct {
 }
 
 type fieldTerm struct {
-	name string
+	name  string
+	trace string // as a label's
 	keyTerm
+}
+
+// newFieldTerm: an empty value is compared with fields that are missing too (C19), and so leaves no trace.
+func newFieldTerm(name string, compared keyTerm) fieldTerm {
+	t := fieldTerm{name: name, keyTerm: compared}
+	if !t.negate && t.value != "" {
+		t.trace = trace(name, t.value)
+	}
+	return t
+}
+
+// matches compares one field.
+func (t *fieldTerm) matches(fields state.Attributes) bool {
+	if !strings.Contains(string(fields), t.trace) {
+		return false
+	}
+	value, _ := fields.Get(t.name)
+	return t.keyTerm.matches(value)
 }
 
 func (t keyTerm) matches(value string) bool { return (value == t.value) != t.negate }
@@ -111,7 +131,7 @@ func (s *Selector) parseFields(text string, allowed *Fields) error {
 		case namespaceField:
 			s.namespace = append(s.namespace, term)
 		default:
-			s.fields = append(s.fields, fieldTerm{name: name, keyTerm: term})
+			s.fields = append(s.fields, newFieldTerm(name, term))
 		}
 	}
 	return nil
@@ -171,8 +191,7 @@ func (s *Selector) Matches(o *state.Object) bool {
 		}
 	}
 	for i := range s.fields {
-		value, _ := o.Fields.Get(s.fields[i].name)
-		if !s.fields[i].keyTerm.matches(value) { // a missing field compares as empty (C19)
+		if !s.fields[i].matches(o.Fields) {
 			return false
 		}
 	}
