@@ -30,10 +30,11 @@ func (m *Message) DecodeProtobuf(raw []byte) (*Value, error) {
 // protoDecoder reads one protobuf document; it shares its chunks, path and bounds with the decoder of JSON.
 type protoDecoder struct {
 	decoder
+	mixed map[*box]bool // maps to sort when all is read: once each, however often a document goes on with them
 }
 
 func newProtoDecoder(raw []byte) *protoDecoder {
-	d := &protoDecoder{decoder{scanner: scanner{s: string(raw)}}}
+	d := &protoDecoder{decoder: decoder{scanner: scanner{s: string(raw)}}}
 	d.path = d.pathRoom[:0]
 	return d
 }
@@ -43,6 +44,9 @@ func (d *protoDecoder) document(m *Message) (*Value, error) {
 	v := d.value(m.typ)
 	if err := d.message(v, len(d.s), 0); err != nil {
 		return nil, err
+	}
+	for b := range d.mixed {
+		d.sortMap(b) // of equal keys the last entry counts
 	}
 	return v, nil
 }
@@ -65,7 +69,6 @@ func (d *protoDecoder) fields(v *Value, w *wireMessage, end, depth int) error {
 	if depth > maxDepth {
 		return d.broken("exceeded max depth", d.pos)
 	}
-	unsorted := false
 	for at := 0; d.pos < end; {
 		key, err := d.key(end)
 		if err != nil {
@@ -80,9 +83,7 @@ func (d *protoDecoder) fields(v *Value, w *wireMessage, end, depth int) error {
 			err = d.wrapper(v, f, key, end, depth)
 		default:
 			d.path = append(d.path, decodeStep{name: f.field.Name, index: -1})
-			var mixed bool
-			mixed, err = d.field(v, f, key, end, depth)
-			unsorted = unsorted || mixed
+			err = d.field(v, f, key, end, depth)
 		}
 		if err != nil {
 			return err
@@ -90,9 +91,6 @@ func (d *protoDecoder) fields(v *Value, w *wireMessage, end, depth int) error {
 		if f != nil && f.inside == nil {
 			d.path = d.path[:len(d.path)-1]
 		}
-	}
-	if unsorted {
-		d.sortMaps(v, w)
 	}
 	return nil
 }
@@ -106,29 +104,28 @@ func (d *protoDecoder) wrapper(v *Value, f *wireField, key uint64, end, depth in
 	return d.fields(v, f.inside, stop, depth+1)
 }
 
-// field reads a field; of lists and maps all items that follow each other. It reports a map that is to be sorted when the message
-// is read.
-func (d *protoDecoder) field(v *Value, f *wireField, key uint64, end, depth int) (unsorted bool, err error) {
+// field reads a field; of lists and maps all items that follow each other.
+func (d *protoDecoder) field(v *Value, f *wireField, key uint64, end, depth int) error {
 	t, slot := f.field.Type, &v.box.kids[f.field.index]
 	switch {
 	case f.field.Spec.ProtoListWrapper:
-		return false, d.wrappedList(slot, t, key, end, depth)
+		return d.wrappedList(slot, t, key, end, depth)
 	case t.Form == FormList:
-		return false, d.readItems(slot, t, key, end, depth)
+		return d.readItems(slot, t, key, end, depth)
 	case t.Form == FormMap:
 		return d.entries(slot, t, key, end, depth)
 	case t.Form == FormMessage:
-		return false, d.inner(slot, f, key, end, depth)
+		return d.inner(slot, f, key, end, depth)
 	}
 	got, err := d.scalar(t, key, end, depth)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if !f.field.pointer && t.Form != FormBytes && got.IsEmpty() {
 		got = nil // what upstream writes for nothing
 	}
 	*slot = got
-	return false, nil
+	return nil
 }
 
 // inner reads a message in a field. One by value in which nothing is set is what upstream writes for nothing.
@@ -278,26 +275,33 @@ func (d *protoDecoder) element(t *Type, key uint64, end, depth int) (*Value, err
 }
 
 // entries reads the entries that follow each other here, and adds them to the map.
-func (d *protoDecoder) entries(slot **Value, t *Type, key uint64, end, depth int) (unsorted bool, err error) {
+func (d *protoDecoder) entries(slot **Value, t *Type, key uint64, end, depth int) (err error) {
 	b, base, named := d.list(slot, t).box, len(d.items), len(d.names)
+	sorted := len(b.kids) == 0
 	for more := true; more; key, more, err = d.again(key, end) {
 		name, item, err := d.entry(t.elem, key, end, depth)
 		if err != nil {
-			return false, err
+			return err
 		}
-		unsorted = unsorted || len(d.names) > named && d.names[len(d.names)-1] >= name
+		sorted = sorted && (len(d.names) == named || d.names[len(d.names)-1] < name)
 		d.names, d.items = append(d.names, name), append(d.items, item)
 	}
 	if err != nil {
-		return false, err
+		return err
+	}
+	if !sorted {
+		if d.mixed == nil {
+			d.mixed = map[*box]bool{}
+		}
+		d.mixed[b] = true
 	}
 	if len(b.kids) == 0 {
 		b.kids, b.keys = d.takeItems(base), d.takeNames(named)
-		return unsorted, nil
+		return nil
 	}
 	b.kids, b.keys = append(b.kids, d.items[base:]...), append(b.keys, d.names[named:]...)
 	d.items, d.names = d.items[:base], d.names[:named]
-	return true, nil
+	return nil
 }
 
 // entry reads the message that protobuf makes of a map entry. What it leaves out is empty.
@@ -330,17 +334,4 @@ func (d *protoDecoder) entry(elem *Type, key uint64, end, depth int) (name strin
 		item = elem.New()
 	}
 	return name, item, nil
-}
-
-// sortMaps sorts the maps of v that w lays out; of equal keys the last entry counts.
-func (d *protoDecoder) sortMaps(v *Value, w *wireMessage) {
-	for i := range w.fields {
-		f := &w.fields[i]
-		if f.inside != nil || f.field.Type.Form != FormMap {
-			continue
-		}
-		if table := v.box.kids[f.field.index]; table != nil {
-			d.sortMap(table.box)
-		}
-	}
 }

@@ -202,6 +202,19 @@ func TestProtobufFromStored(t *testing.T) {
 	}
 }
 
+// TestProtobufGoesOnWithMaps_B20: a body that gives one map in very many pieces costs no more than its size.
+func TestProtobufGoesOnWithMaps_B20(t *testing.T) {
+	const pieces = 100_000
+	var raw []byte
+	for i := range pieces {
+		raw = append(raw, sized(1, sized(12, sized(1, itoa(pieces-i)), sized(2, "v")))...)
+	}
+	o, err := engine(t).Kind("/api/v1", "configmaps").DecodeProtobuf(raw)
+	if err != nil || o.Annotations().Len() != pieces || o.Annotations().Get("77").Str() != "v" {
+		t.Error(o.Annotations().Len(), err)
+	}
+}
+
 // TestProtobufAllocations pins the read path: writing into a buffer with room makes nothing, and reading a few dozen chunks.
 func TestProtobufAllocations(t *testing.T) {
 	k := engine(t).Kind("/api/v1", "pods")
