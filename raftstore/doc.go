@@ -6,6 +6,9 @@
 // of four things: applied, refused (the errors of package state), surely not applied (ErrUnavailable, ErrClosed, ErrTooLarge),
 // or unknown (ErrUnknownOutcome), and a write is never proposed again after the last.
 //
+// A pin is a log entry that changes nothing: all nodes keep the state of exactly its index for a while (Pin, Retained), and one
+// that lost it reads it from the others (Elsewhere).
+//
 // Open restores the state and starts the Raft library; Run owns all goroutines of this package and closes everything in order;
 // Close is for a store that is never run. The machine is called by Raft's own goroutine alone. DESIGN.md tells why things are
 // as they are.
