@@ -83,7 +83,7 @@ func (p *Patch) Problems() []string { return p.problems }
 // result is valid JSON, and may be no object of the kind (F26).
 //
 // Errors: 422 when the patch does not fit the document (F8, F9, F23, F24), 400 for malformed directives (F21–F23), 413 for a patch
-// that takes too much work, 415 for a strategic merge patch of a kind that has no schema (F25).
+// that takes too much work (F11), 415 for a strategic merge patch of a kind that has no schema (F25).
 func (p *Patch) Apply(k *schema.Kind, document []byte) ([]byte, error) {
 	text := string(document)
 	if p.kind == JSON {

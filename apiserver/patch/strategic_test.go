@@ -1,6 +1,7 @@
 package patch_test
 
 import (
+	"strings"
 	"testing"
 
 	"quorate/apiserver/patch"
@@ -136,6 +137,21 @@ func TestStrategicPatchRefuses(t *testing.T) {
 			requireCode(t, tc.code, err)
 		})
 	}
+}
+
+// TestStrategicPatchIsBounded_F11: many small items of a patch that each merge into a large one.
+func TestStrategicPatchIsBounded_F11(t *testing.T) {
+	t.Parallel()
+	document := `{"spec":{"containers":[{"name":"a","image":"` + strings.Repeat("x", 1<<20) + `"}]}}`
+	items := func(n int) string {
+		return `{"spec":{"containers":[` + strings.TrimSuffix(strings.Repeat(`{"name":"a"},`, n), ",") + `]}}`
+	}
+	k := kind(t, "/api/v1", "pods")
+	if got, err := apply(k, patch.Strategic, document, items(10)); err != nil || got != document {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	_, err := apply(k, patch.Strategic, document, items(1000))
+	requireCode(t, 413, err)
 }
 
 func TestStrategicPatchOfOtherKinds(t *testing.T) {

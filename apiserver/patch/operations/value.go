@@ -130,8 +130,8 @@ func (v *value) append(out []byte, depth int) (_ []byte, ok bool) {
 	return append(out, v.text...), true
 }
 
-// equal compares as RFC 6902 §4.6 says: members in any order, strings by what they stand for, numbers by their value. ok is false
-// for what is nested too deep.
+// equal compares as RFC 6902 §4.6 says: members in any order, strings by what they stand for, numbers by their value. What
+// is nested too deep equals nothing.
 func (v *value) equal(w *value, depth int) bool {
 	form := v.form()
 	if form != w.form() || depth > tree.MaxDepth {
@@ -166,11 +166,22 @@ func (v *value) equal(w *value, depth int) bool {
 		}
 		return true
 	case tree.String:
-		return tree.Unquote(v.text) == tree.Unquote(w.text)
+		return v.text == w.text || sameString(v.text, w.text)
 	case tree.Number:
 		return v.text == w.text || sameNumber(v.text, w.text)
 	}
 	return v.text == w.text
+}
+
+// maxEscape is how many bytes may stand for one: \u0061.
+const maxEscape = 6
+
+// sameString compares strings that are written differently. Lengths come first, so that the work is in proportion to the patch.
+func sameString(a, b string) bool {
+	if len(a) > maxEscape*len(b) || len(b) > maxEscape*len(a) {
+		return false
+	}
+	return tree.Unquote(a) == tree.Unquote(b)
 }
 
 // sameNumber compares numbers that are written differently. Whole numbers without exponent are the same only when their texts are;

@@ -150,6 +150,9 @@ func (at place) mergeItems(live []item, patch []tree.Node) ([]item, error) {
 		key := at.keyOf(p.Text)
 		where, found := places[key]
 		if found && !replace {
+			if err := at.spend(len(out[where].text)); err != nil {
+				return nil, err
+			}
 			text, _, err := at.item().object(nil, out[where].text, 0, p)
 			if err != nil {
 				return nil, err

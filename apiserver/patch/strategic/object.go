@@ -12,7 +12,7 @@ func Append(out []byte, document string, p *tree.Node, m *schema.Message) ([]byt
 	if tree.FormOf(document[i:]) != tree.Object {
 		document, i = "{}", 0
 	}
-	out, _, err := place{typ: m.Type()}.object(out, document, i, p)
+	out, _, err := place{typ: m.Type(), work: new(int)}.object(out, document, i, p)
 	return out, err
 }
 

@@ -16,7 +16,12 @@ type place struct {
 	merge   bool         // items of the list merge, by key or as a set
 	replace bool         // the value is replaced as a whole
 	key     []string     // the path of the merge key in an item; none for a list of primitives
+	work    *int         // bytes of merged items so far, in the whole patch
 }
+
+// maxWork bounds the work of one patch: each item of it that has the key of a large live item makes a copy of that, so that a
+// small patch could keep a processor busy for minutes. Honest ones merge each item once.
+const maxWork = 64 << 20
 
 // below returns the place of a member.
 func (at place) below(name string) place {
@@ -25,17 +30,17 @@ func (at place) below(name string) place {
 	}
 	switch at.typ.Form {
 	case schema.FormMap:
-		return place{name: name, typ: at.typ.Elem()}
+		return place{name: name, typ: at.typ.Elem(), work: at.work}
 	case schema.FormMessage:
 		if f := at.typ.Message().Field(name); f != nil {
-			return placeOf(f)
+			return placeOf(f, at.work)
 		}
 	}
 	return place{name: name}
 }
 
-func placeOf(f *schema.Field) place {
-	at := place{name: f.Name, typ: f.Type}
+func placeOf(f *schema.Field, work *int) place {
+	at := place{name: f.Name, typ: f.Type, work: work}
 	for strategy := range strings.SplitSeq(f.Spec.PatchStrategy, ",") {
 		at.merge = at.merge || strategy == "merge" && at.isList()
 		at.replace = at.replace || strategy == "replace"
@@ -50,7 +55,15 @@ func placeOf(f *schema.Field) place {
 }
 
 // item returns the place of a list's items.
-func (at place) item() place { return place{name: at.name, typ: at.typ.Elem()} }
+func (at place) item() place { return place{name: at.name, typ: at.typ.Elem(), work: at.work} }
+
+// spend counts work (F11).
+func (at place) spend(bytes int) error {
+	if *at.work += bytes; *at.work > maxWork {
+		return status.NewPatchTooLarge(at.named("the patch takes too much work: it merges large items too often"))
+	}
+	return nil
+}
 
 func (at place) isList() bool { return at.typ != nil && at.typ.Form == schema.FormList }
 

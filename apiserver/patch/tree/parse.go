@@ -21,10 +21,8 @@ var errTooDeep = errors.New("exceeded max depth")
 // Parse reads a patch. problems has a text for each name that an object gives twice (F37), at most a hundred and how many more.
 func Parse(body []byte) (n *Node, problems []string, err error) {
 	if !json.Valid(body) {
-		var any json.RawMessage
-		if err := json.Unmarshal(body, &any); err != nil {
-			return nil, nil, err
-		}
+		var raw json.RawMessage
+		return nil, nil, json.Unmarshal(body, &raw) // says what is wrong
 	}
 	p := parser{text: string(body)}
 	root, _ := p.node(Space(p.text, 0), 0)
