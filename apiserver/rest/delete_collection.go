@@ -76,7 +76,8 @@ func readSweepOptions(c *route.Call) (limit int64, within time.Duration, err err
 	return limit, within, nil
 }
 
-// run walks one state, which keeps in memory what was there already, and hands its objects on as deletes end.
+// run walks one state, which keeps in memory what was there already, and hands its objects on as deletes end. After an error it
+// waits for those under way, whose outcome is then known.
 func (w *sweep) run(ctx context.Context, limit int64) error {
 	sel, err := w.selector(w.c)
 	if err != nil {
@@ -86,13 +87,20 @@ func (w *sweep) run(ctx context.Context, limit int64) error {
 	if err != nil {
 		return err
 	}
-	writes, going := errgroup.WithContext(ctx)
+	var writes errgroup.Group
 	writes.SetLimit(collectionParallel)
+	var broken atomic.Bool
 	taken := int64(0)
 	w.walk(root, w.c.Namespace, sel, func(o *state.Object) bool {
-		writes.Go(func() error { return w.delete(going, o) })
+		writes.Go(func() error {
+			err := w.delete(ctx, o)
+			if err != nil {
+				broken.Store(true)
+			}
+			return err
+		})
 		taken++
-		return taken != limit && going.Err() == nil
+		return taken != limit && ctx.Err() == nil && !broken.Load()
 	})
 	if err := writes.Wait(); err != nil {
 		return err
@@ -132,7 +140,7 @@ func (w *sweep) delete(ctx context.Context, o *state.Object) error {
 	}
 }
 
-// failed says of an error how much was deleted before it (G32).
+// failed says of an error how much was deleted all the same (G32).
 func (w *sweep) failed(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, raftstore.ErrUnknownOutcome) {
 		err = status.NewTimeout()

@@ -36,6 +36,7 @@ var sections = []section{
 	{"Read", readRows},
 	{"Replace", slices.Concat(replaceRows, replaceFieldRows)},
 	{"Subresources", subresourceRows},
+	{"Patch", slices.Concat(patchRows, patchObjectRows)},
 	{"Initializers", initializerRows},
 	{"Bindings", bindingRows},
 	{"Create", slices.Concat(createRows, createMetadataRows, createBodyRows, createOptionRows)},
@@ -50,6 +51,13 @@ var sections = []section{
 	{"Watch", slices.Concat(watchRows, forgetfulRows)},
 	{"ThirdParty", thirdPartyRows},
 	{"Discovery", discoveryRows},
+	{"Kubectl", kubectlRows},
+	{"Operations", operationRows},
+	{"Delete", deleteRows},
+	{"DeleteCollection", deleteCollectionRows},
+	{"Garbage", garbageRows},
+	{"Succession", garbageReplicaRows},
+	{"Expiry", expiryRows},
 }
 
 // TestSpecification runs every row and accounts for all of them.
@@ -92,9 +100,9 @@ func TestSpecification(t *testing.T) {
 // account fails for rows with neither test nor reason, and prints how many there are by section.
 func account(t *testing.T, known map[string]string, covered map[string]bool, leftOut map[string]string) {
 	t.Helper()
-	type count struct{ rows, covered, left, open int }
+	type count struct{ rows, covered, left int }
 	counts := map[string]*count{}
-	for id := range known {
+	for id, title := range known {
 		part := partOf(id)
 		if counts[part] == nil {
 			counts[part] = &count{}
@@ -109,7 +117,7 @@ func account(t *testing.T, known map[string]string, covered map[string]bool, lef
 		case leftOut[id] != "":
 			c.left++
 		default:
-			c.open++
+			t.Errorf("row %s has neither a test nor a reason: %s", id, title)
 		}
 	}
 	for id := range leftOut {
@@ -126,10 +134,10 @@ func account(t *testing.T, known map[string]string, covered map[string]bool, lef
 	var all count
 	for _, part := range parts {
 		c := counts[part]
-		fmt.Fprintf(&b, "\n%-4s %3d rows, %3d covered, %3d left out, %3d open", part, c.rows, c.covered, c.left, c.open)
-		all.rows, all.covered, all.left, all.open = all.rows+c.rows, all.covered+c.covered, all.left+c.left, all.open+c.open
+		fmt.Fprintf(&b, "\n%-4s %3d rows, %3d covered, %3d left out", part, c.rows, c.covered, c.left)
+		all.rows, all.covered, all.left = all.rows+c.rows, all.covered+c.covered, all.left+c.left
 	}
-	fmt.Fprintf(&b, "\nall  %3d rows, %3d covered, %3d left out, %3d open", all.rows, all.covered, all.left, all.open)
+	fmt.Fprintf(&b, "\nall  %3d rows, %3d covered, %3d left out", all.rows, all.covered, all.left)
 	t.Log(b.String())
 }
 

@@ -266,11 +266,11 @@ func NewPatchTooLarge(why string) *Error {
 	return failure(http.StatusRequestEntityTooLarge, RequestEntityTooLarge, why, nil)
 }
 
-// NewPartial: a delete of a collection failed after some of its objects were deleted (G32). It is not to be repeated as if
+// NewPartial: a delete of a collection failed though some of its objects were deleted (G32). It is not to be repeated as if
 // nothing had been done.
 func NewPartial(cause *Error, deleted int64) *Error {
 	partial := *cause
-	partial.Status.Message = fmt.Sprintf("%s; %d objects were deleted before", cause.Status.Message, deleted)
+	partial.Status.Message = fmt.Sprintf("%s; %d objects were deleted", cause.Status.Message, deleted)
 	if d := cause.Status.Details; d != nil {
 		details := *d
 		details.RetryAfterSeconds = 0
