@@ -71,10 +71,11 @@ func anything(header []string) bool {
 // by a quality of 0 elsewhere.
 func accepted(header []string, o offer, stream bool) (Form, error) {
 	clauses, converted := parseAccept(strings.Join(header, ","))
+	left := o
 	for _, c := range clauses {
 		if c.quality == 0 {
 			if f, known := formOf(c.media); known {
-				o &^= 1 << f
+				left &^= 1 << f
 			}
 		}
 	}
@@ -83,7 +84,7 @@ func accepted(header []string, o offer, stream bool) (Form, error) {
 		if c.quality == 0 {
 			break
 		}
-		if f, ok := o.choose(c.media); ok {
+		if f, ok := left.choose(c.media); ok {
 			return f, nil
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -160,6 +162,36 @@ func TestChangesAreEncodedOnce(t *testing.T) {
 	}
 	if count(t, m.full) == 0 {
 		t.Error("the bound was not hit")
+	}
+}
+
+// TestSharedByMany: streams that send the same changes at the same time send the same bytes.
+func TestSharedByMany(t *testing.T) {
+	t.Parallel()
+	const streams, changes = 4, 50
+	st, _ := testStream(t, negotiate.Protobuf)
+	values := make([][]byte, changes)
+	for i := range values {
+		values[i] = configMap(strconv.Itoa(i))
+	}
+	var sent [streams][]byte
+	var group sync.WaitGroup
+	for i := range streams {
+		group.Go(func() {
+			for _, v := range values {
+				raw, err := st.streams.shared.encode(v, st.opts.Kind)
+				if err != nil {
+					t.Error(err)
+				}
+				sent[i] = append(sent[i], raw...)
+			}
+		})
+	}
+	group.Wait()
+	for i := range streams {
+		if len(sent[i]) == 0 || !bytes.Equal(sent[i], sent[0]) {
+			t.Errorf("stream %d sent %d bytes, another %d", i, len(sent[i]), len(sent[0]))
+		}
 	}
 }
 
