@@ -1,6 +1,7 @@
 package garbage
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -197,4 +198,30 @@ func (w *world) own(o *state.Object, r ref) *state.Object {
 	}
 	to.Make("blockOwnerDeletion").SetBool(r.blocks)
 	return w.mark(o, decoded)
+}
+
+// TestCollect_tries_again what failed, though changes never cease.
+func TestCollect_tries_again(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, catalogOf(t))
+	a := w.put("ConfigMap", "a", "a", nil)
+	b := w.put("ConfigMap", "a", "b", nil, w.to(a, false))
+	w.delete(a.Key, deletion.Background)
+	w.crash = 0
+	run := w.begin()
+	if err := run.collect(t.Context()); !errors.Is(err, errQuiet) || len(run.failed) != 1 {
+		t.Fatalf("%v, %d failed", err, len(run.failed))
+	}
+	w.crash = -1
+	run.seen-- // something has changed
+	if _, err := run.wait(t.Context()); err != nil || run.queue.len() != 0 {
+		t.Fatalf("%v, %d queued before their time", err, run.queue.len())
+	}
+	run.retryAt = run.retryAt.Add(-pollPause)
+	if _, err := run.wait(t.Context()); err != nil || run.queue.len() != 1 || len(run.failed) != 0 {
+		t.Fatalf("%v, %d queued", err, run.queue.len())
+	}
+	if err := run.workBatch(t.Context()); err != nil || w.root.Get(b.Key) != nil {
+		t.Fatalf("%v, %v", err, w.left())
+	}
 }

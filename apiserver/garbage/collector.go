@@ -83,7 +83,9 @@ type collection struct {
 	queue  *queue
 	kinds  *kinds
 	seen   uint64      // all changes up to it are in the graph
-	failed []state.Key // to be looked at again after a pause
+	failed []state.Key // to be looked at again at retryAt
+	// retryAt is a pause after the first of them failed.
+	retryAt time.Time
 }
 
 // collect takes in the state, and then its changes, and looks at what they concern. It returns only with an error.
@@ -121,19 +123,21 @@ func (c *collection) workBatch(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// wait returns the state when something has changed, or after a pause, when what has failed is queued again.
+// wait returns the state when something has changed, or after a pause. What has failed is queued again when its time has come.
 func (c *collection) wait(ctx context.Context) (*state.Root, error) {
 	waiting, cancel := context.WithTimeout(ctx, pollPause)
 	defer cancel()
 	root, err := c.store.View(waiting, raftstore.AtLeast(c.seen+1))
-	if err == nil || ctx.Err() != nil || waiting.Err() == nil {
-		return root, err
+	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
+		root, err = c.store.View(ctx, raftstore.Cached())
 	}
-	for _, key := range c.failed {
-		c.queue.add(key)
+	if !time.Now().Before(c.retryAt) {
+		for _, key := range c.failed {
+			c.queue.add(key)
+		}
+		c.failed = nil
 	}
-	c.failed = nil
-	return c.store.View(ctx, raftstore.Cached())
+	return root, err
 }
 
 // follow takes in all changes up to a state, at least.

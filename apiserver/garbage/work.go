@@ -49,6 +49,9 @@ func (c *collection) work(ctx context.Context, root *state.Root, keys []state.Ke
 			c.queue.add(keys[i])
 		default:
 			failure = err
+			if len(c.failed) == 0 {
+				c.retryAt = time.Now().Add(pollPause)
+			}
 			c.failed = append(c.failed, keys[i])
 			c.metrics.errors.Inc()
 		}

@@ -202,14 +202,18 @@ func (w *world) delete(key state.Key, policy deletion.Policy) {
 	}
 }
 
+// begin makes a new leader.
+func (w *world) begin() *collection {
+	return New(Config{
+		Store: w, Catalog: func() *schema.Catalog { return w.catalog },
+		Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+	}).begin()
+}
+
 // collect runs a new leader until nothing is left to do, or it is one no more.
 func (w *world) collect() (done bool) {
 	w.t.Helper()
-	c := New(Config{
-		Store: w, Catalog: func() *schema.Catalog { return w.catalog },
-		Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
-	})
-	run := c.begin()
+	run := w.begin()
 	if err := run.collect(context.Background()); !errors.Is(err, errQuiet) {
 		w.t.Fatalf("collect: %v", err)
 	}
