@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"quorate/apiserver/internal/testserver"
@@ -312,10 +313,12 @@ func expandFrom(s, prefix string) (paths []string, rest string) {
 	return paths, s
 }
 
-// schemaOf compiles the kinds as the server does.
+// loaded is the kinds as the server has them.
+var loaded = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, rules.Hooks()) })
+
 func schemaOf(t *testing.T) *schema.Catalog {
 	t.Helper()
-	cat, err := schema.Load(kinds.Files, rules.Hooks())
+	cat, err := loaded()
 	if err != nil {
 		t.Fatal(err)
 	}
