@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -80,7 +81,7 @@ func (t *Tokens) Encode(p Position, q *Query) string {
 
 // Decode reads a value that continues this query. The error is ErrUnknown or ErrExpired.
 func (t *Tokens) Decode(text string, q *Query, now time.Time) (Position, error) {
-	if len(text) > maxBytes {
+	if len(text) > maxBytes || strings.ContainsAny(text, "\r\n") { // line ends would be passed over
 		return Position{}, ErrUnknown
 	}
 	b, err := encoding().DecodeString(text)
