@@ -93,6 +93,7 @@ func (g generator) patchList(out map[string]any, f common, live []any, depth int
 	}
 	var patch []any
 	var kept []string
+	replaced := f.key != "" && g.chance(5)
 	for _, key := range g.some(3) {
 		item, have := byKey[key]
 		switch {
@@ -101,7 +102,7 @@ func (g generator) patchList(out map[string]any, f common, live []any, depth int
 		case g.chance(20):
 			patch = append(patch, map[string]any{f.key: f.keyValue(key), "$patch": "delete"})
 			continue
-		case have:
+		case have && !replaced:
 			changed := g.patch(f.below(), item.(map[string]any), depth+1)
 			if changed["$patch"] != nil {
 				changed = map[string]any{}
@@ -116,7 +117,7 @@ func (g generator) patchList(out map[string]any, f common, live []any, depth int
 		}
 		kept = append(kept, key)
 	}
-	if f.key != "" && g.chance(5) {
+	if replaced {
 		patch = slices.Insert(patch, 0, any(map[string]any{"$patch": "replace"}))
 	}
 	if f.key != "" && g.chance(3) { // F24
