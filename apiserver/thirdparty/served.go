@@ -47,6 +47,7 @@ type Served struct {
 
 	current  atomic.Pointer[Set]
 	requests chan request
+	ended    chan struct{} // closed when requests are answered no more
 }
 
 // request asks for a set that covers a state.
@@ -71,6 +72,7 @@ func New(cfg Config) (*Served, error) {
 		prefix:   stored.Prefix(kind, ""),
 		log:      cfg.Logger.With("component", "thirdparty"),
 		requests: make(chan request),
+		ended:    make(chan struct{}),
 	}
 	s.metrics = newMetrics(cfg.Registerer, s)
 	s.current.Store(&Set{Catalog: cfg.Catalog})
@@ -97,6 +99,8 @@ func (s *Served) Refresh(ctx context.Context, root *state.Root) error {
 	done := make(chan error, 1)
 	select {
 	case s.requests <- request{root, done}:
+	case <-s.ended:
+		return raftstore.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -117,7 +121,7 @@ func (s *Served) Confirm(ctx context.Context) error {
 	return s.Refresh(ctx, root)
 }
 
-// Run keeps the set current until ctx ends, and removes what deleted ThirdPartyResources left while this node leads. publish is
+// Run, called once, keeps the set current until ctx ends, and removes what deleted ThirdPartyResources left while this node leads. publish is
 // called by one goroutine with each set before it counts as served.
 func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -180,6 +184,7 @@ func (s *Served) follow(ctx context.Context) error {
 
 // answer serves requests for newer sets, one at a time.
 func (s *Served) answer(ctx context.Context, group *errgroup.Group, publish func(*Set) error) {
+	defer close(s.ended)
 	for {
 		select {
 		case <-ctx.Done():

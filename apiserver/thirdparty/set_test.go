@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,6 +37,9 @@ func TestDefine(t *testing.T) {
 	}
 }
 
+// catalog holds the kinds of the files, compiled once.
+var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, rules.Hooks()) })
+
 // world is a state that tests write to.
 type world struct {
 	t       *testing.T
@@ -46,7 +50,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := catalog()
 	if err != nil {
 		t.Fatal(err)
 	}

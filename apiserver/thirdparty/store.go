@@ -2,6 +2,7 @@ package thirdparty
 
 import (
 	"context"
+	"errors"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -35,38 +36,38 @@ func (w *writes) Create(ctx context.Context, c raftstore.Create) (*state.Object,
 		return nil, err
 	}
 	o, err := w.Store.Create(ctx, c)
-	return w.settle(ctx, o, err)
+	w.served.settle(ctx, o, err)
+	return o, err
 }
 
 func (w *writes) Update(ctx context.Context, u raftstore.Update) (*state.Object, error) {
 	o, err := w.Store.Update(ctx, u)
-	if !w.served.prefix.Covers(u.Key) {
-		return o, err
+	if w.served.prefix.Covers(u.Key) {
+		w.served.settle(ctx, o, err)
 	}
-	return w.settle(ctx, o, err)
+	return o, err
 }
 
 func (w *writes) Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error) {
 	o, err := w.Store.Delete(ctx, d)
-	if !w.served.prefix.Covers(d.Key) {
-		return o, err
+	if w.served.prefix.Covers(d.Key) {
+		w.served.settle(ctx, o, err)
 	}
-	return w.settle(ctx, o, err)
+	return o, err
 }
 
-// settle waits for what a write changed. The write is done: a request that has no time left for that is answered all the same.
-func (w *writes) settle(ctx context.Context, o *state.Object, err error) (*state.Object, error) {
+// settle waits until what a write changed is served. The write is done, whatever becomes of that, and is acknowledged.
+func (s *Served) settle(ctx context.Context, o *state.Object, err error) {
 	if err != nil {
-		return o, err
+		return
 	}
-	root, err := w.served.store.View(ctx, raftstore.AtLeast(o.Version))
+	root, err := s.store.View(ctx, raftstore.AtLeast(o.Version))
 	if err == nil {
-		err = w.served.Refresh(ctx, root)
+		err = s.Refresh(ctx, root)
 	}
-	if err != nil && ctx.Err() == nil {
-		return o, err
+	if err != nil {
+		s.log.Warn("a ThirdPartyResource was written that is not served yet", "index", o.Version, "error", err)
 	}
-	return o, nil
 }
 
 // admit refuses a ThirdPartyResource that makes the same plural in the same group as another one (K11). Of two that are
@@ -119,6 +120,11 @@ func (i *instances) stale(ctx context.Context, root *state.Root) error {
 
 func (i *instances) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
 	o, err := i.Store.Create(ctx, c)
+	if _, exists := errors.AsType[*state.Exists](err); exists { // here, or among what a former one left
+		if _, stale := i.View(ctx, raftstore.Quorum()); stale != nil {
+			return nil, stale
+		}
+	}
 	return i.check(ctx, o, err)
 }
 
