@@ -21,7 +21,7 @@ import (
 )
 
 // wait bounds everything that tests wait for.
-const wait = 15 * time.Second
+const wait = 45 * time.Second
 
 // Server is a server under test.
 type Server struct {
