@@ -305,7 +305,7 @@ func atOnce(s *testserver.Server, requests [][3]string) []testserver.Answer {
 // replicated runs a chapter's rows on a cluster.
 func replicated(t *testing.T, rows []replicaRow) {
 	t.Helper()
-	r := startReplicas(t, nil)
+	r := startReplicas(t)
 	for _, row := range rows {
 		t.Run(row.id, func(t *testing.T) { row.run(t, r) })
 		if t.Failed() {

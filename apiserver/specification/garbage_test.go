@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"quorate/apiserver"
 	"quorate/apiserver/internal/testserver"
-	"quorate/raftstore/testcluster"
 )
 
 // dependsOn is a change that makes an object a dependent of a stored one. More is members of the reference, as JSON.
@@ -197,7 +195,7 @@ var garbageRows = []row{
 // garbageReplicaRows prove that whoever leads goes on.
 var garbageReplicaRows = []row{
 	{"G49 N16", func(t *testing.T, _ *testserver.Server) {
-		r := startReplicas(t, func(*testcluster.Node, *apiserver.Config) {})
+		r := startReplicas(t)
 		follower, leader := r.follower()
 		s := r.on(follower)
 		ns := namespace(t, s)

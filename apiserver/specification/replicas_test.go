@@ -3,7 +3,6 @@ package specification
 import (
 	"testing"
 
-	"quorate/apiserver"
 	"quorate/apiserver/internal/testserver"
 	"quorate/raftstore/testcluster"
 )
@@ -15,20 +14,12 @@ type replicas struct {
 	servers map[*testcluster.Node]*testserver.Server
 }
 
-// startReplicas runs three nodes that end with the test. configure may change the server of a node.
-func startReplicas(t *testing.T, configure func(n *testcluster.Node, cfg *apiserver.Config)) *replicas {
+// startReplicas runs three nodes that end with the test.
+func startReplicas(t *testing.T) *replicas {
 	t.Helper()
 	r := &replicas{Cluster: testcluster.New(t, 3, nil), t: t, servers: map[*testcluster.Node]*testserver.Server{}}
-	r.Ready()
-	for _, n := range append([]*testcluster.Node{r.Leader()}, r.Nodes...) { // the leader makes the first namespaces
-		if r.servers[n] == nil {
-			r.servers[n] = testserver.StartOn(t, n.Store, func(cfg *apiserver.Config) {
-				quiet(cfg)
-				if configure != nil {
-					configure(n, cfg)
-				}
-			})
-		}
+	for i, s := range testserver.StartOnNodes(t, r.Nodes, quiet) {
+		r.servers[r.Nodes[i]] = s
 	}
 	return r
 }
