@@ -98,7 +98,7 @@ func (s *Store) firstToHold(ctx context.Context, req *peerpb.PageRequest) (*forw
 			}
 		}
 	}
-	slow := time.NewTimer(s.cfg.timeout())
+	slow := time.NewTimer(s.patience())
 	defer slow.Stop()
 	var errs []error
 	for len(errs) < len(peers) {

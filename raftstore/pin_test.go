@@ -86,7 +86,7 @@ func TestPages_C35(t *testing.T) {
 	round := 0
 	rapid.Check(t, func(r *rapid.T) {
 		round++
-		run := pageRun{t: t, r: r, nodes: c.Nodes, resource: fmt.Sprintf("r%d", round), now: map[string]*state.Object{}}
+		run := pageRun{c: c, t: t, r: r, nodes: c.Nodes, resource: fmt.Sprintf("r%d", round), now: map[string]*state.Object{}}
 		for range rapid.IntRange(1, 6).Draw(r, "steps") {
 			switch rapid.IntRange(0, 3).Draw(r, "step") {
 			case 0:
@@ -137,6 +137,7 @@ func TestPages_C35(t *testing.T) {
 
 // pageRun is one sequence of writes, pins and reads, with what must be read.
 type pageRun struct {
+	c        *testcluster.Cluster
 	t        *testing.T
 	r        *rapid.T
 	nodes    []*testcluster.Node
@@ -159,26 +160,54 @@ func (p *pageRun) write() {
 	name := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(p.r, "name")
 	k := state.NewKey(p.resource, rapid.SampledFrom([]string{"x", "y"}).Draw(p.r, "namespace"), name)
 	before := p.now[string(k)]
-	var err error
+	remove := before != nil && rapid.Bool().Draw(p.r, "delete")
+	var after *state.Object
+	err := p.whileLed(func() (err error) {
+		switch {
+		case before == nil:
+			after, err = s.Create(ctx, raftstore.Create{Key: k, Object: object(name, "1")})
+		case remove:
+			_, err = s.Delete(ctx, raftstore.Delete{Key: k, Previous: before})
+		default:
+			after, err = s.Update(ctx, raftstore.Update{Key: k, Object: object(name, "more"), Previous: before})
+		}
+		return err
+	})
 	switch {
-	case before == nil:
-		p.now[string(k)], err = s.Create(ctx, raftstore.Create{Key: k, Object: object(name, "1")})
-	case rapid.Bool().Draw(p.r, "delete"):
-		delete(p.now, string(k))
-		_, err = s.Delete(ctx, raftstore.Delete{Key: k, Previous: before})
-	default:
-		p.now[string(k)], err = s.Update(ctx, raftstore.Update{Key: k, Object: object(name, "more"), Previous: before})
-	}
-	if err != nil {
+	case errors.Is(err, raftstore.ErrUnknownOutcome): // it is in the log before the next pin, or never
+		after = p.pinned(s).Get(k)
+	case err != nil:
 		p.r.Fatal(err)
+	}
+	if delete(p.now, string(k)); after != nil {
+		p.now[string(k)] = after
 	}
 }
 
-func (p *pageRun) pin() {
-	root, err := p.node("pinned through").Store.Pin(within(p.t, 20*time.Second))
+// whileLed runs fn again after an election that came between, as on a machine that has much else to do.
+func (p *pageRun) whileLed(fn func() error) error {
+	for {
+		err := fn()
+		if !errors.Is(err, raftstore.ErrUnavailable) {
+			return err
+		}
+		p.c.Ready()
+	}
+}
+
+func (p *pageRun) pinned(s *raftstore.Store) (root *state.Root) {
+	err := p.whileLed(func() (err error) {
+		root, err = s.Pin(within(p.t, 20*time.Second))
+		return err
+	})
 	if err != nil {
 		p.r.Fatal(err)
 	}
+	return root
+}
+
+func (p *pageRun) pin() {
+	root := p.pinned(p.node("pinned through").Store)
 	kept := contents{}
 	for k, o := range p.now {
 		kept[k] = string(o.Value)
