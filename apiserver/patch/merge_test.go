@@ -34,6 +34,8 @@ func TestMergePatch(t *testing.T) {
 		{"F12 strings with brackets", `{"a":"}\\","b":"\"{","c":["]",{"d":"\\\""}],"e":1}`, `{"e":2}`, `{"a":"}\\","b":"\"{","c":["]",{"d":"\\\""}],"e":2}`},
 		{"F37 the last one counts", `{"a":1}`, `{"a":2,"b":{"c":1},"b":{"d":1},"a":3}`, `{"a":3,"b":{"d":1}}`},
 		{"F12 white space", ` { "a" : { "b" : [ 1 , 2 ] , "c" : 3 } } `, ` { "a" : { "c" : null , "d" : [ ] } } `, `{"a" : {"b" : [ 1 , 2 ],"d":[ ]}}`},
+		{"F12 names that the document gives twice: the last one counts", `{"a":{"b":1},"c":1,"a":{"b":2},"e":0,"c":3,"c":4}`, `{"a":{"d":3},"c":5,"f":6}`,
+			`{"a":{"b":2,"d":3},"e":0,"c":5,"f":6}`},
 		{"F12 many members", `{"x":{` + many.String() + `"last":1}}`, `{"x":{` + manyPatched.String() + `"new":1}}`, `{"x":{` + manyPatched.String() + `"last":1,"new":1}}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package merge applies merge patches (RFC 7386, F12). It is one pass over the text of the document: what the patch does not
-// name is copied, so the cost is that of a copy and a search for names. No goroutines, no state.
+// Package merge applies merge patches (RFC 7386, F12) to the text of the document: what the patch does not name is copied, so the
+// cost is that of a copy and a search for names at each level that it enters. No goroutines, no state.
 package merge
 
 import "quorate/apiserver/patch/tree"
@@ -10,44 +10,35 @@ func Append(out []byte, document string, p *tree.Node) []byte {
 	if p.Form() != tree.Object || tree.FormOf(document[at:]) != tree.Object {
 		return AppendNew(out, p)
 	}
-	out, _ = object(out, document, at, p)
-	return out
+	return object(out, document, at, p)
 }
 
-// object patches the object of the document whose brace is at i, and returns where it ends.
-func object(out []byte, document string, i int, p *tree.Node) ([]byte, int) {
+// object patches the object of the document whose brace is at i.
+func object(out []byte, document string, i int, p *tree.Node) []byte {
 	out = append(out, '{')
 	first := len(out)
 	met := tree.NewMarks(len(p.Members))
-	members := tree.OpenMembers(document, i)
-	for members.Next() {
-		which := p.Find(members.Name)
-		if which < 0 {
-			end := tree.Skip(document, members.Value)
-			out = append(tree.Comma(out, first), document[members.Start:end]...)
-			members.Past(end)
+	hits, end := p.Hits(document, i)
+	from := i + 1
+	for _, hit := range hits {
+		out = tree.AppendRun(out, first, document[from:hit.Start])
+		if from = hit.End; hit.Which < 0 {
 			continue
 		}
-		met.Set(which)
-		value := &p.Members[which].Value
-		switch value.Form() {
-		case tree.Null:
-			members.Past(tree.Skip(document, members.Value))
-		case tree.Object:
-			out = append(tree.Comma(out, first), document[members.Start:members.Value]...)
-			end := 0
-			if document[members.Value] == '{' {
-				out, end = object(out, document, members.Value, value)
-			} else {
-				out, end = AppendNew(out, value), tree.Skip(document, members.Value)
-			}
-			members.Past(end)
-		default:
-			out = append(append(tree.Comma(out, first), document[members.Start:members.Value]...), value.Text...)
-			members.Past(tree.Skip(document, members.Value))
+		met.Set(hit.Which)
+		value := &p.Members[hit.Which].Value
+		if value.Form() == tree.Null {
+			continue
+		}
+		out = append(tree.Comma(out, first), document[hit.Start:hit.Value]...)
+		if value.Form() == tree.Object && document[hit.Value] == '{' {
+			out = object(out, document, hit.Value, value)
+		} else {
+			out = AppendNew(out, value)
 		}
 	}
-	return append(rest(out, first, p, met), '}'), members.End()
+	out = tree.AppendRun(out, first, document[from:max(from, end-1)])
+	return append(rest(out, first, p, met), '}')
 }
 
 // AppendNew appends a value of a patch where the document has none, or none that merges: without its nulls.

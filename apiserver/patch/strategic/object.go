@@ -44,8 +44,9 @@ func (at place) members(out []byte, document string, i int, p *tree.Node, d dire
 		if which >= 0 {
 			value = &p.Members[which].Value
 		}
-		switch dropped := d.retain != nil && !d.retain[members.Name]; {
-		case dropped:
+		dropped := d.retain != nil && !d.retain[members.Name]
+		switch again := which >= 0 && met.Has(which); { // what the schema encoded names each member once
+		case dropped, again:
 			members.Past(tree.Skip(document, members.Value))
 			continue
 		case which < 0 && lists == nil:
