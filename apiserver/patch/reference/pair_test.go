@@ -30,7 +30,6 @@ var subjects = []subject{
 	{"/api/v1", "nodes", corev1.Node{}},
 	{"/api/v1", "namespaces", corev1.Namespace{}},
 	{"/api/v1", "configmaps", corev1.ConfigMap{}},
-	{"/api/v1", "endpoints", corev1.Endpoints{}},
 	{"/api/v1", "persistentvolumes", corev1.PersistentVolume{}},
 	{"/apis/apps/v1beta2", "statefulsets", appsv1.StatefulSet{}},
 	{"/apis/apps/v1beta2", "daemonsets", appsv1.DaemonSet{}},

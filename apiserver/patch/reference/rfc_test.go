@@ -1,7 +1,6 @@
 package reference_test
 
 import (
-	"fmt"
 	"reflect"
 	"testing"
 
@@ -170,5 +169,5 @@ func outcome(apply func() ([]byte, error)) (text string) {
 	if err != nil {
 		return "error"
 	}
-	return fmt.Sprintf("%s", out)
+	return string(out)
 }
