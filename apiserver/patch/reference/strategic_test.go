@@ -1,8 +1,8 @@
 package reference_test
 
 import (
-	"flag"
 	"encoding/json"
+	"flag"
 	"reflect"
 	"slices"
 	"strings"
