@@ -1,6 +1,7 @@
 package deletion
 
 import (
+	"math"
 	"time"
 
 	"quorate/apiserver/schema"
@@ -61,10 +62,18 @@ func Decide(o *schema.Object, opts Options, now time.Time) Decision {
 }
 
 func mark(o *schema.Object, grace int64, now time.Time) {
-	o.SetDeletion(now.Add(time.Duration(grace)*time.Second), grace)
+	o.SetDeletion(after(now, grace), grace)
 	if o.Kind.Strategy.Generation {
 		o.SetGeneration(o.Generation() + 1)
 	}
+}
+
+// longest is the longest grace period, in seconds, that ends at a time of its own: longer ones end when it does, in 292 years.
+const longest = int64(math.MaxInt64 / time.Second)
+
+// after is the end of a grace period that begins now.
+func after(now time.Time, grace int64) time.Time {
+	return now.Add(time.Duration(min(grace, longest)) * time.Second)
 }
 
 // shorten decides about an object that is going already: a shorter grace period brings its end nearer, nothing else does
@@ -79,7 +88,7 @@ func shorten(o *schema.Object, grace int64, asked bool, now time.Time) Decision 
 	}
 	end, _ := o.DeletionTimestamp()
 	// Never later than before.
-	if sooner := now.Add(time.Duration(grace) * time.Second); sooner.Before(end) {
+	if sooner := after(now, grace); sooner.Before(end) {
 		end = sooner
 	}
 	o.SetDeletion(end, grace)

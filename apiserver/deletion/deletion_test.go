@@ -2,6 +2,7 @@ package deletion_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -91,4 +92,31 @@ func describe(d deletion.Decision) string {
 		names = append(names, f.Str())
 	}
 	return strings.Join(names, " ")
+}
+
+// TestDecide_longest: a grace period ends when it is over, however long it is (G12, G14).
+func TestDecide_longest(t *testing.T) {
+	t.Parallel()
+	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1_700_000_000, 0).UTC()
+	for _, grace := range []int64{10_000_000_000, math.MaxInt64 - 1, math.MaxInt64} {
+		o, err := catalog.Stored("pods").DecodeStored([]byte(
+			`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"nodeName":"n"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := deletion.Decide(o, deletion.Options{Grace: &grace}, now)
+		end, _ := first.Object.DeletionTimestamp()
+		if seconds, _ := first.Object.DeletionGracePeriodSeconds(); seconds != grace || end.Year() < 2300 || end.Year() > 9999 {
+			t.Errorf("grace %d: ends at %v after %d s", grace, end, seconds)
+		}
+		shorter := grace - 1
+		again := deletion.Decide(first.Object, deletion.Options{Grace: &shorter}, now.Add(time.Hour))
+		if later, _ := again.Object.DeletionTimestamp(); again.Action != deletion.Mark || !later.Equal(end) {
+			t.Errorf("grace %d, then %d: action %d, ends at %v, not %v", grace, shorter, again.Action, later, end)
+		}
+	}
 }
