@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"bytes"
-	"container/heap"
 	"context"
 	"time"
 
@@ -20,26 +19,6 @@ import (
 const terminatingMark = `"deletionTimestamp":"`
 
 func maybeTerminating(o *state.Object) bool { return bytes.Contains(o.Value, []byte(terminatingMark)) }
-
-// deadline is when an object has to be looked at.
-type deadline struct {
-	at  time.Time
-	key state.Key
-}
-
-// deadlines is a heap, the next one first. There may be several for an object: what holds is what the object says when its
-// time has come.
-type deadlines []deadline
-
-func (d deadlines) Len() int           { return len(d) }
-func (d deadlines) Less(i, j int) bool { return d[i].at.Before(d[j].at) }
-func (d deadlines) Swap(i, j int)      { d[i], d[j] = d[j], d[i] }
-func (d *deadlines) Push(x any)        { *d = append(*d, x.(deadline)) }
-func (d *deadlines) Pop() any {
-	last := (*d)[len(*d)-1]
-	*d = (*d)[:len(*d)-1]
-	return last
-}
 
 // expiry removes the objects of one kind whose grace period is over.
 type expiry struct {
@@ -82,6 +61,7 @@ func (l *Lifecycle) expire(ctx context.Context, k *schema.Kind) error {
 // note remembers the end of an object that is going.
 func (e *expiry) note(o *state.Object) error {
 	if !maybeTerminating(o) {
+		e.next.drop(o.Key)
 		return nil
 	}
 	decoded, err := e.kind.DecodeStored(o.Value)
@@ -89,16 +69,18 @@ func (e *expiry) note(o *state.Object) error {
 		return err
 	}
 	if at, terminating := decoded.DeletionTimestamp(); terminating {
-		heap.Push(&e.next, deadline{at: at, key: o.Key})
+		e.next.set(o.Key, at)
+	} else {
+		e.next.drop(o.Key)
 	}
 	return nil
 }
 
 // followToDeadline notes changes until the next object is due.
 func (e *expiry) followToDeadline(ctx context.Context, changes *history.Cursor) error {
-	if len(e.next) > 0 {
+	if e.next.len() > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, e.next[0].at)
+		ctx, cancel = context.WithDeadline(ctx, e.next.first().at)
 		defer cancel()
 	}
 	events, err := changes.Next(ctx)
@@ -111,6 +93,7 @@ func (e *expiry) followToDeadline(ctx context.Context, changes *history.Cursor) 
 	for _, event := range events {
 		e.seen = event.Index
 		if event.Type == history.Deleted {
+			e.next.drop(event.Object.Key)
 			continue
 		}
 		if err := e.note(event.Object); err != nil {
@@ -121,7 +104,7 @@ func (e *expiry) followToDeadline(ctx context.Context, changes *history.Cursor) 
 }
 
 func (e *expiry) removeDue(ctx context.Context, now time.Time) error {
-	if len(e.next) == 0 || e.next[0].at.After(now) {
+	if e.next.len() == 0 || e.next.first().at.After(now) {
 		return nil
 	}
 	root, err := e.store.View(ctx, raftstore.AtLeast(e.seen))
@@ -130,9 +113,8 @@ func (e *expiry) removeDue(ctx context.Context, now time.Time) error {
 	}
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(parallel)
-	for len(e.next) > 0 && !e.next[0].at.After(now) {
-		due, _ := heap.Pop(&e.next).(deadline)
-		if o := root.Get(due.key); o != nil {
+	for key, due := e.next.due(now); due; key, due = e.next.due(now) {
+		if o := root.Get(key); o != nil {
 			writes.Go(func() error { return e.remove(ctx, o, now) })
 		}
 	}

@@ -36,8 +36,10 @@ type Store interface {
 // Config of the background work.
 type Config struct {
 	Store Store
-	// Catalog returns the present kinds, which may come and go.
-	Catalog func() *schema.Catalog
+	// Catalog holds the kinds of the files.
+	Catalog *schema.Catalog
+	// CatalogOf returns the kinds of a state, which may come and go, or of a newer one.
+	CatalogOf func(ctx context.Context, root *state.Root) (*schema.Catalog, error)
 	// EventTTL is how long after their last write objects of kinds that expire are removed; 0 for the kind's own time (M17).
 	EventTTL   time.Duration
 	Logger     *slog.Logger
@@ -47,7 +49,8 @@ type Config struct {
 // Lifecycle is the background work of a node.
 type Lifecycle struct {
 	store      Store
-	catalog    func() *schema.Catalog
+	catalog    *schema.Catalog
+	catalogOf  func(ctx context.Context, root *state.Root) (*schema.Catalog, error)
 	eventTTL   time.Duration
 	namespaces *schema.Kind
 	log        *slog.Logger
@@ -59,8 +62,9 @@ func New(cfg Config) (*Lifecycle, error) {
 	l := &Lifecycle{
 		store:      cfg.Store,
 		catalog:    cfg.Catalog,
+		catalogOf:  cfg.CatalogOf,
 		eventTTL:   cfg.EventTTL,
-		namespaces: cfg.Catalog().Stored(stored.Namespaces),
+		namespaces: cfg.Catalog.Stored(stored.Namespaces),
 		log:        cfg.Logger.With("component", "lifecycle"),
 		metrics:    newMetrics(cfg.Registerer),
 	}
@@ -84,24 +88,24 @@ func (l *Lifecycle) lead(ctx context.Context) error {
 	}
 	task("bootstrap", l.bootstrap)
 	task("namespaces", l.emptyNamespaces)
-	for _, k := range l.kinds(graceful) {
+	for _, k := range kinds(l.catalog, graceful) {
 		task("expire "+k.Plural, func(ctx context.Context) error { return l.expire(ctx, k) })
 	}
-	for _, k := range l.kinds(mortal) {
+	for _, k := range kinds(l.catalog, mortal) {
 		task("outlive "+k.Plural, func(ctx context.Context) error { return l.outlive(ctx, k) })
 	}
 	return tasks.Wait()
 }
 
-// kinds returns the stored kinds, as they are now, that have a property.
-func (l *Lifecycle) kinds(has func(k *schema.Kind) bool) []*schema.Kind {
-	var kinds []*schema.Kind
-	for _, k := range l.catalog().Kinds() {
+// kinds returns the stored kinds of a catalog that have a property.
+func kinds(catalog *schema.Catalog, has func(k *schema.Kind) bool) []*schema.Kind {
+	var found []*schema.Kind
+	for _, k := range catalog.Kinds() {
 		if k.Storage() == k && has(k) {
-			kinds = append(kinds, k)
+			found = append(found, k)
 		}
 	}
-	return kinds
+	return found
 }
 
 func namespaced(k *schema.Kind) bool { return k.Namespaced }

@@ -84,9 +84,14 @@ func (l *Lifecycle) end(ctx context.Context, key state.Key, since uint64) (gone 
 		if namespace == nil || !namespace.Sealed {
 			return true, nil
 		}
+		// A kind of this state may not be served here yet, and nothing may be left of it.
+		catalog, err := l.catalogOf(ctx, root)
+		if err != nil {
+			return false, err
+		}
 		_, _, name := key.Split()
 		seen := 0
-		for _, k := range l.kinds(namespaced) {
+		for _, k := range kinds(catalog, namespaced) {
 			n, err := deletion.Sweep(ctx, l.store, root, k, name, l.metrics.emptied.Inc)
 			if err != nil {
 				return false, err

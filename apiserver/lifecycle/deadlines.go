@@ -1,0 +1,81 @@
+package lifecycle
+
+import (
+	"container/heap"
+	"time"
+
+	"quorate/raftstore/state"
+)
+
+// deadline is when an object has to be looked at.
+type deadline struct {
+	at  time.Time
+	key state.Key
+}
+
+// deadlines are those of objects that are going, one of each, so that they are never more than these. The zero value holds
+// none.
+type deadlines struct{ heap byTime }
+
+func (d *deadlines) len() int { return len(d.heap.items) }
+
+// first returns the next deadline; there must be one.
+func (d *deadlines) first() deadline { return d.heap.items[0] }
+
+// set notes the deadline of an object in place of an earlier one.
+func (d *deadlines) set(key state.Key, at time.Time) {
+	if i, there := d.heap.place[key]; there {
+		d.heap.items[i].at = at
+		heap.Fix(&d.heap, i)
+		return
+	}
+	heap.Push(&d.heap, deadline{at: at, key: key})
+}
+
+// drop forgets an object, if it is known.
+func (d *deadlines) drop(key state.Key) {
+	if i, there := d.heap.place[key]; there {
+		heap.Remove(&d.heap, i)
+	}
+}
+
+// due removes and returns an object whose time has come.
+func (d *deadlines) due(now time.Time) (key state.Key, found bool) {
+	if d.len() == 0 || d.first().at.After(now) {
+		return "", false
+	}
+	next, _ := heap.Pop(&d.heap).(deadline)
+	return next.key, true
+}
+
+// byTime is a heap, the next deadline first, that knows where each object's is.
+type byTime struct {
+	items []deadline
+	place map[state.Key]int
+}
+
+func (h *byTime) Len() int           { return len(h.items) }
+func (h *byTime) Less(i, j int) bool { return h.items[i].at.Before(h.items[j].at) }
+
+func (h *byTime) Swap(i, j int) {
+	h.items[i], h.items[j] = h.items[j], h.items[i]
+	h.place[h.items[i].key], h.place[h.items[j].key] = i, j
+}
+
+func (h *byTime) Push(x any) {
+	if h.place == nil {
+		h.place = map[state.Key]int{}
+	}
+	next, _ := x.(deadline)
+	h.place[next.key] = len(h.items)
+	h.items = append(h.items, next)
+}
+
+func (h *byTime) Pop() any {
+	end := len(h.items) - 1
+	last := h.items[end]
+	h.items[end] = deadline{} // lets go of the key
+	h.items = h.items[:end]
+	delete(h.place, last.key)
+	return last
+}
