@@ -40,7 +40,8 @@ func New(cfg Config) (*Server, error) {
 		log:     cfg.Logger.With("component", "apiserver"),
 	}
 	s.lifecycle, err = lifecycle.New(lifecycle.Config{
-		Store: cfg.Store, Catalog: served.Catalog, EventTTL: cfg.EventTTL, Logger: cfg.Logger, Registerer: cfg.Registerer,
+		Store: cfg.Store, Catalog: catalog, CatalogOf: served.CatalogOf, EventTTL: cfg.EventTTL, Logger: cfg.Logger,
+		Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err
@@ -64,6 +65,10 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
+// maxEncodedBytes is the memory that lists in protobuf may take together until they are sent. Those that find it spent are encoded
+// twice.
+const maxEncodedBytes = 128 << 20
+
 // newFront makes a front without routes.
 func newFront(cfg Config) (*front, error) {
 	authenticator, err := auth.NewAuthenticator(cfg.SigningKey, cfg.TokenFile)
@@ -77,6 +82,7 @@ func newFront(cfg Config) (*front, error) {
 		authenticator: authenticator,
 		authorizer:    auth.MastersOnly{},
 		bodies:        route.NewBudget(cfg.Limits.BodyBytes, m.limits.WithLabelValues("body-bytes").Inc),
+		encoded:       route.NewBudget(maxEncodedBytes, m.unkept.Inc),
 		metrics:       m,
 		audit:         &audit{policy: cfg.AuditPolicy, out: cfg.AuditLogger},
 		log:           cfg.Logger.With("component", "apiserver"),

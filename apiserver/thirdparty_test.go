@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -140,4 +141,34 @@ func TestThirdPartyRestart(t *testing.T) {
 	check(t, s.Do("GET", cronTabs+"/a", ""), want{code: 200, body: []string{`"spec":{"n":1}`}})
 	undefine(t, s, cronTabName)
 	s.Eventually("the instance is gone", func() bool { return !strings.Contains(stateOf(t, s), "stable.example.com") })
+}
+
+// TestThirdPartyMadeAgain: who knows of a former ThirdPartyResource of the same name begins anew: the new one's history does not
+// tell what became of the former's objects (K13, D9, C35).
+func TestThirdPartyMadeAgain(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	define(t, s, cronTabName)
+	for _, name := range []string{"a", "b", "c"} {
+		check(t, s.Do("POST", cronTabs, cronTab(name)), want{code: 200})
+	}
+	page := s.Do("GET", cronTabs+"?limit=1", "")
+	check(t, page, want{code: 200})
+	var list struct {
+		Metadata struct{ ResourceVersion, Continue string }
+	}
+	if err := json.Unmarshal([]byte(page.Body), &list); err != nil {
+		t.Fatal(err)
+	}
+	undefine(t, s, cronTabName)
+	define(t, s, cronTabName)
+	check(t, s.Do("POST", cronTabs, cronTab("new")), want{code: 200})
+
+	expired := want{code: http.StatusGone, reason: "Expired"}
+	check(t, s.Do("GET", cronTabs+"?limit=1&continue="+list.Metadata.Continue, ""), expired)
+	check(t, s.Do("GET", cronTabs+"?resourceVersionMatch=Exact&resourceVersion="+list.Metadata.ResourceVersion, ""), expired)
+	former := s.Do("GET", cronTabs+"?watch=true&resourceVersion="+list.Metadata.ResourceVersion+"&timeoutSeconds=1", "")
+	check(t, former, want{code: 200, body: []string{`{"type":"ERROR"`, `"reason":"Expired"`}})
+	// From the beginning there is what the new one has.
+	check(t, s.Do("GET", cronTabs+"?watch=true&timeoutSeconds=1", ""), want{code: 200, body: []string{`{"type":"ADDED"`, `"name":"new"`}})
 }

@@ -200,7 +200,7 @@ func (l *pager) exactly(ctx context.Context) (*page, error) {
 func (l *pager) kept(ctx context.Context, index uint64, after state.Key) (source, error) {
 	waiting, cancel := context.WithTimeout(ctx, futureWait)
 	defer cancel()
-	if _, err := l.store.View(waiting, raftstore.AtLeast(index)); errors.Is(err, raftstore.ErrClosed) {
+	if _, err := l.store.View(waiting, raftstore.AtLeast(index)); err != nil && !isFuture(err) {
 		return source{}, err
 	}
 	if root := l.store.Retained(index); root != nil {
@@ -217,6 +217,11 @@ func (l *pager) kept(ctx context.Context, index uint64, after state.Key) (source
 		return source{}, err
 	}
 	return source{index: index, left: found.Left, distant: true, objects: found.Objects}, nil
+}
+
+func isFuture(err error) bool {
+	_, future := errors.AsType[*raftstore.Future](err)
+	return future
 }
 
 // pageOf makes a page of what a source begins with, or of all of it when there is no limit (C40).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -81,6 +82,14 @@ func New(cfg Config) (*Served, error) {
 
 // Catalog returns the kinds that are served now.
 func (s *Served) Catalog() *schema.Catalog { return s.current.Load().Catalog }
+
+// CatalogOf returns the kinds that a state defines, or a newer one.
+func (s *Served) CatalogOf(ctx context.Context, root *state.Root) (*schema.Catalog, error) {
+	if err := s.Refresh(ctx, root); err != nil {
+		return nil, err
+	}
+	return s.Catalog(), nil
+}
 
 // Ready returns an error while the present state defines more than what is served.
 func (s *Served) Ready() error {
@@ -211,26 +220,40 @@ func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state
 		return err
 	}
 	s.current.Store(set)
-	for _, gone := range before.Owners {
-		s.end(ctx, group, gone, set.owner(gone.uid), root)
+	for _, former := range before.Owners {
+		if err := s.end(ctx, group, former, set.owner(former.uid), root); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // end ends what is served no more: versions at once (K15), the last instances' watches when all of them are gone (K14).
-func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) {
+func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) error {
 	if now != nil {
-		for _, k := range former.Kinds {
-			if !now.serves(k.Version) {
-				k.End.At(root.Index())
-			}
-		}
-		return
+		gone := slices.DeleteFunc(slices.Clone(former.Kinds), func(k Kind) bool { return now.serves(k.Version) })
+		return s.endWatches(ctx, gone, root)
 	}
 	group.Go(func() error {
 		s.persist(ctx, "bury", func(ctx context.Context) error { return s.bury(ctx, former) })
 		return nil
 	})
+	return nil
+}
+
+// endWatches ends the watches of kinds that have no changes after a state. They must be able to reach its index, which history
+// may do a moment after the state: one that waits for it would wait for an event.
+func (s *Served) endWatches(ctx context.Context, kinds []Kind, root *state.Root) error {
+	if len(kinds) == 0 {
+		return nil
+	}
+	if _, err := s.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
+		return err
+	}
+	for _, k := range kinds {
+		k.End.At(root.Index())
+	}
+	return nil
 }
 
 // bury waits until the last instance of a former ThirdPartyResource is gone, and ends its watches.
@@ -242,14 +265,7 @@ func (s *Served) bury(ctx context.Context, former *Owner) error {
 			return err
 		}
 		if root.Count(prefix) == 0 {
-			// Watchers must be able to reach the index, which history may do a moment after the state.
-			if _, err := s.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
-				return err
-			}
-			for _, k := range former.Kinds {
-				k.End.At(root.Index())
-			}
-			return nil
+			return s.endWatches(ctx, former.Kinds, root)
 		}
 		changes, err := s.store.Watch(prefix, root.Index())
 		if err != nil {

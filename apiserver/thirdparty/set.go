@@ -38,6 +38,7 @@ type Owner struct {
 
 	key state.Key
 	version
+	created  uint64 // index: no instance is older
 	resource string
 }
 
@@ -126,7 +127,7 @@ func (f *factory) owner(o *state.Object, d schema.Definition, before *Set) (*Own
 	for _, v := range decoded.Field("versions").Items() {
 		d.Versions = append(d.Versions, v.Field("name").Str())
 	}
-	owner := &Owner{key: o.Key, version: version{o.UID, o.Version}, resource: d.Resource}
+	owner := &Owner{key: o.Key, version: version{o.UID, o.Version}, created: o.Created, resource: d.Resource}
 	compiled, err := f.static.Schemaless(d)
 	if err != nil {
 		return nil, err
