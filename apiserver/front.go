@@ -25,6 +25,7 @@ type front struct {
 	authorizer    auth.Authorizer
 	reads, writes gate
 	bodies        *route.Budget
+	encoded       *route.Budget
 	statuses      *negotiate.Statuses
 	metrics       *metrics
 	unrouted      *route.Series // of requests that came to no endpoint
@@ -49,7 +50,8 @@ func newFixedHeaders() fixedHeaders {
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, series: f.unrouted}
 	x.call = route.Call{
-		W: x, R: r, Now: time.Now(), Authorizer: f.authorizer, Bodies: f.bodies, Faults: f, Statuses: f.statuses,
+		W: x, R: r, Now: time.Now(), Authorizer: f.authorizer, Bodies: f.bodies, Encoded: f.encoded,
+		Faults: f, Statuses: f.statuses,
 	}
 	x.id[0] = f.ids.next()
 	defer f.finish(x)

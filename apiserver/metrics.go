@@ -9,6 +9,7 @@ type metrics struct {
 	unmapped prometheus.Counter
 	limits   *prometheus.CounterVec
 	stuck    prometheus.Counter
+	unkept   prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -33,8 +34,12 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "quorate_apiserver_stuck_connections_total",
 			Help: "Connections closed because their client took nothing.",
 		}),
+		unkept: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_lists_unkept_total",
+			Help: "Lists in protobuf that were encoded twice because of the bound on bytes kept of all lists.",
+		}),
 	}
-	reg.MustRegister(m.sent, m.panics, m.unmapped, m.limits, m.stuck)
+	reg.MustRegister(m.sent, m.panics, m.unmapped, m.limits, m.stuck, m.unkept)
 	return m
 }
 
@@ -51,7 +56,11 @@ func (m *metrics) watchFront(reg prometheus.Registerer, f *front) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_body_bytes",
 			Help: "Memory taken by request bodies under way.",
-		}, func() float64 { return float64(f.bodies.Used()) }))
+		}, func() float64 { return float64(f.bodies.Used()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_encoded_bytes",
+			Help: "Memory taken by lists kept encoded in protobuf until they are sent.",
+		}, func() float64 { return float64(f.encoded.Used()) }))
 }
 
 func (m *metrics) watchConnections(reg prometheus.Registerer, c *connections) {

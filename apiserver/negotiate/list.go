@@ -8,13 +8,16 @@ import (
 	"quorate/apiserver/schema"
 )
 
-// List writes a list document piece by piece, in any form, holding no more than one item: AppendHead, AppendItem for each item,
-// AppendTail. Protobuf has lengths before what they count: for that form call Measure with each item before AppendHead.
+// List writes a list document piece by piece, in any form: AppendHead, AppendItem for each item, AppendTail. Protobuf has lengths
+// before what they count: for that form call Measure with each item before AppendHead, and write Pieces, which are the first of
+// them, after it. Of other forms it holds no more than one item.
 type List struct {
 	Form Form
 	Kind *schema.Kind
 	// Metadata is the list's metadata as compact JSON.
 	Metadata []byte
+	// Keep is asked for memory, of all lists together, to keep so many bytes; nil has enough.
+	Keep func(bytes int) bool
 
 	scratch  bytes.Buffer
 	items    int

@@ -4,42 +4,85 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 
 	"quorate/apiserver/schema"
 )
 
-// maxEarly is how much of a list is kept while it is measured. A list that fits is encoded once only.
-const maxEarly = 64 << 10
+const (
+	// maxKept is how much of one list is kept while it is measured, so that it need not be encoded again.
+	maxKept = 8 << 20
+	// firstPiece and largestPiece are sizes of the pieces in which it is kept.
+	firstPiece, largestPiece = 4 << 10, 16 << 10
+)
 
 // protobufList is what a list in protobuf has more.
 type protobufList struct {
-	size  int    // of the items, with what comes before each
-	early []byte // the items, as long as they fit
-	long  bool   // they did not fit
+	size    int      // of the items that are not written yet, with what comes before each
+	pieces  [][]byte // the first items
+	kept    int      // how many they are
+	room    int      // bytes of the pieces, used or not
+	long    bool     // the others are not kept
+	scratch []byte   // the item being measured
 }
 
-// Measure counts an item in, a stored value.
+// Measure counts an item in, a stored value. It is kept, unless the list or all lists together have grown too long.
 func (l *List) Measure(value []byte) error {
-	o, err := decodeOwn(value, l.Kind)
+	p := &l.protobuf
+	item, err := l.Kind.AppendProtobufItem(p.scratch[:0], value)
 	if err != nil {
 		return err
 	}
-	p := &l.protobuf
-	size := o.ProtobufSize()
-	p.size += schema.ListItemSize(size)
-	if p.size > maxEarly {
-		p.early, p.long = nil, true
+	p.scratch = item
+	p.size += len(item)
+	if p.long = p.long || !l.makeRoom(len(item)); p.long {
+		return nil
 	}
-	if !p.long {
-		p.early = o.AppendProtobuf(schema.AppendListItemHead(p.early, size))
-	}
+	last := &p.pieces[len(p.pieces)-1]
+	*last = append(*last, item...)
+	p.kept++
 	return nil
 }
 
-// Complete reports whether AppendHead has written the items too, as it does with those of a short list that were measured.
-func (l *List) Complete() bool { return l.Form.Binary() && !l.protobuf.long }
+// makeRoom sees to it that the last piece has room for n bytes more.
+func (l *List) makeRoom(n int) bool {
+	p := &l.protobuf
+	size := firstPiece
+	if len(p.pieces) > 0 {
+		last := p.pieces[len(p.pieces)-1]
+		if n <= cap(last)-len(last) {
+			return true
+		}
+		size = min(2*cap(last), largestPiece)
+	}
+	size = max(size, n)
+	if p.room+size > maxKept || l.Keep != nil && !l.Keep(size) {
+		return false
+	}
+	p.room += size
+	p.pieces = append(p.pieces, make([]byte, 0, size))
+	return true
+}
+
+// Kept returns how many items Measure has kept. They are the pieces that follow upon the head; AppendItem is for the others.
+func (l *List) Kept() int { return l.protobuf.kept }
+
+// Pieces yields them, once.
+func (l *List) Pieces() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		p := &l.protobuf
+		for i, piece := range p.pieces {
+			p.pieces[i] = nil // it is garbage when it has been written
+			p.size -= len(piece)
+			if !yield(piece) {
+				return
+			}
+		}
+	}
+}
 
 func (l *List) appendProtobufHead(b []byte) ([]byte, error) {
+	l.protobuf.scratch = nil
 	var meta struct {
 		SelfLink           string `json:"selfLink"`
 		ResourceVersion    string `json:"resourceVersion"`
@@ -51,22 +94,13 @@ func (l *List) appendProtobufHead(b []byte) ([]byte, error) {
 	}
 	head := schema.ListMeta(meta)
 	b = schema.EnvelopeHead(b, l.Kind.APIVersion, l.Kind.ListKind, schema.ListHeadSize(head)+l.protobuf.size)
-	b = schema.AppendListHead(b, head)
-	if l.Complete() {
-		l.protobuf.size -= len(l.protobuf.early)
-		b = append(b, l.protobuf.early...)
-	}
-	return b, nil
+	return schema.AppendListHead(b, head), nil
 }
 
 func (l *List) appendProtobufItem(b, value []byte) ([]byte, error) {
-	o, err := decodeOwn(value, l.Kind)
-	if err != nil {
-		return nil, err
-	}
-	size := o.ProtobufSize()
-	l.protobuf.size -= schema.ListItemSize(size)
-	return o.AppendProtobuf(schema.AppendListItemHead(b, size)), nil
+	out, err := l.Kind.AppendProtobufItem(b, value)
+	l.protobuf.size -= len(out) - len(b)
+	return out, err
 }
 
 func (l *List) appendProtobufTail(b []byte) ([]byte, error) {

@@ -46,11 +46,13 @@ func write(t testing.TB, l *negotiate.List, values [][]byte) (document []byte, m
 		piece = piece[:0]
 	}
 	flush()
-	if !l.Complete() {
-		for _, v := range values {
-			piece, err = l.AppendItem(piece, v, l.Kind.ListPrefix())
-			flush()
-		}
+	for p := range l.Pieces() {
+		piece = append(piece, p...)
+		flush()
+	}
+	for _, v := range values[l.Kept():] {
+		piece, err = l.AppendItem(piece, v, l.Kind.ListPrefix())
+		flush()
 	}
 	piece, err = l.AppendTail(piece)
 	flush()
@@ -62,22 +64,36 @@ const listMetadata = `{"selfLink":"/api/v1/configmaps","resourceVersion":"42","c
 func TestListInProtobuf(t *testing.T) {
 	t.Parallel()
 	k := configMaps(t)
+	const piece = 16 << 10
 	for _, tc := range []struct {
-		row        string
-		items      int
-		size, most int
+		row         string
+		items, size int
+		keep        int // bytes that all lists may keep
+		kept        int // items at least
+		most        int // bytes at a time
 	}{
-		{"C1 empty", 0, 0, 200},
-		{"B18 short", 3, 10, 1000},
-		{"B18 long, item by item", 300, 1000, 2000},
+		{"C1 empty", 0, 0, piece, 0, 200},
+		{"B18 short", 3, 10, piece, 3, 4 << 10},
+		{"B18 of pieces", 300, 1000, 16 << 20, 300, piece},
+		{"B18 items larger than a piece", 5, 2 * piece, 16 << 20, 5, 3 * piece},
+		{"B18 longer than what is kept", 10_000, 1000, 16 << 20, 7000, piece},
+		{"B18 some of it kept", 300, 1000, 70 << 10, 40, piece},
+		{"B18 nothing kept", 300, 1000, 0, 0, 2000},
 	} {
 		t.Run(tc.row, func(t *testing.T) {
 			t.Parallel()
-			l := &negotiate.List{Form: negotiate.Protobuf, Kind: k, Metadata: []byte(listMetadata)}
+			room := tc.keep
+			l := &negotiate.List{Form: negotiate.Protobuf, Kind: k, Metadata: []byte(listMetadata), Keep: func(n int) bool {
+				if n > room {
+					return false
+				}
+				room -= n
+				return true
+			}}
 			values := stored(t, k, tc.items, tc.size)
 			document, most := write(t, l, values)
-			if most > tc.most {
-				t.Errorf("%d bytes at a time", most)
+			if most > tc.most || l.Kept() < tc.kept || tc.keep-room > 8<<20 {
+				t.Errorf("%d bytes at a time, %d items kept in %d bytes", most, l.Kept(), tc.keep-room)
 			}
 			apiVersion, kind, raw, err := schema.CutEnvelope(document)
 			if err != nil || apiVersion != "v1" || kind != "ConfigMapList" {
@@ -91,8 +107,8 @@ func TestListInProtobuf(t *testing.T) {
 				t.Fatalf("metadata %q, %d items", meta, len(items))
 			}
 			for i, item := range items {
-				o, err := k.DecodeProtobuf(item)
-				if err != nil || string(o.AppendJSON(nil)) != string(values[i]) {
+				o, err := k.DecodeStored(values[i])
+				if err != nil || string(o.AppendProtobuf(nil)) != string(item) {
 					t.Fatalf("item %d: %v", i, err)
 				}
 			}
@@ -127,7 +143,9 @@ func TestMeasuredItemsAreWritten(t *testing.T) {
 	t.Parallel()
 	k := configMaps(t)
 	values := stored(t, k, 100, 1000)
-	l := &negotiate.List{Form: negotiate.Protobuf, Kind: k, Metadata: []byte(listMetadata)}
+	l := &negotiate.List{
+		Form: negotiate.Protobuf, Kind: k, Metadata: []byte(listMetadata), Keep: func(int) bool { return false },
+	}
 	for _, v := range values {
 		if err := l.Measure(v); err != nil {
 			t.Fatal(err)

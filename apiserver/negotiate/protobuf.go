@@ -2,8 +2,6 @@ package negotiate
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 
 	"quorate/apiserver/schema"
 	"quorate/apiserver/status"
@@ -11,27 +9,7 @@ import (
 
 // AppendProtobuf appends an object of a kind, compact JSON, as protobuf in its envelope (B20).
 func AppendProtobuf(dst, object []byte, k *schema.Kind) ([]byte, error) {
-	o, err := decodeOwn(object, k)
-	if err != nil {
-		return dst, err
-	}
-	size := o.ProtobufSize()
-	dst = slices.Grow(dst, schema.EnvelopeSize(k.APIVersion, k.Kind, size))
-	dst = schema.EnvelopeHead(dst, k.APIVersion, k.Kind, size)
-	return schema.EnvelopeTail(o.AppendProtobuf(dst)), nil
-}
-
-// decodeOwn decodes an object that we encoded ourselves, in the form of this very kind.
-func decodeOwn(object []byte, k *schema.Kind) (*schema.Object, error) {
-	o, err := k.DecodeStored(object)
-	if err != nil {
-		// Not wrapped: bytes of ours that can't be decoded are no fault of the client.
-		return nil, errors.New("write an object as protobuf: " + err.Error())
-	}
-	if kind := o.Field("kind").Str(); kind != k.Kind { // another document would come out empty
-		return nil, fmt.Errorf("write a %s as protobuf of kind %s", kind, k.Kind)
-	}
-	return o, nil
+	return k.AppendProtobufEnvelope(dst, object)
 }
 
 // protobuf returns a Status as protobuf in its envelope.

@@ -148,15 +148,15 @@ func checkMatch(match, version, continued string) error {
 	return nil
 }
 
-// writeList streams the list with constant memory. An error before anything was sent becomes a Status, a later one breaks the
+// writeList streams the list in bounded memory. An error before anything was sent becomes a Status, a later one breaks the
 // answer off.
 func (r *resource) writeList(c *route.Call, form negotiate.Form, p *page) error {
-	l := negotiate.List{Form: form, Kind: r.kind, Metadata: r.listMetadata(c.Namespace, p)}
+	l := negotiate.List{Form: form, Kind: r.kind, Metadata: r.listMetadata(c.Namespace, p), Keep: c.KeepEncoded}
 	if form.Binary() { // lengths come first: the items are walked twice
 		if err := p.settle(); err != nil {
 			return err
 		}
-		if err := r.values(p, l.Measure); err != nil {
+		if err := r.values(p, 0, l.Measure); err != nil {
 			return err
 		}
 	}
@@ -168,14 +168,18 @@ func (r *resource) writeList(c *route.Call, form negotiate.Form, p *page) error 
 	if out.Buf, err = l.AppendHead(out.Buf); err != nil {
 		return err
 	}
-	if !l.Complete() {
-		err = r.values(p, func(value []byte) error {
-			if out.Buf, err = l.AppendItem(out.Buf, value, r.kind.ListPrefix()); err != nil {
-				return err
-			}
-			return out.Spill()
-		})
+	for piece := range l.Pieces() {
+		out.Buf = append(out.Buf, piece...)
+		if err := out.Spill(); err != nil {
+			return err
+		}
 	}
+	err = r.values(p, l.Kept(), func(value []byte) error {
+		if out.Buf, err = l.AppendItem(out.Buf, value, r.kind.ListPrefix()); err != nil {
+			return err
+		}
+		return out.Spill()
+	})
 	if err != nil {
 		return err
 	}
@@ -185,11 +189,15 @@ func (r *resource) writeList(c *route.Call, form negotiate.Form, p *page) error 
 	return out.Close()
 }
 
-// values calls fn with the bytes of a page's items, until it fails.
-func (r *resource) values(p *page, fn func(value []byte) error) error {
+// values calls fn with the bytes of a page's items but for the first few, until it fails.
+func (r *resource) values(p *page, skip int, fn func(value []byte) error) error {
 	for o, err := range p.items {
 		if err != nil {
 			return err
+		}
+		if skip > 0 {
+			skip--
+			continue
 		}
 		value, err := r.value(o)
 		if err != nil {

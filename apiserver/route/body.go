@@ -21,7 +21,7 @@ const (
 	firstRead = 16 << 10
 )
 
-// Budget bounds the memory of all request bodies under way.
+// Budget bounds the memory that all requests under way take for one purpose.
 type Budget struct {
 	max  int64
 	used atomic.Int64
@@ -137,10 +137,23 @@ func (c *Call) take(n int64) bool {
 	return true
 }
 
+// KeepEncoded takes memory for what was encoded and will be sent.
+func (c *Call) KeepEncoded(bytes int) bool {
+	if !c.Encoded.take(int64(bytes)) {
+		return false
+	}
+	c.encoded += int64(bytes)
+	return true
+}
+
 // Release gives back what the call has taken. The front calls it when the call is over.
 func (c *Call) Release() {
 	if c.taken > 0 {
 		c.Bodies.used.Add(-c.taken)
 		c.taken = 0
+	}
+	if c.encoded > 0 {
+		c.Encoded.used.Add(-c.encoded)
+		c.encoded = 0
 	}
 }

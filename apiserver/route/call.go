@@ -25,6 +25,8 @@ type Call struct {
 	Authorizer auth.Authorizer
 	// Bodies is what the body's memory is taken from.
 	Bodies *Budget
+	// Encoded is what lists that are kept encoded take their memory from.
+	Encoded *Budget
 	// Faults is told of errors that have no Status of their own.
 	Faults Faults
 	// Statuses writes a Status in any form.
@@ -33,6 +35,7 @@ type Call struct {
 	body       []byte
 	hasBody    bool
 	taken      int64 // from Bodies
+	encoded    int64 // from Encoded
 	query      Query
 	parsed     bool
 	match      match

@@ -55,13 +55,21 @@ const (
 	maxChunk   = 128
 )
 
+// largest returns how large chunks get. One that is filled again is to hold a whole document.
+func (d *decoder) largest() int {
+	if d.reused {
+		return maxKept
+	}
+	return maxChunk
+}
+
 // maxSlots bounds the memory of a document: a few bytes of it ("{},") can ask for a message of many fields. What fits in a request
 // with any sense takes a small part of this.
 const maxSlots = 4 << 20
 
 func (d *decoder) value(t *Type) *Value {
 	if len(d.values) == cap(d.values) {
-		d.values = make([]Value, 0, min(maxChunk, max(firstChunk, 2*cap(d.values))))
+		d.values = make([]Value, 0, min(d.largest(), max(firstChunk, 2*cap(d.values))))
 	}
 	d.values = append(d.values, Value{typ: t})
 	return &d.values[len(d.values)-1]
@@ -69,7 +77,7 @@ func (d *decoder) value(t *Type) *Value {
 
 func (d *decoder) box() *box {
 	if len(d.boxes) == cap(d.boxes) {
-		d.boxes = make([]box, 0, min(maxChunk/2, max(firstChunk/2, 2*cap(d.boxes))))
+		d.boxes = make([]box, 0, min(d.largest()/2, max(firstChunk/2, 2*cap(d.boxes))))
 	}
 	d.boxes = append(d.boxes, box{})
 	return &d.boxes[len(d.boxes)-1]
@@ -79,7 +87,7 @@ func (d *decoder) box() *box {
 func (d *decoder) take(n int) []*Value {
 	at := len(d.slots)
 	if n > cap(d.slots)-at {
-		d.slots, at = make([]*Value, 0, max(n, min(4*maxChunk, max(4*firstChunk, 2*cap(d.slots))))), 0
+		d.slots, at = make([]*Value, 0, max(n, min(4*d.largest(), max(4*firstChunk, 2*cap(d.slots))))), 0
 	}
 	d.slots = d.slots[:at+n]
 	return d.slots[at : at+n : at+n]
@@ -97,7 +105,7 @@ func (d *decoder) takeItems(base int) []*Value {
 func (d *decoder) takeNames(base int) []string {
 	n, at := len(d.names)-base, len(d.keys)
 	if n > cap(d.keys)-at {
-		d.keys, at = make([]string, 0, max(n, min(maxChunk, max(firstChunk, 2*cap(d.keys))))), 0
+		d.keys, at = make([]string, 0, max(n, min(d.largest(), max(firstChunk, 2*cap(d.keys))))), 0
 	}
 	d.keys = append(d.keys, d.names[base:]...)
 	d.names = d.names[:base]

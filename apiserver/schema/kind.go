@@ -46,7 +46,7 @@ type Strategy struct {
 	TTLSeconds               int64  // 0: for ever
 }
 
-// Kind is a compiled kind. It never changes.
+// Kind is a compiled kind. It never changes; what it keeps for use again is safe for concurrent use.
 type Kind struct {
 	Identity
 	Spec       *KindSpec
@@ -63,6 +63,7 @@ type Kind struct {
 	protobuf  bool  // every field has a number
 	storage   *Kind // the kind whose form is stored; itself but for views
 	open      bool  // schemaless
+	decoders  decoders
 }
 
 // kindHooks are the kind's hooks, resolved.

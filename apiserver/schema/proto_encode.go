@@ -21,19 +21,13 @@ func (v *Value) AppendProtobuf(dst []byte) []byte {
 	return appendWire(dst, v.typ.message.wireTop, v.box.kids)
 }
 
-// ProtobufFromStored appends the protobuf bytes, without envelope, of the object that Encode made value of, in the form of this kind
-// when it is a view. value is not kept.
-func (k *Kind) ProtobufFromStored(dst, value []byte) ([]byte, error) {
-	o, err := k.storage.DecodeStored(value)
-	if err != nil {
-		return dst, err
-	}
-	return k.FromStorage(o).AppendProtobuf(dst), nil
+func appendWire(dst []byte, m *wireMessage, kids []*Value) []byte {
+	return writeWire(dst, m.size(kids), m, kids)
 }
 
-func appendWire(dst []byte, m *wireMessage, kids []*Value) []byte {
-	n := m.size(kids)
-	out := slices.Grow(dst, n)[:len(dst)+n]
+// writeWire appends a message of that size.
+func writeWire(dst []byte, size int, m *wireMessage, kids []*Value) []byte {
+	out := slices.Grow(dst, size)[:len(dst)+size]
 	w := wireWriter{out: out, at: len(out)}
 	w.message(m, kids)
 	return out

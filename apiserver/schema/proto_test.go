@@ -186,22 +186,6 @@ func TestProtobufOfMessages(t *testing.T) {
 	})
 }
 
-func TestProtobufFromStored(t *testing.T) {
-	k := engine(t).Kind("/api/v1", "pods")
-	enc := create(t, k, paddedPod())
-	o, err := k.DecodeStored(enc.Value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := k.ProtobufFromStored([]byte("x"), enc.Value)
-	if err != nil || !bytes.Equal(got, o.AppendProtobuf([]byte("x"))) {
-		t.Error(err)
-	}
-	if _, err := k.ProtobufFromStored(nil, []byte("{")); err == nil {
-		t.Error("no error")
-	}
-}
-
 // TestProtobufGoesOnWithMaps_B20: a body that gives one map in very many pieces costs no more than its size.
 func TestProtobufGoesOnWithMaps_B20(t *testing.T) {
 	const pieces = 100_000
@@ -229,9 +213,8 @@ func TestProtobufAllocations(t *testing.T) {
 		most float64
 		run  func()
 	}{
-		"encode":      {0, func() { o.AppendProtobuf(dst[:0]) }},
-		"decode":      {50, func() { _, _ = k.DecodeProtobuf(raw) }},
-		"from_stored": {50, func() { _, _ = k.ProtobufFromStored(dst[:0], stored) }},
+		"encode": {0, func() { o.AppendProtobuf(dst[:0]) }},
+		"decode": {50, func() { _, _ = k.DecodeProtobuf(raw) }},
 	} {
 		if got := testing.AllocsPerRun(20, tc.run); got > tc.most {
 			t.Errorf("%s: %v allocations, more than %v", name, got, tc.most)
@@ -278,7 +261,7 @@ func BenchmarkProtobuf(b *testing.B) {
 			}
 		}
 	})
-	dst := make([]byte, 0, len(raw))
+	dst := make([]byte, 0, 2*len(raw))
 	b.Run("encode", func(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(raw)))
@@ -290,7 +273,7 @@ func BenchmarkProtobuf(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(stored)))
 		for b.Loop() {
-			if _, err := k.ProtobufFromStored(dst, stored); err != nil {
+			if _, err := k.AppendProtobufItem(dst, stored); err != nil {
 				b.Fatal(err)
 			}
 		}

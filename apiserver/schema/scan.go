@@ -1,10 +1,12 @@
 package schema
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // maxDepth bounds the nesting of a body.
@@ -15,6 +17,9 @@ const maxDepth = 200
 type scanner struct {
 	s   string
 	pos int
+
+	reused    bool   // strings may share memory that the next document takes over
+	unescaped []byte // what they share, when reused
 }
 
 // space skips white space and returns the next byte; 0 at the end.
@@ -95,13 +100,14 @@ func (d *scanner) str() (string, error) {
 
 // slowStr reads on from i, where the string that begins at start holds its first escape or wrong byte.
 func (d *scanner) slowStr(start, i int) (string, error) {
-	out := make([]byte, i-start, 2*(i-start)+16)
-	copy(out, d.s[start:i])
+	hint := i - start + max(0, strings.IndexByte(d.s[i:], '"')) // all of it, if no quote is escaped
+	base := len(d.unescaped)
+	out := append(slices.Grow(d.unescaped, hint), d.s[start:i]...)
 	for i < len(d.s) {
 		switch c := d.s[i]; {
 		case c == '"':
 			d.pos = i + 1
-			return string(out), nil
+			return d.kept(out, base), nil
 		case c == '\\':
 			var err error
 			if out, i, err = d.escape(out, i); err != nil {
@@ -121,6 +127,15 @@ func (d *scanner) slowStr(start, i int) (string, error) {
 	}
 	d.pos = len(d.s)
 	return "", d.syntax("")
+}
+
+// kept returns what was unescaped since there were base bytes of it.
+func (d *scanner) kept(out []byte, base int) string {
+	if !d.reused {
+		return string(out)
+	}
+	d.unescaped = out
+	return unsafe.String(unsafe.SliceData(out[base:]), len(out)-base)
 }
 
 // escape appends what the escape at i stands for and returns where it ends.
