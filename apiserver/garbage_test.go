@@ -85,7 +85,7 @@ func TestGarbageOutlivesLeaders(t *testing.T) {
 }
 
 // TestLargeCollectionsStarveNobody: while many objects go, in each way that objects go by themselves, clients get on with
-// their writes (issue 3, point 11). BenchmarkBackground has figures.
+// their writes. BenchmarkBackground has figures.
 func TestLargeCollectionsStarveNobody(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)
