@@ -167,8 +167,10 @@ func TestThirdPartyMadeAgain(t *testing.T) {
 	expired := want{code: http.StatusGone, reason: "Expired"}
 	check(t, s.Do("GET", cronTabs+"?limit=1&continue="+list.Metadata.Continue, ""), expired)
 	check(t, s.Do("GET", cronTabs+"?resourceVersionMatch=Exact&resourceVersion="+list.Metadata.ResourceVersion, ""), expired)
-	former := s.Do("GET", cronTabs+"?watch=true&resourceVersion="+list.Metadata.ResourceVersion+"&timeoutSeconds=1", "")
-	check(t, former, want{code: 200, body: []string{`{"type":"ERROR"`, `"reason":"Expired"`}})
-	// From the beginning there is what the new one has.
-	check(t, s.Do("GET", cronTabs+"?watch=true&timeoutSeconds=1", ""), want{code: 200, body: []string{`{"type":"ADDED"`, `"name":"new"`}})
+	former := open(t, s, cronTabs+"?watch=true&resourceVersion="+list.Metadata.ResourceVersion)
+	if failed := former.want("ERROR"); field(t, failed, "reason") != "Expired" {
+		t.Errorf("a watch from before: %s", failed)
+	}
+	former.want("EOF")
+	open(t, s, cronTabs+"?watch=true").want("ADDED new") // the beginning is that of the new one
 }

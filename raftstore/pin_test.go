@@ -22,12 +22,15 @@ import (
 
 func mustPin(t testing.TB, s *raftstore.Store) *state.Root {
 	t.Helper()
-	root, err := s.Pin(within(t, 20*time.Second))
+	root, err := s.Pin(within(t, time.Minute))
 	if err != nil {
 		t.Fatalf("pin: %v", err)
 	}
 	return root
 }
+
+// unhurried makes elections as slow as in production: none comes between on a machine that has much else to do.
+func unhurried(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 }
 
 // contents maps the names of a collection to the data of its objects.
 type contents map[string]string
@@ -81,7 +84,7 @@ func onePage(ctx context.Context, s *raftstore.Store, p raftstore.Page) (objects
 
 // TestPages_C35: whatever is written between, and from whichever nodes the pages come, they make the state of the pin.
 func TestPages_C35(t *testing.T) {
-	c := testcluster.New(t, 3, nil)
+	c := testcluster.New(t, 3, unhurried)
 	c.Ready()
 	round := 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -104,8 +107,9 @@ func TestPages_C35(t *testing.T) {
 	t.Run("after_a_node_lost_its_states", func(t *testing.T) {
 		created := mustCreate(t, c.Nodes[0].Store, "then", "1")
 		pinned := mustPin(t, c.Nodes[1].Store)
-		mustUpdate(t, c.Nodes[2].Store, created, "2")
+		updated := mustUpdate(t, c.Nodes[2].Store, created, "2")
 		n := c.Follower(c.Leader())
+		view(t, n.Store, raftstore.AtLeast(updated.Version))
 		if _, _, err := n.Store.Snapshot(); err != nil { // what comes before it is not replayed
 			t.Fatal(err)
 		}
@@ -156,7 +160,7 @@ func (p *pageRun) node(what string) *testcluster.Node {
 }
 
 func (p *pageRun) write() {
-	ctx, s := within(p.t, 20*time.Second), p.node("writer").Store
+	ctx, s := within(p.t, time.Minute), p.node("writer").Store
 	name := rapid.SampledFrom([]string{"a", "b", "c", "d"}).Draw(p.r, "name")
 	k := state.NewKey(p.resource, rapid.SampledFrom([]string{"x", "y"}).Draw(p.r, "namespace"), name)
 	before := p.now[string(k)]
@@ -197,7 +201,7 @@ func (p *pageRun) whileLed(fn func() error) error {
 
 func (p *pageRun) pinned(s *raftstore.Store) (root *state.Root) {
 	err := p.whileLed(func() (err error) {
-		root, err = s.Pin(within(p.t, 20*time.Second))
+		root, err = s.Pin(within(p.t, time.Minute))
 		return err
 	})
 	if err != nil {
@@ -220,7 +224,7 @@ func (p *pageRun) readAll() {
 		first := rapid.IntRange(0, len(p.nodes)-1).Draw(p.r, "first node")
 		nodes := append(slices.Clone(p.nodes[first:]), p.nodes[:first]...)
 		limit := rapid.IntRange(1, 4).Draw(p.r, "limit")
-		got, err := readPages(within(p.t, 20*time.Second), nodes, pin.index, state.ResourcePrefix(p.resource), limit)
+		got, err := readPages(within(p.t, time.Minute), nodes, pin.index, state.ResourcePrefix(p.resource), limit)
 		if err != nil {
 			p.r.Fatal(err)
 		}
@@ -233,7 +237,7 @@ func (p *pageRun) readAll() {
 // TestPin_is_the_state_of_exactly_its_index: among writes that are applied in the same batches, all nodes keep the same state,
 // byte for byte, with every write acknowledged before.
 func TestPin_is_the_state_of_exactly_its_index(t *testing.T) {
-	c := testcluster.New(t, 3, nil)
+	c := testcluster.New(t, 3, unhurried)
 	c.Ready()
 	var writers sync.WaitGroup
 	ctx, stop := context.WithCancel(t.Context())
@@ -255,7 +259,7 @@ func TestPin_is_the_state_of_exactly_its_index(t *testing.T) {
 		}
 		want := snapshotOf(t, root)
 		for _, other := range c.Nodes {
-			if _, err := other.Store.View(within(t, 20*time.Second), raftstore.AtLeast(root.Index())); err != nil {
+			if _, err := other.Store.View(within(t, time.Minute), raftstore.AtLeast(root.Index())); err != nil {
 				t.Fatal(err)
 			}
 			kept := other.Store.Retained(root.Index())
@@ -303,14 +307,14 @@ func TestPin_is_shared(t *testing.T) {
 
 // TestPin_without_a_leader fails as a quorum read does, and states that are kept go on being served.
 func TestPin_without_a_leader(t *testing.T) {
-	c := testcluster.New(t, 3, nil)
+	c := testcluster.New(t, 3, unhurried)
 	c.Ready()
 	leader := c.Leader()
 	kept := mustPin(t, c.Follower(leader).Store)
 	mustCreate(t, leader.Store, "a", "1")
 	lonely := c.Follower(leader)
 	c.Isolate(lonely, true)
-	if _, err := lonely.Store.Pin(within(t, 20*time.Second)); !errors.Is(err, raftstore.ErrUnavailable) {
+	if _, err := lonely.Store.Pin(within(t, time.Minute)); !errors.Is(err, raftstore.ErrUnavailable) {
 		t.Errorf("pinned alone: %v", err)
 	}
 	if _, err := lonely.Store.Pin(within(t, time.Millisecond)); !errors.Is(err, raftstore.ErrTimeout) {
@@ -319,7 +323,7 @@ func TestPin_without_a_leader(t *testing.T) {
 	if lonely.Store.Retained(kept.Index()) == nil {
 		t.Error("a state was lost with the leader")
 	}
-	if _, err := lonely.Store.Elsewhere(within(t, 20*time.Second), raftstore.Page{Index: 1}); !errors.Is(err, raftstore.ErrNotRetained) {
+	if _, err := lonely.Store.Elsewhere(within(t, time.Minute), raftstore.Page{Index: 1}); !errors.Is(err, raftstore.ErrNotRetained) {
 		t.Errorf("asked nobody: %v", err)
 	}
 	c.Isolate(lonely, false)

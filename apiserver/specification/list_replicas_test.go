@@ -109,7 +109,7 @@ var forgetfulRows = []row{
 	}},
 	{"D41", func(t *testing.T, s *testserver.Server) {
 		path, last := some(t, s)
-		token, err := auth.NewIssuer(signingKey()).Issue(auth.Identity{Name: "jane", Groups: []string{auth.MastersGroup}}, 3*time.Second)
+		token, err := auth.NewIssuer(signingKey()).Issue(auth.Identity{Name: "jane", Groups: []string{auth.MastersGroup}}, 8*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}

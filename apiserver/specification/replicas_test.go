@@ -1,9 +1,11 @@
 package specification
 
 import (
+	"errors"
 	"testing"
 
 	"quorate/apiserver/internal/testserver"
+	"quorate/raftstore"
 	"quorate/raftstore/testcluster"
 )
 
@@ -14,10 +16,12 @@ type replicas struct {
 	servers map[*testcluster.Node]*testserver.Server
 }
 
-// startReplicas runs three nodes that end with the test.
+// startReplicas runs three nodes that end with the test. They elect as slowly as in production: rows are about elections that
+// they cause, not about those of a machine that has much else to do.
 func startReplicas(t *testing.T) *replicas {
 	t.Helper()
-	r := &replicas{Cluster: testcluster.New(t, 3, nil), t: t, servers: map[*testcluster.Node]*testserver.Server{}}
+	unhurried := func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 }
+	r := &replicas{Cluster: testcluster.New(t, 3, unhurried), t: t, servers: map[*testcluster.Node]*testserver.Server{}}
 	for i, s := range testserver.StartOnNodes(t, r.Nodes, quiet) {
 		r.servers[r.Nodes[i]] = s
 	}
@@ -47,8 +51,10 @@ func (r *replicas) cutOff(n *testcluster.Node, fn func()) {
 		r.Ready()
 	}()
 	testcluster.Eventually(r.t, n.Name+" misses its leader", func() bool {
+		// What the leader sent before may still make the node follow it, for a while, and connections take their time to break.
+		_, err := n.Store.View(r.t.Context(), raftstore.Quorum())
 		_, known := n.Store.Leader()
-		return !known
+		return errors.Is(err, raftstore.ErrUnavailable) && !known
 	})
 	fn()
 }

@@ -3,6 +3,7 @@ package specification
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"quorate/apiserver/internal/testserver"
@@ -195,6 +196,41 @@ var thirdPartyRows = []row{
 			return left == 1 // that of the new one
 		})
 		sameNames(t, ok(t, s.Do("GET", k.path("v1", ns), "")), "a0")
+	}},
+	{"K13 K14 N16", func(t *testing.T, _ *testserver.Server) {
+		const instances = 300
+		r := startReplicas(t)
+		follower, leader := r.follower()
+		s := r.on(follower)
+		k, ns := define(t, s, "n16", "v1"), namespace(t, s)
+		var clients sync.WaitGroup
+		for c := range 10 {
+			clients.Go(func() {
+				for i := c; i < instances; i += 10 {
+					if a, err := s.Try(s.Client, "POST", k.path("v1", ns), k.object("v1", fmt.Sprint("a", i))); err != nil || a.Code != 200 {
+						t.Errorf("create: %v %d %s", err, a.Code, a.Body)
+					}
+				}
+			})
+		}
+		clients.Wait()
+		list := ok(t, s.Do("GET", k.path("v1", ns), ""))
+		w := watch(t, s, k.path("v1", ns)+"?watch=true&resourceVersion="+get(t, list, "metadata.resourceVersion"))
+		ok(t, s.Do("DELETE", item(thirdParty, "", k.name), ""))
+		first, _ := w.next() // removal has begun
+		r.on(leader).Stop()
+		leader.Kill()
+		// The next leader goes on: each instance is seen to go once, and then the watch ends.
+		seen := map[string]bool{}
+		for event := first; event != "EOF"; event, _ = w.next() {
+			if seen[event] || !strings.HasPrefix(event, "DELETED a") {
+				t.Fatalf("%s after %d events", event, len(seen))
+			}
+			seen[event] = true
+		}
+		if len(seen) != instances {
+			t.Errorf("%d of %d instances were removed", len(seen), instances)
+		}
 	}},
 	{"K14", func(t *testing.T, s *testserver.Server) {
 		k, ns := define(t, s, "k14", "v1"), namespace(t, s)

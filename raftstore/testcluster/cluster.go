@@ -253,7 +253,7 @@ func contains(nodes []*Node, n *Node) bool {
 }
 
 // eventually bounds the wait for a condition.
-const eventually = 30 * time.Second
+const eventually = time.Minute
 
 // Eventually waits for a condition.
 func Eventually(t testing.TB, what string, condition func() bool) {

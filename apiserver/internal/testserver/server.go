@@ -49,10 +49,12 @@ func Start(t testing.TB, configure func(cfg *apiserver.Config)) *Server {
 	return StartOn(t, store, configure)
 }
 
-// StartReplicas runs the servers of a cluster of so many nodes.
+// StartReplicas runs the servers of a cluster of so many nodes. It elects as slowly as in production, so that no election comes
+// between on a machine that has much else to do.
 func StartReplicas(t testing.TB, count int, configure func(cfg *apiserver.Config)) []*Server {
 	t.Helper()
-	return StartOnNodes(t, testcluster.New(t, count, nil).Nodes, configure)
+	unhurried := func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 }
+	return StartOnNodes(t, testcluster.New(t, count, unhurried).Nodes, configure)
 }
 
 // StartOnNodes runs the servers of all nodes of a cluster.
