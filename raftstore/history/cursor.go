@@ -36,7 +36,11 @@ func (c *Cursor) Next(ctx context.Context) ([]*Event, error) {
 		if err := c.hub.ended(ctx); err != nil {
 			return nil, err
 		}
+		before := c.topic
 		events, behind := c.read()
+		if c.topic != before {
+			woken = nil // nobody wakes who waits for that one
+		}
 		if behind {
 			var err error
 			if events, err = c.readLog(ctx); err != nil {
@@ -84,6 +88,13 @@ func (c *Cursor) seek() (run []*Event, behind bool) {
 	for {
 		applied := c.hub.applied.Load() // before the view, which then holds all events up to it
 		v := c.topic.view.Load()
+		if v.retired > 0 {
+			if c.position >= v.floor {
+				c.position = max(c.position, v.retired)
+			}
+			c.topic = c.hub.topic(c.prefix.Resource())
+			continue
+		}
 		if c.position < v.floor {
 			return nil, true
 		}

@@ -37,7 +37,10 @@ type watched struct {
 func TestCursor_sees_every_event_once_in_order(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		log := &fakeLog{stretch: uint64(rapid.IntRange(0, 5).Draw(rt, "stretch"))}
-		hub, _ := newHub(t, Config{Log: log, MaxBytes: int64(rapid.SampledFrom([]int{1, 100_000, 300_000, 1 << 30}).Draw(rt, "max"))})
+		hub, _ := newHub(t, Config{
+			Log: log, MaxBytes: int64(rapid.SampledFrom([]int{1, 100_000, 300_000, 1 << 30}).Draw(rt, "max")),
+			MaxTopics: rapid.IntRange(0, 2).Draw(rt, "topics"),
+		})
 		s := &script{t: rt, hub: hub, log: log}
 		if rapid.Bool().Draw(rt, "begin") {
 			s.applied = 50
@@ -225,8 +228,26 @@ func TestCursor_keeps_up_with_a_writer(t *testing.T) {
 // TestCursor_loses_no_wake_up: each event is appended while cursors are on their way to wait for it, and the next one, which would
 // wake who missed it, comes only when all have it. The cursors' looks and waits must not leave a gap for it to fall into.
 func TestCursor_loses_no_wake_up(t *testing.T) {
-	const cursors, events = 4, 20_000
-	hub, _ := newHub(t, Config{})
+	t.Run("in_memory", func(t *testing.T) {
+		hub, _ := newHub(t, Config{})
+		loseNoWakeUp(t, hub, 20_000, func(*Event) {})
+	})
+	t.Run("on_topics_that_are_forgotten", func(t *testing.T) {
+		log := &fakeLog{}
+		hub, metric := newHub(t, Config{Log: log, MaxBytes: 1, MaxTopics: 1})
+		loseNoWakeUp(t, hub, 2000, func(e *Event) {
+			log.append(e)
+			hub.Watch(state.ResourcePrefix("nodes"), 0) // one too many
+		})
+		if metric("forgotten_resources_total") < 2000 {
+			t.Errorf("%v topics were forgotten", metric("forgotten_resources_total"))
+		}
+	})
+}
+
+func loseNoWakeUp(t *testing.T, hub *Hub, events uint64, before func(*Event)) {
+	t.Helper()
+	const cursors = 4
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var group sync.WaitGroup
@@ -245,7 +266,9 @@ func TestCursor_loses_no_wake_up(t *testing.T) {
 		})
 	}
 	for index := uint64(1); index <= events; index++ {
-		hub.Append(index, run(index, index, 1))
+		batch := run(index, index, 1)
+		before(batch[0])
+		hub.Append(index, batch)
 		for range cursors {
 			select {
 			case <-got:

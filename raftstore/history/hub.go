@@ -17,6 +17,7 @@ import (
 const (
 	DefaultMaxBytes    = 128 << 20
 	DefaultMaxLogReads = 4
+	DefaultMaxTopics   = 4096
 )
 
 // Config of a Hub. Zero fields take the defaults.
@@ -26,6 +27,8 @@ type Config struct {
 	MaxBytes int64
 	// MaxLogReads bounds how many cursors read from Log at a time; others wait their turn.
 	MaxLogReads int
+	// MaxTopics is the number of resources above which those without events in memory are forgotten: kinds come and go.
+	MaxTopics int
 	// Log serves positions that memory no longer reaches. Without one they are compacted.
 	Log        Log
 	Registerer prometheus.Registerer // may be nil
@@ -35,10 +38,11 @@ type Config struct {
 //
 // Begin, Append and Reset belong to the goroutine that applies the log. Watch and Close, and the cursors, are for everyone.
 type Hub struct {
-	maxBytes int64
-	log      Log
-	logTurns chan struct{} // holds one value for each read of the log under way
-	metrics  *metrics
+	maxBytes  int64
+	maxTopics int
+	log       Log
+	logTurns  chan struct{} // holds one value for each read of the log under way
+	metrics   *metrics
 
 	applied   atomic.Uint64
 	sleeping  atomic.Int64 // cursors that wait for events
@@ -59,16 +63,17 @@ type Hub struct {
 
 // New returns an empty hub, at position 0.
 func New(c Config) (*Hub, error) {
-	if c.MaxBytes < 0 || c.MaxLogReads < 0 {
+	if c.MaxBytes < 0 || c.MaxLogReads < 0 || c.MaxTopics < 0 {
 		return nil, errors.New("history: bounds must not be negative")
 	}
 	h := &Hub{
-		maxBytes: cmp.Or(c.MaxBytes, DefaultMaxBytes),
-		log:      c.Log,
-		logTurns: make(chan struct{}, cmp.Or(c.MaxLogReads, DefaultMaxLogReads)),
-		closed:   make(chan struct{}),
-		topics:   make(map[string]*topic),
-		metrics:  newMetrics(),
+		maxBytes:  cmp.Or(c.MaxBytes, DefaultMaxBytes),
+		maxTopics: cmp.Or(c.MaxTopics, DefaultMaxTopics),
+		log:       c.Log,
+		logTurns:  make(chan struct{}, cmp.Or(c.MaxLogReads, DefaultMaxLogReads)),
+		closed:    make(chan struct{}),
+		topics:    make(map[string]*topic),
+		metrics:   newMetrics(),
 	}
 	if err := h.metrics.register(c.Registerer, h); err != nil {
 		return nil, fmt.Errorf("register metrics of history: %w", err)
@@ -132,6 +137,32 @@ func (h *Hub) Append(applied uint64, events []*Event) {
 		h.touched[i] = nil
 	}
 	h.touched = h.touched[:0]
+	h.forgetTopics(applied)
+}
+
+// forgetTopics retires the topics without events in memory when there are too many. What one of them has dropped is no longer
+// known of topics yet to be made, so they begin after it.
+func (h *Hub) forgetTopics(applied uint64) {
+	h.mu.RLock()
+	many := len(h.topics) > h.maxTopics
+	h.mu.RUnlock()
+	if !many {
+		return
+	}
+	h.mu.Lock()
+	var empty []*topic
+	for resource, t := range h.topics {
+		if v := t.view.Load(); len(v.chunks) == 0 {
+			h.floor = max(h.floor, v.floor)
+			empty = append(empty, t)
+			delete(h.topics, resource)
+		}
+	}
+	h.mu.Unlock()
+	for _, t := range empty {
+		t.retire(applied)
+	}
+	h.metrics.forgotten.Add(float64(len(empty)))
 }
 
 // Watch returns a cursor on the events of a collection with Index > after. That position may lie ahead of the hub's. The

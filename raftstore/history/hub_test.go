@@ -3,6 +3,7 @@ package history
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 	"weak"
@@ -61,6 +62,24 @@ func TestHub_evicts_in_the_order_of_the_log(t *testing.T) {
 		if v := hub.topic(resource).view.Load(); v.floor != want {
 			t.Errorf("memory of %s begins after %d, want %d", resource, v.floor, want)
 		}
+	}
+}
+
+// TestHub_forgets_resources_without_events, as kinds leave them behind that come and go; those that have events stay.
+func TestHub_forgets_resources_without_events(t *testing.T) {
+	hub, _ := newHub(t, Config{})
+	var last *Cursor
+	for i := range 3 * DefaultMaxTopics {
+		last = hub.Watch(state.ResourcePrefix(fmt.Sprint("gone/", i)), 0)
+		hub.Append(uint64(i+1), run(uint64(i+1), uint64(i+1), 1))
+	}
+	if n := len(hub.topics); n > DefaultMaxTopics+1 || hub.topics["pods"] == nil {
+		t.Errorf("%d topics are kept", n)
+	}
+	end := uint64(3*DefaultMaxTopics + 1)
+	hub.Append(end, []*Event{event(end, state.NewKey(last.prefix.Resource(), "a", "x"), 1)})
+	if got, err := last.Next(t.Context()); err != nil || got[0].Index != end {
+		t.Errorf("got %v, %v", indexes(got), err)
 	}
 }
 

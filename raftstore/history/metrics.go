@@ -6,6 +6,7 @@ type metrics struct {
 	bytes     prometheus.Gauge
 	events    prometheus.Gauge
 	evictions prometheus.Counter
+	forgotten prometheus.Counter
 	cursors   prometheus.Counter
 	compacted prometheus.Counter
 	logReads  prometheus.Counter
@@ -25,6 +26,7 @@ func newMetrics() *metrics {
 		bytes:     gauge("bytes", "Memory that events kept for watchers hold on to, at most."),
 		events:    gauge("events", "Events kept in memory for watchers."),
 		evictions: counter("evicted_events_total", "Events dropped from memory for newer ones; the log on disk still has them."),
+		forgotten: counter("forgotten_resources_total", "Resources without events in memory forgotten because there are too many."),
 		cursors:   counter("cursors_total", "Watch positions opened."),
 		compacted: counter("compacted_total", "Watch positions refused because history no longer reaches them."),
 		logReads:  counter("log_reads_total", "Reads of the log on disk for watchers behind memory."),
@@ -47,7 +49,7 @@ func (m *metrics) register(reg prometheus.Registerer, h *Hub) error {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "quorate_raftstore_history_" + what, Help: help}, value)
 	}
 	for _, c := range []prometheus.Collector{
-		m.bytes, m.events, m.evictions, m.cursors, m.compacted, m.logReads, m.logEvents, m.logQueue, m.logWait,
+		m.bytes, m.events, m.evictions, m.forgotten, m.cursors, m.compacted, m.logReads, m.logEvents, m.logQueue, m.logWait,
 		ask("oldest_index", "Log index of the oldest event in memory; 0 when there is none.", func() float64 {
 			return float64(h.oldestIndex())
 		}),

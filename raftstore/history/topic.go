@@ -48,6 +48,8 @@ type view struct {
 	floor  uint64 // all events after it are in chunks
 	origin uint64 // history before it is gone, on disk too
 	chunks []*chunk
+	// retired says that the hub has another topic of the resource, or none, for events after this index; 0 while the topic is good.
+	retired uint64
 }
 
 // search returns the first chunk that may hold an event after the position.
@@ -100,6 +102,13 @@ func (t *topic) evict() (bytes, events int64) {
 	// After the view: who finds the chunk empty finds the newer view, too.
 	c.slots.Store(nil)
 	return c.bytes, int64(c.n.Load())
+}
+
+// retire ends a topic without chunks. Its cursors go on from the index, up to which it had all events, on the one that follows.
+func (t *topic) retire(index uint64) {
+	v := t.view.Load()
+	t.view.Store(&view{floor: v.floor, origin: v.origin, retired: index})
+	t.wake()
 }
 
 // wait returns a channel that the next wake closes. Look for events once more after calling it, and before waiting.
