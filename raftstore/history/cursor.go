@@ -88,9 +88,9 @@ func (c *Cursor) seek() (run []*Event, behind bool) {
 	for {
 		applied := c.hub.applied.Load() // before the view, which then holds all events up to it
 		v := c.topic.view.Load()
-		if v.retired > 0 {
+		if v.retired {
 			if c.position >= v.floor {
-				c.position = max(c.position, v.retired)
+				c.position = max(c.position, v.last)
 			}
 			c.topic = c.hub.topic(c.prefix.Resource())
 			continue

@@ -48,8 +48,9 @@ type view struct {
 	floor  uint64 // all events after it are in chunks
 	origin uint64 // history before it is gone, on disk too
 	chunks []*chunk
-	// retired says that the hub has another topic of the resource, or none, for events after this index; 0 while the topic is good.
-	retired uint64
+	// retired says that the hub has another topic of the resource, or none, for events after last.
+	retired bool
+	last    uint64
 }
 
 // search returns the first chunk that may hold an event after the position.
@@ -107,7 +108,7 @@ func (t *topic) evict() (bytes, events int64) {
 // retire ends a topic without chunks. Its cursors go on from the index, up to which it had all events, on the one that follows.
 func (t *topic) retire(index uint64) {
 	v := t.view.Load()
-	t.view.Store(&view{floor: v.floor, origin: v.origin, retired: index})
+	t.view.Store(&view{floor: v.floor, origin: v.origin, retired: true, last: index})
 	t.wake()
 }
 
