@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quorate/apiserver/deletion"
+	"quorate/apiserver/schema"
 	"quorate/raftstore/state"
 )
 
@@ -224,4 +225,28 @@ func TestCollect_tries_again(t *testing.T) {
 	if err := run.workBatch(t.Context()); err != nil || w.root.Get(b.Key) != nil {
 		t.Fatalf("%v, %v", err, w.left())
 	}
+}
+
+// TestCollect_learns_kinds and tries again what failed, though the queue is never empty.
+func TestCollect_learns_kinds(t *testing.T) {
+	t.Parallel()
+	catalog := catalogOf(t)
+	w := newWorld(t, catalog)
+	owner := w.put("ConfigMap", "a", "owner", nil)
+	w.put("ConfigMap", "a", "hot", nil, w.to(owner, false))
+	w.delete(owner.Key, deletion.Background)
+	w.lost = 20
+	run := w.begin()
+	asked := 0
+	run.catalog = func() *schema.Catalog {
+		asked++
+		return catalog
+	}
+	if err := run.collect(t.Context()); !errors.Is(err, errQuiet) {
+		t.Fatal(err)
+	}
+	if asked < 20 {
+		t.Errorf("asked for the kinds %d times while one object changed %d times", asked, 20)
+	}
+	w.want()
 }

@@ -61,6 +61,7 @@ func (c *Collector) Run(ctx context.Context) error { return c.store.WhileLeader(
 
 // lead returns when ctx ends: no error stops it for good.
 func (c *Collector) lead(ctx context.Context) error {
+	defer c.metrics.clear()
 	for {
 		err := c.begin().collect(ctx)
 		if ctx.Err() != nil {
@@ -98,10 +99,11 @@ func (c *collection) collect(ctx context.Context) error {
 		if err := c.learnKinds(ctx, root); err != nil {
 			return err
 		}
-		for c.queue.len() > 0 {
-			if err := c.workBatch(ctx); err != nil {
-				return err
-			}
+		if c.queue.len() == 0 {
+			continue
+		}
+		if err := c.workBatch(ctx); err != nil {
+			return err
 		}
 	}
 	return err
@@ -123,19 +125,28 @@ func (c *collection) workBatch(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// wait returns the state when something has changed, or after a pause. What has failed is queued again when its time has come.
+// wait returns the state: at once while there is something to look at, else when something has changed, or after a pause. What
+// has failed is queued again when its time has come, however much there is to look at.
 func (c *collection) wait(ctx context.Context) (*state.Root, error) {
-	waiting, cancel := context.WithTimeout(ctx, pollPause)
-	defer cancel()
-	root, err := c.store.View(waiting, raftstore.AtLeast(c.seen+1))
-	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
-		root, err = c.store.View(ctx, raftstore.Cached())
-	}
+	root, err := c.present(ctx)
 	if !time.Now().Before(c.retryAt) {
 		for _, key := range c.failed {
 			c.queue.add(key)
 		}
 		c.failed = nil
+	}
+	return root, err
+}
+
+func (c *collection) present(ctx context.Context) (*state.Root, error) {
+	if c.queue.len() > 0 {
+		return c.store.View(ctx, raftstore.Cached())
+	}
+	waiting, cancel := context.WithTimeout(ctx, pollPause)
+	defer cancel()
+	root, err := c.store.View(waiting, raftstore.AtLeast(c.seen+1))
+	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
+		return c.store.View(ctx, raftstore.Cached())
 	}
 	return root, err
 }

@@ -31,3 +31,10 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	reg.MustRegister(m.queue, m.dependents, m.waiting, m.deleted, m.orphaned, m.released, m.errors)
 	return m
 }
+
+// clear leaves to the next leader what only the leader knows.
+func (m *metrics) clear() {
+	m.queue.Set(0)
+	m.dependents.Set(0)
+	m.waiting.Set(0)
+}

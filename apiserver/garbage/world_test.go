@@ -38,6 +38,7 @@ type world struct {
 	hub    *history.Hub
 	writes int
 	crash  int // the write before which leadership is lost; below 0: never
+	lost   int // how many writes are refused because somebody else was sooner
 	// watch is told of every write, with the state before it.
 	watch func(before *state.Root, key state.Key, removed bool)
 }
@@ -98,6 +99,10 @@ func (w *world) write(key state.Key, previous *state.Object, uid string, o *stat
 	defer w.mu.Unlock()
 	if w.crash == 0 {
 		return nil, errCrash
+	}
+	if w.lost > 0 {
+		w.lost--
+		return nil, &state.Conflict{Key: key, Want: previous.Version, Have: previous.Version + 1}
 	}
 	w.crash--
 	w.writes++
