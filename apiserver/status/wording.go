@@ -178,22 +178,6 @@ func expired(message string) *Error {
 		&Details{Causes: []Cause{{Reason: ResourceExpired, Message: message}}})
 }
 
-// NewInvalid: the object does not hold what its kind demands (A45). All errors are told at once, in the order found.
-func NewInvalid(s Subject, errs field.ErrorList) *Error {
-	kind := s.Kind
-	if s.Group != "" {
-		kind += "." + s.Group
-	}
-	details := &Details{Name: s.Name, Group: s.Group, Kind: s.Kind}
-	for _, e := range errs {
-		details.Causes = append(details.Causes, Cause{
-			Reason: CauseReason(e.Type), Message: e.ErrorBody(), Field: e.Field,
-		})
-	}
-	return failure(http.StatusUnprocessableEntity, Invalid,
-		fmt.Sprintf("%s %q is invalid: %v", kind, s.Name, errs.ToAggregate()), details)
-}
-
 // NewInvalidOption: an option of the request is not allowed (A50); options is DeleteOptions, ListOptions, ….
 func NewInvalidOption(options string, err *field.Error) *Error {
 	return NewInvalid(Subject{Group: "meta.k8s.io", Kind: options}, field.ErrorList{err})
