@@ -69,7 +69,6 @@ func TestGracefulDeletion(t *testing.T) {
 		if o := w.want("MODIFIED p"); field(t, o, "metadata.deletionGracePeriodSeconds") != "1" {
 			t.Errorf("G12: %s", o)
 		}
-		check(t, s.Do("GET", path+"/p", ""), want{code: 200})
 		w.want("DELETED p")
 	})
 	t.Run("G9 G14 G15 shorter, never longer", func(t *testing.T) {
@@ -79,6 +78,7 @@ func TestGracefulDeletion(t *testing.T) {
 		if o := w.want("MODIFIED p"); field(t, o, "metadata.deletionGracePeriodSeconds") != "30" {
 			t.Errorf("G10: %s", o)
 		}
+		check(t, s.Do("GET", path+"/p", ""), want{code: 200})
 		check(t, s.Do("DELETE", path+"/p?gracePeriodSeconds=60", ""), want{code: 200})
 		check(t, s.Do("DELETE", path+"/p", ""), want{code: 200})
 		check(t, s.Do("DELETE", path+"/p?gracePeriodSeconds=20", ""), want{code: 200})
@@ -109,13 +109,14 @@ func TestNamespaceDeletion(t *testing.T) {
 		check(t, s.Do("POST", "/api/v1/namespaces/g38/pods", pod), want{code: 200})
 		w := open(t, s, "/api/v1/watch/namespaces/g38?resourceVersion=0")
 		w.want("ADDED g38")
-		check(t, s.Do("DELETE", "/api/v1/namespaces/g38/pods/p?gracePeriodSeconds=1", ""), want{code: 200})
+		check(t, s.Do("DELETE", "/api/v1/namespaces/g38/pods/p?gracePeriodSeconds=600", ""), want{code: 200})
 		check(t, s.Do("DELETE", "/api/v1/namespaces/g38", ""), want{code: 200})
 		if o := w.want("MODIFIED g38"); field(t, o, "status.phase") != "Terminating" || field(t, o, "metadata.deletionTimestamp") == "" {
 			t.Errorf("G37: %s", o)
 		}
 		check(t, s.Do("POST", cms, configMap("late")), want{403, "Forbidden", "because it is being terminated", nil})
 		check(t, s.Do("DELETE", "/api/v1/namespaces/g38", ""), want{code: 200})
+		check(t, s.Do("DELETE", "/api/v1/namespaces/g38/pods/p?gracePeriodSeconds=1", ""), want{code: 200})
 		w.want("DELETED g38")
 		check(t, s.Do("GET", cms, ""), want{code: 200, body: []string{`"items":[]`}})
 	})

@@ -112,7 +112,7 @@ var deleteRows = []row{
 	}},
 	{"G10 §3.2", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)
-		for name, change := range map[string]string{"30": `{}`, "7": `{"spec":{"terminationGracePeriodSeconds":7}}`} {
+		for name, change := range map[string]string{"30": `{}`, "70": `{"spec":{"terminationGracePeriodSeconds":70}}`} {
 			create(t, s, "Pod", ns, "p"+name, scheduled, change)
 			ok(t, s.Do("DELETE", item("Pod", ns, "p"+name), ""))
 			want(t, ok(t, s.Do("GET", item("Pod", ns, "p"+name), "")), "metadata.deletionGracePeriodSeconds", name)
@@ -145,11 +145,14 @@ var deleteRows = []row{
 		if err != nil || end.Before(asked.Add(2*time.Second)) || end.After(time.Now().Add(2*time.Second)) {
 			t.Errorf("%v: asked at %v, ends at %v", err, asked, end)
 		}
-		ok(t, s.Do("PUT", item("Pod", ns, "p"), with(marked, label)))
-		w.want("MODIFIED p", "DELETED p")
+		w.want("DELETED p")
 		if gone := time.Now(); gone.Before(end) {
 			t.Errorf("gone at %v, before %v", gone, end)
 		}
+		create(t, s, "Pod", ns, "slow", scheduled)
+		ok(t, s.Do("DELETE", item("Pod", ns, "slow")+"?gracePeriodSeconds=600", ""))
+		ok(t, s.Do("PUT", item("Pod", ns, "slow"), with(ok(t, s.Do("GET", item("Pod", ns, "slow"), "")), label)))
+		w.want("ADDED slow", "MODIFIED slow", "MODIFIED slow")
 		create(t, s, "Pod", ns, "sooner", scheduled)
 		ok(t, s.Do("DELETE", item("Pod", ns, "sooner"), ""))
 		ok(t, s.Do("DELETE", item("Pod", ns, "sooner")+"?gracePeriodSeconds=0", ""))
@@ -157,19 +160,19 @@ var deleteRows = []row{
 	}},
 	{"G14 G15", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)
-		create(t, s, "Pod", ns, "p", scheduled)
+		create(t, s, "Pod", ns, "p", scheduled, `{"spec":{"terminationGracePeriodSeconds":600}}`)
 		remove := func(query string) string {
 			ok(t, s.Do("DELETE", item("Pod", ns, "p")+query, ""))
 			return ok(t, s.Do("GET", item("Pod", ns, "p"), ""))
 		}
 		first := remove("")
-		for _, query := range []string{"", "?gracePeriodSeconds=30", "?gracePeriodSeconds=90"} {
+		for _, query := range []string{"", "?gracePeriodSeconds=600", "?gracePeriodSeconds=900"} {
 			if again := remove(query); again != first {
 				t.Errorf("%s changed it: %s", query, again)
 			}
 		}
-		shorter := remove("?gracePeriodSeconds=10")
-		want(t, shorter, "metadata.deletionGracePeriodSeconds", "10")
+		shorter := remove("?gracePeriodSeconds=300")
+		want(t, shorter, "metadata.deletionGracePeriodSeconds", "300")
 		if get(t, shorter, "metadata.deletionTimestamp") >= get(t, first, "metadata.deletionTimestamp") {
 			t.Errorf("ends no sooner: %s", shorter)
 		}

@@ -152,7 +152,7 @@ var garbageRows = []row{
 	{"G28", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)
 		create(t, s, "Pod", ns, "p", scheduled)
-		ok(t, s.Do("DELETE", item("Pod", ns, "p"), ""))
+		ok(t, s.Do("DELETE", item("Pod", ns, "p")+"?gracePeriodSeconds=600", ""))
 		going := ok(t, s.Do("GET", item("Pod", ns, "p"), ""))
 		for _, policy := range []string{"Orphan", "Foreground", "Background"} {
 			ok(t, s.Do("DELETE", item("Pod", ns, "p")+"?propagationPolicy="+policy, ""))
