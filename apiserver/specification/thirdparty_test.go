@@ -55,6 +55,7 @@ var thirdPartyRows = []row{
 	{"K1 K4", func(t *testing.T, s *testserver.Server) {
 		for name, kindAndPlural := range map[string][2]string{
 			"cron-tab": {"CronTab", "crontabs"}, "policy": {"Policy", "policies"}, "class": {"Class", "classes"}, "a-b2-c": {"AB2C", "ab2cs"},
+			"namespace": {"Namespace", "namespaces"}, "watch": {"Watch", "watchs"},
 		} {
 			create(t, s, thirdParty, "", name+".k1.example.com")
 			singular := strings.ReplaceAll(name, "-", "")
@@ -62,6 +63,8 @@ var thirdPartyRows = []row{
 			if !strings.Contains(list, fmt.Sprintf(`{"name":%q,"singularName":%q,"namespaced":true,"kind":%q,`, kindAndPlural[1], singular, kindAndPlural[0])) {
 				t.Errorf("%s: %s", name, list)
 			}
+			sameNames(t, ok(t, s.Do("GET", "/apis/k1.example.com/v1/namespaces/default/"+kindAndPlural[1], "")))
+			sameNames(t, ok(t, s.Do("GET", "/apis/k1.example.com/v1/"+kindAndPlural[1], "")))
 		}
 	}},
 	{"K2", func(t *testing.T, s *testserver.Server) {
