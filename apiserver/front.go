@@ -173,6 +173,9 @@ func (f *front) gate(class route.Class) *gate {
 
 // fail answers with the Status of an error, or breaks off an answer that has begun (I29).
 func (f *front) fail(x *exchange, err error) {
+	if errors.Is(err, route.ErrGone) {
+		panic(http.ErrAbortHandler)
+	}
 	failed, mapped := status.From(err, x.call.Subject())
 	if !mapped {
 		f.Unforeseen(&x.call, err)

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,17 @@ import (
 
 // chunkBytes is how much of a long answer is collected before it is written.
 const chunkBytes = 64 << 10
+
+// ErrGone says that the client takes no more of an answer that has begun: nobody's fault, and nobody to tell.
+var ErrGone = errors.New("the client takes no more of the answer")
+
+// gone tells what a writer says of its client from other errors.
+func gone(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrGone, err)
+}
 
 // Stream writes a long answer piece by piece with constant memory: append to Buf, call Spill now and then, Close at the end.
 // Nothing is sent before the first Spill that writes, so errors up to then can still become a Status.
@@ -58,9 +70,7 @@ func (s *Stream) Close() error {
 		return err
 	}
 	if s.gzip != nil {
-		if err := s.gzip.Close(); err != nil {
-			return fmt.Errorf("end compressed answer: %w", err)
-		}
+		return gone(s.gzip.Close())
 	}
 	return nil
 }
@@ -71,7 +81,7 @@ func (s *Stream) whole() error {
 	s.call.W.Header()["Content-Type"] = s.contentType
 	s.call.W.WriteHeader(s.code)
 	_, err := s.call.W.Write(s.Buf)
-	return err
+	return gone(err)
 }
 
 func (s *Stream) write() error {
@@ -86,7 +96,7 @@ func (s *Stream) write() error {
 	}
 	_, err := w.Write(s.Buf)
 	s.Buf = s.Buf[:0]
-	return err
+	return gone(err)
 }
 
 func (s *Stream) start() error {
