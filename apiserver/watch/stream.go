@@ -124,6 +124,7 @@ func (st *Stream) sendInitial(start Start) error {
 	if start.Marked {
 		st.bookmark(start.After, initialEventsEnd)
 	}
+	st.protobuf.object = nil // a stream lives long, and what follows is shared
 	return st.flush()
 }
 
