@@ -1,6 +1,8 @@
 // Package protobuf_test reads and writes the protobuf of objects with the types that stock Go clients are made of.
 package protobuf_test
 
+//lint:file-ignore SA1019 what later versions discourage is part of this API
+
 import (
 	"bytes"
 	"encoding/json"
