@@ -59,6 +59,7 @@ type Gossip struct {
 	self     atomic.Pointer[announced]
 	met      atomic.Pointer[string] // the cluster first met, while this node belongs to none
 	list     atomic.Pointer[memberlist.Memberlist]
+	addr     string // set before list; the library's own copy is rewritten with each announcement
 	ready    chan struct{}
 	refused  chan error // capacity 1: the first one counts
 	meetings chan string
@@ -101,6 +102,7 @@ func (g *Gossip) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	g.addr = list.LocalNode().Address()
 	g.list.Store(list)
 	close(g.ready)
 	group, working := errgroup.WithContext(ctx)
@@ -135,11 +137,10 @@ func (g *Gossip) Ready() <-chan struct{} { return g.ready }
 
 // Addr is the address that others gossip with; empty before Ready.
 func (g *Gossip) Addr() string {
-	list := g.list.Load()
-	if list == nil {
+	if g.list.Load() == nil {
 		return ""
 	}
-	return list.LocalNode().Address()
+	return g.addr
 }
 
 // Self is what this node says of itself.

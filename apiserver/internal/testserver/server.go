@@ -20,6 +20,9 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
+// requestTime bounds one request, all of a watch included.
+const requestTime = time.Minute
+
 // wait bounds everything that tests wait for.
 const wait = 45 * time.Second
 
@@ -214,7 +217,7 @@ func (s *Server) Request(method, path, body string, headers ...string) *http.Req
 	if body != "" {
 		reader = strings.NewReader(body)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 4*wait)
+	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 	s.t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, method, s.URL+path, reader)
 	if err != nil {
