@@ -71,7 +71,15 @@ func (b *bench) load(ctx context.Context, nodes *cluster, label string, args ...
 		if err := json.Unmarshal(scanner.Bytes(), &m); err != nil {
 			return fmt.Errorf("read what loadgen measured: %w", err)
 		}
-		b.measured = append(b.measured, m)
+		b.measured = append(b.measured, m.perObject())
 	}
 	return scanner.Err()
+}
+
+// perObject makes the measurement of an operation on many objects one of objects.
+func (m measurement) perObject() measurement {
+	if rate, ok := m.Extra["objects_per_s"].(float64); ok && rate > 0 && m.Scenario == "delete-collection" {
+		m.Rate, m.CPU = rate, m.CPU*m.Rate/rate
+	}
+	return m
 }

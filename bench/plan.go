@@ -57,10 +57,11 @@ func (b *bench) one(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, nodes.stop()) }()
 	runs := [][]string{
-		{"-scenario", "create,update,get,get-rv0"},
+		{"-scenario", "create,update,patch,get,get-rv0"},
 		{"-scenario", "create", "-kind", "pods"},
 		{"-scenario", "list,list-selector"},
 		{"-scenario", "update-contended", "-c", "8"},
+		{"-scenario", "delete-collection", "-objects", "5000"},
 		{"-scenario", "watch-resume"},
 		{"-scenario", "watch-fanout", "-watchers", "1000", "-rates", "50"},
 		{"-scenario", "watch-fanout", "-watchers", "5000", "-rates", "2"},
