@@ -36,7 +36,7 @@ var subjects = map[string]func() stock{
 	"configmap":               func() stock { return &corev1.ConfigMap{} },
 	"node":                    func() stock { return &corev1.Node{} },
 	"namespace":               func() stock { return &corev1.Namespace{} },
-	"endpoints":               func() stock { return &corev1.Endpoints{} }, //nolint:staticcheck // the kind we have
+	"endpoints":               func() stock { return &corev1.Endpoints{} },
 	"event":                   func() stock { return &corev1.Event{} },
 	"persistentvolume":        func() stock { return &corev1.PersistentVolume{} },
 	"statefulset":             func() stock { return &appsv1beta2.StatefulSet{} },
