@@ -3,7 +3,6 @@ package transport
 import (
 	"errors"
 	"io"
-	"net"
 	"sync/atomic"
 	"time"
 
@@ -35,7 +34,7 @@ var (
 // be nil or not know it: the address in Raft's configuration serves then. Timeout bounds each request (a snapshot's is
 // scaled by its size).
 func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Duration, logger hclog.Logger) *Raft {
-	conns := &dialled{open: make(map[net.Conn]struct{})}
+	conns := newDialled()
 	return &Raft{
 		dialled: conns,
 		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{

@@ -19,7 +19,7 @@ type stream struct {
 }
 
 func (s stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(s.dialled.ctx, timeout)
 	defer cancel()
 	c, err := s.mux.Dial(ctx, string(address), ProtocolRaft)
 	if err != nil {
@@ -28,11 +28,20 @@ func (s stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Con
 	return s.dialled.add(c)
 }
 
-// dialled are the connections to peers that are open.
+// dialled are the connections to peers that are open, or being made.
 type dialled struct {
+	ctx    context.Context // of those being made
+	cancel context.CancelFunc
+
 	mu      sync.Mutex
 	open    map[net.Conn]struct{}
 	aborted bool
+}
+
+func newDialled() *dialled {
+	d := &dialled{open: make(map[net.Conn]struct{})}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	return d
 }
 
 var errAborted = errors.New("transport is closing")
@@ -49,6 +58,7 @@ func (d *dialled) add(c net.Conn) (net.Conn, error) {
 }
 
 func (d *dialled) abort() {
+	d.cancel() // a peer that is cut off may take as long to be dialled as it likes
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.aborted = true

@@ -230,3 +230,38 @@ func TestPipelineAfterRefusal(t *testing.T) {
 	cancel()
 	answering.Wait()
 }
+
+// TestAbortEndsDials: a peer that is cut off takes the connection and says nothing. Raft's shutdown waits for the request, and
+// must not have to wait for its time to be up.
+func TestAbortEndsDials(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	authority := testcluster.NewAuthority(t)
+	client, _ := listen(t, authority.Peer(t, "client"), 0)
+	from := client.Raft(nil, time.Hour, hclog.NewNullLogger())
+	sent := make(chan error, 1)
+	go func() {
+		req := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{Addr: []byte("x")}, Term: 1}
+		sent <- from.AppendEntries("silent", raft.ServerAddress(silent.Addr().String()), req, &raft.AppendEntriesResponse{})
+	}()
+	dialled, err := silent.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dialled.Close()
+	from.Abort()
+	select {
+	case err := <-sent:
+		if err == nil {
+			t.Error("sent to a peer that says nothing")
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the dial goes on")
+	}
+	if err := from.Close(); err != nil {
+		t.Error(err)
+	}
+}
