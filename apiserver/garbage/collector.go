@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"quorate/apiserver/background"
 	"quorate/apiserver/deletion"
 	"quorate/apiserver/schema"
 	"quorate/raftstore"
@@ -69,7 +70,7 @@ func (c *Collector) lead(ctx context.Context) error {
 		}
 		c.metrics.errors.Inc()
 		c.log.Warn("garbage collection failed; it begins anew", "error", err)
-		pause(ctx, pollPause)
+		background.Pause(ctx, pollPause)
 	}
 }
 
@@ -196,13 +197,4 @@ func (c *collection) observe() {
 	c.metrics.queue.Set(float64(c.queue.len()))
 	c.metrics.dependents.Set(float64(len(c.graph.edges)))
 	c.metrics.waiting.Set(float64(len(c.graph.waiting)))
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"quorate/apiserver/background"
 	"quorate/apiserver/deletion"
 	"quorate/apiserver/schema"
 	"quorate/apiserver/stored"
@@ -18,8 +19,8 @@ import (
 )
 
 const (
-	// retryPause is how long a task waits after an error, and between looks at what it can only wait for.
-	retryPause = time.Second
+	// lookPause is how long a task waits between looks at what it can only wait for.
+	lookPause = time.Second
 	// parallel is how many writes a task has under way: each waits for a disk write that they share.
 	parallel = 64
 )
@@ -82,7 +83,7 @@ func (l *Lifecycle) lead(ctx context.Context) error {
 	var tasks errgroup.Group
 	task := func(name string, run func(ctx context.Context) error) {
 		tasks.Go(func() error {
-			l.persist(ctx, name, run)
+			background.Tasks{Log: l.log, Errors: l.metrics.errors}.Persist(ctx, name, run)
 			return nil
 		})
 	}
@@ -115,28 +116,6 @@ func graceful(k *schema.Kind) bool { return k.Strategy.DefaultGracePeriod > 0 }
 
 // mortal kinds expire. Only kinds with a file of their own do.
 func mortal(k *schema.Kind) bool { return k.Strategy.TTLSeconds > 0 }
-
-// persist runs a task until it is done, or ctx ends.
-func (l *Lifecycle) persist(ctx context.Context, name string, run func(ctx context.Context) error) {
-	for {
-		err := run(ctx)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		l.metrics.errors.Inc()
-		l.log.Warn("background task failed; it is tried again", "task", name, "error", err)
-		pause(ctx, retryPause)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
 
 // bootstrap makes the namespaces that every cluster has (M4).
 func (l *Lifecycle) bootstrap(ctx context.Context) error {

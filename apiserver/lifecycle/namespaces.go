@@ -76,7 +76,7 @@ func (l *Lifecycle) endAll(ctx context.Context, going map[state.Key]*ending) err
 func followNamespaces(ctx context.Context, changes *history.Cursor, going map[state.Key]*ending) error {
 	if len(going) > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, retryPause)
+		ctx, cancel = context.WithTimeout(ctx, lookPause)
 		defer cancel()
 	}
 	events, err := changes.Next(ctx)

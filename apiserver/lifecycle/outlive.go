@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"quorate/apiserver/background"
 	"quorate/apiserver/deletion"
 	"quorate/apiserver/schema"
 	"quorate/raftstore"
@@ -31,7 +32,7 @@ func (l *Lifecycle) outlive(ctx context.Context, k *schema.Kind) error {
 			}
 			done = last
 		}
-		pause(ctx, min(outlivePause, ttl))
+		background.Pause(ctx, min(outlivePause, ttl))
 	}
 	return nil
 }

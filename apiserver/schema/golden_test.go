@@ -82,7 +82,7 @@ func create(t *testing.T, k *schema.Kind, body []byte) schema.Encoded {
 	o.SetCreationTimestamp(time.Unix(1514862245, 0))
 	o.SetSelfLink(k.Prefix + "/" + k.Plural + "/" + o.Name())
 	if errs := k.ValidateCreate(o); len(errs) > 0 {
-		t.Fatal(k.InvalidMessage(o.Name(), errs))
+		t.Fatal(o.Name(), errs)
 	}
 	k.Canonicalize(schema.Create, o, nil)
 	return k.ToStorage(o).Encode()
@@ -102,7 +102,7 @@ func roundTrip(t *testing.T, k *schema.Kind, enc schema.Encoded, stored, text []
 	}
 	k.PrepareUpdate(schema.Update, again, o)
 	if errs := k.ValidateUpdate(schema.Update, again, o); len(errs) > 0 {
-		t.Error(k.InvalidMessage(o.Name(), errs))
+		t.Error(o.Name(), errs)
 	}
 	k.Canonicalize(schema.Update, again, o)
 	was := &state.Object{Value: stored, Version: 42, VersionOffset: enc.VersionOffset}

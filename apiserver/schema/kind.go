@@ -1,9 +1,5 @@
 package schema
 
-import (
-	"k8s.io/apimachinery/pkg/util/validation/field"
-)
-
 // Identity is how a kind is named and where it is served.
 type Identity struct {
 	Kind       string // "DaemonSet"
@@ -111,8 +107,3 @@ func convert(o *Object, to *Kind, fn Converter) *Object {
 
 // CheckName returns what is wrong with a name by the kind's rule, in words; nothing for a good one.
 func (k *Kind) CheckName(name string) []string { return k.name.check(name, false) }
-
-// InvalidMessage returns the message of a Status that answers errors of an object of the kind (A45).
-func (k *Kind) InvalidMessage(name string, errs field.ErrorList) string {
-	return k.QualifiedKind() + " \"" + name + "\" is invalid: " + errs.ToAggregate().Error()
-}

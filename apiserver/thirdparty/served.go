@@ -6,20 +6,17 @@ import (
 	"log/slog"
 	"slices"
 	"sync/atomic"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"quorate/apiserver/background"
 	"quorate/apiserver/schema"
 	"quorate/apiserver/stored"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
 )
-
-// retryPause is how long the background work waits after an error.
-const retryPause = time.Second
 
 // Store is what ThirdPartyResources and their instances are in.
 type Store interface {
@@ -139,38 +136,20 @@ func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 		return nil
 	})
 	group.Go(func() error {
-		s.persist(ctx, "follow", s.follow)
+		s.tasks().Persist(ctx, "follow", s.follow)
 		return nil
 	})
 	group.Go(func() error {
 		return s.store.WhileLeader(ctx, func(ctx context.Context) error {
-			s.persist(ctx, "remove", s.remove)
+			s.tasks().Persist(ctx, "remove", s.remove)
 			return nil
 		})
 	})
 	return group.Wait()
 }
 
-// persist runs a task until it is done, or ctx ends.
-func (s *Served) persist(ctx context.Context, name string, run func(ctx context.Context) error) {
-	for ctx.Err() == nil {
-		err := run(ctx)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		s.metrics.errors.Inc()
-		s.log.Warn("background task failed; it is tried again", "task", name, "error", err)
-		pause(ctx, retryPause)
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
+func (s *Served) tasks() background.Tasks {
+	return background.Tasks{Log: s.log, Errors: s.metrics.errors}
 }
 
 // follow brings the set up to date with each change of a ThirdPartyResource.
@@ -235,7 +214,7 @@ func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Ow
 		return s.endWatches(ctx, gone, root)
 	}
 	group.Go(func() error {
-		s.persist(ctx, "bury", func(ctx context.Context) error { return s.bury(ctx, former) })
+		s.tasks().Persist(ctx, "bury", func(ctx context.Context) error { return s.bury(ctx, former) })
 		return nil
 	})
 	return nil
