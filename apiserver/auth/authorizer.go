@@ -24,6 +24,29 @@ type Authorizer interface {
 	Allows(u *User, a *Attributes) bool
 }
 
+// Reviewer is an authorizer that also says why, and what else a user may do.
+type Reviewer interface {
+	Authorizer
+	// Explain decides as Allows does; reason names what allows it, and is empty for a refusal.
+	Explain(u *User, a *Attributes) (allowed bool, reason string)
+	// Rules returns what the user may do in a namespace, as far as it can tell.
+	Rules(u *User, namespace string) Rules
+}
+
+// Rules are what a user may do: each rule allows every combination of what it lists (semantics J18, J19).
+type Rules struct {
+	Resource    []ResourceRule
+	NonResource []NonResourceRule
+	// Incomplete says what was left out, when something was; empty otherwise.
+	Incomplete string
+}
+
+// ResourceRule allows verbs on resources; no names are all names.
+type ResourceRule struct{ Verbs, Groups, Resources, Names []string }
+
+// NonResourceRule allows verbs on paths.
+type NonResourceRule struct{ Verbs, Paths []string }
+
 // MastersOnly allows everything to system:masters and nothing to anybody else.
 type MastersOnly struct{}
 

@@ -13,34 +13,56 @@ import (
 // Answer chooses the form of an answer that is one document (semantics B6, B7, B15–B23). protobuf says whether the document
 // has that form.
 func Answer(r *http.Request, query Query, protobuf bool) (Form, error) {
+	own := Variant{Forms: Offered(YAML)}
+	if protobuf {
+		own.Forms = Offered(YAML, Protobuf, KubernetesProtobuf)
+	}
+	form, _, err := Choose(r, query, own)
+	return form, err
+}
+
+// Target is what a client wants a document turned into: `as=Table;v=v1;g=meta.k8s.io`. The zero Target is the document itself.
+type Target struct{ Group, Version, Kind string }
+
+// Variant is one of the documents that an answer can be.
+type Variant struct {
+	Target Target
+	Forms  Offer
+}
+
+// Choose chooses among documents and their forms. The first is the document itself, in JSON at least.
+func Choose(r *http.Request, query Query, variants ...Variant) (Form, Target, error) {
 	header := r.Header["Accept"]
-	form := JSON
+	form, target := JSON, Target{}
 	if !anything(header) {
-		o := offered(YAML)
-		if protobuf {
-			o = offered(YAML, Protobuf, KubernetesProtobuf)
-		}
 		var err error
-		if form, err = accepted(header, o, false); err != nil {
-			return JSON, err
+		if form, target, err = accepted(header, false, variants...); err != nil {
+			return JSON, Target{}, err
 		}
 	}
 	if form == JSON && wantsPretty(r, query) {
-		return PrettyJSON, nil
+		form = PrettyJSON
 	}
-	return form, nil
+	return form, target, nil
 }
 
 // Stream chooses the form of a watch stream, which is never pretty nor YAML (D7, B8).
 func Stream(r *http.Request, protobuf bool) (Form, error) {
-	header := r.Header["Accept"]
-	switch {
-	case anything(header):
-		return JSON, nil
-	case protobuf:
-		return accepted(header, offered(Protobuf, KubernetesProtobuf), true)
+	own := Variant{Forms: Offered()}
+	if protobuf {
+		own.Forms = Offered(Protobuf, KubernetesProtobuf)
 	}
-	return accepted(header, offered(), true)
+	form, _, err := ChooseStream(r, own)
+	return form, err
+}
+
+// ChooseStream chooses among the documents that the objects of a watch stream can be. The first is the object itself.
+func ChooseStream(r *http.Request, variants ...Variant) (Form, Target, error) {
+	header := r.Header["Accept"]
+	if anything(header) {
+		return JSON, Target{}, nil
+	}
+	return accepted(header, true, variants...)
 }
 
 // wantsPretty: asked for, or a person looks at it with curl or a browser (B7).
@@ -67,35 +89,45 @@ func anything(header []string) bool {
 	return len(header) == 0 || len(header) == 1 && (header[0] == jsonType || header[0] == "*/*" || header[0] == "")
 }
 
-// accepted returns the first form offered in descending quality, then in order. A wildcard stands for all that is not refused
-// by a quality of 0 elsewhere.
-func accepted(header []string, o offer, stream bool) (Form, error) {
-	clauses, converted := parseAccept(strings.Join(header, ","))
-	left := o
+// accepted returns the first form and document offered in descending quality, then in order. A wildcard stands for all that is
+// not refused by a quality of 0 elsewhere.
+func accepted(header []string, stream bool, variants ...Variant) (Form, Target, error) {
+	clauses := parseAccept(strings.Join(header, ","))
+	left := slices.Clone(variants)
 	for _, c := range clauses {
-		if c.quality == 0 {
-			if f, known := formOf(c.media); known {
-				left &^= 1 << f
-			}
+		f, known := formOf(c.media)
+		if i := find(left, c.target); c.quality == 0 && known && i >= 0 {
+			left[i].Forms &^= 1 << f
 		}
 	}
 	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.quality, a.quality) })
+	var converted Target
 	for _, c := range clauses {
 		if c.quality == 0 {
 			break
 		}
-		if f, ok := left.choose(c.media); ok {
-			return f, nil
+		if i := find(left, c.target); i >= 0 {
+			if f, ok := left[i].Forms.choose(c.media); ok {
+				return f, c.target, nil
+			}
+		}
+		if converted == (Target{}) {
+			converted = c.target
 		}
 	}
-	if converted != "" {
-		return JSON, status.NewNotConvertible(converted, o.types(stream))
+	types := variants[0].Forms.types(stream)
+	if converted != (Target{}) {
+		return JSON, Target{}, status.NewNotConvertible(converted.Group+"/"+converted.Version+", Kind="+converted.Kind, types)
 	}
-	return JSON, status.NewNotAcceptable(o.types(stream))
+	return JSON, Target{}, status.NewNotAcceptable(types)
+}
+
+func find(variants []Variant, target Target) int {
+	return slices.IndexFunc(variants, func(v Variant) bool { return v.Target == target })
 }
 
 // choose returns the form for one media type of an Accept header.
-func (o offer) choose(media string) (Form, bool) {
+func (o Offer) choose(media string) (Form, bool) {
 	if media != "*/*" && media != "application/*" {
 		f, known := formOf(media)
 		return f, known && o.has(f)
@@ -112,47 +144,43 @@ func (o offer) choose(media string) (Form, bool) {
 type clause struct {
 	media   string
 	quality float64
+	target  Target
 }
 
-// parseAccept leaves out what can't be served: clauses that ask for another document than the object itself (`as=Table`), the
-// first of which it returns beside.
-func parseAccept(header string) (clauses []clause, converted string) {
+// parseAccept leaves out clauses that can't be read.
+func parseAccept(header string) []clause {
+	var clauses []clause
 	for text := range strings.SplitSeq(header, ",") {
 		media, params, _ := strings.Cut(text, ";")
 		c := clause{media: strings.ToLower(strings.TrimSpace(media)), quality: 1}
-		as, ok := c.parseParams(params)
-		switch {
-		case c.media == "" || !ok:
-		case as == "":
+		if c.parseParams(params) && c.media != "" {
 			clauses = append(clauses, c)
-		case converted == "":
-			converted = as
 		}
 	}
-	return clauses, converted
+	return clauses
 }
 
-// parseParams reads the parameters of a clause: its quality, and the kind that its document is to be turned into. Others, such
-// as charset and stream, change nothing.
-func (c *clause) parseParams(params string) (as string, ok bool) {
-	var group, version string
+// parseParams reads the parameters of a clause: its quality, and what its document is to be turned into. Others, such as charset
+// and stream, change nothing.
+func (c *clause) parseParams(params string) (ok bool) {
+	var target Target
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
 		switch strings.ToLower(name) {
 		case "q":
 			if c.quality, ok = quality(value); !ok {
-				return "", false
+				return false
 			}
 		case "as":
-			as = value
+			target.Kind = value
 		case "g":
-			group = value
+			target.Group = value
 		case "v":
-			version = value
+			target.Version = value
 		}
 	}
-	if as != "" {
-		as = group + "/" + version + ", Kind=" + as
+	if target.Kind != "" {
+		c.target = target
 	}
-	return as, true
+	return true
 }

@@ -60,21 +60,22 @@ func formOf(media string) (f Form, ok bool) {
 	return JSON, false
 }
 
-// offer is a set of forms. JSON is always offered.
-type offer uint8
+// Offer is a set of forms.
+type Offer uint8
 
-func offered(forms ...Form) offer {
-	o := offer(1 << JSON)
+// Offered returns the set of JSON and other forms.
+func Offered(forms ...Form) Offer {
+	o := Offer(1 << JSON)
 	for _, f := range forms {
 		o |= 1 << f
 	}
 	return o
 }
 
-func (o offer) has(f Form) bool { return o&(1<<f) != 0 }
+func (o Offer) has(f Form) bool { return o&(1<<f) != 0 }
 
 // types lists the media types of an offer, the aliases left out, as a refusal names them (B23).
-func (o offer) types(stream bool) []string {
+func (o Offer) types(stream bool) []string {
 	var types []string
 	for _, f := range []Form{JSON, YAML, Protobuf} {
 		if !o.has(f) {

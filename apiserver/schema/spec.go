@@ -18,6 +18,7 @@ type KindSpec struct {
 	Contexts   []string `yaml:"contexts"`
 	Message    string   `yaml:"message"`
 	Storage    string   `yaml:"storage"`
+	Extra      string   `yaml:"extra"`
 
 	NameRule       NameRuleSpec        `yaml:"nameRule"`
 	Operations     OperationsSpec      `yaml:"operations"`
@@ -112,6 +113,7 @@ type ColumnSpec struct {
 
 // MessageSpec is a message as it is written.
 type MessageSpec struct {
+	Description  string     `yaml:"description"`
 	Upstream     string     `yaml:"upstream"`
 	OneOf        string     `yaml:"oneOf"`
 	Rule         string     `yaml:"rule"`
@@ -125,7 +127,8 @@ type MessageSpec struct {
 
 // FieldSpec is a field as it is written.
 type FieldSpec struct {
-	Type string `yaml:"type"`
+	Type        string `yaml:"type"`
+	Description string `yaml:"description"`
 
 	Proto            int    `yaml:"proto"`
 	Wire             string `yaml:"wire"`
