@@ -18,6 +18,7 @@ type Catalog struct {
 	kinds    []*Kind
 	byRoute  map[string]*Kind    // "/api/v1/pods"
 	stored   map[string]*Kind    // by resource
+	unstored []*Kind
 	messages map[string]*Message // without contexts
 	names    nameRule            // of kinds without a file
 }
@@ -48,6 +49,10 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.name, err)
 		}
+		if k.Spec.Unstored {
+			c.unstored = append(c.unstored, k)
+			continue
+		}
 		route := k.Prefix + "/" + k.Plural
 		if c.byRoute[route] != nil {
 			return nil, fmt.Errorf("%s: another file has the route %s", file.name, route)
@@ -65,7 +70,7 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 	if err := compiler.finish(); err != nil {
 		return nil, err
 	}
-	for _, k := range c.kinds {
+	for _, k := range slices.Concat(c.kinds, c.unstored) {
 		k.protobuf = k.Message.numbered(map[*Message]bool{})
 	}
 	return c, c.linkStorage()
@@ -73,6 +78,9 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 
 // linkStorage gives each view the kind that is stored.
 func (c *Catalog) linkStorage() error {
+	for _, k := range c.unstored {
+		k.storage = k
+	}
 	for _, k := range c.kinds {
 		if k.Spec.Storage != "" {
 			continue
@@ -94,8 +102,17 @@ func (c *Catalog) linkStorage() error {
 	return nil
 }
 
-// Kinds returns all kinds in the order of their files. The slice is shared.
+// Kinds returns all kinds that are stored, and views of such, in the order of their files. The slice is shared.
 func (c *Catalog) Kinds() []*Kind { return c.kinds }
+
+// Unstored returns the kind of objects that are only sent and answered, such as reviews; nil when there is none.
+func (c *Catalog) Unstored(apiVersion, kind string) *Kind {
+	i := slices.IndexFunc(c.unstored, func(k *Kind) bool { return k.APIVersion == apiVersion && k.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return c.unstored[i]
+}
 
 // Kind returns the kind served at a prefix and plural: ("/api/v1", "pods"); nil when there is none.
 func (c *Catalog) Kind(prefix, plural string) *Kind { return c.byRoute[prefix+"/"+plural] }

@@ -19,6 +19,7 @@ type KindSpec struct {
 	Message    string   `yaml:"message"`
 	Storage    string   `yaml:"storage"`
 	Extra      string   `yaml:"extra"`
+	Unstored   bool     `yaml:"unstored"`
 
 	NameRule       NameRuleSpec        `yaml:"nameRule"`
 	Operations     OperationsSpec      `yaml:"operations"`
