@@ -16,8 +16,8 @@ const (
 // Catalog is all kinds, compiled. It never changes.
 type Catalog struct {
 	kinds    []*Kind
-	byRoute  map[string]*Kind    // "/api/v1/pods"
-	stored   map[string]*Kind    // by resource
+	byRoute  map[string]*Kind // "/api/v1/pods"
+	stored   map[string]*Kind // by resource
 	unstored []*Kind
 	messages map[string]*Message // without contexts
 	names    nameRule            // of kinds without a file
