@@ -20,7 +20,7 @@ func rbacHooks() schema.Hooks {
 			"subjectGroup": subjectGroup,
 		},
 		Conditions: map[string]schema.Condition{
-			"isServiceAccount": isServiceAccount,
+			"needsNamespace": needsNamespace,
 		},
 		Validators: map[string]schema.Validator{
 			"policyRule":         policyRule,
@@ -74,13 +74,16 @@ func subjectGroupOfKind(c *schema.Context, v *schema.Value) {
 	}
 }
 
-func isServiceAccount(_ *schema.Context, m *schema.Value) bool {
-	return m.Field("kind").Str() == kindServiceAccount
+func isServiceAccount(m *schema.Value) bool { return m.Field("kind").Str() == kindServiceAccount }
+
+// needsNamespace: a service account that a binding of a namespace names is of that namespace, unless it says another (M30).
+func needsNamespace(c *schema.Context, m *schema.Value) bool {
+	return isServiceAccount(m) && !c.Kind.Namespaced
 }
 
 // serviceAccountName: users and groups may have any name, service accounts are objects.
 func serviceAccountName(c *schema.Context, v *schema.Value) {
-	if !isServiceAccount(c, c.Parent()) {
+	if !isServiceAccount(c.Parent()) {
 		return
 	}
 	for _, why := range validation.IsDNS1123Subdomain(v.Str()) {

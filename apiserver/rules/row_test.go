@@ -59,6 +59,7 @@ func routes() map[string][2]string {
 		"autoscalers":         {"/apis/autoscaling/v2beta1", "horizontalpodautoscalers"},
 		"clusterroles":        {"/apis/rbac.authorization.platform.io/v1beta1", "clusterroles"},
 		"roles":               {"/apis/rbac.authorization.platform.io/v1", "roles"},
+		"rolebindings":        {"/apis/rbac.authorization.platform.io/v1", "rolebindings"},
 		"clusterrolebindings": {"/apis/rbac.authorization.platform.io/v1", "clusterrolebindings"},
 		"legacybindings":      {"/oapi/v1", "clusterrolebindings"},
 		"hostsubnets":         {"/oapi/v1", "hostsubnets"},

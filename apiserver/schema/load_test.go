@@ -185,7 +185,7 @@ func (h Hooks) addMessage(m *MessageSpec) {
 
 func TestKinds(t *testing.T) {
 	cat := engine(t)
-	if n := len(cat.Kinds()); n != 20 {
+	if n := len(cat.Kinds()); n != 21 {
 		t.Errorf("%d kinds", n)
 	}
 	resources := map[string]string{}
@@ -200,7 +200,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s is stored as %q, want %q", route, resources[route], want)
 		}
 	}
-	if len(maps.Clone(resources)) != 20 {
+	if len(maps.Clone(resources)) != 21 {
 		t.Errorf("routes %v", resources)
 	}
 }

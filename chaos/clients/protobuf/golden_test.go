@@ -43,6 +43,7 @@ var subjects = map[string]func() stock{
 	"daemonset":               func() stock { return &appsv1beta2.DaemonSet{} },
 	"cronjob":                 func() stock { return &batchv1beta1.CronJob{} },
 	"role":                    func() stock { return &rbacv1.Role{} },
+	"rolebinding":             func() stock { return &rbacv1.RoleBinding{} },
 	"clusterrole":             func() stock { return &rbacv1beta1.ClusterRole{} },
 	"clusterrolebinding.rbac": func() stock { return &rbacv1.ClusterRoleBinding{} },
 }
