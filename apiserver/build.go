@@ -9,6 +9,7 @@ import (
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/lifecycle"
 	"quorate/apiserver/negotiate"
+	"quorate/apiserver/openapi"
 	"quorate/apiserver/paging"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/route"
@@ -123,17 +124,24 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 	if address == "" {
 		address = s.cfg.Addr
 	}
-	documents, err := discovery.New(discovery.Config{Catalog: catalog, Address: address, Paths: ownPaths()})
+	schemas, err := openapi.New(catalog.Kinds())
 	if err != nil {
 		return err
 	}
-	s.dynamic = newDynamic(served, objects, s.cfg.Store, documents, series)
+	documents, err := discovery.New(discovery.Config{
+		Catalog: catalog, Address: address, Paths: append(ownPaths(), schemas.Paths()...),
+	})
+	if err != nil {
+		return err
+	}
+	s.dynamic = newDynamic(served, objects, s.cfg.Store, documents, schemas, series)
 	f.dynamic = s.dynamic
 	objects.Register(adder(f.table))
 	if s.cfg.Cluster != nil {
 		admin.Register(adder(f.table), s.cfg.Cluster)
 	}
-	documents.Register(adder(f.table), s.dynamic.documents)
+	documents.Register(adder(f.table), func(c *route.Call) *discovery.Documents { return s.dynamic.known(c).documents })
+	schemas.Register(adder(f.table), func(c *route.Call) *openapi.Documents { return s.dynamic.known(c).schemas })
 	registerPaths(adder(f.table), s.cfg.Gatherer, catalog)
 	return registerOpen(adder(f.open), s.health, s.cfg.Build)
 }

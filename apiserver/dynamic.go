@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quorate/apiserver/discovery"
+	"quorate/apiserver/openapi"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/route"
 	"quorate/apiserver/schema"
@@ -39,13 +40,14 @@ type dynamic struct {
 type extension struct {
 	table     *route.Table
 	documents *discovery.Documents
+	schemas   *openapi.Documents
 }
 
 func newDynamic(served *thirdparty.Served, objects *rest.Handlers, store rest.Store, documents *discovery.Documents,
-	metrics *route.Metrics,
+	schemas *openapi.Documents, metrics *route.Metrics,
 ) *dynamic {
 	d := &dynamic{served: served, objects: objects, store: store, metrics: metrics, series: map[string]*route.Series{}}
-	d.current.Store(&extension{route.NewTable(), documents})
+	d.current.Store(&extension{route.NewTable(), documents, schemas})
 	return d
 }
 
@@ -65,7 +67,11 @@ func (d *dynamic) publish(set *thirdparty.Set) error {
 		}
 	}
 	var err error
-	if x.documents, err = d.current.Load().documents.With(kinds); err != nil {
+	if x.schemas, err = d.current.Load().schemas.With(kinds); err != nil {
+		return err
+	}
+	x.schemas.Mount(add)
+	if x.documents, err = d.current.Load().documents.With(kinds, x.schemas.Paths()); err != nil {
 		return err
 	}
 	for path, document := range x.documents.Own() {
@@ -126,14 +132,14 @@ func maybeDynamic(path string) bool {
 	return ok && strings.Contains(group, ".") && !strings.HasSuffix(group, ".platform.io")
 }
 
-// documents returns the discovery documents. Those that list groups are made sure to be of all that was acknowledged, as far
+// known returns what is served now. For documents that list groups it makes sure that this is all that was acknowledged, as far
 // as that can be known soon.
-func (d *dynamic) documents(c *route.Call) *discovery.Documents {
-	if path := c.R.URL.Path; path == "/apis" || path == "/openapi/v3" {
+func (d *dynamic) known(c *route.Call) *extension {
+	if path := c.R.URL.Path; path == "/apis" || path == "/openapi/v3" || path == "/openapi/v2" {
 		ctx, cancel := context.WithTimeout(c.R.Context(), indexWait)
 		// Without a quorum this node lists what it knows; clients ask again.
 		_ = d.served.Confirm(ctx)
 		cancel()
 	}
-	return d.current.Load().documents
+	return d.current.Load()
 }

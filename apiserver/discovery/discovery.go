@@ -8,15 +8,16 @@ import (
 
 	"quorate/apiserver/route"
 	"quorate/apiserver/schema"
-	"quorate/apiserver/status"
 )
 
 const (
-	coreVersion  = "v1"
-	groupPrefix  = "/apis/"
-	groupsPath   = "/apis"
-	openAPIIndex = "/openapi/v3"
+	coreVersion = "v1"
+	groupPrefix = "/apis/"
+	groupsPath  = "/apis"
 )
+
+// object is a JSON object; its members are written in sorted order.
+type object = map[string]any
 
 // Config of the discovery documents.
 type Config struct {
@@ -32,7 +33,7 @@ type Documents struct {
 	static *Documents                // of the kinds of the files; nil for these themselves
 	kinds  map[string][]*schema.Kind // by prefix, without the static ones
 	groups []group
-	others []string             // paths of the server beside the documents
+	others []string             // paths beside the documents, for the index of all paths
 	byPath map[string]*Document // without the static ones that are not other here
 }
 
@@ -52,14 +53,14 @@ func New(cfg Config) (*Documents, error) {
 	return d, d.fill(nil)
 }
 
-// With returns the documents of the static kinds and others, whose groups are their own. What is as it was is taken over from
-// the documents before.
-func (d *Documents) With(kinds []*schema.Kind) (*Documents, error) {
+// With returns the documents of the static kinds and others, whose groups are their own, and which have more paths beside the
+// documents. What is as it was is taken over from the documents before.
+func (d *Documents) With(kinds []*schema.Kind, paths []string) (*Documents, error) {
 	static := d
 	if d.static != nil {
 		static = d.static
 	}
-	out := &Documents{static: static, kinds: byPrefix(kinds), byPath: map[string]*Document{}}
+	out := &Documents{static: static, kinds: byPrefix(kinds), others: paths, byPath: map[string]*Document{}}
 	return out, out.fill(d)
 }
 
@@ -67,13 +68,10 @@ func (d *Documents) With(kinds []*schema.Kind) (*Documents, error) {
 func (d *Documents) fill(before *Documents) error {
 	for prefix, kinds := range d.kinds {
 		if before != nil && slices.Equal(kinds, before.kinds[prefix]) {
-			d.byPath[prefix], d.byPath[openAPIIndex+prefix] = before.byPath[prefix], before.byPath[openAPIIndex+prefix]
+			d.byPath[prefix] = before.byPath[prefix]
 			continue
 		}
 		if err := d.add(prefix, listOf(kinds)); err != nil {
-			return err
-		}
-		if err := d.add(openAPIIndex+prefix, openAPI(kinds)); err != nil {
 			return err
 		}
 	}
@@ -92,25 +90,7 @@ func (d *Documents) fill(before *Documents) error {
 	if err := d.add(groupsPath, groupList{Kind: "APIGroupList", APIVersion: "v1", Groups: d.groups}); err != nil {
 		return err
 	}
-	if err := d.addIndex(); err != nil {
-		return err
-	}
 	return d.add("/", object{"paths": d.paths()})
-}
-
-// addIndex adds the index of the OpenAPI documents (L15).
-func (d *Documents) addIndex() error {
-	index := object{}
-	for _, documents := range []*Documents{d.static, d} {
-		if documents == nil {
-			continue
-		}
-		for prefix := range documents.kinds {
-			path := openAPIIndex + prefix
-			index[strings.TrimPrefix(prefix, "/")] = object{"serverRelativeURL": path + "?hash=" + documents.byPath[path].hash}
-		}
-	}
-	return d.add(openAPIIndex, object{"paths": index})
 }
 
 func (d *Documents) add(path string, content any) error {
@@ -151,9 +131,4 @@ func (d *Documents) Register(add func(method, path string, e *route.Endpoint), c
 	for path := range d.byPath {
 		add(http.MethodGet, path, Endpoint(func(c *route.Call) *Document { return current(c).Get(path) }))
 	}
-	// Clients ask for version 2 first or last, and go on with version 3 after a 404 (L18).
-	add(http.MethodGet, "/openapi/v2", &route.Endpoint{
-		Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true,
-		Serve: func(*route.Call) error { return status.NewNoRoute() },
-	})
 }

@@ -42,33 +42,30 @@ func TestWith(t *testing.T) {
 		}
 		return made
 	}
-	// Named like a message that all kinds have.
-	first, other := define("ObjectMeta", "x.example.com"), define("Other", "y.example.com")
-	one, err := static.With(first)
+	first, other := define("Some", "x.example.com"), define("Other", "y.example.com")
+	one, err := static.With(first, []string{"/openapi/x"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := one.With(slices.Concat(first, other))
+	two, err := one.With(slices.Concat(first, other), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/apis/x.example.com/v1", "/openapi/v3/apis/x.example.com/v1"} {
-		if static.Get(path) != nil || one.Get(path) == nil || one.Get(path) != two.Get(path) {
-			t.Errorf("%s: not there, or made again", path)
-		}
+	if path := "/apis/x.example.com/v1"; static.Get(path) != nil || one.Get(path) == nil || one.Get(path) != two.Get(path) {
+		t.Errorf("%s: not there, or made again", path)
 	}
 	if two.Get("/api/v1") != static.Get("/api/v1") {
 		t.Error("a document of the files was made again")
 	}
-	for path, group := range map[string]string{"/apis": "y.example.com", "/openapi/v3": "y.example.com", "/": "y.example.com"} {
+	for path, group := range map[string]string{"/apis": "y.example.com", "/": "y.example.com"} {
 		if !strings.Contains(string(two.Get(path).text), group) || strings.Contains(string(one.Get(path).text), group) || two.Own()[path] != nil {
 			t.Errorf("%s: %s", path, two.Get(path).text)
 		}
 	}
-	if text := string(one.Get("/openapi/v3/apis/x.example.com/v1").text); !strings.Contains(text, `"metadata":{"$ref":"#/components/schemas/ObjectMeta.2"}`) {
-		t.Errorf("a kind took the place of its metadata: %.300s", text)
+	if text := string(one.Get("/").text); !strings.Contains(text, `"/openapi/x"`) {
+		t.Errorf("a path beside the documents is missing: %s", text)
 	}
-	back, err := two.With(nil)
+	back, err := two.With(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

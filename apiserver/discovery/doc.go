@@ -1,5 +1,4 @@
-// Package discovery tells clients what is served: groups, versions, resources (semantics L1–L7), and OpenAPI v3 documents from
-// which stock clients learn the kinds' fields and options (L15–L17).
+// Package discovery tells clients what is served: groups, versions, resources (semantics L1–L7).
 //
 // Everything is made from the kinds once, in New, and again for kinds that come and go, in With, and then only written out.
 // Documents are immutable. No goroutines.

@@ -1,4 +1,4 @@
-package discovery
+package openapi
 
 import "quorate/apiserver/schema"
 

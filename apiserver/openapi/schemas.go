@@ -1,4 +1,4 @@
-package discovery
+package openapi
 
 import (
 	"strconv"
@@ -159,7 +159,7 @@ func (s *schemas) typed(t *schema.Type) object {
 		return object{"type": "number", "format": "double"}
 	case schema.FormBytes:
 		return object{"type": "string", "format": "byte"}
-	case schema.FormTime:
+	case schema.FormTime, schema.FormMicroTime:
 		return object{"type": "string", "format": "date-time"}
 	case schema.FormIntOrString:
 		return object{"oneOf": []object{{"type": "integer"}, {"type": "string"}}, "format": "int-or-string"}

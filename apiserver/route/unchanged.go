@@ -1,0 +1,31 @@
+package route
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Unchanged sets the tag of an answer that depends on Accept, and answers 304 when the client has what has that tag (L11).
+func (c *Call) Unchanged(tag string) bool {
+	h := c.W.Header()
+	h.Set("Etag", tag)
+	h.Set("Vary", "Accept")
+	if !matches(c.R.Header["If-None-Match"], tag) {
+		return false
+	}
+	c.W.WriteHeader(http.StatusNotModified)
+	return true
+}
+
+// matches reports whether an If-None-Match header names the tag. Who compresses on the way may have made it a weak one.
+func matches(header []string, tag string) bool {
+	for _, line := range header {
+		for candidate := range strings.SplitSeq(line, ",") {
+			candidate = strings.TrimSpace(candidate)
+			if candidate == "*" || strings.TrimPrefix(candidate, "W/") == tag {
+				return true
+			}
+		}
+	}
+	return false
+}
