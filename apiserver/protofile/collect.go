@@ -177,6 +177,8 @@ func typeName(t *schema.Type) string {
 		return "bytes"
 	case schema.FormTime:
 		return "Time"
+	case schema.FormMicroTime:
+		return "MicroTime"
 	case schema.FormQuantity:
 		return "Quantity"
 	case schema.FormIntOrString:
@@ -211,6 +213,7 @@ func wellKnown() []message {
 	one := func(n int, typ, name string) field { return field{number: n, label: "optional", typ: typ, name: name} }
 	all := []message{
 		{name: "Time", comment: "A time in UTC. An empty message is no time.", fields: []field{one(1, "int64", "seconds"), one(2, "int32", "nanos")}},
+		{name: "MicroTime", comment: "A time in UTC, to the microsecond. An empty message is no time.", fields: []field{one(1, "int64", "seconds"), one(2, "int32", "nanos")}},
 		{name: "Quantity", comment: "A quantity in its canonical text: 500m, 2Gi.", fields: []field{one(1, "string", "string")}},
 		{name: "IntOrString", comment: "A number (type 0) or a text (type 1).", fields: []field{one(1, "int64", "type"), one(2, "int32", "intVal"), one(3, "string", "strVal")}},
 		{name: "RawExtension", comment: "An embedded object: JSON, or in a WatchEvent an object in its envelope.", fields: []field{one(1, "bytes", "raw")}},

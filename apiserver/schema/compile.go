@@ -182,6 +182,8 @@ func scalarForm(name string) (Form, bool) {
 		return FormBytes, true
 	case "time":
 		return FormTime, true
+	case "microTime":
+		return FormMicroTime, true
 	case "quantity":
 		return FormQuantity, true
 	case "intOrString":

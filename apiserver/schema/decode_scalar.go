@@ -45,15 +45,14 @@ func (d *decoder) fromText(t *Type, s string, start int) (*Value, error) {
 			return nil, d.malformed(err.Error(), start)
 		}
 		v.str = text
-	case FormTime:
-		seconds, isZero, err := parseTime(s)
+	case FormTime, FormMicroTime:
+		instant, err := parseTime(s, t.timeLayout())
 		if err != nil {
 			return nil, d.malformed(err.Error(), start)
 		}
-		if isZero {
+		if v.SetTime(instant); v.Time().IsZero() {
 			return nil, nil
 		}
-		v.num = seconds
 	case FormBytes:
 		raw, err := base64.StdEncoding.DecodeString(s)
 		if err != nil {

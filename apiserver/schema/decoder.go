@@ -170,6 +170,8 @@ func (t *Type) goName() string {
 		return "[]uint8"
 	case FormTime:
 		return "Time"
+	case FormMicroTime:
+		return "MicroTime"
 	case FormQuantity:
 		return "Quantity"
 	case FormIntOrString:

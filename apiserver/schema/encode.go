@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"strconv"
-	"time"
 	"unicode/utf8"
 
 	"quorate/raftstore/state"
@@ -193,9 +192,9 @@ func appendScalar(out []byte, v *Value) []byte {
 		out = append(out, '"')
 		out = base64.StdEncoding.AppendEncode(out, []byte(v.str))
 		return append(out, '"')
-	case FormTime:
+	case FormTime, FormMicroTime:
 		out = append(out, '"')
-		out = time.Unix(v.num, 0).UTC().AppendFormat(out, time.RFC3339)
+		out = v.Time().AppendFormat(out, v.typ.timeLayout())
 		return append(out, '"')
 	case FormIntOrString:
 		if v.box != textual {

@@ -4,15 +4,15 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"time"
 	"unicode/utf8"
 )
 
 // Unix seconds between which a time must lie, for RFC 3339 has years of four digits: 0000-01-01T00:00:00Z, 9999-12-31T23:59:59Z.
-// The zero time is 0001-01-01T00:00:00Z.
 const (
-	firstSecond = -62167219200
-	lastSecond  = 253402300799
-	zeroSecond  = -62135596800
+	firstSecond    = -62167219200
+	lastSecond     = 253402300799
+	lastNanosecond = 999999999
 )
 
 // key reads a field's number and wire type.
@@ -146,7 +146,7 @@ func (d *protoDecoder) skipGroup(number uint64, end, depth int) error {
 // scalar reads a value that is no message, list or map; nil for an unset time or rawExtension.
 func (d *protoDecoder) scalar(t *Type, key uint64, end, depth int) (*Value, error) {
 	switch t.Form {
-	case FormTime, FormQuantity, FormIntOrString, FormRaw:
+	case FormTime, FormMicroTime, FormQuantity, FormIntOrString, FormRaw:
 		return d.composed(t, key, end, depth)
 	}
 	v, err := d.value(t), error(nil)
@@ -212,7 +212,7 @@ func (d *protoDecoder) composed(t *Type, key uint64, end, depth int) (*Value, er
 		}
 	}
 	switch t.Form {
-	case FormTime:
+	case FormTime, FormMicroTime:
 		return d.timeOf(t, p, start, stop)
 	case FormQuantity:
 		return d.quantityOf(t, p, start)
@@ -238,7 +238,7 @@ func (d *protoDecoder) part(p *parts, form Form, stop, depth int) error {
 	case number == firstInsideEntry:
 		n, err = d.number(key, stop)
 		p.first = int64(n)
-	case number == secondInside && (form == FormTime || form == FormIntOrString):
+	case number == secondInside && (form == FormTime || form == FormMicroTime || form == FormIntOrString):
 		n, err = d.number(key, stop)
 		p.second = int64(int32(n))
 	default:
@@ -247,16 +247,22 @@ func (d *protoDecoder) part(p *parts, form Form, stop, depth int) error {
 	return err
 }
 
-// timeOf makes a time of {seconds, nanos}. An empty message is an unset one, and so is the zero time.
+// timeOf makes a time of {seconds, nanos}, cut to what the type tells apart. An empty message is an unset one, and so is the zero
+// time.
 func (d *protoDecoder) timeOf(t *Type, p parts, start, stop int) (*Value, error) {
-	if start == stop || p.first == zeroSecond {
+	if start == stop {
 		return nil, nil
 	}
 	if p.first < firstSecond || p.first > lastSecond {
 		return nil, d.malformed("year outside of range [0,9999]", start)
 	}
+	if p.second < 0 || p.second > lastNanosecond {
+		return nil, d.malformed("nanoseconds outside of range [0,999999999]", start)
+	}
 	v := d.value(t)
-	v.num = p.first
+	if v.SetTime(time.Unix(p.first, p.second)); v.Time().IsZero() {
+		return nil, nil
+	}
 	return v, nil
 }
 

@@ -137,6 +137,12 @@ func (w *wireWriter) body(t *Type, v *Value) {
 			w.number(secondInside, 0)
 			w.number(firstInsideEntry, v.num)
 		}
+	case FormMicroTime:
+		if v != nil {
+			t := v.Time()
+			w.number(secondInside, int64(t.Nanosecond()))
+			w.number(firstInsideEntry, t.Unix())
+		}
 	case FormQuantity:
 		w.sized(firstInsideEntry<<wireTypeBits|wireBytes, quantityOf(v))
 	case FormIntOrString:

@@ -140,6 +140,8 @@ func drawValue(t *rapid.T, typ *Type, depth int) *Value {
 		v.SetFloat(rapid.Float64().Draw(t, "double"))
 	case FormTime:
 		v.num = rapid.Int64Range(firstSecond, lastSecond).Draw(t, "time")
+	case FormMicroTime:
+		v.num = rapid.Int64Range(firstSecond*1e6, lastSecond*1e6).Draw(t, "microTime")
 	case FormQuantity:
 		v.str = mustQuantityText(rapid.StringMatching(`[0-9]{1,9}(m|k|Ki|Mi|G)?`).Draw(t, "quantity"), typ.roundUp)
 	case FormIntOrString:

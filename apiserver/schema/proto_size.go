@@ -113,6 +113,12 @@ func sizeBody(t *Type, v *Value) int {
 			return 0
 		}
 		return 1 + sizeVarint(uint64(v.num)) + 1 + 1
+	case FormMicroTime:
+		if v == nil {
+			return 0
+		}
+		t := v.Time()
+		return 1 + sizeVarint(uint64(t.Unix())) + 1 + sizeVarint(uint64(t.Nanosecond()))
 	case FormQuantity:
 		return 1 + sizeSized(len(quantityOf(v)))
 	case FormIntOrString:

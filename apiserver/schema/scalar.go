@@ -9,17 +9,28 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// parseTime reads an RFC 3339 time as Unix seconds. The zero time counts as unset.
-func parseTime(s string) (seconds int64, isZero bool, err error) {
-	t, err := time.Parse(time.RFC3339, s)
+// microLayout is that of a time to the microsecond: all six digits are written, and must be.
+const microLayout = "2006-01-02T15:04:05.000000Z07:00"
+
+// timeLayout is how a time of the type is written.
+func (t *Type) timeLayout() string {
+	if t.Form == FormMicroTime {
+		return microLayout
+	}
+	return time.RFC3339
+}
+
+// parseTime reads an RFC 3339 time.
+func parseTime(s, layout string) (time.Time, error) {
+	t, err := time.Parse(layout, s)
 	if err != nil {
-		return 0, false, err
+		return t, err
 	}
 	t = t.UTC()
 	if y := t.Year(); y < 0 || y > 9999 {
-		return 0, false, fmt.Errorf("parsing time %q: year outside of range [0,9999]", s)
+		return t, fmt.Errorf("parsing time %q: year outside of range [0,9999]", s)
 	}
-	return t.Unix(), t.IsZero(), nil
+	return t, nil
 }
 
 // maxQuantityLength bounds the text of a quantity: parsing takes arbitrary precision.

@@ -14,7 +14,8 @@ const (
 	FormUint32
 	FormDouble
 	FormBytes
-	FormTime     // RFC 3339, whole seconds
+	FormTime      // RFC 3339, whole seconds
+	FormMicroTime // RFC 3339, microseconds
 	FormQuantity // canonical text
 	FormIntOrString
 	FormRaw // any JSON value, kept as compact JSON text

@@ -16,7 +16,7 @@ import (
 type Value struct {
 	typ *Type
 	str string // strings, bytes (decoded), canonical quantity, raw JSON text, text of an intOrString
-	num int64  // integers, bool, bits of a double, Unix seconds; intOrString: the number
+	num int64  // integers, bool, bits of a double, Unix seconds or microseconds; intOrString: the number
 	box *box   // of messages, lists and maps
 }
 
@@ -61,7 +61,7 @@ func (v *Value) IsEmpty() bool {
 		return v.str == "0" || v.str == ""
 	case FormIntOrString:
 		return v.num == 0 && v.str == ""
-	case FormTime:
+	case FormTime, FormMicroTime:
 		return false
 	default:
 		return v.num == 0
@@ -76,7 +76,7 @@ func (v *Value) Str() string {
 	return v.str
 }
 
-// Int returns an integer; Unix seconds of a time; the number of an intOrString.
+// Int returns an integer; Unix seconds of a time, microseconds of a microTime; the number of an intOrString.
 func (v *Value) Int() int64 {
 	if v == nil {
 		return 0
@@ -99,6 +99,9 @@ func (v *Value) Float() float64 {
 func (v *Value) Time() time.Time {
 	if v == nil {
 		return time.Time{}
+	}
+	if v.typ.Form == FormMicroTime {
+		return time.UnixMicro(v.num).UTC()
 	}
 	return time.Unix(v.num, 0).UTC()
 }

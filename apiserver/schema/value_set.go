@@ -33,7 +33,7 @@ func (v *Value) SetStr(s string) {
 	}
 }
 
-// SetInt sets an integer, Unix seconds of a time, or makes an intOrString hold a number.
+// SetInt sets an integer, Unix seconds of a time, microseconds of a microTime, or makes an intOrString hold a number.
 func (v *Value) SetInt(n int64) {
 	v.num = n
 	if v.typ.Form == FormIntOrString {
@@ -52,8 +52,14 @@ func (v *Value) SetBool(b bool) {
 // SetFloat sets a double.
 func (v *Value) SetFloat(f float64) { v.num = int64(math.Float64bits(f)) }
 
-// SetTime sets a time, cut to whole seconds.
-func (v *Value) SetTime(t time.Time) { v.num = t.Unix() }
+// SetTime sets a time, cut to whole seconds or microseconds.
+func (v *Value) SetTime(t time.Time) {
+	if v.typ.Form == FormMicroTime {
+		v.num = t.UnixMicro()
+		return
+	}
+	v.num = t.Unix()
+}
 
 // SetQuantity sets a quantity.
 func (v *Value) SetQuantity(q resource.Quantity) { v.str = quantityText(q) }
