@@ -104,12 +104,15 @@ type KindHooksSpec struct {
 
 // ColumnSpec is a column of the kind's table.
 type ColumnSpec struct {
-	Name     string `yaml:"name"`
-	Type     string `yaml:"type"`
-	Format   string `yaml:"format"`
-	Priority int    `yaml:"priority"`
-	Value    string `yaml:"value"`
-	Rule     string `yaml:"rule"`
+	Name        string `yaml:"name"`
+	Type        string `yaml:"type"`
+	Format      string `yaml:"format"`
+	Description string `yaml:"description"`
+	Priority    int    `yaml:"priority"`
+	Value       string `yaml:"value"`
+	Render      string `yaml:"render"`
+	Empty       string `yaml:"empty"`
+	Rule        string `yaml:"rule"`
 }
 
 // MessageSpec is a message as it is written.
