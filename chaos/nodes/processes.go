@@ -203,22 +203,33 @@ func (p *Processes) Start(_ context.Context, name string) error {
 
 // Kill implements Fleet with SIGKILL.
 func (p *Processes) Kill(ctx context.Context, name string) error {
+	return p.end(ctx, name, syscall.SIGKILL)
+}
+
+// Stop ends a node in order, with SIGTERM, and returns when it is gone.
+func (p *Processes) Stop(ctx context.Context, name string) error {
+	return p.end(ctx, name, syscall.SIGTERM)
+}
+
+func (p *Processes) end(ctx context.Context, name string, signal syscall.Signal) error {
 	p.mu.Lock()
 	running := p.running[name]
-	delete(p.running, name)
 	p.mu.Unlock()
 	if running == nil {
 		return fmt.Errorf("node %s does not run", name)
 	}
-	if err := running.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := running.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	select {
 	case <-running.exited:
-		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("node %s has not ended: %w", name, ctx.Err())
 	}
+	p.mu.Lock()
+	delete(p.running, name)
+	p.mu.Unlock()
+	return nil
 }
 
 // Close kills what still runs.

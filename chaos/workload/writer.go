@@ -31,6 +31,7 @@ type Writer struct {
 	History   *History
 	Keys      int // how many names it cycles through
 	Rand      *rand.Rand
+	Rest      time.Duration // between two writes
 
 	known map[string]client.Object // what is there now; absent: no such object
 	doubt map[string]bool          // names with a write that may still land
@@ -39,25 +40,51 @@ type Writer struct {
 
 // Run writes until ctx is done.
 func (w *Writer) Run(ctx context.Context) {
-	w.known, w.doubt = map[string]client.Object{}, map[string]bool{}
+	w.begin()
 	for ctx.Err() == nil {
-		name := fmt.Sprintf("w%d-%d", w.ID, w.Rand.IntN(w.Keys))
-		if !w.step(ctx, name) {
-			pause(ctx, retryPause)
+		rest := w.Rest
+		if !w.step(ctx, w.name(w.Rand.IntN(w.Keys))) {
+			rest = max(rest, retryPause)
+		}
+		if rest > 0 {
+			pause(ctx, rest)
 		}
 	}
 }
 
+// Fill creates an object of every name that has none yet, however often it must be sent.
+func (w *Writer) Fill(ctx context.Context) error {
+	w.begin()
+	for key := range w.Keys {
+		if _, err := w.create(ctx, w.name(key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Once creates one object, however often it must be sent, and returns its version.
 func (w *Writer) Once(ctx context.Context) (uint64, error) {
-	w.known, w.doubt = map[string]client.Object{}, map[string]bool{}
-	name := fmt.Sprintf("w%d-0", w.ID)
+	w.begin()
+	return w.create(ctx, w.name(0))
+}
+
+func (w *Writer) begin() {
+	if w.known == nil {
+		w.known, w.doubt = map[string]client.Object{}, map[string]bool{}
+	}
+}
+
+func (w *Writer) name(key int) string { return fmt.Sprintf("w%d-%d", w.ID, key) }
+
+func (w *Writer) create(ctx context.Context, name string) (uint64, error) {
 	for ctx.Err() == nil {
-		w.step(ctx, name)
 		if object, there := w.known[name]; there {
 			return object.Version, nil
 		}
-		pause(ctx, retryPause)
+		if !w.step(ctx, name) {
+			pause(ctx, retryPause)
+		}
 	}
 	return 0, fmt.Errorf("write %s: %w", name, ctx.Err())
 }
