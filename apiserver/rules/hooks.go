@@ -32,7 +32,7 @@ func families() []schema.Hooks {
 	return []schema.Hooks{
 		autoscalerHooks(), containerHooks(), cronJobHooks(), endpointsHooks(), envHooks(), eventHooks(), imageHooks(),
 		legacyBindingHooks(), metadataHooks(), namespaceHooks(), networkHooks(), nodeHooks(), oauthClientHooks(),
-		persistentVolumeHooks(), podHooks(), podSpecHooks(), probeHooks(), rbacHooks(), schedulingHooks(), signatureHooks(),
+		persistentVolumeHooks(), podHooks(), podSpecHooks(), probeHooks(), rbacHooks(), reviewHooks(), schedulingHooks(), signatureHooks(),
 		statusHooks(), thirdPartyHooks(), volumeHooks(), volumeSourceHooks(), workloadHooks(),
 	}
 }

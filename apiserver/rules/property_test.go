@@ -16,7 +16,7 @@ func TestDefaultsAreIdempotent(t *testing.T) {
 	cat := load(t, Hooks())
 	for _, f := range rowFamilies() {
 		for _, r := range f.rows {
-			k := cat.Kind(routes()[r.kind][0], routes()[r.kind][1])
+			k := kindOf(cat, r.kind)
 			o, _, err := create(k, r.body)
 			if err != nil {
 				t.Fatal(err)
@@ -35,7 +35,7 @@ func TestWritingTheAnswerBackChangesNothing(t *testing.T) {
 	cat := load(t, Hooks())
 	for _, f := range rowFamilies() {
 		for _, r := range f.rows {
-			k := cat.Kind(routes()[r.kind][0], routes()[r.kind][1])
+			k := kindOf(cat, r.kind)
 			if r.op != schema.Create || r.errs != nil {
 				continue
 			}
@@ -156,11 +156,10 @@ func FuzzRules(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, kind, body string) {
-		route, ok := routes()[kind]
-		if !ok {
+		if _, ok := routes()[kind]; !ok {
 			return
 		}
-		k := cat.Kind(route[0], route[1])
+		k := kindOf(cat, kind)
 		o, _, err := k.Decode([]byte(body))
 		if err != nil {
 			return

@@ -43,11 +43,11 @@ func rowFamilies() []family {
 		{"Event", eventRows()}, {"Rbac", rbacRows()}, {"LegacyBinding", legacyBindingRows()}, {"Autoscaler", autoscalerRows()},
 		{"DaemonSet", daemonSetRows()}, {"StatefulSet", statefulSetRows()}, {"CronJob", cronJobRows()},
 		{"Network", networkRows()}, {"Image", imageRows()}, {"Signature", signatureRows()}, {"OAuthClient", oauthClientRows()},
-		{"ThirdParty", thirdPartyRows()},
+		{"ThirdParty", thirdPartyRows()}, {"Review", reviewRows()},
 	}
 }
 
-// routes are the kinds by a word.
+// routes are the kinds by a word: where they are served, or what those are that are not stored.
 func routes() map[string][2]string {
 	core := func(plural string) [2]string { return [2]string{"/api/v1", plural} }
 	return map[string][2]string{
@@ -67,12 +67,23 @@ func routes() map[string][2]string {
 		"images":              {"/apis/image.platform.io/v1", "images"},
 		"oauthclients":        {"/apis/oauth.platform.io/v1", "oauthclients"},
 		"thirdparties":        {"/apis/extensions/v1beta1", "thirdpartyresources"},
+		"selfreviews":         {"authorization.k8s.io/v1", "SelfSubjectAccessReview"},
+		"reviews":             {"authorization.k8s.io/v1", "SubjectAccessReview"},
 	}
+}
+
+// kindOf returns the kind of a word.
+func kindOf(cat *schema.Catalog, word string) *schema.Kind {
+	route := routes()[word]
+	if k := cat.Kind(route[0], route[1]); k != nil {
+		return k
+	}
+	return cat.Unstored(route[0], route[1])
 }
 
 // run does the request and returns how its outcome differs from what is wanted; "" when it does not.
 func (r *row) run(cat *schema.Catalog) string {
-	k := cat.Kind(routes()[r.kind][0], routes()[r.kind][1])
+	k := kindOf(cat, r.kind)
 	old, err := r.stored(k)
 	if err != nil {
 		return err.Error()
