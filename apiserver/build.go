@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"slices"
+
 	"quorate/apiserver/admin"
 	"quorate/apiserver/auth"
 	"quorate/apiserver/discovery"
@@ -12,6 +14,7 @@ import (
 	"quorate/apiserver/openapi"
 	"quorate/apiserver/paging"
 	"quorate/apiserver/rest"
+	"quorate/apiserver/review"
 	"quorate/apiserver/route"
 	"quorate/apiserver/rules"
 	"quorate/apiserver/schema"
@@ -124,12 +127,13 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 	if address == "" {
 		address = s.cfg.Addr
 	}
-	schemas, err := openapi.New(catalog.Kinds())
+	listed := slices.Concat(catalog.Kinds(), review.Kinds(catalog))
+	schemas, err := openapi.New(listed)
 	if err != nil {
 		return err
 	}
 	documents, err := discovery.New(discovery.Config{
-		Catalog: catalog, Address: address, Paths: append(ownPaths(), schemas.Paths()...),
+		Kinds: listed, Address: address, Paths: append(ownPaths(), schemas.Paths()...),
 	})
 	if err != nil {
 		return err
@@ -137,6 +141,7 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 	s.dynamic = newDynamic(served, objects, s.cfg.Store, documents, schemas, series)
 	f.dynamic = s.dynamic
 	objects.Register(adder(f.table))
+	review.Register(adder(f.table), review.Config{Catalog: catalog, Reviewer: f.authorizer, Authenticator: f.authenticator})
 	if s.cfg.Cluster != nil {
 		admin.Register(adder(f.table), s.cfg.Cluster)
 	}

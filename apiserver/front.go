@@ -22,7 +22,7 @@ type front struct {
 	dynamic       *dynamic
 	open          *route.Table // paths that need no credentials
 	authenticator *auth.Authenticator
-	authorizer    auth.Authorizer
+	authorizer    auth.Reviewer
 	reads, writes gate
 	bodies        *route.Budget
 	encoded       *route.Budget

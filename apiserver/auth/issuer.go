@@ -9,8 +9,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// issuerName is the `iss` claim of every token of ours, and the `aud` claim: who issues them is who takes them (J9).
+// issuerName is the `iss` claim of every token of ours.
 const issuerName = "quorate"
+
+// Audience is their `aud` claim: who issues them is who takes them (J9).
+const Audience = issuerName
 
 // clockSkew is how far apart the clocks of issuer and verifier may be.
 const clockSkew = 30 * time.Second
@@ -47,7 +50,7 @@ func (i *Issuer) Issue(id Identity, ttl time.Duration) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    issuerName,
-			Audience:  jwt.ClaimStrings{issuerName},
+			Audience:  jwt.ClaimStrings{Audience},
 			Subject:   id.Name,
 			ID:        uuid.NewString(),
 			IssuedAt:  jwt.NewNumericDate(now),

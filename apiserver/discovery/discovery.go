@@ -21,7 +21,8 @@ type object = map[string]any
 
 // Config of the discovery documents.
 type Config struct {
-	Catalog *schema.Catalog
+	// Kinds are those that are always served.
+	Kinds []*schema.Kind
 	// Address is the HOST:PORT at which clients find this server.
 	Address string
 	// Paths are those of the server beside the documents, for the index of all paths.
@@ -30,16 +31,16 @@ type Config struct {
 
 // Documents are all of them, by path. They never change; With makes others.
 type Documents struct {
-	static *Documents                // of the kinds of the files; nil for these themselves
+	static *Documents                // of the kinds that are always served; nil for these themselves
 	kinds  map[string][]*schema.Kind // by prefix, without the static ones
 	groups []group
 	others []string             // paths beside the documents, for the index of all paths
 	byPath map[string]*Document // without the static ones that are not other here
 }
 
-// New makes the documents of a catalog.
+// New makes the documents of the kinds that are always served.
 func New(cfg Config) (*Documents, error) {
-	kinds := byPrefix(cfg.Catalog.Kinds())
+	kinds := byPrefix(cfg.Kinds)
 	d := &Documents{kinds: kinds, others: cfg.Paths, byPath: map[string]*Document{}}
 	versions := apiVersions{
 		Kind: "APIVersions", Versions: []string{coreVersion},

@@ -31,7 +31,7 @@ func TestWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	static, err := New(Config{Catalog: catalog, Address: "a:1", Paths: []string{"/metrics"}})
+	static, err := New(Config{Kinds: catalog.Kinds(), Address: "a:1", Paths: []string{"/metrics"}})
 	if err != nil {
 		t.Fatal(err)
 	}

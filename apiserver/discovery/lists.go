@@ -38,8 +38,12 @@ func listOf(kinds []*schema.Kind) resourceList {
 	return list
 }
 
-// storageHash tells clients that migrate objects when the form in which a kind is stored has changed.
+// storageHash tells clients that migrate objects when the form in which a kind is stored has changed. It is empty for a kind that
+// is not stored.
 func storageHash(k *schema.Kind) string {
+	if k.Spec.Unstored {
+		return ""
+	}
 	const bytes = 8
 	s := k.Storage()
 	sum := sha256.Sum256([]byte(s.Group + "/" + s.Version + "/" + s.Kind))

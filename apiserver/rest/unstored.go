@@ -1,0 +1,22 @@
+package rest
+
+import (
+	"quorate/apiserver/negotiate"
+	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
+)
+
+// Unstored reads the object of a create that stores nothing, with all that a create says of how it is to be read and answered.
+func Unstored(c *route.Call) (*schema.Object, negotiate.Form, error) {
+	r := &resource{kind: c.Endpoint.Kind}
+	w, err := r.begin(c, "CreateOptions")
+	if err != nil {
+		return nil, negotiate.JSON, err
+	}
+	o, err := r.decode(c, w)
+	if err != nil {
+		return nil, negotiate.JSON, err
+	}
+	_, err = r.namespace(c, o)
+	return o, w.form, err
+}
