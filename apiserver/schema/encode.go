@@ -170,7 +170,7 @@ func (w *writer) value(v *Value) {
 	case FormMap:
 		w.out = append(w.out, '{')
 		for i, key := range v.box.keys {
-			w.out = append(appendString(w.out, key), ':')
+			w.out = append(AppendString(w.out, key), ':')
 			w.value(v.box.kids[i])
 			w.out = append(w.out, ',')
 		}
@@ -200,11 +200,11 @@ func appendScalar(out []byte, v *Value) []byte {
 		if v.box != textual {
 			return strconv.AppendInt(out, v.num, 10)
 		}
-		return appendString(out, v.str)
+		return AppendString(out, v.str)
 	case FormRaw:
 		return append(out, v.str...)
 	default:
-		return appendString(out, v.str)
+		return AppendString(out, v.str)
 	}
 }
 
@@ -231,9 +231,9 @@ func appendMessage(dst []byte, v *Value) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString writes a JSON string. Only what must be escaped is, and U+2028 and U+2029, which JavaScript takes for line
+// AppendString writes a JSON string. Only what must be escaped is, and U+2028 and U+2029, which JavaScript takes for line
 // ends. Wrong UTF-8 is replaced.
-func appendString(out []byte, s string) []byte {
+func AppendString(out []byte, s string) []byte {
 	out = append(out, '"')
 	start := 0
 	for i := 0; i < len(s); {

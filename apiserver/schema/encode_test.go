@@ -91,7 +91,7 @@ func TestEncode(t *testing.T) {
 	})
 	t.Run("escapes_no_more_than_needed", func(t *testing.T) {
 		in := "<a href='x'>&\"\\\n\t\r\x01\u2028é\U0001f600\x7f"
-		got := string(appendString(nil, in))
+		got := string(AppendString(nil, in))
 		if want := `"<a href='x'>&\"\\\n\t\r\u0001\u2028é` + "\U0001f600\x7f" + `"`; got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}

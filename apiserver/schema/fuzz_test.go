@@ -146,7 +146,7 @@ func normal(s string) string {
 			if err != nil {
 				return s
 			}
-			out = appendString(out, text)
+			out = AppendString(out, text)
 			continue
 		}
 		out = append(out, d.s[d.pos])

@@ -112,7 +112,7 @@ func compact(s string) string {
 			if err != nil { // the text was read once already
 				return s
 			}
-			out = appendString(out, text)
+			out = AppendString(out, text)
 		default:
 			out = append(out, c)
 			d.pos++

@@ -162,7 +162,7 @@ func (w *yamlReader) member(key, value *yaml.Node, own map[string]bool, inherite
 		return nil
 	}
 	own[key.Value] = true
-	w.out = append(appendString(w.out, key.Value), ':')
+	w.out = append(AppendString(w.out, key.Value), ':')
 	if err := w.node(value, depth+1); err != nil {
 		return err
 	}
@@ -189,13 +189,13 @@ func (w *yamlReader) scalar(n *yaml.Node) error {
 		if err := n.Decode(&raw); err != nil {
 			return err
 		}
-		w.out = appendString(w.out, raw)
+		w.out = AppendString(w.out, raw)
 	default:
 		if word, ok := oldBool(n); ok {
 			w.out = append(w.out, word...)
 			return nil
 		}
-		w.out = appendString(w.out, n.Value)
+		w.out = AppendString(w.out, n.Value)
 	}
 	return nil
 }

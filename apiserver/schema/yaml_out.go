@@ -209,7 +209,7 @@ func (w *yamlWriter) word(s string) {
 // appendYAMLString writes a quoted string: JSON's, with escapes for what YAML does not let stand for itself.
 func appendYAMLString(out []byte, s string) []byte {
 	start := len(out)
-	out = appendString(out, s)
+	out = AppendString(out, s)
 	if !strings.ContainsFunc(s, unprintable) {
 		return out
 	}

@@ -1,0 +1,141 @@
+package table
+
+import (
+	"fmt"
+	"time"
+
+	"quorate/apiserver/schema"
+)
+
+// Table makes rows of the objects of one kind. It never changes.
+type Table struct {
+	kind        *schema.Kind
+	columns     []column
+	definitions []byte
+}
+
+// New compiles the columns of a kind. What its file says that can't be done is an error.
+func New(k *schema.Kind) (*Table, error) {
+	specs := k.Spec.Columns
+	if len(specs) == 0 {
+		specs = nameAndAge()
+	}
+	t := &Table{kind: k}
+	known := renderers()
+	for i := range specs {
+		c, err := compile(&specs[i], k.Message.Type(), known)
+		if err != nil {
+			return nil, fmt.Errorf("kind %s in %s: column %s: %w", k.Kind, k.Prefix, specs[i].Name, err)
+		}
+		t.columns = append(t.columns, c)
+	}
+	t.definitions = appendDefinitions(nil, t.columns)
+	return t, nil
+}
+
+// nameAndAge are the columns of a kind that has none of its own (M51).
+func nameAndAge() []schema.ColumnSpec {
+	return []schema.ColumnSpec{
+		{Name: "Name", Type: typeString, Format: "name", Description: "What the object is called.", Value: ".metadata.name"},
+		{
+			Name: "Age", Type: typeString, Description: "How long ago the object was created.",
+			Value: ".metadata.creationTimestamp", Render: "age",
+		},
+	}
+}
+
+// Definitions returns the columnDefinitions of the table, JSON. They are shared.
+func (t *Table) Definitions() []byte { return t.definitions }
+
+func appendDefinitions(b []byte, columns []column) []byte {
+	b = append(b, '[')
+	for i := range columns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		spec := columns[i].spec
+		b = schema.AppendString(append(b, `{"name":`...), spec.Name)
+		b = schema.AppendString(append(b, `,"type":`...), spec.Type)
+		b = schema.AppendString(append(b, `,"format":`...), spec.Format)
+		b = schema.AppendString(append(b, `,"description":`...), spec.Description)
+		b = fmt.Appendf(b, `,"priority":%d}`, spec.Priority)
+	}
+	return append(b, ']')
+}
+
+// Include says what a row holds of its object beside the cells (B26, B27).
+type Include uint8
+
+// What a row may hold of its object.
+const (
+	Metadata Include = iota
+	None
+	Object
+
+	// Includes is their number.
+	Includes = iota
+)
+
+// Names are the values of the parameter includeObject, by Include.
+func Names() [Includes]string { return [Includes]string{"Metadata", "None", "Object"} }
+
+// Rows makes rows in one form.
+type Rows struct {
+	Table *Table
+	// Partial is the kind that an object is when there is no more to it than its metadata. It gives the Table its version.
+	Partial *schema.Kind
+	Include Include
+}
+
+// kind is what a Table says that it is.
+const kind = "Table"
+
+// AppendHead appends the beginning of a Table up to its metadata. Its columns are left out where the reader has them (B29).
+func (r *Rows) AppendHead(b []byte, columns bool) []byte {
+	b = append(b, `{"kind":"`+kind+`","apiVersion":"`...)
+	b = append(append(b, r.Partial.APIVersion...), `",`...)
+	if columns {
+		b = append(append(b, `"columnDefinitions":`...), r.Table.definitions...)
+		b = append(b, ',')
+	}
+	return b
+}
+
+// AppendSingle appends what follows the head in the Table of one object, a stored value of the kind (B28).
+func (r *Rows) AppendSingle(b, value []byte, now time.Time) ([]byte, error) {
+	err := r.Table.kind.Borrow(value, func(root *schema.Value) (err error) {
+		b = schema.AppendString(append(b, `"metadata":{"selfLink":`...), root.Lookup("metadata", "selfLink").Str())
+		b = schema.AppendString(append(b, `,"resourceVersion":`...), root.Lookup("metadata", "resourceVersion").Str())
+		b, err = r.appendRow(append(b, `},"rows":[`...), value, root, now)
+		return err
+	})
+	return append(b, `]}`...), err
+}
+
+// AppendRow appends the row of an object, a stored value of the kind.
+func (r *Rows) AppendRow(b, value []byte, now time.Time) ([]byte, error) {
+	err := r.Table.kind.Borrow(value, func(root *schema.Value) (err error) {
+		b, err = r.appendRow(b, value, root, now)
+		return err
+	})
+	return b, err
+}
+
+func (r *Rows) appendRow(b, value []byte, root *schema.Value, now time.Time) ([]byte, error) {
+	b = append(b, `{"cells":[`...)
+	for i := range r.Table.columns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = r.Table.columns[i].appendCell(b, root, now)
+	}
+	b = append(b, ']')
+	var err error
+	switch r.Include {
+	case Metadata:
+		b, err = r.Table.kind.AppendPartial(append(b, `,"object":`...), value, r.Partial)
+	case Object:
+		b = append(append(b, `,"object":`...), value...)
+	}
+	return append(b, '}'), err
+}
