@@ -13,7 +13,12 @@ import (
 // them, after it. Of other forms it holds no more than one item.
 type List struct {
 	Form Form
-	Kind *schema.Kind
+	// Kind and APIVersion are what the document says that it is.
+	Kind, APIVersion string
+	// Columns are the columnDefinitions of a Table, compact JSON; of another list nil.
+	Columns []byte
+	// Item is what the items are, for protobuf.
+	Item *schema.Kind
 	// Metadata is the list's metadata as compact JSON.
 	Metadata []byte
 	// Keep is asked for memory, of all lists together, to keep so many bytes; nil has enough.
@@ -24,24 +29,42 @@ type List struct {
 	protobuf protobufList
 }
 
+// The members that items are in.
+const (
+	listItems = "items"
+	tableRows = "rows"
+)
+
+func (l *List) member() string {
+	if l.Columns != nil {
+		return tableRows
+	}
+	return listItems
+}
+
 // AppendHead appends what comes before the first item.
 func (l *List) AppendHead(b []byte) ([]byte, error) {
 	switch l.Form {
 	case Protobuf, KubernetesProtobuf:
 		return l.appendProtobufHead(b)
 	case PrettyJSON:
-		b = fmt.Appendf(b, "{\n  \"kind\": %q,\n  \"apiVersion\": %q,\n  \"metadata\": ", l.Kind.ListKind, l.Kind.APIVersion)
-		return append(append(b, l.indented(l.Metadata, indent)...), ",\n  \"items\": ["...), nil
+		b = fmt.Appendf(b, "{\n  \"kind\": %q,\n  \"apiVersion\": %q,\n  \"metadata\": ", l.Kind, l.APIVersion)
+		b = append(b, l.indented(l.Metadata, indent)...)
+		if l.Columns != nil {
+			b = append(append(b, ",\n  \"columnDefinitions\": "...), l.indented(l.Columns, indent)...)
+		}
+		return fmt.Appendf(b, ",\n  %q: [", l.member()), nil
 	case YAML:
-		return fmt.Appendf(b, "apiVersion: %s\nitems:", l.Kind.APIVersion), nil
+		return l.appendYAMLHead(b)
 	}
-	b = append(b, `{"kind":"`...)
-	b = append(b, l.Kind.ListKind...)
-	b = append(b, `","apiVersion":"`...)
-	b = append(b, l.Kind.APIVersion...)
-	b = append(b, `","metadata":`...)
-	b = append(b, l.Metadata...)
-	return append(b, `,"items":[`...), nil
+	b = append(append(b, `{"kind":"`...), l.Kind...)
+	b = append(append(b, `","apiVersion":"`...), l.APIVersion...)
+	b = append(append(b, `","metadata":`...), l.Metadata...)
+	if l.Columns != nil {
+		b = append(append(b, `,"columnDefinitions":`...), l.Columns...)
+	}
+	b = append(append(b, `,"`...), l.member()...)
+	return append(b, `":[`...), nil
 }
 
 // AppendItem appends one item, a stored value whose first skip bytes after the brace are to be left out.
@@ -89,20 +112,42 @@ func (l *List) AppendTail(b []byte) ([]byte, error) {
 	return append(b, "]}"...), nil
 }
 
+// appendYAMLHead: members stand in the order of their names, and items come before a list's kind and metadata.
+func (l *List) appendYAMLHead(b []byte) ([]byte, error) {
+	b = fmt.Appendf(b, "apiVersion: %s\n", l.APIVersion)
+	if l.Columns == nil {
+		return append(append(b, listItems...), ':'), nil
+	}
+	columns, err := schema.ToYAML(l.Columns)
+	if err != nil {
+		return nil, fmt.Errorf("write columns as YAML: %w", err)
+	}
+	b = append(append(b, "columnDefinitions:\n"...), columns...)
+	b, err = l.appendYAMLMetadata(b)
+	return append(append(b, tableRows...), ':'), err
+}
+
 func (l *List) appendYAMLTail(b []byte) ([]byte, error) {
 	if l.items == 0 {
 		b = append(b, " []"...)
 	}
-	b = fmt.Appendf(b, "\nkind: %s\nmetadata:", l.Kind.ListKind)
+	b = append(b, '\n')
+	if l.Columns != nil {
+		return b, nil
+	}
+	return l.appendYAMLMetadata(b)
+}
+
+func (l *List) appendYAMLMetadata(b []byte) ([]byte, error) {
+	b = fmt.Appendf(b, "kind: %s\nmetadata:\n", l.Kind)
 	metadata, err := schema.ToYAML(l.Metadata)
 	if err != nil {
 		return nil, fmt.Errorf("write list metadata as YAML: %w", err)
 	}
 	for line := range bytes.Lines(metadata) {
-		b = append(append(b, '\n'), indent...)
-		b = append(b, bytes.TrimSuffix(line, []byte("\n"))...)
+		b = append(append(b, indent...), line...)
 	}
-	return append(b, '\n'), nil
+	return b, nil
 }
 
 // appendYAMLItem indents a document as an item of a list. Blank lines stay blank: they can only be inside of block scalars.

@@ -29,7 +29,7 @@ type protobufList struct {
 // Measure counts an item in, a stored value. It is kept, unless the list or all lists together have grown too long.
 func (l *List) Measure(value []byte) error {
 	p := &l.protobuf
-	item, err := l.Kind.AppendProtobufItem(p.scratch[:0], value)
+	item, err := l.Item.AppendProtobufItem(p.scratch[:0], value)
 	if err != nil {
 		return err
 	}
@@ -93,12 +93,12 @@ func (l *List) appendProtobufHead(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("write list metadata as protobuf: %w", err)
 	}
 	head := schema.ListMeta(meta)
-	b = schema.EnvelopeHead(b, l.Kind.APIVersion, l.Kind.ListKind, schema.ListHeadSize(head)+l.protobuf.size)
+	b = schema.EnvelopeHead(b, l.APIVersion, l.Kind, schema.ListHeadSize(head)+l.protobuf.size)
 	return schema.AppendListHead(b, head), nil
 }
 
 func (l *List) appendProtobufItem(b, value []byte) ([]byte, error) {
-	out, err := l.Kind.AppendProtobufItem(b, value)
+	out, err := l.Item.AppendProtobufItem(b, value)
 	l.protobuf.size -= len(out) - len(b)
 	return out, err
 }

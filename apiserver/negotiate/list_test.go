@@ -51,7 +51,7 @@ func write(t testing.TB, l *negotiate.List, values [][]byte) (document []byte, m
 		flush()
 	}
 	for _, v := range values[l.Kept():] {
-		piece, err = l.AppendItem(piece, v, l.Kind.ListPrefix())
+		piece, err = l.AppendItem(piece, v, l.Item.ListPrefix())
 		flush()
 	}
 	piece, err = l.AppendTail(piece)
@@ -83,7 +83,7 @@ func TestListInProtobuf(t *testing.T) {
 		t.Run(tc.row, func(t *testing.T) {
 			t.Parallel()
 			room := tc.keep
-			l := &negotiate.List{Form: negotiate.Protobuf, Kind: k, Metadata: []byte(listMetadata), Keep: func(n int) bool {
+			l := &negotiate.List{Form: negotiate.Protobuf, Kind: k.ListKind, APIVersion: k.APIVersion, Item: k, Metadata: []byte(listMetadata), Keep: func(n int) bool {
 				if n > room {
 					return false
 				}
@@ -144,7 +144,7 @@ func TestMeasuredItemsAreWritten(t *testing.T) {
 	k := configMaps(t)
 	values := stored(t, k, 100, 1000)
 	l := &negotiate.List{
-		Form: negotiate.Protobuf, Kind: k, Metadata: []byte(listMetadata), Keep: func(int) bool { return false },
+		Form: negotiate.Protobuf, Kind: k.ListKind, APIVersion: k.APIVersion, Item: k, Metadata: []byte(listMetadata), Keep: func(int) bool { return false },
 	}
 	for _, v := range values {
 		if err := l.Measure(v); err != nil {
@@ -171,7 +171,7 @@ func TestListsAgree(t *testing.T) {
 	values := stored(t, k, 3, 10)
 	var want string
 	for _, form := range []negotiate.Form{negotiate.JSON, negotiate.PrettyJSON, negotiate.YAML} {
-		document, _ := write(t, &negotiate.List{Form: form, Kind: k, Metadata: []byte(listMetadata)}, values)
+		document, _ := write(t, &negotiate.List{Form: form, Kind: k.ListKind, APIVersion: k.APIVersion, Item: k, Metadata: []byte(listMetadata)}, values)
 		var err error
 		if form == negotiate.YAML {
 			document, err = schema.YAMLToJSON(document, maxBytes)

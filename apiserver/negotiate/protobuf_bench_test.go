@@ -13,7 +13,7 @@ func BenchmarkListInProtobuf(b *testing.B) {
 	var out []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		l := &negotiate.List{Form: negotiate.Protobuf, Kind: k, Metadata: []byte(listMetadata)}
+		l := &negotiate.List{Form: negotiate.Protobuf, Kind: k.ListKind, APIVersion: k.APIVersion, Item: k, Metadata: []byte(listMetadata)}
 		for _, v := range values {
 			if err := l.Measure(v); err != nil {
 				b.Fatal(err)
