@@ -12,6 +12,7 @@ import (
 
 const (
 	coreVersion = "v1"
+	corePrefix  = "/api/v1"
 	groupPrefix = "/apis/"
 	groupsPath  = "/apis"
 )
@@ -50,6 +51,9 @@ func New(cfg Config) (*Documents, error) {
 		if err := d.add(path, versions); err != nil {
 			return nil, err
 		}
+	}
+	if err := d.addAggregated("/api", d.core()); err != nil {
+		return nil, err
 	}
 	return d, d.fill(nil)
 }
@@ -91,6 +95,9 @@ func (d *Documents) fill(before *Documents) error {
 	if err := d.add(groupsPath, groupList{Kind: "APIGroupList", APIVersion: "v1", Groups: d.groups}); err != nil {
 		return err
 	}
+	if err := d.addAggregated(groupsPath, d.named()); err != nil {
+		return err
+	}
 	return d.add("/", object{"paths": d.paths()})
 }
 
@@ -98,6 +105,14 @@ func (d *Documents) add(path string, content any) error {
 	document, err := newDocument(path, content)
 	d.byPath[path] = document
 	return err
+}
+
+// kindsAt returns the kinds of a prefix.
+func (d *Documents) kindsAt(prefix string) []*schema.Kind {
+	if kinds := d.kinds[prefix]; kinds != nil || d.static == nil {
+		return kinds
+	}
+	return d.static.kinds[prefix]
 }
 
 // Get returns the document of a path; nil when there is none.

@@ -5,17 +5,24 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 
+	"quorate/apiserver/negotiate"
 	"quorate/apiserver/route"
 )
 
 // Document is a discovery document, ready to serve.
 type Document struct {
-	text []byte
-	hash string // of the text
+	text   []byte
+	hash   string   // of the text
+	turned []turned // what clients may ask for instead
+}
+
+// turned is a document that another can be turned into.
+type turned struct {
+	target   negotiate.Target
+	document *Document
 }
 
 func newDocument(path string, content any) (*Document, error) {
@@ -29,14 +36,37 @@ func newDocument(path string, content any) (*Document, error) {
 
 // answer writes the document, or that the client has it already (L11).
 func (d *Document) answer(c *route.Call) error {
-	form, err := c.Form()
+	chosen, form, target, err := d.choose(c)
 	if err != nil {
 		return err
 	}
-	if c.Unchanged(`"` + d.hash + "-" + strconv.Itoa(int(form)) + `"`) {
+	if c.Unchanged(`"` + chosen.hash + "-" + strconv.Itoa(int(form)) + `"`) {
 		return nil
 	}
-	return c.Document(http.StatusOK, d.text, form)
+	return c.DocumentAs(target, chosen.text, form)
+}
+
+// choose returns the document that the client wants most: this one, or what it can be turned into.
+func (d *Document) choose(c *route.Call) (*Document, negotiate.Form, negotiate.Target, error) {
+	if len(d.turned) == 0 {
+		form, err := c.Form()
+		return d, form, negotiate.Target{}, err
+	}
+	forms := negotiate.Offered(negotiate.YAML)
+	variants := []negotiate.Variant{{Forms: forms}}
+	for _, t := range d.turned {
+		variants = append(variants, negotiate.Variant{Target: t.target, Forms: forms})
+	}
+	form, target, err := negotiate.Choose(c.R, c.Query(), variants...)
+	if err == nil {
+		_, err = c.Query().Bool("pretty") // A57
+	}
+	for _, t := range d.turned {
+		if t.target == target {
+			return t.document, form, target, err
+		}
+	}
+	return d, form, target, err
 }
 
 // Endpoint serves what document returns at the time, to every authenticated user (L20).

@@ -23,7 +23,7 @@ func byPrefix(kinds []*schema.Kind) map[string][]*schema.Kind {
 // listOf lists the resources of one prefix with their subresources, by name (L4).
 func listOf(kinds []*schema.Kind) resourceList {
 	list := resourceList{Kind: "APIResourceList", APIVersion: "v1", GroupVersion: kinds[0].APIVersion}
-	for _, k := range kinds {
+	for _, k := range byPlural(kinds) {
 		list.Resources = append(list.Resources, resource{
 			Name: k.Plural, SingularName: k.Singular, Namespaced: k.Namespaced, Kind: k.Kind,
 			Verbs: rest.Verbs(k), ShortNames: k.ShortNames, Categories: k.Categories, StorageVersionHash: storageHash(k),
@@ -34,8 +34,12 @@ func listOf(kinds []*schema.Kind) resourceList {
 			})
 		}
 	}
-	slices.SortFunc(list.Resources, func(a, b resource) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// byPlural sorts the kinds of one prefix.
+func byPlural(kinds []*schema.Kind) []*schema.Kind {
+	return slices.SortedFunc(slices.Values(kinds), func(a, b *schema.Kind) int { return strings.Compare(a.Plural, b.Plural) })
 }
 
 // storageHash tells clients that migrate objects when the form in which a kind is stored has changed. It is empty for a kind that

@@ -50,3 +50,51 @@ type resource struct {
 
 	StorageVersionHash string `json:"storageVersionHash,omitempty"`
 }
+
+// wholeList is all that a client asks of discovery, in one document (L9).
+type wholeList struct {
+	Kind       string                `json:"kind"`
+	APIVersion string                `json:"apiVersion"`
+	Metadata   struct{}              `json:"metadata"`
+	Items      []wholeGroup `json:"items"`
+}
+
+type wholeGroup struct {
+	Metadata wholeMetadata  `json:"metadata"`
+	Versions []wholeVersion `json:"versions"`
+}
+
+// wholeMetadata is that of an object which has but a name.
+type wholeMetadata struct {
+	Name              string    `json:"name,omitempty"`
+	CreationTimestamp *struct{} `json:"creationTimestamp"`
+}
+
+type wholeVersion struct {
+	Version   string               `json:"version"`
+	Resources []wholeResource `json:"resources"`
+	Freshness string               `json:"freshness"`
+}
+
+type wholeResource struct {
+	Resource         string                  `json:"resource"`
+	ResponseKind     groupVersionKind        `json:"responseKind"`
+	Scope            string                  `json:"scope"`
+	SingularResource string                  `json:"singularResource"`
+	Verbs            []string                `json:"verbs"`
+	ShortNames       []string                `json:"shortNames,omitempty"`
+	Categories       []string                `json:"categories,omitempty"`
+	Subresources     []wholeSubresource `json:"subresources,omitempty"`
+}
+
+type wholeSubresource struct {
+	Subresource  string           `json:"subresource"`
+	ResponseKind groupVersionKind `json:"responseKind"`
+	Verbs        []string         `json:"verbs"`
+}
+
+type groupVersionKind struct {
+	Group   string `json:"group"`
+	Version string `json:"version"`
+	Kind    string `json:"kind"`
+}

@@ -24,6 +24,9 @@ func Answer(r *http.Request, query Query, protobuf bool) (Form, error) {
 // Target is what a client wants a document turned into: `as=Table;v=v1;g=meta.k8s.io`. The zero Target is the document itself.
 type Target struct{ Group, Version, Kind string }
 
+// Parameters is what a target adds to a content type.
+func (t Target) Parameters() string { return ";g=" + t.Group + ";v=" + t.Version + ";as=" + t.Kind }
+
 // Variant is one of the documents that an answer can be.
 type Variant struct {
 	Target Target
@@ -93,13 +96,7 @@ func anything(header []string) bool {
 // not refused by a quality of 0 elsewhere.
 func accepted(header []string, stream bool, variants ...Variant) (Form, Target, error) {
 	clauses := parseAccept(strings.Join(header, ","))
-	left := slices.Clone(variants)
-	for _, c := range clauses {
-		f, known := formOf(c.media)
-		if i := find(left, c.target); c.quality == 0 && known && i >= 0 {
-			left[i].Forms &^= 1 << f
-		}
-	}
+	left := unrefused(clauses, variants)
 	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.quality, a.quality) })
 	var converted Target
 	for _, c := range clauses {
@@ -120,6 +117,19 @@ func accepted(header []string, stream bool, variants ...Variant) (Form, Target, 
 		return JSON, Target{}, status.NewNotConvertible(converted.Group+"/"+converted.Version+", Kind="+converted.Kind, types)
 	}
 	return JSON, Target{}, status.NewNotAcceptable(types)
+}
+
+// unrefused returns the variants without the forms that have a quality of 0.
+func unrefused(clauses []clause, variants []Variant) []Variant {
+	left := variants
+	for _, c := range clauses {
+		f, known := formOf(c.media)
+		if i := find(left, c.target); c.quality == 0 && known && i >= 0 {
+			left = slices.Clone(left)
+			left[i].Forms &^= 1 << f
+		}
+	}
+	return left
 }
 
 func find(variants []Variant, target Target) int {

@@ -76,6 +76,18 @@ func (c *Call) Document(code int, document []byte, form negotiate.Form) error {
 	return c.answer(code, body, values.content[form])
 }
 
+// DocumentAs is Document for one without a protobuf form that was turned into a target, which the content type then names (L9).
+func (c *Call) DocumentAs(target negotiate.Target, document []byte, form negotiate.Form) error {
+	body, err := negotiate.Encode(document, form)
+	if err != nil {
+		return err
+	}
+	if target == (negotiate.Target{}) {
+		return c.answer(http.StatusOK, body, values.content[form])
+	}
+	return c.answer(http.StatusOK, body, []string{form.ContentType() + target.Parameters()})
+}
+
 // Text answers with plain text, whatever the client would rather have: there is no other form of it.
 func (c *Call) Text(body []byte) error { return c.answer(http.StatusOK, body, values.text) }
 
