@@ -67,6 +67,12 @@ func collect(c *schema.Catalog) (*collector, error) {
 // addKind says what kind a message is, and adds its list.
 func (c *collector) addKind(k *schema.Kind) {
 	m := c.messages[k.Message.Name]
+	list := c.messages[m.name+"List"]
+	if list != nil { // another version of the kind
+		m.comment += fmt.Sprintf(" In apiVersion %s: %s/%s.", k.APIVersion, k.Prefix, k.Plural)
+		list.comment += fmt.Sprintf(" In apiVersion %s.", k.APIVersion)
+		return
+	}
 	m.comment = fmt.Sprintf("%s in apiVersion %s: %s/%s.", k.Kind, k.APIVersion, k.Prefix, k.Plural)
 	c.messages[m.name+"List"] = &message{
 		name: m.name + "List", pkg: m.pkg,

@@ -77,7 +77,6 @@ func New(cfg Config) (*Handlers, error) {
 type resource struct {
 	*Handlers
 	kind       *schema.Kind
-	view       bool // its objects are stored in the form of another kind
 	selectable selector.Fields
 	exports    bool // its reads know the parameter export
 	end        *watch.End
@@ -88,7 +87,6 @@ func newResource(h *Handlers, k *schema.Kind) *resource {
 	r := &resource{
 		Handlers: h,
 		kind:     k,
-		view:     k.Storage() != k && !k.Schemaless(),
 		selectable: selector.Fields{
 			Supported: setOf(spec.Supported),
 			Accepted:  setOf(spec.Accepted),

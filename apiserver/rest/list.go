@@ -151,7 +151,10 @@ func checkMatch(match, version, continued string) error {
 // writeList streams the list in bounded memory. An error before anything was sent becomes a Status, a later one breaks the
 // answer off.
 func (r *resource) writeList(c *route.Call, form negotiate.Form, p *page) error {
-	l := negotiate.List{Form: form, Kind: r.kind, Metadata: r.listMetadata(c.Namespace, p), Keep: c.KeepEncoded}
+	l := negotiate.List{
+		Form: form, Kind: r.kind.ListKind, APIVersion: r.kind.APIVersion, Item: r.kind,
+		Metadata: r.listMetadata(c.Namespace, p), Keep: c.KeepEncoded,
+	}
 	if form.Binary() { // lengths come first: the items are walked twice
 		if err := p.settle(); err != nil {
 			return err
@@ -189,8 +192,9 @@ func (r *resource) writeList(c *route.Call, form negotiate.Form, p *page) error 
 	return out.Close()
 }
 
-// values calls fn with the bytes of a page's items but for the first few, until it fails.
+// values calls fn with the bytes of a page's items but for the first few, until it fails. They are good until fn returns.
 func (r *resource) values(p *page, skip int, fn func(value []byte) error) error {
+	var room []byte // of the last value that begins otherwise than it is stored
 	for o, err := range p.items {
 		if err != nil {
 			return err
@@ -199,9 +203,13 @@ func (r *resource) values(p *page, skip int, fn func(value []byte) error) error 
 			skip--
 			continue
 		}
-		value, err := r.value(o)
+		prefix, value, err := r.kind.Parts(o.Value)
 		if err != nil {
 			return err
+		}
+		if prefix != "" {
+			room = append(append(room[:0], prefix...), value...)
+			value = room
 		}
 		if err := fn(value); err != nil {
 			return err

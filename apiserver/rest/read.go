@@ -37,16 +37,7 @@ func (r *resource) get(c *route.Call) error {
 }
 
 // value returns an object's bytes in the form of this kind.
-func (r *resource) value(o *state.Object) ([]byte, error) {
-	if !r.view {
-		return r.kind.Present(o.Value), nil
-	}
-	decoded, err := stored.Decode(r.kind, o)
-	if err != nil {
-		return nil, err
-	}
-	return decoded.AppendJSON(nil), nil
-}
+func (r *resource) value(o *state.Object) ([]byte, error) { return r.kind.Present(o.Value) }
 
 // state returns a state as fresh as a request's resourceVersion asks (specification §4.4): unset, by the quorum-read flag; 0,
 // whatever is here; N, at least that.

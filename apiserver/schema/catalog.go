@@ -39,6 +39,9 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := src.inherit(); err != nil {
+		return nil, err
+	}
 	compiler := newCompiler(src, formats, hooks)
 	c := &Catalog{byRoute: map[string]*Kind{}, stored: map[string]*Kind{}, messages: map[string]*Message{}}
 	if c.names, err = compileNameRule(NameRuleSpec{Max: maxName}, formats); err != nil {
@@ -98,6 +101,8 @@ func (c *Catalog) linkStorage() error {
 		if k.storage = c.stored[k.Resource]; k.storage == nil {
 			return fmt.Errorf("kind %s in %s: storage: no kind is stored as %s", k.Kind, k.Prefix, k.Spec.Storage)
 		}
+		k.converts = k.Message != k.storage.Message
+		k.renames = !k.converts
 	}
 	return nil
 }

@@ -60,11 +60,7 @@ func (k *Kind) identify(spec *KindSpec) error {
 		ListKind: orElse(spec.ListKind, spec.Kind+"List"), ShortNames: spec.ShortNames, Categories: spec.Categories,
 		Namespaced: spec.Scope == scopeNamespaced,
 	}
-	k.Resource = spec.Plural
-	if spec.Group != "" {
-		k.Resource = spec.Group + "/" + spec.Plural
-	}
-	k.Resource = orElse(spec.Storage, k.Resource)
+	k.Resource = spec.resource()
 	return nil
 }
 
@@ -163,8 +159,7 @@ func (c *compiler) kindHooks(k *Kind, spec KindHooksSpec) error {
 	if h.fromStorage, err = resolveOne(c, c.hooks.Converters, "hooks.fromStorage", spec.FromStorage); err != nil {
 		return err
 	}
-	view := k.Spec.Storage != ""
-	if view != (spec.ToStorage != "") || view != (spec.FromStorage != "") {
+	if converts := spec.converts(); converts && (k.Spec.Storage == "" || spec.ToStorage == "" || spec.FromStorage == "") {
 		return fmt.Errorf("storage, hooks.toStorage and hooks.fromStorage come together")
 	}
 	return nil

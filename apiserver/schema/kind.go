@@ -58,6 +58,8 @@ type Kind struct {
 	selectors []selector
 	protobuf  bool  // every field has a number
 	storage   *Kind // the kind whose form is stored; itself but for views
+	renames   bool  // its objects may be stored under another apiVersion, in the same form
+	converts  bool  // its objects are stored in another form
 	open      bool  // schemaless
 	decoders  decoders
 }
@@ -76,34 +78,6 @@ type kindHooks struct {
 // ListPrefix returns how long the beginning of a stored value is that list items leave out after their brace: kind and
 // apiVersion with their comma. An item is "{" + value[ListPrefix():].
 func (k *Kind) ListPrefix() int { return len(k.prefix) }
-
-// Storage returns the kind in whose form objects are stored: the kind itself, unless it is a view of another.
-func (k *Kind) Storage() *Kind { return k.storage }
-
-// ToStorage returns the object in the form of the kind it is stored as: itself, unless its kind is a view.
-func (k *Kind) ToStorage(o *Object) *Object {
-	return convert(o, k.storage, k.hooks.toStorage)
-}
-
-// FromStorage returns a stored object in the form of this kind: itself, unless this kind is a view.
-func (k *Kind) FromStorage(o *Object) *Object {
-	return convert(o, k, k.hooks.fromStorage)
-}
-
-func convert(o *Object, to *Kind, fn Converter) *Object {
-	if o.Kind != to && to.Schemaless() {
-		return o.as(to)
-	}
-	if o.Kind == to || fn == nil {
-		return o
-	}
-	out := to.New()
-	if m := o.Metadata(); m != nil {
-		out.root.box.kids[to.slots.metadata] = m.retype(to.slots.metaType)
-	}
-	fn(o, out)
-	return out
-}
 
 // CheckName returns what is wrong with a name by the kind's rule, in words; nothing for a good one.
 func (k *Kind) CheckName(name string) []string { return k.name.check(name, false) }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// AppendProtobufEnvelope appends a stored value, in its envelope (B20): bytes that Encode made, in the form of this very kind.
-// The value is not kept. Errors are no fault of a client.
+// AppendProtobufEnvelope appends a stored value, in its envelope (B20): bytes that Encode made, in the form of this kind or of the one
+// that it is a view of. The value is not kept. Errors are no fault of a client.
 func (k *Kind) AppendProtobufEnvelope(dst, value []byte) ([]byte, error) {
 	d := k.decoders.get()
 	defer k.decoders.put(d)
@@ -40,14 +41,21 @@ func (k *Kind) AppendProtobufItem(dst, value []byte) ([]byte, error) {
 
 // stored reads a stored value for as long as the decoder is not reset. Not even the text is copied.
 func (d *decoder) stored(k *Kind, value []byte) (*Value, error) {
+	if k.converts && bytes.HasPrefix(value, []byte(k.storage.prefix)) {
+		o, err := k.fromStored(value)
+		if err != nil {
+			return nil, err
+		}
+		return o.root, nil
+	}
 	d.s = unsafe.String(unsafe.SliceData(value), len(value))
 	root, err := d.document(k.Message.typ)
 	if err != nil {
 		// Not wrapped: bytes of ours that can't be decoded are no fault of the client.
-		return nil, errors.New("write an object as protobuf: " + k.describe(err).Error())
+		return nil, errors.New("read a stored object: " + k.describe(err).Error())
 	}
 	if kind := root.Field("kind").Str(); kind != k.Kind { // another document would come out empty
-		return nil, fmt.Errorf("write a %s as protobuf of kind %s", kind, k.Kind)
+		return nil, fmt.Errorf("read a stored %s as one of kind %s", kind, k.Kind)
 	}
 	return root, nil
 }

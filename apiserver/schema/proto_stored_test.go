@@ -35,6 +35,9 @@ func TestProtobufOfStored_B20(t *testing.T) {
 	cat := engine(t)
 	for range 3 {
 		for _, k := range cat.Kinds() {
+			if k.renames {
+				continue // its form is another kind's
+			}
 			name := strings.ToLower(k.Kind)
 			if k.Kind == "ClusterRoleBinding" {
 				name += map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,7 +33,7 @@ func (c *Catalog) Schemaless(d Definition) ([]*Kind, error) {
 	kinds := make([]*Kind, len(d.Versions))
 	for i, version := range d.Versions {
 		spec := d.spec(version)
-		k := &Kind{Spec: spec, Message: m, prefix: kindPrefix(spec), name: c.names, open: true}
+		k := &Kind{Spec: spec, Message: m, prefix: kindPrefix(spec), name: c.names, open: true, renames: true}
 		if err := k.identify(spec); err != nil {
 			return nil, fmt.Errorf("kind %s in group %s: %w", d.Kind, d.Group, err)
 		}
@@ -75,7 +74,7 @@ func (d *Definition) spec(version string) *KindSpec {
 func (c *Catalog) With(kinds []*Kind) (*Catalog, error) {
 	out := &Catalog{
 		kinds: slices.Concat(c.kinds, kinds), byRoute: maps.Clone(c.byRoute), stored: maps.Clone(c.stored),
-		messages: c.messages, names: c.names,
+		unstored: c.unstored, messages: c.messages, names: c.names,
 	}
 	for _, k := range kinds {
 		route := k.Prefix + "/" + k.Plural
@@ -104,29 +103,6 @@ func (m *Message) Open() bool { return m.open != nil }
 // kindPrefix is what all objects of a kind begin with.
 func kindPrefix(spec *KindSpec) string {
 	return `{"kind":"` + spec.Kind + `","apiVersion":"` + spec.APIVersion + `",`
-}
-
-// Present returns a stored value as the kind serves it: that of a schemaless kind may have been stored under another of its
-// versions (K10). Views of other kinds need more (FromStorage).
-func (k *Kind) Present(value []byte) []byte {
-	if !k.open || bytes.HasPrefix(value, []byte(k.prefix)) {
-		return value
-	}
-	const members = 2 // kind and apiVersion, whose texts hold no commas
-	rest := value
-	for range members {
-		_, rest, _ = bytes.Cut(rest, []byte{','})
-	}
-	out := make([]byte, 0, len(k.prefix)+len(rest))
-	return append(append(out, k.prefix...), rest...)
-}
-
-// as returns an object of a schemaless kind as one of another version. They share what is below the top.
-func (o *Object) as(to *Kind) *Object {
-	root := *o.root
-	root.box = &box{kids: slices.Clone(o.root.box.kids), keys: o.root.box.keys}
-	root.box.kids[to.slots.version] = &Value{typ: to.Message.fields[to.slots.version].Type, str: to.APIVersion}
-	return &Object{Kind: to, root: &root}
 }
 
 // requireIdentity refuses an object of a schemaless kind that does not say what it is (K8): nothing else would tell it from
@@ -169,7 +145,7 @@ func (w *writer) openMembers(v *Value) {
 	}
 	open := v.box.kids[len(v.typ.message.fields):]
 	for i, name := range v.box.keys {
-		w.out = append(appendString(w.out, name), ':')
+		w.out = append(AppendString(w.out, name), ':')
 		w.out = append(append(w.out, open[i].str...), ',')
 	}
 }
@@ -193,7 +169,7 @@ func (d *decoder) appendSorted(out []byte, depth int) ([]byte, error) {
 		return d.appendArray(out, depth)
 	case '"':
 		s, err := d.str()
-		return appendString(out, s), err
+		return AppendString(out, s), err
 	}
 	start := d.pos
 	err := d.skip(depth)
@@ -227,7 +203,7 @@ func (d *decoder) appendObject(out []byte, depth int) ([]byte, error) {
 			return nil, err
 		}
 		from := len(out)
-		out = append(appendString(out, name), ':')
+		out = append(AppendString(out, name), ':')
 		d.path = append(d.path, decodeStep{name: name, index: -1})
 		if out, err = d.appendSorted(out, depth+1); err != nil {
 			return nil, err

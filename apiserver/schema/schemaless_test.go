@@ -127,10 +127,11 @@ func TestVersions(t *testing.T) {
 	if got := o.AppendJSON(nil); !strings.HasPrefix(string(got), v2.prefix) {
 		t.Errorf("the object itself became %s", got)
 	}
-	if got := v1.Present(stored.Value); &got[0] != &stored.Value[0] {
+	if got, err := v1.Present(stored.Value); err != nil || &got[0] != &stored.Value[0] {
 		t.Error("the stored form is copied")
 	}
-	if got, want := string(v2.Present(stored.Value)), v2.prefix+strings.TrimPrefix(string(stored.Value), v1.prefix); got != want {
+	got, err := v2.Present(stored.Value)
+	if want := v2.prefix + strings.TrimPrefix(string(stored.Value), v1.prefix); err != nil || string(got) != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	decoded, err := v1.DecodeStored(stored.Value)

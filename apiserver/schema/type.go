@@ -16,7 +16,7 @@ const (
 	FormBytes
 	FormTime      // RFC 3339, whole seconds
 	FormMicroTime // RFC 3339, microseconds
-	FormQuantity // canonical text
+	FormQuantity  // canonical text
 	FormIntOrString
 	FormRaw // any JSON value, kept as compact JSON text
 )

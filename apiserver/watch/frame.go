@@ -58,7 +58,6 @@ func (st *Stream) send(head string, object []byte) {
 
 // protobuf is what streams in that form have more.
 type protobuf struct {
-	failed       error  // an object could not be encoded; it ends the stream
 	object, head []byte // buffers
 }
 
@@ -78,22 +77,36 @@ func (st *Stream) share(head string, object []byte) {
 // sendStatus writes the event that ends a stream.
 func (st *Stream) sendStatus(s *status.Status) {
 	if !st.opts.Form.Binary() {
-		st.writeJSON(failure, s.JSON())
+		st.writeParts(failure, "", s.JSON())
 		return
 	}
 	encoded, err := st.opts.Statuses.Encode(s, st.opts.Form)
 	st.writeProtobuf(failure, encoded, err)
 }
 
-// writeJSON writes one event: constant pieces around shared bytes.
+// writeJSON writes one event with an object of the kind. One that could not be converted ends the stream.
 func (st *Stream) writeJSON(head string, object []byte) {
+	prefix, rest, err := st.opts.Kind.Parts(object)
+	if st.failed == nil {
+		st.failed = err
+	}
+	if st.broken() == nil {
+		st.writeParts(head, prefix, rest)
+	}
+}
+
+// writeParts writes one event: constant pieces around shared bytes.
+func (st *Stream) writeParts(head, prefix string, object []byte) {
 	if st.err != nil {
 		return
 	}
 	st.writing.Store(st.streams.ticks.Load())
 	_, err := io.WriteString(st.w, head)
+	if err == nil && prefix != "" {
+		_, err = io.WriteString(st.w, prefix)
+	}
 	if err == nil {
-		_, err = st.w.Write(st.opts.Kind.Present(object))
+		_, err = st.w.Write(object)
 	}
 	if err == nil {
 		_, err = io.WriteString(st.w, tail)
@@ -105,8 +118,8 @@ func (st *Stream) writeJSON(head string, object []byte) {
 // ends the stream.
 func (st *Stream) writeProtobuf(head string, object []byte, err error) {
 	p := &st.protobuf
-	if p.failed == nil {
-		p.failed = err
+	if st.failed == nil {
+		st.failed = err
 	}
 	if st.broken() != nil {
 		return

@@ -62,6 +62,7 @@ type Stream struct {
 	err     error // of the writer; nothing more is written after it
 
 	protobuf protobuf
+	failed   error // an object could not be converted or encoded; it ends the stream
 }
 
 // Serve runs a stream until the client goes, the time is up, the server drains or history ends. An error means that nothing
@@ -204,7 +205,7 @@ func (st *Stream) fail(err error) {
 	if !mapped {
 		st.opts.Unforeseen(err)
 	}
-	st.protobuf.failed = nil
+	st.failed = nil
 	st.sendStatus(&failed.Status)
 	// The client may be gone; then there is nobody to tell.
 	_ = st.flush()
@@ -226,5 +227,5 @@ func (st *Stream) broken() error {
 	if st.err != nil {
 		return st.err
 	}
-	return st.protobuf.failed
+	return st.failed
 }
