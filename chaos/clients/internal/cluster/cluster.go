@@ -1,0 +1,169 @@
+package cluster
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"quorate/chaos/client"
+	"quorate/chaos/clients/internal/failover"
+	"quorate/chaos/nemesis"
+	"quorate/chaos/nodes"
+	"quorate/chaos/workload"
+)
+
+// startTimeout bounds how long nodes may take to form a cluster on a busy machine, and to come back.
+const startTimeout = 2 * time.Minute
+
+// Cluster is a running cluster.
+type Cluster struct {
+	*nodes.Processes
+	// Clients are the chaos runner's own, by the name of the node.
+	Clients    map[string]*client.Client
+	kubeconfig string
+}
+
+// Start builds the server, starts count nodes of it and waits until they are ready.
+func Start(t *testing.T, count int) *Cluster {
+	t.Helper()
+	dir := t.TempDir()
+	fleet, err := nodes.NewProcesses(build(t), dir, count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := fleet.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			showLogs(t, fleet)
+		}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	credentials, err := fleet.StartAll(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Cluster{
+		Processes: fleet, Clients: map[string]*client.Client{},
+		kubeconfig: filepath.Join(dir, fleet.Nodes()[0].Name, "admin.kubeconfig"),
+	}
+	for _, node := range fleet.Nodes() {
+		one, err := client.New(node.API, credentials)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(one.Close)
+		c.Clients[node.Name] = one
+	}
+	return c
+}
+
+// build builds the binary as it ships, with the main module's own dependencies.
+func build(t *testing.T) string {
+	t.Helper()
+	source, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "quorate").Output()
+	if err != nil {
+		t.Fatalf("find the source: %v", err)
+	}
+	binary := filepath.Join(t.TempDir(), "quorate")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-C", strings.TrimSpace(string(source)), "-o", binary, "./cmd/quorate")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build the server: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// logTail is how many of the last lines of a node's log are shown after a failure.
+const logTail = 40
+
+func showLogs(t *testing.T, fleet *nodes.Processes) {
+	for _, node := range fleet.Nodes() {
+		text, err := os.ReadFile(fleet.LogFile(node.Name))
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		lines := strings.Split(string(text), "\n")
+		t.Logf("the end of %s's log:\n%s", node.Name, strings.Join(lines[max(0, len(lines)-logTail):], "\n"))
+	}
+}
+
+// Config returns an administrator's configuration for stock clients: they connect to the given node, counted from 0 and
+// round again after the last, and to the ones after it while it is gone. There is no limit on requests; set one where a
+// client's own matters.
+func (c *Cluster) Config(t *testing.T, first int) *rest.Config {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	config.Dial = failover.Dial(c.addresses(t, first)...)
+	return config
+}
+
+// addresses are those of all nodes, beginning with the given one.
+func (c *Cluster) addresses(t *testing.T, first int) []string {
+	t.Helper()
+	var addresses []string
+	for i := range c.Nodes() {
+		api, err := url.Parse(c.Nodes()[(first+i)%len(c.Nodes())].API)
+		if err != nil {
+			t.Fatal(err)
+		}
+		addresses = append(addresses, api.Host)
+	}
+	return addresses
+}
+
+// Targets are all nodes for the chaos runner's writers.
+func (c *Cluster) Targets() []workload.Target {
+	var targets []workload.Target
+	for _, node := range c.Nodes() {
+		targets = append(targets, workload.Target{Name: node.Name, Client: c.Clients[node.Name]})
+	}
+	return targets
+}
+
+// Nemesis returns what kills nodes, the next one when calm more units of work, as done counts them, are done.
+func (c *Cluster) Nemesis(t *testing.T, calm int, done func() int) *nemesis.Nemesis {
+	return &nemesis.Nemesis{
+		Fleet: c, Clients: c.Clients, Rand: rand.New(rand.NewPCG(1, 1)),
+		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Writing: done, Calm: calm,
+	}
+}
+
+// RollingRestart stops one node after the other in order and starts it again, the next one once it is ready.
+func (c *Cluster) RollingRestart(ctx context.Context) error {
+	for _, node := range c.Nodes() {
+		if err := c.restart(ctx, node.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) restart(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := c.Stop(ctx, name); err != nil {
+		return err
+	}
+	if err := c.Start(ctx, name); err != nil {
+		return err
+	}
+	return nodes.AwaitReady(ctx, c.Clients, name)
+}
