@@ -14,3 +14,10 @@ func (s *Store) Stalled(took time.Duration) { s.stalled(took) }
 
 // RefusedByTransfer is what a proposal calls that Raft refused because of a leadership transfer.
 func (s *Store) RefusedByTransfer() { s.transfers.refused(s.fail) }
+
+// AwaitHeartbeats makes this node miss its leader's heartbeats only after so long.
+func (s *Store) AwaitHeartbeats(timeout time.Duration) error {
+	c := s.raft.ReloadableConfig()
+	c.HeartbeatTimeout, c.ElectionTimeout = timeout, timeout
+	return s.raft.ReloadConfig(c)
+}

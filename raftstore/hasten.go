@@ -8,18 +8,13 @@ import (
 )
 
 // hasten lets the only voter of a cluster lead at once. By itself it would first wait for a heartbeat timeout or two, for a
-// leader that can't exist. The library begins an election without delay when it is told that a leader hands over to it, so
-// that is what the node tells itself, over its own peer address.
+// leader that can't exist.
 func (s *Store) hasten() {
 	s.work.run(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), s.cfg.timeout())
 		defer cancel()
 		for s.alone() && ctx.Err() == nil && s.open() == nil {
-			req := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{
-				ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(s.cfg.Name), Addr: []byte(s.transport.LocalAddr()),
-			}}
-			id := raft.ServerID(s.cfg.Name)
-			err := s.transport.TimeoutNow(id, s.transport.LocalAddr(), req, &raft.TimeoutNowResponse{})
+			err := s.stand()
 			if err == nil {
 				return
 			}
@@ -33,4 +28,14 @@ func (s *Store) hasten() {
 func (s *Store) alone() bool {
 	others, voter := s.otherVoters()
 	return voter && len(others) == 0 && s.raft.State() == raft.Follower
+}
+
+// stand begins an election here without delay. The library does so when it is told that a leader hands over to it, so that is
+// what the node tells itself, over its own peer address. The others vote even if they still believe in a leader.
+func (s *Store) stand() error {
+	id, addr := raft.ServerID(s.cfg.Name), s.transport.LocalAddr()
+	req := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{
+		ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(id), Addr: []byte(addr),
+	}}
+	return s.transport.TimeoutNow(id, addr, req, &raft.TimeoutNowResponse{})
 }

@@ -51,6 +51,12 @@ func (l *leadership) look() (*epoch, <-chan struct{}) {
 	return l.current, l.changed
 }
 
+// next returns a channel that closes when anything changes from now on.
+func (l *leadership) next() <-chan struct{} {
+	_, changed := l.look()
+	return changed
+}
+
 // set replaces the epoch, ending the one before.
 func (l *leadership) set(e *epoch) {
 	l.mu.Lock()

@@ -36,6 +36,7 @@ type metrics struct {
 	applySeconds prometheus.Histogram
 
 	leaderChanges prometheus.Counter
+	successions   prometheus.Counter
 }
 
 func counter(name, help string) prometheus.Counter {
@@ -92,6 +93,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		applyBatch:    histogram("apply_batch_entries", "Entries applied together.", sizes()),
 		applySeconds:  histogram("apply_seconds", "Time to apply a batch of entries.", latencies()),
 		leaderChanges: counter("leadership_changes_total", "Times that this node gained or lost leadership."),
+		successions:   counter("successions_total", "Elections begun at once because the leader's process had ended."),
 	}
 	for _, o := range outcomes() {
 		m.writes.WithLabelValues(o)
@@ -102,7 +104,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	return m, m.register(
 		m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
 		m.latchWaits, m.latchWaiting, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
-		m.leaderChanges, m.pins, m.pinCallers, m.pinSeconds,
+		m.leaderChanges, m.successions, m.pins, m.pinCallers, m.pinSeconds,
 	)
 }
 

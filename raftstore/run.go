@@ -26,6 +26,7 @@ func (s *Store) Run(ctx context.Context) error {
 	defer stop()
 	group, inner := errgroup.WithContext(inner)
 	group.Go(func() error { return s.followLeadership(inner) })
+	group.Go(func() error { return s.followSuccession(inner) })
 	group.Go(func() error { return s.local.Run(inner) })
 	group.Go(func() error { return s.remote.Run(inner) })
 	group.Go(func() error { return s.pins.batcher.Run(inner) })

@@ -186,6 +186,18 @@ func (n *Node) Kill() {
 	n.cluster.Isolate(n, false)
 }
 
+// Destroy ends the node for good, as the end of its process would: connections break, and who dials it is refused.
+func (n *Node) Destroy() {
+	n.cluster.t.Helper()
+	for pair, p := range n.cluster.proxies {
+		if pair[1] == n.Name {
+			p.Close()
+		}
+	}
+	n.cluster.Isolate(n, true)
+	n.Stop()
+}
+
 // Isolate cuts a node off from all others, or joins it with them again.
 func (c *Cluster) Isolate(n *Node, cut bool) {
 	for pair, p := range c.proxies {

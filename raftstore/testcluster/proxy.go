@@ -28,7 +28,7 @@ func NewProxy(t testing.TB) *Proxy {
 	}
 	p := &Proxy{listener: l, conns: make(map[net.Conn]struct{})}
 	p.work.Go(p.serve)
-	t.Cleanup(p.close)
+	t.Cleanup(p.Close)
 	return p
 }
 
@@ -53,7 +53,8 @@ func (p *Proxy) Cut(cut bool) {
 	clear(p.conns)
 }
 
-func (p *Proxy) close() {
+// Close refuses connections from now on, for good, and drops those there are.
+func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.closed = true
 	for c := range p.conns {

@@ -19,6 +19,8 @@ const (
 	defaultHandshakeTimeout = 5 * time.Second
 	// maxHandshakes bounds the handshakes under way; connections beyond it are closed at once and may be tried again.
 	maxHandshakes = 256
+	// maxLost bounds the peers that are remembered as lost until somebody looks; more are forgotten.
+	maxLost = 16
 	// maxAcceptDelay bounds the pause after a failed accept (out of file descriptors).
 	maxAcceptDelay = time.Second
 )
@@ -47,6 +49,7 @@ type Mux struct {
 	clients   map[string]*tls.Config // by protocol
 	raft      *subListener
 	grpc      *subListener
+	lost      chan string // peers whose connections for Raft ended
 	slots     chan struct{}
 	refusals  *rate.Limiter // of log lines
 	metrics   *metrics
@@ -87,6 +90,7 @@ func Listen(cfg Config) (*Mux, error) {
 		},
 		raft:     newSubListener(advertise),
 		grpc:     newSubListener(advertise),
+		lost:     make(chan string, maxLost),
 		slots:    make(chan struct{}, maxHandshakes),
 		refusals: rate.NewLimiter(rate.Every(time.Second), 10),
 		metrics:  m,
@@ -163,6 +167,7 @@ func (m *Mux) welcome(ctx context.Context, raw net.Conn) {
 	switch c.ConnectionState().NegotiatedProtocol {
 	case ProtocolRaft:
 		to = m.raft
+		c.peer, _ = NameOf(c.ConnectionState().PeerCertificates[0]) // verified in the handshake
 	case ProtocolGRPC:
 		to = m.grpc
 	default:
@@ -251,10 +256,17 @@ func (m *Mux) Dial(ctx context.Context, address, protocol string) (net.Conn, err
 // conn is an accepted connection that the Mux closes when it ends.
 type conn struct {
 	*tls.Conn
-	mux *Mux
+	mux  *Mux
+	peer string // who speaks Raft over it; empty for other protocols
 }
 
 func (c *conn) Close() error {
 	c.mux.forget(c)
+	if c.peer != "" {
+		select {
+		case c.mux.lost <- c.peer:
+		default:
+		}
+	}
 	return c.Conn.Close()
 }

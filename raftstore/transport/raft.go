@@ -1,9 +1,11 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -16,6 +18,7 @@ const raftConnections = 3
 // Raft is the transport handed to the Raft library.
 type Raft struct {
 	*raft.NetworkTransport
+	mux     *Mux
 	resolve func(name string) (addr string, ok bool)
 	dialled *dialled
 	muted   atomic.Bool
@@ -36,6 +39,7 @@ var (
 func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Duration, logger hclog.Logger) *Raft {
 	conns := newDialled()
 	return &Raft{
+		mux:     m,
 		dialled: conns,
 		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 			Stream:  stream{subListener: m.raft, mux: m, dialled: conns},
@@ -65,6 +69,19 @@ func (t *Raft) Close() error {
 	t.Abort()
 	t.NetworkTransport.CloseStreams()
 	return t.NetworkTransport.Close()
+}
+
+// Lost tells of peers that had a connection to us which ended. Why, it does not say: see Refused.
+func (t *Raft) Lost() <-chan string { return t.mux.lost }
+
+// Refused reports whether the host of a peer says that nobody listens at the peer's address: its process has ended.
+func (t *Raft) Refused(ctx context.Context, id raft.ServerID, known raft.ServerAddress) bool {
+	c, err := t.mux.Dial(ctx, string(t.addressOf(id, known)), ProtocolRaft)
+	if err != nil {
+		return errors.Is(err, syscall.ECONNREFUSED)
+	}
+	c.Close()
+	return false
 }
 
 func (t *Raft) addressOf(id raft.ServerID, known raft.ServerAddress) raft.ServerAddress {
