@@ -128,7 +128,7 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 		address = s.cfg.Addr
 	}
 	listed := slices.Concat(catalog.Kinds(), review.Kinds(catalog))
-	schemas, err := openapi.New(listed)
+	schemas, err := openapi.New(openapi.Config{Kinds: listed, Catalog: catalog})
 	if err != nil {
 		return err
 	}

@@ -62,14 +62,14 @@ func (d *dynamic) publish(set *thirdparty.Set) error {
 	for _, owner := range set.Owners {
 		store := d.served.Instances(d.store, owner)
 		for _, k := range owner.Kinds {
-			d.objects.Mount(k.Kind, rest.Collection{Store: store, End: k.End}, add)
+			if err := d.objects.Mount(k.Kind, rest.Collection{Store: store, End: k.End}, add); err != nil {
+				return err
+			}
 			kinds = append(kinds, k.Kind)
 		}
 	}
 	var err error
-	if x.schemas, err = d.current.Load().schemas.With(kinds); err != nil {
-		return err
-	}
+	x.schemas = d.current.Load().schemas.With(kinds)
 	x.schemas.Mount(add)
 	if x.documents, err = d.current.Load().documents.With(kinds, x.schemas.Paths()); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -8,33 +9,56 @@ import (
 
 	"quorate/apiserver/route"
 	"quorate/apiserver/schema"
-	"quorate/apiserver/status"
 )
 
-const indexPath = "/openapi/v3"
+const (
+	wholePath = "/openapi/v2"
+	indexPath = "/openapi/v3"
+)
+
+// Config of the documents.
+type Config struct {
+	// Kinds are those that are always served.
+	Kinds []*schema.Kind
+	// Catalog has the messages that requests and answers about all kinds share.
+	Catalog *schema.Catalog
+}
 
 // Documents describe a set of kinds. They never change; With makes others.
 type Documents struct {
-	static   *Documents                // of the kinds of the files; nil for these themselves
+	common   *common
+	formats  formats
+	static   *Documents                // of the kinds that are always served; nil for these themselves
 	kinds    map[string][]*schema.Kind // by prefix, without the static ones
-	versions map[string]*document      // by prefix, without the static ones
-	index    *document
+	versions map[string]*document      // version 3 by prefix, without the static ones
+	index    *document                 // of version 3
+	whole    *document                 // version 2: everything
 }
 
-// New returns the documents of the kinds of the files.
-func New(kinds []*schema.Kind) (*Documents, error) {
-	d := &Documents{kinds: byPrefix(kinds)}
-	return d, d.fill(nil)
+// New returns the documents of the kinds that are always served.
+func New(cfg Config) (*Documents, error) {
+	d := &Documents{common: &common{}, kinds: byPrefix(cfg.Kinds)}
+	for name, at := range map[string]**schema.Message{
+		"Status": &d.common.status, "DeleteOptions": &d.common.deleteOptions, "WatchEvent": &d.common.watchEvent,
+		"ListMeta": &d.common.listMeta,
+	} {
+		if *at = cfg.Catalog.Message(name); *at == nil {
+			return nil, errors.New("the catalog has no message " + name)
+		}
+	}
+	d.fill(nil)
+	return d, nil
 }
 
 // With returns the documents of the static kinds and others, whose groups are their own. What is as it was is taken over from
 // the documents before.
-func (d *Documents) With(kinds []*schema.Kind) (*Documents, error) {
-	out := &Documents{static: d, kinds: byPrefix(kinds)}
+func (d *Documents) With(kinds []*schema.Kind) *Documents {
+	out := &Documents{common: d.common, formats: d.formats, static: d, kinds: byPrefix(kinds)}
 	if d.static != nil {
 		out.static = d.static
 	}
-	return out, out.fill(d)
+	out.fill(d)
+	return out
 }
 
 // byPrefix groups kinds by where they are served.
@@ -46,29 +70,59 @@ func byPrefix(kinds []*schema.Kind) map[string][]*schema.Kind {
 	return out
 }
 
-func (d *Documents) fill(before *Documents) error {
+// fill adds the documents. None is made before a client asks for it.
+func (d *Documents) fill(before *Documents) {
 	d.versions = map[string]*document{}
 	for prefix, kinds := range d.kinds {
 		if before != nil && slices.Equal(kinds, before.kinds[prefix]) {
 			d.versions[prefix] = before.versions[prefix]
 			continue
 		}
-		var err error
-		if d.versions[prefix], err = newDocument(indexPath+prefix, openAPI(kinds)); err != nil {
-			return err
-		}
+		d.versions[prefix] = newDocument(indexPath+prefix, func() (object, error) { return d.describe(version3, kinds) },
+			protobuf3, protobuf3Type, protobuf3OldType)
 	}
-	index := object{}
-	for prefix, document := range d.all() {
-		index[strings.TrimPrefix(prefix, "/")] = object{"serverRelativeURL": indexPath + prefix + "?hash=" + document.hash}
-	}
-	var err error
-	d.index, err = newDocument(indexPath, object{"paths": index})
-	return err
+	d.index = newDocument(indexPath, d.makeIndex, nil)
+	d.whole = newDocument(wholePath, func() (object, error) { return d.describe(version2, d.allKinds()) },
+		protobuf2, protobuf2Type, protobuf2OldType)
 }
 
-// all are the documents of the group versions, by prefix.
-func (d *Documents) all() map[string]*document {
+// describe makes a document of kinds.
+func (d *Documents) describe(as dialect, kinds []*schema.Kind) (object, error) {
+	b := newBuilder(as, d.common, d.formats)
+	for _, k := range kinds {
+		b.kind(k)
+	}
+	return b.document()
+}
+
+// allKinds are all kinds, those of the core first, whose components then have the plain names.
+func (d *Documents) allKinds() []*schema.Kind {
+	kinds := maps.Clone(d.kinds)
+	if d.static != nil {
+		maps.Copy(kinds, d.static.kinds)
+	}
+	var all []*schema.Kind
+	for _, prefix := range slices.Sorted(maps.Keys(kinds)) {
+		all = append(all, kinds[prefix]...)
+	}
+	return all
+}
+
+// makeIndex lists the documents of version 3, at addresses that change with them (L15).
+func (d *Documents) makeIndex() (object, error) {
+	index := object{}
+	for prefix, document := range d.allVersions() {
+		address, err := document.address()
+		if err != nil {
+			return nil, err
+		}
+		index[strings.TrimPrefix(prefix, "/")] = object{"serverRelativeURL": address}
+	}
+	return object{"paths": index}, nil
+}
+
+// allVersions are the documents of version 3, by prefix.
+func (d *Documents) allVersions() map[string]*document {
 	all := maps.Clone(d.versions)
 	if d.static != nil {
 		maps.Copy(all, d.static.versions)
@@ -78,8 +132,8 @@ func (d *Documents) all() map[string]*document {
 
 // Paths returns where the documents are.
 func (d *Documents) Paths() []string {
-	paths := []string{indexPath}
-	for prefix := range d.all() {
+	paths := []string{wholePath, indexPath}
+	for prefix := range d.allVersions() {
 		paths = append(paths, indexPath+prefix)
 	}
 	return paths
@@ -88,9 +142,8 @@ func (d *Documents) Paths() []string {
 // Register adds the routes of the static documents; current returns those that are served now.
 func (d *Documents) Register(add func(method, path string, e *route.Endpoint), current func(c *route.Call) *Documents) {
 	add(http.MethodGet, indexPath, endpoint(func(c *route.Call) error { return current(c).index.answer(c) }))
+	add(http.MethodGet, wholePath, endpoint(func(c *route.Call) error { return current(c).whole.answer(c) }))
 	d.Mount(add)
-	// Clients ask for version 2 first or last, and go on with version 3 after a 404 (L18).
-	add(http.MethodGet, "/openapi/v2", endpoint(func(*route.Call) error { return status.NewNoRoute() }))
 }
 
 // Mount adds the routes of the documents that are not among the static ones.

@@ -1,146 +1,155 @@
 package openapi
 
 import (
-	"strconv"
+	"fmt"
+	"slices"
 
 	"quorate/apiserver/schema"
 )
 
-// schemas collects the component schemas of one OpenAPI document: one for each message that its kinds reach.
+// object is a JSON object; its members are written in sorted order.
+type object = map[string]any
+
+// The components that are no messages of kinds.
+const (
+	metaPackage = "io.k8s.apimachinery.pkg.apis.meta.v1"
+	patchName   = metaPackage + ".Patch"
+
+	quantityName    = "io.k8s.apimachinery.pkg.api.resource.Quantity"
+	intOrStringName = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
+)
+
+const groupVersionKinds = "x-kubernetes-group-version-kind"
+
+// schemas collects the component schemas of one document: one for each message that its kinds reach.
 type schemas struct {
-	all   object
-	names map[*schema.Message]string
-	kinds map[*schema.Kind]kindNames
+	dialect  dialect
+	formats  formats
+	all      object
+	messages map[string]*schema.Message // by the names in all
+	names    map[*schema.Message]string
+	variants map[string][]string // the names in all of messages of one name
+	contexts []string            // of the kind at work
+	err      error               // the first one
 }
 
-// kindNames are the names of a kind's components.
-type kindNames struct{ object, list string }
+// formats are the patterns of named string formats.
+type formats map[string]schema.FormatSpec
 
-// newSchemas adds kinds with their messages.
-func newSchemas(kinds []*schema.Kind) *schemas {
-	s := &schemas{all: object{}, names: map[*schema.Message]string{}, kinds: map[*schema.Kind]kindNames{}}
-	for _, k := range kinds {
-		s.addKind(k)
+func newSchemas(d dialect, f formats) *schemas {
+	return &schemas{
+		dialect: d, formats: f, all: object{}, messages: map[string]*schema.Message{}, names: map[*schema.Message]string{},
+		variants: map[string][]string{},
 	}
-	return s
 }
 
-// name returns a message's name in the document. Kinds of different contexts may have a message of one name with other fields.
-func (s *schemas) name(m *schema.Message) (name string, known bool) {
-	if name, known = s.names[m]; known {
-		return name, true
+// claim finds the name of a message, and reports whether there is a component of that name already: of the same fields.
+func (s *schemas) claim(pkg, name string, m *schema.Message) (claimed string, there bool) {
+	plain := pkg + "." + name
+	for _, variant := range s.variants[plain] {
+		if alike(s.messages[variant], m, map[[2]*schema.Message]bool{}) {
+			return variant, true
+		}
 	}
-	name = s.free(m.Name)
-	s.names[m] = name
-	return name, false
+	claimed = s.free(pkg, name)
+	s.messages[claimed], s.all[claimed] = m, object{}
+	s.variants[plain] = append(s.variants[plain], claimed)
+	return claimed, false
 }
 
-// free returns the name, or with a number when it is taken.
-func (s *schemas) free(name string) string {
-	free := name
-	for n := 2; s.all[free] != nil; n++ {
-		free = name + "." + strconv.Itoa(n)
+// free finds a name that no component has.
+func (s *schemas) free(pkg, name string) string {
+	for candidate := range candidates(pkg, s.contexts, name) {
+		if s.all[candidate] == nil {
+			return candidate
+		}
 	}
-	return free
+	panic("candidates never end")
 }
 
-// addKind adds a kind's message, its list, and names both for clients that look a kind up.
-func (s *schemas) addKind(k *schema.Kind) {
-	names := kindNames{object: s.objectName(k)}
-	if component, ok := s.all[names.object].(object); ok {
-		component["x-kubernetes-group-version-kind"] = []object{groupVersionKind(k)}
+// kind adds the component of a kind's objects, under the kind's name, and returns its name.
+func (s *schemas) kind(k *schema.Kind) string {
+	s.contexts = k.Spec.Contexts
+	if len(s.contexts) == 0 {
+		s.contexts = []string{k.Version}
 	}
-	names.list = s.free(k.ListKind)
-	s.all[names.list] = object{
-		"type": "object",
-		"properties": object{
-			"apiVersion": object{"type": "string"},
-			"kind":       object{"type": "string"},
-			"metadata": object{"type": "object", "properties": object{
-				"selfLink": object{"type": "string"}, "resourceVersion": object{"type": "string"},
-				"continue": object{"type": "string"},
-			}},
-			"items": object{"type": "array", "items": referenceTo(names.object)},
-		},
-		"required": []string{"items"},
-		"x-kubernetes-group-version-kind": []object{
-			{"group": k.Group, "version": k.Version, "kind": k.ListKind},
-		},
+	name, there := s.claim(kindPackage(k), k.Kind, k.Message)
+	if !there {
+		s.define(name, k.Message)
 	}
-	s.kinds[k] = names
-}
-
-// objectName adds the schema of a kind's objects. Kinds without a schema share a message but not their names.
-func (s *schemas) objectName(k *schema.Kind) string {
-	if !k.Schemaless() {
-		s.reference(k.Message)
-		return s.names[k.Message]
+	if component, ok := s.all[name].(object); ok {
+		served, _ := component[groupVersionKinds].([]object)
+		component[groupVersionKinds] = append(served, groupVersionKind(k))
 	}
-	name := s.free(k.Kind)
-	component := object{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
-	s.all[name] = component
-	component["properties"], _ = s.properties(k.Message)
 	return name
 }
 
-func (s *schemas) kindReference(k *schema.Kind) object { return referenceTo(s.kinds[k].object) }
-
-func (s *schemas) listReference(k *schema.Kind) object { return referenceTo(s.kinds[k].list) }
-
-func referenceTo(name string) object { return object{"$ref": "#/components/schemas/" + name} }
-
-// reference returns a reference to a message's schema, which it adds the first time. Messages may contain themselves.
-func (s *schemas) reference(m *schema.Message) object {
-	name, known := s.name(m)
-	if known {
-		return referenceTo(name)
+// list adds the component of a kind's lists, whose items are those of the name, and returns its name.
+func (s *schemas) list(k *schema.Kind, items string, meta *schema.Message) string {
+	name := s.free(kindPackage(k), k.ListKind)
+	s.all[name] = object{
+		"type":        "object",
+		"description": "A list of objects of the kind " + k.Kind + ".",
+		"properties": object{
+			"apiVersion": object{"type": "string", "description": "Group and version of the list."},
+			"kind":       object{"type": "string", "description": "Kind of the list."},
+			"metadata": s.dialect.beside(s.reference(meta), object{
+				"description": "State that the list shows, and how to go on with it.",
+			}),
+			"items": object{"type": "array", "description": "The objects.", "items": s.dialect.reference(items)},
+		},
+		"required":        []string{"items"},
+		groupVersionKinds: []object{{"group": k.Group, "version": k.Version, "kind": k.ListKind}},
 	}
-	component := object{"type": "object"}
-	s.all[name] = component
-	properties, required := s.properties(m)
-	component["properties"] = properties
-	if len(required) > 0 {
-		component["required"] = required
-	}
-	return referenceTo(name)
+	return name
 }
 
-// properties are the schemas of a message's fields, and the names of those that must be there.
-func (s *schemas) properties(m *schema.Message) (properties object, required []string) {
-	properties = object{}
+// reference returns a reference to a message's component, which it adds the first time. Messages may contain themselves.
+func (s *schemas) reference(m *schema.Message) object {
+	name, known := s.names[m]
+	if !known {
+		var there bool
+		name, there = s.claim(packageOf(m.Spec.Upstream), m.Name, m)
+		s.names[m] = name
+		if !there {
+			s.define(name, m)
+		}
+	}
+	return s.dialect.reference(name)
+}
+
+// define writes the component of a message.
+func (s *schemas) define(name string, m *schema.Message) {
+	component := object{"type": "object"}
+	s.all[name] = component
+	if m.Spec.Description != "" {
+		component["description"] = m.Spec.Description
+	}
+	if m.Open() {
+		component["x-kubernetes-preserve-unknown-fields"] = true
+	}
+	properties := object{}
+	var required []string
 	for _, f := range m.Fields() {
-		property := s.typed(f.Type)
-		if text := description(f.Spec); text != "" {
-			property = described(property, text)
+		property, err := s.property(f)
+		if err != nil && s.err == nil {
+			s.err = fmt.Errorf("field %s of %s: %w", f.Name, m.Name, err)
 		}
 		properties[f.Name] = property
-		if f.Spec.Required {
+		if f.Spec.Required || f.Spec.SchemaRequired {
 			required = append(required, f.Name)
 		}
 	}
-	return properties, required
-}
-
-// described adds a description; a reference can't have one beside it, so it is wrapped.
-func described(property object, text string) object {
-	if _, isReference := property["$ref"]; isReference {
-		return object{"allOf": []object{property}, "description": text}
+	if len(properties) > 0 {
+		component["properties"] = properties
 	}
-	property["description"] = text
-	return property
-}
-
-// description says what the tables say of a field.
-func description(f *schema.FieldSpec) string {
-	for _, text := range []string{f.Note, f.Rule, f.DefaultRule} {
-		if text != "" {
-			return text
-		}
+	if len(required) > 0 {
+		slices.Sort(required)
+		component["required"] = required
 	}
-	return ""
 }
 
-// typed is the schema of a type.
+// typed is the schema of a type, without what its field adds.
 func (s *schemas) typed(t *schema.Type) object {
 	switch t.Form {
 	case schema.FormMessage:
@@ -151,8 +160,10 @@ func (s *schemas) typed(t *schema.Type) object {
 		return object{"type": "object", "additionalProperties": s.typed(t.Elem())}
 	case schema.FormBool:
 		return object{"type": "boolean"}
-	case schema.FormInt32, schema.FormUint32:
+	case schema.FormInt32:
 		return object{"type": "integer", "format": "int32"}
+	case schema.FormUint32: // 32 bits without a sign are no format
+		return object{"type": "integer", "format": "int64", "minimum": 0}
 	case schema.FormInt64:
 		return object{"type": "integer", "format": "int64"}
 	case schema.FormDouble:
@@ -161,12 +172,22 @@ func (s *schemas) typed(t *schema.Type) object {
 		return object{"type": "string", "format": "byte"}
 	case schema.FormTime, schema.FormMicroTime:
 		return object{"type": "string", "format": "date-time"}
-	case schema.FormIntOrString:
-		return object{"oneOf": []object{{"type": "integer"}, {"type": "string"}}, "format": "int-or-string"}
 	case schema.FormQuantity:
-		return object{"oneOf": []object{{"type": "string"}, {"type": "number"}}}
+		return s.scalar(quantityName, s.dialect.quantity())
+	case schema.FormIntOrString:
+		return s.scalar(intOrStringName, s.dialect.intOrString())
 	case schema.FormRaw:
-		return object{"type": "object"}
+		return object{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 	}
 	return object{"type": "string"}
+}
+
+// scalar returns a reference to a component that many fields share.
+func (s *schemas) scalar(name string, component object) object {
+	s.all[name] = component
+	return s.dialect.reference(name)
+}
+
+func groupVersionKind(k *schema.Kind) object {
+	return object{"group": k.Group, "version": k.Version, "kind": k.Kind}
 }

@@ -1,0 +1,99 @@
+package openapi
+
+import (
+	"cmp"
+	"maps"
+)
+
+// dialect is a version of OpenAPI.
+type dialect uint8
+
+const (
+	version2 dialect = iota // Swagger 2.0
+	version3                // OpenAPI 3.0
+)
+
+// reference refers to a component.
+func (d dialect) reference(name string) object {
+	if d == version2 {
+		return object{"$ref": "#/definitions/" + name}
+	}
+	return object{"$ref": "#/components/schemas/" + name}
+}
+
+// beside adds members to a schema. In version 3 a reference has nothing beside it, so it is wrapped; in version 2 clients look
+// there, and not into wraps.
+func (d dialect) beside(p, members object) object {
+	if _, isReference := p["$ref"]; isReference && d == version3 && len(members) > 0 {
+		p = object{"allOf": []object{p}}
+	}
+	maps.Copy(p, members)
+	return p
+}
+
+func (d dialect) addNullable(to object) {
+	if d == version2 {
+		to["x-nullable"] = true
+	} else {
+		to["nullable"] = true
+	}
+}
+
+func (d dialect) quantity() object {
+	const description = "A quantity, such as 500m, 2 or 1Gi."
+	if d == version2 {
+		return object{"type": "string", "description": description}
+	}
+	return object{"oneOf": []object{{"type": "string"}, {"type": "number"}}, "description": description}
+}
+
+// intOrString has no type in version 2, whose clients know only one to a schema.
+func (d dialect) intOrString() object {
+	out := object{
+		"format": "int-or-string", "x-kubernetes-int-or-string": true, "description": "A number or a text.",
+	}
+	if d == version3 {
+		out["oneOf"] = []object{{"type": "integer"}, {"type": "string"}}
+	}
+	return out
+}
+
+// parameter describes a parameter in the path or the query.
+func (d dialect) parameter(name, in string) object {
+	p := parameters()[name]
+	out := object{"name": name, "in": in, "description": p.about}
+	if in == inPath {
+		out["required"] = true
+	}
+	typed := object{"type": cmp.Or(p.typ, "string")}
+	if p.enum != nil {
+		typed["enum"] = p.enum
+	}
+	if d == version2 {
+		maps.Copy(out, typed)
+	} else {
+		out["schema"] = typed
+	}
+	return out
+}
+
+// document wraps what all documents have.
+func (d dialect) document(paths, components object) object {
+	info := object{"title": "Quorate", "version": "v1"}
+	const scheme = "BearerToken"
+	security := []object{{scheme: []string{}}}
+	if d == version2 {
+		return object{
+			"swagger": "2.0", "info": info, "paths": paths, "definitions": components, "security": security,
+			"securityDefinitions": object{scheme: object{
+				"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer and a token.",
+			}},
+		}
+	}
+	return object{
+		"openapi": "3.0.0", "info": info, "paths": paths, "security": security,
+		"components": object{
+			"schemas": components, "securitySchemes": object{scheme: object{"type": "http", "scheme": "bearer"}},
+		},
+	}
+}
