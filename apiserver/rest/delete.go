@@ -18,7 +18,7 @@ import (
 
 // delete removes an object, or starts its end (G1–G29).
 func (r *resource) delete(c *route.Call) error {
-	form, err := c.Form()
+	as, err := r.represent(c) // a Status stays one, whatever objects are turned into
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (r *resource) delete(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Status(http.StatusOK, status.Success(c.Subject(), uid), form)
+	return c.Status(http.StatusOK, status.Success(c.Subject(), uid), as.form)
 }
 
 // deleteOne decides and writes until the store takes it or refuses for good, and returns the uid of what it deleted.

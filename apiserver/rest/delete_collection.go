@@ -30,7 +30,7 @@ type sweep struct {
 
 // deleteCollection deletes the selected objects of a collection, each by an entry of its own (G30–G36).
 func (r *resource) deleteCollection(c *route.Call) error {
-	form, err := c.Form()
+	as, err := r.represent(c)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (r *resource) deleteCollection(c *route.Call) error {
 	if err := w.run(ctx, limit); err != nil {
 		return w.failed(ctx, err)
 	}
-	return c.Status(http.StatusOK, status.Success(c.Subject(), ""), form)
+	return c.Status(http.StatusOK, status.Success(c.Subject(), ""), as.form)
 }
 
 // readSweepOptions reads how many objects may go (0: all that are selected), and how long it may take (C42).

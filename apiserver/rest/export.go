@@ -23,11 +23,11 @@ func (r *resource) readExport(c *route.Call) (export, error) {
 	return export{asked, exact}, err
 }
 
-// exported returns an object's bytes; an export is what a client could create it from again (B9, B10). It is a view: nothing is
+// exported returns an object's bytes, for answer; an export is what a client could create it from again (B9, B10). It is a view: nothing is
 // stored (B14).
 func (r *resource) exported(o *state.Object, e export) ([]byte, error) {
 	if !e.asked {
-		return r.value(o)
+		return o.Value, nil
 	}
 	decoded, err := stored.Decode(r.kind, o)
 	if err != nil {

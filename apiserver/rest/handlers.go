@@ -8,12 +8,14 @@ import (
 	"strings"
 	"time"
 
+	"quorate/apiserver/auth"
 	"quorate/apiserver/paging"
 	"quorate/apiserver/route"
 	"quorate/apiserver/schema"
 	"quorate/apiserver/selector"
 	"quorate/apiserver/status"
 	"quorate/apiserver/stored"
+	"quorate/apiserver/table"
 	"quorate/apiserver/watch"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
@@ -46,6 +48,14 @@ type Config struct {
 	Continue *paging.Tokens
 	// QuorumRead makes reads without a resourceVersion linearizable.
 	QuorumRead bool
+	// Grants decides who may write what grants something to others.
+	Grants Grants
+}
+
+// Grants knows the kinds whose objects grant something.
+type Grants interface {
+	// Escalation says why a user may not store an object in place of old, nil for a create; it is empty when the user may.
+	Escalation(ctx context.Context, u *auth.User, o, old *schema.Object) (why string, err error)
 }
 
 // Handlers serve all kinds of a catalog.
@@ -54,6 +64,8 @@ type Handlers struct {
 	streams       *watch.Streams
 	continued     *paging.Tokens
 	quorumRead    bool
+	grants        Grants
+	partials      partials
 	deleteOptions *schema.Message
 	resources     []*resource
 }
@@ -64,11 +76,23 @@ func New(cfg Config) (*Handlers, error) {
 	if deleteOptions == nil {
 		return nil, errors.New("the catalog has no message " + deleteOptionsKind)
 	}
+	if cfg.Grants == nil {
+		return nil, errors.New("rest: nobody decides who may grant")
+	}
 	h := &Handlers{
-		store: cfg.Store, streams: cfg.Streams, continued: cfg.Continue, quorumRead: cfg.QuorumRead, deleteOptions: deleteOptions,
+		store: cfg.Store, streams: cfg.Streams, continued: cfg.Continue, quorumRead: cfg.QuorumRead, grants: cfg.Grants,
+		deleteOptions: deleteOptions,
+	}
+	var err error
+	if h.partials, err = newPartials(cfg.Catalog); err != nil {
+		return nil, err
 	}
 	for _, k := range cfg.Catalog.Kinds() {
-		h.resources = append(h.resources, newResource(h, k))
+		r, err := newResource(h, k)
+		if err != nil {
+			return nil, err
+		}
+		h.resources = append(h.resources, r)
 	}
 	return h, nil
 }
@@ -77,16 +101,24 @@ func New(cfg Config) (*Handlers, error) {
 type resource struct {
 	*Handlers
 	kind       *schema.Kind
+	table      *table.Table
+	offers     offers
 	selectable selector.Fields
 	exports    bool // its reads know the parameter export
 	end        *watch.End
 }
 
-func newResource(h *Handlers, k *schema.Kind) *resource {
+func newResource(h *Handlers, k *schema.Kind) (*resource, error) {
+	columns, err := table.New(k)
+	if err != nil {
+		return nil, err
+	}
 	spec := k.Spec.FieldSelectors
 	r := &resource{
 		Handlers: h,
 		kind:     k,
+		table:    columns,
+		offers:   newOffers(k, h.partials),
 		selectable: selector.Fields{
 			Supported: setOf(spec.Supported),
 			Accepted:  setOf(spec.Accepted),
@@ -98,7 +130,7 @@ func newResource(h *Handlers, k *schema.Kind) *resource {
 	if k.Namespaced {
 		r.selectable.Supported["metadata.namespace"] = true
 	}
-	return r
+	return r, nil
 }
 
 func setOf(names []string) map[string]bool {
@@ -189,12 +221,16 @@ type Collection struct {
 }
 
 // Mount adds the routes of a kind that the catalog of the handlers does not have.
-func (h *Handlers) Mount(k *schema.Kind, c Collection, add func(method, path string, e *route.Endpoint)) {
+func (h *Handlers) Mount(k *schema.Kind, c Collection, add func(method, path string, e *route.Endpoint)) error {
 	mounted := *h
 	mounted.store = c.Store
-	r := newResource(&mounted, k)
+	r, err := newResource(&mounted, k)
+	if err != nil {
+		return err
+	}
 	r.end = c.End
 	r.register(add)
+	return nil
 }
 
 func (r *resource) subject() status.Subject {

@@ -6,7 +6,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"quorate/apiserver/negotiate"
 	"quorate/apiserver/paging"
 	"quorate/apiserver/route"
 	"quorate/apiserver/selector"
@@ -25,7 +24,7 @@ const shortList = 16
 
 // list answers with a collection, or one page of it, written item by item (C1–C49).
 func (r *resource) list(c *route.Call) error {
-	form, err := c.Form()
+	as, err := r.choose(c, r.offers.lists)
 	if err != nil {
 		return err
 	}
@@ -42,7 +41,7 @@ func (r *resource) list(c *route.Call) error {
 		if err != nil {
 			return err
 		}
-		return r.writeList(c, form, r.whole(root, c.Namespace, sel))
+		return r.writeList(c, &as, r.whole(root, c.Namespace, sel))
 	}
 	ctx, cancel, err := c.Deadline(readDeadline)
 	if err != nil {
@@ -53,7 +52,7 @@ func (r *resource) list(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	return r.writeList(c, form, p)
+	return r.writeList(c, &as, p)
 }
 
 // selector reads what a list, a watch or a delete of a collection is restricted to (specification §4.4).
@@ -150,20 +149,18 @@ func checkMatch(match, version, continued string) error {
 
 // writeList streams the list in bounded memory. An error before anything was sent becomes a Status, a later one breaks the
 // answer off.
-func (r *resource) writeList(c *route.Call, form negotiate.Form, p *page) error {
-	l := negotiate.List{
-		Form: form, Kind: r.kind.ListKind, APIVersion: r.kind.APIVersion, Item: r.kind,
-		Metadata: r.listMetadata(c.Namespace, p), Keep: c.KeepEncoded,
-	}
-	if form.Binary() { // lengths come first: the items are walked twice
+func (r *resource) writeList(c *route.Call, as *representation, p *page) error {
+	l, prefix := r.listOf(as)
+	l.Metadata, l.Keep = r.listMetadata(c.Namespace, p), c.KeepEncoded
+	if as.form.Binary() { // lengths come first: the items are walked twice
 		if err := p.settle(); err != nil {
 			return err
 		}
-		if err := r.values(p, 0, l.Measure); err != nil {
+		if err := r.values(c, as, p, 0, l.Measure); err != nil {
 			return err
 		}
 	}
-	out := c.Stream(form)
+	out := c.Stream(as.form)
 	if p.expected > shortList {
 		out.Reserve()
 	}
@@ -177,8 +174,8 @@ func (r *resource) writeList(c *route.Call, form negotiate.Form, p *page) error 
 			return err
 		}
 	}
-	err = r.values(p, l.Kept(), func(value []byte) error {
-		if out.Buf, err = l.AppendItem(out.Buf, value, r.kind.ListPrefix()); err != nil {
+	err = r.values(c, as, p, l.Kept(), func(value []byte) error {
+		if out.Buf, err = l.AppendItem(out.Buf, value, prefix); err != nil {
 			return err
 		}
 		return out.Spill()
@@ -193,8 +190,8 @@ func (r *resource) writeList(c *route.Call, form negotiate.Form, p *page) error 
 }
 
 // values calls fn with the bytes of a page's items but for the first few, until it fails. They are good until fn returns.
-func (r *resource) values(p *page, skip int, fn func(value []byte) error) error {
-	var room []byte // of the last value that begins otherwise than it is stored
+func (r *resource) values(c *route.Call, as *representation, p *page, skip int, fn func(value []byte) error) error {
+	var room []byte // of the last value that is another than the stored one
 	for o, err := range p.items {
 		if err != nil {
 			return err
@@ -203,13 +200,9 @@ func (r *resource) values(p *page, skip int, fn func(value []byte) error) error 
 			skip--
 			continue
 		}
-		prefix, value, err := r.kind.Parts(o.Value)
-		if err != nil {
+		var value []byte
+		if value, room, err = r.item(as, o.Value, room, c.Now); err != nil {
 			return err
-		}
-		if prefix != "" {
-			room = append(append(room[:0], prefix...), value...)
-			value = room
 		}
 		if err := fn(value); err != nil {
 			return err

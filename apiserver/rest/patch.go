@@ -48,7 +48,7 @@ func (r *resource) patchAs(c *route.Call, operation schema.Operation) error {
 
 // beginPatch reads a request in the order in which its errors count, as begin does.
 func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
-	form, err := c.Form()
+	as, err := r.represent(c)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &patchCall{resource: r, c: c, w: &write{form: form}}
+	p := &patchCall{resource: r, c: c, w: &write{as: as}}
 	if p.body, err = c.Body(); err != nil {
 		return nil, err
 	}

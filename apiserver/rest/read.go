@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"net/http"
 	"strconv"
 
 	"quorate/apiserver/route"
@@ -13,7 +12,7 @@ import (
 
 // get answers with one object: the stored bytes (B1, B5).
 func (r *resource) get(c *route.Call) error {
-	form, err := c.Form()
+	as, err := r.represent(c)
 	if err != nil {
 		return err
 	}
@@ -33,10 +32,10 @@ func (r *resource) get(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Document(http.StatusOK, value, form)
+	return r.answer(c, &as, value)
 }
 
-// value returns an object's bytes in the form of this kind.
+// value returns an object's bytes as the kind serves it.
 func (r *resource) value(o *state.Object) ([]byte, error) { return r.kind.Present(o.Value) }
 
 // state returns a state as fresh as a request's resourceVersion asks (specification §4.4): unset, by the quorum-read flag; 0,

@@ -8,7 +8,7 @@ import (
 
 // Unstored reads the object of a create that stores nothing, with all that a create says of how it is to be read and answered.
 func Unstored(c *route.Call) (*schema.Object, negotiate.Form, error) {
-	r := &resource{kind: c.Endpoint.Kind}
+	r := &resource{kind: c.Endpoint.Kind, offers: newOffers(c.Endpoint.Kind, nil)}
 	w, err := r.begin(c, "CreateOptions")
 	if err != nil {
 		return nil, negotiate.JSON, err
@@ -18,5 +18,5 @@ func Unstored(c *route.Call) (*schema.Object, negotiate.Form, error) {
 		return nil, negotiate.JSON, err
 	}
 	_, err = r.namespace(c, o)
-	return o, w.form, err
+	return o, w.as.form, err
 }

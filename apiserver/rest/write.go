@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ const (
 
 // write is what a create or replace is asked to do.
 type write struct {
-	form       negotiate.Form
+	as         representation
 	body       negotiate.Body
 	dryRun     bool
 	validation string
@@ -34,7 +35,7 @@ type write struct {
 
 // begin reads a write request in the order in which its errors count: Accept, Content-Type, size, options (A61).
 func (r *resource) begin(c *route.Call, options string) (*write, error) {
-	form, err := c.Form()
+	as, err := r.represent(c)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (r *resource) begin(c *route.Call, options string) (*write, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &write{form: form}
+	w := &write{as: as}
 	if err := w.readOptions(c, options); err != nil {
 		return nil, err
 	}
@@ -148,16 +149,21 @@ func (r *resource) namespace(c *route.Call, o *schema.Object) (string, error) {
 
 // respond answers with the object as it is stored now.
 func (r *resource) respond(c *route.Call, w *write, o *state.Object) error {
-	value, err := r.value(o)
-	if err != nil {
-		return err
-	}
-	return c.Document(200, value, w.form)
+	return r.answer(c, &w.as, o.Value)
 }
 
 // respondDry answers with an object that was not stored.
 func (r *resource) respondDry(c *route.Call, w *write, o *schema.Object) error {
-	return c.Document(200, o.AppendJSON(nil), w.form)
+	return r.answer(c, &w.as, o.AppendJSON(nil))
+}
+
+// checkGrants refuses to store what grants more than its writer may (J28, J29).
+func (r *resource) checkGrants(ctx context.Context, c *route.Call, o, old *schema.Object) error {
+	why, err := r.grants.Escalation(ctx, c.User, o, old)
+	if err == nil && why != "" {
+		err = status.NewForbidden(c.Subject(), why)
+	}
+	return err
 }
 
 // checkSize: A44.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"quorate/apiserver/negotiate"
+	"quorate/apiserver/schema"
 	"quorate/apiserver/status"
 )
 
@@ -63,10 +64,15 @@ func (c *Call) StreamForm() (negotiate.Form, error) {
 // Document answers with a document, compact JSON, in the form chosen: an object of the endpoint's kind, or one that has no
 // protobuf form.
 func (c *Call) Document(code int, document []byte, form negotiate.Form) error {
+	return c.Object(code, c.Endpoint.Kind, document, form)
+}
+
+// Object answers with an object of a kind, compact JSON, in the form chosen.
+func (c *Call) Object(code int, k *schema.Kind, document []byte, form negotiate.Form) error {
 	var body []byte
 	var err error
 	if form.Binary() {
-		body, err = negotiate.AppendProtobuf(nil, document, c.Endpoint.Kind)
+		body, err = negotiate.AppendProtobuf(nil, document, k)
 	} else {
 		body, err = negotiate.Encode(document, form)
 	}

@@ -1,12 +1,14 @@
 package schema
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"unsafe"
 )
 
-// Borrow calls fn with the top message of a stored value: bytes that Encode made, in the form of this very kind. What fn is given
-// is good until it returns. Errors of the reading are no fault of a client.
+// Borrow calls fn with the top message of a stored value, as the kind serves it. What fn is given is good until it returns. Errors
+// of the reading are no fault of a client.
 func (k *Kind) Borrow(value []byte, fn func(root *Value) error) error {
 	d := k.decoders.get()
 	defer k.decoders.put(d)
@@ -17,29 +19,33 @@ func (k *Kind) Borrow(value []byte, fn func(root *Value) error) error {
 	return fn(root)
 }
 
+// AppendPartial appends what is left of a stored value, of any kind, as an object of this one, which has no more than metadata. Only the
+// metadata is read.
+func (k *Kind) AppendPartial(dst, value []byte) ([]byte, error) {
+	metadata, err := metadataOf(value)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(append(dst, k.prefix...), metadataKey...)
+	return append(append(dst, metadata...), '}'), nil
+}
+
 // metadataKey begins what follows upon kind and apiVersion in every stored value.
 const metadataKey = `"metadata":`
 
 // metadataOf returns the metadata of a stored value, a part of it, without reading what comes after.
-func (k *Kind) metadataOf(value []byte) ([]byte, error) {
-	at, from := len(k.prefix), len(k.prefix)+len(metadataKey)
-	if len(value) < from || string(value[:at]) != k.prefix || string(value[at:from]) != metadataKey {
-		return nil, fmt.Errorf("read the metadata of a stored value: it is no %s of %s", k.Kind, k.APIVersion)
+func metadataOf(value []byte) ([]byte, error) {
+	rest := value
+	for range 2 { // kind and apiVersion, whose texts hold no commas
+		_, rest, _ = bytes.Cut(rest, []byte{','})
 	}
-	d := scanner{s: unsafe.String(unsafe.SliceData(value), len(value)), pos: from, reused: true}
+	rest, ok := bytes.CutPrefix(rest, []byte(metadataKey))
+	if !ok {
+		return nil, errors.New("read the metadata of a stored value: it does not begin with them")
+	}
+	d := scanner{s: unsafe.String(unsafe.SliceData(rest), len(rest)), reused: true}
 	if err := d.skip(1); err != nil {
 		return nil, fmt.Errorf("read the metadata of a stored value: %w", err)
 	}
-	return value[from:d.pos:d.pos], nil
-}
-
-// AppendPartial appends what is left of a stored value of this kind as an object of another, one that has no more than metadata.
-// Only the metadata is read.
-func (k *Kind) AppendPartial(dst, value []byte, as *Kind) ([]byte, error) {
-	metadata, err := k.metadataOf(value)
-	if err != nil {
-		return dst, err
-	}
-	dst = append(append(dst, as.prefix...), metadataKey...)
-	return append(append(dst, metadata...), '}'), nil
+	return rest[:d.pos:d.pos], nil
 }

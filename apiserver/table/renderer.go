@@ -37,10 +37,13 @@ func renderers() map[string]renderer {
 	return all
 }
 
+// renderAge is the renderer that looks at the time.
+const renderAge = "age"
+
 // values are the renderers of what stands at a path.
 func values() map[string]renderer {
 	return map[string]renderer{
-		"age":         {text: age, takes: one(schema.FormTime, schema.FormMicroTime)},
+		renderAge:     {text: age, takes: one(schema.FormTime, schema.FormMicroTime)},
 		"list":        {text: list, takes: isTexts},
 		"count":       {number: count, takes: one(schema.FormList, schema.FormMap)},
 		"truth":       {text: truth, takes: one(schema.FormBool)},

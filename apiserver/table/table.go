@@ -12,6 +12,7 @@ type Table struct {
 	kind        *schema.Kind
 	columns     []column
 	definitions []byte
+	ages        bool // a cell depends on the time
 }
 
 // New compiles the columns of a kind. What its file says that can't be done is an error.
@@ -28,6 +29,7 @@ func New(k *schema.Kind) (*Table, error) {
 			return nil, fmt.Errorf("kind %s in %s: column %s: %w", k.Kind, k.Prefix, specs[i].Name, err)
 		}
 		t.columns = append(t.columns, c)
+		t.ages = t.ages || c.spec.Render == renderAge
 	}
 	t.definitions = appendDefinitions(nil, t.columns)
 	return t, nil
@@ -39,7 +41,7 @@ func nameAndAge() []schema.ColumnSpec {
 		{Name: "Name", Type: typeString, Format: "name", Description: "What the object is called.", Value: ".metadata.name"},
 		{
 			Name: "Age", Type: typeString, Description: "How long ago the object was created.",
-			Value: ".metadata.creationTimestamp", Render: "age",
+			Value: ".metadata.creationTimestamp", Render: renderAge,
 		},
 	}
 }
@@ -79,7 +81,7 @@ const (
 // Names are the values of the parameter includeObject, by Include.
 func Names() [Includes]string { return [Includes]string{"Metadata", "None", "Object"} }
 
-// Rows makes rows in one form.
+// Rows makes rows in one form. Equal ones make the same.
 type Rows struct {
 	Table *Table
 	// Partial is the kind that an object is when there is no more to it than its metadata. It gives the Table its version.
@@ -87,12 +89,12 @@ type Rows struct {
 	Include Include
 }
 
-// kind is what a Table says that it is.
-const kind = "Table"
+// Kind is what a Table says that it is.
+const Kind = "Table"
 
 // AppendHead appends the beginning of a Table up to its metadata. Its columns are left out where the reader has them (B29).
-func (r *Rows) AppendHead(b []byte, columns bool) []byte {
-	b = append(b, `{"kind":"`+kind+`","apiVersion":"`...)
+func (r Rows) AppendHead(b []byte, columns bool) []byte {
+	b = append(b, `{"kind":"`+Kind+`","apiVersion":"`...)
 	b = append(append(b, r.Partial.APIVersion...), `",`...)
 	if columns {
 		b = append(append(b, `"columnDefinitions":`...), r.Table.definitions...)
@@ -101,8 +103,8 @@ func (r *Rows) AppendHead(b []byte, columns bool) []byte {
 	return b
 }
 
-// AppendSingle appends what follows the head in the Table of one object, a stored value of the kind (B28).
-func (r *Rows) AppendSingle(b, value []byte, now time.Time) ([]byte, error) {
+// Append appends what follows upon the head in the Table of one object, stored bytes of the kind (B28).
+func (r Rows) Append(b, value []byte, now time.Time) ([]byte, error) {
 	err := r.Table.kind.Borrow(value, func(root *schema.Value) (err error) {
 		b = schema.AppendString(append(b, `"metadata":{"selfLink":`...), root.Lookup("metadata", "selfLink").Str())
 		b = schema.AppendString(append(b, `,"resourceVersion":`...), root.Lookup("metadata", "resourceVersion").Str())
@@ -112,8 +114,11 @@ func (r *Rows) AppendSingle(b, value []byte, now time.Time) ([]byte, error) {
 	return append(b, `]}`...), err
 }
 
-// AppendRow appends the row of an object, a stored value of the kind.
-func (r *Rows) AppendRow(b, value []byte, now time.Time) ([]byte, error) {
+// Ages reports whether Append writes something else at another time.
+func (r Rows) Ages() bool { return r.Table.ages }
+
+// AppendRow appends the row of an object, stored bytes of the kind.
+func (r Rows) AppendRow(b, value []byte, now time.Time) ([]byte, error) {
 	err := r.Table.kind.Borrow(value, func(root *schema.Value) (err error) {
 		b, err = r.appendRow(b, value, root, now)
 		return err
@@ -121,7 +126,7 @@ func (r *Rows) AppendRow(b, value []byte, now time.Time) ([]byte, error) {
 	return b, err
 }
 
-func (r *Rows) appendRow(b, value []byte, root *schema.Value, now time.Time) ([]byte, error) {
+func (r Rows) appendRow(b, value []byte, root *schema.Value, now time.Time) ([]byte, error) {
 	b = append(b, `{"cells":[`...)
 	for i := range r.Table.columns {
 		if i > 0 {
@@ -133,9 +138,14 @@ func (r *Rows) appendRow(b, value []byte, root *schema.Value, now time.Time) ([]
 	var err error
 	switch r.Include {
 	case Metadata:
-		b, err = r.Table.kind.AppendPartial(append(b, `,"object":`...), value, r.Partial)
+		b, err = r.Partial.AppendPartial(append(b, `,"object":`...), value)
 	case Object:
-		b = append(append(b, `,"object":`...), value...)
+		b, err = r.appendObject(append(b, `,"object":`...), value)
 	}
 	return append(b, '}'), err
+}
+
+func (r Rows) appendObject(b, value []byte) ([]byte, error) {
+	prefix, rest, err := r.Table.kind.Parts(value)
+	return append(append(b, prefix...), rest...), err
 }

@@ -1,0 +1,177 @@
+package rest
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/negotiate"
+	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/status"
+	"quorate/apiserver/table"
+)
+
+// What objects can be turned into, by stock names.
+const (
+	metaGroup   = "meta.k8s.io"
+	partialKind = "PartialObjectMetadata"
+	listSuffix  = "List"
+)
+
+// partials are the kinds that objects with nothing but their metadata are, one for each version of what objects can be turned into.
+type partials []*schema.Kind
+
+// newPartials takes them of a catalog, the version that clients want first.
+func newPartials(c *schema.Catalog) (partials, error) {
+	var p partials
+	for _, version := range []string{"v1", "v1beta1"} {
+		k := c.Unstored(metaGroup+"/"+version, partialKind)
+		if k == nil {
+			return nil, errors.New("the catalog has no kind " + partialKind + " in " + metaGroup + "/" + version)
+		}
+		p = append(p, k)
+	}
+	return p, nil
+}
+
+// ofVersion returns the kind of a version that was offered.
+func (p partials) ofVersion(version string) *schema.Kind {
+	return p[slices.IndexFunc(p, func(k *schema.Kind) bool { return k.Version == version })]
+}
+
+// offers are the documents that answers about a kind can be, each list with the objects as they are in front (B24, B25, B31).
+type offers struct{ objects, lists, streams []negotiate.Variant }
+
+func newOffers(k *schema.Kind, p partials) offers {
+	all := negotiate.Offered(negotiate.YAML, negotiate.Protobuf, negotiate.KubernetesProtobuf)
+	own, text := all, negotiate.Offered(negotiate.YAML)
+	streamed, rows := negotiate.Offered(negotiate.Protobuf, negotiate.KubernetesProtobuf), negotiate.Offered()
+	partial := streamed
+	if !k.HasProtobuf() {
+		own, streamed = text, rows
+	}
+	o := offers{
+		objects: []negotiate.Variant{{Forms: own}}, lists: []negotiate.Variant{{Forms: own}}, streams: []negotiate.Variant{{Forms: streamed}},
+	}
+	for i, as := range p {
+		target := func(kind string) negotiate.Target {
+			return negotiate.Target{Group: metaGroup, Version: as.Version, Kind: kind}
+		}
+		listed := all
+		if i > 0 { // its protobuf has other numbers than all other lists, and clients that want it want the first version too
+			listed = text
+		}
+		o.objects = append(o.objects, negotiate.Variant{Target: target(table.Kind), Forms: text}, negotiate.Variant{Target: target(partialKind), Forms: all})
+		o.lists = append(o.lists, negotiate.Variant{Target: target(table.Kind), Forms: text}, negotiate.Variant{Target: target(partialKind + listSuffix), Forms: listed})
+		o.streams = append(o.streams, negotiate.Variant{Target: target(table.Kind), Forms: rows}, negotiate.Variant{Target: target(partialKind), Forms: partial})
+	}
+	return o
+}
+
+// representation is how an answer shows objects.
+type representation struct {
+	form negotiate.Form
+	// partial is what an object is without all but its metadata; nil for objects as they are.
+	partial *schema.Kind
+	// rows, when there are any, show objects as rows of a Table.
+	rows *table.Rows
+}
+
+// represent chooses how an answer shows one object.
+func (r *resource) represent(c *route.Call) (representation, error) {
+	return r.choose(c, r.offers.objects)
+}
+
+// choose chooses among the documents that an answer can be.
+func (r *resource) choose(c *route.Call, offered []negotiate.Variant) (representation, error) {
+	form, target, err := c.Choose(offered)
+	if err != nil || target == (negotiate.Target{}) {
+		return representation{form: form}, err
+	}
+	return r.turned(c, form, target)
+}
+
+// turned is the representation of objects that are turned into something else.
+func (r *resource) turned(c *route.Call, form negotiate.Form, target negotiate.Target) (representation, error) {
+	rep := representation{form: form, partial: r.partials.ofVersion(target.Version)}
+	if target.Kind != table.Kind {
+		return rep, nil
+	}
+	include, err := readInclude(c.Query())
+	rep.rows = &table.Rows{Table: r.table, Partial: rep.partial, Include: include}
+	return rep, err
+}
+
+// readInclude reads what the rows of a Table are to hold of their objects (B26, B27).
+func readInclude(q route.Query) (table.Include, error) {
+	asked := q.Get("includeObject")
+	known := table.Names()
+	i := slices.Index(known[:], asked)
+	if i < 0 && asked != "" {
+		return 0, status.NewInvalidOption("TableOptions",
+			field.NotSupported(field.NewPath("includeObject"), asked, known[:]))
+	}
+	return table.Include(max(i, 0)), nil
+}
+
+// whole reports whether objects are shown as they are.
+func (rep *representation) whole() bool { return rep.partial == nil }
+
+// appendObject appends what stands for a stored object that is not shown as it is.
+func (rep *representation) appendObject(b, value []byte, now time.Time) ([]byte, error) {
+	if rep.rows == nil {
+		return rep.partial.AppendPartial(b, value)
+	}
+	return rep.rows.Append(rep.rows.AppendHead(b, true), value, now)
+}
+
+// listOf begins a list of objects. prefix is how much is to be left out of each item, its brace included.
+func (r *resource) listOf(as *representation) (l negotiate.List, prefix int) {
+	switch {
+	case as.whole():
+		l.Kind, l.APIVersion, l.Item, prefix = r.kind.ListKind, r.kind.APIVersion, r.kind, r.kind.ListPrefix()
+	case as.rows == nil:
+		l.Kind, l.APIVersion, l.Item, prefix = as.partial.ListKind, as.partial.APIVersion, as.partial, len("{")
+	default:
+		l.Kind, l.APIVersion, l.Columns, prefix = table.Kind, as.partial.APIVersion, r.table.Definitions(), len("{")
+	}
+	l.Form = as.form
+	return l, prefix
+}
+
+// item returns what stands for a stored object in a list: its bytes, or others in room, which comes back as it has grown.
+func (r *resource) item(as *representation, value, room []byte, now time.Time) (item, grown []byte, err error) {
+	switch {
+	case as.whole():
+		prefix, rest, err := r.kind.Parts(value)
+		if err != nil || prefix == "" {
+			return rest, room, err
+		}
+		room = append(append(room[:0], prefix...), rest...)
+	case as.rows == nil:
+		room, err = as.partial.AppendPartial(room[:0], value)
+	default:
+		room, err = as.rows.AppendRow(room[:0], value, now)
+	}
+	return room, room, err
+}
+
+// answer answers with one object, stored bytes or the object as the kind serves it.
+func (r *resource) answer(c *route.Call, as *representation, value []byte) error {
+	if as.whole() {
+		document, err := r.kind.Present(value)
+		if err != nil {
+			return err
+		}
+		return c.Object(http.StatusOK, r.kind, document, as.form)
+	}
+	document, err := as.appendObject(nil, value, c.Now)
+	if err != nil {
+		return err
+	}
+	return c.Object(http.StatusOK, as.partial, document, as.form)
+}
