@@ -53,9 +53,9 @@ type resource struct {
 
 // wholeList is all that a client asks of discovery, in one document (L9).
 type wholeList struct {
-	Kind       string                `json:"kind"`
-	APIVersion string                `json:"apiVersion"`
-	Metadata   struct{}              `json:"metadata"`
+	Kind       string       `json:"kind"`
+	APIVersion string       `json:"apiVersion"`
+	Metadata   struct{}     `json:"metadata"`
 	Items      []wholeGroup `json:"items"`
 }
 
@@ -71,19 +71,19 @@ type wholeMetadata struct {
 }
 
 type wholeVersion struct {
-	Version   string               `json:"version"`
+	Version   string          `json:"version"`
 	Resources []wholeResource `json:"resources"`
-	Freshness string               `json:"freshness"`
+	Freshness string          `json:"freshness"`
 }
 
 type wholeResource struct {
-	Resource         string                  `json:"resource"`
-	ResponseKind     groupVersionKind        `json:"responseKind"`
-	Scope            string                  `json:"scope"`
-	SingularResource string                  `json:"singularResource"`
-	Verbs            []string                `json:"verbs"`
-	ShortNames       []string                `json:"shortNames,omitempty"`
-	Categories       []string                `json:"categories,omitempty"`
+	Resource         string             `json:"resource"`
+	ResponseKind     groupVersionKind   `json:"responseKind"`
+	Scope            string             `json:"scope"`
+	SingularResource string             `json:"singularResource"`
+	Verbs            []string           `json:"verbs"`
+	ShortNames       []string           `json:"shortNames,omitempty"`
+	Categories       []string           `json:"categories,omitempty"`
 	Subresources     []wholeSubresource `json:"subresources,omitempty"`
 }
 

@@ -24,7 +24,7 @@ var discoveryRows = []row{
 	{"L2 L3", func(t *testing.T, s *testserver.Server) {
 		list := ok(t, s.Do("GET", "/apis", ""))
 		want(t, list, "kind", "APIGroupList", "apiVersion", "v1", "groups.0.name", "apps",
-			"groups.0.versions", `[{"groupVersion":"apps/v1beta2","version":"v1beta2"}]`, "groups.0.preferredVersion.version", "v1beta2")
+			"groups.0.versions.0", `{"groupVersion":"apps/v1beta2","version":"v1beta2"}`, "groups.0.preferredVersion.version", "v1beta2")
 		found := map[string]bool{}
 		for i := 0; get(t, list, fmt.Sprintf("groups.%d.name", i)) != ""; i++ {
 			name := get(t, list, fmt.Sprintf("groups.%d.name", i))
@@ -84,13 +84,14 @@ var discoveryRows = []row{
 		resourceNamed(t, ok(t, s.Do("GET", rbac+"/v1", "")), "roles")
 		resourceNamed(t, ok(t, s.Do("GET", rbac+"/v1beta1", "")), "clusterroles")
 	}},
+	{"L8 L9", aggregatedRows},
 	{"L10", func(t *testing.T, s *testserver.Server) {
-		const aggregated = "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
-			"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 		for path, kind := range map[string]string{"/api": "APIVersions", "/apis": "APIGroupList"} {
-			a := s.Do("GET", path, "", aggregated)
-			if want(t, ok(t, a), "kind", kind); a.Header.Get("Content-Type") != "application/json" {
-				t.Errorf("%s: Content-Type %s", path, a.Header.Get("Content-Type"))
+			for _, accept := range []string{"application/json", "*/*", "application/json;g=apidiscovery.k8s.io;v=v3;as=APIGroupDiscoveryList,application/json"} {
+				a := s.Do("GET", path, "", "Accept: "+accept)
+				if want(t, ok(t, a), "kind", kind); a.Header.Get("Content-Type") != "application/json" {
+					t.Errorf("%s: Content-Type %s", path, a.Header.Get("Content-Type"))
+				}
 			}
 		}
 	}},

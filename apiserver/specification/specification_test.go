@@ -50,7 +50,7 @@ var sections = []section{
 	{"List", slices.Concat(listRows, selectorRows, pageRows)},
 	{"Watch", slices.Concat(watchRows, forgetfulRows)},
 	{"ThirdParty", thirdPartyRows},
-	{"Discovery", discoveryRows},
+	{"Discovery", slices.Concat(discoveryRows, reviewRows)},
 	{"Kubectl", kubectlRows},
 	{"Operations", operationRows},
 	{"Delete", deleteRows},

@@ -60,13 +60,9 @@ func New(cfg Config) (*Served, error) {
 	if kind == nil {
 		return nil, errors.New("thirdparty: the catalog has no ThirdPartyResources")
 	}
-	groups := map[string]bool{}
-	for _, k := range cfg.Catalog.Kinds() {
-		groups[k.Group] = true
-	}
 	s := &Served{
 		store:    cfg.Store,
-		factory:  factory{kind: kind, static: cfg.Catalog, groups: groups},
+		factory:  factory{kind: kind, static: cfg.Catalog, groups: cfg.Catalog.Groups()},
 		prefix:   stored.Prefix(kind, ""),
 		log:      cfg.Logger.With("component", "thirdparty"),
 		requests: make(chan request),
