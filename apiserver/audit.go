@@ -42,7 +42,10 @@ func (a *audit) log(x *exchange, took time.Duration) {
 		slog.Int64("bytes", x.bytes),
 		slog.String("from", c.R.RemoteAddr),
 	)
-	if c.User != nil {
+	switch {
+	case x.sender != nil:
+		line = append(line, slog.String("user", x.sender.Name), slog.String("as", c.User.Name))
+	case c.User != nil:
 		line = append(line, slog.String("user", c.User.Name))
 	}
 	if c.Endpoint != nil {

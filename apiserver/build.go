@@ -13,6 +13,7 @@ import (
 	"quorate/apiserver/negotiate"
 	"quorate/apiserver/openapi"
 	"quorate/apiserver/paging"
+	"quorate/apiserver/rbac"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/review"
 	"quorate/apiserver/route"
@@ -37,9 +38,14 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	access, err := rbac.New(rbac.Config{Store: cfg.Store, Catalog: catalog, Logger: cfg.Logger, Registerer: cfg.Registerer})
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
 		cfg:     cfg,
-		health:  newHealth(cfg.Store, served.Ready),
+		access:  access,
+		health:  newHealth(cfg.Store, served.Ready, access.Ready),
 		streams: watch.New(cfg.Limits.Watches, cfg.Registerer),
 		log:     cfg.Logger.With("component", "apiserver"),
 	}
@@ -53,7 +59,7 @@ func New(cfg Config) (*Server, error) {
 	s.garbage = garbage.New(garbage.Config{
 		Store: cfg.Store, Catalog: served.Catalog, Logger: cfg.Logger, Registerer: cfg.Registerer,
 	})
-	f, err := newFront(cfg)
+	f, err := newFront(cfg, access)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +80,7 @@ func New(cfg Config) (*Server, error) {
 const maxEncodedBytes = 128 << 20
 
 // newFront makes a front without routes.
-func newFront(cfg Config) (*front, error) {
+func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 	authenticator, err := auth.NewAuthenticator(cfg.SigningKey, cfg.TokenFile)
 	if err != nil {
 		return nil, err
@@ -84,7 +90,7 @@ func newFront(cfg Config) (*front, error) {
 		table:         route.NewTable(),
 		open:          route.NewTable(),
 		authenticator: authenticator,
-		authorizer:    auth.MastersOnly{},
+		access:        access,
 		bodies:        route.NewBudget(cfg.Limits.BodyBytes, m.limits.WithLabelValues("body-bytes").Inc),
 		encoded:       route.NewBudget(maxEncodedBytes, m.unkept.Inc),
 		metrics:       m,
@@ -118,7 +124,8 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 		return err
 	}
 	objects, err := rest.New(rest.Config{
-		Catalog: catalog, Store: served.Writes(s.cfg.Store), Streams: s.streams, Continue: pages, QuorumRead: s.cfg.QuorumRead,
+		Catalog: catalog, Store: s.access.Writes(served.Writes(s.cfg.Store)), Streams: s.streams, Continue: pages,
+		QuorumRead: s.cfg.QuorumRead, Grants: s.access,
 	})
 	if err != nil {
 		return err
@@ -141,7 +148,7 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 	s.dynamic = newDynamic(served, objects, s.cfg.Store, documents, schemas, series)
 	f.dynamic = s.dynamic
 	objects.Register(adder(f.table))
-	review.Register(adder(f.table), review.Config{Catalog: catalog, Reviewer: f.authorizer, Authenticator: f.authenticator})
+	review.Register(adder(f.table), review.Config{Catalog: catalog, Reviewer: f.access, Authenticator: f.authenticator})
 	if s.cfg.Cluster != nil {
 		admin.Register(adder(f.table), s.cfg.Cluster)
 	}

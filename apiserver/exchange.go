@@ -3,6 +3,7 @@ package apiserver
 import (
 	"net/http"
 
+	"quorate/apiserver/auth"
 	"quorate/apiserver/route"
 )
 
@@ -11,6 +12,7 @@ type exchange struct {
 	http.ResponseWriter
 	call   route.Call
 	series *route.Series
+	sender *auth.User // who impersonates the call's user; nil when nobody does
 
 	code  int // 0 until the header is sent
 	bytes int64

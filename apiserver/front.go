@@ -11,6 +11,7 @@ import (
 
 	"quorate/apiserver/auth"
 	"quorate/apiserver/negotiate"
+	"quorate/apiserver/rbac"
 	"quorate/apiserver/route"
 	"quorate/apiserver/selector"
 	"quorate/apiserver/status"
@@ -22,7 +23,7 @@ type front struct {
 	dynamic       *dynamic
 	open          *route.Table // paths that need no credentials
 	authenticator *auth.Authenticator
-	authorizer    auth.Reviewer
+	access        *rbac.Evaluator
 	reads, writes gate
 	bodies        *route.Budget
 	encoded       *route.Budget
@@ -50,7 +51,7 @@ func newFixedHeaders() fixedHeaders {
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, series: f.unrouted}
 	x.call = route.Call{
-		W: x, R: r, Now: time.Now(), Authorizer: f.authorizer, Bodies: f.bodies, Encoded: f.encoded,
+		W: x, R: r, Now: time.Now(), Authorizer: f.access, Bodies: f.bodies, Encoded: f.encoded,
 		Faults: f, Statuses: f.statuses,
 	}
 	x.id[0] = f.ids.next()
@@ -77,10 +78,33 @@ func (f *front) serve(x *exchange) error {
 		return f.dispatch(x, f.open)
 	}
 	c.User = user
-	if auth.Impersonation(c.R.Header) {
-		return status.NewForbiddenPath("impersonation is not offered")
+	if err := f.access.Ready(); err != nil && !user.In(auth.MastersGroup) {
+		return status.NewUnavailable(err.Error()) // what is not known to be allowed is not known to be forbidden either
+	}
+	if auth.Impersonates(c.R.Header) {
+		if err := f.impersonate(x); err != nil {
+			return err
+		}
 	}
 	return f.dispatch(x, f.table)
+}
+
+// impersonate makes the request one of the user whom its headers name, if its sender may act as that one (J12).
+func (f *front) impersonate(x *exchange) error {
+	c := &x.call
+	asked, err := auth.ReadImpersonation(c.R.Header)
+	if err != nil {
+		return status.NewBadRequest(err.Error())
+	}
+	for i := range asked.Needs {
+		need := &asked.Needs[i]
+		if !f.access.Allows(c.User, need) {
+			about := status.Subject{Group: need.Group, Plural: need.Resource, Name: need.Name}
+			return status.NewForbidden(about, auth.Denial(c.User, need))
+		}
+	}
+	x.sender, c.User = c.User, asked.User
+	return nil
 }
 
 // user is who a token names or, where the request has none, a client certificate.

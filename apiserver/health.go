@@ -24,7 +24,7 @@ type health struct {
 	draining    atomic.Bool
 }
 
-func newHealth(store Store, thirdParties func() error) *health {
+func newHealth(store Store, thirdParties, access func() error) *health {
 	h := &health{}
 	ping := check{"ping", func() error { return nil }}
 	h.live = []check{ping}
@@ -32,6 +32,7 @@ func newHealth(store Store, thirdParties func() error) *health {
 		ping,
 		{"store", store.Ready},
 		{"third-party-resources", thirdParties}, // after the store, whose state it compares with
+		{"roles", access},
 		{"shutdown", func() error {
 			if h.draining.Load() {
 				return errors.New("the server is shutting down")

@@ -17,7 +17,11 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"quorate/apiserver/auth"
+	"quorate/apiserver/kinds"
+	"quorate/apiserver/rbac"
 	"quorate/apiserver/route"
+	"quorate/apiserver/rules"
+	"quorate/apiserver/schema"
 	"quorate/apiserver/status"
 )
 
@@ -28,10 +32,18 @@ func bareFront(t *testing.T, e *route.Endpoint) (f *front, token string, log *by
 	log = &bytes.Buffer{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	key := []byte("key")
-	f, err := newFront(Config{
+	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	access, err := rbac.New(rbac.Config{Catalog: catalog, Logger: logger, Registerer: reg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err = newFront(Config{
 		SigningKey: key, Registerer: reg, Logger: logger, AuditLogger: slog.New(slog.DiscardHandler),
 		AuditPolicy: AuditNone, Limits: Limits{Reads: 1}.withDefaults(),
-	})
+	}, access)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"quorate/apiserver/garbage"
 	"quorate/apiserver/lifecycle"
+	"quorate/apiserver/rbac"
 	"quorate/apiserver/watch"
 )
 
@@ -38,6 +39,7 @@ type Server struct {
 	streams   *watch.Streams
 	lifecycle *lifecycle.Lifecycle
 	dynamic   *dynamic
+	access    *rbac.Evaluator
 	garbage   *garbage.Collector
 	log       *slog.Logger
 }
@@ -83,6 +85,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.lifecycle.Run(ctx) })
 	group.Go(func() error { return s.dynamic.served.Run(ctx, s.dynamic.publish) })
 	group.Go(func() error { return s.garbage.Run(ctx) })
+	group.Go(func() error { return s.access.Run(ctx) })
 	group.Go(func() error { return s.streams.Run(ctx) })
 	group.Go(func() error { return s.listener.run(ctx) })
 	group.Go(func() error {

@@ -119,14 +119,3 @@ func (a *Authenticator) remember(token string, v verifiedToken) {
 	next[strings.Clone(token)] = v
 	a.verified.Store(&next)
 }
-
-// Impersonation reports whether the request asks to act as another user. That is not offered, and so must be refused, never
-// ignored (J12).
-func Impersonation(h http.Header) bool {
-	for name := range h {
-		if strings.HasPrefix(name, "Impersonate-") {
-			return true
-		}
-	}
-	return false
-}

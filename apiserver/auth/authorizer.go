@@ -47,32 +47,6 @@ type ResourceRule struct{ Verbs, Groups, Resources, Names []string }
 // NonResourceRule allows verbs on paths.
 type NonResourceRule struct{ Verbs, Paths []string }
 
-// MastersOnly allows everything to system:masters and nothing to anybody else.
-type MastersOnly struct{}
-
-// Allows implements Authorizer.
-func (MastersOnly) Allows(u *User, _ *Attributes) bool { return u.In(MastersGroup) }
-
-// Explain implements Reviewer.
-func (MastersOnly) Explain(u *User, _ *Attributes) (allowed bool, reason string) {
-	if !u.In(MastersGroup) {
-		return false, ""
-	}
-	return true, "a member of " + MastersGroup + " may do everything"
-}
-
-// Rules implements Reviewer.
-func (MastersOnly) Rules(u *User, _ string) Rules {
-	if !u.In(MastersGroup) {
-		return Rules{}
-	}
-	all := []string{"*"}
-	return Rules{
-		Resource:    []ResourceRule{{Verbs: all, Groups: all, Resources: all}},
-		NonResource: []NonResourceRule{{Verbs: all, Paths: all}},
-	}
-}
-
 // Denial is the reason that a refused user gets to read (J26).
 func Denial(u *User, a *Attributes) string {
 	if a.Path != "" {

@@ -130,6 +130,9 @@ func (r *resource) insertNamed(ctx context.Context, c *route.Call, w *write, o *
 	if err := checkSize(object); err != nil {
 		return err
 	}
+	if err := r.checkGrants(ctx, c, o, nil); err != nil {
+		return err
+	}
 	key := stored.Key(r.kind, c.Namespace, o.Name())
 	if w.dryRun {
 		if err := r.checkFree(ctx, c, key); err != nil {

@@ -105,6 +105,11 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 		return u.refuse(err)
 	}
 	unchanged := encoded.SameAs(previous)
+	if !unchanged {
+		if err := u.checkGrants(ctx, u.c, o, old); err != nil {
+			return u.refuse(err)
+		}
+	}
 	if !unchanged && !u.w.dryRun {
 		return u.write(ctx, previous, next, o)
 	}
@@ -134,7 +139,7 @@ func (u *update) missing(ctx context.Context) error {
 	if !u.creates {
 		return status.NewNotFound(u.c.Subject())
 	}
-	if err := u.c.AuthorizeAs(route.VerbCreate, u.c.Namespace, u.c.Name); err != nil {
+	if err := u.c.AuthorizeAs(route.VerbCreate, u.c.Namespace, ""); err != nil {
 		return err
 	}
 	o, err := u.derive(nil)

@@ -141,12 +141,13 @@ func (s *Server) NewHTTP1Client() *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// ready waits until the server serves and the first namespaces are there.
+// ready waits until the server serves, and the first namespaces and the last of the built-in bindings are there.
 func (s *Server) ready() {
 	s.t.Helper()
 	s.Eventually("the server is ready", func() bool {
 		return s.Do("GET", "/readyz", "").Code == http.StatusOK &&
-			s.Do("GET", "/api/v1/namespaces/platform-public", "").Code == http.StatusOK
+			s.Do("GET", "/api/v1/namespaces/platform-public", "").Code == http.StatusOK &&
+			s.Do("GET", "/apis/rbac.authorization.platform.io/v1/clusterrolebindings/system:basic-user", "").Code == http.StatusOK
 	})
 }
 

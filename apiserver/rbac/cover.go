@@ -1,0 +1,171 @@
+package rbac
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxCombinations bounds how many combinations of verbs, groups, resources, names and paths one check looks at. A rule that
+	// one rule of the user covers counts as one, so that only odd roles come near it.
+	maxCombinations = 10_000
+	// maxComparisons bounds with how many rules of the user they are compared, all together.
+	maxComparisons = 5_000_000
+	// maxDescribed bounds how many lines a refusal has.
+	maxDescribed = 100
+)
+
+// atom is one combination of a rule. One about a path has no group and no resource.
+type atom struct{ group, resource, name, path, verb string }
+
+// missing returns the combinations of rules that none of the rules held covers (J30); tooMany says that there are more of them
+// than can be looked at.
+func missing(held, wanted []rule) (atoms []atom, tooMany bool) {
+	budget := min(maxCombinations, maxComparisons/max(len(held), 1))
+	for i := range wanted {
+		w := &wanted[i]
+		covered := slices.ContainsFunc(held, func(h rule) bool { return h.covers(w) })
+		if covered {
+			budget--
+		} else {
+			budget -= w.combinations(budget)
+		}
+		if budget < 0 {
+			return nil, true
+		}
+		if covered {
+			continue
+		}
+		for a := range w.atoms() {
+			if !slices.ContainsFunc(held, func(h rule) bool { return h.coversAtom(&a) }) {
+				atoms = append(atoms, a)
+			}
+		}
+	}
+	return atoms, false
+}
+
+// covers reports whether a rule covers every combination of another by itself.
+func (r *rule) covers(o *rule) bool {
+	if !holdsAll(r.verbs, o.verbs) {
+		return false
+	}
+	if len(o.paths) > 0 {
+		return !slices.ContainsFunc(o.paths, func(path string) bool { return !r.coversPaths(path) })
+	}
+	return holdsAll(r.groups, o.groups) &&
+		!slices.ContainsFunc(o.resources, func(resource string) bool { return !r.coversResource(resource) }) &&
+		(len(r.names) == 0 || len(o.names) > 0 && holdsAll(r.names, o.names))
+}
+
+func (r *rule) coversAtom(a *atom) bool {
+	if !holds(r.verbs, a.verb) {
+		return false
+	}
+	if a.path != "" {
+		return r.coversPaths(a.path)
+	}
+	return holds(r.groups, a.group) && r.coversResource(a.resource) &&
+		(len(r.names) == 0 || a.name != "" && slices.Contains(r.names, a.name))
+}
+
+// coversPaths reports whether the rule covers a path as rules list it, which may end with a star.
+func (r *rule) coversPaths(listed string) bool {
+	return slices.ContainsFunc(r.paths, func(own string) bool { return coversPath(own, listed) })
+}
+
+// coversResource reports whether the rule covers a resource as rules list it: "pods", "pods/status", "*/status", "*".
+func (r *rule) coversResource(listed string) bool {
+	_, sub, below := strings.Cut(listed, "/")
+	return slices.ContainsFunc(r.resources, func(own string) bool {
+		return own == everything || own == listed || below && own == everything+"/"+sub
+	})
+}
+
+func holdsAll(list, wanted []string) bool {
+	return slices.Contains(list, everything) ||
+		!slices.ContainsFunc(wanted, func(s string) bool { return !slices.Contains(list, s) })
+}
+
+// combinations is how many there are of the rule, or any number above the limit.
+func (r *rule) combinations(limit int) int {
+	n := len(r.verbs)
+	factors := []int{len(r.groups), len(r.resources), max(len(r.names), 1)}
+	if len(r.paths) > 0 {
+		factors = []int{len(r.paths)}
+	}
+	for _, factor := range factors {
+		if n > limit {
+			return n
+		}
+		n *= factor
+	}
+	return n
+}
+
+// atoms yields the combinations of the rule.
+func (r *rule) atoms() iter.Seq[atom] {
+	return func(yield func(a atom) bool) {
+		for _, verb := range r.verbs {
+			for _, path := range r.paths {
+				if !yield(atom{path: path, verb: verb}) {
+					return
+				}
+			}
+			if len(r.paths) == 0 && !r.resourceAtoms(verb, yield) {
+				return
+			}
+		}
+	}
+}
+
+func (r *rule) resourceAtoms(verb string, yield func(a atom) bool) bool {
+	names := r.names
+	if len(names) == 0 {
+		names = []string{""}
+	}
+	for _, group := range r.groups {
+		for _, resource := range r.resources {
+			for _, name := range names {
+				if !yield(atom{group: group, resource: resource, name: name, verb: verb}) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// describe words combinations as refusals do: those that differ in their verbs alone together, a line each, sorted (J28).
+func describe(atoms []atom) string {
+	verbs := map[atom][]string{}
+	for _, a := range atoms {
+		about := a
+		about.verb = ""
+		if !slices.Contains(verbs[about], a.verb) {
+			verbs[about] = append(verbs[about], a.verb)
+		}
+	}
+	lines := make([]string, 0, len(verbs))
+	for about, of := range verbs {
+		lines = append(lines, about.describe(of))
+	}
+	slices.Sort(lines)
+	if more := len(lines) - maxDescribed; more > 0 {
+		lines = append(lines[:maxDescribed], fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (a *atom) describe(verbs []string) string {
+	if a.path != "" {
+		return fmt.Sprintf("{NonResourceURLs:[%q], Verbs:%q}", a.path, verbs)
+	}
+	name := ""
+	if a.name != "" {
+		name = fmt.Sprintf(", ResourceNames:[%q]", a.name)
+	}
+	return fmt.Sprintf("{APIGroups:[%q], Resources:[%q]%s, Verbs:%q}", a.group, a.resource, name, verbs)
+}

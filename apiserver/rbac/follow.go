@@ -1,0 +1,221 @@
+package rbac
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"quorate/apiserver/background"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// request asks for an index that is complete up to a state.
+type request struct {
+	root *state.Root
+	done chan<- error // holds one
+}
+
+// Run, called once, keeps the index current until ctx ends, and makes the built-in roles and bindings while this node leads.
+func (e *Evaluator) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		e.answer(ctx)
+		return nil
+	})
+	group.Go(func() error {
+		e.tasks().Persist(ctx, "load", e.Confirm)
+		for _, k := range e.kinds {
+			group.Go(func() error {
+				e.tasks().Persist(ctx, "follow "+k.Plural, func(ctx context.Context) error { return e.follow(ctx, k) })
+				return nil
+			})
+		}
+		return nil
+	})
+	group.Go(func() error {
+		return e.store.WhileLeader(ctx, func(ctx context.Context) error {
+			e.tasks().Persist(ctx, "reconcile", e.reconcile)
+			return nil
+		})
+	})
+	return group.Wait()
+}
+
+func (e *Evaluator) tasks() background.Tasks {
+	return background.Tasks{Log: e.log, Errors: e.metrics.errors}
+}
+
+// Confirm returns when all counts that had been acknowledged, by any node, before the call.
+func (e *Evaluator) Confirm(ctx context.Context) error {
+	root, err := e.store.View(ctx, raftstore.Quorum())
+	if err != nil {
+		return err
+	}
+	return e.Refresh(ctx, root)
+}
+
+// Refresh returns when what the state says counts.
+func (e *Evaluator) Refresh(ctx context.Context, root *state.Root) error {
+	if x := e.current.Load(); x != nil && root.Index() <= x.position {
+		return nil
+	}
+	done := make(chan error, 1)
+	select {
+	case e.requests <- request{root, done}:
+	case <-e.ended:
+		return raftstore.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// follow brings the index up to date with each change of a kind.
+func (e *Evaluator) follow(ctx context.Context, k *schema.Kind) error {
+	root, err := e.store.View(ctx, raftstore.Cached())
+	if err != nil {
+		return err
+	}
+	changes, err := e.store.Watch(stored.Prefix(k, ""), root.Index())
+	for err == nil {
+		if err = e.Refresh(ctx, root); err != nil {
+			return err
+		}
+		if _, err = changes.Next(ctx); err == nil {
+			root, err = e.store.View(ctx, raftstore.Cached()) // which has what a change was seen of
+		}
+	}
+	return err
+}
+
+// answer serves requests for newer indexes, one at a time.
+func (e *Evaluator) answer(ctx context.Context) {
+	defer close(e.ended)
+	f := &follower{evaluator: e}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-e.requests:
+			err := f.advance(ctx, r.root)
+			if err != nil {
+				f.drafts = nil // begins anew
+			}
+			r.done <- err
+		}
+	}
+}
+
+// follower makes indexes. It belongs to one goroutine.
+type follower struct {
+	evaluator *Evaluator
+	drafts    *drafts // nil when there is none to go on from
+	followed  []*changes
+}
+
+// changes are those of a kind that are not taken in yet.
+type changes struct {
+	kind   *schema.Kind
+	cursor *history.Cursor
+	events []*history.Event // read, and later than what is asked for
+}
+
+// advance makes the index of a state the current one, unless a newer one is.
+func (f *follower) advance(ctx context.Context, root *state.Root) error {
+	e := f.evaluator
+	if x := e.current.Load(); x != nil && root.Index() <= x.position {
+		return nil
+	}
+	// A state is there a moment before its events are: wait for them, so that no cursor waits for what does not come.
+	if _, err := e.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
+		return err
+	}
+	if f.drafts == nil {
+		if err := f.load(root); err != nil {
+			return err
+		}
+	}
+	events, err := f.until(ctx, root.Index())
+	if err != nil {
+		return err
+	}
+	for _, c := range events {
+		f.take(c.kind, c.event.Object, c.event.Type == history.Deleted)
+	}
+	e.current.Store(f.drafts.publish(root.Index()))
+	return nil
+}
+
+// load takes in a state as a whole, and follows it from there.
+func (f *follower) load(root *state.Root) error {
+	f.followed = nil
+	for _, k := range f.evaluator.kinds {
+		cursor, err := f.evaluator.store.Watch(stored.Prefix(k, ""), root.Index())
+		if err != nil {
+			return err
+		}
+		f.followed = append(f.followed, &changes{kind: k, cursor: cursor})
+	}
+	f.drafts = newDrafts()
+	for _, k := range f.evaluator.kinds {
+		root.Ascend(stored.Prefix(k, ""), "", func(o *state.Object) bool {
+			f.take(k, o, false)
+			return true
+		})
+	}
+	return nil
+}
+
+// change is one event of a kind.
+type change struct {
+	kind  *schema.Kind
+	event *history.Event
+}
+
+// until returns the changes up to a log index that are not taken in yet, in the order of the log.
+func (f *follower) until(ctx context.Context, index uint64) ([]change, error) {
+	var all []change
+	for _, c := range f.followed {
+		for c.cursor.Position() < index {
+			events, err := c.cursor.Next(ctx)
+			if err != nil {
+				return nil, err
+			}
+			c.events = append(c.events, events...)
+		}
+		due := 0
+		for ; due < len(c.events) && c.events[due].Index <= index; due++ {
+			all = append(all, change{c.kind, c.events[due]})
+		}
+		c.events = append([]*history.Event(nil), c.events[due:]...)
+	}
+	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(a.event.Index, b.event.Index) })
+	return all, nil
+}
+
+// take takes in an object. One that cannot be read grants nothing.
+func (f *follower) take(k *schema.Kind, o *state.Object, gone bool) {
+	if gone {
+		f.drafts.drop(k, o.Key)
+		return
+	}
+	decoded, err := k.DecodeStored(o.Value)
+	if err != nil {
+		f.drafts.drop(k, o.Key)
+		f.evaluator.metrics.errors.Inc()
+		f.evaluator.log.Error("a role or binding can't be read, and grants nothing", "key", string(o.Key), "index", o.Version, "error", err)
+		return
+	}
+	f.drafts.put(o.Key, decoded)
+}
