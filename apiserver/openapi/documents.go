@@ -37,7 +37,7 @@ type Documents struct {
 
 // New returns the documents of the kinds that are always served.
 func New(cfg Config) (*Documents, error) {
-	d := &Documents{common: &common{}, kinds: byPrefix(cfg.Kinds)}
+	d := &Documents{common: &common{}, formats: cfg.Catalog.Formats(), kinds: byPrefix(cfg.Kinds)}
 	for name, at := range map[string]**schema.Message{
 		"Status": &d.common.status, "DeleteOptions": &d.common.deleteOptions, "WatchEvent": &d.common.watchEvent,
 		"ListMeta": &d.common.listMeta,

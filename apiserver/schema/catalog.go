@@ -20,7 +20,8 @@ type Catalog struct {
 	stored   map[string]*Kind // by resource
 	unstored []*Kind
 	messages map[string]*Message // without contexts
-	names    nameRule            // of kinds without a file
+	formats  map[string]FormatSpec
+	names    nameRule // of kinds without a file
 }
 
 // Load compiles every file under kinds/ and types/ of files. Whatever a file says that is not understood, or names that does not
@@ -43,7 +44,7 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 		return nil, err
 	}
 	compiler := newCompiler(src, formats, hooks)
-	c := &Catalog{byRoute: map[string]*Kind{}, stored: map[string]*Kind{}, messages: map[string]*Message{}}
+	c := &Catalog{byRoute: map[string]*Kind{}, stored: map[string]*Kind{}, messages: map[string]*Message{}, formats: src.formats}
 	if c.names, err = compileNameRule(NameRuleSpec{Max: maxName}, formats); err != nil {
 		return nil, err
 	}
@@ -129,6 +130,9 @@ func (c *Catalog) Stored(resource string) *Kind {
 
 // Message returns a message by its name, such as DeleteOptions, with the fields that have no contexts; nil when there is none.
 func (c *Catalog) Message(name string) *Message { return c.messages[name] }
+
+// Formats returns the named formats of text, as their file has them. The map is shared.
+func (c *Catalog) Formats() map[string]FormatSpec { return c.formats }
 
 // sources is what the files say, parsed.
 type sources struct {

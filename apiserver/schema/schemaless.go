@@ -74,7 +74,7 @@ func (d *Definition) spec(version string) *KindSpec {
 func (c *Catalog) With(kinds []*Kind) (*Catalog, error) {
 	out := &Catalog{
 		kinds: slices.Concat(c.kinds, kinds), byRoute: maps.Clone(c.byRoute), stored: maps.Clone(c.stored),
-		unstored: c.unstored, messages: c.messages, names: c.names,
+		unstored: c.unstored, messages: c.messages, formats: c.formats, names: c.names,
 	}
 	for _, k := range kinds {
 		route := k.Prefix + "/" + k.Plural
