@@ -36,7 +36,7 @@ func TestRead(t *testing.T) {
 		{"B15 anything", "GET", cms + "/m", []string{"Accept: */*"}, want{code: 200}},
 		{"B17 yaml", "GET", cms + "/m", []string{"Accept: application/yaml"}, want{code: 200, body: []string{"kind: ConfigMap\napiVersion: v1\nmetadata:\n"}}},
 		{"B22 order of quality", "GET", cms + "/m", []string{"Accept: application/json;q=0.1,application/yaml;q=0.9"}, want{code: 200, body: []string{"kind: ConfigMap\n"}}},
-		{"B22 what can't be served is passed over", "GET", cms + "/m", []string{"Accept: application/json;as=Table;v=v1;g=meta.k8s.io,text/csv,application/json"}, want{code: 200, body: []string{`{"kind":"ConfigMap"`}}},
+		{"B22 what can't be served is passed over", "GET", cms + "/m", []string{"Accept: application/json;as=Pie;v=v1;g=meta.k8s.io,text/csv,application/json"}, want{code: 200, body: []string{`{"kind":"ConfigMap"`}}},
 		{"B23 nothing acceptable", "GET", cms + "/m", []string{"Accept: text/html"}, want{406, "NotAcceptable", "only the following media types are accepted: application/json, application/yaml, application/vnd.platform.protobuf", nil}},
 		{"B35 encoded segment", "GET", "/apis/rbac.authorization.platform.io/v1beta1/clusterroles/system%3Ax", nil, want{404, "NotFound", `"system:x" not found`, nil}},
 		{"B35 encoded slash stays in its segment", "GET", cms + "/a%2Fb", nil, want{404, "NotFound", `configmaps "a/b" not found`, nil}},

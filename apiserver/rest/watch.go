@@ -33,7 +33,7 @@ type watchOptions struct {
 
 // watch streams the changes of a collection, or of one object of it (D).
 func (r *resource) watch(c *route.Call) error {
-	form, err := c.StreamForm()
+	as, err := r.representStream(c)
 	if err != nil {
 		return err
 	}
@@ -41,15 +41,18 @@ func (r *resource) watch(c *route.Call) error {
 	if err != nil {
 		return err
 	}
+	kind, encoder, head := r.streamed(&as)
 	return r.streams.Serve(c.R.Context(), c.W, watch.Options{
-		Kind:       r.kind,
-		Form:       form,
+		Kind:       kind,
+		Form:       as.form,
+		Encoder:    encoder,
+		Table:      head,
 		Statuses:   c.Statuses,
 		Selector:   opts.selector,
 		Bookmarks:  opts.bookmarks,
 		Timeout:    opts.timeout,
 		End:        r.end,
-		Header:     func() error { return c.StreamHeader(form) },
+		Header:     func() error { return c.StreamHeader(as.form) },
 		Start:      func(ctx context.Context) (watch.Start, error) { return r.watchStart(ctx, c, opts) },
 		Unforeseen: func(err error) { c.Faults.Unforeseen(c, err) },
 	})

@@ -29,49 +29,68 @@ func word(head string) string {
 // initialEventsEnd is what the bookmark after the initial events says more (D26).
 const initialEventsEnd = `,"annotations":{"k8s.io/initial-events-end":"true"}`
 
-// bookmark sends an object of the kind with nothing but a position (D25).
+// bookmark sends an object of the kind with nothing but a position (D25), or a Table without rows (B29).
 func (st *Stream) bookmark(position uint64, more string) {
 	b := make([]byte, 0, 192)
-	b = append(b, `{"kind":"`...)
-	b = append(b, st.opts.Kind.Kind...)
-	b = append(b, `","apiVersion":"`...)
-	b = append(b, st.opts.Kind.APIVersion...)
-	b = append(b, `","metadata":{"resourceVersion":"`...)
+	if st.opts.Table == nil {
+		b = append(append(b, `{"kind":"`...), st.opts.Kind.Kind...)
+		b = append(append(b, `","apiVersion":"`...), st.opts.Kind.APIVersion...)
+		b = append(b, `",`...)
+	}
+	b = append(b, `"metadata":{"resourceVersion":"`...)
 	b = strconv.AppendUint(b, position, 10)
-	b = append(b, '"')
-	b = append(b, more...)
-	st.send(marker, append(b, "}}"...))
+	b = append(append(append(b, '"'), more...), '}')
+	if st.opts.Table != nil {
+		b = append(b, `,"rows":[]`...)
+	}
+	b = append(b, '}')
+	if !st.opts.Form.Binary() {
+		st.writeParts(marker, st.lead(), b)
+		return
+	}
+	encoded, err := negotiate.AppendProtobuf(nil, b, st.opts.Kind)
+	st.writeProtobuf(marker, encoded, err)
 }
 
-// send writes an object, compact JSON, that this stream alone has to do with.
+// send writes an object, stored bytes, that this stream alone has to do with.
 func (st *Stream) send(head string, object []byte) {
-	if !st.opts.Form.Binary() {
+	e := st.opts.Encoder
+	if e == nil {
 		st.writeJSON(head, object)
 		return
 	}
-	encoded, err := negotiate.AppendProtobuf(st.protobuf.object[:0], object, st.opts.Kind)
-	st.writeProtobuf(head, encoded, err)
-	if cap(encoded) <= maxKept {
-		st.protobuf.object = encoded
+	made, err := e.Append(st.buffers.object[:0], object, at(e))
+	st.writeMade(head, made, err)
+	if cap(made) <= maxKept {
+		st.buffers.object = made
 	}
 }
 
-// protobuf is what streams in that form have more.
-type protobuf struct {
-	object, head []byte // buffers
+// share writes an object of a change, which other streams write too: what is sent is made once for all of them.
+func (st *Stream) share(head string, object []byte) {
+	if st.opts.Encoder == nil {
+		st.writeJSON(head, object)
+		return
+	}
+	made, err := st.streams.shared.encode(object, st.opts.Encoder)
+	st.writeMade(head, made, err)
 }
+
+// buffers are those of a stream with an encoder.
+type buffers struct{ object, head []byte }
 
 // maxKept is how large a buffer a stream keeps for the next object.
 const maxKept = 64 << 10
 
-// share writes an object of a change, which other streams write too: it is encoded once for all of them.
-func (st *Stream) share(head string, object []byte) {
-	if !st.opts.Form.Binary() {
-		st.writeJSON(head, object)
-		return
+// lead returns what an object begins with, before what is made of it.
+func (st *Stream) lead() string {
+	switch {
+	case st.opts.Table == nil:
+		return ""
+	case st.sent == 0:
+		return st.opts.Table.First
 	}
-	encoded, err := st.streams.shared.encode(object, st.opts.Kind)
-	st.writeProtobuf(head, encoded, err)
+	return st.opts.Table.Later
 }
 
 // sendStatus writes the event that ends a stream.
@@ -84,15 +103,30 @@ func (st *Stream) sendStatus(s *status.Status) {
 	st.writeProtobuf(failure, encoded, err)
 }
 
-// writeJSON writes one event with an object of the kind. One that could not be converted ends the stream.
+// writeJSON writes one event with an object as the kind serves it.
 func (st *Stream) writeJSON(head string, object []byte) {
 	prefix, rest, err := st.opts.Kind.Parts(object)
+	if st.whole(err) {
+		st.writeParts(head, prefix, rest)
+	}
+}
+
+// writeMade writes one event with what the encoder made of an object.
+func (st *Stream) writeMade(head string, made []byte, err error) {
+	switch {
+	case st.opts.Form.Binary():
+		st.writeProtobuf(head, made, err)
+	case st.whole(err):
+		st.writeParts(head, st.lead(), made)
+	}
+}
+
+// whole reports whether the stream goes on. An object that could not be converted or encoded ends it.
+func (st *Stream) whole(err error) bool {
 	if st.failed == nil {
 		st.failed = err
 	}
-	if st.broken() == nil {
-		st.writeParts(head, prefix, rest)
-	}
+	return st.broken() == nil
 }
 
 // writeParts writes one event: constant pieces around shared bytes.
@@ -114,19 +148,14 @@ func (st *Stream) writeParts(head, prefix string, object []byte) {
 	st.wrote(err)
 }
 
-// writeProtobuf writes one event: its length, and a WatchEvent around shared bytes (D5). An object that could not be encoded
-// ends the stream.
+// writeProtobuf writes one event: its length, and a WatchEvent around shared bytes (D5).
 func (st *Stream) writeProtobuf(head string, object []byte, err error) {
-	p := &st.protobuf
-	if st.failed == nil {
-		st.failed = err
-	}
-	if st.broken() != nil {
+	if !st.whole(err) {
 		return
 	}
-	p.head = appendFrameHead(p.head[:0], word(head), len(object))
+	st.buffers.head = appendFrameHead(st.buffers.head[:0], word(head), len(object))
 	st.writing.Store(st.streams.ticks.Load())
-	_, err = st.w.Write(p.head)
+	_, err = st.w.Write(st.buffers.head)
 	if err == nil {
 		_, err = st.w.Write(object)
 	}

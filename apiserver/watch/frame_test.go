@@ -35,13 +35,17 @@ func testStream(t *testing.T, form negotiate.Form) (*Stream, *httptest.ResponseR
 		t.Fatal(err)
 	}
 	w := httptest.NewRecorder()
-	return &Stream{
+	st := &Stream{
 		streams: New(1, prometheus.NewRegistry()), w: w, flusher: http.NewResponseController(w),
 		opts: Options{
 			Kind: catalog.Kind("/api/v1", "configmaps"), Form: form, Statuses: statuses, Timeout: time.Hour,
 			Unforeseen: func(err error) { t.Errorf("unforeseen: %v", err) },
 		},
-	}, w
+	}
+	if form.Binary() {
+		st.opts.Encoder = inProtobuf{st.opts.Kind}
+	}
+	return st, w
 }
 
 func configMap(version string) []byte {
@@ -141,7 +145,7 @@ func TestChangesAreEncodedOnce(t *testing.T) {
 	t.Parallel()
 	first, one := testStream(t, negotiate.Protobuf)
 	second, two := testStream(t, negotiate.KubernetesProtobuf)
-	second.streams, second.opts.Kind = first.streams, first.opts.Kind
+	second.streams, second.opts.Encoder = first.streams, first.opts.Encoder
 	e := change("7")
 	first.event(e)
 	second.event(e)
@@ -179,7 +183,7 @@ func TestSharedByMany(t *testing.T) {
 	for i := range streams {
 		group.Go(func() {
 			for _, v := range values {
-				raw, err := st.streams.shared.encode(v, st.opts.Kind)
+				raw, err := st.streams.shared.encode(v, st.opts.Encoder)
 				if err != nil {
 					t.Error(err)
 				}

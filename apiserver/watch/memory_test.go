@@ -22,7 +22,7 @@ func TestStreamsKeepNoBuffer(t *testing.T) {
 	if err != nil || w.Body.Len() == 0 || st.sent != 4 {
 		t.Fatalf("%d events in %d bytes, %v", st.sent, w.Body.Len(), err)
 	}
-	if n := cap(st.protobuf.object); n > 0 {
+	if n := cap(st.buffers.object); n > 0 {
 		t.Errorf("%d bytes kept", n)
 	}
 }

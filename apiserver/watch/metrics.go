@@ -28,21 +28,21 @@ func newMetrics(reg prometheus.Registerer, s *Streams) *metrics {
 		shared: sharedMetrics{
 			made: prometheus.NewCounter(prometheus.CounterOpts{
 				Name: "quorate_apiserver_watch_encoded_total",
-				Help: "Changes encoded in protobuf for watch streams.",
+				Help: "Changes encoded for watch streams of other forms than the stored one.",
 			}),
 			reused: prometheus.NewCounter(prometheus.CounterOpts{
 				Name: "quorate_apiserver_watch_encoded_reused_total",
-				Help: "Changes sent in protobuf that had been encoded for another stream.",
+				Help: "Changes sent in such a form that had been encoded for another stream.",
 			}),
 			full: prometheus.NewCounter(prometheus.CounterOpts{
 				Name: "quorate_apiserver_watch_encoded_full_total",
-				Help: "Changes encoded in protobuf that were not kept for other streams because of the bound on bytes.",
+				Help: "Changes so encoded that were not kept for other streams because of the bound on bytes.",
 			}),
 		},
 	}
 	reg.MustRegister(m.shared.made, m.shared.reused, m.shared.full, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_watch_encoded_bytes",
-		Help: "Memory taken by changes kept encoded in protobuf for watch streams.",
+		Help: "Memory taken by changes kept so encoded for watch streams.",
 	}, func() float64 { return float64(s.shared.bytes.Load()) }))
 	reg.MustRegister(m.events, m.cut, m.refused, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_watch_streams",

@@ -3,9 +3,7 @@ package watch
 import (
 	"hash/maphash"
 	"sync/atomic"
-
-	"quorate/apiserver/negotiate"
-	"quorate/apiserver/schema"
+	"time"
 )
 
 const (
@@ -15,8 +13,9 @@ const (
 	maxSharedBytes = 16 << 20
 )
 
-// shared keeps the protobuf form of the changes of the moment, so that each is made about once, however many streams send it.
-// A change has one slot, which the next one of the same slot takes over. It is safe for concurrent use and never waits.
+// shared keeps what encoders make of the changes of the moment, so that each makes it about once, however many streams send it. A
+// change has one slot for each encoder, which the next one of the same slot takes over. It is safe for concurrent use and never
+// waits.
 type shared struct {
 	slots   [sharedSlots]atomic.Pointer[encoded]
 	bytes   atomic.Int64
@@ -24,28 +23,34 @@ type shared struct {
 	metrics *sharedMetrics
 }
 
-// encoded is one object in its envelope. Stored bytes never change: where they begin says what was encoded.
+// origin is what something was made of, and how. Stored bytes never change: where they begin says which they are.
+type origin struct {
+	of *byte
+	by Encoder
+}
+
+// encoded is what was made of one object.
 type encoded struct {
-	of   *byte
-	kind *schema.Kind
+	origin
+	at   time.Time // zero where it does not matter
 	raw  []byte
 	size int64
 }
 
-// encode returns an object, stored bytes, in protobuf. What it returns is shared.
-func (s *shared) encode(value []byte, k *schema.Kind) ([]byte, error) {
-	of := &value[0]
-	slot := &s.slots[maphash.Comparable(s.seed, of)%sharedSlots]
-	if e := slot.Load(); e != nil && e.of == of && e.kind == k {
+// encode returns what an encoder makes of stored bytes now. What it returns is shared.
+func (s *shared) encode(value []byte, by Encoder) ([]byte, error) {
+	from, now := origin{&value[0], by}, at(by)
+	slot := &s.slots[maphash.Comparable(s.seed, from)%sharedSlots]
+	if e := slot.Load(); e != nil && e.origin == from && e.at.Equal(now) {
 		s.metrics.reused.Inc()
 		return e.raw, nil
 	}
-	raw, err := negotiate.AppendProtobuf(nil, value, k)
+	raw, err := by.Append(nil, value, now)
 	if err != nil {
 		return nil, err
 	}
 	s.metrics.made.Inc()
-	s.keep(slot, &encoded{of: of, kind: k, raw: raw, size: int64(cap(raw) + len(value))})
+	s.keep(slot, &encoded{origin: from, at: now, raw: raw, size: int64(cap(raw) + len(value))})
 	return raw, nil
 }
 

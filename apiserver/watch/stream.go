@@ -33,9 +33,14 @@ type Start struct {
 
 // Options are those of one stream.
 type Options struct {
+	// Kind is that of what is sent.
 	Kind *schema.Kind
 	// Form is JSON or protobuf.
-	Form      negotiate.Form
+	Form negotiate.Form
+	// Encoder, when set, makes what is sent; by default objects are sent as the kind serves them.
+	Encoder Encoder
+	// Table is set when what is sent are Tables, in JSON.
+	Table     *Table
 	Statuses  *negotiate.Statuses
 	Selector  *selector.Selector
 	Bookmarks bool
@@ -61,13 +66,16 @@ type Stream struct {
 	sent    int
 	err     error // of the writer; nothing more is written after it
 
-	protobuf protobuf
-	failed   error // an object could not be converted or encoded; it ends the stream
+	buffers buffers
+	failed  error // an object could not be converted or encoded; it ends the stream
 }
 
 // Serve runs a stream until the client goes, the time is up, the server drains or history ends. An error means that nothing
 // has been sent.
 func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options) error {
+	if opts.Encoder == nil && opts.Form.Binary() {
+		opts.Encoder = inProtobuf{opts.Kind}
+	}
 	ctx, stop := context.WithTimeout(ctx, opts.Timeout)
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -125,7 +133,7 @@ func (st *Stream) sendInitial(start Start) error {
 	if start.Marked {
 		st.bookmark(start.After, initialEventsEnd)
 	}
-	st.protobuf.object = nil // a stream lives long, and what follows is shared
+	st.buffers.object = nil // a stream lives long, and what follows is shared
 	return st.flush()
 }
 

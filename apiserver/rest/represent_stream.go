@@ -1,0 +1,53 @@
+package rest
+
+import (
+	"time"
+
+	"quorate/apiserver/negotiate"
+	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/watch"
+)
+
+// representStream chooses how a watch stream shows objects (D8).
+func (r *resource) representStream(c *route.Call) (representation, error) {
+	form, target, err := c.ChooseStream(r.offers.streams)
+	if err != nil || target == (negotiate.Target{}) {
+		return representation{form: form}, err
+	}
+	return r.turned(c, form, target)
+}
+
+// streamed returns the kind of what a stream sends, and what makes it: nil for objects as they are.
+func (r *resource) streamed(as *representation) (*schema.Kind, watch.Encoder, *watch.Table) {
+	switch {
+	case as.whole():
+		return r.kind, nil, nil
+	case as.rows == nil:
+		return as.partial, partialObjects{as.partial, as.form.Binary()}, nil
+	}
+	return as.partial, *as.rows, &watch.Table{
+		First: string(as.rows.AppendHead(nil, true)), Later: string(as.rows.AppendHead(nil, false)),
+	}
+}
+
+// partialObjects makes objects with nothing but their metadata.
+type partialObjects struct {
+	kind   *schema.Kind
+	binary bool
+}
+
+// Append implements watch.Encoder.
+func (p partialObjects) Append(dst, value []byte, _ time.Time) ([]byte, error) {
+	if !p.binary {
+		return p.kind.AppendPartial(dst, value)
+	}
+	object, err := p.kind.AppendPartial(nil, value)
+	if err != nil {
+		return dst, err
+	}
+	return negotiate.AppendProtobuf(dst, object, p.kind)
+}
+
+// Ages implements watch.Encoder.
+func (p partialObjects) Ages() bool { return false }
