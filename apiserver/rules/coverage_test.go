@@ -138,6 +138,13 @@ func elsewhere() map[string][]string {
 		"statefulset onCreate":                                {"resetStatus at statefulset prepareForCreate"},
 		"statefulset onUpdate.main":                           {"keepStatus at statefulset prepareForUpdate"},
 		"statefulset onUpdate.status":                         {"keepSpec at statefulset prepareForStatusUpdate"},
+		"secret onCreate":                                     {"stringDataIsData at secret afterDecode"},
+		"secret onUpdate.main":                                {"stringDataIsData at secret afterDecode", "secretStaysSealed at secret validateUpdate"},
+		"serviceaccount onCreate":                             {"secretsByName at serviceaccount prepareForCreate"},
+		"serviceaccount onUpdate.main":                        {"secretsByName at serviceaccount prepareForUpdate"},
+		"service onCreate":                                    {"resetStatus at service prepareForCreate"},
+		"service onUpdate.main":                               {"keepStatus at service prepareForUpdate", "followServiceType at service prepareForUpdate", "pairClusterIPs at service prepareForUpdate"},
+		"service onUpdate.status":                             {"keepSpec at service prepareForStatusUpdate"},
 		"thirdpartyresource nameRule":                         {"thirdPartyName at thirdpartyresource validate"},
 	}
 }
@@ -191,6 +198,7 @@ func exceptions() map[string]string {
 		"rolebinding onUpdate.main":                           access,
 		"configmap onUpdate.main":                             plain,
 		"daemonset immutable":                                 data,
+		"lease onUpdate.main":                                 plain,
 		"event onUpdate.main":                                 plain,
 		"hostsubnet immutable":                                data,
 		"hostsubnet onUpdate.main":                            plain,

@@ -31,8 +31,8 @@ func Hooks() schema.Hooks {
 func families() []schema.Hooks {
 	return []schema.Hooks{
 		autoscalerHooks(), containerHooks(), cronJobHooks(), endpointsHooks(), envHooks(), eventHooks(), imageHooks(),
-		legacyBindingHooks(), metadataHooks(), namespaceHooks(), networkHooks(), nodeHooks(), oauthClientHooks(),
-		persistentVolumeHooks(), podHooks(), podSpecHooks(), probeHooks(), rbacHooks(), reviewHooks(), schedulingHooks(), signatureHooks(),
+		leaseHooks(), legacyBindingHooks(), metadataHooks(), namespaceHooks(), networkHooks(), nodeHooks(), oauthClientHooks(),
+		persistentVolumeHooks(), podHooks(), podSpecHooks(), probeHooks(), rbacHooks(), reviewHooks(), schedulingHooks(), secretHooks(), serviceHooks(), signatureHooks(),
 		statusHooks(), thirdPartyHooks(), volumeHooks(), volumeSourceHooks(), workloadHooks(),
 	}
 }

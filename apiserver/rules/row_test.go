@@ -44,6 +44,7 @@ func rowFamilies() []family {
 		{"DaemonSet", daemonSetRows()}, {"StatefulSet", statefulSetRows()}, {"CronJob", cronJobRows()},
 		{"Network", networkRows()}, {"Image", imageRows()}, {"Signature", signatureRows()}, {"OAuthClient", oauthClientRows()},
 		{"ThirdParty", thirdPartyRows()}, {"Review", reviewRows()},
+		{"Secret", secretRows()}, {"Lease", leaseRows()}, {"Service", serviceRows()},
 	}
 }
 
@@ -52,7 +53,9 @@ func routes() map[string][2]string {
 	core := func(plural string) [2]string { return [2]string{"/api/v1", plural} }
 	return map[string][2]string{
 		"pods": core("pods"), "namespaces": core("namespaces"), "nodes": core("nodes"), "endpoints": core("endpoints"),
-		"events": core("events"), "configmaps": core("configmaps"), "persistentvolumes": core("persistentvolumes"),
+		"events": core("events"), "secrets": core("secrets"), "services": core("services"), "serviceaccounts": core("serviceaccounts"),
+		"configmaps": core("configmaps"), "persistentvolumes": core("persistentvolumes"),
+		"leases":              {"/apis/coordination.k8s.io/v1", "leases"},
 		"daemonsets":          {"/apis/apps/v1beta2", "daemonsets"},
 		"statefulsets":        {"/apis/apps/v1beta2", "statefulsets"},
 		"cronjobs":            {"/apis/batch/v1beta1", "cronjobs"},

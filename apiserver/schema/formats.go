@@ -80,6 +80,7 @@ func patternFormat(name string, re *regexp.Regexp, spec FormatSpec) format {
 func builtinFormats() []format {
 	return []format{
 		{name: "dns1123Label", ok: isDNSLabel, explain: validation.IsDNS1123Label},
+		{name: "dns1035Label", ok: isDNS1035Label, explain: validation.IsDNS1035Label},
 		{name: "dns1123Subdomain", ok: isDNSSubdomain, explain: validation.IsDNS1123Subdomain},
 		{name: "pathSegment", ok: isPathSegment, explain: explainPathSegment},
 		{name: "qualifiedName", ok: isQualifiedName, explain: validation.IsQualifiedName},
@@ -134,6 +135,8 @@ func isDNSLabel(s string) bool {
 	}
 	return true
 }
+
+func isDNS1035Label(s string) bool { return isDNSLabel(s) && s[0] >= 'a' }
 
 func isDNSSubdomain(s string) bool {
 	if s == "" || len(s) > 253 || !isLowerAlnum(s[0]) || !isLowerAlnum(s[len(s)-1]) {

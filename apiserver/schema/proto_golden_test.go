@@ -118,6 +118,7 @@ var unset = map[string][]string{
 	"oauthclient":               {"ObjectMeta.namespace"},
 	"persistentvolume":          {"ObjectMeta.namespace"},
 	"role":                      {"PolicyRule.nonResourceURLs"},
+	"secret":                    {"Secret.stringData"}, // it becomes data
 	"thirdpartyresource":        {"ObjectMeta.namespace"},
 }
 

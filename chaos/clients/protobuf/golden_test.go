@@ -13,8 +13,11 @@ import (
 	"reflect"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	appsv1beta2 "k8s.io/api/apps/v1beta2"
+	batchv1 "k8s.io/api/batch/v1"
 	batchv1beta1 "k8s.io/api/batch/v1beta1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	rbacv1beta1 "k8s.io/api/rbac/v1beta1"
@@ -43,9 +46,24 @@ var subjects = map[string]func() stock{
 	"daemonset":               func() stock { return &appsv1beta2.DaemonSet{} },
 	"cronjob":                 func() stock { return &batchv1beta1.CronJob{} },
 	"role":                    func() stock { return &rbacv1.Role{} },
+	"lease":                   func() stock { return &coordinationv1.Lease{} },
+	"secret":                  func() stock { return &corev1.Secret{} },
+	"service":                 func() stock { return &corev1.Service{} },
+	"serviceaccount":          func() stock { return &corev1.ServiceAccount{} },
 	"rolebinding":             func() stock { return &rbacv1.RoleBinding{} },
 	"clusterrole":             func() stock { return &rbacv1beta1.ClusterRole{} },
 	"clusterrolebinding.rbac": func() stock { return &rbacv1.ClusterRoleBinding{} },
+}
+
+// versions are the types of other versions of the same kinds, which share their golden files.
+var versions = map[string]func() stock{
+	"statefulset":             func() stock { return &appsv1.StatefulSet{} },
+	"daemonset":               func() stock { return &appsv1.DaemonSet{} },
+	"cronjob":                 func() stock { return &batchv1.CronJob{} },
+	"role":                    func() stock { return &rbacv1beta1.Role{} },
+	"rolebinding":             func() stock { return &rbacv1beta1.RoleBinding{} },
+	"clusterrole":             func() stock { return &rbacv1.ClusterRole{} },
+	"clusterrolebinding.rbac": func() stock { return &rbacv1beta1.ClusterRoleBinding{} },
 }
 
 var update = flag.Bool("update", false, "write what stock types write anew")
@@ -68,21 +86,26 @@ func golden(t *testing.T, name string) []byte {
 // once the neutral names in it are upstream's.
 func TestStockTypesReadOurProtobuf_B20(t *testing.T) {
 	names := upstreamNames(t)
-	for name, subject := range subjects {
-		t.Run(name, func(t *testing.T) {
-			fromProtobuf, fromJSON := subject(), subject()
-			if err := fromProtobuf.Unmarshal(golden(t, name+".pb")); err != nil {
-				t.Fatal(err)
-			}
-			if err := json.Unmarshal(renamed(t, golden(t, name+".json"), names), fromJSON); err != nil {
-				t.Fatal(err)
-			}
-			if got, want := text(t, fromProtobuf), text(t, fromJSON); !reflect.DeepEqual(got, want) {
-				for _, line := range difference("", got, want) {
-					t.Error(line)
-				}
-			}
-		})
+	for version, types := range map[string]map[string]func() stock{"stored": subjects, "other": versions} {
+		for name, subject := range types {
+			t.Run(version+"/"+name, func(t *testing.T) { reads(t, name, subject, names) })
+		}
+	}
+}
+
+func reads(t *testing.T, name string, subject func() stock, names map[string]string) {
+	t.Helper()
+	fromProtobuf, fromJSON := subject(), subject()
+	if err := fromProtobuf.Unmarshal(golden(t, name+".pb")); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(renamed(t, golden(t, name+".json"), names), fromJSON); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := text(t, fromProtobuf), text(t, fromJSON); !reflect.DeepEqual(got, want) {
+		for _, line := range difference("", got, want) {
+			t.Error(line)
+		}
 	}
 }
 
