@@ -49,17 +49,8 @@ func Choose(r *http.Request, query Query, variants ...Variant) (Form, Target, er
 	return form, target, nil
 }
 
-// Stream chooses the form of a watch stream, which is never pretty nor YAML (D7, B8).
-func Stream(r *http.Request, protobuf bool) (Form, error) {
-	own := Variant{Forms: Offered()}
-	if protobuf {
-		own.Forms = Offered(Protobuf, KubernetesProtobuf)
-	}
-	form, _, err := ChooseStream(r, own)
-	return form, err
-}
-
-// ChooseStream chooses among the documents that the objects of a watch stream can be. The first is the object itself.
+// ChooseStream chooses among the documents that the objects of a watch stream can be, and the form of the stream, which is never
+// pretty nor YAML (D7, B8). The first is the object itself.
 func ChooseStream(r *http.Request, variants ...Variant) (Form, Target, error) {
 	header := r.Header["Accept"]
 	if anything(header) {
@@ -113,10 +104,14 @@ func accepted(header []string, stream bool, variants ...Variant) (Form, Target, 
 		}
 	}
 	types := variants[0].Forms.types(stream)
-	if converted != (Target{}) {
-		return JSON, Target{}, status.NewNotConvertible(converted.Group+"/"+converted.Version+", Kind="+converted.Kind, types)
+	if converted == (Target{}) {
+		return JSON, Target{}, status.NewNotAcceptable(types)
 	}
-	return JSON, Target{}, status.NewNotAcceptable(types)
+	var turned []string
+	if i := find(variants, converted); i >= 0 {
+		turned = variants[i].Forms.types(stream)
+	}
+	return JSON, Target{}, status.NewNotConvertible(converted.Group+"/"+converted.Version+", Kind="+converted.Kind, turned, types)
 }
 
 // unrefused returns the variants without the forms that have a quality of 0.

@@ -97,6 +97,58 @@ func TestAnswer(t *testing.T) {
 	})
 }
 
+var (
+	tableTarget   = negotiate.Target{Group: "meta.k8s.io", Version: "v1", Kind: "Table"}
+	partialTarget = negotiate.Target{Group: "meta.k8s.io", Version: "v1", Kind: "PartialObjectMetadata"}
+)
+
+// TestChoose: what a client wants a document turned into is chosen like a form, in the order of quality and then as it stands.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	offered := []negotiate.Variant{
+		{Forms: negotiate.Offered(negotiate.YAML, negotiate.Protobuf)},
+		{Target: tableTarget, Forms: negotiate.Offered(negotiate.YAML)},
+		{Target: partialTarget, Forms: negotiate.Offered(negotiate.Protobuf)},
+	}
+	const (
+		as      = ";as=Table;v=v1;g=meta.k8s.io"
+		partial = ";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	)
+	none := negotiate.Target{}
+	for _, tc := range []struct {
+		row, accept string
+		form        negotiate.Form
+		target      negotiate.Target
+	}{
+		{"B24 Table", tableJSON, negotiate.JSON, tableTarget},
+		{"B24 Table before JSON", tableJSON + ",application/json", negotiate.JSON, tableTarget},
+		{"B24 YAML", "application/yaml" + as, negotiate.YAML, tableTarget},
+		{"B24 JSON, as the Table has no protobuf", platform + as + "," + tableJSON, negotiate.JSON, tableTarget},
+		{"B24 no version of its own", "application/json;as=Table;g=meta.k8s.io,application/yaml", negotiate.YAML, none},
+		{"B22 quality", tableJSON + ";q=0.1,application/yaml", negotiate.YAML, none},
+		{"B22 Table refused", tableJSON + ";q=0,*/*" + as, negotiate.YAML, tableTarget},
+		{"B22 JSON refused but as a Table", "application/json;q=0," + tableJSON, negotiate.JSON, tableTarget},
+		{"B31 protobuf first", platform + partial + ",application/json" + partial, negotiate.Protobuf, partialTarget},
+		{"B31 else the object", kube + partial + "," + platform, negotiate.Protobuf, none},
+		{"B32", "application/json;as=Table;v=v2;g=meta.k8s.io", refused, none},
+		{"B32 a form that the Table lacks", platform + as, refused, none},
+	} {
+		t.Run(tc.row, func(t *testing.T) {
+			t.Parallel()
+			form, target, err := negotiate.Choose(request("Accept: "+tc.accept), nil, offered...)
+			if tc.form == refused {
+				checkRefused(t, err)
+			} else if err != nil || form != tc.form || target != tc.target {
+				t.Errorf("form %v, target %v, %v", form, target, err)
+			}
+		})
+	}
+	_, _, err := negotiate.Choose(request("Accept: "+platform+as), nil, offered...)
+	if err == nil || !strings.Contains(err.Error(), "Kind=Table: application/json, application/yaml; without") {
+		t.Errorf("B32: %v", err)
+	}
+}
+
 func checkRefused(t *testing.T, err error) {
 	t.Helper()
 	if e, ok := errors.AsType[*status.Error](err); !ok || e.Status.Code != http.StatusNotAcceptable {
@@ -123,6 +175,8 @@ func TestRefusalNamesWhatIsProduced(t *testing.T) {
 
 func TestStream(t *testing.T) {
 	t.Parallel()
+	streamed := negotiate.Variant{Forms: negotiate.Offered(negotiate.Protobuf, negotiate.KubernetesProtobuf)}
+	rows := negotiate.Variant{Target: tableTarget, Forms: negotiate.Offered()}
 	for _, tc := range []struct {
 		accept string
 		want   negotiate.Form
@@ -139,7 +193,10 @@ func TestStream(t *testing.T) {
 	} {
 		t.Run("D7 "+tc.accept, func(t *testing.T) {
 			t.Parallel()
-			form, err := negotiate.Stream(request("Accept: "+tc.accept, "User-Agent: curl/8"), true)
+			form, target, err := negotiate.ChooseStream(request("Accept: "+tc.accept, "User-Agent: curl/8"), streamed, rows)
+			if wanted := strings.HasPrefix(tc.accept, tableJSON); (target == rows.Target) != wanted {
+				t.Errorf("target %v", target)
+			}
 			if tc.want == refused {
 				checkRefused(t, err)
 			} else if err != nil || form != tc.want {
@@ -147,7 +204,7 @@ func TestStream(t *testing.T) {
 			}
 		})
 	}
-	_, err := negotiate.Stream(request("Accept: "+platform), false)
+	_, _, err := negotiate.ChooseStream(request("Accept: "+platform), negotiate.Variant{Forms: negotiate.Offered()})
 	checkRefused(t, err)
 }
 

@@ -168,32 +168,72 @@ func TestMeasuredItemsAreWritten(t *testing.T) {
 func TestListsAgree(t *testing.T) {
 	t.Parallel()
 	k := configMaps(t)
-	values := stored(t, k, 3, 10)
-	var want string
-	for _, form := range []negotiate.Form{negotiate.JSON, negotiate.PrettyJSON, negotiate.YAML} {
-		document, _ := write(t, &negotiate.List{Form: form, Kind: k.ListKind, APIVersion: k.APIVersion, Item: k, Metadata: []byte(listMetadata)}, values)
-		var err error
-		if form == negotiate.YAML {
-			document, err = schema.YAMLToJSON(document, maxBytes)
-		}
-		var decoded any
+	rows := [][]byte{[]byte(`{"cells":["a: b",1,"two\nlines"]}`), []byte(`{"cells":[]}`)}
+	for name, tc := range map[string]struct {
+		columns []byte
+		values  [][]byte
+		prefix  int
+	}{
+		"C1 items":    {nil, stored(t, k, 3, 10), k.ListPrefix()},
+		"C1 none":     {nil, nil, k.ListPrefix()},
+		"B24 rows":    {[]byte(`[{"name":"N","priority":0},{"name":"M","priority":1}]`), rows, 1},
+		"B24 no rows": {[]byte(`[{"name":"N","priority":0}]`), nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var want string
+			for _, form := range []negotiate.Form{negotiate.JSON, negotiate.PrettyJSON, negotiate.YAML} {
+				l := &negotiate.List{Form: form, Kind: "SomeList", APIVersion: "v1", Item: k, Metadata: []byte(listMetadata), Columns: tc.columns}
+				document := written(t, l, tc.values, tc.prefix)
+				got := sorted(t, document, form)
+				if want == "" {
+					want = got
+				}
+				if got != want {
+					t.Errorf("form %v: %s, want %s", form, got, want)
+				}
+			}
+		})
+	}
+}
+
+// written is a list in a text form.
+func written(t *testing.T, l *negotiate.List, values [][]byte, prefix int) []byte {
+	t.Helper()
+	document, err := l.AppendHead(nil)
+	for _, v := range values {
 		if err == nil {
-			err = json.Unmarshal(document, &decoded)
-		}
-		if err != nil {
-			t.Fatalf("form %v: %v", form, err)
-		}
-		got, err := json.Marshal(decoded)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want == "" {
-			want = string(got)
-		}
-		if string(got) != want {
-			t.Errorf("form %v: %s, want %s", form, got, want)
+			document, err = l.AppendItem(document, v, prefix)
 		}
 	}
+	if err == nil {
+		document, err = l.AppendTail(document)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document
+}
+
+// sorted is a document as JSON with its members in the order of their names.
+func sorted(t *testing.T, document []byte, form negotiate.Form) string {
+	t.Helper()
+	var err error
+	if form == negotiate.YAML {
+		document, err = schema.YAMLToJSON(document, maxBytes)
+	}
+	var decoded any
+	if err == nil {
+		err = json.Unmarshal(document, &decoded)
+	}
+	if err != nil {
+		t.Fatalf("form %v: %v: %s", form, err, document)
+	}
+	text, err := json.Marshal(decoded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestAppendProtobufKnowsItsKind: a document of another kind is refused, not written with nothing in it.

@@ -56,11 +56,6 @@ func (c *Call) Form() (negotiate.Form, error) {
 	return form, err
 }
 
-// StreamForm chooses the form of a watch stream.
-func (c *Call) StreamForm() (negotiate.Form, error) {
-	return negotiate.Stream(c.R, c.Endpoint.hasProtobuf())
-}
-
 // Document answers with a document, compact JSON, in the form chosen: an object of the endpoint's kind, or one that has no
 // protobuf form.
 func (c *Call) Document(code int, document []byte, form negotiate.Form) error {

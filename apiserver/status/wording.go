@@ -78,11 +78,15 @@ func NewNotAcceptable(produced []string) *Error {
 		"only the following media types are accepted: "+strings.Join(produced, ", "), nil)
 }
 
-// NewNotConvertible: the document is not produced as another kind, such as a Table, and nothing else was asked for (B32).
-func NewNotConvertible(to string, produced []string) *Error {
+// NewNotConvertible: nothing that the client accepts is an object as it is, nor in the form it asks for (B32). turned are the types in
+// which it has that form, plain those without it.
+func NewNotConvertible(to string, turned, plain []string) *Error {
+	if len(turned) == 0 {
+		turned = []string{"none"}
+	}
 	return failure(http.StatusNotAcceptable, NotAcceptable, fmt.Sprintf(
-		"only the following media types are accepted when converting to %s: none; without converting: %s",
-		to, strings.Join(produced, ", ")), nil)
+		"only the following media types are accepted when converting to %s: %s; without converting: %s",
+		to, strings.Join(turned, ", "), strings.Join(plain, ", ")), nil)
 }
 
 // NewUnsupportedMediaType: the body is of a type that is not consumed (A42).
