@@ -185,6 +185,15 @@ func (f *front) chooseWatch(c *route.Call) error {
 	return err
 }
 
+// asksWatch reports whether a request asks for a watch, though it may not have come as far as an endpoint.
+func asksWatch(c *route.Call) bool {
+	if c.Endpoint != nil {
+		return c.Endpoint.Verb == route.VerbWatch
+	}
+	watch, err := c.Query().Bool("watch")
+	return c.R.Method == http.MethodGet && (watch && err == nil || strings.Contains(c.R.URL.Path, "/watch/"))
+}
+
 func (f *front) gate(class route.Class) *gate {
 	switch class {
 	case route.ClassRead:
@@ -203,6 +212,9 @@ func (f *front) fail(x *exchange, err error) {
 	failed, mapped := status.From(err, x.call.Subject())
 	if !mapped {
 		f.Unforeseen(&x.call, err)
+	}
+	if asksWatch(&x.call) {
+		failed = status.ForWatch(failed)
 	}
 	if x.code != 0 {
 		panic(http.ErrAbortHandler)

@@ -40,12 +40,8 @@ func (e *End) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() { stop(); cancel() }
 }
 
-// drain sends the changes up to the end of a collection, if it has come.
-func (st *Stream) drain(ctx context.Context, changes *history.Cursor) error {
-	end := st.opts.End
-	if end == nil || !end.Reached() {
-		return nil
-	}
+// drain sends the changes up to the end of a collection.
+func (st *Stream) drain(ctx context.Context, end *End, changes *history.Cursor) error {
 	for ctx.Err() == nil && changes.Position() < end.index {
 		events, err := changes.Next(ctx)
 		if err != nil {

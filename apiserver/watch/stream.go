@@ -99,12 +99,20 @@ func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options
 func (st *Stream) run(ctx context.Context) error {
 	start, err := st.opts.Start(ctx)
 	if err != nil {
-		return endOf(ctx, err)
+		return unbegun(ctx, err)
 	}
 	if err := st.sendInitial(start); err != nil {
-		return endOf(ctx, err)
+		return unbegun(ctx, err)
 	}
 	return st.follow(ctx, start.Changes)
+}
+
+// unbegun is endOf before a stream has come to the changes. A client that saw it end cleanly would take it that there are none.
+func unbegun(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errDrained) || errors.Is(err, history.ErrClosed) {
+		return errDrained
+	}
+	return endOf(ctx, err)
 }
 
 // endOf tells an end that was due from an error: the client's leaving, the timeout and the server's end are no errors.
@@ -137,19 +145,24 @@ func (st *Stream) sendInitial(start Start) error {
 	return st.flush()
 }
 
+// follow sends changes until the stream is to end.
 func (st *Stream) follow(ctx context.Context, changes *history.Cursor) error {
 	there, stop := st.opts.End.bound(ctx)
 	defer stop()
-	for there.Err() == nil {
-		if err := st.followToBookmark(there, changes); err != nil {
-			return endOf(there, err)
-		}
+	var err error
+	for err == nil && there.Err() == nil {
+		err = st.followToBookmark(there, changes)
 	}
-	return endOf(ctx, st.drain(ctx, changes))
+	if err = endOf(there, err); err != nil {
+		return err
+	}
+	if end := st.opts.End; end != nil && end.Reached() {
+		return endOf(ctx, st.drain(ctx, end, changes))
+	}
+	return st.leave(ctx, changes)
 }
 
-// followToBookmark sends changes until the next bookmark is due, and that: each minute, and when the stream ends for another
-// reason than that its client is gone.
+// followToBookmark sends changes until the next bookmark is due, and that (D25).
 func (st *Stream) followToBookmark(ctx context.Context, changes *history.Cursor) error {
 	wait := ctx
 	if st.opts.Bookmarks {
@@ -159,11 +172,12 @@ func (st *Stream) followToBookmark(ctx context.Context, changes *history.Cursor)
 	}
 	for {
 		events, err := changes.Next(wait)
-		if err != nil && wait.Err() == nil {
-			return err
+		if err != nil && wait.Err() != nil && ctx.Err() == nil {
+			st.bookmark(changes.Position(), "")
+			return st.flush()
 		}
 		if err != nil {
-			break
+			return err
 		}
 		for _, e := range events {
 			st.event(e)
@@ -172,6 +186,12 @@ func (st *Stream) followToBookmark(ctx context.Context, changes *history.Cursor)
 			return err
 		}
 	}
+}
+
+// leave sends a last bookmark before a stream ends for another reason than that its client is gone (D25). However short the stream
+// was, it has then said something: a stock cache takes one that ends within a second and has not for broken, and lists everything
+// anew.
+func (st *Stream) leave(ctx context.Context, changes *history.Cursor) error {
 	if !st.opts.Bookmarks || errors.Is(context.Cause(ctx), context.Canceled) {
 		return nil
 	}
@@ -214,7 +234,7 @@ func (st *Stream) fail(err error) {
 		st.opts.Unforeseen(err)
 	}
 	st.failed = nil
-	st.sendStatus(&failed.Status)
+	st.sendStatus(&status.ForWatch(failed).Status)
 	// The client may be gone; then there is nobody to tell.
 	_ = st.flush()
 }

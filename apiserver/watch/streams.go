@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"hash/maphash"
 	"net/http"
 	"sync"
@@ -21,8 +20,8 @@ const (
 	stuckTicks = 6
 )
 
-// errDrained ends streams when the server stops.
-var errDrained = errors.New("the server is shutting down")
+// errDrained ends streams when the server stops, and refuses new ones. Clients go on elsewhere from the version that they have.
+var errDrained error = status.NewWatchLater("the server is shutting down")
 
 // Streams are all watch streams of a server.
 type Streams struct {
@@ -109,7 +108,7 @@ func (s *Streams) add(stream *Stream) error {
 	defer s.mu.Unlock()
 	switch {
 	case s.draining:
-		return status.NewUnavailable(errDrained.Error())
+		return errDrained
 	case len(s.open) >= s.max:
 		s.metrics.refused.Inc()
 		return status.NewTooManyRequests()
