@@ -59,7 +59,9 @@ func TestAuthentication(t *testing.T) {
 	}
 	t.Run("J12 impersonation", func(t *testing.T) {
 		t.Parallel()
-		check(t, s.Do("GET", "/api/v1/pods", "", "Impersonate-User: jane"), want{403, "Forbidden", "impersonation", nil})
+		check(t, s.Do("GET", "/api/v1/pods", "", "Impersonate-User: jane"), want{403, "Forbidden", `User "jane" cannot list`, nil})
+		check(t, s.Do("GET", "/api/v1/pods", "", "Impersonate-User: jane", "Authorization: Bearer plain-token"),
+			want{403, "Forbidden", `users "jane" is forbidden: User "joe" cannot impersonate resource "users"`, nil})
 	})
 	t.Run("A6 a cluster-wide create is authorized in its namespace", func(t *testing.T) {
 		t.Parallel()

@@ -208,7 +208,7 @@ func TestSharedBindings(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)
 	const rbac, legacy = "/apis/rbac.authorization.platform.io/v1/clusterrolebindings", "/oapi/v1/clusterrolebindings"
-	w := open(t, s, rbac+"?watch=1&resourceVersion=0")
+	w := open(t, s, rbac+"?watch=1&resourceVersion="+field(t, s.Do("GET", rbac, "").Body, "metadata.resourceVersion"))
 	made := s.Do("POST", legacy, `{"metadata":{"name":"b"},"roleRef":{"name":"admin"},"userNames":["jane"]}`)
 	check(t, made, want{code: 200, body: []string{`"kind":"ClusterRoleBinding","apiVersion":"v1"`, `"userNames":["jane"]`}})
 	if o := w.want("ADDED b"); !strings.Contains(o, `"subjects":[{"kind":"User","apiGroup":"rbac.authorization.platform.io","name":"jane"`) {
