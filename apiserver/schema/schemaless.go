@@ -63,10 +63,6 @@ func (d *Definition) spec(version string) *KindSpec {
 		Plural: d.Plural, Singular: d.Singular, Scope: scopeNamespaced, Message: openMessage,
 		Operations:     OperationsSpec{Chunking: true},
 		FieldSelectors: FieldSelectorsSpec{Supported: []string{"metadata.name", "metadata.namespace"}},
-		Columns: []ColumnSpec{
-			{Name: "Name", Type: "string", Format: "name", Value: ".metadata.name"},
-			{Name: "Age", Type: "string", Value: ".metadata.creationTimestamp", Rule: "age"},
-		},
 	}
 }
 

@@ -1,0 +1,9 @@
+package table
+
+import (
+	"maps"
+	"slices"
+)
+
+// RendererNames are the names under which kind files refer to renderers, sorted.
+func RendererNames() []string { return slices.Sorted(maps.Keys(renderers())) }
