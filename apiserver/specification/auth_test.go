@@ -155,13 +155,49 @@ var authenticationRows = []row{
 		// What the group may do is done by a user of no other group.
 		ok(t, s.Do("GET", "/apis", "", "Authorization: Bearer "+token))
 	}},
-	{"J12", func(t *testing.T, s *testserver.Server) {
-		for _, header := range []string{"Impersonate-User: jane", "Impersonate-Group: g", "Impersonate-Uid: u", "Impersonate-Extra-Scopes: x"} {
-			expect(t, s.Do("GET", "/api/v1/nodes", "", header), 403, "Forbidden", "impersonation")
-			expect(t, s.Do("POST", "/api/v1/nodes", minimal("Node", "", "j12"), header), 403, "Forbidden", "impersonation")
+	{"J12", impersonates},
+}
+
+// impersonates: who has the verb for each name that is asked for acts as that user, and nobody else.
+func impersonates(t *testing.T, s *testserver.Server) {
+	u := newSomebody(t, s)
+	create(t, s, "RoleBinding", u.ns, "view", `{"roleRef":{"kind":"ClusterRole","name":"view"},"subjects":[{"kind":"User","name":"seen"},{"kind":"ServiceAccount","name":"robot"}]}`)
+	pods := collection("Pod", u.ns)
+	asSeen, asRobot := "Impersonate-User: seen", "Impersonate-User: system:serviceaccount:"+u.ns+":robot"
+	for want, headers := range map[string][]string{
+		`users "seen" is forbidden: User "` + u.name + `" cannot impersonate resource "users" in API group "" at the cluster scope`:                                 {asSeen},
+		`serviceaccounts "robot" is forbidden: User "` + u.name + `" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "` + u.ns + `"`: {asRobot},
+	} {
+		if m := refusal(t, u.do("GET", pods, "", headers...), 403, "Forbidden").Message; m != want {
+			t.Errorf("got  %s\nwant %s", m, want)
 		}
-		expect(t, s.Do("GET", "/api/v1/nodes/j12", ""), 404, "NotFound")
-	}},
+	}
+	u.everywhere("impersonator", `[{"apiGroups":[""],"resources":["users","groups"],"resourceNames":["seen","team"],"verbs":["impersonate"]},
+		{"apiGroups":["authentication.k8s.io"],"resources":["uids","userextras/scopes"],"resourceNames":["u1","s1"],"verbs":["impersonate"]}]`)
+	u.here("impersonator", `[{"apiGroups":[""],"resources":["serviceaccounts"],"verbs":["impersonate"]}]`)
+	ok(t, u.do("GET", pods, "", asSeen))
+	ok(t, u.do("GET", pods, "", asRobot))
+	expect(t, u.do("GET", "/api/v1/nodes", "", asSeen), 403, "Forbidden", `User "seen" cannot list`)
+	expect(t, u.do("GET", pods, ""), 403, "Forbidden", `User "`+u.name+`" cannot list`)
+	for header, resource := range map[string]string{
+		"Impersonate-Group: system:masters": "groups", "Impersonate-Uid: u2": "uids", "Impersonate-Extra-Scopes: s2": "userextras/scopes",
+		"Impersonate-Extra-Other: s1": "userextras/other",
+	} {
+		expect(t, u.do("GET", pods, "", asSeen, header), 403, "Forbidden", `cannot impersonate resource "`+resource+`"`)
+	}
+	me := func(headers ...string) string {
+		return ok(t, u.do("POST", userReviews+"selfsubjectreviews", "{}", headers...))
+	}
+	want(t, me(asSeen, "Impersonate-Group: team", "Impersonate-Uid: u1", "Impersonate-Extra-Scopes: s1"),
+		"status.userInfo.username", "seen", "status.userInfo.uid", "u1", "status.userInfo.groups", `["team","system:authenticated"]`)
+	want(t, me(asRobot), "status.userInfo.groups", `["system:serviceaccounts","system:serviceaccounts:`+u.ns+`","system:authenticated"]`)
+	want(t, ok(t, s.Do("POST", userReviews+"selfsubjectreviews", "{}", "Impersonate-User: system:anonymous")),
+		"status.userInfo.groups", `["system:unauthenticated"]`)
+	// What makes no sense is refused, whoever asks.
+	for _, header := range []string{"Impersonate-Group: g", "Impersonate-Uid: u", "Impersonate-Extra-Scopes: x"} {
+		expect(t, s.Do("GET", "/api/v1/nodes", "", header), 400, "BadRequest", "impersonation needs one user")
+	}
+	expect(t, s.Do("GET", "/api/v1/nodes", "", asSeen, "Impersonate-Other: x"), 400, "BadRequest", "Impersonate-Other")
 }
 
 // signingKey is the key of testserver's tokens.

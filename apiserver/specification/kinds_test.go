@@ -41,6 +41,7 @@ func catalog() []kindOf {
 		{"ThirdPartyResource", "/apis/extensions/v1beta1", "thirdpartyresources", false, `"versions":[{"name":"v1"}]`},
 		{"ClusterRole", rbac + "v1beta1", "clusterroles", false, `"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]`},
 		{"Role", rbac + "v1", "roles", true, `"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get"]}]`},
+		{"RoleBinding", rbac + "v1", "rolebindings", true, `"roleRef":{"kind":"Role","name":"r"},"subjects":[` + user + `]`},
 		{"ClusterRoleBinding", rbac + "v1", "clusterrolebindings", false,
 			`"roleRef":{"kind":"ClusterRole","name":"r"},"subjects":[` + user + `]`},
 		{"LegacyBinding", "/oapi/v1", "clusterrolebindings", false, `"roleRef":{"name":"r"},"subjects":[` + user + `]`},

@@ -42,6 +42,7 @@ var sections = []section{
 	{"Create", slices.Concat(createRows, createMetadataRows, createBodyRows, createOptionRows)},
 	{"Authentication", authenticationRows},
 	{"Authorization", authorizationRows},
+	{"Roles", slices.Concat(roleRows, grantRows)},
 	{"Objects", objectRows},
 	{"Workloads", workloadRows},
 	{"History", historyRows},
