@@ -81,6 +81,12 @@ func StartOn(t testing.TB, store *raftstore.Store, configure func(cfg *apiserver
 	return s
 }
 
+// StartEarly is StartOn without waiting: the node may know no leader, and be behind.
+func StartEarly(t testing.TB, store *raftstore.Store) *Server {
+	t.Helper()
+	return start(t, store, nil)
+}
+
 func start(t testing.TB, store *raftstore.Store, configure func(cfg *apiserver.Config)) *Server {
 	t.Helper()
 	s := &Server{Store: store, Registry: prometheus.NewRegistry(), t: t, key: []byte(strings.Repeat("k", 32)),
