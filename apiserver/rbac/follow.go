@@ -108,11 +108,7 @@ func (e *Evaluator) answer(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case r := <-e.requests:
-			err := f.advance(ctx, r.root)
-			if err != nil {
-				f.drafts = nil // begins anew
-			}
-			r.done <- err
+			r.done <- f.advance(ctx, r.root)
 		}
 	}
 }
@@ -131,12 +127,28 @@ type changes struct {
 	events []*history.Event // read, and later than what is asked for
 }
 
-// advance makes the index of a state the current one, unless a newer one is.
+// advance makes the index of a state the current one, unless a newer one is. Where the changes that lead there are not to be had,
+// as after a snapshot from another node, it begins anew with the state.
 func (f *follower) advance(ctx context.Context, root *state.Root) error {
-	e := f.evaluator
-	if x := e.current.Load(); x != nil && root.Index() <= x.position {
+	if x := f.evaluator.current.Load(); x != nil && root.Index() <= x.position {
 		return nil
 	}
+	follows := f.drafts != nil
+	err := f.make(ctx, root)
+	if err != nil && follows {
+		err = f.make(ctx, root)
+	}
+	return err
+}
+
+// make makes the index of a state. After an error there is nothing to go on from.
+func (f *follower) make(ctx context.Context, root *state.Root) (err error) {
+	defer func() {
+		if err != nil {
+			f.drafts = nil
+		}
+	}()
+	e := f.evaluator
 	// A state is there a moment before its events are: wait for them, so that no cursor waits for what does not come.
 	if _, err := e.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
 		return err
