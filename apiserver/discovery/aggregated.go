@@ -59,7 +59,7 @@ func listVersion(version string, kinds []*schema.Kind) wholeVersion {
 		}
 		for _, sub := range rest.Subresources(k) {
 			r.Subresources = append(r.Subresources, wholeSubresource{
-				Subresource: sub.Name, ResponseKind: kindOf(k), Verbs: sub.Verbs,
+				Subresource: sub.Name, ResponseKind: kindOf(sub.Kind), Verbs: sub.Verbs,
 			})
 		}
 		v.Resources = append(v.Resources, r)

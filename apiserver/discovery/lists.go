@@ -30,8 +30,12 @@ func listOf(kinds []*schema.Kind) resourceList {
 		})
 		for _, sub := range rest.Subresources(k) {
 			list.Resources = append(list.Resources, resource{
-				Name: k.Plural + "/" + sub.Name, Namespaced: k.Namespaced, Kind: k.Kind, Verbs: sub.Verbs,
+				Name: k.Plural + "/" + sub.Name, Namespaced: k.Namespaced, Kind: sub.Kind.Kind, Verbs: sub.Verbs,
 			})
+			if sub.Kind != k { // of another group than the list
+				last := &list.Resources[len(list.Resources)-1]
+				last.Group, last.Version = sub.Kind.Group, sub.Kind.Version
+			}
 		}
 	}
 	return list

@@ -174,16 +174,25 @@ func (w *kindWriter) watch(op schema.Operations, action, scope, suffix string) *
 
 // subresource returns the operations of a subresource, by its verbs.
 func (w *kindWriter) subresource(sub rest.Subresource) []*operation {
+	of := *w
+	if sub.Kind != w.kind {
+		contexts := w.schemas.contexts
+		of.object = w.schemas.kind(sub.Kind)
+		w.schemas.contexts = contexts
+	}
 	var operations []*operation
 	for _, verb := range sub.Verbs {
 		switch verb {
 		case route.VerbGet:
-			operations = append(operations, w.read(sub.Name, served))
+			operations = append(operations, of.read(sub.Name, served))
 		case route.VerbUpdate:
-			operations = append(operations, w.replace(sub.Name, served))
+			operations = append(operations, of.replace(sub.Name, served))
 		case route.VerbPatch:
-			operations = append(operations, w.patch(sub.Name, served))
+			operations = append(operations, of.patch(sub.Name, served))
 		}
+	}
+	for _, o := range operations {
+		o.kind = sub.Kind
 	}
 	return operations
 }

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"quorate/apiserver/schema"
@@ -79,7 +80,10 @@ func (s *schemas) kind(k *schema.Kind) string {
 	}
 	if component, ok := s.all[name].(object); ok {
 		served, _ := component[groupVersionKinds].([]object)
-		component[groupVersionKinds] = append(served, groupVersionKind(k))
+		own := groupVersionKind(k)
+		if !slices.ContainsFunc(served, func(other object) bool { return maps.Equal(other, own) }) { // scales are of several kinds
+			component[groupVersionKinds] = append(served, own)
+		}
 	}
 	return name
 }

@@ -101,6 +101,7 @@ func New(cfg Config) (*Handlers, error) {
 type resource struct {
 	*Handlers
 	kind       *schema.Kind
+	scale      *resource // of the subresource scale; nil without
 	table      *table.Table
 	offers     offers
 	selectable selector.Fields
@@ -130,7 +131,10 @@ func newResource(h *Handlers, k *schema.Kind) (*resource, error) {
 	if k.Namespaced {
 		r.selectable.Supported["metadata.namespace"] = true
 	}
-	return r, nil
+	if k.Scale != nil {
+		r.scale, err = newResource(h, k.Scale)
+	}
+	return r, err
 }
 
 func setOf(names []string) map[string]bool {
@@ -167,6 +171,7 @@ func Verbs(k *schema.Kind) []string {
 // Subresource is a subresource that is served, with its verbs.
 type Subresource struct {
 	Name  string
+	Kind  *schema.Kind // of what is read and written: the kind itself, or its scale
 	Verbs []string
 }
 
@@ -178,7 +183,7 @@ func Subresources(k *schema.Kind) []Subresource {
 			continue
 		}
 		if last := len(served) - 1; last < 0 || served[last].Name != s.name {
-			served = append(served, Subresource{Name: s.name})
+			served = append(served, Subresource{Name: s.name, Kind: s.kind(k)})
 		}
 		verbs := &served[len(served)-1].Verbs
 		*verbs = append(*verbs, s.verb)
@@ -196,10 +201,23 @@ type subresource struct {
 	serve  func(r *resource, c *route.Call) error
 }
 
+// kind returns the kind of what is read and written.
+func (s *subresource) kind(of *schema.Kind) *schema.Kind {
+	if s.name == scaleSubresource {
+		return of.Scale
+	}
+	return of
+}
+
+const scaleSubresource = "scale"
+
 // subresources are in the order of their names and verbs.
 func subresources() []subresource {
 	return []subresource{
 		{"finalize", schema.OpFinalizeReplace, http.MethodPut, route.VerbUpdate, route.ClassWrite, (*resource).finalize},
+		{scaleSubresource, schema.OpScaleRead, http.MethodGet, route.VerbGet, route.ClassRead, (*resource).getScale},
+		{scaleSubresource, schema.OpScalePatch, http.MethodPatch, route.VerbPatch, route.ClassWrite, (*resource).patchScale},
+		{scaleSubresource, schema.OpScaleReplace, http.MethodPut, route.VerbUpdate, route.ClassWrite, (*resource).replaceScale},
 		{"status", schema.OpStatusRead, http.MethodGet, route.VerbGet, route.ClassRead, (*resource).get},
 		{"status", schema.OpStatusPatch, http.MethodPatch, route.VerbPatch, route.ClassWrite, (*resource).patchStatus},
 		{"status", schema.OpStatusReplace, http.MethodPut, route.VerbUpdate, route.ClassWrite, (*resource).replaceStatus},
@@ -313,12 +331,12 @@ func (r *resource) registerWatches(add func(method, path string, e *route.Endpoi
 	add(http.MethodGet, watched(item), stream(schema.OpWatchOne))
 }
 
-// registerSubresources adds the paths of /status and /finalize (H).
+// registerSubresources adds the paths of /status, /scale and /finalize (H).
 func (r *resource) registerSubresources(add func(method, path string, e *route.Endpoint), item string) {
 	for _, s := range subresources() {
 		serve := func(c *route.Call) error { return s.serve(r, c) }
 		if e := r.endpoint(s.op, s.verb, s.class, serve); e != nil {
-			e.Subresource = s.name
+			e.Subresource, e.Kind = s.name, s.kind(r.kind)
 			add(s.method, item+"/"+s.name, e)
 		}
 	}

@@ -31,6 +31,8 @@ type update struct {
 	conditional bool
 	// creates: a missing object is created.
 	creates bool
+	// answers is the resource that what was written is shown as.
+	answers *resource
 	// ownUID: the uid is the client's word for which object it means, and another one is a conflict (E5). A patch gets to see
 	// the uid, and so may not change it (F30).
 	ownUID bool
@@ -42,7 +44,7 @@ type update struct {
 var errStale = errors.New("decided from a state that may be stale")
 
 func (r *resource) newUpdate(c *route.Call, w *write, operation schema.Operation) *update {
-	return &update{resource: r, c: c, w: w, key: stored.Key(r.kind, c.Namespace, c.Name), operation: operation}
+	return &update{resource: r, c: c, w: w, key: stored.Key(r.kind, c.Namespace, c.Name), operation: operation, answers: r}
 }
 
 // run derives and writes until the store takes it, or refuses for good, or the time is up.
@@ -117,10 +119,10 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 		return err
 	}
 	if unchanged { // E20
-		return u.respond(u.c, u.w, previous)
+		return u.answers.respond(u.c, u.w, previous)
 	}
 	o.SetResourceVersion(strconv.FormatUint(previous.Version, 10))
-	return u.respondDry(u.c, u.w, o)
+	return u.answers.respondDry(u.c, u.w, o)
 }
 
 // refuse returns err, an outcome without a write, once it is decided from a confirmed state, and asks for one until then.
@@ -197,5 +199,5 @@ func (u *update) write(ctx context.Context, previous, next *state.Object, o *sch
 	if err != nil {
 		return err
 	}
-	return u.respond(u.c, u.w, written)
+	return u.answers.respond(u.c, u.w, written)
 }

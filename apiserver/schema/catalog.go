@@ -77,7 +77,10 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 	for _, k := range slices.Concat(c.kinds, c.unstored) {
 		k.protobuf = k.Message.numbered(map[*Message]bool{})
 	}
-	return c, c.linkStorage()
+	if err := c.linkStorage(); err != nil {
+		return nil, err
+	}
+	return c, c.linkScales()
 }
 
 // linkStorage gives each view the kind that is stored.

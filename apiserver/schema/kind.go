@@ -50,6 +50,7 @@ type Kind struct {
 	Strategy   Strategy
 	Operations Operations
 	Resource   string // first part of the keys its objects are stored under
+	Scale      *Kind  // what its subresource scale is: a view of its objects; nil without
 
 	slots     metaSlots
 	prefix    string // `{"kind":"K","apiVersion":"v",`
@@ -61,6 +62,7 @@ type Kind struct {
 	renames   bool  // its objects may be stored under another apiVersion, in the same form
 	converts  bool  // its objects are stored in another form
 	open      bool  // schemaless
+	scaling   scaling
 	decoders  decoders
 }
 

@@ -26,6 +26,9 @@ const (
 	OpStatusRead
 	OpStatusReplace
 	OpStatusPatch
+	OpScaleRead
+	OpScaleReplace
+	OpScalePatch
 )
 
 const (

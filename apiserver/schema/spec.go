@@ -54,8 +54,16 @@ type OperationsSpec struct {
 
 // SubresourcesSpec names subresources, with their methods in parentheses.
 type SubresourcesSpec struct {
-	Specified     []string `yaml:"specified"`
-	UpstreamExtra []string `yaml:"upstreamExtra"`
+	Specified     []string   `yaml:"specified"`
+	UpstreamExtra []string   `yaml:"upstreamExtra"`
+	Scale         *ScaleSpec `yaml:"scale"`
+}
+
+// ScaleSpec says where objects have what their subresource scale shows.
+type ScaleSpec struct {
+	Replicas string `yaml:"replicas"`
+	Observed string `yaml:"observed"`
+	Selector string `yaml:"selector"`
 }
 
 // FieldSelectorsSpec lists what a field selector may name.

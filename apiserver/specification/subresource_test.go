@@ -128,11 +128,18 @@ var subresourceRows = []row{
 			expect(t, s.Do(method, item("Namespace", "", "default")+"/finalize", ""), 405, "MethodNotAllowed")
 		}
 	}},
-	{"H11 H12", func(t *testing.T, s *testserver.Server) {
+	{"H11", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)
 		create(t, s, "StatefulSet", ns, "m")
+		path := item("StatefulSet", ns, "m") + "/scale"
+		want(t, ok(t, s.Do("GET", path, "")), "kind", "Scale", "apiVersion", "autoscaling/v1", "spec", `{"replicas":1}`)
+		merge := "Content-Type: application/merge-patch+json"
+		want(t, ok(t, s.Do("PATCH", path, `{"spec":{"replicas":4}}`, merge)), "kind", "Scale", "spec", `{"replicas":4}`)
+		want(t, ok(t, s.Do("GET", item("StatefulSet", ns, "m"), "")), "spec.replicas", "4", "metadata.generation", "2")
+	}},
+	{"H12", func(t *testing.T, s *testserver.Server) {
+		ns := namespace(t, s)
 		create(t, s, "Pod", ns, "m")
-		expect(t, s.Do("GET", item("StatefulSet", ns, "m")+"/scale", ""), 404, "NotFound")
 		for _, name := range []string{"log", "exec", "eviction", "binding", "proxy"} {
 			expect(t, s.Do("GET", item("Pod", ns, "m")+"/"+name, ""), 404, "NotFound")
 			expect(t, s.Do("POST", item("Pod", ns, "m")+"/"+name, `{}`), 404, "NotFound")

@@ -118,38 +118,5 @@ func equalities(m *schema.Value) []string {
 	return all
 }
 
-// selectorText writes a label selector with its requirements in the order of their keys; "" for one without any.
-func selectorText(s *source) string {
-	v := s.value()
-	all := equalities(v.Field("matchLabels"))
-	for _, e := range v.Field("matchExpressions").Items() {
-		all = append(all, requirement(e))
-	}
-	slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(selectorKey(a), selectorKey(b)) })
-	return strings.Join(all, ",")
-}
-
-func requirement(e *schema.Value) string {
-	key := e.Field("key").Str()
-	switch e.Field("operator").Str() {
-	case "Exists":
-		return key
-	case "DoesNotExist":
-		return "!" + key
-	}
-	var of []string
-	for _, v := range e.Field("values").Items() {
-		of = append(of, v.Str())
-	}
-	slices.Sort(of)
-	return key + " " + strings.ToLower(e.Field("operator").Str()) + " (" + strings.Join(of, ",") + ")"
-}
-
-// selectorKey is the key that a requirement is about.
-func selectorKey(text string) string {
-	text = strings.TrimPrefix(text, "!")
-	if end := strings.IndexAny(text, "= "); end >= 0 {
-		return text[:end]
-	}
-	return text
-}
+// selectorText writes a label selector; "" for one without requirements.
+func selectorText(s *source) string { return schema.SelectorText(s.value()) }

@@ -1,0 +1,64 @@
+package rest
+
+import (
+	"quorate/apiserver/route"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/status"
+	"quorate/apiserver/stored"
+	"quorate/raftstore/state"
+)
+
+// getScale answers with how many replicas an object has (H11). A scale is a view of the object: it is read as the object is.
+func (r *resource) getScale(c *route.Call) error { return r.scale.get(c) }
+
+// replaceScale stores how many replicas the scale in the body wants, if it is of the version and the object that this names.
+func (r *resource) replaceScale(c *route.Call) error {
+	w, err := r.scale.begin(c, "UpdateOptions")
+	if err != nil {
+		return err
+	}
+	wanted, err := r.scale.decode(c, w)
+	if err != nil {
+		return err
+	}
+	if err := r.scale.checkPath(c, wanted); err != nil {
+		return err
+	}
+	u := r.newRescale(c, w, func(*state.Object) (*schema.Object, error) { return wanted, nil })
+	u.conditional = wanted.ResourceVersion() != "" && wanted.ResourceVersion() != "0"
+	u.ownUID = true
+	return u.run()
+}
+
+// patchScale changes how many replicas an object has by a patch of its scale.
+func (r *resource) patchScale(c *route.Call) error {
+	p, err := r.scale.beginPatch(c)
+	if err != nil {
+		return err
+	}
+	return r.newRescale(c, p.w, p.derive).run()
+}
+
+// newRescale is an update of an object by a scale, which is answered with the scale of what is stored then.
+func (r *resource) newRescale(c *route.Call, w *write, wanted func(previous *state.Object) (*schema.Object, error)) *update {
+	u := r.newUpdate(c, w, schema.Update)
+	u.answers = r.scale
+	u.derive = func(previous *state.Object) (*schema.Object, error) {
+		scale, err := wanted(previous)
+		if err != nil {
+			return nil, err
+		}
+		if errs := r.scale.kind.ValidateCreate(scale); len(errs) > 0 {
+			subject := c.Subject()
+			subject.Group, subject.Kind = r.scale.kind.Group, r.scale.kind.Kind
+			return nil, status.NewInvalid(subject, errs)
+		}
+		o, err := stored.Decode(r.kind, previous)
+		if err != nil {
+			return nil, err
+		}
+		r.kind.Rescale(o, scale)
+		return o, nil
+	}
+	return u
+}

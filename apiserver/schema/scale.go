@@ -1,0 +1,97 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// The kind that the subresource scale of every kind is.
+const (
+	scaleVersion = "autoscaling/v1"
+	scaleKind    = "Scale"
+)
+
+// scaling is where an object has what its scale shows.
+type scaling struct{ replicas, observed, selector []string }
+
+// linkScales gives each kind with a subresource scale the kind that this is: a view of its objects.
+func (c *Catalog) linkScales() error {
+	for _, k := range c.kinds {
+		spec := k.Spec.Subresources.Scale
+		if spec == nil {
+			continue
+		}
+		base := c.Unstored(scaleVersion, scaleKind)
+		if base == nil {
+			return fmt.Errorf("kind %s in %s: subresources.scale: there is no kind %s in %s", k.Kind, k.Prefix, scaleKind, scaleVersion)
+		}
+		if err := k.scaledBy(base, spec); err != nil {
+			return fmt.Errorf("kind %s in %s: subresources.scale: %w", k.Kind, k.Prefix, err)
+		}
+	}
+	return nil
+}
+
+// scaledBy makes the kind of the objects' scale.
+func (k *Kind) scaledBy(base *Kind, spec *ScaleSpec) error {
+	var s scaling
+	for _, field := range []struct {
+		name string
+		form Form
+		to   *[]string
+	}{{spec.Replicas, FormInt32, &s.replicas}, {spec.Observed, FormInt32, &s.observed}, {spec.Selector, FormMessage, &s.selector}} {
+		*field.to = strings.Split(field.name, ".")
+		if t := k.Message.typ.lookup(*field.to); t == nil || t.Form != field.form {
+			return fmt.Errorf("there is no such field %q", field.name)
+		}
+	}
+	k.scaling = s
+	k.Scale = &Kind{
+		Identity: base.Identity, Spec: base.Spec, Message: base.Message, Strategy: base.Strategy, Resource: k.Resource,
+		slots: base.slots, prefix: base.prefix, name: k.name, protobuf: base.protobuf, storage: k.storage, converts: true,
+		hooks: kindHooks{fromStorage: s.show},
+	}
+	k.Scale.Strategy.AllowUnconditionalUpdate = k.Strategy.AllowUnconditionalUpdate
+	k.Operations |= OpScaleRead | OpScaleReplace | OpScalePatch
+	return nil
+}
+
+// lookup returns the type of the field that names lead to; nil when there is none.
+func (t *Type) lookup(names []string) *Type {
+	for _, name := range names {
+		if t.message == nil || t.message.byName[name] == nil {
+			return nil
+		}
+		t = t.message.byName[name].Type
+	}
+	return t
+}
+
+// show makes the scale of a stored object. Of the metadata it has what says which object and version it is.
+func (s *scaling) show(from, to *Object) {
+	created := from.CreationTimestamp()
+	to.root.Clear("metadata")
+	to.SetName(from.Name())
+	to.SetNamespace(from.Namespace())
+	to.SetUID(from.UID())
+	to.SetResourceVersion(from.ResourceVersion())
+	if !created.IsZero() {
+		to.SetCreationTimestamp(created)
+	}
+	to.root.Make("spec").Make("replicas").SetInt(from.root.Lookup(s.replicas...).Int())
+	status := to.root.Make("status")
+	status.Make("replicas").SetInt(from.root.Lookup(s.observed...).Int())
+	status.Make("selector").SetStr(SelectorText(from.root.Lookup(s.selector...)))
+}
+
+// Rescale makes an object of this kind have the replicas that its scale asks for. It is then meant to replace the version, and the
+// object, that the scale names.
+func (k *Kind) Rescale(o, scale *Object) {
+	o.SetResourceVersion(scale.ResourceVersion())
+	o.SetUID(scale.UID())
+	v := o.root
+	for _, name := range k.scaling.replicas {
+		v = v.Make(name)
+	}
+	v.SetInt(scale.root.Lookup("spec", "replicas").Int())
+}

@@ -1,0 +1,44 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+)
+
+// SelectorText writes a label selector as clients type it, its requirements in the order of their keys; "" for one without any.
+func SelectorText(selector *Value) string {
+	var all []string
+	for key, v := range selector.Field("matchLabels").Entries() {
+		all = append(all, key+"="+v.Str())
+	}
+	for _, e := range selector.Field("matchExpressions").Items() {
+		all = append(all, requirementText(e))
+	}
+	slices.SortStableFunc(all, func(a, b string) int { return strings.Compare(requirementKey(a), requirementKey(b)) })
+	return strings.Join(all, ",")
+}
+
+func requirementText(e *Value) string {
+	key := e.Field("key").Str()
+	switch e.Field("operator").Str() {
+	case "Exists":
+		return key
+	case "DoesNotExist":
+		return "!" + key
+	}
+	var of []string
+	for _, v := range e.Field("values").Items() {
+		of = append(of, v.Str())
+	}
+	slices.Sort(of)
+	return key + " " + strings.ToLower(e.Field("operator").Str()) + " (" + strings.Join(of, ",") + ")"
+}
+
+// requirementKey is the key that a requirement is about.
+func requirementKey(text string) string {
+	text = strings.TrimPrefix(text, "!")
+	if end := strings.IndexAny(text, "= "); end >= 0 {
+		return text[:end]
+	}
+	return text
+}
