@@ -180,18 +180,29 @@ func version(t *testing.T, body string) uint64 {
 	return v
 }
 
-// names are the names of a list's items.
+// names are the names of a list's items, or of a Table's rows.
 func names(t *testing.T, list string) []string {
 	t.Helper()
+	path := "items.%d.metadata.name"
 	items, isList := value(t, list, "items").([]any)
+	if get(t, list, "kind") == "Table" {
+		path = "rows.%d.object.metadata.name"
+		items, isList = value(t, list, "rows").([]any)
+	}
 	if !isList {
 		t.Fatalf("no items: %s", list)
 	}
 	found := []string{}
 	for i := range items {
-		found = append(found, get(t, list, fmt.Sprintf("items.%d.metadata.name", i)))
+		found = append(found, get(t, list, fmt.Sprintf(path, i)))
 	}
 	return found
+}
+
+// nameOf is the name of an object, or of that in the row of a Table.
+func nameOf(t *testing.T, object string) string {
+	t.Helper()
+	return get(t, object, "metadata.name") + get(t, object, "rows.0.object.metadata.name")
 }
 
 // namespace makes a namespace for a row and returns its name.
@@ -255,7 +266,7 @@ func (w *stream) next() (event, object string) {
 		w.t.Fatalf("%v: %s", err, line)
 	}
 	object = string(e.Object)
-	return strings.TrimSpace(e.Type + " " + get(w.t, object, "metadata.name")), object
+	return strings.TrimSpace(e.Type + " " + nameOf(w.t, object)), object
 }
 
 // want expects these events and returns the object of the last.

@@ -20,6 +20,7 @@ const (
 	asKubernetes = "application/vnd.kubernetes.protobuf"
 	asYAML       = "application/yaml"
 	asTable      = "application/json;as=Table;v=v1;g=meta.k8s.io"
+	asPartial    = "application/json;v=v1;g=meta.k8s.io;as=PartialObjectMetadata" // or, of lists, with List behind it
 )
 
 // mediaRows prove the forms of answers and bodies (B6-B8, B15-B23, B30-B37, A41, A42).
@@ -165,14 +166,22 @@ var mediaRows = []row{
 	}},
 	{"B30", func(t *testing.T, s *testserver.Server) {
 		ns := oneConfigMap(t, s)
-		body := ok(t, s.Do("GET", collection("ConfigMap", ns), "", "Accept: "+asTable+","+strings.Replace(asTable, "v=v1", "v=v1beta1", 1)+",application/json"))
-		if found := names(t, body); !slices.Equal(found, []string{"m"}) {
+		body := ok(t, s.Do("GET", collection("ConfigMap", ns), "", "Accept: "+strings.Replace(asTable, "v=v1", "v=v9", 1)+",application/json"))
+		if found := names(t, body); get(t, body, "kind") != "ConfigMapList" || !slices.Equal(found, []string{"m"}) {
 			t.Errorf("found %v", found)
 		}
 	}},
 	{"B32", func(t *testing.T, s *testserver.Server) {
-		expect(t, s.Do("GET", item("ConfigMap", oneConfigMap(t, s), "m"), "", "Accept: application/json;as=Pie;v=v9;g=x.io"), 406,
+		ns := oneConfigMap(t, s)
+		one, all := item("ConfigMap", ns, "m"), collection("ConfigMap", ns)
+		expect(t, s.Do("GET", one, "", "Accept: application/json;as=Pie;v=v9;g=x.io"), 406,
 			"NotAcceptable", "only the following media types are accepted when converting to x.io/v9, Kind=Pie")
+		expect(t, s.Do("GET", one, "", "Accept: "+strings.Replace(asTable, "v=v1", "v=v2", 1)), 406, "NotAcceptable", "meta.k8s.io/v2, Kind=Table")
+		expect(t, s.Do("GET", one, "", "Accept: "+asPlatform+";as=Table;v=v1;g=meta.k8s.io"), 406, "NotAcceptable", "application/json, application/yaml")
+		for path, as := range map[string]string{one: "List", all: "", all + "?watch=true": "List"} { // of each the other one
+			expect(t, s.Do("GET", path, "", "Accept: "+asPartial+as), 406, "NotAcceptable", "Kind=PartialObjectMetadata"+as)
+		}
+		expect(t, s.Do("GET", all+"?watch=true", "", "Accept: "+asYAML+";as=Table;v=v1;g=meta.k8s.io"), 406, "NotAcceptable", "application/json;stream=watch")
 	}},
 	{"B33", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)

@@ -48,6 +48,7 @@ var sections = []section{
 	{"History", historyRows},
 	{"Errors", slices.Concat(errorRows, failureRows)},
 	{"Media", slices.Concat(mediaRows, bodyRows, streamRows)},
+	{"Tables", slices.Concat(tableRows, columnRows)},
 	{"List", slices.Concat(listRows, selectorRows, pageRows)},
 	{"Watch", slices.Concat(watchRows, forgetfulRows)},
 	{"ThirdParty", thirdPartyRows},
