@@ -125,6 +125,20 @@ func TestFrontFailures(t *testing.T) {
 			t.Errorf("a whole answer: %s", body)
 		}
 	})
+	t.Run("J37 what is allowed is not known before the roles are", func(t *testing.T) {
+		t.Parallel()
+		f, _, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return nil }})
+		s := httptest.NewServer(f)
+		defer s.Close()
+		plain, err := auth.NewIssuer([]byte("key")).Issue(auth.Identity{Name: "a"}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, body, err := get(t, s, plain)
+		if err != nil || resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" {
+			t.Errorf("%v %s", err, body)
+		}
+	})
 	t.Run("I13 I28 requests over the bound get 429", func(t *testing.T) {
 		t.Parallel()
 		entered, leave := make(chan struct{}), make(chan struct{})
