@@ -3,9 +3,11 @@
 GO       ?= go
 # The version comes from git where there is one: the last tag, else v0.0.0 and the commit.
 COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-VERSION  ?= $(shell git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null || echo v0.0.0-$(COMMIT))
+# Whether what is built is that commit: clean, dirty, or nothing without git.
+TREE     := $(shell if changed=$$(git status --porcelain 2>/dev/null); then test -z "$$changed" && echo clean || echo dirty; fi)
+VERSION  ?= $(shell git describe --tags --match 'v[0-9]*' 2>/dev/null || echo v0.0.0-$(COMMIT))$(if $(filter dirty,$(TREE)),-dirty)
 DATE     := $(shell git show -s --format=%cI HEAD 2>/dev/null)
-LDFLAGS  := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE)
+LDFLAGS  := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT) -X main.date=$(DATE) -X main.tree=$(TREE)
 BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)'
 # Packages tested at a time: each may run whole clusters of nodes.
 PARALLEL ?= 2

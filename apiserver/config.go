@@ -63,6 +63,8 @@ type Build struct {
 	Version string // semantic version, "v0.1.0"
 	Commit  string
 	Date    string // RFC 3339
+	// TreeState is "clean" when what was built was the commit, "dirty" when it was not; empty when nobody knows.
+	TreeState string
 }
 
 // Limits bound what clients may cost. A zero field takes its default.

@@ -37,7 +37,7 @@ const (
 
 func versionDocument(b Build) ([]byte, error) {
 	v := version{
-		Major: apiMajor, Minor: apiMinor, GitVersion: apiVersion, GitCommit: b.Commit, GitTreeState: "clean",
+		Major: apiMajor, Minor: apiMinor, GitVersion: apiVersion, GitCommit: b.Commit, GitTreeState: b.TreeState,
 		BuildDate: b.Date, GoVersion: runtime.Version(), Compiler: runtime.Compiler,
 		Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}

@@ -141,7 +141,11 @@ func newVersion(p *Process) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(p.Stdout, "quorate %s (commit %s)\n", p.Build.Version, p.Build.Commit)
+			tree := ""
+			if p.Build.TreeState != "" {
+				tree = ", " + p.Build.TreeState
+			}
+			_, err := fmt.Fprintf(p.Stdout, "quorate %s (commit %s%s)\n", p.Build.Version, p.Build.Commit, tree)
 			return err
 		},
 	}

@@ -27,6 +27,8 @@ type Build struct {
 	Version string // vMAJOR.MINOR.PATCH...
 	Commit  string
 	Date    string // RFC 3339, of the commit
+	// TreeState is "clean" when what was built was the commit, "dirty" when it was not; empty when nobody knows.
+	TreeState string
 }
 
 // Config is what a node is made of.
