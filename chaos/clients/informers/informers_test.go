@@ -38,6 +38,7 @@ const (
 // every node is restarted in turn.
 func TestInformers(t *testing.T) {
 	c := cluster.Start(t, 3)
+	began := time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	if _, err := c.Targets()[0].Client.EnsureNamespace(ctx, namespace); err != nil {
@@ -57,9 +58,10 @@ func TestInformers(t *testing.T) {
 	if err := filled(); err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("%d objects and %d informers in sync after %v", objects, len(all), time.Since(began).Round(time.Second))
 	stop := load.run(ctx)
 
-	began := time.Now()
+	began = time.Now()
 	n := c.Nemesis(t, calm, load.acknowledged)
 	for range kills {
 		if err := n.Inflict(ctx, nemesis.KillLeader); err != nil {
@@ -68,9 +70,11 @@ func TestInformers(t *testing.T) {
 	}
 	afterKills := all.relists()
 	t.Logf("%d leaders killed in %v", kills, time.Since(began).Round(time.Second))
+	began = time.Now()
 	if err := c.RollingRestart(ctx); err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("every node restarted in turn in %v", time.Since(began).Round(time.Second))
 	if err := n.AwaitWrites(ctx); err != nil {
 		t.Fatal(err)
 	}

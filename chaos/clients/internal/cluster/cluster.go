@@ -2,8 +2,9 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"net/url"
 	"os"
 	"os/exec"
@@ -87,7 +88,7 @@ func build(t *testing.T) string {
 }
 
 // logTail is how many of the last lines of a node's log are shown after a failure.
-const logTail = 40
+const logTail = 20
 
 func showLogs(t *testing.T, fleet *nodes.Processes) {
 	for _, node := range fleet.Nodes() {
@@ -141,9 +142,23 @@ func (c *Cluster) Targets() []workload.Target {
 // Nemesis returns what kills nodes, the next one when calm more units of work, as done counts them, are done.
 func (c *Cluster) Nemesis(t *testing.T, calm int, done func() int) *nemesis.Nemesis {
 	return &nemesis.Nemesis{
-		Fleet: c, Clients: c.Clients, Rand: rand.New(rand.NewPCG(1, 1)),
+		Fleet: c, Clients: c.Clients, Rand: mathrand.New(mathrand.NewPCG(1, 1)),
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Writing: done, Calm: calm,
 	}
+}
+
+// KillLeader kills the leader once, and returns when writes went on without it and it is ready again.
+func (c *Cluster) KillLeader(ctx context.Context, t *testing.T) error {
+	written := 0
+	writing := func() int {
+		for _, one := range c.Clients {
+			if _, outcome, _ := one.Create(ctx, "default", "probe-"+strings.ToLower(rand.Text()), nil); outcome == client.OK {
+				written++ // another outcome is that of a cluster without a leader
+			}
+		}
+		return written
+	}
+	return c.Nemesis(t, 1, writing).Inflict(ctx, nemesis.KillLeader)
 }
 
 // RollingRestart stops one node after the other in order and starts it again, the next one once it is ready.
