@@ -3,6 +3,7 @@ module quorate/chaos/clients
 go 1.26.0
 
 require (
+	github.com/rogpeppe/go-internal v1.16.0
 	k8s.io/component-base v0.37.2
 	k8s.io/kubectl v0.37.2
 )
@@ -10,7 +11,7 @@ require (
 require (
 	github.com/evanphx/json-patch/v5 v5.9.11 // indirect
 	github.com/fsnotify/fsnotify v1.9.0 // indirect
-	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
 	gomodules.xyz/jsonpatch/v2 v2.4.0 // indirect
 	k8s.io/apiextensions-apiserver v0.37.0 // indirect
 	sigs.k8s.io/controller-runtime v0.25.2 // indirect

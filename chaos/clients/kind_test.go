@@ -17,16 +17,16 @@ spec: {size: 3}
 // TestKindIsOneFile adds a kind to a copy of the source as one YAML file, builds it and uses the kind with kubectl.
 func TestKindIsOneFile(t *testing.T) {
 	c := startCluster(t, buildWithKind(t, "testdata/widget.yaml"), 1)
-	wantContains(t, c.kubectl(t, 0, "", "api-resources"), "widgets", "shop.example.com/v1", "Widget")
-	wantContains(t, c.kubectl(t, 0, widget, "create", "-f", "-"), "widget.shop.example.com/sample created")
+	wantContains(t, c.kubectl(t, "", "api-resources"), "widgets", "shop.example.com/v1", "Widget")
+	wantContains(t, c.kubectl(t, widget, "create", "-f", "-"), "widget.shop.example.com/sample created")
 	// What the file says of fields holds: the default is filled in, the bound is kept.
-	wantContains(t, c.kubectl(t, 0, "", "get", "wd", "sample", "-o", "yaml"), "size: 3", "colour: plain")
-	out, err := c.try(t, 0, "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: big}\nspec: {size: 11}\n", "create", "-f", "-")
+	wantContains(t, c.kubectl(t, "", "get", "wd", "sample", "-o", "yaml"), "size: 3", "colour: plain")
+	out, err := c.try(t, "apiVersion: shop.example.com/v1\nkind: Widget\nmetadata: {name: big}\nspec: {size: 11}\n", "create", "-f", "-")
 	if err == nil {
 		t.Error("a value over its maximum went through")
 	}
 	wantContains(t, out, "spec.size")
-	wantContains(t, c.kubectl(t, 0, "", "delete", "widget", "sample"), "deleted")
+	wantContains(t, c.kubectl(t, "", "delete", "widget", "sample"), "deleted")
 }
 
 // buildWithKind builds the server from a copy of the source with one more kind file.

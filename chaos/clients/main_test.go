@@ -2,6 +2,7 @@ package clients_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,38 +11,70 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"quorate/chaos/nodes"
 )
 
 // binaries are built once for all tests.
 var binaries struct{ kubectl, quorate string }
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+// update rewrites the files in scripts and the README's blocks that differ from what is printed.
+var update = flag.Bool("update", false, "rewrite expected output")
 
-func run(m *testing.M) int {
+func TestMain(m *testing.M) {
+	testscript.Main(suite{m}, map[string]func(){"substitute": substitute})
+}
+
+type suite struct{ *testing.M }
+
+// Run implements testscript.TestingM: it builds the binaries, then runs the tests.
+func (s suite) Run() int {
 	dir, err := os.MkdirTemp("", "quorate-clients-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	binaries.kubectl, binaries.quorate = filepath.Join(dir, "kubectl"), filepath.Join(dir, "quorate")
-	for _, build := range [][]string{
-		{"build", "-o", binaries.kubectl, "./kubectl"},
-		{"build", "-C", "../..", "-o", binaries.quorate, "./cmd/quorate"},
-	} {
-		cmd := exec.Command("go", build...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "go %s: %v\n%s", strings.Join(build, " "), err, out)
-			return 1
-		}
+	if err := build(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	return m.Run()
+	return s.M.Run()
 }
 
-// commandTimeout bounds one kubectl command, and the start of a cluster.
-const commandTimeout = time.Minute
+// build fills binaries.
+func build(dir string) error {
+	module, err := goTool("list", "-m", "-f", "{{.Version}}", "k8s.io/kubectl")
+	if err != nil {
+		return err
+	}
+	// Releases of kubectl are linked with their version; the module v0.x.y is of the release v1.x.y.
+	version := strings.Replace(strings.TrimSpace(module), "v0.", "v1.", 1)
+	binaries.kubectl, binaries.quorate = filepath.Join(dir, "kubectl"), filepath.Join(dir, "quorate")
+	_, err = goTool("build", "-ldflags", "-X k8s.io/component-base/version.gitVersion="+version, "-o", binaries.kubectl, "./kubectl")
+	if err != nil {
+		return err
+	}
+	_, err = goTool("build", "-C", "../..", "-o", binaries.quorate, "./cmd/quorate")
+	return err
+}
+
+// goTool returns what the go command printed.
+func goTool(args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return string(out), nil
+}
+
+// waitTimeout bounds each wait: for one command, for a condition, for the start of a cluster.
+const waitTimeout = time.Minute
 
 // cluster is a running cluster and a kubeconfig for it.
 type cluster struct {
@@ -63,7 +96,7 @@ func startCluster(t *testing.T, binary string, count int) *cluster {
 			t.Error(err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	if _, err := fleet.StartAll(ctx); err != nil {
 		t.Fatal(err)
@@ -71,17 +104,10 @@ func startCluster(t *testing.T, binary string, count int) *cluster {
 	return &cluster{Processes: fleet, kubeconfig: filepath.Join(dir, "n1", "admin.kubeconfig"), home: t.TempDir()}
 }
 
-// command prepares kubectl against one node (counted from 0).
-func (c *cluster) command(ctx context.Context, node int, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, binaries.kubectl, append([]string{"--server", c.Nodes()[node].API}, args...)...)
-	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HOME="+c.home)
-	return cmd
-}
-
-// kubectl runs a command with input and returns what it printed; it must succeed.
-func (c *cluster) kubectl(t *testing.T, node int, input string, args ...string) string {
+// kubectl runs a command against the first node with input and returns what it printed; it must succeed.
+func (c *cluster) kubectl(t *testing.T, input string, args ...string) string {
 	t.Helper()
-	out, err := c.try(t, node, input, args...)
+	out, err := c.try(t, input, args...)
 	if err != nil {
 		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
@@ -89,11 +115,12 @@ func (c *cluster) kubectl(t *testing.T, node int, input string, args ...string) 
 }
 
 // try is kubectl for commands that may fail.
-func (c *cluster) try(t *testing.T, node int, input string, args ...string) (string, error) {
+func (c *cluster) try(t *testing.T, input string, args ...string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
-	cmd := c.command(ctx, node, args...)
+	cmd := exec.CommandContext(ctx, binaries.kubectl, args...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HOME="+c.home)
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	return string(out), err

@@ -89,7 +89,7 @@ func TestProtobufClient(t *testing.T) {
 	c := startCluster(t, binaries.quorate, 3)
 	seen := &answers{}
 	nodes := pods(t, c, seen)
-	ctx, cancel := context.WithTimeout(t.Context(), commandTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 
 	list, err := nodes[1].List(ctx, metav1.ListOptions{})
