@@ -68,7 +68,7 @@ func keepsNoSecrets(k *schema.Kind) bool { return grantsNothing(k) && k.Resource
 // inNamespaces returns rules for what is in namespaces and of the kinds wanted: to read it, or to write it too. Status is for
 // those who report it, so it is only read. The namespace itself, in which such a request is (J16), is read too.
 func inNamespaces(c *schema.Catalog, write bool, wanted func(*schema.Kind) bool) []rule {
-	read, written := resources{"": {"namespaces": true}}, resources{}
+	read, written := resources{"": {"namespaces": true, "namespaces/status": true}}, resources{}
 	for _, k := range c.Kinds() {
 		if !k.Namespaced || !wanted(k) {
 			continue

@@ -138,6 +138,20 @@ func (r *rule) resourceAtoms(verb string, yield func(a atom) bool) bool {
 	return true
 }
 
+// about returns the rule, cut down to the resources or paths of some of its combinations.
+func (r *rule) about(atoms []atom) rule {
+	cut := rule{verbs: r.verbs, groups: r.groups, names: r.names}
+	for _, a := range atoms {
+		switch {
+		case a.path == "" && !slices.Contains(cut.resources, a.resource):
+			cut.resources = append(cut.resources, a.resource)
+		case a.path != "" && !slices.Contains(cut.paths, a.path):
+			cut.paths = append(cut.paths, a.path)
+		}
+	}
+	return cut
+}
+
 // describe words combinations as refusals do: those that differ in their verbs alone together, a line each, sorted (J28).
 func describe(atoms []atom) string {
 	verbs := map[atom][]string{}

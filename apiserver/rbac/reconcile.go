@@ -27,7 +27,8 @@ func (e *Evaluator) reconcile(ctx context.Context) error {
 			held := readRules(o)
 			for i := range role.rules {
 				if atoms, _ := missing(held, role.rules[i:i+1]); len(atoms) > 0 {
-					role.rules[i].write(o)
+					lost := role.rules[i].about(atoms)
+					lost.write(o)
 				}
 			}
 		})
