@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -14,63 +13,6 @@ import (
 	"quorate/apiserver/status"
 	"quorate/apiserver/table"
 )
-
-// What objects can be turned into, by stock names.
-const (
-	metaGroup   = "meta.k8s.io"
-	partialKind = "PartialObjectMetadata"
-	listSuffix  = "List"
-)
-
-// partials are the kinds that objects with nothing but their metadata are, one for each version of what objects can be turned into.
-type partials []*schema.Kind
-
-// newPartials takes them of a catalog, the version that clients want first.
-func newPartials(c *schema.Catalog) (partials, error) {
-	var p partials
-	for _, version := range []string{"v1", "v1beta1"} {
-		k := c.Unstored(metaGroup+"/"+version, partialKind)
-		if k == nil {
-			return nil, errors.New("the catalog has no kind " + partialKind + " in " + metaGroup + "/" + version)
-		}
-		p = append(p, k)
-	}
-	return p, nil
-}
-
-// ofVersion returns the kind of a version that was offered.
-func (p partials) ofVersion(version string) *schema.Kind {
-	return p[slices.IndexFunc(p, func(k *schema.Kind) bool { return k.Version == version })]
-}
-
-// offers are the documents that answers about a kind can be, each list with the objects as they are in front (B24, B25, B31).
-type offers struct{ objects, lists, streams []negotiate.Variant }
-
-func newOffers(k *schema.Kind, p partials) offers {
-	all := negotiate.Offered(negotiate.YAML, negotiate.Protobuf, negotiate.KubernetesProtobuf)
-	own, text := all, negotiate.Offered(negotiate.YAML)
-	streamed, rows := negotiate.Offered(negotiate.Protobuf, negotiate.KubernetesProtobuf), negotiate.Offered()
-	partial := streamed
-	if !k.HasProtobuf() {
-		own, streamed = text, rows
-	}
-	o := offers{
-		objects: []negotiate.Variant{{Forms: own}}, lists: []negotiate.Variant{{Forms: own}}, streams: []negotiate.Variant{{Forms: streamed}},
-	}
-	for i, as := range p {
-		target := func(kind string) negotiate.Target {
-			return negotiate.Target{Group: metaGroup, Version: as.Version, Kind: kind}
-		}
-		listed := all
-		if i > 0 { // its protobuf has other numbers than all other lists, and clients that want it want the first version too
-			listed = text
-		}
-		o.objects = append(o.objects, negotiate.Variant{Target: target(table.Kind), Forms: text}, negotiate.Variant{Target: target(partialKind), Forms: all})
-		o.lists = append(o.lists, negotiate.Variant{Target: target(table.Kind), Forms: text}, negotiate.Variant{Target: target(partialKind + listSuffix), Forms: listed})
-		o.streams = append(o.streams, negotiate.Variant{Target: target(table.Kind), Forms: rows}, negotiate.Variant{Target: target(partialKind), Forms: partial})
-	}
-	return o
-}
 
 // representation is how an answer shows objects.
 type representation struct {
@@ -97,13 +39,13 @@ func (r *resource) choose(c *route.Call, offered []negotiate.Variant) (represent
 
 // turned is the representation of objects that are turned into something else.
 func (r *resource) turned(c *route.Call, form negotiate.Form, target negotiate.Target) (representation, error) {
-	rep := representation{form: form, partial: r.partials.ofVersion(target.Version)}
+	as := representation{form: form, partial: r.partials.ofVersion(target.Version)}
 	if target.Kind != table.Kind {
-		return rep, nil
+		return as, nil
 	}
 	include, err := readInclude(c.Query())
-	rep.rows = &table.Rows{Table: r.table, Partial: rep.partial, Include: include}
-	return rep, err
+	as.rows = &table.Rows{Table: r.table, Partial: as.partial, Include: include}
+	return as, err
 }
 
 // readInclude reads what the rows of a Table are to hold of their objects (B26, B27).
@@ -119,14 +61,14 @@ func readInclude(q route.Query) (table.Include, error) {
 }
 
 // whole reports whether objects are shown as they are.
-func (rep *representation) whole() bool { return rep.partial == nil }
+func (as *representation) whole() bool { return as.partial == nil }
 
 // appendObject appends what stands for a stored object that is not shown as it is.
-func (rep *representation) appendObject(b, value []byte, now time.Time) ([]byte, error) {
-	if rep.rows == nil {
-		return rep.partial.AppendPartial(b, value)
+func (as *representation) appendObject(b, value []byte, now time.Time) ([]byte, error) {
+	if as.rows == nil {
+		return as.partial.AppendPartial(b, value)
 	}
-	return rep.rows.Append(rep.rows.AppendHead(b, true), value, now)
+	return as.rows.Append(as.rows.AppendHead(b, true), value, now)
 }
 
 // listOf begins a list of objects. prefix is how much is to be left out of each item, its brace included.

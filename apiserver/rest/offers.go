@@ -1,0 +1,65 @@
+package rest
+
+import (
+	"errors"
+	"slices"
+
+	"quorate/apiserver/negotiate"
+	"quorate/apiserver/schema"
+	"quorate/apiserver/table"
+)
+
+// What objects can be turned into, by stock names.
+const (
+	metaGroup   = "meta.k8s.io"
+	partialKind = "PartialObjectMetadata"
+	listSuffix  = "List"
+)
+
+// partials are the kinds that objects with nothing but their metadata are, one for each version of what objects can be turned into.
+type partials []*schema.Kind
+
+// newPartials takes them of a catalog, the version that clients want first.
+func newPartials(c *schema.Catalog) (partials, error) {
+	var p partials
+	for _, version := range []string{"v1", "v1beta1"} {
+		k := c.Unstored(metaGroup+"/"+version, partialKind)
+		if k == nil {
+			return nil, errors.New("the catalog has no kind " + partialKind + " in " + metaGroup + "/" + version)
+		}
+		p = append(p, k)
+	}
+	return p, nil
+}
+
+// ofVersion returns the kind of a version that was offered.
+func (p partials) ofVersion(version string) *schema.Kind {
+	return p[slices.IndexFunc(p, func(k *schema.Kind) bool { return k.Version == version })]
+}
+
+// offers are the documents that answers about a kind can be, each list with the objects as they are in front (B24, B25, B31).
+type offers struct{ objects, lists, streams []negotiate.Variant }
+
+func newOffers(k *schema.Kind, p partials) offers {
+	text, all := negotiate.Offered(negotiate.YAML), negotiate.Offered(negotiate.YAML, negotiate.Protobuf, negotiate.KubernetesProtobuf)
+	lines, frames := negotiate.Offered(), negotiate.Offered(negotiate.Protobuf, negotiate.KubernetesProtobuf) // of streams
+	own, streamed := all, frames
+	if !k.HasProtobuf() {
+		own, streamed = text, lines
+	}
+	plain := func(forms negotiate.Offer) []negotiate.Variant { return []negotiate.Variant{{Forms: forms}} }
+	o := offers{objects: plain(own), lists: plain(own), streams: plain(streamed)}
+	for i, as := range p {
+		turned := func(kind string, forms negotiate.Offer) negotiate.Variant {
+			return negotiate.Variant{Target: negotiate.Target{Group: metaGroup, Version: as.Version, Kind: kind}, Forms: forms}
+		}
+		listed := all
+		if i > 0 { // its list has other protobuf numbers than all others; who wants protobuf takes the first version too
+			listed = text
+		}
+		o.objects = append(o.objects, turned(table.Kind, text), turned(partialKind, all))
+		o.lists = append(o.lists, turned(table.Kind, text), turned(partialKind+listSuffix, listed))
+		o.streams = append(o.streams, turned(table.Kind, lines), turned(partialKind, frames))
+	}
+	return o
+}
