@@ -20,10 +20,10 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Names in the data directory.
+// Names in the data directory: the folder of log and snapshots, and the log in it.
 const (
-	raftDir = "raft"
-	logFile = "log.db"
+	RaftDir = "raft"
+	LogFile = "log.db"
 )
 
 // Raft's tuning. Timeouts are in Config.
@@ -87,12 +87,12 @@ func Open(cfg Config) (*Store, error) {
 
 // openState opens the files and makes them fit each other.
 func (s *Store) openState() (err error) {
-	dir := filepath.Join(s.cfg.DataDir, raftDir)
+	dir := filepath.Join(s.cfg.DataDir, RaftDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make data directory: %w", err)
 	}
 	s.log, err = log.Open(log.Config{
-		Path:     filepath.Join(dir, logFile),
+		Path:     filepath.Join(dir, LogFile),
 		MaxBytes: s.cfg.LogBytes, MaxAge: s.cfg.LogAge,
 		StallLimit: s.cfg.StallLimit, OnStall: s.stalled,
 		Logger: s.cfg.Logger, Registerer: s.cfg.Registerer,

@@ -1,6 +1,9 @@
 package admin
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // Cluster is what the commands act on.
 type Cluster interface {
@@ -13,6 +16,9 @@ type Cluster interface {
 	Remove(ctx context.Context, name string) error
 	// Snapshot makes this node write a snapshot now.
 	Snapshot(ctx context.Context) (Snapshot, error)
+	// Backup takes the state as it is now, with every write acknowledged before, and returns what writes it out as a backup. The
+	// caller must call that once.
+	Backup(ctx context.Context) (write func(w io.Writer) error, err error)
 }
 
 // Refused is an answer of a Cluster that can't do what it was asked, for a reason that the operator can act on.

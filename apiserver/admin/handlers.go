@@ -25,6 +25,7 @@ const deadline = 60 * time.Second
 //	POST /cluster/v1/transfer-leader?name=n2   the name may be left out
 //	POST /cluster/v1/remove?name=n2
 //	POST /cluster/v1/snapshot
+//	GET  /cluster/v1/backup                    answers with the file
 func Register(add func(method, path string, e *route.Endpoint), cluster Cluster) {
 	h := handlers{cluster}
 	add(http.MethodGet, Prefix+"members", endpoint("get", route.ClassRead, h.members))
@@ -32,6 +33,7 @@ func Register(add func(method, path string, e *route.Endpoint), cluster Cluster)
 	add(http.MethodPost, Prefix+"transfer-leader", endpoint("post", route.ClassWrite, h.transferLeader))
 	add(http.MethodPost, Prefix+"remove", endpoint("post", route.ClassWrite, h.remove))
 	add(http.MethodPost, Prefix+"snapshot", endpoint("post", route.ClassWrite, h.snapshot))
+	add(http.MethodGet, Prefix+"backup", endpoint("get", route.ClassRead, h.backup))
 }
 
 func endpoint(verb string, class route.Class, serve func(c *route.Call) error) *route.Endpoint {
@@ -73,6 +75,28 @@ func (h handlers) snapshot(c *route.Call) error {
 	return run(c, func(ctx context.Context) (any, error) { return h.cluster.Snapshot(ctx) })
 }
 
+// backup streams. The deadline is for taking the state; writing it takes as long as the client likes.
+func (h handlers) backup(c *route.Call) error {
+	ctx, cancel, err := c.Deadline(deadline)
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	write, err := h.cluster.Backup(ctx)
+	if err != nil {
+		return told(err)
+	}
+	return c.Binary(write)
+}
+
+// told turns a refusal into its Status.
+func told(err error) error {
+	if refused, ok := errors.AsType[*Refused](err); ok {
+		return status.NewRefusedCommand(refused.Reason)
+	}
+	return err
+}
+
 // run answers with what a command returns.
 func run(c *route.Call, command func(ctx context.Context) (any, error)) error {
 	form, err := c.Form()
@@ -85,11 +109,8 @@ func run(c *route.Call, command func(ctx context.Context) (any, error)) error {
 	}
 	defer cancel()
 	answer, err := command(ctx)
-	if refused, ok := errors.AsType[*Refused](err); ok {
-		return status.NewRefusedCommand(refused.Reason)
-	}
 	if err != nil {
-		return err
+		return told(err)
 	}
 	document, err := json.Marshal(answer)
 	if err != nil {

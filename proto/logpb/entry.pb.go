@@ -880,6 +880,91 @@ func (x *SnapshotTrailer) GetCrc32C() uint32 {
 	return 0
 }
 
+// BackupHeader begins a backup file, whose rest is a snapshot as nodes keep it on disk.
+type BackupHeader struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ClusterId     string                 `protobuf:"bytes,1,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"` // state after this log index
+	Objects       uint64                 `protobuf:"varint,3,opt,name=objects,proto3" json:"objects,omitempty"`
+	TimeUnixNano  int64                  `protobuf:"varint,4,opt,name=time_unix_nano,json=timeUnixNano,proto3" json:"time_unix_nano,omitempty"` // when it was taken, by the clock of the node that wrote it
+	Node          string                 `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`                                        // its name
+	Build         string                 `protobuf:"bytes,6,opt,name=build,proto3" json:"build,omitempty"`                                      // version of its program
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BackupHeader) Reset() {
+	*x = BackupHeader{}
+	mi := &file_logpb_entry_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BackupHeader) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BackupHeader) ProtoMessage() {}
+
+func (x *BackupHeader) ProtoReflect() protoreflect.Message {
+	mi := &file_logpb_entry_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BackupHeader.ProtoReflect.Descriptor instead.
+func (*BackupHeader) Descriptor() ([]byte, []int) {
+	return file_logpb_entry_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *BackupHeader) GetClusterId() string {
+	if x != nil {
+		return x.ClusterId
+	}
+	return ""
+}
+
+func (x *BackupHeader) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *BackupHeader) GetObjects() uint64 {
+	if x != nil {
+		return x.Objects
+	}
+	return 0
+}
+
+func (x *BackupHeader) GetTimeUnixNano() int64 {
+	if x != nil {
+		return x.TimeUnixNano
+	}
+	return 0
+}
+
+func (x *BackupHeader) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *BackupHeader) GetBuild() string {
+	if x != nil {
+		return x.Build
+	}
+	return ""
+}
+
 var File_logpb_entry_proto protoreflect.FileDescriptor
 
 const file_logpb_entry_proto_rawDesc = "" +
@@ -947,7 +1032,15 @@ const file_logpb_entry_proto_rawDesc = "" +
 	"\x06sealed\x18\t \x01(\bR\x06sealed\"C\n" +
 	"\x0fSnapshotTrailer\x12\x18\n" +
 	"\aobjects\x18\x01 \x01(\x04R\aobjects\x12\x16\n" +
-	"\x06crc32c\x18\x02 \x01(\rR\x06crc32cB\x15Z\x13quorate/proto/logpbb\x06proto3"
+	"\x06crc32c\x18\x02 \x01(\rR\x06crc32c\"\xad\x01\n" +
+	"\fBackupHeader\x12\x1d\n" +
+	"\n" +
+	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\x04R\x05index\x12\x18\n" +
+	"\aobjects\x18\x03 \x01(\x04R\aobjects\x12$\n" +
+	"\x0etime_unix_nano\x18\x04 \x01(\x03R\ftimeUnixNano\x12\x12\n" +
+	"\x04node\x18\x05 \x01(\tR\x04node\x12\x14\n" +
+	"\x05build\x18\x06 \x01(\tR\x05buildB\x15Z\x13quorate/proto/logpbb\x06proto3"
 
 var (
 	file_logpb_entry_proto_rawDescOnce sync.Once
@@ -961,7 +1054,7 @@ func file_logpb_entry_proto_rawDescGZIP() []byte {
 	return file_logpb_entry_proto_rawDescData
 }
 
-var file_logpb_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_logpb_entry_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_logpb_entry_proto_goTypes = []any{
 	(*Entry)(nil),           // 0: quorate.log.v1.Entry
 	(*Key)(nil),             // 1: quorate.log.v1.Key
@@ -974,6 +1067,7 @@ var file_logpb_entry_proto_goTypes = []any{
 	(*SnapshotHeader)(nil),  // 8: quorate.log.v1.SnapshotHeader
 	(*SnapshotObject)(nil),  // 9: quorate.log.v1.SnapshotObject
 	(*SnapshotTrailer)(nil), // 10: quorate.log.v1.SnapshotTrailer
+	(*BackupHeader)(nil),    // 11: quorate.log.v1.BackupHeader
 }
 var file_logpb_entry_proto_depIdxs = []int32{
 	3,  // 0: quorate.log.v1.Entry.create:type_name -> quorate.log.v1.Create
@@ -1015,7 +1109,7 @@ func file_logpb_entry_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_logpb_entry_proto_rawDesc), len(file_logpb_entry_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -778,6 +778,111 @@ func (x *PageObject) GetSealed() bool {
 	return false
 }
 
+type ChecksumRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ClusterId     string                 `protobuf:"bytes,1,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChecksumRequest) Reset() {
+	*x = ChecksumRequest{}
+	mi := &file_peerpb_peer_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChecksumRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChecksumRequest) ProtoMessage() {}
+
+func (x *ChecksumRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChecksumRequest.ProtoReflect.Descriptor instead.
+func (*ChecksumRequest) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ChecksumRequest) GetClusterId() string {
+	if x != nil {
+		return x.ClusterId
+	}
+	return ""
+}
+
+func (x *ChecksumRequest) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+type ChecksumResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which way of summing up `sum` is of; sums of different ways can't be compared.
+	Format        uint32 `protobuf:"varint,1,opt,name=format,proto3" json:"format,omitempty"`
+	Sum           uint64 `protobuf:"varint,2,opt,name=sum,proto3" json:"sum,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChecksumResponse) Reset() {
+	*x = ChecksumResponse{}
+	mi := &file_peerpb_peer_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChecksumResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChecksumResponse) ProtoMessage() {}
+
+func (x *ChecksumResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChecksumResponse.ProtoReflect.Descriptor instead.
+func (*ChecksumResponse) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ChecksumResponse) GetFormat() uint32 {
+	if x != nil {
+		return x.Format
+	}
+	return 0
+}
+
+func (x *ChecksumResponse) GetSum() uint64 {
+	if x != nil {
+		return x.Sum
+	}
+	return 0
+}
+
 type DescribeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -786,7 +891,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[10]
+	mi := &file_peerpb_peer_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -798,7 +903,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[10]
+	mi := &file_peerpb_peer_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -811,7 +916,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{10}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{12}
 }
 
 type DescribeResponse struct {
@@ -834,7 +939,7 @@ type DescribeResponse struct {
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[11]
+	mi := &file_peerpb_peer_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +951,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[11]
+	mi := &file_peerpb_peer_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +964,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{11}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *DescribeResponse) GetName() string {
@@ -957,7 +1062,7 @@ type PromiseRequest struct {
 
 func (x *PromiseRequest) Reset() {
 	*x = PromiseRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[12]
+	mi := &file_peerpb_peer_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -969,7 +1074,7 @@ func (x *PromiseRequest) String() string {
 func (*PromiseRequest) ProtoMessage() {}
 
 func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[12]
+	mi := &file_peerpb_peer_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -982,7 +1087,7 @@ func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseRequest.ProtoReflect.Descriptor instead.
 func (*PromiseRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{12}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PromiseRequest) GetBootstrapId() string {
@@ -1017,7 +1122,7 @@ type BootstrapServer struct {
 
 func (x *BootstrapServer) Reset() {
 	*x = BootstrapServer{}
-	mi := &file_peerpb_peer_proto_msgTypes[13]
+	mi := &file_peerpb_peer_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1029,7 +1134,7 @@ func (x *BootstrapServer) String() string {
 func (*BootstrapServer) ProtoMessage() {}
 
 func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[13]
+	mi := &file_peerpb_peer_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1042,7 +1147,7 @@ func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BootstrapServer.ProtoReflect.Descriptor instead.
 func (*BootstrapServer) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{13}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BootstrapServer) GetName() string {
@@ -1078,7 +1183,7 @@ type PromiseResponse struct {
 
 func (x *PromiseResponse) Reset() {
 	*x = PromiseResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[14]
+	mi := &file_peerpb_peer_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1195,7 @@ func (x *PromiseResponse) String() string {
 func (*PromiseResponse) ProtoMessage() {}
 
 func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[14]
+	mi := &file_peerpb_peer_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1208,7 @@ func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseResponse.ProtoReflect.Descriptor instead.
 func (*PromiseResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{14}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PromiseResponse) GetPromised() bool {
@@ -1144,7 +1249,7 @@ type LeaveRequest struct {
 
 func (x *LeaveRequest) Reset() {
 	*x = LeaveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[15]
+	mi := &file_peerpb_peer_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1156,7 +1261,7 @@ func (x *LeaveRequest) String() string {
 func (*LeaveRequest) ProtoMessage() {}
 
 func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[15]
+	mi := &file_peerpb_peer_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1169,7 +1274,7 @@ func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveRequest.ProtoReflect.Descriptor instead.
 func (*LeaveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{15}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *LeaveRequest) GetName() string {
@@ -1194,7 +1299,7 @@ type LeaveResponse struct {
 
 func (x *LeaveResponse) Reset() {
 	*x = LeaveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[16]
+	mi := &file_peerpb_peer_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1206,7 +1311,7 @@ func (x *LeaveResponse) String() string {
 func (*LeaveResponse) ProtoMessage() {}
 
 func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[16]
+	mi := &file_peerpb_peer_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1219,7 +1324,7 @@ func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveResponse.ProtoReflect.Descriptor instead.
 func (*LeaveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{16}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
 }
 
 type RemoveRequest struct {
@@ -1231,7 +1336,7 @@ type RemoveRequest struct {
 
 func (x *RemoveRequest) Reset() {
 	*x = RemoveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1243,7 +1348,7 @@ func (x *RemoveRequest) String() string {
 func (*RemoveRequest) ProtoMessage() {}
 
 func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1256,7 +1361,7 @@ func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RemoveRequest) GetName() string {
@@ -1274,7 +1379,7 @@ type RemoveResponse struct {
 
 func (x *RemoveResponse) Reset() {
 	*x = RemoveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1286,7 +1391,7 @@ func (x *RemoveResponse) String() string {
 func (*RemoveResponse) ProtoMessage() {}
 
 func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1299,7 +1404,7 @@ func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveResponse.ProtoReflect.Descriptor instead.
 func (*RemoveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
 }
 
 type TransferLeaderRequest struct {
@@ -1311,7 +1416,7 @@ type TransferLeaderRequest struct {
 
 func (x *TransferLeaderRequest) Reset() {
 	*x = TransferLeaderRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1323,7 +1428,7 @@ func (x *TransferLeaderRequest) String() string {
 func (*TransferLeaderRequest) ProtoMessage() {}
 
 func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1336,7 +1441,7 @@ func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeaderRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *TransferLeaderRequest) GetName() string {
@@ -1355,7 +1460,7 @@ type TransferLeaderResponse struct {
 
 func (x *TransferLeaderResponse) Reset() {
 	*x = TransferLeaderResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[20]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1367,7 +1472,7 @@ func (x *TransferLeaderResponse) String() string {
 func (*TransferLeaderResponse) ProtoMessage() {}
 
 func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[20]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1380,7 +1485,7 @@ func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeaderResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *TransferLeaderResponse) GetLeader() string {
@@ -1398,7 +1503,7 @@ type SnapshotRequest struct {
 
 func (x *SnapshotRequest) Reset() {
 	*x = SnapshotRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[21]
+	mi := &file_peerpb_peer_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1410,7 +1515,7 @@ func (x *SnapshotRequest) String() string {
 func (*SnapshotRequest) ProtoMessage() {}
 
 func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[21]
+	mi := &file_peerpb_peer_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1423,7 +1528,7 @@ func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotRequest.ProtoReflect.Descriptor instead.
 func (*SnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{23}
 }
 
 type SnapshotResponse struct {
@@ -1436,7 +1541,7 @@ type SnapshotResponse struct {
 
 func (x *SnapshotResponse) Reset() {
 	*x = SnapshotResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[22]
+	mi := &file_peerpb_peer_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1448,7 +1553,7 @@ func (x *SnapshotResponse) String() string {
 func (*SnapshotResponse) ProtoMessage() {}
 
 func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[22]
+	mi := &file_peerpb_peer_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1461,7 +1566,7 @@ func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotResponse.ProtoReflect.Descriptor instead.
 func (*SnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SnapshotResponse) GetId() string {
@@ -1541,7 +1646,14 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\x03uid\x18\x06 \x01(\tR\x03uid\x12\x16\n" +
 	"\x06labels\x18\a \x01(\tR\x06labels\x12\x16\n" +
 	"\x06fields\x18\b \x01(\tR\x06fields\x12\x16\n" +
-	"\x06sealed\x18\t \x01(\bR\x06sealed\"\x11\n" +
+	"\x06sealed\x18\t \x01(\bR\x06sealed\"F\n" +
+	"\x0fChecksumRequest\x12\x1d\n" +
+	"\n" +
+	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\x04R\x05index\"<\n" +
+	"\x10ChecksumResponse\x12\x16\n" +
+	"\x06format\x18\x01 \x01(\rR\x06format\x12\x10\n" +
+	"\x03sum\x18\x02 \x01(\x04R\x03sum\"\x11\n" +
 	"\x0fDescribeRequest\"\xe1\x02\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
@@ -1594,12 +1706,13 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\vNOT_APPLIED\x10\x03\x12\v\n" +
 	"\aUNKNOWN\x10\x04\x12\x0e\n" +
 	"\n" +
-	"NOT_LEADER\x10\x052\xb5\x02\n" +
+	"NOT_LEADER\x10\x052\x86\x03\n" +
 	"\x05Store\x12F\n" +
 	"\x05Write\x12\x1d.quorate.peer.v1.WriteRequest\x1a\x1e.quorate.peer.v1.WriteResponse\x12R\n" +
 	"\tReadIndex\x12!.quorate.peer.v1.ReadIndexRequest\x1a\".quorate.peer.v1.ReadIndexResponse\x12L\n" +
 	"\aConfirm\x12\x1f.quorate.peer.v1.ConfirmRequest\x1a .quorate.peer.v1.ConfirmResponse\x12B\n" +
-	"\x04Page\x12\x1c.quorate.peer.v1.PageRequest\x1a\x1a.quorate.peer.v1.PageChunk0\x012\xf2\x03\n" +
+	"\x04Page\x12\x1c.quorate.peer.v1.PageRequest\x1a\x1a.quorate.peer.v1.PageChunk0\x01\x12O\n" +
+	"\bChecksum\x12 .quorate.peer.v1.ChecksumRequest\x1a!.quorate.peer.v1.ChecksumResponse2\xf2\x03\n" +
 	"\n" +
 	"Membership\x12O\n" +
 	"\bDescribe\x12 .quorate.peer.v1.DescribeRequest\x1a!.quorate.peer.v1.DescribeResponse\x12L\n" +
@@ -1622,7 +1735,7 @@ func file_peerpb_peer_proto_rawDescGZIP() []byte {
 }
 
 var file_peerpb_peer_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_peerpb_peer_proto_goTypes = []any{
 	(Outcome)(0),                   // 0: quorate.peer.v1.Outcome
 	(Refusal_Reason)(0),            // 1: quorate.peer.v1.Refusal.Reason
@@ -1636,48 +1749,52 @@ var file_peerpb_peer_proto_goTypes = []any{
 	(*PageRequest)(nil),            // 9: quorate.peer.v1.PageRequest
 	(*PageChunk)(nil),              // 10: quorate.peer.v1.PageChunk
 	(*PageObject)(nil),             // 11: quorate.peer.v1.PageObject
-	(*DescribeRequest)(nil),        // 12: quorate.peer.v1.DescribeRequest
-	(*DescribeResponse)(nil),       // 13: quorate.peer.v1.DescribeResponse
-	(*PromiseRequest)(nil),         // 14: quorate.peer.v1.PromiseRequest
-	(*BootstrapServer)(nil),        // 15: quorate.peer.v1.BootstrapServer
-	(*PromiseResponse)(nil),        // 16: quorate.peer.v1.PromiseResponse
-	(*LeaveRequest)(nil),           // 17: quorate.peer.v1.LeaveRequest
-	(*LeaveResponse)(nil),          // 18: quorate.peer.v1.LeaveResponse
-	(*RemoveRequest)(nil),          // 19: quorate.peer.v1.RemoveRequest
-	(*RemoveResponse)(nil),         // 20: quorate.peer.v1.RemoveResponse
-	(*TransferLeaderRequest)(nil),  // 21: quorate.peer.v1.TransferLeaderRequest
-	(*TransferLeaderResponse)(nil), // 22: quorate.peer.v1.TransferLeaderResponse
-	(*SnapshotRequest)(nil),        // 23: quorate.peer.v1.SnapshotRequest
-	(*SnapshotResponse)(nil),       // 24: quorate.peer.v1.SnapshotResponse
+	(*ChecksumRequest)(nil),        // 12: quorate.peer.v1.ChecksumRequest
+	(*ChecksumResponse)(nil),       // 13: quorate.peer.v1.ChecksumResponse
+	(*DescribeRequest)(nil),        // 14: quorate.peer.v1.DescribeRequest
+	(*DescribeResponse)(nil),       // 15: quorate.peer.v1.DescribeResponse
+	(*PromiseRequest)(nil),         // 16: quorate.peer.v1.PromiseRequest
+	(*BootstrapServer)(nil),        // 17: quorate.peer.v1.BootstrapServer
+	(*PromiseResponse)(nil),        // 18: quorate.peer.v1.PromiseResponse
+	(*LeaveRequest)(nil),           // 19: quorate.peer.v1.LeaveRequest
+	(*LeaveResponse)(nil),          // 20: quorate.peer.v1.LeaveResponse
+	(*RemoveRequest)(nil),          // 21: quorate.peer.v1.RemoveRequest
+	(*RemoveResponse)(nil),         // 22: quorate.peer.v1.RemoveResponse
+	(*TransferLeaderRequest)(nil),  // 23: quorate.peer.v1.TransferLeaderRequest
+	(*TransferLeaderResponse)(nil), // 24: quorate.peer.v1.TransferLeaderResponse
+	(*SnapshotRequest)(nil),        // 25: quorate.peer.v1.SnapshotRequest
+	(*SnapshotResponse)(nil),       // 26: quorate.peer.v1.SnapshotResponse
 }
 var file_peerpb_peer_proto_depIdxs = []int32{
 	0,  // 0: quorate.peer.v1.WriteResponse.outcome:type_name -> quorate.peer.v1.Outcome
 	4,  // 1: quorate.peer.v1.WriteResponse.refusal:type_name -> quorate.peer.v1.Refusal
 	1,  // 2: quorate.peer.v1.Refusal.reason:type_name -> quorate.peer.v1.Refusal.Reason
 	11, // 3: quorate.peer.v1.PageChunk.objects:type_name -> quorate.peer.v1.PageObject
-	15, // 4: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
+	17, // 4: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
 	2,  // 5: quorate.peer.v1.Store.Write:input_type -> quorate.peer.v1.WriteRequest
 	5,  // 6: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
 	7,  // 7: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
 	9,  // 8: quorate.peer.v1.Store.Page:input_type -> quorate.peer.v1.PageRequest
-	12, // 9: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
-	14, // 10: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
-	17, // 11: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
-	19, // 12: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
-	21, // 13: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
-	23, // 14: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
-	3,  // 15: quorate.peer.v1.Store.Write:output_type -> quorate.peer.v1.WriteResponse
-	6,  // 16: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
-	8,  // 17: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
-	10, // 18: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
-	13, // 19: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
-	16, // 20: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
-	18, // 21: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
-	20, // 22: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
-	22, // 23: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
-	24, // 24: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
-	15, // [15:25] is the sub-list for method output_type
-	5,  // [5:15] is the sub-list for method input_type
+	12, // 9: quorate.peer.v1.Store.Checksum:input_type -> quorate.peer.v1.ChecksumRequest
+	14, // 10: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
+	16, // 11: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
+	19, // 12: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
+	21, // 13: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
+	23, // 14: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
+	25, // 15: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
+	3,  // 16: quorate.peer.v1.Store.Write:output_type -> quorate.peer.v1.WriteResponse
+	6,  // 17: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
+	8,  // 18: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
+	10, // 19: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
+	13, // 20: quorate.peer.v1.Store.Checksum:output_type -> quorate.peer.v1.ChecksumResponse
+	15, // 21: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
+	18, // 22: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
+	20, // 23: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
+	22, // 24: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
+	24, // 25: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
+	26, // 26: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
+	16, // [16:27] is the sub-list for method output_type
+	5,  // [5:16] is the sub-list for method input_type
 	5,  // [5:5] is the sub-list for extension type_name
 	5,  // [5:5] is the sub-list for extension extendee
 	0,  // [0:5] is the sub-list for field type_name
@@ -1694,7 +1811,7 @@ func file_peerpb_peer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_peerpb_peer_proto_rawDesc), len(file_peerpb_peer_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   23,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -25,6 +25,7 @@ const (
 	Store_ReadIndex_FullMethodName = "/quorate.peer.v1.Store/ReadIndex"
 	Store_Confirm_FullMethodName   = "/quorate.peer.v1.Store/Confirm"
 	Store_Page_FullMethodName      = "/quorate.peer.v1.Store/Page"
+	Store_Checksum_FullMethodName  = "/quorate.peer.v1.Store/Checksum"
 )
 
 // StoreClient is the client API for Store service.
@@ -43,6 +44,8 @@ type StoreClient interface {
 	// Page streams objects of the state after a pinned index, for a node that has lost that state. The first chunk has no
 	// objects: it says that this node still holds the state. One that does not answers with the code NOT_FOUND.
 	Page(ctx context.Context, in *PageRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PageChunk], error)
+	// Checksum sums up the state after a pinned index. A node that doesn't keep it (any more) answers with the code NOT_FOUND.
+	Checksum(ctx context.Context, in *ChecksumRequest, opts ...grpc.CallOption) (*ChecksumResponse, error)
 }
 
 type storeClient struct {
@@ -102,6 +105,16 @@ func (c *storeClient) Page(ctx context.Context, in *PageRequest, opts ...grpc.Ca
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Store_PageClient = grpc.ServerStreamingClient[PageChunk]
 
+func (c *storeClient) Checksum(ctx context.Context, in *ChecksumRequest, opts ...grpc.CallOption) (*ChecksumResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChecksumResponse)
+	err := c.cc.Invoke(ctx, Store_Checksum_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // StoreServer is the server API for Store service.
 // All implementations must embed UnimplementedStoreServer
 // for forward compatibility.
@@ -118,6 +131,8 @@ type StoreServer interface {
 	// Page streams objects of the state after a pinned index, for a node that has lost that state. The first chunk has no
 	// objects: it says that this node still holds the state. One that does not answers with the code NOT_FOUND.
 	Page(*PageRequest, grpc.ServerStreamingServer[PageChunk]) error
+	// Checksum sums up the state after a pinned index. A node that doesn't keep it (any more) answers with the code NOT_FOUND.
+	Checksum(context.Context, *ChecksumRequest) (*ChecksumResponse, error)
 	mustEmbedUnimplementedStoreServer()
 }
 
@@ -139,6 +154,9 @@ func (UnimplementedStoreServer) Confirm(context.Context, *ConfirmRequest) (*Conf
 }
 func (UnimplementedStoreServer) Page(*PageRequest, grpc.ServerStreamingServer[PageChunk]) error {
 	return status.Error(codes.Unimplemented, "method Page not implemented")
+}
+func (UnimplementedStoreServer) Checksum(context.Context, *ChecksumRequest) (*ChecksumResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Checksum not implemented")
 }
 func (UnimplementedStoreServer) mustEmbedUnimplementedStoreServer() {}
 func (UnimplementedStoreServer) testEmbeddedByValue()               {}
@@ -226,6 +244,24 @@ func _Store_Page_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Store_PageServer = grpc.ServerStreamingServer[PageChunk]
 
+func _Store_Checksum_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ChecksumRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(StoreServer).Checksum(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Store_Checksum_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(StoreServer).Checksum(ctx, req.(*ChecksumRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Store_ServiceDesc is the grpc.ServiceDesc for Store service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -244,6 +280,10 @@ var Store_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Confirm",
 			Handler:    _Store_Confirm_Handler,
+		},
+		{
+			MethodName: "Checksum",
+			Handler:    _Store_Checksum_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

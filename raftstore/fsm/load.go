@@ -64,6 +64,29 @@ func (s *snapshotReader) loadTimes(loader *state.Loader) error {
 	return nil
 }
 
+// Summary is what a snapshot is of.
+type Summary struct {
+	Index, Objects uint64
+	ClusterID      string
+}
+
+// CheckSnapshot reads a snapshot to its end and checks each record and the checksum, without keeping the objects.
+func CheckSnapshot(r io.Reader) (Summary, error) {
+	s, err := openSnapshot(r)
+	if err != nil {
+		return Summary{}, err
+	}
+	for {
+		ok, err := s.next()
+		if err != nil {
+			return Summary{}, err
+		}
+		if !ok {
+			return Summary{Index: s.header.GetIndex(), Objects: s.read, ClusterID: s.header.GetClusterId()}, nil
+		}
+	}
+}
+
 // ScanSnapshot calls fn with the objects of a collection in a snapshot, in the order of their keys. It stops at the first key
 // after the collection, and then has not seen the checksum; it reads to the end, and checks it, only when there is none. An error
 // of fn ends it and is returned as it is.

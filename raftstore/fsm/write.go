@@ -17,13 +17,18 @@ const writeBufferBytes = 256 << 10
 // WriteSnapshot writes a state to w. It holds nothing up, needs little memory of its own, and writes the same bytes for the same
 // state on every replica.
 func WriteSnapshot(w io.Writer, r *state.Root) error {
+	return write(w, header(r), r, func(o *state.Object) *state.Object { return o })
+}
+
+// write writes a snapshot with that header, of the objects as they are after change.
+func write(w io.Writer, h *logpb.SnapshotHeader, r *state.Root, change func(*state.Object) *state.Object) error {
 	out := &recordWriter{w: bufio.NewWriterSize(w, writeBufferBytes)}
-	if err := out.message(header(r)); err != nil {
+	if err := out.message(h); err != nil {
 		return fmt.Errorf("write snapshot header: %w", err)
 	}
 	var err error
 	r.Ascend("", "", func(o *state.Object) bool {
-		err = out.object(o)
+		err = out.object(change(o))
 		return err == nil
 	})
 	if err != nil {

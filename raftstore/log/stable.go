@@ -7,6 +7,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
+// The keys under which Raft stores what it must not forget. The library does not export them; a test compares.
+const (
+	CurrentTerm  = "CurrentTerm"
+	LastVoteTerm = "LastVoteTerm"
+	LastVoteCand = "LastVoteCand"
+)
+
 // Set stores Raft's own state (term, vote), synced when it returns.
 func (s *Store) Set(key, value []byte) error {
 	defer s.watch.begin("set").end()

@@ -146,6 +146,9 @@ func (r *Reader) end(chunk io.Reader) error {
 	} else if err != nil {
 		return err
 	}
+	if l, ok := chunk.(*io.LimitedReader); ok && l.N > 0 { // S2 would pass over what is not there
+		return s2.ErrCorrupt
+	}
 	r.ended, r.length = true, binary.LittleEndian.Uint64(b[:])
 	return nil
 }

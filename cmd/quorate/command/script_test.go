@@ -133,3 +133,21 @@ func ports(ts *testscript.TestScript, neg bool, args []string) {
 		args = args[1:]
 	}
 }
+
+// damage cut|flip FILE COPY makes a copy of a file without its second half, or with one bit changed in the middle.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: damage cut|flip FILE COPY")
+	}
+	content := []byte(ts.ReadFile(args[1]))
+	middle := len(content) / 2
+	switch args[0] {
+	case "cut":
+		content = content[:middle]
+	case "flip":
+		content[middle] ^= 1
+	default:
+		ts.Fatalf("unknown damage %q", args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), content, 0o600))
+}

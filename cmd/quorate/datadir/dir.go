@@ -154,25 +154,29 @@ func (d *Dir) Commit() error {
 }
 
 // settleNodeID reads the identifier that tells this node from another of the same name, or makes it.
-func (d *Dir) settleNodeID() error {
-	text, err := os.ReadFile(d.Path(nodeIDFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		id, err := uuid.NewV7() // ordered by time: of two claimants of one name the older node wins
-		if err != nil {
-			return fmt.Errorf("make a node id: %w", err)
-		}
-		d.nodeID = id.String()
-		return d.Write(nodeIDFile, []byte(d.nodeID+"\n"), 0o600)
+func (d *Dir) settleNodeID() (err error) {
+	d.nodeID, err = d.readNodeID()
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
+	id, err := uuid.NewV7() // ordered by time: of two claimants of one name the older node wins
 	if err != nil {
-		return fmt.Errorf("read %s: %w", d.Path(nodeIDFile), cause(err))
+		return fmt.Errorf("make a node id: %w", err)
+	}
+	d.nodeID = id.String()
+	return d.Write(nodeIDFile, []byte(d.nodeID+"\n"), 0o600)
+}
+
+func (d *Dir) readNodeID() (string, error) {
+	text, err := os.ReadFile(d.Path(nodeIDFile))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", d.Path(nodeIDFile), cause(err))
 	}
 	id, err := uuid.Parse(strings.TrimSpace(string(text)))
 	if err != nil {
-		return fmt.Errorf("%s is damaged: restore it, or start with an empty --data-dir and let the cluster fill it", d.Path(nodeIDFile))
+		return "", fmt.Errorf("%s is damaged: restore it, or start with an empty --data-dir and let the cluster fill it", d.Path(nodeIDFile))
 	}
-	d.nodeID = id.String()
-	return nil
+	return id.String(), nil
 }
 
 // NodeID is the random identifier of this node.
@@ -185,7 +189,12 @@ func (d *Dir) Key() *keys.Key { return d.key }
 func (d *Dir) Path(name string) string { return filepath.Join(d.path, name) }
 
 // Close releases the lock.
-func (d *Dir) Close() error { return d.lock.Close() }
+func (d *Dir) Close() error {
+	if d.lock == nil {
+		return nil
+	}
+	return d.lock.Close()
+}
 
 // cause drops the path that the message names already.
 func cause(err error) error {

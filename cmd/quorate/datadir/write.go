@@ -14,11 +14,27 @@ func (d *Dir) Write(name string, content []byte, mode os.FileMode) error {
 
 // WriteFile is Write for a file anywhere.
 func WriteFile(path string, content []byte, mode os.FileMode) error {
+	return WriteStream(path, mode, func(f *os.File) error {
+		_, err := f.Write(content)
+		return err
+	})
+}
+
+// WriteStream is WriteFile for content that fill writes, and may read back. The file gets its name only when fill returned nil and
+// all is on the disk; nothing is left of it otherwise.
+func WriteStream(path string, mode os.FileMode, fill func(f *os.File) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, cause(err))
 	}
-	err = fill(temp, content, mode)
+	err = fill(temp)
+	if err == nil {
+		err = temp.Chmod(mode)
+	}
+	if err == nil {
+		err = temp.Sync()
+	}
+	err = errors.Join(err, temp.Close())
 	if err == nil {
 		err = os.Rename(temp.Name(), path)
 	}
@@ -29,17 +45,6 @@ func WriteFile(path string, content []byte, mode os.FileMode) error {
 		return errors.Join(fmt.Errorf("write %s: %w", path, cause(err)), removeIfThere(temp.Name()))
 	}
 	return nil
-}
-
-func fill(f *os.File, content []byte, mode os.FileMode) error {
-	_, err := f.Write(content)
-	if err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
 }
 
 // syncDir makes a rename survive a power failure.

@@ -5,6 +5,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
+// metrics of the node itself; those of its rooms are beside their code.
+type metrics struct {
+	backups *prometheus.CounterVec // by result
+}
+
+func newMetrics(registry prometheus.Registerer) *metrics {
+	m := &metrics{backups: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "quorate_node_backups_total", Help: "Backups that this node was asked for, by what became of them (written, failed, refused).",
+	}, []string{"result"})}
+	for _, result := range []string{"written", "failed", "refused"} {
+		m.backups.WithLabelValues(result)
+	}
+	registry.MustRegister(m.backups)
+	return m
+}
+
 // newRegistry returns the registry of all rooms' metrics, with those of the process.
 func newRegistry(cfg Config) *prometheus.Registry {
 	registry := prometheus.NewRegistry()

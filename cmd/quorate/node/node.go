@@ -64,7 +64,8 @@ type Node struct {
 
 // New opens the data directory and every address, so that what is wrong with them is said before anything runs.
 func New(cfg Config) (*Node, error) {
-	n := &Node{cfg: cfg, logger: newLogger(cfg.Stderr, cfg.Settings.Log), registry: newRegistry(cfg), operations: new(operations)}
+	n := &Node{cfg: cfg, logger: newLogger(cfg.Stderr, cfg.Settings.Log), registry: newRegistry(cfg)}
+	n.operations = newOperations(cfg, newMetrics(n.registry))
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.abandon())
 	}
@@ -206,7 +207,7 @@ func (n *Node) openCluster(reach addresses) error {
 		return err
 	}
 	n.cluster.Register(n.rpc)
-	n.operations.cluster = n.cluster
+	n.operations.cluster, n.operations.store = n.cluster, n.store
 	return nil
 }
 

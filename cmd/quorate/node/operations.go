@@ -4,17 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"time"
 
 	"quorate/apiserver/admin"
 	"quorate/cluster"
 	"quorate/raftstore"
+	"quorate/raftstore/backup"
 )
+
+// maxBackups bounds the backups written at a time: each keeps what is replaced meanwhile in memory.
+const maxBackups = 2
 
 // operations is what the operator's commands reach through the API. It exists before the cluster, which needs the API's address.
 type operations struct {
+	name, build string
+	metrics     *metrics
+	backups     chan struct{} // holds one value for each backup under way
+
 	cluster *cluster.Cluster
+	store   *raftstore.Store
 	// stop ends the node; set by Run.
 	stop func()
+}
+
+func newOperations(cfg Config, m *metrics) *operations {
+	return &operations{
+		name: cfg.Settings.Name, build: cfg.Build.Version, metrics: m, backups: make(chan struct{}, maxBackups),
+	}
 }
 
 // Members implements admin.Cluster.
@@ -60,6 +77,33 @@ func (o *operations) Snapshot(ctx context.Context) (admin.Snapshot, error) {
 		return admin.Snapshot{}, forOperator(ctx, "", err)
 	}
 	return admin.Snapshot{ID: id, Index: index}, nil
+}
+
+// Backup implements admin.Cluster.
+func (o *operations) Backup(ctx context.Context) (func(io.Writer) error, error) {
+	select {
+	case o.backups <- struct{}{}:
+	default:
+		o.metrics.backups.WithLabelValues("refused").Inc()
+		return nil, &admin.Refused{Reason: fmt.Sprintf("this node is writing %d backups already: wait for one to end, or ask another node", maxBackups)}
+	}
+	root, err := o.store.View(ctx, raftstore.Quorum())
+	if err != nil {
+		<-o.backups
+		o.metrics.backups.WithLabelValues("failed").Inc()
+		return nil, err
+	}
+	header := backup.Header{Time: time.Now(), Node: o.name, Build: o.build}
+	return func(w io.Writer) error {
+		defer func() { <-o.backups }()
+		result := "written"
+		err := backup.Write(w, root, header)
+		if err != nil {
+			result = "failed"
+		}
+		o.metrics.backups.WithLabelValues(result).Inc()
+		return err
+	}, nil
 }
 
 // forOperator turns what a room says of a member into what the API tells: to try again, or why not.

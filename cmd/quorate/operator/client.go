@@ -87,24 +87,14 @@ func (c *Client) Ready(ctx context.Context) error {
 }
 
 func (c *Client) do(ctx context.Context, method, path string, answer any) error {
-	req, err := http.NewRequestWithContext(ctx, method, c.server+path, nil)
+	resp, err := c.send(ctx, method, path)
 	if err != nil {
-		return fmt.Errorf("make request: %w", err)
-	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return c.unreachable(err)
+		return err
 	}
 	defer resp.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes))
 	if err != nil {
 		return fmt.Errorf("read the answer of %s: %w", c.server, err)
-	}
-	if resp.StatusCode/100 != 2 {
-		return refusal(resp, content)
 	}
 	if answer == nil {
 		return nil
@@ -113,6 +103,30 @@ func (c *Client) do(ctx context.Context, method, path string, answer any) error 
 		return fmt.Errorf("read the answer of %s: %w", c.server, err)
 	}
 	return nil
+}
+
+// send returns an answer that is no refusal, to be read and closed.
+func (c *Client) send(ctx context.Context, method, path string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.server+path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, c.unreachable(err)
+	}
+	if resp.StatusCode/100 == 2 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer of %s: %w", c.server, err)
+	}
+	return nil, refusal(resp, content)
 }
 
 // unreachable says in one line why no answer came and what to look at.

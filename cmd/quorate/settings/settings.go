@@ -13,6 +13,9 @@ const KeyVariable = "QUORATE_CLUSTER_KEY"
 // DefaultDataDir is where a node keeps its data, and commands look for it.
 const DefaultDataDir = "./quorate-data"
 
+// DefaultPeerAddr is where a node is reached by others unless it says otherwise.
+const DefaultPeerAddr = "127.0.0.1:7443"
+
 // Settings is what `quorate serve` was told. It does not change once Resolve has returned it.
 type Settings struct {
 	Name    string
@@ -69,7 +72,7 @@ func (s *Settings) Register(fs *pflag.FlagSet, hostName string) {
 	fs.StringVar(&s.Name, "name", hostName, "name of this node, unique in the cluster (default: the host name)")
 	fs.StringVar(&s.DataDir, "data-dir", DefaultDataDir, "directory of this node's data")
 	fs.StringVar(&s.Listen.API, "api-addr", "127.0.0.1:6443", "address of the REST API (HTTPS)")
-	fs.StringVar(&s.Listen.Peer, "peer-addr", "127.0.0.1:7443", "address for other nodes (Raft and gRPC, mutual TLS)")
+	fs.StringVar(&s.Listen.Peer, "peer-addr", DefaultPeerAddr, "address for other nodes (Raft and gRPC, mutual TLS)")
 	fs.StringVar(&s.Listen.Gossip, "gossip-addr", "127.0.0.1:7946", "address of membership gossip (TCP and UDP, encrypted)")
 	fs.StringVar(&s.Listen.AdvertiseHost, "advertise-host", "", "host that others dial, where it differs from the bind address")
 	fs.StringSliceVar(&s.Join, "join", nil, "gossip addresses of any members, HOST:PORT,...")

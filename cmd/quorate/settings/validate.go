@@ -40,9 +40,17 @@ func oneLine(errs ...error) error {
 	return errors.New(strings.Join(lines, "; "))
 }
 
+// CheckName refuses what can't be the name of a node.
+func CheckName(name string) error {
+	if !namePattern.MatchString(name) {
+		return fmt.Errorf("--name %q: want lower-case letters, digits, '-' and '.', at most 63", name)
+	}
+	return nil
+}
+
 func (s *Settings) checkIdentity() error {
-	if !namePattern.MatchString(s.Name) {
-		return fmt.Errorf("--name %q: want lower-case letters, digits, '-' and '.', at most 63", s.Name)
+	if err := CheckName(s.Name); err != nil {
+		return err
 	}
 	if s.DataDir == "" {
 		return errors.New("--data-dir is empty: name a directory")

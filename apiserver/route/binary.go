@@ -1,0 +1,31 @@
+package route
+
+import (
+	"io"
+	"net/http"
+)
+
+// Binary answers with bytes that no other form exists of, as write writes them: in constant memory, for as long as the reader takes
+// some every now and then. An error of write breaks the answer off once it has begun.
+func (c *Call) Binary(write func(w io.Writer) error) error {
+	return write(&binary{call: c})
+}
+
+// binary begins the answer with the first bytes.
+type binary struct {
+	call  *Call
+	begun bool
+}
+
+func (b *binary) Write(p []byte) (int, error) {
+	if err := b.call.limitWrite(); err != nil {
+		return 0, err
+	}
+	if !b.begun {
+		b.begun = true
+		b.call.W.Header()["Content-Type"] = []string{"application/octet-stream"}
+		b.call.W.WriteHeader(http.StatusOK)
+	}
+	n, err := b.call.W.Write(p)
+	return n, gone(err)
+}

@@ -1,0 +1,79 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"quorate/cmd/quorate/datadir"
+	"quorate/raftstore/backup"
+)
+
+// standard is the file name that stands for standard input or output.
+const standard = "-"
+
+func newBackup(p *Process) *cobra.Command {
+	var a access
+	cmd := &cobra.Command{
+		Use: "backup FILE", Short: "Write the whole state to a file (- for standard output), online, from any node", Args: arguments(1, 1),
+		Long: "Write the whole state to a file, or to standard output for -. Any node of a cluster with a quorum can be asked; writes go on\n" +
+			"meanwhile, and every write acknowledged before the command began is in it. The file is complete and verified, or it is not there.\n" +
+			"It holds all objects, Secrets in clear text, and no key: keep a copy of the cluster's key (DATA/cluster.key) apart from it,\n" +
+			"without which the tokens, certificates and kubeconfigs of the old cluster are not good for one that quorate restore makes.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, err := a.backup(cmd.Context(), p, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(p.Stderr, "backed up %d objects, version %d, to %s; it holds no key: keep the cluster's key as well\n", h.Objects, h.Index, args[0])
+			return err
+		},
+	}
+	a.register(p, cmd.Flags())
+	cmd.Flags().Lookup("timeout").Usage = "longest time to wait for the beginning, and for more"
+	return cmd
+}
+
+func (a *access) backup(ctx context.Context, p *Process, file string) (h backup.Header, err error) {
+	client, err := a.client()
+	if err != nil {
+		return h, err
+	}
+	defer client.Close()
+	err = client.Backup(ctx, a.timeout, func(from io.Reader) error {
+		if file == standard {
+			h, err = backup.Verify(io.TeeReader(from, p.Stdout))
+			return incomplete(err)
+		}
+		h, err = writeBackup(from, file)
+		return err
+	})
+	return h, err
+}
+
+// writeBackup gives the file its name when it is on the disk, read back and found whole.
+func writeBackup(from io.Reader, file string) (h backup.Header, err error) {
+	err = datadir.WriteStream(file, 0o600, func(f *os.File) error {
+		if _, err := io.Copy(f, from); err != nil {
+			return err
+		}
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		h, err = backup.Verify(f)
+		return incomplete(err)
+	})
+	return h, err
+}
+
+// incomplete says of a damaged backup that was just taken what to do.
+func incomplete(err error) error {
+	if bad, ok := errors.AsType[*backup.Damaged](err); ok {
+		return fmt.Errorf("the backup that came %w: take it again", bad)
+	}
+	return err
+}

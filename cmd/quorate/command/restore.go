@@ -1,0 +1,109 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"quorate/cmd/quorate/datadir"
+	"quorate/cmd/quorate/settings"
+	"quorate/raftstore/backup"
+	"quorate/raftstore/offline"
+)
+
+// founding holds the flags of commands that make a data directory the first of a new cluster.
+type founding struct {
+	dataDir string
+	gap     uint64
+}
+
+func (f *founding) register(p *Process, flags *pflag.FlagSet) {
+	flags.StringVar(&f.dataDir, "data-dir", defaultDataDir(p), "data directory of the node")
+	flags.Uint64Var(&f.gap, "version-gap", offline.DefaultGap,
+		"how much all versions are raised: more than the number of writes that are lost")
+}
+
+func newRestore(p *Process) *cobra.Command {
+	var f founding
+	var name string
+	cmd := &cobra.Command{
+		Use: "restore FILE", Short: "Make the data directory of a new cluster's first node from a backup (- for standard input)", Args: arguments(1, 1),
+		Long: "Make the data directory of a new cluster's first node from a backup, offline. Start that node with quorate serve, without --join;\n" +
+			"others join it with empty data directories. Give it a copy of the old cluster's key (--cluster-key-file) for the old tokens,\n" +
+			"certificates and kubeconfigs to stay good.\n" +
+			"It is a new cluster with an id of its own: stop what is left of the old one. All versions are raised by --version-gap, so that none\n" +
+			"goes back below one that a client has seen: watches and continue tokens of before get 410, and clients list anew.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := settings.CheckName(name); err != nil {
+				return usageError{err}
+			}
+			return f.restore(p, args[0], name)
+		},
+	}
+	f.register(p, cmd.Flags())
+	cmd.Flags().StringVar(&name, "name", hostName(), "name of the node (default: the host name)")
+	return cmd
+}
+
+func (f *founding) restore(p *Process, file, name string) error {
+	header, cluster, err := readBackup(file)
+	if err != nil {
+		return err
+	}
+	dir, err := datadir.Claim(f.dataDir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := dir.Vacant(); err != nil {
+		return err
+	}
+	cluster.Name, cluster.PeerAddr, cluster.Gap = name, settings.DefaultPeerAddr, f.gap
+	made, err := offline.Found(f.dataDir, cluster)
+	if err != nil {
+		return fmt.Errorf("restore into %s: %w", f.dataDir, err)
+	}
+	if err := dir.BindNode(name); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.Stdout, "restored %d objects, version %d of cluster %s as of %s\n",
+		made.Objects, header.Index, header.ClusterID, header.Time.UTC().Format(time.RFC3339))
+	fmt.Fprintf(p.Stdout, "new cluster %s, whose versions begin with %d (raised by %d)\n", made.ClusterID, made.Index, f.gap)
+	_, err = fmt.Fprintf(p.Stdout, "start it: quorate serve --name %s --data-dir %s%s\n", name, f.dataDir, f.keyHint())
+	return err
+}
+
+// keyHint names the flag that is wanted unless the key is there.
+func (f *founding) keyHint() string {
+	if _, err := os.Stat(filepath.Join(f.dataDir, datadir.KeyFile)); err == nil {
+		return ""
+	}
+	return " --cluster-key-file FILE (a copy of the old key, or leave it out for a new one)"
+}
+
+// readBackup reads all of a backup, and finds it whole, before anything is made of it.
+func readBackup(file string) (backup.Header, offline.Cluster, error) {
+	from := io.Reader(os.Stdin)
+	if file != standard {
+		f, err := os.Open(file)
+		if err != nil {
+			return backup.Header{}, offline.Cluster{}, fmt.Errorf("the backup cannot be read: %w", err)
+		}
+		defer f.Close() // only read
+		from = f
+	}
+	header, root, err := backup.Read(from)
+	if bad, ok := errors.AsType[*backup.Damaged](err); ok {
+		return header, offline.Cluster{}, fmt.Errorf("%s %w; nothing was changed", file, bad)
+	}
+	if err != nil {
+		return header, offline.Cluster{}, fmt.Errorf("%s: %w", file, err)
+	}
+	return header, offline.Cluster{Root: root}, nil
+}

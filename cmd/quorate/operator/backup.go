@@ -1,0 +1,49 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// errSilent is why a transfer was given up.
+var errSilent = errors.New("nothing came for too long")
+
+// Backup reads a backup of the whole state from the asked node. It takes as long as it takes; patience bounds each wait for more.
+// What is read is whole only if package backup finds it so.
+func (c *Client) Backup(ctx context.Context, patience time.Duration, read func(io.Reader) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silence := time.AfterFunc(patience, func() { cancel(errSilent) })
+	defer silence.Stop()
+	resp, err := c.send(ctx, http.MethodGet, "/cluster/v1/backup")
+	if err != nil {
+		return c.silent(ctx, err)
+	}
+	defer resp.Body.Close()
+	from := reader(func(p []byte) (int, error) {
+		silence.Reset(patience)
+		n, err := resp.Body.Read(p)
+		if err != nil && !errors.Is(err, io.EOF) {
+			err = c.silent(ctx, fmt.Errorf("%s broke the backup off: %w", c.server, err))
+		}
+		return n, err
+	})
+	return read(from)
+}
+
+// silent says when an error comes of a wait that was given up.
+func (c *Client) silent(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errSilent) {
+		return c.unreachable(context.DeadlineExceeded)
+	}
+	return err
+}
+
+// reader is an io.Reader made of its one method.
+type reader func(p []byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }
