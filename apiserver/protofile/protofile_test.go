@@ -86,6 +86,8 @@ func readsObject(t *testing.T, messages map[string]protoreflect.MessageDescripto
 	name := strings.ToLower(k.Kind)
 	if k.Kind == "ClusterRoleBinding" {
 		name += map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]
+	} else if k.Converts() {
+		name += "." + k.Version
 	}
 	golden := filepath.Join("..", "schema", "testdata", "golden", "full", name)
 	raw, err := os.ReadFile(golden + ".pb")

@@ -20,11 +20,7 @@ func autoscalerHooks() schema.Hooks {
 
 // cpuMetric: without metrics, replicas follow the use of cpu (M20).
 func cpuMetric(_ *schema.Context, m *schema.Value) {
-	metric := m.Make("metrics").Append()
-	metric.Make("type").SetStr("Resource")
-	resource := metric.Make("resource")
-	resource.Make("name").SetStr("cpu")
-	resource.Make("targetAverageUtilization").SetInt(80)
+	addCPU(m.Make("metrics")).Make("targetAverageUtilization").SetInt(80)
 }
 
 func maxReplicasNotBelowMin(c *schema.Context, v *schema.Value) {

@@ -44,6 +44,7 @@ func rowFamilies() []family {
 		{"DaemonSet", daemonSetRows()}, {"StatefulSet", statefulSetRows()}, {"CronJob", cronJobRows()},
 		{"Network", networkRows()}, {"Image", imageRows()}, {"Signature", signatureRows()}, {"OAuthClient", oauthClientRows()},
 		{"ThirdParty", thirdPartyRows()}, {"Review", reviewRows()},
+		{"Autoscaler v1", oldAutoscalerRows()},
 		{"Secret", secretRows()}, {"Lease", leaseRows()}, {"Service", serviceRows()},
 	}
 }
@@ -59,6 +60,7 @@ func routes() map[string][2]string {
 		"daemonsets":          {"/apis/apps/v1beta2", "daemonsets"},
 		"statefulsets":        {"/apis/apps/v1beta2", "statefulsets"},
 		"cronjobs":            {"/apis/batch/v1beta1", "cronjobs"},
+		"oldautoscalers":      {"/apis/autoscaling/v1", "horizontalpodautoscalers"},
 		"autoscalers":         {"/apis/autoscaling/v2beta1", "horizontalpodautoscalers"},
 		"clusterroles":        {"/apis/rbac.authorization.platform.io/v1beta1", "clusterroles"},
 		"roles":               {"/apis/rbac.authorization.platform.io/v1", "roles"},

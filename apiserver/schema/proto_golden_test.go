@@ -18,7 +18,10 @@ var fullObjects = filepath.Join("testdata", "golden", "full")
 func goldenName(k *schema.Kind) string {
 	name := strings.ToLower(k.Kind)
 	if k.Kind == "ClusterRoleBinding" {
-		name += map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]
+		return name + map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]
+	}
+	if k.Converts() {
+		return name + "." + k.Version
 	}
 	return name
 }

@@ -41,6 +41,8 @@ func TestProtobufOfStored_B20(t *testing.T) {
 			name := strings.ToLower(k.Kind)
 			if k.Kind == "ClusterRoleBinding" {
 				name += map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]
+			} else if k.converts {
+				name += "." + k.Version
 			}
 			text, err := os.ReadFile(filepath.Join("testdata", "golden", "full", name+".json"))
 			if err != nil {

@@ -88,6 +88,8 @@ func TestGolden(t *testing.T) {
 		name := strings.ToLower(k.Kind)
 		if k.Kind == "ClusterRoleBinding" {
 			name += map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]
+		} else if k.Converts() {
+			name += "." + k.Version
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

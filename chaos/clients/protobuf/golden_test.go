@@ -15,6 +15,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	appsv1beta2 "k8s.io/api/apps/v1beta2"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	batchv1beta1 "k8s.io/api/batch/v1beta1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -35,24 +36,26 @@ type stock interface {
 // subjects are the kinds that client-go still has in our versions, by the names of their golden files. autoscaling/v2beta1 and the
 // kinds of other vendors it does not have.
 var subjects = map[string]func() stock{
-	"pod":                     func() stock { return &corev1.Pod{} },
-	"configmap":               func() stock { return &corev1.ConfigMap{} },
-	"node":                    func() stock { return &corev1.Node{} },
-	"namespace":               func() stock { return &corev1.Namespace{} },
-	"endpoints":               func() stock { return &corev1.Endpoints{} },
-	"event":                   func() stock { return &corev1.Event{} },
-	"persistentvolume":        func() stock { return &corev1.PersistentVolume{} },
-	"statefulset":             func() stock { return &appsv1beta2.StatefulSet{} },
-	"daemonset":               func() stock { return &appsv1beta2.DaemonSet{} },
-	"cronjob":                 func() stock { return &batchv1beta1.CronJob{} },
-	"role":                    func() stock { return &rbacv1.Role{} },
-	"lease":                   func() stock { return &coordinationv1.Lease{} },
-	"secret":                  func() stock { return &corev1.Secret{} },
-	"service":                 func() stock { return &corev1.Service{} },
-	"serviceaccount":          func() stock { return &corev1.ServiceAccount{} },
-	"rolebinding":             func() stock { return &rbacv1.RoleBinding{} },
-	"clusterrole":             func() stock { return &rbacv1beta1.ClusterRole{} },
-	"clusterrolebinding.rbac": func() stock { return &rbacv1.ClusterRoleBinding{} },
+	"pod":                        func() stock { return &corev1.Pod{} },
+	"configmap":                  func() stock { return &corev1.ConfigMap{} },
+	"node":                       func() stock { return &corev1.Node{} },
+	"namespace":                  func() stock { return &corev1.Namespace{} },
+	"endpoints":                  func() stock { return &corev1.Endpoints{} },
+	"event":                      func() stock { return &corev1.Event{} },
+	"persistentvolume":           func() stock { return &corev1.PersistentVolume{} },
+	"statefulset":                func() stock { return &appsv1beta2.StatefulSet{} },
+	"daemonset":                  func() stock { return &appsv1beta2.DaemonSet{} },
+	"cronjob":                    func() stock { return &batchv1beta1.CronJob{} },
+	"role":                       func() stock { return &rbacv1.Role{} },
+	"horizontalpodautoscaler.v1": func() stock { return &autoscalingv1.HorizontalPodAutoscaler{} },
+	"scale":                      func() stock { return &autoscalingv1.Scale{} },
+	"lease":                      func() stock { return &coordinationv1.Lease{} },
+	"secret":                     func() stock { return &corev1.Secret{} },
+	"service":                    func() stock { return &corev1.Service{} },
+	"serviceaccount":             func() stock { return &corev1.ServiceAccount{} },
+	"rolebinding":                func() stock { return &rbacv1.RoleBinding{} },
+	"clusterrole":                func() stock { return &rbacv1beta1.ClusterRole{} },
+	"clusterrolebinding.rbac":    func() stock { return &rbacv1.ClusterRoleBinding{} },
 }
 
 // versions are the types of other versions of the same kinds, which share their golden files.
