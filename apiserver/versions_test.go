@@ -126,3 +126,47 @@ func TestVersions(t *testing.T) {
 		s.Eventually("the namespace goes", func() bool { return s.Do("GET", "/api/v1/namespaces/owners", "").Code == 404 })
 	})
 }
+
+// TestConvertedVersions takes an object through a version of its kind that has another form: it is converted wherever it is shown.
+func TestConvertedVersions(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	namespace(t, s, "n")
+	const path, old = "/apis/autoscaling/v2beta1/namespaces/n/horizontalpodautoscalers", "/apis/autoscaling/v1/namespaces/n/horizontalpodautoscalers"
+	spec := func(target string) string {
+		return `{"metadata":{"name":"m"},"spec":{"scaleTargetRef":{"kind":"StatefulSet","name":"w"},"maxReplicas":3` + target + `}}`
+	}
+	after := version(t, s.Do("GET", path, "").Body)
+	made := s.Do("POST", old, spec(`,"targetCPUUtilizationPercentage":50`))
+	check(t, made, want{code: 200, body: []string{`"apiVersion":"autoscaling/v1"`, `"targetCPUUtilizationPercentage":50`}})
+	check(t, s.Do("GET", path+"/m", ""), want{code: 200, body: []string{
+		`"apiVersion":"autoscaling/v2beta1"`, `"metrics":[{"type":"Resource","resource":{"name":"cpu","targetAverageUtilization":50}}]`}})
+	pods := spec(`,"metrics":[{"type":"Pods","pods":{"metricName":"p","targetAverageValue":"1"}}]`)
+	check(t, s.Do("PUT", path+"/m", pods), want{code: 200})
+	annotation := `"autoscaling.alpha.kubernetes.io/metrics":"[{\"type\":\"Pods\"`
+	check(t, s.Do("GET", old+"/m", ""), want{code: 200, body: []string{annotation}})
+	check(t, s.Do("GET", old, ""), want{code: 200, body: []string{annotation, `"apiVersion":"autoscaling/v1"`}})
+	check(t, s.Do("GET", old+"?pretty=true", ""), want{code: 200})
+	check(t, s.Do("GET", old, "", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io"), want{code: 200, body: []string{`"cells":["m","StatefulSet/w","<none>"`}})
+	for _, kind := range []string{"merge-patch", "strategic-merge-patch"} {
+		check(t, s.Do("PATCH", old+"/m", `{"spec":{"targetCPUUtilizationPercentage":60}}`, "Content-Type: application/"+kind+"+json"),
+			want{code: 200, body: []string{annotation, `"targetCPUUtilizationPercentage":60`}})
+	}
+	check(t, s.Do("GET", path+"/m", ""), want{code: 200, body: []string{`"targetAverageUtilization":60`, `"targetAverageValue":"1"`}})
+
+	check(t, s.Do("PUT", old+"/m/status", `{"metadata":{"name":"m"},"status":{"currentReplicas":2,"currentCPUUtilizationPercentage":7}}`), want{code: 200, body: []string{annotation}})
+	check(t, s.Do("GET", path+"/m", ""), want{code: 200, body: []string{`"currentReplicas":2`, `"currentAverageUtilization":7`, `"targetAverageUtilization":60`}})
+
+	fresh, resumed := open(t, s, old+"?watch=1&resourceVersion=0"), open(t, s, old+"?watch=1&resourceVersion="+after)
+	if got := fresh.want("ADDED m"); got != s.Do("GET", old+"/m", "").Body {
+		t.Errorf("watched %s", got)
+	}
+	if got := resumed.want("ADDED m"); got != made.Body {
+		t.Errorf("watched %s, created %s", got, made.Body)
+	}
+	resumed.want("MODIFIED m", "MODIFIED m", "MODIFIED m")
+	check(t, s.Do("DELETE", old+"/m", ""), want{code: 200})
+	if got := resumed.want("DELETED m"); field(t, got, "apiVersion") != "autoscaling/v1" {
+		t.Errorf("watched %s", got)
+	}
+}
