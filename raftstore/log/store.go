@@ -131,6 +131,9 @@ func (s *Store) Close() error {
 	s.metrics.unregister()
 	s.cache.clear()
 	err := guard(s.cfg.Path, func() error {
+		if s.db.IsReadOnly() {
+			return nil
+		}
 		s.db.NoFreelistSync = false
 		return s.db.Update(func(*bbolt.Tx) error { return nil })
 	})

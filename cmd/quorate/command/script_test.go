@@ -151,3 +151,21 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), content, 0o600))
 }
+
+// flip PATTERN changes one byte in the middle of each file that matches.
+func flip(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: flip PATTERN")
+	}
+	files, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(files) == 0 {
+		ts.Fatalf("no file matches %s", args[0])
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		ts.Check(err)
+		content[len(content)/2] ^= 1
+		ts.Check(os.WriteFile(file, content, 0o600))
+	}
+}

@@ -1,0 +1,124 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"quorate/cmd/quorate/datadir"
+	"quorate/raftstore/offline"
+)
+
+// inspection is a data directory as `quorate inspect` shows it.
+type inspection struct {
+	DataDir string `json:"dataDir"`
+	Name    string `json:"name,omitempty"`
+	NodeID  string `json:"nodeID,omitempty"`
+	*offline.Report
+}
+
+func newInspect(p *Process) *cobra.Command {
+	var output string
+	var entries int
+	cmd := &cobra.Command{
+		Use: "inspect DATA", Short: "Tell what the data directory of a node that does not run holds, and whether it is whole", Args: arguments(1, 1),
+		Long: "Tell what a data directory holds, offline: whose it is, its cluster and members, term and vote, log, snapshots, state, and the last\n" +
+			"entries of the log (never what is in an object). Nothing is changed. All of it is read and checked against its checksums: the exit\n" +
+			"code is 1 where something is damaged, and the report goes as far as the damage.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			if output != "text" && output != "json" {
+				return usageError{fmt.Errorf("--output %q: want text or json", output)}
+			}
+			found, err := inspect(args[0], entries)
+			if err != nil {
+				return err
+			}
+			if output == "json" {
+				err = printJSON(p.Stdout, found)
+			} else {
+				err = found.print(p.Stdout)
+			}
+			if err == nil && len(found.Problems) > 0 {
+				err = fmt.Errorf("%s is damaged: %s", args[0], found.Problems[0])
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cmd.Flags().IntVar(&entries, "entries", 0, "how many of the log's last entries to show")
+	return cmd
+}
+
+func inspect(path string, entries int) (*inspection, error) {
+	dir, err := datadir.Peek(path)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	found := &inspection{DataDir: path}
+	name, id, damaged := dir.Node()
+	found.Name, found.NodeID = name, id
+	if found.Report, err = offline.Inspect(path, entries); err != nil {
+		return nil, err
+	}
+	if damaged != nil {
+		found.Problems = append([]string{damaged.Error()}, found.Problems...)
+	}
+	return found, nil
+}
+
+func (f *inspection) print(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintf(t, "node\t%s\t%s\n", orNone(f.Name), f.NodeID)
+	fmt.Fprintf(t, "cluster\t%s\n", orNone(f.ClusterID))
+	for _, m := range f.Members {
+		role := "nonvoter"
+		if m.Voter {
+			role = "voter"
+		}
+		fmt.Fprintf(t, "member\t%s\t%s\t%s\n", m.Name, m.PeerAddr, role)
+	}
+	fmt.Fprintf(t, "term\t%d\n", f.Term)
+	if f.Vote != nil {
+		fmt.Fprintf(t, "vote\t%s\tin term %d\n", f.Vote.For, f.Vote.Term)
+	}
+	fmt.Fprintf(t, "log\t%d to %d\t%d bytes\n", f.Log.First, f.Log.Last, f.Log.Bytes)
+	for _, s := range f.Snapshots {
+		fmt.Fprintf(t, "snapshot\t%s\tindex %d, term %d, %d bytes: %s\n", s.ID, s.Index, s.Term, s.Bytes, whole(s.Damage == ""))
+	}
+	fmt.Fprintf(t, "state\t%d objects\tafter entry %d, %d bytes in memory, checksum %s\n", f.State.Objects, f.State.Index, f.State.Bytes, f.State.Checksum)
+	for _, r := range f.State.Resources {
+		fmt.Fprintf(t, "objects\t%s\t%d, %d bytes\n", r.Name, r.Objects, r.Bytes)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, e := range f.Entries { // in columns of their own
+		at := "-"
+		if !e.Time.IsZero() {
+			at = e.Time.UTC().Format(time.RFC3339)
+		}
+		fmt.Fprintf(t, "entry\t%d\tterm %d\t%s\t%d bytes\t%s\n", e.Index, e.Term, at, e.Bytes, e.What)
+	}
+	for _, problem := range f.Problems {
+		fmt.Fprintf(t, "problem\t%s\n", problem)
+	}
+	return t.Flush()
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func whole(is bool) string {
+	if is {
+		return "whole"
+	}
+	return "damaged"
+}

@@ -1,0 +1,50 @@
+package log
+
+import (
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+)
+
+// OpenReadOnly opens a log file to look at it: nothing in it changes, and writing to the Store fails. The file must be there. Damage to its
+// structure is an error, as for Open.
+func OpenReadOnly(cfg Config) (*Store, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := inspect(cfg); err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	db, err := openBolt(cfg.Path, cfg, bbolt.Options{ReadOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	s := &Store{cfg: cfg, logger: cfg.Logger.With("component", "raftstore/log"), cache: newCache(cfg.CacheEntries, cfg.CacheBytes), db: db}
+	if err := s.look(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open log: %w", err), db.Close())
+	}
+	if s.metrics, err = newMetrics(cfg.Registerer, s); err != nil {
+		return nil, errors.Join(fmt.Errorf("register metrics of log: %w", err), db.Close())
+	}
+	s.watch = newWatchdog(cfg.StallLimit, s.stalled)
+	return s, nil
+}
+
+// look finds out what the file holds.
+func (s *Store) look() error {
+	var found span
+	err := guard(s.cfg.Path, func() error {
+		return s.db.View(func(tx *bbolt.Tx) (err error) {
+			logs := tx.Bucket(logsBucket())
+			if logs == nil || tx.Bucket(confBucket()) == nil {
+				return &Corrupt{Path: s.cfg.Path, Reason: "has never been a log"}
+			}
+			found, err = s.spanOf(logs)
+			return err
+		})
+	})
+	s.span.Store(&found)
+	return err
+}

@@ -1,0 +1,88 @@
+package offline
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/fsm"
+	"quorate/raftstore/log"
+	"quorate/raftstore/snapshot"
+	"quorate/raftstore/state"
+)
+
+// past is all that a Raft folder knows: the newest snapshot that is whole, and what the log has after it.
+type past struct {
+	tree        *state.Tree
+	index, term uint64 // of the last entry, or of the snapshot
+	members     raft.Configuration
+}
+
+// recall reads the past. What it has read up to the damage is returned with the error.
+func recall(archive *snapshot.Archive, snapshots []snapshot.Examined, entries *log.Store) (*past, error) {
+	p := &past{tree: state.NewTree()}
+	if err := p.restore(archive, snapshots); err != nil {
+		return p, err
+	}
+	first, err := entries.FirstIndex()
+	if err != nil {
+		return p, err
+	}
+	last, err := entries.LastIndex()
+	if err != nil {
+		return p, err
+	}
+	if first > p.index+1 {
+		return p, fmt.Errorf("entries %d to %d are missing: the log begins with %d, and no whole snapshot reaches it", p.index+1, first-1, first)
+	}
+	for p.index < last {
+		var entry raft.Log
+		if err := entries.GetLog(p.index+1, &entry); err != nil {
+			return p, err
+		}
+		if err := p.apply(&entry); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// restore takes the newest snapshot that is whole.
+func (p *past) restore(archive *snapshot.Archive, snapshots []snapshot.Examined) error {
+	for _, s := range snapshots {
+		if s.Damage != nil {
+			continue
+		}
+		content, err := archive.Open(s.ID)
+		if err != nil {
+			return err
+		}
+		tree, err := fsm.ReadSnapshot(content)
+		if err := errors.Join(err, content.Close()); err != nil {
+			return fmt.Errorf("snapshot %s: %w", s.ID, err)
+		}
+		p.tree, p.index, p.term, p.members = tree, s.Index, s.Term, s.Members
+		return nil
+	}
+	return nil
+}
+
+// apply applies one entry, whether it was committed or not: nobody is left to tell.
+func (p *past) apply(entry *raft.Log) error {
+	switch entry.Type {
+	case raft.LogCommand:
+		if err := fsm.Check(entry.Data); err != nil {
+			return fmt.Errorf("log entry %d: %w", entry.Index, err)
+		}
+		fsm.Apply(p.tree, entry.Index, entry.Data)
+		p.tree.Stamp(entry.AppendedAt)
+	case raft.LogConfiguration:
+		p.members = raft.DecodeConfiguration(entry.Data)
+		p.tree.Advance(entry.Index)
+	default:
+		p.tree.Advance(entry.Index)
+	}
+	p.index, p.term = entry.Index, entry.Term
+	return nil
+}
