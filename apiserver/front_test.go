@@ -83,13 +83,13 @@ func TestDiscovery(t *testing.T) {
 	}{
 		{"I26 paths", "GET", "/", want{code: 200, body: []string{`{"paths":["/api","/api/v1","/apis",`, `"/version"]}`}}},
 		{"L1", "GET", "/api", want{code: 200, body: []string{`{"kind":"APIVersions","versions":["v1"],"serverAddressByClientCIDRs":[{"clientCIDR":"0.0.0.0/0","serverAddress":"api.example:6443"}]}`}}},
-		{"L2", "GET", "/apis", want{code: 200, body: []string{`{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps","versions":[{"groupVersion":"apps/v1beta2","version":"v1beta2"}],"preferredVersion":{"groupVersion":"apps/v1beta2","version":"v1beta2"}}`}}},
+		{"L2", "GET", "/apis", want{code: 200, body: []string{`{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"apps","versions":[{"groupVersion":"apps/v1beta2","version":"v1beta2"}`, `"preferredVersion":{"groupVersion":"apps/v1beta2","version":"v1beta2"}}`}}},
 		{"L3", "GET", "/apis/batch", want{code: 200, body: []string{`{"kind":"APIGroup","apiVersion":"v1","name":"batch"`}}},
 		{"L3 unknown group", "GET", "/apis/nope", want{404, "NotFound", "", nil}},
 		{"L4 L5", "GET", "/api/v1", want{code: 200, body: []string{`{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"v1","resources":[{"name":"configmaps","singularName":"configmap","namespaced":true,"kind":"ConfigMap","verbs":["create","delete","deletecollection","get","list","patch","update","watch"],"shortNames":["cm"],"storageVersionHash":`}}},
 		{"L6", "GET", "/oapi/v1", want{code: 200, body: []string{`"groupVersion":"v1","resources":[{"name":"clusterrolebindings","singularName":"clusterrolebinding","namespaced":false,"kind":"ClusterRoleBinding","verbs":["create","delete","get","list","patch","update"],"storageVersionHash":`, `"hostsubnets"`}}},
 		{"L7 preferred", "GET", "/apis/rbac.authorization.platform.io", want{code: 200, body: []string{`"preferredVersion":{"groupVersion":"rbac.authorization.platform.io/v1","version":"v1"}`}}},
-		{"L18", "GET", "/openapi/v2", want{404, "NotFound", "", nil}},
+		{"L18", "GET", "/openapi/v2", want{code: 200, body: []string{`"swagger":"2.0"`}}},
 		{"L21", "POST", "/api", want{405, "MethodNotAllowed", "", nil}},
 		{"L15", "GET", "/openapi/v3", want{code: 200, body: []string{`"api/v1":{"serverRelativeURL":"/openapi/v3/api/v1?hash=`}}},
 	} {

@@ -145,8 +145,11 @@ var discoveryRows = []row{
 		}
 	}},
 	{"L18", func(t *testing.T, s *testserver.Server) {
-		const accept = "Accept: application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-		expect(t, s.Do("GET", "/openapi/v2", "", accept), 404, "NotFound")
+		a := s.Do("GET", "/openapi/v2", "", "Accept: application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
+		if ok(t, a); a.Header.Get("Content-Type") != "application/com.github.proto-openapi.spec.v2.v1.0+protobuf" {
+			t.Errorf("Content-Type %s", a.Header.Get("Content-Type"))
+		}
+		want(t, ok(t, s.Do("GET", "/openapi/v2", "")), "swagger", "2.0")
 	}},
 	{"L19", func(t *testing.T, s *testserver.Server) {
 		if metrics := ok(t, s.Do("GET", "/metrics", "")); !strings.Contains(metrics, "# TYPE quorate_apiserver_requests_total counter") {
@@ -217,10 +220,13 @@ func checkOpenAPI(t *testing.T, document string, k kindOf) {
 	patch := get(t, document, "paths."+strings.ReplaceAll(path, ".", `\.`)+".patch")
 	const gvk = "x-kubernetes-group-version-kind"
 	want(t, patch, "x-kubernetes-action", "patch", gvk+".group", k.group(), gvk+".version", version, gvk+".kind", k.realKind())
-	for _, parameter := range []string{"fieldValidation", "dryRun"} {
-		if !strings.Contains(get(t, patch, "parameters"), `{"in":"query","name":"`+parameter+`"`) {
-			t.Errorf("%s: no parameter %s", path, parameter)
-		}
+	var parameters []string
+	for i := 0; value(t, patch, fmt.Sprintf("parameters.%d", i)) != nil; i++ {
+		at := fmt.Sprintf("parameters.%d.", i)
+		parameters = append(parameters, get(t, patch, at+"in")+" "+get(t, patch, at+"name"))
+	}
+	if !slices.Contains(parameters, "query fieldValidation") || !slices.Contains(parameters, "query dryRun") {
+		t.Errorf("%s: parameters %q", path, parameters)
 	}
 	components, isObject := value(t, document, "components.schemas").(map[string]any)
 	if !isObject {
@@ -237,7 +243,7 @@ func checkOpenAPI(t *testing.T, document string, k kindOf) {
 			t.Fatal(err)
 		}
 		want(t, string(text), "type", "object", "properties.kind.type", "string")
-		if meta := get(t, string(text), "properties.metadata.$ref"); components[strings.TrimPrefix(meta, "#/components/schemas/")] == nil {
+		if meta := get(t, string(text), "properties.metadata.allOf.0.$ref"); components[strings.TrimPrefix(meta, "#/components/schemas/")] == nil {
 			t.Errorf("%s: metadata is %q", k.kind, meta)
 		}
 		return

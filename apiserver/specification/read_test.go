@@ -40,7 +40,7 @@ var readRows = []row{
 		want(t, list, "kind", "ConfigMapList", "items", "[]")
 	}},
 	{"B4", func(t *testing.T, s *testserver.Server) {
-		for _, path := range []string{"/api/v1/what", "/api/v2/pods", "/apis/apps/v1/daemonsets", "/apis/what/v1/pods", "/oapi/v2/hostsubnets"} {
+		for _, path := range []string{"/api/v1/what", "/api/v2/pods", "/apis/apps/v9/daemonsets", "/apis/what/v1/pods", "/oapi/v2/hostsubnets"} {
 			expect(t, s.Do("GET", path, ""), 404, "NotFound", "the server could not find the requested resource")
 		}
 	}},
