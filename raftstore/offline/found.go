@@ -66,15 +66,25 @@ func Found(dataDir string, c Cluster) (Founded, error) {
 
 // write makes the folder aside. A crash leaves one that is begun anew.
 func (c Cluster) write(dir string) (made Founded, err error) {
-	if c.Gap == 0 || c.Gap > maxVersion || c.Root.Index() > maxVersion-c.Gap {
-		return made, fmt.Errorf("versions would go from %d to %d: want a gap that raises them, to less than 2^53", c.Root.Index(), c.Root.Index()+c.Gap)
+	if err := c.checkGap(); err != nil {
+		return made, err
 	}
 	if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700)); err != nil {
 		return made, err
 	}
 	fork := fsm.Fork{ClusterID: rand.Text(), Gap: c.Gap}
-	made = Founded{ClusterID: fork.ClusterID, Index: fork.Index(c.Root.Index()), Objects: c.Root.Len()}
-	return made, errors.Join(c.writeTerm(dir), c.writeSnapshot(dir, fork))
+	return c.founded(fork), errors.Join(c.writeTerm(dir), c.writeSnapshot(dir, fork))
+}
+
+func (c Cluster) checkGap() error {
+	if c.Gap == 0 || c.Gap > maxVersion || c.Root.Index() > maxVersion-c.Gap {
+		return fmt.Errorf("versions would go from %d to %d: want a gap that raises them, to less than 2^53", c.Root.Index(), c.Root.Index()+c.Gap)
+	}
+	return nil
+}
+
+func (c Cluster) founded(fork fsm.Fork) Founded {
+	return Founded{ClusterID: fork.ClusterID, Index: fork.Index(c.Root.Index()), Objects: c.Root.Len()}
 }
 
 // writeTerm begins the log, without an entry.

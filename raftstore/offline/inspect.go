@@ -13,7 +13,6 @@ import (
 	"quorate/raftstore"
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/log"
-	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
 )
 
@@ -80,18 +79,11 @@ type Resource struct {
 // error is that of a file that could not be read at all; damage is among the problems.
 func Inspect(dataDir string, entries int) (*Report, error) {
 	dir := filepath.Join(dataDir, raftstore.RaftDir)
-	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s holds no state: it has no folder %s", dataDir, raftstore.RaftDir)
-	}
-	r := &Report{Members: []Member{}, Snapshots: []Snapshot{}, State: State{Resources: []Resource{}}, Problems: []string{}}
-	archive, err := snapshot.NewArchive(dir)
+	archive, snapshots, err := examine(dir)
 	if err != nil {
 		return nil, err
 	}
-	snapshots, err := archive.Examine()
-	if err != nil {
-		return nil, err
-	}
+	r := &Report{Snapshots: []Snapshot{}, State: State{Resources: []Resource{}}, Problems: []string{}}
 	for _, s := range snapshots {
 		found := Snapshot{ID: s.ID, Index: s.Index, Term: s.Term, Bytes: s.Bytes}
 		if s.Damage != nil {
@@ -100,32 +92,20 @@ func Inspect(dataDir string, entries int) (*Report, error) {
 		}
 		r.Snapshots = append(r.Snapshots, found)
 	}
-	path := filepath.Join(dir, raftstore.LogFile)
-	if info, err := os.Stat(path); err == nil {
+	if info, err := os.Stat(filepath.Join(dir, raftstore.LogFile)); err == nil {
 		r.Log.Bytes = info.Size()
 	}
-	l, err := log.OpenReadOnly(log.Config{Path: path, Logger: silent()})
-	if err != nil {
-		return r, r.withoutLog(archive, snapshots, err)
-	}
-	r.stable(l)
-	r.newest(l, entries)
-	p, err := recall(archive, snapshots, l)
-	r.problem(err)
-	r.tell(p)
-	return r, l.Close()
-}
-
-// withoutLog tells what the snapshots alone say. Only another process that has the log is no damage.
-func (r *Report) withoutLog(archive *snapshot.Archive, snapshots []snapshot.Examined, err error) error {
-	if errors.Is(err, log.ErrLocked) {
-		return err
+	p, err := recallFrom(dir, archive, snapshots, func(l *log.Store) error {
+		r.stable(l)
+		r.newest(l, entries)
+		return nil
+	})
+	if errors.Is(err, log.ErrLocked) { // no damage
+		return nil, err
 	}
 	r.problem(err)
-	p := &past{tree: state.NewTree()}
-	r.problem(p.restore(archive, snapshots))
 	r.tell(p)
-	return nil
+	return r, nil
 }
 
 func (r *Report) problem(err error) {
@@ -178,9 +158,7 @@ func (r *Report) newest(l *log.Store, count int) {
 func (r *Report) tell(p *past) {
 	root := p.tree.Publish()
 	r.ClusterID = root.ClusterID()
-	for _, s := range p.members.Servers {
-		r.Members = append(r.Members, Member{Name: string(s.ID), PeerAddr: string(s.Address), Voter: s.Suffrage == raft.Voter})
-	}
+	r.Members = membersOf(p.members)
 	r.State.Index, r.State.Objects, r.State.Bytes = root.Index(), root.Len(), root.Bytes()
 	r.State.Checksum = fmt.Sprintf("%016x", fsm.Checksum(root))
 	root.Ascend("", "", func(o *state.Object) bool {

@@ -3,9 +3,11 @@ package offline
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/hashicorp/raft"
 
+	"quorate/raftstore"
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/log"
 	"quorate/raftstore/snapshot"
@@ -17,6 +19,18 @@ type past struct {
 	tree        *state.Tree
 	index, term uint64 // of the last entry, or of the snapshot
 	members     raft.Configuration
+}
+
+// recallFrom opens the log, hands it to look, and reads the past. Of a log that can't be read, the snapshots are all there is.
+func recallFrom(dir string, archive *snapshot.Archive, snapshots []snapshot.Examined, look func(*log.Store) error) (*past, error) {
+	l, err := log.OpenReadOnly(log.Config{Path: filepath.Join(dir, raftstore.LogFile), Logger: silent()})
+	if err != nil {
+		p := &past{tree: state.NewTree()}
+		return p, errors.Join(err, p.restore(archive, snapshots))
+	}
+	looked := look(l)
+	p, err := recall(archive, snapshots, l)
+	return p, errors.Join(err, looked, l.Close())
 }
 
 // recall reads the past. What it has read up to the damage is returned with the error.
