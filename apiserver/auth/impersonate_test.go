@@ -87,3 +87,23 @@ func TestReadImpersonationRefuses_J12(t *testing.T) {
 		}
 	}
 }
+
+// FuzzReadImpersonation: whatever is asked for is refused, or must be allowed piece by piece.
+func FuzzReadImpersonation(f *testing.F) {
+	f.Add("jane", "g", "u", "Scopes", "v")
+	f.Add("system:serviceaccount:n:s", "", "", "%2f", "")
+	f.Fuzz(func(t *testing.T, user, group, uid, key, value string) {
+		h := http.Header{"Impersonate-User": {user}, "Impersonate-Group": {group}, "Impersonate-Uid": {uid}, "Impersonate-Extra-" + key: {value}}
+		asked, err := auth.ReadImpersonation(h)
+		if err != nil {
+			return
+		}
+		want := 3 // the user, the group and the extra
+		if uid != "" {
+			want++
+		}
+		if asked.User.Name != user || len(asked.Needs) != want || asked.Needs[0].Name == "" || !slices.Contains(asked.User.Groups, group) {
+			t.Errorf("%+v", asked)
+		}
+	})
+}

@@ -176,6 +176,26 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
+// TestBeginsAnew: where the changes since the last index are not to be had, the next is made of the state.
+func TestBeginsAnew(t *testing.T) {
+	t.Parallel()
+	w := newForgetfulWorld(t, 1)
+	e, f := w.evaluator()
+	jane, ask := &auth.User{Name: "jane"}, in("a", "get core pods p")
+	for i := range 3 {
+		w.put("clusterroles", "", "reader", rulesJSON(t, ruleOf("get core pods")))
+		w.put("clusterrolebindings", "", "b", reader+","+toJane)
+		if err := f.advance(t.Context(), w.root); err != nil || !e.Allows(jane, ask) {
+			t.Fatalf("%d: %v", i, err)
+		}
+		w.drop("clusterrolebindings", "", "b")
+		w.put("clusterroles", "", "reader", rulesJSON(t, ruleOf("list core pods")))
+		if err := f.advance(t.Context(), w.root); err != nil || e.Allows(jane, ask) {
+			t.Fatalf("%d: %v", i, err)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	t.Parallel()
 	w := roles(t)

@@ -39,8 +39,11 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-func newWorld(t fataler) *world {
-	hub, err := history.New(history.Config{})
+func newWorld(t fataler) *world { return newForgetfulWorld(t, history.DefaultMaxBytes) }
+
+// newForgetfulWorld keeps so many bytes of history.
+func newForgetfulWorld(t fataler, bytes int64) *world {
+	hub, err := history.New(history.Config{MaxBytes: bytes})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
