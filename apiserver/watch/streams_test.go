@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/schema"
+	"quorate/apiserver/status"
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
 )
@@ -100,7 +101,8 @@ func TestDrainRefusesNewStreams(t *testing.T) {
 	if err := s.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Serve(t.Context(), &deaf{}, Options{Timeout: time.Hour}); err == nil {
-		t.Error("a stream began while draining")
+	err := s.Serve(t.Context(), &deaf{}, Options{Timeout: time.Hour})
+	if refused, ok := errors.AsType[*status.Error](err); !ok || refused.Status.Code != 429 || refused.Status.Details.RetryAfterSeconds != 1 {
+		t.Errorf("a stream while draining: %v", err)
 	}
 }
