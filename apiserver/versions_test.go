@@ -46,7 +46,8 @@ func TestVersions(t *testing.T) {
 		check(t, s.Do("POST", sets, statefulSet("m", "x")), want{409, "AlreadyExists", "", nil})
 		check(t, s.Do("PUT", newSets+"/m", old), want{400, "BadRequest", "the API version in the data (apps/v1beta2) does not match the expected API version (apps/v1)", nil})
 
-		list, newList := s.Do("GET", sets, "").Body, s.Do("GET", newSets, "").Body
+		exact := "?resourceVersionMatch=Exact&resourceVersion=" + version(t, old)
+		list, newList := s.Do("GET", sets+exact, "").Body, s.Do("GET", newSets+exact, "").Body
 		same(t, "list", newList, strings.Replace(as(newer, list), `{"selfLink":"`+sets+`"`, `{"selfLink":"`+newSets+`"`, 1))
 		pretty := s.Do("GET", newSets+"/m?pretty=true", "").Body
 		if !strings.Contains(pretty, `"apiVersion": "apps/v1",`) {

@@ -6,8 +6,9 @@ import (
 	"quorate/apiserver/schema"
 )
 
-// reservedDomain is where the groups of the platform's own kinds are and will be, so nothing made by users hides one (K11).
-const reservedDomain = "platform.io"
+// reservedDomains are where the groups of kinds are and will be that the platform has of its own, or that stock clients assume, so
+// nothing made by users hides one (K11).
+func reservedDomains() [2]string { return [2]string{"platform.io", "k8s.io"} }
 
 func thirdPartyHooks() schema.Hooks {
 	return schema.Hooks{
@@ -29,8 +30,11 @@ func thirdPartyName(c *schema.Context, _ *schema.Value) {
 	case name == "": // refused by its format
 	case !strings.Contains(group, "."):
 		c.Invalid(name, "must be at least three segments long: <kind>.<domain>.<tld>", "metadata", "name")
-	case group == reservedDomain || strings.HasSuffix(group, "."+reservedDomain):
-		c.Invalid(name, "the groups of "+reservedDomain+" are reserved", "metadata", "name")
+	}
+	for _, domain := range reservedDomains() {
+		if group == domain || strings.HasSuffix(group, "."+domain) {
+			c.Invalid(name, "the groups of "+domain+" are reserved", "metadata", "name")
+		}
 	}
 }
 

@@ -53,6 +53,10 @@ func catalog() []kindOf {
 		{"DaemonSet", "/apis/apps/v1beta2", "daemonsets", true, `"spec":{` + picks + `}`},
 		{"CronJob", "/apis/batch/v1beta1", "cronjobs", true, `"spec":{"schedule":"0 * * * *","jobTemplate":` + once + `}`},
 		{"StatefulSet", "/apis/apps/v1beta2", "statefulsets", true, `"spec":{"serviceName":"w",` + picks + `}`},
+		{"Lease", "/apis/coordination.k8s.io/v1", "leases", true, `"spec":{"holderIdentity":"h","renewTime":"2018-01-02T03:04:05.000006Z"}`},
+		{"Secret", "/api/v1", "secrets", true, `"data":{"k":"dg=="}`},
+		{"Service", "/api/v1", "services", true, `"spec":{"ports":[{"port":80}]}`},
+		{"ServiceAccount", "/api/v1", "serviceaccounts", true, `"automountServiceAccountToken":false`},
 	}
 }
 

@@ -106,8 +106,8 @@ var operationRows = []row{
 		expect(t, s.Do("DELETE", item("ConfigMap", ns, "both")+"?orphanDependents=true&propagationPolicy=Orphan", ""), 422, "Invalid")
 	}},
 	{"§9.5", func(t *testing.T, s *testserver.Server) {
-		for _, path := range []string{"/api/v2/pods", "/apis/apps/v1/statefulsets", "/apis/batch/v2alpha1/cronjobs", "/apis/v1/pods",
-			"/apis/rbac.authorization.platform.io/v1/clusterroles", "/oapi/v1/pods", "/api/v1/clusterrolebindings"} {
+		for _, path := range []string{"/api/v2/pods", "/apis/apps/v9/statefulsets", "/apis/batch/v2alpha1/cronjobs", "/apis/v1/pods",
+			"/apis/rbac.authorization.platform.io/v9/clusterroles", "/oapi/v1/pods", "/api/v1/clusterrolebindings"} {
 			expect(t, s.Do("GET", path, "", "Accept: application/json"), 404, "NotFound")
 		}
 	}},

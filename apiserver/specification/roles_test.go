@@ -180,7 +180,7 @@ func builtinRolesAllow(t *testing.T, s *testserver.Server) {
 			}
 		}
 		for _, k := range catalog() {
-			if !k.namespaced || k.kind == "Role" || k.kind == "RoleBinding" {
+			if !k.namespaced || k.kind == "Role" || k.kind == "RoleBinding" || k.kind == "Secret" {
 				continue
 			}
 			all := k.path("", u.ns)
