@@ -38,10 +38,10 @@ const resyncEvery = 20 * time.Second
 // typed ones prefer protobuf.
 func flavours() []flavour {
 	return []flavour{
-		{"typed", 34, func(config *rest.Config) (cache.SharedIndexInformer, error) { return typed(config, 0) }},
-		{"typed, with resync", 4, func(config *rest.Config) (cache.SharedIndexInformer, error) { return typed(config, resyncEvery) }},
+		{"typed", 38, func(config *rest.Config) (cache.SharedIndexInformer, error) { return typed(config, 0) }},
+		{"typed, with resync", 2, func(config *rest.Config) (cache.SharedIndexInformer, error) { return typed(config, resyncEvery) }},
 		{"typed, list and watch", 8, listing},
-		{"dynamic", 4, untyped},
+		{"dynamic", 2, untyped},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,8 +88,8 @@ func build(t *testing.T) string {
 	return binary
 }
 
-// logTail is how many of the last lines of a node's log are shown after a failure.
-const logTail = 20
+// logTail is how many of the last lines of a node's log are shown after a failure, those of requests left out.
+const logTail = 40
 
 func showLogs(t *testing.T, fleet *nodes.Processes) {
 	for _, node := range fleet.Nodes() {
@@ -97,7 +98,7 @@ func showLogs(t *testing.T, fleet *nodes.Processes) {
 			t.Log(err)
 			continue
 		}
-		lines := strings.Split(string(text), "\n")
+		lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return strings.Contains(line, "msg=request ") })
 		t.Logf("the end of %s's log:\n%s", node.Name, strings.Join(lines[max(0, len(lines)-logTail):], "\n"))
 	}
 }
