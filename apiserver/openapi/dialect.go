@@ -49,11 +49,9 @@ func (d dialect) quantity() object {
 
 // intOrString has no type in version 2, whose clients know only one to a schema.
 func (d dialect) intOrString() object {
-	out := object{
-		"format": "int-or-string", "x-kubernetes-int-or-string": true, "description": "A number or a text.",
-	}
+	out := object{"x-kubernetes-int-or-string": true, "description": "A number or a text."}
 	if d == version3 {
-		out["oneOf"] = []object{{"type": "integer"}, {"type": "string"}}
+		out["format"], out["oneOf"] = "int-or-string", []object{{"type": "integer"}, {"type": "string"}}
 	}
 	return out
 }

@@ -26,7 +26,7 @@ func (w *kindWriter) add(text string, operations ...*operation) {
 		if o.kind == nil {
 			o.kind = w.kind
 		}
-		o.id = w.unique(o.id)
+		o.id, o.tag = w.unique(o.id), tag(w.kind)
 		p.operations = append(p.operations, *o)
 	}
 	if len(p.operations) > 0 {
@@ -176,9 +176,7 @@ func (w *kindWriter) watch(op schema.Operations, action, scope, suffix string) *
 func (w *kindWriter) subresource(sub rest.Subresource) []*operation {
 	of := *w
 	if sub.Kind != w.kind {
-		contexts := w.schemas.contexts
 		of.object = w.schemas.kind(sub.Kind)
-		w.schemas.contexts = contexts
 	}
 	var operations []*operation
 	for _, verb := range sub.Verbs {

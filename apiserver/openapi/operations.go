@@ -12,7 +12,8 @@ type operation struct {
 	action  string // as clients know it, such as list or watchlist
 	id      string
 	about   string
-	kind    *schema.Kind // whose objects it is about
+	tag     string
+	kind    *schema.Kind // of the objects that it reads or writes
 	queries []string
 	takes   body
 	gives   body

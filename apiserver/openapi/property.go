@@ -36,7 +36,7 @@ func nullable(f *schema.Field) bool {
 	return f.Spec.Pointer
 }
 
-// addDefault adds what the server always sets an unset field to.
+// addDefault adds what the server always sets an unset field to. A default with members follows from theirs, and protobuf has none.
 func addDefault(to object, spec *schema.FieldSpec) error {
 	if spec.Default.IsZero() || spec.DefaultWhen != "" || spec.DefaultIf != "" {
 		return nil
@@ -44,6 +44,10 @@ func addDefault(to object, spec *schema.FieldSpec) error {
 	var value any
 	if err := spec.Default.Decode(&value); err != nil {
 		return err
+	}
+	switch value.(type) {
+	case map[string]any, []any:
+		return nil
 	}
 	to["default"] = value
 	return nil

@@ -36,7 +36,7 @@ func (b *builder) operation(o *operation) object {
 	out := object{
 		"operationId":                     o.id,
 		"description":                     o.about,
-		"tags":                            []string{tag(o.kind)},
+		"tags":                            []string{o.tag},
 		"x-kubernetes-action":             o.action,
 		"x-kubernetes-group-version-kind": groupVersionKind(o.kind),
 	}

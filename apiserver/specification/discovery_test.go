@@ -1,7 +1,6 @@
 package specification
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -127,30 +126,8 @@ var discoveryRows = []row{
 		}
 	}},
 	{"L13 L14", readiness},
-	{"L15", func(t *testing.T, s *testserver.Server) {
-		index := ok(t, s.Do("GET", "/openapi/v3", ""))
-		for _, k := range catalog() {
-			path := strings.TrimPrefix(k.prefix, "/")
-			url := get(t, index, "paths."+strings.ReplaceAll(path, ".", `\.`)+".serverRelativeURL")
-			if !strings.HasPrefix(url, "/openapi/v3/"+path+"?hash=") {
-				t.Fatalf("%s: %q", path, url)
-			}
-			want(t, ok(t, s.Do("GET", url, "")), "openapi", "3.0.0")
-		}
-		expect(t, s.Do("GET", "/openapi/v3/apis/none/v1", ""), 404, "NotFound")
-	}},
-	{"L16 L17 L39", func(t *testing.T, s *testserver.Server) {
-		for _, k := range catalog() {
-			checkOpenAPI(t, ok(t, s.Do("GET", "/openapi/v3"+k.prefix, "")), k)
-		}
-	}},
-	{"L18", func(t *testing.T, s *testserver.Server) {
-		a := s.Do("GET", "/openapi/v2", "", "Accept: application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
-		if ok(t, a); a.Header.Get("Content-Type") != "application/com.github.proto-openapi.spec.v2.v1.0+protobuf" {
-			t.Errorf("Content-Type %s", a.Header.Get("Content-Type"))
-		}
-		want(t, ok(t, s.Do("GET", "/openapi/v2", "")), "swagger", "2.0")
-	}},
+	{"L15 L16 L17 L39", openAPI3},
+	{"L18", openAPI2},
 	{"L19", func(t *testing.T, s *testserver.Server) {
 		if metrics := ok(t, s.Do("GET", "/metrics", "")); !strings.Contains(metrics, "# TYPE quorate_apiserver_requests_total counter") {
 			t.Errorf("no metrics: %.200s", metrics)
@@ -207,48 +184,6 @@ func resourceNamed(t *testing.T, list, name string) string {
 	}
 	t.Fatalf("no resource %s: %s", name, list)
 	return ""
-}
-
-// checkOpenAPI: what clients read of a kind's document (L16).
-func checkOpenAPI(t *testing.T, document string, k kindOf) {
-	t.Helper()
-	path := k.prefix + "/" + k.plural + "/{name}"
-	if k.namespaced {
-		path = k.prefix + "/namespaces/{namespace}/" + k.plural + "/{name}"
-	}
-	version := k.prefix[strings.LastIndex(k.prefix, "/")+1:]
-	patch := get(t, document, "paths."+strings.ReplaceAll(path, ".", `\.`)+".patch")
-	const gvk = "x-kubernetes-group-version-kind"
-	want(t, patch, "x-kubernetes-action", "patch", gvk+".group", k.group(), gvk+".version", version, gvk+".kind", k.realKind())
-	var parameters []string
-	for i := 0; value(t, patch, fmt.Sprintf("parameters.%d", i)) != nil; i++ {
-		at := fmt.Sprintf("parameters.%d.", i)
-		parameters = append(parameters, get(t, patch, at+"in")+" "+get(t, patch, at+"name"))
-	}
-	if !slices.Contains(parameters, "query fieldValidation") || !slices.Contains(parameters, "query dryRun") {
-		t.Errorf("%s: parameters %q", path, parameters)
-	}
-	components, isObject := value(t, document, "components.schemas").(map[string]any)
-	if !isObject {
-		t.Fatalf("no schemas: %.200s", document)
-	}
-	named := fmt.Sprintf("[map[group:%s kind:%s version:%s]]", k.group(), k.realKind(), version)
-	for _, component := range components {
-		component, isObject := component.(map[string]any)
-		if !isObject || fmt.Sprint(component[gvk]) != named {
-			continue
-		}
-		text, err := json.Marshal(component)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want(t, string(text), "type", "object", "properties.kind.type", "string")
-		if meta := get(t, string(text), "properties.metadata.allOf.0.$ref"); components[strings.TrimPrefix(meta, "#/components/schemas/")] == nil {
-			t.Errorf("%s: metadata is %q", k.kind, meta)
-		}
-		return
-	}
-	t.Errorf("%s: no component is %s", k.kind, named)
 }
 
 // readiness: L13, L14, on a server whose store says when it is ready.

@@ -1,0 +1,169 @@
+package reference
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/go-openapi/spec"
+	"github.com/go-openapi/strfmt"
+	"github.com/go-openapi/validate"
+)
+
+// judge says what is wrong with an object of the example's kind; nil when nothing is.
+type judge func(e *example, object any) error
+
+// judgesOf reads both versions.
+func judgesOf(t *testing.T, d *documents) map[string]judge {
+	t.Helper()
+	loaded := map[string]*openapi3.T{}
+	for path, text := range d.version3 {
+		loaded[path] = load3(t, text)
+	}
+	whole := load2(t, d.version2).Spec()
+	byKind := map[string]*spec.Schema{}
+	for _, definition := range whole.Definitions {
+		kinds, _ := definition.Extensions["x-kubernetes-group-version-kind"].([]any)
+		for _, kind := range kinds {
+			byKind[nameOf(kind)] = &definition
+		}
+	}
+	expanded := map[string]*validate.SchemaValidator{}
+	return map[string]judge{
+		"v3": func(e *example, object any) error {
+			at, there := d.kinds[e.kind]
+			if !there {
+				t.Fatalf("%s has no schema", e)
+			}
+			return loaded[at.path].Components.Schemas[at.name].Value.VisitJSON(object, openapi3.MultiErrors())
+		},
+		"v2": func(e *example, object any) error {
+			if expanded[e.kind] == nil {
+				if byKind[e.kind] == nil {
+					t.Fatalf("%s has no definition", e)
+				}
+				if err := spec.ExpandSchema(byKind[e.kind], whole, nil); err != nil {
+					t.Fatal(err)
+				}
+				allowNull(byKind[e.kind])
+				expanded[e.kind] = validate.NewSchemaValidator(byKind[e.kind], nil, "", strfmt.Default)
+			}
+			return expanded[e.kind].Validate(object).AsError()
+		},
+	}
+}
+
+// allowNull tells the validator what x-nullable does, which version 2 has no other word for.
+func allowNull(s *spec.Schema) {
+	s.Nullable = s.Extensions["x-nullable"] == true
+	for name, property := range s.Properties {
+		allowNull(&property)
+		s.Properties[name] = property
+	}
+	if s.Items != nil {
+		allowNull(s.Items.Schema)
+	}
+	if s.AdditionalProperties != nil {
+		allowNull(s.AdditionalProperties.Schema)
+	}
+}
+
+// nameOf names a kind of an extension as examples do.
+func nameOf(kind any) string {
+	gvk, _ := kind.(map[string]any)
+	group, _ := gvk["group"].(string)
+	version, _ := gvk["version"].(string)
+	name, _ := gvk["kind"].(string)
+	return kindName(group, version, name)
+}
+
+// objects: what the server stores and answers is what the schemas say.
+func objects(t *testing.T, judges map[string]judge) {
+	t.Helper()
+	for version, judge := range judges {
+		for _, e := range examples(t) {
+			object := e.object(t)
+			if err := judge(&e, object); err != nil {
+				t.Errorf("%s: %s: %.1500v", version, &e, err)
+			}
+		}
+	}
+}
+
+// mistakes: what the server refuses, the schemas refuse as far as they can.
+func mistakes(t *testing.T, judges map[string]judge) {
+	t.Helper()
+	objects := map[string]*example{}
+	for _, e := range examples(t) {
+		objects[e.file] = &e
+	}
+	for _, c := range []struct {
+		file, path string
+		value      string // JSON; nothing takes the member away
+	}{
+		{"pod", "spec.containers", ""},
+		{"pod", "spec.containers", "[]"},
+		{"pod", "spec.containers", "{}"},
+		{"pod", "spec.containers.0.name", `"Upper"`},
+		{"pod", "spec.containers.0.name", `"` + strings.Repeat("x", 64) + `"`},
+		{"pod", "spec.containers.0.image", `""`},
+		{"pod", "spec.containers.0.ports", `[{"containerPort":0}]`},
+		{"pod", "spec.containers.0.ports", `[{"containerPort":"80"}]`},
+		{"pod", "spec.containers.0.imagePullPolicy", `"Sometimes"`},
+		{"pod", "spec.containers.0.stdin", `"true"`},
+		{"pod", "spec.restartPolicy", `"Perhaps"`},
+		{"pod", "metadata.labels", `{"a":1}`},
+		{"pod", "metadata.labels", `{"a":"-"}`},
+		{"pod", "metadata.creationTimestamp", `"yesterday"`},
+		{"pod", "spec.terminationGracePeriodSeconds", "1.5"},
+		{"statefulset", "spec.replicas", "-1"},
+		{"statefulset", "spec.podManagementPolicy", `"Chaotic"`},
+		{"statefulset", "spec.selector", ""},
+		{"persistentvolume", "spec.accessModes", `["Sometimes"]`},
+		{"configmap", "data", `{"a":{}}`},
+		{"role", "rules", `[{"verbs":[]}]`},
+	} {
+		e := objects[c.file]
+		for version, judge := range judges {
+			object := e.object(t)
+			if err := judge(e, object); err != nil {
+				t.Fatalf("%s: %v", e, err)
+			}
+			var value any
+			if c.value != "" {
+				decode(t, []byte(c.value), &value)
+			}
+			change(t, object, strings.Split(c.path, "."), value, c.value == "")
+			if judge(e, object) == nil {
+				t.Errorf("%s: %s: %s may be %s", version, e, c.path, c.value)
+			}
+		}
+	}
+}
+
+// change sets a member, or takes it away.
+func change(t *testing.T, object any, path []string, value any, away bool) {
+	t.Helper()
+	for i, name := range path {
+		switch at := object.(type) {
+		case map[string]any:
+			if i < len(path)-1 {
+				object = at[name]
+				continue
+			}
+			if away {
+				delete(at, name)
+			} else {
+				at[name] = value
+			}
+			return
+		case []any:
+			var index int
+			decode(t, json.RawMessage(name), &index)
+			object = at[index]
+		default:
+			t.Fatalf("no %s in %v", name, object)
+		}
+	}
+}
