@@ -54,8 +54,8 @@ var reviewRows = []row{
 			expect(t, s.Do("GET", path, ""), 404, "NotFound")
 		}
 		// Nobody hides them behind kinds of his own.
-		ok(t, s.Do("POST", "/apis/extensions/v1beta1/thirdpartyresources",
-			`{"metadata":{"name":"odd-review.authorization.k8s.io"},"versions":[{"name":"v1"}]}`))
+		expectInvalid(t, s.Do("POST", "/apis/extensions/v1beta1/thirdpartyresources",
+			`{"metadata":{"name":"odd-review.authorization.k8s.io"},"versions":[{"name":"v1"}]}`), "metadata.name", "FieldValueInvalid", "reserved")
 		expect(t, s.Do("GET", accessReviews+"oddreviews", ""), 404, "NotFound")
 		want(t, resourceNamed(t, ok(t, s.Do("GET", accessReviews[:len(accessReviews)-1], "")), "subjectaccessreviews"), "kind", "SubjectAccessReview")
 	}},
