@@ -149,6 +149,8 @@ func (r *rule) about(atoms []atom) rule {
 			cut.paths = append(cut.paths, a.path)
 		}
 	}
+	slices.Sort(cut.resources)
+	slices.Sort(cut.paths)
 	return cut
 }
 
