@@ -41,21 +41,17 @@ func kindPackage(k *schema.Kind) string {
 	return pkg[:strings.LastIndexByte(pkg, '.')+1] + k.Version
 }
 
-// candidates yields names for a component, the best first. Its last word is what clients show; contexts tell messages apart
+// candidate returns a name for a component, the best for n = 0. Its last word is what clients show; contexts tell messages apart
 // that have other fields in some kinds.
-func candidates(pkg string, contexts []string, name string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		if !yield(pkg + "." + name) {
-			return
-		}
-		for i := range contexts {
-			if !yield(pkg + "." + strings.Join(contexts[:i+1], ".") + "." + name) {
-				return
-			}
-		}
-		for n := 2; yield(pkg + "." + strconv.Itoa(n) + "." + name); n++ {
-		}
+func candidate(pkg string, contexts []string, name string, n int) string {
+	switch {
+	case n == 0:
+	case n <= len(contexts):
+		pkg += "." + strings.Join(contexts[:n], ".")
+	default:
+		pkg += "." + strconv.Itoa(n-len(contexts)+1)
 	}
+	return pkg + "." + name
 }
 
 // alike reports whether two messages have the same fields all the way down: contexts only choose among the fields of one

@@ -60,12 +60,11 @@ func (s *schemas) claim(pkg, name string, m *schema.Message) (claimed string, th
 
 // free finds a name that no component has.
 func (s *schemas) free(pkg, name string) string {
-	for candidate := range candidates(pkg, s.contexts, name) {
-		if s.all[candidate] == nil {
-			return candidate
+	for n := 0; ; n++ {
+		if free := candidate(pkg, s.contexts, name, n); s.all[free] == nil {
+			return free
 		}
 	}
-	panic("candidates never end")
 }
 
 // kind adds the component of a kind's objects, under the kind's name, and returns its name.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/klauspost/compress/gzip"
@@ -61,7 +62,7 @@ func (c *Call) Packed(p *Packed, media string) error {
 	}
 	h := c.W.Header()
 	h["Content-Type"], h["Content-Encoding"] = []string{media}, values.gzip
-	h.Add("Vary", values.vary[0])
+	h["Vary"] = slices.Concat(h["Vary"], values.vary)
 	h.Set("Content-Length", strconv.Itoa(len(p.gzip)))
 	c.W.WriteHeader(http.StatusOK)
 	// A reader that has gone is no error of ours.

@@ -107,7 +107,7 @@ func (s *Stream) start() error {
 	h := s.call.W.Header()
 	h["Content-Type"] = s.contentType
 	if s.limit == gzipFrom {
-		h["Content-Encoding"], h["Vary"] = values.gzip, values.vary
+		h["Content-Encoding"], h["Vary"] = values.gzip, slices.Concat(h["Vary"], values.vary)
 		compressed, err := gzip.NewWriterLevel(s.call.W, gzip.BestSpeed)
 		if err != nil {
 			return fmt.Errorf("begin compressed answer: %w", err)

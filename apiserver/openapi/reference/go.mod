@@ -12,6 +12,7 @@ require (
 	github.com/go-openapi/validate v1.0.1
 	github.com/google/gnostic-models v0.7.0
 	github.com/google/go-cmp v0.7.0
+	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.5
 	google.golang.org/protobuf v1.36.12
 	k8s.io/apimachinery v0.37.2
