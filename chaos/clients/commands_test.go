@@ -12,6 +12,7 @@ import (
 // commands are those of scripts beyond testscript's own.
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"kubectl": kubectl,
+	"each":    each,
 	"shows":   shows,
 	"await":   await,
 	"cancel":  cancel,
@@ -34,6 +35,25 @@ func kubectl(ts *testscript.TestScript, neg bool, args []string) {
 		return
 	}
 	expect(ts, neg, ts.Exec(binaries.kubectl, args...))
+}
+
+// each runs kubectl once for each line of a file, which takes the place of {}; stdout then looks at all that was printed.
+//
+//	each file args...
+func each(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: each file args...")
+	}
+	var printed strings.Builder
+	for line := range strings.Lines(ts.ReadFile(args[0])) {
+		var words []string
+		for _, word := range args[1:] {
+			words = append(words, strings.ReplaceAll(word, "{}", strings.TrimSpace(line)))
+		}
+		kubectl(ts, false, words)
+		printed.WriteString(ts.ReadFile("stdout"))
+	}
+	fmt.Fprint(ts.Stdout(), printed.String())
 }
 
 func startInBackground(ts *testscript.TestScript, s *session, name string, args []string) {

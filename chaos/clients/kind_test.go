@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -17,6 +19,7 @@ spec: {size: 3}
 // TestKindIsOneFile adds a kind to a copy of the source as one YAML file, builds it and uses the kind with kubectl.
 func TestKindIsOneFile(t *testing.T) {
 	c := startCluster(t, buildWithKind(t, "testdata/widget.yaml"), 1)
+	everyKindHasManifest(t, c)
 	wantContains(t, c.kubectl(t, "", "api-resources"), "widgets", "shop.example.com/v1", "Widget")
 	wantContains(t, c.kubectl(t, widget, "create", "-f", "-"), "widget.shop.example.com/sample created")
 	// What the file says of fields holds: the default is filled in, the bound is kept.
@@ -27,6 +30,25 @@ func TestKindIsOneFile(t *testing.T) {
 	}
 	wantContains(t, out, "spec.size")
 	wantContains(t, c.kubectl(t, "", "delete", "widget", "sample"), "deleted")
+}
+
+// everyKindHasManifest compares the kinds that kubectl sees with the manifests that scripts go through.
+func everyKindHasManifest(t *testing.T, c *cluster) {
+	t.Helper()
+	seen := strings.Fields(c.kubectl(t, "", "api-resources", "--verbs=create,list", "-o", "name"))
+	manifests, err := filepath.Glob("testdata/kinds/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"widgets.shop.example.com"}
+	for _, manifest := range manifests {
+		want = append(want, strings.TrimSuffix(filepath.Base(manifest), ".yaml"))
+	}
+	slices.Sort(seen)
+	slices.Sort(want)
+	if !slices.Equal(seen, want) {
+		t.Errorf("kinds\n%q\nmanifests\n%q", seen, want)
+	}
 }
 
 // buildWithKind builds the server from a copy of the source with one more kind file.
