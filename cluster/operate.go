@@ -47,17 +47,14 @@ func (c *Cluster) removeHere(ctx context.Context, name string) error {
 		_, err := c.transferHere(ctx, "")
 		return errors.Join(voters.ErrNotLeader, err)
 	}
-	address := ""
-	for _, m := range c.gossip.Members() {
-		if m.Name == name && m.Alive {
-			address = m.GossipAddr
-		}
-	}
+	members := c.gossip.Members() // with the one that is removed
 	if err := c.voters.Remove(name, true); err != nil {
 		return err
 	}
-	if address != "" {
-		c.gossip.Meet(address) // so that it learns of it at once
+	for _, m := range members {
+		if m.Alive {
+			c.gossip.Meet(m.GossipAddr) // so that it learns at once who is barred, and which name is free
+		}
 	}
 	return nil
 }

@@ -49,6 +49,8 @@ type Config struct {
 	RetainedBytes uint64
 	// StallLimit is how long one log write may take before the node gives up leadership, or itself; 10 s.
 	StallLimit time.Duration
+	// ChecksumInterval is how often the leader compares the states of all nodes; 5 minutes.
+	ChecksumInterval time.Duration
 
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer // may be nil
@@ -66,6 +68,8 @@ func (c *Config) validate() error {
 		return errors.New("store: no peer address")
 	case c.Logger == nil:
 		return errors.New("store: no logger")
+	case c.ChecksumInterval < 0:
+		return errors.New("store: the interval of checksums must be positive")
 	case c.RaftMultiplier < 0:
 		return errors.New("store: the Raft multiplier must be positive")
 	}
@@ -77,6 +81,9 @@ func (c *Config) validate() error {
 	}
 	if c.StallLimit == 0 {
 		c.StallLimit = defaultStallLimit
+	}
+	if c.ChecksumInterval == 0 {
+		c.ChecksumInterval = DefaultChecksumInterval
 	}
 	if c.Registerer == nil {
 		c.Registerer = prometheus.NewRegistry()

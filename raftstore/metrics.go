@@ -35,6 +35,9 @@ type metrics struct {
 	applyBatch   prometheus.Histogram
 	applySeconds prometheus.Histogram
 
+	comparisons *prometheus.CounterVec // by result
+	diverged    prometheus.Gauge
+
 	leaderChanges prometheus.Counter
 	successions   prometheus.Counter
 }
@@ -88,10 +91,15 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			Name: "quorate_raftstore_pins_total",
 			Help: "States pinned on all nodes for paged reads that came to this one, by result.",
 		}, []string{"result"}),
-		pinCallers:    histogram("pin_callers", "Callers served by one pin.", sizes()),
-		pinSeconds:    histogram("pin_seconds", "Time to pin a state on all nodes.", latencies()),
-		applyBatch:    histogram("apply_batch_entries", "Entries applied together.", sizes()),
-		applySeconds:  histogram("apply_seconds", "Time to apply a batch of entries.", latencies()),
+		pinCallers:   histogram("pin_callers", "Callers served by one pin.", sizes()),
+		pinSeconds:   histogram("pin_seconds", "Time to pin a state on all nodes.", latencies()),
+		applyBatch:   histogram("apply_batch_entries", "Entries applied together.", sizes()),
+		applySeconds: histogram("apply_seconds", "Time to apply a batch of entries.", latencies()),
+		comparisons: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_raftstore_checksum_comparisons_total",
+			Help: "Comparisons of all nodes' states that this node made as leader, by result.",
+		}, []string{"result"}),
+		diverged:      gauge("diverged_nodes", "Nodes whose state is another than that of most, by this leader's last comparison."),
 		leaderChanges: counter("leadership_changes_total", "Times that this node gained or lost leadership."),
 		successions:   counter("successions_total", "Elections begun at once because the leader's process had ended."),
 	}
@@ -101,8 +109,11 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	for _, result := range []string{"proposed", "reused", "failed"} {
 		m.pins.WithLabelValues(result)
 	}
+	for _, result := range []string{"equal", "diverged", "failed"} {
+		m.comparisons.WithLabelValues(result)
+	}
 	return m, m.register(
-		m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
+		m.comparisons, m.diverged, m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
 		m.latchWaits, m.latchWaiting, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
 		m.leaderChanges, m.successions, m.pins, m.pinCallers, m.pinSeconds,
 	)

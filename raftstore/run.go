@@ -33,6 +33,7 @@ func (s *Store) Run(ctx context.Context) error {
 	group.Go(func() error { return s.takeSnapshots(inner) })
 	group.Go(func() error { return s.prune(inner) })
 	group.Go(func() error { return s.proveReady(inner) })
+	group.Go(func() error { return s.watchChecksums(inner) })
 	s.hasten()
 
 	var failure error

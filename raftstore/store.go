@@ -32,6 +32,7 @@ type Store struct {
 	proposing
 	reading
 	pins      pinning
+	sums      summing
 	leaders   *leadership
 	transport *transport.Raft
 	peers     *forward.Client

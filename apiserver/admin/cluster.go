@@ -16,6 +16,8 @@ type Cluster interface {
 	Remove(ctx context.Context, name string) error
 	// Snapshot makes this node write a snapshot now.
 	Snapshot(ctx context.Context) (Snapshot, error)
+	// Checksums compares the states of all nodes after one write.
+	Checksums(ctx context.Context) (Checksums, error)
 	// Backup takes the state as it is now, with every write acknowledged before, and returns what writes it out as a backup. The
 	// caller must call that once.
 	Backup(ctx context.Context) (write func(w io.Writer) error, err error)
@@ -46,4 +48,19 @@ type Members struct {
 type Snapshot struct {
 	ID    string `json:"id"`
 	Index uint64 `json:"index"`
+}
+
+// Checksums is the answer of POST /cluster/v1/checksum.
+type Checksums struct {
+	Index uint64     `json:"index"` // the log entry after which the states are compared
+	Nodes []Checksum `json:"nodes"`
+	// Diverged are the nodes whose state is another than that of most.
+	Diverged []string `json:"diverged"`
+}
+
+// Checksum is what the state of one node sums up to; empty where the problem says why it is not known.
+type Checksum struct {
+	Name     string `json:"name"`
+	Checksum string `json:"checksum,omitempty"`
+	Problem  string `json:"problem,omitempty"`
 }

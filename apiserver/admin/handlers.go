@@ -25,6 +25,7 @@ const deadline = 60 * time.Second
 //	POST /cluster/v1/transfer-leader?name=n2   the name may be left out
 //	POST /cluster/v1/remove?name=n2
 //	POST /cluster/v1/snapshot
+//	POST /cluster/v1/checksum
 //	GET  /cluster/v1/backup                    answers with the file
 func Register(add func(method, path string, e *route.Endpoint), cluster Cluster) {
 	h := handlers{cluster}
@@ -33,6 +34,7 @@ func Register(add func(method, path string, e *route.Endpoint), cluster Cluster)
 	add(http.MethodPost, Prefix+"transfer-leader", endpoint("post", route.ClassWrite, h.transferLeader))
 	add(http.MethodPost, Prefix+"remove", endpoint("post", route.ClassWrite, h.remove))
 	add(http.MethodPost, Prefix+"snapshot", endpoint("post", route.ClassWrite, h.snapshot))
+	add(http.MethodPost, Prefix+"checksum", endpoint("post", route.ClassWrite, h.checksum))
 	add(http.MethodGet, Prefix+"backup", endpoint("get", route.ClassRead, h.backup))
 }
 
@@ -73,6 +75,10 @@ func (h handlers) remove(c *route.Call) error {
 
 func (h handlers) snapshot(c *route.Call) error {
 	return run(c, func(ctx context.Context) (any, error) { return h.cluster.Snapshot(ctx) })
+}
+
+func (h handlers) checksum(c *route.Call) error {
+	return run(c, func(ctx context.Context) (any, error) { return h.cluster.Checksums(ctx) })
 }
 
 // backup streams. The deadline is for taking the state; writing it takes as long as the client likes.

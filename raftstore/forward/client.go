@@ -89,6 +89,19 @@ func (c *Client) Term(ctx context.Context, name, address, clusterID string) (uin
 	return resp.GetTerm(), nil
 }
 
+// Checksum asks the peer to sum up a state; the error's gRPC code is NotFound when it doesn't keep that.
+func (c *Client) Checksum(ctx context.Context, name, address string, req *peerpb.ChecksumRequest) (*peerpb.ChecksumResponse, error) {
+	store, err := c.store(name, address)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := store.Checksum(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for a checksum: %w", name, err)
+	}
+	return resp, nil
+}
+
 // store returns the peer's connection, a new one when it has moved.
 func (c *Client) store(name, address string) (peerpb.StoreClient, error) {
 	c.mu.Lock()

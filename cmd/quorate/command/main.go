@@ -122,7 +122,7 @@ func newRoot(p *Process) *cobra.Command {
 	})
 	root.AddCommand(
 		newServe(p), newMembers(p), newLeave(p), newTransferLeader(p), newRemove(p), newSnapshot(p),
-		newBackup(p), newRestore(p), newInspect(p), newRecover(p),
+		newBackup(p), newRestore(p), newInspect(p), newRecover(p), newChecksum(p),
 		newToken(p), newKubeconfig(p), newHealthcheck(p), newVersion(p),
 	)
 	return root

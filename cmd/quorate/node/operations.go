@@ -79,6 +79,25 @@ func (o *operations) Snapshot(ctx context.Context) (admin.Snapshot, error) {
 	return admin.Snapshot{ID: id, Index: index}, nil
 }
 
+// Checksums implements admin.Cluster.
+func (o *operations) Checksums(ctx context.Context) (admin.Checksums, error) {
+	c, err := o.store.CompareChecksums(ctx)
+	if err != nil {
+		return admin.Checksums{}, err
+	}
+	answer := admin.Checksums{Index: c.Index, Diverged: c.Diverged()}
+	for _, n := range c.Nodes {
+		sum := admin.Checksum{Name: n.Name}
+		if n.Err != nil {
+			sum.Problem = n.Err.Error()
+		} else {
+			sum.Checksum = fmt.Sprintf("%016x", n.Sum)
+		}
+		answer.Nodes = append(answer.Nodes, sum)
+	}
+	return answer, nil
+}
+
 // Backup implements admin.Cluster.
 func (o *operations) Backup(ctx context.Context) (func(io.Writer) error, error) {
 	select {

@@ -81,6 +81,13 @@ func (c *Client) Snapshot(ctx context.Context) (admin.Snapshot, error) {
 	return answer, err
 }
 
+// Checksums compares the states of all nodes.
+func (c *Client) Checksums(ctx context.Context) (admin.Checksums, error) {
+	var answer admin.Checksums
+	err := c.do(ctx, http.MethodPost, "/cluster/v1/checksum", &answer)
+	return answer, err
+}
+
 // Ready asks whether the node is ready to serve.
 func (c *Client) Ready(ctx context.Context) error {
 	return c.do(ctx, http.MethodGet, "/readyz", nil)

@@ -1,0 +1,62 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"quorate/apiserver/admin"
+	"quorate/cmd/quorate/operator"
+)
+
+func newChecksum(p *Process) *cobra.Command {
+	var a access
+	var output string
+	cmd := &cobra.Command{
+		Use: "checksum", Short: "Compare the states of all nodes, which must be equal; the exit code tells", Args: arguments(0, 0),
+		Long: "Sum up the states that all nodes have after one log entry, and compare. They must be equal: stop a node that has diverged,\n" +
+			"remove it (quorate remove NAME), and start it again with an empty data directory, so that it fetches the state anew. The leader\n" +
+			"compares every five minutes: it logs an error, and the metric quorate_raftstore_diverged_nodes counts them.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if output != "table" && output != "json" {
+				return usageError{fmt.Errorf("--output %q: want table or json", output)}
+			}
+			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
+				sums, err := c.Checksums(ctx)
+				if err != nil {
+					return err
+				}
+				if output == "json" {
+					err = printJSON(p.Stdout, sums)
+				} else {
+					err = printChecksums(p.Stdout, sums)
+				}
+				if err == nil && len(sums.Diverged) > 0 {
+					err = fmt.Errorf("%s diverged from the others after entry %d: stop it, quorate remove it, and start it with an empty data directory",
+						strings.Join(sums.Diverged, ", "), sums.Index)
+				}
+				return err
+			})
+		},
+	}
+	a.register(p, cmd.Flags())
+	cmd.Flags().StringVarP(&output, "output", "o", "table", "table or json")
+	return cmd
+}
+
+func printChecksums(w io.Writer, sums admin.Checksums) error {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "NAME\tINDEX\tCHECKSUM")
+	for _, n := range sums.Nodes {
+		sum := n.Checksum
+		if n.Problem != "" {
+			sum = "unknown: " + n.Problem
+		}
+		fmt.Fprintf(table, "%s\t%d\t%s\n", n.Name, sums.Index, sum)
+	}
+	return table.Flush()
+}

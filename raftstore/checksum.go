@@ -1,0 +1,164 @@
+package raftstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"quorate/proto/peerpb"
+	"quorate/raftstore/fsm"
+	"quorate/raftstore/state"
+)
+
+const (
+	// DefaultChecksumInterval is how often the leader compares the states of all nodes.
+	DefaultChecksumInterval = 5 * time.Minute
+	// checksumLimit bounds one comparison: summing up takes a second or so for each GiB, on each node.
+	checksumLimit = time.Minute
+)
+
+// Checksum is what one node's state sums up to.
+type Checksum struct {
+	Name string
+	Sum  uint64
+	Err  error // why there is none: the node did not answer, does not keep the state, or sums up in another way
+}
+
+// Comparison is of the states of all nodes after one log entry, by name.
+type Comparison struct {
+	Index uint64
+	Nodes []Checksum
+}
+
+// Diverged returns the nodes whose state is another than that of most; where no state is that of most, all that have one. Replicas that
+// applied the same entries must be equal, so a node's memory or disk has lied, or the program is wrong.
+func (c *Comparison) Diverged() (names []string) {
+	count := map[uint64]int{}
+	known := 0
+	for _, n := range c.Nodes {
+		if n.Err == nil {
+			count[n.Sum]++
+			known++
+		}
+	}
+	for _, n := range c.Nodes {
+		if n.Err == nil && 2*count[n.Sum] <= known {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// summing sums up one state at a time, and remembers the last.
+type summing struct {
+	mu    sync.Mutex
+	index uint64 // guarded by mu
+	sum   uint64 // of the state after index; guarded by mu
+}
+
+func (m *summing) of(root *state.Root) uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.index != root.Index() {
+		m.index, m.sum = root.Index(), fsm.Checksum(root)
+	}
+	return m.sum
+}
+
+// CompareChecksums pins a state, has every node sum up its own copy in the background, and compares. Any node may be asked. Errors are
+// Pin's; a node that doesn't answer is part of the result.
+func (s *Store) CompareChecksums(ctx context.Context) (*Comparison, error) {
+	root, err := s.Pin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, checksumLimit)
+	defer cancel()
+	peers := s.otherServers()
+	answers := make(chan Checksum, len(peers))
+	for _, peer := range peers {
+		entered := s.work.run(func() { answers <- s.askChecksum(ctx, string(peer.ID), s.addressOf(peer), root.Index()) })
+		if !entered {
+			return nil, ErrClosed
+		}
+	}
+	result := &Comparison{Index: root.Index(), Nodes: []Checksum{{Name: s.cfg.Name, Sum: s.sums.of(root)}}}
+	for range peers {
+		result.Nodes = append(result.Nodes, <-answers)
+	}
+	slices.SortFunc(result.Nodes, func(a, b Checksum) int { return cmp.Compare(a.Name, b.Name) })
+	return result, nil
+}
+
+func (s *Store) askChecksum(ctx context.Context, name, address string, index uint64) Checksum {
+	answer, err := s.peers.Checksum(ctx, name, address, &peerpb.ChecksumRequest{ClusterId: s.ClusterID(), Index: index})
+	if err == nil && answer.GetFormat() != fsm.ChecksumFormat {
+		err = fmt.Errorf("%s sums up in format %d, this node in %d: they run different versions", name, answer.GetFormat(), fsm.ChecksumFormat)
+	}
+	return Checksum{Name: name, Sum: answer.GetSum(), Err: err}
+}
+
+// Checksum sums up a state that this node keeps, once it has come so far.
+func (p rpc) Checksum(ctx context.Context, req *peerpb.ChecksumRequest) (*peerpb.ChecksumResponse, error) {
+	if r := p.admit(req.GetClusterId()); r != nil {
+		return nil, status.Error(codes.FailedPrecondition, r.err.Error())
+	}
+	if err := p.store.await(ctx, req.GetIndex()); err != nil {
+		return nil, status.Error(codes.Unavailable, err.Error())
+	}
+	root := p.store.Retained(req.GetIndex())
+	if root == nil {
+		return nil, status.Error(codes.NotFound, "that state is not kept here")
+	}
+	return &peerpb.ChecksumResponse{Format: fsm.ChecksumFormat, Sum: p.store.sums.of(root)}, nil
+}
+
+// watchChecksums compares the nodes' states every now and then while this node leads, until ctx ends.
+func (s *Store) watchChecksums(ctx context.Context) error {
+	return s.WhileLeader(ctx, func(ctx context.Context) error {
+		defer s.metrics.diverged.Set(0) // the next leader says
+		ticker := time.NewTicker(s.cfg.ChecksumInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+				s.checkOnce(ctx)
+			}
+		}
+	})
+}
+
+func (s *Store) checkOnce(ctx context.Context) {
+	c, err := s.CompareChecksums(ctx)
+	if err != nil {
+		s.metrics.comparisons.WithLabelValues("failed").Inc()
+		if ctx.Err() == nil {
+			s.logger.Warn("states of the nodes not compared", "error", err)
+		}
+		return
+	}
+	diverged := c.Diverged()
+	s.metrics.diverged.Set(float64(len(diverged)))
+	if len(diverged) == 0 {
+		s.metrics.comparisons.WithLabelValues("equal").Inc()
+		return
+	}
+	s.metrics.comparisons.WithLabelValues("diverged").Inc()
+	var sums []string
+	for _, n := range c.Nodes {
+		if n.Err == nil {
+			sums = append(sums, fmt.Sprintf("%s=%016x", n.Name, n.Sum))
+		}
+	}
+	s.logger.Error("states of nodes differ that must be equal: stop and remove the diverged ones, and start them with empty data directories",
+		"index", c.Index, "diverged", strings.Join(diverged, ","), "checksums", strings.Join(sums, ","))
+}

@@ -1,0 +1,145 @@
+package raftstore_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore"
+	"quorate/raftstore/testcluster"
+)
+
+func compare(t *testing.T, n *testcluster.Node) *raftstore.Comparison {
+	t.Helper()
+	c, err := n.Store.CompareChecksums(within(t, 30*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestChecksums_of_all_nodes_are_equal_while_writing(t *testing.T) {
+	t.Parallel()
+	c := testcluster.New(t, 3, nil)
+	c.Ready()
+	stop := make(chan struct{})
+	done := make(chan int)
+	go func() {
+		written := 0
+		for ; ; written++ {
+			select {
+			case <-stop:
+				done <- written
+				return
+			default:
+			}
+			if _, err := c.Nodes[written%3].Live().Create(t.Context(), raftstore.Create{
+				Key: key(fmt.Sprint("o", written)), Object: object(fmt.Sprint("o", written), "1"),
+			}); err != nil {
+				t.Errorf("create: %v", err)
+			}
+		}
+	}()
+	last := uint64(0)
+	for range 5 {
+		for _, n := range c.Nodes {
+			r := compare(t, n)
+			if len(r.Nodes) != 3 || len(r.Diverged()) != 0 || r.Nodes[0].Err != nil || r.Nodes[1].Err != nil || r.Nodes[2].Err != nil {
+				t.Errorf("%s: %+v", n.Name, r)
+			}
+			if r.Index < last {
+				t.Errorf("index %d after %d", r.Index, last)
+			}
+			last = r.Index
+		}
+	}
+	close(stop)
+	if <-done == 0 {
+		t.Error("nothing was written")
+	}
+}
+
+// liar is a log that gives one word for another, as a broken disk or memory might.
+type liar struct{ raft.LogStore }
+
+func (l liar) GetLog(index uint64, entry *raft.Log) error {
+	err := l.LogStore.GetLog(index, entry)
+	entry.Data = bytes.ReplaceAll(entry.Data, []byte("truth"), []byte("false"))
+	return err
+}
+
+func TestChecksums_name_the_node_that_diverged(t *testing.T) {
+	t.Parallel()
+	registries := map[string]*prometheus.Registry{}
+	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {
+		cfg.ChecksumInterval = 50 * time.Millisecond
+		registries[cfg.Name] = prometheus.NewRegistry()
+		cfg.Registerer = registries[cfg.Name]
+		if cfg.Name == "n1" {
+			raftstore.WrapLog(cfg, func(log raft.LogStore) raft.LogStore { return liar{log} })
+		}
+	})
+	c.Ready()
+	const comparisons = "quorate_raftstore_checksum_comparisons_total"
+	testcluster.Eventually(t, "the leader compares by itself, and all are equal", func() bool {
+		return metric(t, registries[c.Leader().Name], comparisons, "equal") > 0
+	})
+	mustCreate(t, c.Leader().Store, "a", "truth")
+	for _, n := range c.Nodes {
+		r := compare(t, n)
+		if !slices.Equal(r.Diverged(), []string{"n1"}) {
+			t.Errorf("%s finds %v diverged: %+v", n.Name, r.Diverged(), r)
+		}
+	}
+	testcluster.Eventually(t, "the leader's metric says so", func() bool {
+		return metric(t, registries[c.Leader().Name], "quorate_raftstore_diverged_nodes", "") == 1
+	})
+}
+
+// metric reads a metric, of a label value when it has any.
+func metric(t *testing.T, registry *prometheus.Registry, name, label string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if label == "" || m.GetLabel()[0].GetValue() == label {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+			}
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return 0
+}
+
+func TestDiverged(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("no answer")
+	for _, c := range []struct {
+		name  string
+		nodes []raftstore.Checksum
+		want  []string
+	}{
+		{"alone", []raftstore.Checksum{{Name: "a", Sum: 1}}, nil},
+		{"equal", []raftstore.Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 1}}, nil},
+		{"one of three", []raftstore.Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Sum: 1}}, []string{"b"}},
+		{"one of two: nobody knows which", []raftstore.Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Err: lost}}, []string{"a", "b"}},
+		{"who does not answer says nothing", []raftstore.Checksum{{Name: "a", Sum: 1}, {Name: "b", Err: lost}, {Name: "c", Err: lost}}, nil},
+		{"all differ", []raftstore.Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Sum: 3}}, []string{"a", "b", "c"}},
+	} {
+		if got := (&raftstore.Comparison{Nodes: c.nodes}).Diverged(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
