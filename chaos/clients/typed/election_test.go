@@ -109,11 +109,12 @@ func leaderElection(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 		}
 		running.Wait()
 	}()
-	for range 2 {
-		awaitLeader(ctx, t, held, -1)
+	awaitLeader(ctx, t, held, -1)
+	for range 3 {
 		if err := c.KillLeader(ctx, t); err != nil {
 			t.Fatal(err)
 		}
+		awaitRenewal(ctx, t, c, time.Now())
 	}
 	for range candidates - 1 {
 		leader := awaitLeader(ctx, t, held, -1)
@@ -121,6 +122,18 @@ func leaderElection(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 		awaitLeader(ctx, t, held, leader)
 	}
 	checkTerms(t, held)
+}
+
+// awaitRenewal waits until the lease has been renewed after the given time.
+func awaitRenewal(ctx context.Context, t *testing.T, c *cluster.Cluster, after time.Time) {
+	t.Helper()
+	leases := clientsets(t, c)[0].CoordinationV1().Leases(namespace)
+	if err := nodes.Await(ctx, func() bool {
+		lease, err := leases.Get(ctx, "election", metav1.GetOptions{})
+		return err == nil && lease.Spec.RenewTime.After(after)
+	}); err != nil {
+		t.Fatalf("nobody renews the lease: %v", err)
+	}
 }
 
 // awaitLeader waits until a candidate leads that is not the given one.

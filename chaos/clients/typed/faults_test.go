@@ -21,16 +21,12 @@ import (
 // TestAcrossKilledLeaders uses what must go on when a leader is killed.
 func TestAcrossKilledLeaders(t *testing.T) {
 	c := cluster.Start(t, 3)
-	for name, test := range map[string]func(ctx context.Context, t *testing.T, c *cluster.Cluster){
-		"a retrying watch":            retryWatcher,
-		"waiting until, with a sync":  untilWithSync,
-		"leader election with leases": leaderElection,
+	for _, tc := range []testCase{
+		{"a retrying watch", retryWatcher},
+		{"waiting until, with a sync", untilWithSync},
+		{"leader election with leases", leaderElection},
 	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
-			defer cancel()
-			test(ctx, t, c)
-		})
+		tc.run(t, c)
 	}
 }
 

@@ -21,27 +21,38 @@ import (
 const (
 	namespace = "default"
 	// patience bounds each subtest on a slow machine.
-	patience = 2 * time.Minute
+	patience = 3 * time.Minute
 )
 
 // TestClients uses what needs no faults, each client's calls spread over the nodes.
 func TestClients(t *testing.T) {
 	c := cluster.Start(t, 3)
-	for name, test := range map[string]func(ctx context.Context, t *testing.T, c *cluster.Cluster){
-		"typed clients":              typedClients,
-		"status has its own updates": statuses,
-		"a dynamic client":           dynamicClient,
-		"a metadata client":          metadataClient,
-		"a pager":                    pages,
-		"discovery and mapping":      discoveries,
-		"events":                     events,
+	for _, tc := range []testCase{
+		{"typed clients", typedClients},
+		{"status has its own updates", statuses},
+		{"a dynamic client", dynamicClient},
+		{"a metadata client", metadataClient},
+		{"a pager", pages},
+		{"scales", scales},
+		{"discovery and mapping", discoveries},
+		{"events", events},
 	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), patience)
-			defer cancel()
-			test(ctx, t, c)
-		})
+		tc.run(t, c)
 	}
+}
+
+// testCase is a test of a running cluster.
+type testCase struct {
+	name string
+	test func(ctx context.Context, t *testing.T, c *cluster.Cluster)
+}
+
+func (tc testCase) run(t *testing.T, c *cluster.Cluster) {
+	t.Run(tc.name, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		tc.test(ctx, t, c)
+	})
 }
 
 // clientsets are stock clients, one for each node.
