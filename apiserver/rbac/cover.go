@@ -57,7 +57,7 @@ func (r *rule) covers(o *rule) bool {
 	}
 	return holdsAll(r.groups, o.groups) &&
 		!slices.ContainsFunc(o.resources, func(resource string) bool { return !r.coversResource(resource) }) &&
-		(len(r.names) == 0 || len(o.names) > 0 && holdsAll(r.names, o.names))
+		(len(r.names) == 0 || len(o.names) > 0 && r.hasNames(o.names))
 }
 
 func (r *rule) coversAtom(a *atom) bool {
@@ -73,7 +73,14 @@ func (r *rule) coversAtom(a *atom) bool {
 
 // coversPaths reports whether the rule covers a path as rules list it, which may end with a star.
 func (r *rule) coversPaths(listed string) bool {
-	return slices.ContainsFunc(r.paths, func(own string) bool { return coversPath(own, listed) })
+	prefix, open := strings.CutSuffix(listed, everything)
+	return slices.ContainsFunc(r.paths, func(own string) bool {
+		ownPrefix, ownOpen := strings.CutSuffix(own, everything)
+		if open && ownOpen {
+			return strings.HasPrefix(prefix, ownPrefix)
+		}
+		return own == listed || !open && coversPath(own, listed)
+	})
 }
 
 // coversResource reports whether the rule covers a resource as rules list it: "pods", "pods/status", "*/status", "*".
@@ -82,6 +89,11 @@ func (r *rule) coversResource(listed string) bool {
 	return slices.ContainsFunc(r.resources, func(own string) bool {
 		return own == everything || own == listed || below && own == everything+"/"+sub
 	})
+}
+
+// hasNames reports whether the rule lists all of some names, for which there is no pattern (J18).
+func (r *rule) hasNames(names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(r.names, name) })
 }
 
 func holdsAll(list, wanted []string) bool {

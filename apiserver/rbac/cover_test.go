@@ -37,6 +37,8 @@ func TestMissing(t *testing.T) {
 		"paths J30":                    {[]rule{pathRule("get /a,/b/*")}, []rule{pathRule("get /a,/b/c,/b/*,/b/c/*")}, ""},
 		"another path J30":             {[]rule{pathRule("get /a")}, []rule{pathRule("get /a/*")}, `{NonResourceURLs:["/a/*"], Verbs:["get"]}`},
 		"every path J30":               {[]rule{pathRule("* *")}, []rule{pathRule("post /x")}, ""},
+		"no pattern for names J20 J30": {[]rule{ruleOf("get core pods *")}, []rule{ruleOf("get core pods a")}, `{APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["get"]}`},
+		"nor within paths J19":         {[]rule{pathRule("get **,/a**")}, []rule{pathRule("get *,/a*,/a**,/a*b")}, "{NonResourceURLs:[\"*\"], Verbs:[\"get\"]}\n{NonResourceURLs:[\"/a*\"], Verbs:[\"get\"]}"},
 		"paths are no resources J30":   {[]rule{ruleOf("* * *")}, []rule{pathRule("get /a")}, `{NonResourceURLs:["/a"], Verbs:["get"]}`},
 		"a line for each, sorted, J28": {nil, []rule{ruleOf("list,get core pods,nodes")}, "{APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"list\" \"get\"]}\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"list\" \"get\"]}"},
 	} {

@@ -33,8 +33,8 @@ func (r *rule) hasResource(resource, subresource string) bool {
 		if listed == everything {
 			return true
 		}
-		name, sub, _ := strings.Cut(listed, "/")
-		if sub == subresource && (name == resource || name == everything && sub != "") {
+		name, sub, below := strings.Cut(listed, "/")
+		if below == (subresource != "") && sub == subresource && (name == resource || name == everything) {
 			return true
 		}
 	}

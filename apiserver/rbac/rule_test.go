@@ -35,6 +35,7 @@ func TestRule(t *testing.T) {
 		"a subresource alone J18":             {ruleOf("get core pods/status"), []string{"get core pods/status p"}, []string{"get core pods p", "get core nodes/status n"}},
 		"a subresource of all J18":            {ruleOf("get core */status"), []string{"get core pods/status p", "get core nodes/status n"}, []string{"get core pods p", "get core pods/log p"}},
 		"no pattern for what is below J18":    {ruleOf("get core pods/*"), nil, []string{"get core pods p", "get core pods/status p"}},
+		"nothing below is nothing J18":        {ruleOf("* core pods/,*/"), nil, []string{"get core pods p"}},
 		"no pattern within names J18":         {ruleOf("get core pod*"), nil, []string{"get core pods p"}},
 		"names J18":                           {ruleOf("get core pods a,b"), []string{"get core pods a", "get core pods b"}, []string{"get core pods c"}},
 		"names never allow what has none J20": {ruleOf("* core pods a"), []string{"list core pods a", "watch core pods a"}, []string{"list core pods -", "create core pods -", "deletecollection core pods -"}},
