@@ -1,5 +1,5 @@
 // Package rest serves objects: create, get, list, watch, replace, patch and delete for every kind of the catalog, and
-// the subresources status and finalize (specification §4).
+// the subresources status, finalize and scale (specification §4).
 //
 // Reads are walks over an immutable state and write the stored bytes as they are, unless the client wants something else made of
 // them: a Table, or nothing but metadata (representation). Writes decode once, decide, and hand one
