@@ -45,7 +45,7 @@ var sections = []section{
 	{"Roles", slices.Concat(roleRows, grantRows)},
 	{"Objects", objectRows},
 	{"Workloads", workloadRows},
-	{"History", historyRows},
+	{"History", slices.Concat(historyRows, restoreRows)},
 	{"Errors", slices.Concat(errorRows, failureRows)},
 	{"Media", slices.Concat(mediaRows, bodyRows, streamRows)},
 	{"Tables", slices.Concat(tableRows, columnRows)},

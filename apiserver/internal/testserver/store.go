@@ -27,14 +27,14 @@ import (
 // multiplier makes an election take a tenth of a second.
 const multiplier = 0.05
 
-// nodeName is the only node's.
-const nodeName = "n0"
+// NodeName is the only node's.
+const NodeName = "n0"
 
 // OpenStore runs a store of one node until the returned function is called.
 func OpenStore(t testing.TB, dir string, fresh bool) (store *raftstore.Store, stop func()) {
 	t.Helper()
 	logger := slog.New(slog.DiscardHandler)
-	mux, err := transport.Listen(transport.Config{Addr: "127.0.0.1:0", TLS: certificate(t, transport.PeerURI(nodeName)), Logger: logger})
+	mux, err := transport.Listen(transport.Config{Addr: "127.0.0.1:0", TLS: certificate(t, transport.PeerURI(NodeName)), Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func OpenStore(t testing.TB, dir string, fresh bool) (store *raftstore.Store, st
 	ended := make(chan error, 3)
 	go func() { ended <- mux.Run(muxCtx) }()
 	store, err = raftstore.Open(raftstore.Config{
-		Name: nodeName, DataDir: dir, Peers: mux, Registrar: server, RaftMultiplier: multiplier, Logger: logger,
+		Name: NodeName, DataDir: dir, Peers: mux, Registrar: server, RaftMultiplier: multiplier, Logger: logger,
 	})
 	if err != nil {
 		endMux()
@@ -54,7 +54,7 @@ func OpenStore(t testing.TB, dir string, fresh bool) (store *raftstore.Store, st
 	go func() { ended <- server.Serve(mux.GRPC()) }()
 	go func() { storeEnded <- store.Run(ctx) }()
 	if fresh {
-		self := raft.Server{ID: nodeName, Address: raft.ServerAddress(mux.Addr().String())}
+		self := raft.Server{ID: NodeName, Address: raft.ServerAddress(mux.Addr().String())}
 		if err := store.Bootstrap([]raft.Server{self}); err != nil {
 			t.Fatal(err)
 		}
