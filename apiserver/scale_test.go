@@ -55,6 +55,15 @@ func TestScale_H11(t *testing.T) {
 			check(t, s.Do("GET", path, "", "Accept: application/yaml"), want{code: 200, body: []string{"kind: Scale\n", "selector: app=a"}})
 			row := s.Do("GET", path, "", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io")
 			check(t, row, want{code: 200, body: []string{`"kind":"Table"`, `"cells":["m",5,0,`}})
+			metadata := func(kind string) string { return "Accept: application/json;as=" + kind + ";v=v1;g=meta.k8s.io" }
+			whole := s.Do("GET", path, "").Body
+			shown := whole[strings.Index(whole, `"metadata":`):strings.Index(whole, `,"spec":`)]
+			for _, kind := range []string{"Table", "PartialObjectMetadata"} { // no more of the object than the scale itself
+				check(t, s.Do("GET", path, "", metadata(kind)), want{code: 200, body: []string{
+					`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` + shown + `}`}})
+			}
+			check(t, s.Do("GET", path+"?includeObject=Object", "", metadata("Table")), want{code: 200, body: []string{`"object":` + whole}})
+			check(t, s.Do("PUT", path+"?dryRun=All", scale("9", ""), metadata("Table")), want{code: 200, body: []string{`"cells":["m",9,0,`}})
 		})
 	}
 	t.Run("of kinds that have none", func(t *testing.T) {

@@ -149,6 +149,14 @@ func TestConvertedVersions(t *testing.T) {
 	check(t, s.Do("GET", old, ""), want{code: 200, body: []string{annotation, `"apiVersion":"autoscaling/v1"`}})
 	check(t, s.Do("GET", old+"?pretty=true", ""), want{code: 200})
 	check(t, s.Do("GET", old, "", "Accept: application/json;as=Table;v=v1;g=meta.k8s.io"), want{code: 200, body: []string{`"cells":["m","StatefulSet/w","<none>"`}})
+	const as = ";v=v1;g=meta.k8s.io"
+	for accept, at := range map[string]string{
+		"application/json;as=PartialObjectMetadata" + as: old + "/m", "application/json;as=PartialObjectMetadataList" + as: old, "application/json;as=Table" + as: old,
+	} {
+		check(t, s.Do("GET", at, "", "Accept: "+accept), want{code: 200, body: []string{`"kind":"PartialObjectMetadata"`, annotation}})
+	}
+	check(t, s.Do("PUT", old+"/m?dryRun=All", spec(`,"targetCPUUtilizationPercentage":50`), "Accept: application/json;as=Table"+as),
+		want{code: 200, body: []string{`"cells":["m","StatefulSet/w","<unknown>/50%"`}})
 	for _, kind := range []string{"merge-patch", "strategic-merge-patch"} {
 		check(t, s.Do("PATCH", old+"/m", `{"spec":{"targetCPUUtilizationPercentage":60}}`, "Content-Type: application/"+kind+"+json"),
 			want{code: 200, body: []string{annotation, `"targetCPUUtilizationPercentage":60`}})

@@ -63,10 +63,10 @@ func readInclude(q route.Query) (table.Include, error) {
 // whole reports whether objects are shown as they are.
 func (as *representation) whole() bool { return as.partial == nil }
 
-// appendObject appends what stands for a stored object that is not shown as it is.
-func (as *representation) appendObject(b, value []byte, now time.Time) ([]byte, error) {
+// appendTurned appends what stands for a stored object that is not shown as it is.
+func (r *resource) appendTurned(b []byte, as *representation, value []byte, now time.Time) ([]byte, error) {
 	if as.rows == nil {
-		return as.partial.AppendPartial(b, value)
+		return as.partial.AppendPartial(b, value, r.kind)
 	}
 	return as.rows.Append(as.rows.AppendHead(b, true), value, now)
 }
@@ -95,7 +95,7 @@ func (r *resource) item(as *representation, value, room []byte, now time.Time) (
 		}
 		room = append(append(room[:0], prefix...), rest...)
 	case as.rows == nil:
-		room, err = as.partial.AppendPartial(room[:0], value)
+		room, err = as.partial.AppendPartial(room[:0], value, r.kind)
 	default:
 		room, err = as.rows.AppendRow(room[:0], value, now)
 	}
@@ -111,7 +111,7 @@ func (r *resource) answer(c *route.Call, as *representation, value []byte) error
 		}
 		return c.Object(http.StatusOK, r.kind, document, as.form)
 	}
-	document, err := as.appendObject(nil, value, c.Now)
+	document, err := r.appendTurned(nil, as, value, c.Now)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func (r *resource) streamed(as *representation) (*schema.Kind, watch.Encoder, *w
 	case as.whole():
 		return r.kind, nil, nil
 	case as.rows == nil:
-		return as.partial, partialObjects{as.partial, as.form.Binary()}, nil
+		return as.partial, partialObjects{as.partial, r.kind, as.form.Binary()}, nil
 	}
 	return as.partial, *as.rows, &watch.Table{
 		First: string(as.rows.AppendHead(nil, true)), Later: string(as.rows.AppendHead(nil, false)),
@@ -33,16 +33,16 @@ func (r *resource) streamed(as *representation) (*schema.Kind, watch.Encoder, *w
 
 // partialObjects makes objects with nothing but their metadata.
 type partialObjects struct {
-	kind   *schema.Kind
-	binary bool
+	kind, of *schema.Kind
+	binary   bool
 }
 
 // Append implements watch.Encoder.
 func (p partialObjects) Append(dst, value []byte, _ time.Time) ([]byte, error) {
 	if !p.binary {
-		return p.kind.AppendPartial(dst, value)
+		return p.kind.AppendPartial(dst, value, p.of)
 	}
-	object, err := p.kind.AppendPartial(nil, value)
+	object, err := p.kind.AppendPartial(nil, value, p.of)
 	if err != nil {
 		return dst, err
 	}

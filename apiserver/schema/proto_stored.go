@@ -39,9 +39,10 @@ func (k *Kind) AppendProtobufItem(dst, value []byte) ([]byte, error) {
 	return writeWire(dst, size, m, kids), nil
 }
 
-// stored reads a stored value for as long as the decoder is not reset. Not even the text is copied.
+// stored reads a stored value for as long as the decoder is not reset. Not even the text is copied, but what has another form than the
+// kind's is converted.
 func (d *decoder) stored(k *Kind, value []byte) (*Value, error) {
-	if k.converts && bytes.HasPrefix(value, []byte(k.storage.prefix)) {
+	if k.converts && !bytes.HasPrefix(value, []byte(k.prefix)) {
 		o, err := k.fromStored(value)
 		if err != nil {
 			return nil, err

@@ -19,9 +19,15 @@ func (k *Kind) Borrow(value []byte, fn func(root *Value) error) error {
 	return fn(root)
 }
 
-// AppendPartial appends what is left of a stored value, of any kind, as an object of this one, which has no more than metadata. Only the
-// metadata is read.
-func (k *Kind) AppendPartial(dst, value []byte) ([]byte, error) {
+// AppendPartial appends what is left of a stored value of another kind as an object of this one, which has no more than metadata. Only
+// the metadata is read, unless the other kind converts: then it has metadata of its own.
+func (k *Kind) AppendPartial(dst, value []byte, of *Kind) ([]byte, error) {
+	if of.converts {
+		var err error
+		if value, err = of.Present(value); err != nil {
+			return dst, err
+		}
+	}
 	metadata, err := metadataOf(value)
 	if err != nil {
 		return dst, err

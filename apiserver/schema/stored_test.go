@@ -13,7 +13,8 @@ import (
 // TestPartial cuts the metadata out of full objects of all kinds (B26, B31).
 func TestPartial(t *testing.T) {
 	t.Parallel()
-	partial := catalog(t).Unstored("meta.k8s.io/v1", "PartialObjectMetadata")
+	cat := catalog(t)
+	partial, of := cat.Unstored("meta.k8s.io/v1", "PartialObjectMetadata"), cat.Kind("/api/v1", "configmaps")
 	names, err := filepath.Glob(filepath.Join(fullObjects, "*.json"))
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
@@ -31,7 +32,7 @@ func TestPartial(t *testing.T) {
 		if err := json.Unmarshal(value.Bytes(), &object); err != nil {
 			t.Fatal(err)
 		}
-		got, err := partial.AppendPartial([]byte("before "), value.Bytes())
+		got, err := partial.AppendPartial([]byte("before "), value.Bytes(), of)
 		want := `before {"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":` + string(object.Metadata) + `}`
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %v\n got %s\nwant %s", name, err, got, want)
@@ -44,12 +45,13 @@ func TestPartial(t *testing.T) {
 
 // FuzzPartial: whatever the bytes are, what is cut out of them is a JSON value that stands in them, or they are refused.
 func FuzzPartial(f *testing.F) {
-	partial := catalog(f).Unstored("meta.k8s.io/v1", "PartialObjectMetadata")
+	cat := catalog(f)
+	partial, of := cat.Unstored("meta.k8s.io/v1", "PartialObjectMetadata"), cat.Kind("/api/v1", "configmaps")
 	f.Add([]byte(`{"kind":"K","apiVersion":"v1","metadata":{"name":"a\"}","labels":{"x":"{"}},"spec":{}}`))
 	f.Add([]byte(`{"kind":"K","apiVersion":"v1","metadata":{`))
 	f.Add([]byte(`{"kind":"K"}`))
 	f.Fuzz(func(t *testing.T, value []byte) {
-		got, err := partial.AppendPartial(nil, value)
+		got, err := partial.AppendPartial(nil, value, of)
 		if err != nil {
 			return
 		}

@@ -138,7 +138,7 @@ func (r Rows) appendRow(b, value []byte, root *schema.Value, now time.Time) ([]b
 	var err error
 	switch r.Include {
 	case Metadata:
-		b, err = r.Partial.AppendPartial(append(b, `,"object":`...), value)
+		b, err = r.Partial.AppendPartial(append(b, `,"object":`...), value, r.Table.kind)
 	case Object:
 		b, err = r.appendObject(append(b, `,"object":`...), value)
 	}
