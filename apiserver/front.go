@@ -78,8 +78,8 @@ func (f *front) serve(x *exchange) error {
 		return f.dispatch(x, f.open)
 	}
 	c.User = user
-	if err := f.access.Ready(); err != nil && !user.In(auth.MastersGroup) {
-		return status.NewUnavailable(err.Error()) // what is not known to be allowed is not known to be forbidden either
+	if err := f.known(user); err != nil {
+		return err
 	}
 	if auth.Impersonates(c.R.Header) {
 		if err := f.impersonate(x); err != nil {
@@ -87,6 +87,14 @@ func (f *front) serve(x *exchange) error {
 		}
 	}
 	return f.dispatch(x, f.table)
+}
+
+// known returns an error while it is not known what a user may do: what is not known to be allowed is not known to be forbidden either.
+func (f *front) known(u *auth.User) error {
+	if err := f.access.Ready(); err != nil && !u.In(auth.MastersGroup) {
+		return status.NewUnavailable(err.Error())
+	}
+	return nil
 }
 
 // impersonate makes the request one of the user whom its headers name, if its sender may act as that one (J12).
@@ -104,7 +112,7 @@ func (f *front) impersonate(x *exchange) error {
 		}
 	}
 	x.sender, c.User = c.User, asked.User
-	return nil
+	return f.known(c.User)
 }
 
 // user is who a token names or, where the request has none, a client certificate.
@@ -191,7 +199,17 @@ func asksWatch(c *route.Call) bool {
 		return c.Endpoint.Verb == route.VerbWatch
 	}
 	watch, err := c.Query().Bool("watch")
-	return c.R.Method == http.MethodGet && (watch && err == nil || strings.Contains(c.R.URL.Path, "/watch/"))
+	return c.R.Method == http.MethodGet && (watch && err == nil || underWatch(c.R.URL.Path))
+}
+
+// underWatch reports whether a path is under the watch prefix of a version, as /api/v1/watch/pods is (D31-D33).
+func underWatch(path string) bool {
+	segments := strings.SplitN(path, "/", 6) // the first is empty
+	at := 3
+	if len(segments) > 1 && segments[1] == "apis" {
+		at = 4 // behind group and version
+	}
+	return len(segments) > at+1 && segments[at] == "watch"
 }
 
 func (f *front) gate(class route.Class) *gate {
@@ -220,6 +238,9 @@ func (f *front) fail(x *exchange, err error) {
 		panic(http.ErrAbortHandler)
 	}
 	h := x.Header()
+	h["Cache-Control"] = f.fixed.cacheControl // what was said of the answer is not true of the failure
+	delete(h, "Expires")
+	delete(h, "Etag")
 	h["X-Content-Type-Options"] = f.fixed.noSniff
 	if failed.Allow != "" {
 		h["Allow"] = []string{failed.Allow}

@@ -84,6 +84,19 @@ func get(t *testing.T, s *httptest.Server, token string) (*http.Response, string
 	return resp, string(body), err
 }
 
+// sent returns what a GET is answered with.
+func sent(t *testing.T, f *front, path string, headers ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		r.Header.Add(name, value)
+	}
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	return w
+}
+
 func TestFrontFailures(t *testing.T) {
 	t.Parallel()
 	t.Run("I27 a panic is answered with 500 and counted", func(t *testing.T) {
@@ -137,6 +150,47 @@ func TestFrontFailures(t *testing.T) {
 		resp, body, err := get(t, s, plain)
 		if err != nil || resp.StatusCode != 503 || resp.Header.Get("Retry-After") == "" {
 			t.Errorf("%v %s", err, body)
+		}
+	})
+	t.Run("J12 nor before is it of whom somebody acts as", func(t *testing.T) {
+		t.Parallel()
+		f, token, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return nil }})
+		if got := sent(t, f, "/x", "Authorization: Bearer "+token, "Impersonate-User: jane"); got.Code != 503 {
+			t.Errorf("%d %s", got.Code, got.Body)
+		}
+		masters := sent(t, f, "/x", "Authorization: Bearer "+token, "Impersonate-User: jane", "Impersonate-Group: "+auth.MastersGroup)
+		if masters.Code != 200 {
+			t.Errorf("%d %s", masters.Code, masters.Body)
+		}
+	})
+	t.Run("what passes is a 429 for watches, and for nothing else", func(t *testing.T) {
+		t.Parallel()
+		f, _, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return nil }})
+		plain, err := auth.NewIssuer([]byte("key")).Issue(auth.Identity{Name: "a"}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, code := range map[string]int{
+			"/api/v1/pods?watch=1": 429, "/api/v1/watch/pods": 429, "/apis/apps/v1/watch/namespaces/n/statefulsets": 429,
+			"/oapi/v1/watch/images": 429, "/api/v1/pods": 503, "/api/v1/pods?watch=0": 503, "/api/v1/namespaces/watch/pods": 503,
+			"/apis/watch/v1/pods": 503, "/apis/apps/v1/namespaces/watch/statefulsets": 503,
+		} {
+			if got := sent(t, f, path, "Authorization: Bearer "+plain); got.Code != code {
+				t.Errorf("%s: %d, want %d", path, got.Code, code)
+			}
+		}
+	})
+	t.Run("a failure has no headers of the answer that it takes the place of", func(t *testing.T) {
+		t.Parallel()
+		f, token, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(c *route.Call) error {
+			c.Unchanged(`"tag"`)
+			c.W.Header().Set("Cache-Control", "public, immutable")
+			c.W.Header().Set("Expires", "Thu, 01 Jan 2099 00:00:00 GMT")
+			return status.NewBadRequest("odd")
+		}})
+		got := sent(t, f, "/x", "Authorization: Bearer "+token).Result().Header
+		if got.Get("Cache-Control") != "no-cache, private" || got.Get("Expires") != "" || got.Get("Etag") != "" {
+			t.Errorf("%v", got)
 		}
 	})
 	t.Run("I13 I28 requests over the bound get 429", func(t *testing.T) {
