@@ -22,7 +22,13 @@ var binaries struct{ kubectl, quorate string }
 // update rewrites the files in scripts and the README's blocks that differ from what is printed.
 var update = flag.Bool("update", false, "rewrite expected output")
 
+// parallel is how many scripts run at a time unless -parallel says otherwise: they wait more than they compute.
+const parallel = "4"
+
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		panic(err)
+	}
 	testscript.Main(suite{m}, map[string]func(){"substitute": substitute})
 }
 

@@ -27,9 +27,13 @@ func TestReadme(t *testing.T) {
 			continue
 		}
 		sessions++
-		printed := c.session(t, part.code)
-		rewritten.WriteString(part.with(printed))
-		if !*update && steady(printed) != steady(part.code) {
+		printed := c.typed(t, part.code)
+		switch {
+		case steady(printed) == steady(part.code):
+			rewritten.WriteString(part.raw)
+		case *update:
+			rewritten.WriteString(part.with(printed))
+		default:
 			t.Errorf("a session as it is in the README:\n%s\nas it is:\n%s", part.code, printed)
 		}
 	}
@@ -43,8 +47,8 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// session types the commands of a session and returns it with what they print.
-func (c *cluster) session(t *testing.T, code string) string {
+// typed returns a session with what its commands print.
+func (c *cluster) typed(t *testing.T, code string) string {
 	t.Helper()
 	var printed strings.Builder
 	for line := range strings.Lines(code) {
