@@ -27,6 +27,8 @@ type Authorizer interface {
 // Reviewer is an authorizer that also says why, and what else a user may do.
 type Reviewer interface {
 	Authorizer
+	// Ready returns an error while it is not known what is allowed.
+	Ready() error
 	// Explain decides as Allows does; reason names what allows it, and is empty for a refusal.
 	Explain(u *User, a *Attributes) (allowed bool, reason string)
 	// Rules returns what the user may do in a namespace, as far as it can tell.

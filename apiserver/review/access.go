@@ -11,17 +11,15 @@ import (
 
 // mayI decides for who asks.
 func mayI(cfg *Config, c *route.Call, o *schema.Object) error {
-	cfg.decide(c.User, o)
-	return nil
+	return cfg.decide(c.User, o)
 }
 
 // mayUser decides for whom the review names. The groups are taken as they are: who asks knows all of them.
 func mayUser(cfg *Config, _ *route.Call, o *schema.Object) error {
 	spec := o.Field("spec")
-	cfg.decide(&auth.User{
+	return cfg.decide(&auth.User{
 		Name: spec.Field("user").Str(), UID: spec.Field("uid").Str(), Groups: texts(spec.Field("groups")),
 	}, o)
-	return nil
 }
 
 // mayUserHere is mayUser for requests about objects of the path's namespace, and no others: who may ask only there must not learn
@@ -42,12 +40,17 @@ func invalid(c *route.Call, err *field.Error) error {
 	return status.NewInvalid(c.Subject(), field.ErrorList{err})
 }
 
-// decide answers whether a user may do what the review is about.
-func (cfg *Config) decide(u *auth.User, o *schema.Object) {
+// decide answers whether a user may do what the review is about, unless that is not known.
+func (cfg *Config) decide(u *auth.User, o *schema.Object) error {
+	unready := cfg.Reviewer.Ready()
 	allowed, reason := cfg.Reviewer.Explain(u, attributes(o.Field("spec")))
+	if unready != nil && !allowed {
+		return status.NewUnavailable(unready.Error())
+	}
 	answer := o.Root().Make("status")
 	answer.Make("allowed").SetBool(allowed)
 	answer.Make("reason").SetStr(reason)
+	return nil
 }
 
 // attributes returns the request that a review is about.

@@ -1,6 +1,7 @@
 package review_test
 
 import (
+	"errors"
 	"flag"
 	"net/http"
 	"net/http/httptest"
@@ -30,7 +31,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const signingKey = "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
 
 // clerk allows jane, and the group readers, to get pods named p in a, and everybody to see /x.
-type clerk struct{}
+type clerk struct{ unready error }
+
+func (c clerk) Ready() error { return c.unready }
 
 func (clerk) Allows(u *auth.User, a *auth.Attributes) bool {
 	allowed, _ := clerk{}.Explain(u, a)
@@ -63,7 +66,7 @@ type office struct {
 	statuses *negotiate.Statuses
 }
 
-func open(t *testing.T) *office {
+func open(t *testing.T, c clerk) *office {
 	t.Helper()
 	o := &office{table: route.NewTable()}
 	var err error
@@ -77,7 +80,7 @@ func open(t *testing.T) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	review.Register(o.table.Add, review.Config{Catalog: o.catalog, Reviewer: clerk{}, Authenticator: authenticator})
+	review.Register(o.table.Add, review.Config{Catalog: o.catalog, Reviewer: c, Authenticator: authenticator})
 	return o
 }
 
@@ -131,7 +134,7 @@ const (
 // TestAnswers fixes what is answered to what, byte by byte (J58).
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	o := open(t)
+	o := open(t, clerk{})
 	issued, err := auth.NewIssuer([]byte(signingKey)).Issue(auth.Identity{Name: "joe", UID: "2", Groups: []string{"h"}}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -182,10 +185,29 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestNotKnown: while it is not known what is allowed, nothing is said to be forbidden.
+func TestNotKnown(t *testing.T) {
+	t.Parallel()
+	o := open(t, clerk{errors.New("the roles are at lunch")})
+	for _, tc := range []struct {
+		path, body string
+		code       int
+	}{
+		{access, `{"spec":{` + podRead + `,"user":"joe"}}`, 503},
+		{localAccess, `{"spec":{` + podRead + `,"user":"joe"}}`, 503},
+		{selfAccess, `{"spec":{"resourceAttributes":{"verb":"delete","resource":"pods"}}}`, 503},
+		{access, `{"spec":{` + podRead + `,"user":"jane","uid":"1"}}`, 200},
+	} {
+		if got := o.ask(t, tc.path, tc.body); got.Code != tc.code {
+			t.Errorf("%s %s: %d %s", tc.path, tc.body, got.Code, got.Body)
+		}
+	}
+}
+
 // TestForms: reviews come and are answered in all forms that objects have (B6, A42).
 func TestForms(t *testing.T) {
 	t.Parallel()
-	o := open(t)
+	o := open(t, clerk{})
 	k := o.catalog.Unstored("authorization.k8s.io/v1", "SelfSubjectAccessReview")
 	asked := `{"kind":"SelfSubjectAccessReview","apiVersion":"authorization.k8s.io/v1","metadata":{"creationTimestamp":null},"spec":{` + podRead + `}`
 	encoded := func(document string) string {
@@ -214,7 +236,7 @@ func TestForms(t *testing.T) {
 // TestOptions: a review takes the options of a create.
 func TestOptions(t *testing.T) {
 	t.Parallel()
-	o := open(t)
+	o := open(t, clerk{})
 	const odd = `{"spec":{"nonResourceAttributes":{"verb":"get","path":"/x","how":"soon"}}}`
 	for _, tc := range []struct {
 		query, body, warning, text string
@@ -237,7 +259,7 @@ func TestOptions(t *testing.T) {
 // TestWhoMayAsk: everybody asks about himself, few about others.
 func TestWhoMayAsk(t *testing.T) {
 	t.Parallel()
-	o := open(t)
+	o := open(t, clerk{})
 	var open []string
 	for _, path := range []string{access, localAccess, selfAccess, selfRules, self, token} {
 		c := &route.Call{R: httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/apis/"+path, nil)}
