@@ -57,10 +57,7 @@ func (d *Document) choose(c *route.Call) (*Document, negotiate.Form, negotiate.T
 	for _, t := range d.turned {
 		variants = append(variants, negotiate.Variant{Target: t.target, Forms: forms})
 	}
-	form, target, err := negotiate.Choose(c.R, c.Query(), variants...)
-	if err == nil {
-		_, err = c.Query().Bool("pretty") // A57
-	}
+	form, target, err := c.Choose(variants)
 	for _, t := range d.turned {
 		if t.target == target {
 			return t.document, form, target, err

@@ -20,7 +20,7 @@ func Media(r *http.Request, offered ...string) (int, error) {
 	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.quality, a.quality) })
 	refused := map[string]bool{}
 	for _, c := range clauses {
-		refused[c.media] = refused[c.media] || c.quality == 0
+		refused[c.media] = refused[c.media] || c.quality == 0 && c.target == (Target{})
 	}
 	for _, c := range clauses {
 		if c.quality == 0 || c.target != (Target{}) {

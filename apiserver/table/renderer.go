@@ -1,7 +1,6 @@
 package table
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -33,7 +32,7 @@ func renderers() map[string]renderer {
 			all[name] = renderer{text: text}
 		}
 	}
-	maps.Copy(all, map[string]renderer{"podRestarts": {number: podRestarts}})
+	all["podRestarts"] = renderer{number: podRestarts}
 	return all
 }
 
