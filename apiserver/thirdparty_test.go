@@ -174,3 +174,20 @@ func TestThirdPartyMadeAgain(t *testing.T) {
 	former.want("EOF")
 	open(t, s, cronTabs+"?watch=true").want("ADDED new") // the beginning is that of the new one
 }
+
+// TestThirdPartyVersionsOwned: objects that were stored under another version than the first have owners like all others (K10, G45).
+func TestThirdPartyVersionsOwned(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	const cms = "/api/v1/namespaces/default/configmaps"
+	uid := field(t, s.Do("POST", cms, configMap("o")).Body, "metadata.uid")
+	define(t, s, cronTabName)
+	check(t, s.Do("POST", cronTabs, `{"apiVersion":"stable.example.com/v1","kind":"CronTab",`+strings.TrimPrefix(owned("i", "o", uid), "{")), want{code: 200})
+	check(t, s.Do("PUT", thirdParties+"/"+cronTabName, `{"metadata":{"name":"`+cronTabName+`"},"versions":[{"name":"v2alpha1"},{"name":"v1"}]}`), want{code: 200})
+	check(t, s.Do("GET", strings.Replace(cronTabs, "v1", "v2alpha1", 1)+"/i", ""), want{code: 200})
+	check(t, s.Do("POST", cms, owned("mine", "o", uid)), want{code: 200})
+	check(t, s.Do("DELETE", cms+"/o", ""), want{code: 200})
+	for _, path := range []string{cronTabs + "/i", cms + "/mine"} {
+		s.Eventually(path+" goes", func() bool { return s.Do("GET", path, "").Code == 404 })
+	}
+}

@@ -166,6 +166,15 @@ func TestConvertedVersions(t *testing.T) {
 	check(t, s.Do("PUT", old+"/m/status", `{"metadata":{"name":"m"},"status":{"currentReplicas":2,"currentCPUUtilizationPercentage":7}}`), want{code: 200, body: []string{annotation}})
 	check(t, s.Do("GET", path+"/m", ""), want{code: 200, body: []string{`"currentReplicas":2`, `"currentAverageUtilization":7`, `"targetAverageUtilization":60`}})
 
+	// What is measured can be written here too, though an annotation has all of it. Annotations of these names that the stored form
+	// has mean nothing here.
+	check(t, s.Do("PATCH", old+"/m/status", `{"status":{"currentCPUUtilizationPercentage":8}}`, "Content-Type: application/merge-patch+json"),
+		want{code: 200, body: []string{`"currentCPUUtilizationPercentage":8`, `\"currentAverageUtilization\":8`}})
+	check(t, s.Do("POST", path, `{"metadata":{"name":"own","annotations":{"autoscaling.alpha.kubernetes.io/metrics":"[{}]","autoscaling.alpha.kubernetes.io/conditions":"-"}},`+
+		`"spec":{"scaleTargetRef":{"kind":"StatefulSet","name":"w"},"maxReplicas":3}}`), want{code: 200})
+	check(t, s.Do("PATCH", old+"/own", `{"spec":{"maxReplicas":4}}`, "Content-Type: application/merge-patch+json"),
+		want{code: 200, body: []string{`"maxReplicas":4`, `"targetCPUUtilizationPercentage":80`}})
+
 	fresh, resumed := open(t, s, old+"?watch=1&resourceVersion=0"), open(t, s, old+"?watch=1&resourceVersion="+after)
 	if got := fresh.want("ADDED m"); got != s.Do("GET", old+"/m", "").Body {
 		t.Errorf("watched %s", got)
@@ -173,7 +182,7 @@ func TestConvertedVersions(t *testing.T) {
 	if got := resumed.want("ADDED m"); got != made.Body {
 		t.Errorf("watched %s, created %s", got, made.Body)
 	}
-	resumed.want("MODIFIED m", "MODIFIED m", "MODIFIED m")
+	resumed.want("MODIFIED m", "MODIFIED m", "MODIFIED m", "MODIFIED m", "ADDED own", "MODIFIED own")
 	check(t, s.Do("DELETE", old+"/m", ""), want{code: 200})
 	if got := resumed.want("DELETED m"); field(t, got, "apiVersion") != "autoscaling/v1" {
 		t.Errorf("watched %s", got)

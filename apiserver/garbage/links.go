@@ -40,12 +40,13 @@ func mayLink(o *state.Object) bool {
 	return bytes.Contains(o.Value, []byte(ownersMark)) || bytes.Contains(o.Value, []byte(goingMark))
 }
 
-// readLinks reads the metadata alone: it comes first, and an object can be large.
+// readLinks reads the metadata alone: it comes first, after kind and apiVersion, and an object can be large. What the apiVersion is
+// the kind does not tell: objects may be stored under another one (K10).
 func readLinks(k *schema.Kind, o *state.Object) (links, error) {
 	var l links
-	rest, ok := bytes.CutPrefix(o.Value[min(k.ListPrefix(), len(o.Value)):], []byte(metaMark))
+	_, rest, ok := bytes.Cut(o.Value, []byte(metaMark))
 	if !ok {
-		return l, fmt.Errorf("stored %s of version %d does not begin with its metadata", k.Kind, o.Version)
+		return l, fmt.Errorf("stored %s of version %d has no metadata", k.Kind, o.Version)
 	}
 	if err := json.NewDecoder(bytes.NewReader(rest)).Decode(&l); err != nil {
 		return l, fmt.Errorf("read metadata of stored %s of version %d: %w", k.Kind, o.Version, err)

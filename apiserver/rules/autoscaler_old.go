@@ -121,9 +121,11 @@ func (h *heldList) read(text string, to *schema.Object) error {
 	return nil
 }
 
-// write puts items into the annotation.
+// write puts items into the annotation. Without any there is none: what the stored object says under that name is not about its
+// fields.
 func (h *heldList) write(items []*schema.Value, to *schema.Object) {
 	if len(items) == 0 {
+		dropAnnotation(to, h.annotation)
 		return
 	}
 	text := []byte{'['}
@@ -189,10 +191,19 @@ func oldAutoscalerToStorage(from, to *schema.Object) {
 			dropAnnotation(to, held.annotation)
 		}
 	}
-	current := oldStatus.Field("currentCPUUtilizationPercentage")
-	if current.IsSet() && status.Field("currentMetrics").Len() == 0 {
-		addCPU(status.Make("currentMetrics")).Make("currentAverageUtilization").SetInt(current.Int())
+	if current := oldStatus.Field("currentCPUUtilizationPercentage"); current.IsSet() {
+		currentCPU(status.Make("currentMetrics")).Make("currentAverageUtilization").SetInt(current.Int())
 	}
+}
+
+// currentCPU returns the resource of the metric that the use of cpu is shown of, and adds one where there is none.
+func currentCPU(list *schema.Value) (resource *schema.Value) {
+	for i := list.Len() - 1; i >= 0; i-- { // of several it is the last one
+		if metric := list.At(i); cpuOf(metric, "currentAverageUtilization") != nil {
+			return metric.Field("resource")
+		}
+	}
+	return addCPU(list)
 }
 
 // addCPU adds a metric, or the status of one, about the cpu and returns its resource.

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"quorate/apiserver/schema"
 )
@@ -47,8 +48,8 @@ func oldAutoscalerRows() []row {
 			want: map[string]string{"status.currentReplicas": "7", note: text(conditionsAnnotation, limited)}},
 		{name: "spec stays on status", kind: "oldautoscalers", op: schema.UpdateStatus, old: body(held(metricsAnnotation, pods), "", ""),
 			body: body(held(currentMetricsAnnotation, cpu), `"minReplicas":2`, `"currentCPUUtilizationPercentage":9`),
-			want: map[string]string{"spec.minReplicas": "1", "status.currentCPUUtilizationPercentage": "7",
-				note: fmt.Sprintf("{%s,%s}", held(currentMetricsAnnotation, cpu), held(metricsAnnotation, pods))}},
+			want: map[string]string{"spec.minReplicas": "1", "status.currentCPUUtilizationPercentage": "9",
+				note: fmt.Sprintf("{%s,%s}", held(currentMetricsAnnotation, strings.Replace(cpu, "7", "9", 1)), held(metricsAnnotation, pods))}},
 		{name: "use of cpu without an annotation", kind: "oldautoscalers", op: schema.UpdateStatus, old: body("", "", ""),
 			body: body("", "", `"currentCPUUtilizationPercentage":9`), want: map[string]string{"status.currentCPUUtilizationPercentage": "9"}},
 	}
