@@ -31,7 +31,7 @@ const (
 	// calm is how many writes are acknowledged between two kills.
 	calm = 60
 	// patience bounds each wait on a slow machine.
-	patience = 2 * time.Minute
+	patience = 4 * time.Minute
 )
 
 // TestInformers: a crowd of informers over three nodes, with writes that never cease, while ten leaders are killed and then
