@@ -44,7 +44,7 @@ func (a *audit) log(x *exchange, took time.Duration) {
 	)
 	switch {
 	case x.sender != nil:
-		line = append(line, slog.String("user", x.sender.Name), slog.String("as", c.User.Name))
+		line = append(line, slog.String("user", x.sender.Name), slog.String("as", c.User.Name), slog.Any("groups", c.User.Groups))
 	case c.User != nil:
 		line = append(line, slog.String("user", c.User.Name))
 	}

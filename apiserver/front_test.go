@@ -163,9 +163,11 @@ func TestAudit(t *testing.T) {
 	check(t, s.Do("GET", "/api/v1/namespaces/default", ""), want{code: 200})
 	check(t, s.Do("POST", "/api/v1/namespaces/default/configmaps", configMap("x")), want{code: 200})
 	check(t, s.Do("DELETE", "/api/v1/namespaces/default/configmaps/x", "", "Impersonate-User: jane"), want{code: 403})
+	check(t, s.Do("DELETE", "/api/v1/namespaces/default/configmaps/x", "", "Impersonate-User: admin", "Impersonate-Group: system:masters"), want{code: 200})
 	s.Stop()
 	text := log.String()
-	for _, part := range []string{"path=/api/v1/namespaces/default/configmaps/x", "verb=create", "user=admin", "code=200", "user=admin as=jane verb=delete"} {
+	for _, part := range []string{"path=/api/v1/namespaces/default/configmaps/x", "verb=create", "user=admin", "code=200", "user=admin as=jane groups=[system:authenticated] verb=delete",
+		`user=admin as=admin groups="[system:masters system:authenticated]" verb=delete`} {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in %s", part, text)
 		}
