@@ -19,6 +19,9 @@ const (
 	readAheadBytes    = 1 << 20
 )
 
+// leastBytes is the size of bolt's two meta pages, without which nothing can be said of a file.
+func leastBytes() int64 { return 2 * int64(os.Getpagesize()) }
+
 // openFile opens the bolt file at cfg.Path, whose structure it has checked if need be.
 //
 // bolt without a stored list of free pages (NoFreelistSync, which makes appends several times faster) finds free pages by
@@ -28,7 +31,7 @@ const (
 func openFile(cfg Config) (*bbolt.DB, error) {
 	info, err := os.Stat(cfg.Path)
 	switch {
-	case err == nil && info.Size() > 0 && info.Size() < 2*int64(os.Getpagesize()):
+	case err == nil && info.Size() > 0 && info.Size() < leastBytes():
 		return nil, &Corrupt{Path: cfg.Path, Reason: fmt.Sprintf("is cut short: %d bytes", info.Size())}
 	case err == nil && info.Size() > 0:
 		if err := prepare(cfg); err != nil {

@@ -3,6 +3,7 @@ package log
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"go.etcd.io/bbolt"
 )
@@ -13,6 +14,13 @@ func OpenReadOnly(cfg Config) (*Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
+	}
+	info, err := os.Stat(cfg.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	if info.Size() < leastBytes() {
+		return nil, fmt.Errorf("open log: %w", &Corrupt{Path: cfg.Path, Reason: fmt.Sprintf("is cut short: %d bytes", info.Size())})
 	}
 	if _, err := inspect(cfg); err != nil {
 		return nil, fmt.Errorf("open log: %w", err)

@@ -1,0 +1,229 @@
+package offline_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"quorate/raftstore"
+	"quorate/raftstore/fsm"
+	"quorate/raftstore/offline"
+	"quorate/raftstore/state"
+	"quorate/raftstore/testcluster"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func create(t *testing.T, s *raftstore.Store, name string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	head := `{"metadata":{"name":"` + name + `","resourceVersion":"`
+	o := &state.Object{UID: "uid-" + name, Value: []byte(head + `"}}`), VersionOffset: uint32(len(head))}
+	if _, err := s.Create(ctx, raftstore.Create{Key: state.NewKey("configmaps", "default", name), Object: o}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stopped returns the data directory of n0, of a cluster that has ended, and the state that it had.
+func stopped(t *testing.T, size int) (dir string, root *state.Root) {
+	t.Helper()
+	c := testcluster.New(t, size, nil)
+	leader := c.Leader()
+	for i := range 20 {
+		create(t, leader.Store, fmt.Sprintf("o%d", i))
+		if i == 9 {
+			if _, _, err := c.Nodes[0].Store.Snapshot(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	root, err := c.Nodes[0].Store.View(t.Context(), raftstore.Quorum())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range c.Nodes {
+		n.Kill()
+	}
+	return c.Nodes[0].Dir, root
+}
+
+func TestInspect_tells_what_is_there_and_changes_nothing(t *testing.T) {
+	t.Parallel()
+	dir, root := stopped(t, 3)
+	before := content(t, dir)
+	r, err := offline.Inspect(dir, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.EqualFunc(r.Members, []string{"n0", "n1", "n2"}, func(m offline.Member, name string) bool { return m.Name == name && m.Voter }) {
+		t.Errorf("members %v", r.Members)
+	}
+	if r.ClusterID != root.ClusterID() || len(r.Problems) != 0 || len(r.Snapshots) != 1 || r.Log.First != 1 || r.Log.Last < root.Index() || r.Term == 0 {
+		t.Errorf("report %+v", r)
+	}
+	if want := []offline.Resource{{Name: "configmaps", Objects: 20, Bytes: r.State.Resources[0].Bytes}}; !slices.Equal(r.State.Resources, want) {
+		t.Errorf("objects %v", r.State.Resources)
+	}
+	if len(r.Entries) != 5 || r.Entries[4].Index != r.Log.Last {
+		t.Errorf("entries %v", r.Entries)
+	}
+	if r.State.Index == root.Index() && r.State.Checksum != fmt.Sprintf("%016x", fsm.Checksum(root)) {
+		t.Errorf("checksum %s of the state after %d", r.State.Checksum, r.State.Index)
+	}
+	if after := content(t, dir); after != before {
+		t.Error("the directory is another than before")
+	}
+}
+
+// content is all files' content, for comparing.
+func content(t *testing.T, dir string) string {
+	t.Helper()
+	var all bytes.Buffer
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		fmt.Fprintln(&all, path, len(text))
+		all.Write(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+func TestInspect_says_what_is_damaged_and_tells_the_rest(t *testing.T) {
+	t.Parallel()
+	dir, _ := stopped(t, 1)
+	logFile := filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile)
+	log, err := os.ReadFile(logFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states, err := filepath.Glob(filepath.Join(dir, raftstore.RaftDir, "snapshots", "*", "state.bin"))
+	if err != nil || len(states) != 1 {
+		t.Fatal(states, err)
+	}
+	snapshot, err := os.ReadFile(states[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := bytes.Clone(log)
+	for at := bytes.Index(entry, []byte("uid-o17")); at >= 0; at = bytes.Index(entry, []byte("uid-o17")) {
+		entry[at] ^= 1 // in every page that has it, also those not in use
+	}
+	bad := bytes.Clone(snapshot)
+	bad[len(bad)/2] ^= 1
+	for _, c := range []struct {
+		name          string
+		log, snapshot []byte
+		problem       string
+		objects       int
+	}{
+		{"whole", log, snapshot, "", 20},
+		{"an entry", entry, snapshot, "is damaged: its checksum does not match", 17},
+		{"the snapshot, and the log has all", log, bad, "snapshot ", 20},
+		{"the log's beginning", append(make([]byte, 8192), log[8192:]...), snapshot, "is not a log file, or its beginning is damaged", 10},
+		{"the log cut short", log[:5000], snapshot, "cut short", 10},
+		{"the log gone", nil, snapshot, "log", 10},
+		{"both", entry, bad, "snapshot ", 17},
+	} {
+		must(t, os.WriteFile(states[0], c.snapshot, 0o600))
+		must(t, os.Remove(logFile))
+		if c.log != nil {
+			must(t, os.WriteFile(logFile, c.log, 0o600))
+		}
+		r, err := offline.Inspect(dir, 3)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if (c.problem == "") != (len(r.Problems) == 0) || c.problem != "" && !strings.Contains(r.Problems[0], c.problem) || r.State.Objects != c.objects {
+			t.Errorf("%s: %d objects, want %d, and problems %q", c.name, r.State.Objects, c.objects, r.Problems)
+		}
+		if c.log == nil {
+			must(t, os.WriteFile(logFile, log, 0o600))
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRecover_keeps_all_that_the_survivor_has_under_higher_versions(t *testing.T) {
+	t.Parallel()
+	dir, root := stopped(t, 3)
+	if _, err := offline.Survey(dir, "n7"); !errors.Is(err, offline.ErrNotMember) {
+		t.Errorf("a stranger's directory: %v", err)
+	}
+	s, err := offline.Survey(dir, "n0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Objects != 20 || s.Index < root.Index() || s.Damage != nil || len(s.Dropped) != 2 || s.Dropped[0].Name != "n1" || s.ClusterID != root.ClusterID() {
+		t.Errorf("survivor %+v", s)
+	}
+	if _, _, err := s.Recover(0); err == nil {
+		t.Error("no gap was accepted")
+	}
+	if _, _, err := s.Recover(1 << 53); err == nil {
+		t.Error("a gap beyond 2^53 was accepted")
+	}
+	for range 2 { // it may be done again
+		made, aside, err := s.Recover(1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := offline.Inspect(dir, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Problems) != 0 || len(r.Members) != 1 || r.ClusterID != made.ClusterID || r.State.Objects != 20 || r.Log.Last != 0 ||
+			made.Index != s.Index+1000 || r.State.Index != made.Index || r.Term < s.Term {
+			t.Errorf("recovered %+v of %+v: %+v", made, s, r)
+		}
+		kept, err := filepath.Glob(filepath.Join(aside, "snapshots", "*", "state.bin"))
+		if err != nil || len(kept) == 0 {
+			t.Errorf("kept aside: %v %v", kept, err)
+		}
+		if s, err = offline.Survey(dir, "n0"); err != nil || len(s.Dropped) != 0 {
+			t.Fatalf("%+v %v", s, err)
+		}
+	}
+}
+
+func TestFound_leaves_nothing_when_it_fails(t *testing.T) {
+	t.Parallel()
+	_, root := stopped(t, 1)
+	dir := t.TempDir()
+	c := offline.Cluster{Name: "n0", PeerAddr: "127.0.0.1:1", Root: root, Gap: 1 << 60}
+	if _, err := offline.Found(dir, c); err == nil || !strings.Contains(err.Error(), "less than 2^53") {
+		t.Errorf("a gap of 2^60: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+	c.Gap = offline.DefaultGap
+	if _, err := offline.Found(dir, c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := offline.Found(dir, c); !errors.Is(err, offline.ErrState) {
+		t.Errorf("a second time: %v", err)
+	}
+}
