@@ -11,8 +11,9 @@ const (
 	// maxCombinations bounds how many combinations of verbs, groups, resources, names and paths one check looks at. A rule that
 	// one rule of the user covers counts as one, so that only odd roles come near it.
 	maxCombinations = 10_000
-	// maxComparisons bounds with how many rules of the user they are compared, all together.
-	maxComparisons = 5_000_000
+	// maxComparisons bounds how many texts are compared: all of the rules wanted, and of their combinations, with all of those
+	// held. It is less than a second of work.
+	maxComparisons = 200_000_000
 	// maxDescribed bounds how many lines a refusal has.
 	maxDescribed = 100
 )
@@ -23,16 +24,22 @@ type atom struct{ group, resource, name, path, verb string }
 // missing returns the combinations of rules that none of the rules held covers (J30); tooMany says that there are more of them
 // than can be looked at.
 func missing(held, wanted []rule) (atoms []atom, tooMany bool) {
-	budget := min(maxCombinations, maxComparisons/max(len(held), 1))
+	texts := 1
+	for i := range held {
+		texts += held[i].size()
+	}
+	combinations, comparisons := maxCombinations, maxComparisons/texts
 	for i := range wanted {
 		w := &wanted[i]
-		covered := slices.ContainsFunc(held, func(h rule) bool { return h.covers(w) })
-		if covered {
-			budget--
-		} else {
-			budget -= w.combinations(budget)
+		if comparisons -= w.size(); comparisons < 0 {
+			return nil, true
 		}
-		if budget < 0 {
+		covered, n := slices.ContainsFunc(held, func(h rule) bool { return h.covers(w) }), 1
+		if !covered {
+			n = w.combinations(min(combinations, comparisons))
+			comparisons -= n
+		}
+		if combinations -= n; min(combinations, comparisons) < 0 {
 			return nil, true
 		}
 		if covered {
@@ -99,6 +106,11 @@ func (r *rule) hasNames(names []string) bool {
 func holdsAll(list, wanted []string) bool {
 	return slices.Contains(list, everything) ||
 		!slices.ContainsFunc(wanted, func(s string) bool { return !slices.Contains(list, s) })
+}
+
+// size is how many texts the rule has, and one.
+func (r *rule) size() int {
+	return 1 + len(r.verbs) + len(r.groups) + len(r.resources) + len(r.names) + len(r.paths)
 }
 
 // combinations is how many there are of the rule, or any number above the limit.

@@ -66,7 +66,17 @@ func TestMissingIsBounded(t *testing.T) {
 	if atoms, tooMany := missing([]rule{ruleOf("* * *")}, []rule{huge, huge}); tooMany || len(atoms) > 0 {
 		t.Error("one rule that covers it was not found")
 	}
-	if _, tooMany := missing(make([]rule, maxComparisons), []rule{ruleOf("get core a"), ruleOf("get core b")}); !tooMany {
+	named := rule{verbs: many[:1], groups: many[:1], resources: many[:1], names: make([]string, 100_000)}
+	for i := range named.names {
+		named.names[i] = fmt.Sprint("name", i)
+	}
+	reversed := named
+	reversed.names = slices.Clone(named.names)
+	slices.Reverse(reversed.names)
+	if _, tooMany := missing([]rule{named}, []rule{reversed}); !tooMany {
+		t.Error("compared with any number of names")
+	}
+	if _, tooMany := missing(slices.Repeat([]rule{named}, 2_000), []rule{ruleOf("get core a")}); !tooMany {
 		t.Error("compared with any number of rules")
 	}
 	atoms, _ := missing(nil, []rule{{verbs: []string{"get"}, groups: many[:1], resources: many}})
