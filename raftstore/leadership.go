@@ -87,6 +87,7 @@ func (s *Store) followLeadership(ctx context.Context) error {
 	})
 	s.raft.RegisterObserver(observer)
 	defer s.raft.DeregisterObserver(observer)
+	s.leaders.notify() // of what was not observed: Raft runs since Open, and may have found a leader
 	defer s.leaders.set(nil)
 
 	var epochs sync.WaitGroup
