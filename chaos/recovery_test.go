@@ -36,7 +36,7 @@ func startCluster(t *testing.T, binary string, start bool) *cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), recoveryLimit)
 	t.Cleanup(cancel)
-	fleet, err := nodes.NewProcesses(binary, t.TempDir(), 3)
+	fleet, err := nodes.NewProcesses(binary, t.TempDir(), 3, "--request-log", "none")
 	if err != nil {
 		t.Fatal(err)
 	}

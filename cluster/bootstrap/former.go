@@ -54,14 +54,18 @@ func (f *Former) Alone(self Server) error {
 // Step takes the protocol one step further in the light of the nodes that are alive now, and says what it waits for. It is to
 // be taken again when they change, and from time to time, until the store has state.
 func (f *Former) Step(ctx context.Context, self Node, others []Node) (waiting string, err error) {
-	if member, err := f.cfg.Store.HasState(); err != nil || member {
-		return "the cluster's first entries", err
+	member, err := f.cfg.Store.HasState()
+	if err != nil {
+		return "", err
 	}
-	if joining := f.cfg.Book.Joining(); joining != "" {
-		return "being added to cluster " + joining, nil
-	}
-	held := f.cfg.Book.Pledge()
+	joining, held := f.cfg.Book.Joining(), f.cfg.Book.Pledge()
 	switch {
+	case member && joining == "" && held == nil && f.cfg.Book.Cluster() == "":
+		return f.adopt(others)
+	case member:
+		return "the cluster's first entries", nil
+	case joining != "":
+		return "being added to cluster " + joining, nil
 	case held == nil:
 		return f.begin(ctx, self, others)
 	case held.Proposer == self.NodeID:
@@ -69,6 +73,17 @@ func (f *Former) Step(ctx context.Context, self Node, others []Node) (waiting st
 	default:
 		return f.confirm(ctx, *held, others)
 	}
+}
+
+// adopt is for a node that has state from a leader, and was never added: a node under the name and at the address of one that was just
+// removed, which the leader was still telling so. It says which cluster it waits for, or nobody would add it.
+func (f *Former) adopt(others []Node) (string, error) {
+	for _, n := range others {
+		if n.Cluster != "" {
+			return "being added to cluster " + n.Cluster, f.cfg.Book.Join(n.Cluster)
+		}
+	}
+	return "the cluster's first entries", nil
 }
 
 // begin finds a cluster to join, or proposes one.
