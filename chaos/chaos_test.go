@@ -27,7 +27,20 @@ func TestProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills three servers for half a minute")
 	}
-	fleet, err := nodes.NewProcesses(buildServer(t), t.TempDir(), 3)
+	fleet := newProcesses(t, buildServer(t))
+	starting, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	credentials, err := fleet.StartAll(starting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hurt(t, fleet, credentials)
+}
+
+// newProcesses returns three nodes that run as processes once they are started, and end with the test.
+func newProcesses(t *testing.T, binary string, flags ...string) *nodes.Processes {
+	t.Helper()
+	fleet, err := nodes.NewProcesses(binary, t.TempDir(), 3, flags...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +52,7 @@ func TestProcesses(t *testing.T) {
 			showLogs(t, fleet)
 		}
 	})
-	starting, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	credentials, err := fleet.StartAll(starting)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hurt(t, fleet, credentials)
+	return fleet
 }
 
 // hurt lets each fault strike the cluster once and fails the test unless the run was made and every promise held.

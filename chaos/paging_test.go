@@ -37,18 +37,7 @@ func TestPagingSurvivesItsNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts three servers and kills one")
 	}
-	fleet, err := nodes.NewProcesses(buildServer(t), t.TempDir(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := fleet.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			showLogs(t, fleet)
-		}
-	})
+	fleet := newProcesses(t, buildServer(t))
 	p := startPaging(t, fleet)
 	p.createAll()
 	stopWatching := p.watchDeletions()

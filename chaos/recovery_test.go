@@ -36,18 +36,7 @@ func startCluster(t *testing.T, binary string, start bool) *cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), recoveryLimit)
 	t.Cleanup(cancel)
-	fleet, err := nodes.NewProcesses(binary, t.TempDir(), 3, "--request-log", "none")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := fleet.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if t.Failed() {
-			showLogs(t, fleet)
-		}
-	})
+	fleet := newProcesses(t, binary, "--request-log", "none")
 	c := &cluster{t: t, ctx: ctx, fleet: fleet, clients: map[string]*client.Client{}}
 	if start {
 		if _, err := fleet.StartAll(ctx); err != nil {

@@ -41,7 +41,7 @@ type Documents struct {
 
 // New makes the documents of the kinds that are always served.
 func New(cfg Config) (*Documents, error) {
-	kinds := byPrefix(cfg.Kinds)
+	kinds := schema.ByPrefix(cfg.Kinds)
 	d := &Documents{kinds: kinds, others: cfg.Paths, byPath: map[string]*Document{}}
 	versions := apiVersions{
 		Kind: "APIVersions", Versions: []string{coreVersion},
@@ -65,7 +65,7 @@ func (d *Documents) With(kinds []*schema.Kind, paths []string) (*Documents, erro
 	if d.static != nil {
 		static = d.static
 	}
-	out := &Documents{static: static, kinds: byPrefix(kinds), others: paths, byPath: map[string]*Document{}}
+	out := &Documents{static: static, kinds: schema.ByPrefix(kinds), others: paths, byPath: map[string]*Document{}}
 	return out, out.fill(d)
 }
 

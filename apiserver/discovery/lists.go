@@ -11,15 +11,6 @@ import (
 	"quorate/apiserver/schema"
 )
 
-// byPrefix groups kinds by where they are served.
-func byPrefix(kinds []*schema.Kind) map[string][]*schema.Kind {
-	out := map[string][]*schema.Kind{}
-	for _, k := range kinds {
-		out[k.Prefix] = append(out[k.Prefix], k)
-	}
-	return out
-}
-
 // listOf lists the resources of one prefix with their subresources, by name (L4).
 func listOf(kinds []*schema.Kind) resourceList {
 	list := resourceList{Kind: "APIResourceList", APIVersion: "v1", GroupVersion: kinds[0].APIVersion}

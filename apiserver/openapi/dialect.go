@@ -58,7 +58,7 @@ func (d dialect) intOrString() object {
 
 // parameter describes a parameter in the path or the query.
 func (d dialect) parameter(name, in string) object {
-	p := parameters()[name]
+	p := known[name]
 	out := object{"name": name, "in": in, "description": p.about}
 	if in == inPath {
 		out["required"] = true

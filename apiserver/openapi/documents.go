@@ -37,7 +37,7 @@ type Documents struct {
 
 // New returns the documents of the kinds that are always served.
 func New(cfg Config) (*Documents, error) {
-	d := &Documents{common: &common{}, formats: cfg.Catalog.Formats(), kinds: byPrefix(cfg.Kinds)}
+	d := &Documents{common: &common{}, formats: cfg.Catalog.Formats(), kinds: schema.ByPrefix(cfg.Kinds)}
 	for name, at := range map[string]**schema.Message{
 		"Status": &d.common.status, "DeleteOptions": &d.common.deleteOptions, "WatchEvent": &d.common.watchEvent,
 		"ListMeta": &d.common.listMeta,
@@ -53,7 +53,7 @@ func New(cfg Config) (*Documents, error) {
 // With returns the documents of the static kinds and others, whose groups are their own. What is as it was is taken over from
 // the documents before.
 func (d *Documents) With(kinds []*schema.Kind) *Documents {
-	out := &Documents{common: d.common, formats: d.formats, static: d, kinds: byPrefix(kinds)}
+	out := &Documents{common: d.common, formats: d.formats, static: d, kinds: schema.ByPrefix(kinds)}
 	if d.static != nil {
 		out.static = d.static
 	}
@@ -61,34 +61,26 @@ func (d *Documents) With(kinds []*schema.Kind) *Documents {
 	return out
 }
 
-// byPrefix groups kinds by where they are served.
-func byPrefix(kinds []*schema.Kind) map[string][]*schema.Kind {
-	out := map[string][]*schema.Kind{}
-	for _, k := range kinds {
-		out[k.Prefix] = append(out[k.Prefix], k)
-	}
-	return out
-}
-
 // fill adds the documents. None is made before a client asks for it.
 func (d *Documents) fill(before *Documents) {
 	d.versions = map[string]*document{}
+	common, formats := d.common, d.formats // a document outlives the set that it was made for
 	for prefix, kinds := range d.kinds {
 		if before != nil && slices.Equal(kinds, before.kinds[prefix]) {
 			d.versions[prefix] = before.versions[prefix]
 			continue
 		}
-		d.versions[prefix] = newDocument(indexPath+prefix, func() (object, error) { return d.describe(version3, kinds) },
+		d.versions[prefix] = newDocument(indexPath+prefix, func() (object, error) { return describe(version3, common, formats, kinds) },
 			protobuf3, protobuf3Type, protobuf3OldType)
 	}
 	d.index = newDocument(indexPath, d.makeIndex, nil)
-	d.whole = newDocument(wholePath, func() (object, error) { return d.describe(version2, d.allKinds()) },
+	d.whole = newDocument(wholePath, func() (object, error) { return describe(version2, common, formats, d.allKinds()) },
 		protobuf2, protobuf2Type, protobuf2OldType)
 }
 
 // describe makes a document of kinds.
-func (d *Documents) describe(as dialect, kinds []*schema.Kind) (object, error) {
-	b := newBuilder(as, d.common, d.formats)
+func describe(as dialect, c *common, f formats, kinds []*schema.Kind) (object, error) {
+	b := newBuilder(as, c, f)
 	for _, k := range kinds {
 		b.kind(k)
 	}

@@ -34,7 +34,7 @@ func (w *kindWriter) add(text string, operations ...*operation) {
 	}
 }
 
-// id is unique among all documents: "listCoreV1NamespacedPod".
+// id names an operation: "listCoreV1NamespacedPod".
 func (w *kindWriter) id(verb, scope, suffix string) string {
 	return verb + groupName(w.kind) + scope + w.kind.Kind + suffix
 }

@@ -43,6 +43,9 @@ func parameters() map[string]parameter {
 	}
 }
 
+// known is a table that nobody changes.
+var known = parameters()
+
 func watchQuery() []string {
 	return []string{
 		"allowWatchBookmarks", "fieldSelector", "includeUninitialized", "labelSelector", "pretty", "resourceVersion",

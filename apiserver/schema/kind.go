@@ -31,6 +31,15 @@ func (i *Identity) QualifiedKind() string {
 	return i.Kind + "." + i.Group
 }
 
+// ByPrefix groups kinds by where they are served.
+func ByPrefix(kinds []*Kind) map[string][]*Kind {
+	out := map[string][]*Kind{}
+	for _, k := range kinds {
+		out[k.Prefix] = append(out[k.Prefix], k)
+	}
+	return out
+}
+
 // Strategy says how writes treat the objects of a kind.
 type Strategy struct {
 	Generation               bool // 1 on create, one more whenever the spec changes
