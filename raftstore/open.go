@@ -20,10 +20,12 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Names in the data directory: the folder of log and snapshots, and the log in it.
+// Names in the data directory: the folder of log and snapshots, what it is called while a backup is restored into it, and the log in
+// it.
 const (
-	RaftDir = "raft"
-	LogFile = "log.db"
+	RaftDir       = "raft"
+	UnfinishedDir = RaftDir + ".new"
+	LogFile       = "log.db"
 )
 
 // Raft's tuning. Timeouts are in Config.
@@ -86,10 +88,10 @@ func Open(cfg Config) (*Store, error) {
 }
 
 // openState opens the files and makes them fit each other.
-func (s *Store) openState() (err error) {
-	dir := filepath.Join(s.cfg.DataDir, RaftDir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make data directory: %w", err)
+func (s *Store) openState() error {
+	dir, err := s.cfg.makeRaftDir()
+	if err != nil {
+		return err
 	}
 	s.log, err = log.Open(log.Config{
 		Path:     filepath.Join(dir, LogFile),
@@ -118,6 +120,22 @@ func (s *Store) openState() (err error) {
 	}
 	s.machine = newMachine(s)
 	return nil
+}
+
+// makeRaftDir refuses a data directory in which a restore was broken off: it is to hold the state of a backup, and must not become that
+// of a new cluster without objects.
+func (c *Config) makeRaftDir() (string, error) {
+	dir, unfinished := filepath.Join(c.DataDir, RaftDir), filepath.Join(c.DataDir, UnfinishedDir)
+	_, err := os.Lstat(dir)
+	if errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Lstat(unfinished); err == nil {
+			return "", fmt.Errorf("%s is of a restore that was broken off: restore the backup again, into an empty data directory", unfinished)
+		}
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make data directory: %w", err)
+	}
+	return dir, nil
 }
 
 // alignFiles finds the snapshot to start from and checks every entry after it: Raft panics on one that it can't read.

@@ -17,15 +17,23 @@ func describe(entry *raft.Log) Entry {
 	case raft.LogCommand:
 		e.What = command(entry.Data)
 	case raft.LogConfiguration:
-		var names []string
-		for _, s := range raft.DecodeConfiguration(entry.Data).Servers {
-			names = append(names, fmt.Sprintf("%s (%s)", s.ID, strings.ToLower(s.Suffrage.String())))
-		}
-		e.What = "members " + strings.Join(names, ", ")
+		e.What = configuration(entry.Data)
 	default:
 		e.What = strings.ToLower(strings.TrimPrefix(entry.Type.String(), "Log"))
 	}
 	return e
+}
+
+func configuration(data []byte) string {
+	members, err := decodeMembers(data)
+	if err != nil {
+		return "unknown: " + err.Error()
+	}
+	var names []string
+	for _, s := range members.Servers {
+		names = append(names, fmt.Sprintf("%s (%s)", s.ID, strings.ToLower(s.Suffrage.String())))
+	}
+	return "members " + strings.Join(names, ", ")
 }
 
 func command(data []byte) string {

@@ -23,7 +23,7 @@ const (
 	// maxVersion is the largest whole number that all JSON readers keep exact.
 	maxVersion = 1<<53 - 1
 
-	// unfinishedSuffix names the folder that is being made.
+	// unfinishedSuffix names the log that is being made.
 	unfinishedSuffix = ".new"
 )
 
@@ -54,17 +54,18 @@ func Found(dataDir string, c Cluster) (Founded, error) {
 	} else if !errors.Is(err, os.ErrNotExist) {
 		return Founded{}, err
 	}
-	made, err := c.write(target + unfinishedSuffix)
+	unfinished := filepath.Join(dataDir, raftstore.UnfinishedDir)
+	made, err := c.write(unfinished)
 	if err != nil {
-		return Founded{}, errors.Join(err, os.RemoveAll(target+unfinishedSuffix))
+		return Founded{}, errors.Join(err, os.RemoveAll(unfinished))
 	}
-	if err := os.Rename(target+unfinishedSuffix, target); err != nil {
+	if err := os.Rename(unfinished, target); err != nil {
 		return Founded{}, err
 	}
 	return made, syncDir(dataDir)
 }
 
-// write makes the folder aside. A crash leaves one that is begun anew.
+// write makes the folder aside. A crash leaves one that no node starts with, and that is begun anew.
 func (c Cluster) write(dir string) (made Founded, err error) {
 	if err := c.checkGap(); err != nil {
 		return made, err
@@ -73,7 +74,7 @@ func (c Cluster) write(dir string) (made Founded, err error) {
 		return made, err
 	}
 	fork := fsm.Fork{ClusterID: rand.Text(), Gap: c.Gap}
-	return c.founded(fork), errors.Join(c.writeTerm(dir), c.writeSnapshot(dir, fork))
+	return c.founded(fork), errors.Join(c.writeTerm(filepath.Join(dir, raftstore.LogFile)), c.writeSnapshot(dir, fork))
 }
 
 func (c Cluster) checkGap() error {
@@ -88,8 +89,8 @@ func (c Cluster) founded(fork fsm.Fork) Founded {
 }
 
 // writeTerm begins the log, without an entry.
-func (c Cluster) writeTerm(dir string) error {
-	l, err := log.Open(log.Config{Path: filepath.Join(dir, raftstore.LogFile), Logger: silent()})
+func (c Cluster) writeTerm(path string) error {
+	l, err := log.Open(log.Config{Path: path, Logger: silent()})
 	if err != nil {
 		return err
 	}

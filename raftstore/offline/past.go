@@ -55,6 +55,9 @@ func recall(archive *snapshot.Archive, snapshots []snapshot.Examined, entries *l
 		if err := entries.GetLog(p.index+1, &entry); err != nil {
 			return p, err
 		}
+		if entry.Term < p.term { // terms never fall: a leader whose snapshot this node was sent has overruled it, see log.Align
+			return p, nil
+		}
 		if err := p.apply(&entry); err != nil {
 			return p, err
 		}
@@ -92,11 +95,25 @@ func (p *past) apply(entry *raft.Log) error {
 		fsm.Apply(p.tree, entry.Index, entry.Data)
 		p.tree.Stamp(entry.AppendedAt)
 	case raft.LogConfiguration:
-		p.members = raft.DecodeConfiguration(entry.Data)
+		members, err := decodeMembers(entry.Data)
+		if err != nil {
+			return fmt.Errorf("log entry %d: %w", entry.Index, err)
+		}
+		p.members = members
 		p.tree.Advance(entry.Index)
 	default:
 		p.tree.Advance(entry.Index)
 	}
 	p.index, p.term = entry.Index, entry.Term
 	return nil
+}
+
+// decodeMembers is raft.DecodeConfiguration, which panics where it can't decode.
+func decodeMembers(data []byte) (members raft.Configuration, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("its members can't be read: %v", cause)
+		}
+	}()
+	return raft.DecodeConfiguration(data), nil
 }

@@ -38,6 +38,7 @@ type Survivor struct {
 	dir      string
 	peerAddr string
 	term     uint64 // no snapshot has a later one, nor has the node been in one
+	reached  uint64 // no entry or snapshot has a higher index, damaged ones included
 	past     *past
 }
 
@@ -49,11 +50,11 @@ func Survey(dataDir, name string) (*Survivor, error) {
 		return nil, err
 	}
 	s := &Survivor{Name: name, dir: dir}
-	if s.past, s.Damage = recallFrom(dir, archive, snapshots, s.readTerm); errors.Is(s.Damage, log.ErrLocked) {
+	if s.past, s.Damage = recallFrom(dir, archive, snapshots, s.look); errors.Is(s.Damage, log.ErrLocked) {
 		return nil, s.Damage
 	}
 	for _, found := range snapshots {
-		s.term = max(s.term, found.Term)
+		s.term, s.reached = max(s.term, found.Term), max(s.reached, found.Index)
 	}
 	s.term = max(s.term, s.past.term)
 	root := s.past.tree.Publish()
@@ -71,7 +72,13 @@ func Survey(dataDir, name string) (*Survivor, error) {
 	return s, nil
 }
 
-func (s *Survivor) readTerm(l *log.Store) error {
+// look finds out how far the log goes.
+func (s *Survivor) look(l *log.Store) error {
+	last, err := l.LastIndex()
+	if err != nil {
+		return err
+	}
+	s.reached = max(s.reached, last)
 	term, err := l.GetUint64([]byte(log.CurrentTerm))
 	if errors.Is(err, log.ErrKeyNotFound) {
 		return nil
@@ -87,6 +94,9 @@ func (s *Survivor) Recover(gap uint64) (made Founded, aside string, err error) {
 	if err := c.checkGap(); err != nil {
 		return made, "", err
 	}
+	if c.Root.Index()+gap <= s.reached {
+		return made, "", fmt.Errorf("versions would begin with %d, which was given already, up to %d: want a larger gap", c.Root.Index()+gap, s.reached)
+	}
 	aside = filepath.Join(filepath.Dir(s.dir), asidePrefix+time.Now().UTC().Format("20060102T150405.000"))
 	if err := linkAll(s.dir, aside); err != nil {
 		return made, "", errors.Join(fmt.Errorf("keep what is there: %w", err), os.RemoveAll(aside))
@@ -95,32 +105,28 @@ func (s *Survivor) Recover(gap uint64) (made Founded, aside string, err error) {
 	if err := c.writeSnapshot(s.dir, fork); err != nil {
 		return made, "", errors.Join(err, os.RemoveAll(aside))
 	}
-	return c.founded(fork), aside, s.dropLog(fork)
+	return c.founded(fork), aside, c.replaceLog(s.dir)
 }
 
-// dropLog removes the entries that the snapshot covers, as the start of a node does that finds such a snapshot. A log that can't be
-// read any more is in nobody's way aside.
-func (s *Survivor) dropLog(fork fsm.Fork) error {
-	path := filepath.Join(s.dir, raftstore.LogFile)
-	l, err := log.Open(log.Config{Path: path, Logger: silent()})
-	var damaged *log.Corrupt
-	if errors.As(err, &damaged) {
-		if err := os.Remove(path); err != nil {
-			return err
-		}
-		l, err = log.Open(log.Config{Path: path, Logger: silent()})
-	}
-	if err != nil {
+// replaceLog puts a log without entries in the place of one whose entries the snapshot covers, or that can't be read any more. The old
+// file is left as it is: it is aside.
+func (c Cluster) replaceLog(dir string) error {
+	path := filepath.Join(dir, raftstore.LogFile)
+	fresh := path + unfinishedSuffix
+	if err := errors.Join(os.RemoveAll(fresh), c.writeTerm(fresh)); err != nil {
 		return err
 	}
-	_, err = l.Align(fork.Index(s.Index), s.term)
-	return errors.Join(err, l.SetUint64([]byte(log.CurrentTerm), max(s.term, 1)), l.Close(), syncDir(s.dir))
+	if err := os.Rename(fresh, path); err != nil {
+		return err
+	}
+	return syncDir(dir)
 }
 
-// linkAll gives the files below a folder second names below another. They are never written again: the log is replaced by another
-// file, and snapshots don't change.
+// linkAll gives the files below a folder second names below another, on the disk when it returns. They are never written again: the log
+// is replaced by another file, and snapshots don't change.
 func linkAll(from, to string) error {
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+	folders := []string{filepath.Dir(to)}
+	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -129,10 +135,17 @@ func linkAll(from, to string) error {
 			return err
 		}
 		if entry.IsDir() {
+			folders = append(folders, filepath.Join(to, name))
 			return os.MkdirAll(filepath.Join(to, name), 0o700)
 		}
 		return os.Link(path, filepath.Join(to, name))
 	})
+	for _, folder := range folders {
+		if err == nil {
+			err = syncDir(folder)
+		}
+	}
+	return err
 }
 
 // examine lists the snapshots of a Raft folder.

@@ -13,6 +13,7 @@ import (
 
 	"quorate/cmd/quorate/datadir"
 	"quorate/cmd/quorate/settings"
+	"quorate/raftstore"
 	"quorate/raftstore/backup"
 	"quorate/raftstore/offline"
 )
@@ -61,7 +62,7 @@ func (f *founding) restore(p *Process, file, name string) error {
 		return err
 	}
 	defer dir.Close()
-	if err := dir.Vacant(); err != nil {
+	if err := dir.Vacant(raftstore.UnfinishedDir); err != nil {
 		return err
 	}
 	cluster.Name, cluster.PeerAddr, cluster.Gap = name, settings.DefaultPeerAddr, f.gap

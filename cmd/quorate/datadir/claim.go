@@ -23,14 +23,14 @@ func Claim(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Vacant returns an error unless the directory holds nothing, but for a cluster key put there beforehand.
-func (d *Dir) Vacant() error {
+// Vacant returns an error unless the directory holds nothing, but for a cluster key put there beforehand, and a remainder of that name.
+func (d *Dir) Vacant(remainder string) error {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", d.path, cause(err))
 	}
 	for _, e := range entries {
-		if !slices.Contains([]string{lockFile, KeyFile, "lost+found"}, e.Name()) {
+		if !slices.Contains([]string{lockFile, KeyFile, "lost+found", remainder}, e.Name()) {
 			return fmt.Errorf("--data-dir %s is not empty (%s): choose another directory, or move what is in it away", d.path, e.Name())
 		}
 	}

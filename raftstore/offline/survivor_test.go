@@ -1,0 +1,118 @@
+package offline_test
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/raftstore"
+	"quorate/raftstore/log"
+	"quorate/raftstore/offline"
+	"quorate/raftstore/snapshot"
+)
+
+func openLog(t *testing.T, dir string) *log.Store {
+	t.Helper()
+	l, err := log.Open(log.Config{Path: filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile), Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	return l
+}
+
+// supersede copies the snapshot in a data directory as one of the next term, as a leader of that term would send it.
+func supersede(t *testing.T, dir string) {
+	t.Helper()
+	s, err := snapshot.New(snapshot.Config{Dir: filepath.Join(dir, raftstore.RaftDir), Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	list, err := s.List()
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	meta, from, err := s.Open(list[0].ID)
+	must(t, err)
+	defer from.Close()
+	_, encoder := raft.NewInmemTransport("")
+	to, err := s.Create(meta.Version, meta.Index, meta.Term+1, meta.Configuration, meta.ConfigurationIndex, encoder)
+	must(t, err)
+	_, err = io.Copy(to, from)
+	must(t, errors.Join(err, to.Close(), s.Close()))
+}
+
+// TestSurvey_leaves_out_entries_that_the_newest_snapshot_overruled: a node that was sent a snapshot ends before it removes what its log
+// has beyond; nobody committed that, and it does not follow from the snapshot.
+func TestSurvey_leaves_out_entries_that_the_newest_snapshot_overruled(t *testing.T) {
+	t.Parallel()
+	dir, _ := stopped(t, 1)
+	supersede(t, dir)
+	s, err := offline.Survey(dir, "n0")
+	must(t, err)
+	if s.Objects != 10 || s.Damage != nil {
+		t.Errorf("%d objects, want the snapshot's 10; damage %v", s.Objects, s.Damage)
+	}
+	r, err := offline.Inspect(dir, 0)
+	must(t, err)
+	if r.State.Objects != 10 || r.State.Index != s.Index || len(r.Problems) != 0 {
+		t.Errorf("%d objects after %d, want 10 after %d; problems %q", r.State.Objects, r.State.Index, s.Index, r.Problems)
+	}
+}
+
+// TestRecover_keeps_aside_what_was_there: the node that goes on writes into none of those files.
+func TestRecover_keeps_aside_what_was_there(t *testing.T) {
+	t.Parallel()
+	dir, _ := stopped(t, 1)
+	for _, round := range []string{"first", "second"} { // the second finds a log without entries
+		before := content(t, filepath.Join(dir, raftstore.RaftDir))
+		s, err := offline.Survey(dir, "n0")
+		must(t, err)
+		made, aside, err := s.Recover(1000)
+		must(t, err)
+		l := openLog(t, dir)
+		must(t, l.StoreLog(&raft.Log{Index: made.Index + 1, Term: 9, Type: raft.LogNoop}))
+		must(t, l.DeleteRange(made.Index+1, made.Index+1))
+		must(t, l.Close())
+		if after := content(t, aside); strings.ReplaceAll(after, aside, filepath.Join(dir, raftstore.RaftDir)) != before {
+			t.Errorf("%s recovery: what is aside is not what was there", round)
+		}
+	}
+}
+
+// TestRecover_refuses_a_gap_that_would_use_a_version_again: entries and snapshots beyond the damage are lost, but were there.
+func TestRecover_refuses_a_gap_that_would_use_a_version_again(t *testing.T) {
+	t.Parallel()
+	dir, root := stopped(t, 1)
+	file := filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile)
+	text, err := os.ReadFile(file)
+	must(t, err)
+	must(t, os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "uid-o15", "uid-x15")), 0o600))
+	s, err := offline.Survey(dir, "n0")
+	must(t, err)
+	if s.Damage == nil || s.Index >= root.Index() {
+		t.Fatalf("%+v", s)
+	}
+	if _, _, err := s.Recover(root.Index() - s.Index - 1); err == nil || !strings.Contains(err.Error(), "want a larger gap") {
+		t.Errorf("a gap that ends within the old log: %v", err)
+	}
+	if _, _, err := s.Recover(1000); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestInspect_survives_members_that_cannot_be_decoded(t *testing.T) {
+	t.Parallel()
+	dir, root := stopped(t, 1)
+	l := openLog(t, dir)
+	last, err := l.LastIndex()
+	must(t, err)
+	must(t, l.StoreLog(&raft.Log{Index: last + 1, Term: 99, Type: raft.LogConfiguration, Data: []byte("\xc1nonsense")}))
+	must(t, l.Close())
+	r, err := offline.Inspect(dir, 1)
+	must(t, err)
+	if r.State.Objects != root.Len() || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "members") || len(r.Members) != 1 {
+		t.Errorf("%d objects of %d, members %v, problems %q", r.State.Objects, root.Len(), r.Members, r.Problems)
+	}
+}
