@@ -13,8 +13,9 @@ const (
 	probeLimit = time.Second
 	// maxProbes bounds how often it is asked when the leader's last messages are still being worked on.
 	maxProbes = 5
-	// successionSteps is how many voters may stand one after the other within an election timeout.
-	successionSteps = 8
+	// successionSteps is how many voters may stand one after the other within an election timeout: each must have lost, or won, before
+	// the next one begins, or they split the vote and wait for that timeout after all.
+	successionSteps = 2
 )
 
 // followSuccession replaces a leader whose process has ended without waiting for its heartbeats to be missed: connections to it

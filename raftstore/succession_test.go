@@ -11,14 +11,15 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// patientFollowers makes all but the leader miss heartbeats so late that no test sees it.
+// patientFollowers makes all but the leader miss heartbeats late: long after the others have seen that a process has ended, and soon
+// enough to end an election without a winner.
 func patientFollowers(t *testing.T, c *testcluster.Cluster, leader *testcluster.Node) {
 	t.Helper()
 	for _, n := range c.Running() {
 		if n == leader {
 			continue
 		}
-		if err := n.Store.AwaitHeartbeats(time.Hour); err != nil {
+		if err := n.Store.AwaitHeartbeats(10 * time.Second); err != nil {
 			t.Fatal(err)
 		}
 	}
