@@ -39,6 +39,9 @@ func newBackup(p *Process) *cobra.Command {
 }
 
 func (a *access) backup(ctx context.Context, p *Process, file string) (h backup.Header, err error) {
+	if err := replaceable(file); err != nil {
+		return h, err
+	}
 	client, err := a.client()
 	if err != nil {
 		return h, err
@@ -53,6 +56,18 @@ func (a *access) backup(ctx context.Context, p *Process, file string) (h backup.
 		return err
 	})
 	return h, err
+}
+
+// replaceable refuses what a backup must not take the place of: /dev/null, say.
+func replaceable(file string) error {
+	info, err := os.Stat(file)
+	if file == standard || err != nil { // it is not there, or writing says why not
+		return nil
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file: give - to write to standard output", file)
+	}
+	return nil
 }
 
 // writeBackup gives the file its name when it is on the disk, read back and found whole.
