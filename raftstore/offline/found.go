@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// DefaultGap is how much versions are raised where entries are lost.
-	DefaultGap = 1 << 40
 	// maxVersion is the largest whole number that all JSON readers keep exact.
 	maxVersion = 1<<53 - 1
 

@@ -219,7 +219,7 @@ func TestFound_leaves_nothing_when_it_fails(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left: %v %v", left, err)
 	}
-	c.Gap = offline.DefaultGap
+	c.Gap = offline.DefaultGap(root.Index(), time.Now())
 	if _, err := offline.Found(dir, c); err != nil {
 		t.Fatal(err)
 	}

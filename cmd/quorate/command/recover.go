@@ -58,14 +58,15 @@ func (f *founding) recover(p *Process, accept bool) error {
 	if !accept {
 		return errors.New("nothing was changed; to go on from this node alone, without what only the others have, give --accept-data-loss")
 	}
-	made, aside, err := s.Recover(f.gap)
+	gap := f.gapAfter(s.Index)
+	made, aside, err := s.Recover(gap)
 	if err != nil {
 		return fmt.Errorf("recover %s: %w", f.dataDir, err)
 	}
 	if err := barOthers(f.dataDir, name, id); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "new cluster %s of %s alone, whose versions begin with %d (raised by %d)\n", made.ClusterID, name, made.Index, f.gap)
+	fmt.Fprintf(p.Stdout, "new cluster %s of %s alone, whose versions begin with %d (raised by %d)\n", made.ClusterID, name, made.Index, gap)
 	fmt.Fprintf(p.Stdout, "what was there before is kept in %s: remove it when all is well\n", aside)
 	_, err = fmt.Fprintf(p.Stdout, "start %s as before; others join it with empty data directories\n", name)
 	return err

@@ -26,8 +26,16 @@ type founding struct {
 
 func (f *founding) register(p *Process, flags *pflag.FlagSet) {
 	flags.StringVar(&f.dataDir, "data-dir", defaultDataDir(p), "data directory of the node")
-	flags.Uint64Var(&f.gap, "version-gap", offline.DefaultGap,
-		"how much all versions are raised: more than the number of writes that are lost")
+	flags.Uint64Var(&f.gap, "version-gap", 0,
+		"how much all versions are raised: more than the number of writes that are lost (default: to one that follows from the clock)")
+}
+
+// gapAfter is what was asked for, or what is sure to be enough after an index.
+func (f *founding) gapAfter(index uint64) uint64 {
+	if f.gap != 0 {
+		return f.gap
+	}
+	return offline.DefaultGap(index, time.Now())
 }
 
 func newRestore(p *Process) *cobra.Command {
@@ -65,7 +73,7 @@ func (f *founding) restore(p *Process, file, name string) error {
 	if err := dir.Vacant(raftstore.UnfinishedDir); err != nil {
 		return err
 	}
-	cluster.Name, cluster.PeerAddr, cluster.Gap = name, settings.DefaultPeerAddr, f.gap
+	cluster.Name, cluster.PeerAddr, cluster.Gap = name, settings.DefaultPeerAddr, f.gapAfter(cluster.Root.Index())
 	made, err := offline.Found(f.dataDir, cluster)
 	if err != nil {
 		return fmt.Errorf("restore into %s: %w", f.dataDir, err)
@@ -75,7 +83,7 @@ func (f *founding) restore(p *Process, file, name string) error {
 	}
 	fmt.Fprintf(p.Stdout, "restored %d objects, version %d of cluster %s as of %s\n",
 		made.Objects, header.Index, header.ClusterID, header.Time.UTC().Format(time.RFC3339))
-	fmt.Fprintf(p.Stdout, "new cluster %s, whose versions begin with %d (raised by %d)\n", made.ClusterID, made.Index, f.gap)
+	fmt.Fprintf(p.Stdout, "new cluster %s, whose versions begin with %d (raised by %d)\n", made.ClusterID, made.Index, cluster.Gap)
 	_, err = fmt.Fprintf(p.Stdout, "start it: quorate serve --name %s --data-dir %s%s\n", name, f.dataDir, f.keyHint())
 	return err
 }
