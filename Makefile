@@ -43,7 +43,7 @@ down:
 # Every test that needs no Docker; what CI runs. -race needs cgo.
 test: fresh
 	CGO_ENABLED=1 $(GO) test -race -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./...
-	set -e; for m in $(MODULES); do (cd $$m && CGO_ENABLED=1 $(GO) test -race -p $(PARALLEL) -timeout 10m $(TESTFLAGS) ./...); done
+	set -e; for m in $(MODULES); do (cd $$m && CGO_ENABLED=1 $(GO) test -race -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./...); done
 
 # The compose and network-fault tests, where a Docker engine answers: those with the build tag docker, TestContainers...
 test-docker: image
