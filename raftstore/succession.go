@@ -16,6 +16,8 @@ const (
 	// successionSteps is how many voters may stand one after the other within an election timeout: each must have lost, or won, before
 	// the next one begins, or they split the vote and wait for that timeout after all.
 	successionSteps = 2
+	// termLooks is how often a voter that waits looks within such a step whether another one stands.
+	termLooks = 20
 )
 
 // followSuccession replaces a leader whose process has ended without waiting for its heartbeats to be missed: connections to it
@@ -79,7 +81,7 @@ func (s *Store) awaitTurn(ctx context.Context, leader raft.ServerID, turn int) b
 		if !now.Before(deadline) {
 			return true
 		}
-		pause(ctx, changed, deadline.Sub(now))
+		pause(ctx, changed, min(deadline.Sub(now), step/termLooks))
 	}
 }
 

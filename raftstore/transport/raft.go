@@ -21,6 +21,7 @@ type Raft struct {
 	mux     *Mux
 	resolve func(name string) (addr string, ok bool)
 	dialled *dialled
+	timeout time.Duration // of a request
 	muted   atomic.Bool
 }
 
@@ -41,6 +42,7 @@ func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Durati
 	return &Raft{
 		mux:     m,
 		dialled: conns,
+		timeout: timeout,
 		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 			Stream:  stream{subListener: m.raft, mux: m, dialled: conns},
 			MaxPool: raftConnections,
@@ -113,14 +115,29 @@ func (t *Raft) AppendEntries(id raft.ServerID, to raft.ServerAddress, req *raft.
 	return t.NetworkTransport.AppendEntries(id, t.addressOf(id, to), req, resp)
 }
 
+// again repeats a question as often as connections may be idle that died with the peer's former process: a vote that is not asked for
+// is a vote lost, and costs an election timeout. Each of these questions may be asked twice.
+func (t *Raft) again(ask func() error) error {
+	deadline := time.Now().Add(t.timeout)
+	err := ask()
+	for range raftConnections {
+		_, undialled := errors.AsType[*undialled](err)
+		if err == nil || undialled || !time.Now().Before(deadline) {
+			break
+		}
+		err = ask()
+	}
+	return err
+}
+
 // RequestVote implements raft.Transport.
 func (t *Raft) RequestVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
-	return t.NetworkTransport.RequestVote(id, t.addressOf(id, to), req, resp)
+	return t.again(func() error { return t.NetworkTransport.RequestVote(id, t.addressOf(id, to), req, resp) })
 }
 
 // RequestPreVote implements raft.WithPreVote.
 func (t *Raft) RequestPreVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	return t.NetworkTransport.RequestPreVote(id, t.addressOf(id, to), req, resp)
+	return t.again(func() error { return t.NetworkTransport.RequestPreVote(id, t.addressOf(id, to), req, resp) })
 }
 
 // InstallSnapshot implements raft.Transport.
@@ -130,5 +147,5 @@ func (t *Raft) InstallSnapshot(id raft.ServerID, to raft.ServerAddress, req *raf
 
 // TimeoutNow implements raft.Transport.
 func (t *Raft) TimeoutNow(id raft.ServerID, to raft.ServerAddress, req *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
-	return t.NetworkTransport.TimeoutNow(id, t.addressOf(id, to), req, resp)
+	return t.again(func() error { return t.NetworkTransport.TimeoutNow(id, t.addressOf(id, to), req, resp) })
 }

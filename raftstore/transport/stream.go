@@ -23,10 +23,20 @@ func (s stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Con
 	defer cancel()
 	c, err := s.mux.Dial(ctx, string(address), ProtocolRaft)
 	if err != nil {
-		return nil, err
+		return nil, &undialled{err}
 	}
-	return s.dialled.add(c)
+	c, err = s.dialled.add(c)
+	if err != nil {
+		return nil, &undialled{err}
+	}
+	return c, nil
 }
+
+// undialled says that there is no connection to a peer: the peer was not asked.
+type undialled struct{ err error }
+
+func (e *undialled) Error() string { return e.err.Error() }
+func (e *undialled) Unwrap() error { return e.err }
 
 // dialled are the connections to peers that are open, or being made.
 type dialled struct {

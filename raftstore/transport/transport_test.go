@@ -231,6 +231,55 @@ func TestPipelineAfterRefusal(t *testing.T) {
 	answering.Wait()
 }
 
+// TestVotesAreAskedForAnew: the connections that a peer's former process left behind are dead, and found so only when they are used.
+func TestVotesAreAskedForAnew(t *testing.T) {
+	authority := testcluster.NewAuthority(t)
+	server, _ := listen(t, authority.Peer(t, "server"), 0)
+	client, _ := listen(t, authority.Peer(t, "client"), 0)
+	proxy := testcluster.NewProxy(t)
+	proxy.To(server.Addr().String())
+	to := server.Raft(nil, time.Second, hclog.NewNullLogger())
+	from := client.Raft(func(string) (string, bool) { return proxy.Addr(), true }, time.Minute, hclog.NewNullLogger())
+	ask := func() error {
+		req := &raft.RequestVoteRequest{RPCHeader: raft.RPCHeader{Addr: []byte("x")}, Term: 1}
+		return from.RequestVote("server", "nowhere:1", req, &raft.RequestVoteResponse{})
+	}
+	answer := func(rpc raft.RPC) { rpc.Respond(&raft.RequestVoteResponse{Granted: true}, nil) }
+
+	const connections = 3 // as many as are kept
+	asked := make(chan error, connections)
+	for range connections {
+		go func() { asked <- ask() }()
+	}
+	var together []raft.RPC
+	for range connections {
+		together = append(together, <-to.Consumer())
+	}
+	for _, rpc := range together {
+		answer(rpc)
+	}
+	for range connections {
+		if err := <-asked; err != nil {
+			t.Fatal(err)
+		}
+	}
+	proxy.Cut(true)
+	proxy.Cut(false)
+	go func() { asked <- ask() }()
+	select {
+	case rpc := <-to.Consumer():
+		answer(rpc)
+		if err := <-asked; err != nil {
+			t.Error(err)
+		}
+	case err := <-asked:
+		t.Errorf("not asked: %v", err)
+	}
+	if err := errors.Join(from.Close(), to.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestAbortEndsDials: a peer that is cut off takes the connection and says nothing. Raft's shutdown waits for the request, and
 // must not have to wait for its time to be up.
 func TestAbortEndsDials(t *testing.T) {
