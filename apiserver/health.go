@@ -10,6 +10,7 @@ import (
 
 	"quorate/apiserver/route"
 	"quorate/apiserver/status"
+	"quorate/raftstore"
 )
 
 // check is one thing that health depends on.
@@ -21,11 +22,12 @@ type check struct {
 // health answers for /livez, /readyz and /healthz (semantics L13, L14). They need no credentials and tell no reasons.
 type health struct {
 	live, ready []check
+	alarms      func() []raftstore.Alarm
 	draining    atomic.Bool
 }
 
 func newHealth(store Store, thirdParties, access func() error) *health {
-	h := &health{}
+	h := &health{alarms: store.Alarms}
 	ping := check{"ping", func() error { return nil }}
 	h.live = []check{ping}
 	h.ready = []check{
@@ -45,14 +47,15 @@ func newHealth(store Store, thirdParties, access func() error) *health {
 
 func (h *health) register(add func(method, path string, e *route.Endpoint)) {
 	for path, checks := range map[string][]check{"/livez": h.live, "/readyz": h.ready, "/healthz": h.ready} {
-		serve := func(c *route.Call) error { return answerChecks(c, strings.TrimPrefix(path, "/"), checks) }
+		serve := func(c *route.Call) error { return h.answer(c, strings.TrimPrefix(path, "/"), checks) }
 		add(http.MethodGet, path, &route.Endpoint{Verb: route.VerbGet, Serve: serve, Class: route.ClassRead})
 		add(http.MethodGet, path+"/:name", &route.Endpoint{Verb: route.VerbGet, Serve: serve, Class: route.ClassRead})
 	}
 }
 
-// answerChecks runs the checks, or the one that the path names.
-func answerChecks(c *route.Call, group string, checks []check) error {
+// answer runs the checks, or the one that the path names. Alarms are shown beside them and fail none: a node without space serves reads,
+// and which node of a divided cluster is right is for the operator to say. (A node whose disk hangs is not ready, by the check of its store.)
+func (h *health) answer(c *route.Call, group string, checks []check) error {
 	if c.Name != "" {
 		i := slices.IndexFunc(checks, func(k check) bool { return k.name == c.Name })
 		if i < 0 {
@@ -74,7 +77,21 @@ func answerChecks(c *route.Call, group string, checks []check) error {
 			fmt.Fprintf(&report, "[+]%s ok\n", k.name)
 		}
 	}
+	if c.Name == "" {
+		report.WriteString(raised(h.alarms()))
+	}
 	return writeHealth(c, group, report.String(), failed)
+}
+
+// raised has a line for each alarm.
+func raised(alarms []raftstore.Alarm) string {
+	var lines strings.Builder
+	for i, a := range alarms {
+		if i == 0 || a.Name != alarms[i-1].Name { // they are ordered by name
+			fmt.Fprintf(&lines, "[!]alarm %s raised\n", a.Name)
+		}
+	}
+	return lines.String()
 }
 
 func writeHealth(c *route.Call, group, report string, failed bool) error {

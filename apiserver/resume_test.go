@@ -33,6 +33,7 @@ func TestWatchResumes(t *testing.T) {
 	first := create("first")
 	second := create("second")
 
+	check(t, late.Do("GET", cms+"/second", ""), want{code: 200}) // it has applied that
 	w := open(t, late, watching(first))
 	w.want("ADDED second")
 	late.Stop()
@@ -62,6 +63,9 @@ func TestWatchResumes(t *testing.T) {
 	}
 	check(t, late.Do("GET", cms, "", "Authorization: Bearer "+late.IssueToken("jane")), want{code: 503, reason: "ServiceUnavailable"})
 
+	for _, w := range streams {
+		w.want("BOOKMARK") // of the version that the client has
+	}
 	create("fourth")
 	c.Isolate(behind, false)
 	for names, w := range streams {

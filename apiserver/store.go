@@ -4,6 +4,7 @@ import (
 	"quorate/apiserver/lifecycle"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/thirdparty"
+	"quorate/raftstore"
 )
 
 // Store is the replicated store as the server sees it; raftstore.Store is one.
@@ -13,4 +14,6 @@ type Store interface {
 	thirdparty.Store
 	// Ready says why this node is not ready to serve, or nil: it has a leader and has caught up.
 	Ready() error
+	// Alarms are what is wrong with this node and, as far as it knows, with others.
+	Alarms() []raftstore.Alarm
 }

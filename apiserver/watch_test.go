@@ -148,7 +148,7 @@ func TestWatch(t *testing.T) {
 		if !strings.HasPrefix(mark, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"`) {
 			t.Errorf("bookmark %s", mark)
 		}
-		w.want("EOF")
+		w.want("BOOKMARK", "EOF")
 	})
 	t.Run("D26 initial events", func(t *testing.T) {
 		t.Parallel()
@@ -192,6 +192,7 @@ func TestWatchEndsOnShutdown(t *testing.T) {
 	s := testserver.Start(t, nil)
 	cms := namespace(t, s, "a")
 	w := open(t, s, cms+"?watch=1&resourceVersion=0&allowWatchBookmarks=true")
+	w.want("BOOKMARK")
 	created := s.Do("POST", cms, configMap("m"))
 	check(t, created, want{code: 200})
 	w.want("ADDED m")

@@ -13,6 +13,7 @@ import (
 	"quorate/cluster/gossip"
 	"quorate/cluster/roster"
 	"quorate/cluster/voters"
+	"quorate/raftstore/log"
 )
 
 const (
@@ -76,12 +77,14 @@ func (c *Cluster) newGossip() (*gossip.Gossip, error) {
 
 func (c *Cluster) newVoters() (*voters.Voters, error) {
 	return voters.New(voters.Config{
-		Self: c.self.Name, Store: c.cfg.Store, Roster: c.cfg.Roster, Cluster: c.cfg.Store.ClusterID,
+		Self: c.self.Name, Store: c.cfg.Store, Raft: c.raft, Roster: c.cfg.Roster, Cluster: c.cfg.Store.ClusterID,
 		Freed:   c.releaseNames,
 		Members: c.voterView, Changed: c.gossip.Changed, Progress: c.progress, MinVoters: c.minVoters,
 		Cleanup: max(c.cfg.DeadServerCleanup, 0), Scale: c.cfg.TimeoutScale, Logger: c.logger, Registerer: c.cfg.Registerer,
 	})
 }
+
+func (c *Cluster) raft() voters.Raft { return c.cfg.Store.Raft() }
 
 // Run takes part in the cluster until ctx ends; the membership stays. It returns *gossip.Refused when another node has the
 // better right to this one's name or identity, and an error when the data directory cannot be written.
@@ -106,7 +109,9 @@ func (c *Cluster) tend(ctx context.Context) error {
 	for {
 		changed := c.gossip.Changed()
 		waiting, err := c.step(ctx)
-		if err != nil {
+		if log.OutOfSpace(err) {
+			c.logger.Warn("what changed among the members is not noted yet: the disk is full", "error", err)
+		} else if err != nil {
 			return err
 		}
 		if waiting != said && waiting != "" {

@@ -15,6 +15,7 @@ import (
 	"quorate/cluster/bootstrap"
 	"quorate/cluster/keys"
 	"quorate/cluster/roster"
+	"quorate/raftstore"
 )
 
 const (
@@ -28,6 +29,8 @@ const (
 type Store interface {
 	bootstrapStore
 	leaderStore
+	// Alarms are what is wrong with this node and, as far as it knows, with others.
+	Alarms() []raftstore.Alarm
 	// Applied is the index that this node's state has reached.
 	Applied() uint64
 	// Snapshot writes a snapshot of this node's state now.
@@ -57,7 +60,7 @@ type Config struct {
 	Key     *keys.Key
 	Store   Store
 	// Connect makes a gRPC client of the node at a peer address: transport.Mux.Connect.
-	Connect func(peerAddr string, options ...grpc.DialOption) (*grpc.ClientConn, error)
+	Connect func(name, peerAddr string, options ...grpc.DialOption) (*grpc.ClientConn, error)
 
 	APIAddr  string // host:port that clients reach this node at, told to the others
 	PeerAddr string // host:port of Raft and gRPC, told to the others

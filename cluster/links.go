@@ -22,17 +22,17 @@ var errStopped = errors.New("this node is stopping")
 
 // links are the connections to other nodes' peer addresses, made when they are first needed.
 type links struct {
-	connect func(peerAddr string, options ...grpc.DialOption) (*grpc.ClientConn, error)
+	connect func(name, peerAddr string, options ...grpc.DialOption) (*grpc.ClientConn, error)
 
 	mu    sync.Mutex
 	conns map[string]*grpc.ClientConn // guarded by mu; nil once closed
 }
 
-func newLinks(connect func(string, ...grpc.DialOption) (*grpc.ClientConn, error)) *links {
+func newLinks(connect func(string, string, ...grpc.DialOption) (*grpc.ClientConn, error)) *links {
 	return &links{connect: connect, conns: map[string]*grpc.ClientConn{}}
 }
 
-// membership is a client of the Membership service at a peer address.
+// membership is a client of the Membership service at a peer address, whoever is there: answers say who that is.
 func (l *links) membership(peerAddr string) (peerpb.MembershipClient, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +42,7 @@ func (l *links) membership(peerAddr string) (peerpb.MembershipClient, error) {
 	conn, ok := l.conns[peerAddr]
 	if !ok {
 		var err error
-		if conn, err = l.connect(peerAddr); err != nil {
+		if conn, err = l.connect("", peerAddr); err != nil {
 			return nil, err
 		}
 		l.conns[peerAddr] = conn

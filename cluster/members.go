@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"quorate/cluster/gossip"
 	"quorate/cluster/voters"
 	"quorate/proto/peerpb"
+	"quorate/raftstore"
 )
 
 // askedAtOnce bounds the members asked at a time.
@@ -41,6 +43,8 @@ type Member struct {
 	Alive        bool   `json:"alive"`
 	AppliedIndex uint64 `json:"appliedIndex"` // 0 when it did not answer in time
 	LastIndex    uint64 `json:"lastIndex"`
+	// Alarms are those about this member, whoever raised them.
+	Alarms []raftstore.Alarm `json:"alarms"`
 }
 
 // Members are the nodes of the cluster, by name: those of Raft's configuration and those about to be added to it. Each is asked
@@ -54,8 +58,9 @@ func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.callTimeout())
 	defer cancel()
 	var (
-		mu    sync.Mutex
-		group errgroup.Group
+		mu     sync.Mutex
+		alarms = map[string][]raftstore.Alarm{} // by the member that they are about; guarded by mu
+		group  errgroup.Group
 	)
 	group.SetLimit(askedAtOnce)
 	for i, m := range members {
@@ -71,10 +76,17 @@ func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			members[i].AppliedIndex, members[i].LastIndex = answer.AppliedIndex, answer.LastIndex
+			for _, a := range answer.Alarms {
+				alarms[a.Node] = append(alarms[a.Node], raftstore.Alarm{Name: raftstore.AlarmName(a.Name), Node: a.Node, Message: a.Message})
+			}
 			return nil
 		})
 	}
 	group.Wait() // the functions return nil
+	for i := range members {
+		members[i].Alarms = alarms[members[i].Name]
+		slices.SortFunc(members[i].Alarms, func(a, b raftstore.Alarm) int { return cmp.Compare(a.Name, b.Name) })
+	}
 	return members, nil
 }
 
@@ -145,6 +157,9 @@ func (c *Cluster) describe() *peerpb.DescribeResponse {
 		Name: self.Name, NodeId: self.NodeID, ClusterId: c.cfg.Store.ClusterID(), ApiAddr: self.APIAddr, PeerAddr: self.PeerAddr,
 		AppliedIndex: c.cfg.Store.Applied(), LastIndex: r.LastIndex(), Term: r.CurrentTerm(), Leader: leader, Build: self.Build,
 		LastContactMs: -1,
+	}
+	for _, a := range c.cfg.Store.Alarms() {
+		answer.Alarms = append(answer.Alarms, a.Proto())
 	}
 	// Raft tells this one only as text; one that cannot be read stays 0, which no leader takes for healthy.
 	answer.LastTerm, _ = strconv.ParseUint(r.Stats()["last_log_term"], 10, 64)

@@ -21,6 +21,8 @@ var (
 	ErrUnknownMember = voters.ErrUnknownMember
 	// ErrLastVoter: the only voter cannot leave.
 	ErrLastVoter = voters.ErrLastVoter
+	// ErrNoQuorum: without the member too few of the voters that are left are alive.
+	ErrNoQuorum = voters.ErrNoQuorum
 )
 
 // leaderPause is how long to wait for another leader before asking again.
@@ -130,7 +132,7 @@ func (c *Cluster) Leave(ctx context.Context) error {
 			return nil
 		}
 		c.logger.Debug("leave the cluster", "reason", err)
-		if errors.Is(err, ErrLastVoter) || pause(ctx, leaderPause) != nil {
+		if errors.Is(err, ErrLastVoter) || errors.Is(err, ErrNoQuorum) || pause(ctx, leaderPause) != nil {
 			stay := c.gossip.Announce(context.WithoutCancel(ctx), func(m *gossip.Meta) { m.Leaving = false })
 			return errors.Join(fmt.Errorf("leave the cluster: %w", err), stay)
 		}

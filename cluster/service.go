@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -79,6 +80,8 @@ func statusOf(err error) error {
 		return status.Error(codes.NotFound, err.Error())
 	case errors.Is(err, voters.ErrLastVoter):
 		return status.Error(codes.FailedPrecondition, err.Error())
+	case errors.Is(err, voters.ErrNoQuorum):
+		return status.Error(codes.Aborted, err.Error())
 	}
 	return status.Error(codes.Internal, err.Error())
 }
@@ -95,6 +98,8 @@ func errorOf(err error) error {
 		return fmt.Errorf("%w: %s", voters.ErrUnknownMember, s.Message())
 	case codes.FailedPrecondition:
 		return fmt.Errorf("%w: %s", voters.ErrLastVoter, s.Message())
+	case codes.Aborted:
+		return fmt.Errorf("%w%s", voters.ErrNoQuorum, strings.TrimPrefix(s.Message(), voters.ErrNoQuorum.Error()))
 	}
 	return errors.New(s.Message())
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,6 +101,10 @@ func TestChecksums_name_the_node_that_diverged(t *testing.T) {
 	testcluster.Eventually(t, "the leader's metric says so", func() bool {
 		return metric(t, registries[c.Leader().Name], "quorate_raftstore_diverged_nodes", "") == 1
 	})
+	if alarms := c.Leader().Store.Alarms(); len(alarms) != 1 || alarms[0].Name != raftstore.Diverged || alarms[0].Node != "n1" ||
+		!strings.Contains(alarms[0].Message, "stop it, remove it") || metric(t, registries[c.Leader().Name], "quorate_alarm", "diverged") != 1 {
+		t.Errorf("the alarms are %v", alarms)
+	}
 }
 
 // metric reads a metric, of a label value when it has any.

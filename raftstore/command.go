@@ -22,6 +22,7 @@ type command struct {
 	forward.Subject
 	creates bool
 	pins    bool // a state, and is about no object
+	frees   bool // is part of a deletion
 	data    []byte
 }
 
@@ -78,7 +79,7 @@ func (u Update) command() (*command, error) {
 		update.Previous = objectMessage(withoutVersion(u.Previous))
 	}
 	return encode(
-		command{Subject: forward.Subject{Key: u.Key, Version: u.Previous.Version, UID: u.UID}},
+		command{Subject: forward.Subject{Key: u.Key, Version: u.Previous.Version, UID: u.UID}, frees: u.Frees},
 		&logpb.Entry{Op: &logpb.Entry_Update{Update: update}},
 	)
 }
@@ -88,7 +89,7 @@ func (d Delete) command() (*command, error) {
 		return nil, errors.New("delete: no object that is to go")
 	}
 	return encode(
-		command{Subject: forward.Subject{Key: d.Key, Version: d.Previous.Version, UID: d.UID}},
+		command{Subject: forward.Subject{Key: d.Key, Version: d.Previous.Version, UID: d.UID}, frees: true},
 		&logpb.Entry{Op: &logpb.Entry_Delete{Delete: &logpb.Delete{
 			Key: keyMessage(d.Key), PreviousVersion: d.Previous.Version, Uid: d.UID, Final: objectMessage(d.final()),
 		}}},

@@ -21,6 +21,8 @@ type Update struct {
 	Previous *state.Object
 	// UID, when set, must be the stored one.
 	UID string
+	// Frees says that the update is part of a deletion, which is taken up while there is little space left.
+	Frees bool
 }
 
 // Delete removes an object.

@@ -47,6 +47,8 @@ type Config struct {
 	HistoryBytes int64
 	// RetainedBytes bounds what states kept for paged reads hold in memory; the default is package state's.
 	RetainedBytes uint64
+	// DiskReserve is the space left on the disk, in bytes, below which the node has none; a quarter of a small disk. 256 MiB.
+	DiskReserve int64
 	// StallLimit is how long one log write may take before the node gives up leadership, or itself; 10 s.
 	StallLimit time.Duration
 	// ChecksumInterval is how often the leader compares the states of all nodes; 5 minutes.
@@ -70,6 +72,8 @@ func (c *Config) validate() error {
 		return errors.New("store: no logger")
 	case c.ChecksumInterval < 0:
 		return errors.New("store: the interval of checksums must be positive")
+	case c.DiskReserve < 0:
+		return errors.New("store: the reserve of disk space must be positive")
 	case c.RaftMultiplier < 0:
 		return errors.New("store: the Raft multiplier must be positive")
 	}
@@ -81,6 +85,9 @@ func (c *Config) validate() error {
 	}
 	if c.StallLimit == 0 {
 		c.StallLimit = defaultStallLimit
+	}
+	if c.DiskReserve == 0 {
+		c.DiskReserve = DefaultDiskReserve
 	}
 	if c.ChecksumInterval == 0 {
 		c.ChecksumInterval = DefaultChecksumInterval

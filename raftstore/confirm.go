@@ -44,9 +44,11 @@ func (s *Store) indexOf(ctx context.Context, e *epoch, voucher string) (uint64, 
 	}
 	index := s.raft.CommitIndex()
 	others, voter := s.otherVoters()
+	// gofail: var readIndexBefore struct{}
 	if err := s.confirmTerm(ctx, e.term, others, voter, voucher); err != nil {
 		return 0, err
 	}
+	// gofail: var readIndexAfter struct{}
 	if now, _ := s.otherVoters(); s.raft.CurrentTerm() != e.term || !slices.Equal(now, others) {
 		return 0, ErrNotLeader
 	}

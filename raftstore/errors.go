@@ -13,7 +13,7 @@ var (
 	ErrUnknownOutcome = errors.New("outcome unknown: the write may still be applied")
 	// ErrTimeout: a read could not be made fresh enough within its deadline.
 	ErrTimeout = errors.New("timed out waiting for a fresh enough state")
-	// ErrNotRetained: no node that answers keeps that state any more.
+	// ErrNotRetained: most nodes keep that state no more, and nobody else says that it does.
 	ErrNotRetained = errors.New("state is not kept")
 	// ErrTooLarge: the entry is over MaxEntryBytes.
 	ErrTooLarge = errors.New("entry too large")

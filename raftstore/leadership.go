@@ -51,12 +51,6 @@ func (l *leadership) look() (*epoch, <-chan struct{}) {
 	return l.current, l.changed
 }
 
-// next returns a channel that closes when anything changes from now on.
-func (l *leadership) next() <-chan struct{} {
-	_, changed := l.look()
-	return changed
-}
-
 // set replaces the epoch, ending the one before.
 func (l *leadership) set(e *epoch) {
 	l.mu.Lock()
@@ -139,9 +133,11 @@ func (s *Store) leadingTerm() (term uint64, leading bool) {
 // and no read may be confirmed. The entry is Init, which names the cluster the first time and changes nothing later; unlike
 // Raft's own barrier it is seen by every state machine, so every index confirmed in this term is one that followers reach.
 func (s *Store) prepareEpoch(e *epoch) {
+	// gofail: var leaderBefore struct{}
 	for e.ctx.Err() == nil {
 		err := s.commitInit(e.ctx)
 		if err == nil {
+			// gofail: var leaderAfter struct{}
 			close(e.ready)
 			s.leaders.notify()
 			s.logger.Info("leader is ready", "term", e.term, "index", s.Applied())

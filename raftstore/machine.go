@@ -22,12 +22,13 @@ type machine struct {
 	hub     *history.Hub
 	store   *Store
 	started atomic.Bool // set once Raft has restored what it started from
+	fits    func(index uint64) error
 }
 
 var _ raft.BatchingFSM = (*machine)(nil)
 
 func newMachine(s *Store) *machine {
-	m := &machine{tree: state.NewTree(), hub: s.hub, store: s}
+	m := &machine{tree: state.NewTree(), hub: s.hub, store: s, fits: s.fits}
 	m.current.Store(m.tree.Publish())
 	return m
 }
@@ -40,6 +41,7 @@ func (m *machine) Apply(entry *raft.Log) any { return m.ApplyBatch([]*raft.Log{e
 // ApplyBatch applies entries and publishes state and events once for all of them. The state comes first, so who has seen an
 // event finds its object; who waits for an index is woken last, when both are there. An answer is the refusal, or nil.
 func (m *machine) ApplyBatch(entries []*raft.Log) []any {
+	// gofail: var applyBefore struct{}
 	start := time.Now()
 	answers := make([]any, len(entries))
 	events := make([]*history.Event, 0, len(entries))
@@ -51,6 +53,9 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 		result, event := fsm.Apply(m.tree, entry.Index, entry.Data)
 		m.tree.Stamp(entry.AppendedAt) // the leader's clock, the same on every replica
 		if event != nil {
+			// gofail: var breakDropEvent struct{}
+			// continue
+
 			events = append(events, event)
 		}
 		if result.Pinned {
@@ -60,12 +65,15 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 			answers[i] = result.Err
 		}
 	}
+	// gofail: var applyBeforePublish struct{}
 	m.publish()
+	// gofail: var applyAfterPublish struct{}
 	index := m.tree.Index()
 	m.hub.Append(index, events)
 	m.store.applied.Advance(index)
 	m.store.metrics.applyBatch.Observe(float64(len(entries)))
 	m.store.metrics.applySeconds.Observe(time.Since(start).Seconds())
+	// gofail: var applyAfter struct{}
 	return answers
 }
 
@@ -82,16 +90,18 @@ func (m *machine) Snapshot() (raft.FSMSnapshot, error) { return image{m.root()},
 
 // Restore replaces the state by a snapshot's, once all of it has been read and found whole.
 func (m *machine) Restore(from io.ReadCloser) error {
+	// gofail: var restoreBefore struct{}
 	tree, err := fsm.ReadSnapshot(snapshot.NewReader(from))
 	if err != nil {
 		return fmt.Errorf("restore snapshot: %w", err)
 	}
 	index := tree.Index()
 	if m.started.Load() {
-		if err := m.store.fits(index); err != nil {
+		if err := m.fits(index); err != nil {
 			return err
 		}
 	}
+	// gofail: var restoreBeforePublish struct{}
 	m.tree = tree
 	m.publish()
 	if m.started.Load() {
@@ -103,6 +113,7 @@ func (m *machine) Restore(from io.ReadCloser) error {
 		m.hub.Begin(index)
 	}
 	m.store.applied.Advance(index)
+	// gofail: var restoreAfter struct{}
 	m.store.logger.Info("state restored from snapshot", "index", index, "objects", m.root().Len())
 	return nil
 }
@@ -127,6 +138,7 @@ func (s *Store) fits(index uint64) error {
 type image struct{ root *state.Root }
 
 func (i image) Persist(sink raft.SnapshotSink) error {
+	// gofail: var snapshotBefore struct{}
 	w := snapshot.NewWriter(sink)
 	if err := fsm.WriteSnapshot(w, i.root); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)

@@ -2,6 +2,7 @@ package raftstore
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -37,6 +38,9 @@ type metrics struct {
 
 	comparisons *prometheus.CounterVec // by result
 	diverged    prometheus.Gauge
+
+	alarms   *prometheus.GaugeVec // by alarm
+	readOnly prometheus.Gauge
 
 	leaderChanges prometheus.Counter
 	successions   prometheus.Counter
@@ -99,7 +103,12 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			Name: "quorate_raftstore_checksum_comparisons_total",
 			Help: "Comparisons of all nodes' states that this node made as leader, by result.",
 		}, []string{"result"}),
-		diverged:      gauge("diverged_nodes", "Nodes whose state is another than that of most, by this leader's last comparison."),
+		diverged: gauge("diverged_nodes", "Nodes whose state is another than that of most, by this leader's last comparison."),
+		alarms: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "quorate_alarm",
+			Help: "Nodes about which this node has raised the alarm; one it raises about others is only the leader's.",
+		}, []string{"alarm"}),
+		readOnly:      gauge("read_only", "1 while this node leads and takes up no writes, because too few voters have space on their disks."),
 		leaderChanges: counter("leadership_changes_total", "Times that this node gained or lost leadership."),
 		successions:   counter("successions_total", "Elections begun at once because the leader's process had ended."),
 	}
@@ -113,7 +122,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		m.comparisons.WithLabelValues(result)
 	}
 	return m, m.register(
-		m.comparisons, m.diverged, m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
+		m.alarms, m.readOnly, m.comparisons, m.diverged, m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
 		m.latchWaits, m.latchWaiting, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
 		m.leaderChanges, m.successions, m.pins, m.pinCallers, m.pinSeconds,
 	)
@@ -143,6 +152,12 @@ func (m *metrics) observe(s *Store) error {
 		value("voters", "Voters in the latest configuration.", func() float64 { return float64(s.voters()) }),
 		value("proposals", "Proposals in Raft's hands.", func() float64 { return float64(len(s.slots)) }),
 		value("apply_waiting", "Requests waiting for entries to be applied here.", func() float64 { return float64(s.applied.Waiting()) }),
+		value("disk_free_bytes", "Space left on the disk of the data directory.", func() float64 {
+			if p := s.space.Load(); p != nil {
+				return float64(p.free)
+			}
+			return math.NaN() // not looked yet
+		}),
 		value("objects", "Objects stored.", func() float64 { return float64(s.root().Len()) }),
 		value("object_bytes", "Memory that the objects take.", func() float64 { return float64(s.root().Bytes()) }),
 	)

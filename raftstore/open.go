@@ -64,6 +64,7 @@ func Open(cfg Config) (*Store, error) {
 			slots:     make(chan struct{}, maxProposals),
 			transfers: transfers{grace: 4 * cfg.timeout()},
 		},
+		health:  health{alarms: newAlarms(cfg.Logger.With("component", "raftstore", "node", cfg.Name), m.alarms), outOfSpace: make(chan struct{}, 1)},
 		leaders: newLeadership(),
 		peers:   forward.NewClient(cfg.Peers.Connect),
 		lifecycle: lifecycle{
@@ -77,9 +78,11 @@ func Open(cfg Config) (*Store, error) {
 	if err := s.openState(); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}
+	// gofail: var startBeforeRaft struct{}
 	if err := s.openRaft(); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}
+	// gofail: var startAfterRaft struct{}
 	if err := m.observe(s); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -96,7 +99,7 @@ func (s *Store) openState() error {
 	s.log, err = log.Open(log.Config{
 		Path:     filepath.Join(dir, LogFile),
 		MaxBytes: s.cfg.LogBytes, MaxAge: s.cfg.LogAge,
-		StallLimit: s.cfg.StallLimit, OnStall: s.stalled,
+		StallLimit: s.cfg.StallLimit, OnStall: s.stalled, OnError: s.writeFailed,
 		Logger: s.cfg.Logger, Registerer: s.cfg.Registerer,
 	})
 	if err != nil {
@@ -106,6 +109,7 @@ func (s *Store) openState() error {
 	if err != nil {
 		return err
 	}
+	// gofail: var startAfterLog struct{}
 	if err := s.alignFiles(); err != nil {
 		return err
 	}
@@ -163,15 +167,41 @@ func (s *Store) alignFiles() error {
 	if err := s.log.Verify(context.Background(), from); err != nil {
 		return fmt.Errorf("verify log: %w", err)
 	}
+	if newest == nil && last == 0 {
+		return s.forgetBootstrap()
+	}
+	return nil
+}
+
+// bootstrapTerm is the term of a cluster's first entry. Nobody is ever elected in it.
+const bootstrapTerm = 1
+
+// forgetBootstrap lets a bootstrap be repeated that was broken off between the two writes of the library, of this term and of the first
+// configuration: it takes a term for the state of a cluster. Called before Raft runs, which may store later ones.
+func (s *Store) forgetBootstrap() error {
+	term, err := s.log.GetUint64([]byte(log.CurrentTerm))
+	if errors.Is(err, log.ErrKeyNotFound) || err == nil && term != bootstrapTerm {
+		return nil
+	}
+	if err == nil {
+		err = s.log.SetUint64([]byte(log.CurrentTerm), 0)
+	}
+	if err != nil {
+		return fmt.Errorf("forget a bootstrap that was broken off: %w", err)
+	}
 	return nil
 }
 
 // openRaft restores the newest snapshot and starts the library.
-func (s *Store) openRaft() (err error) {
+func (s *Store) openRaft() error {
 	logger := logbridge.Hclog(s.cfg.Logger.With("component", "raft", "node", s.cfg.Name), true)
 	// Twice the heartbeat timeout: a follower may be in a slow disk write, but a dead one must not hold a heartbeat for long.
 	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.timeout(), logger)
-	s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(readable{s.log, s}), s.log, s.snapshots, s.transport)
+	stable := &stable{StableStore: s.log, failed: s.fail, ending: s.closing}
+	err := starting(func() (err error) {
+		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(readable{s.log, s}), stable, s.snapshots, s.transport)
+		return err
+	})
 	if err != nil {
 		return errors.Join(fmt.Errorf("start raft: %w", err), s.transport.Close())
 	}

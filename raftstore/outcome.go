@@ -31,6 +31,12 @@ func notLeader(err error) result { return result{outcome: peerpb.Outcome_NOT_LEA
 // unknown: it may still be applied, and must not be sent again.
 func unknown(err error) result { return result{outcome: peerpb.Outcome_UNKNOWN, err: err} }
 
+// final says of what was not applied that another attempt would have no other outcome soon.
+func (r result) final() bool {
+	_, full := errors.AsType[*FullError](r.err)
+	return full || errors.Is(r.err, ErrClosed) || errors.Is(r.err, ErrTooLarge)
+}
+
 // asError is the result as callers of the store see it.
 func (r result) asError() error {
 	switch r.outcome {
@@ -39,7 +45,7 @@ func (r result) asError() error {
 	case peerpb.Outcome_REFUSED:
 		return r.err
 	case peerpb.Outcome_NOT_APPLIED, peerpb.Outcome_NOT_LEADER:
-		if errors.Is(r.err, ErrClosed) || errors.Is(r.err, ErrTooLarge) {
+		if r.final() {
 			return r.err
 		}
 		return fmt.Errorf("%w: %w", ErrUnavailable, r.err)

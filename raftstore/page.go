@@ -37,8 +37,8 @@ type Found struct {
 	Objects iter.Seq2[*state.Object, error]
 }
 
-// Elsewhere finds another node that still holds a state which this one has lost, by a restart or because a snapshot was installed.
-// The error is ErrNotRetained when no node that can be reached within a moment does.
+// Elsewhere finds another node that still holds a state which this one has lost, by a restart or because a snapshot was installed. The
+// error is ErrNotRetained when most nodes are known not to have it, and ErrUnavailable while too few of them can be asked.
 func (s *Store) Elsewhere(ctx context.Context, p Page) (*Found, error) {
 	if err := s.open(); err != nil {
 		return nil, err
@@ -101,12 +101,19 @@ func (s *Store) firstToHold(ctx context.Context, req *peerpb.PageRequest) (*forw
 	slow := time.NewTimer(s.patience())
 	defer slow.Stop()
 	var errs []error
+	lacking := 0
+	if req.GetIndex() <= s.applied.Index() && s.Retained(req.GetIndex()) == nil {
+		lacking++ // this node, unless it is still to come to that state
+	}
 	for len(errs) < len(peers) {
 		select {
 		case a := <-answers:
 			if a.err == nil {
 				cancelBut(a.peer)
 				return a.page, cancels[a.peer], nil
+			}
+			if status.Code(a.err) == codes.NotFound {
+				lacking++
 			}
 			errs = append(errs, a.err)
 			continue
@@ -119,7 +126,11 @@ func (s *Store) firstToHold(ctx context.Context, req *peerpb.PageRequest) (*forw
 		break
 	}
 	cancelBut(-1)
-	return nil, nil, fmt.Errorf("%w: index %d: %w", ErrNotRetained, req.GetIndex(), errors.Join(errs...))
+	verdict := ErrUnavailable
+	if 2*lacking > len(peers)+1 {
+		verdict = ErrNotRetained
+	}
+	return nil, nil, fmt.Errorf("%w: the state of index %d: %w", verdict, req.GetIndex(), errors.Join(errs...))
 }
 
 // otherServers returns the members but this one.
@@ -137,8 +148,12 @@ func (p rpc) Page(req *peerpb.PageRequest, stream peerpb.Store_PageServer) error
 	if r := p.admit(req.GetClusterId()); r != nil {
 		return status.Error(codes.FailedPrecondition, r.err.Error())
 	}
+	reached := req.GetIndex() <= p.store.applied.Index() // asked first: it may come to it meanwhile
 	root := p.store.Retained(req.GetIndex())
-	if root == nil {
+	switch {
+	case root == nil && !reached:
+		return status.Error(codes.Unavailable, "this node has not come to that state yet")
+	case root == nil:
 		return status.Error(codes.NotFound, "that state is not kept here")
 	}
 	prefix, after := state.Prefix(req.GetPrefix()), state.Key(req.GetAfter())

@@ -323,7 +323,7 @@ func TestPin_without_a_leader(t *testing.T) {
 	if lonely.Store.Retained(kept.Index()) == nil {
 		t.Error("a state was lost with the leader")
 	}
-	if _, err := lonely.Store.Elsewhere(within(t, time.Minute), raftstore.Page{Index: 1}); !errors.Is(err, raftstore.ErrNotRetained) {
+	if _, err := lonely.Store.Elsewhere(within(t, time.Minute), raftstore.Page{Index: 1}); !errors.Is(err, raftstore.ErrUnavailable) {
 		t.Errorf("asked nobody: %v", err)
 	}
 	c.Isolate(lonely, false)

@@ -20,6 +20,9 @@ func (s *Store) propose(ctx context.Context, c *command) result {
 	if e, _ := s.leaders.look(); e == nil {
 		return notLeader(ErrNotLeader)
 	}
+	if refused := s.shortage.Load().refuses(c); refused != nil {
+		return *refused
+	}
 	if c.pins {
 		return s.apply(ctx, c.data, func() {})
 	}
@@ -91,7 +94,9 @@ func (s *Store) apply(ctx context.Context, data []byte, release func()) result {
 	done := make(chan result, 1)
 	start := time.Now()
 	entered := s.work.run(func() {
+		// gofail: var proposeBefore struct{}
 		r := s.resultOf(s.raft.Apply(data, remaining(ctx)))
+		// gofail: var proposeAfter struct{}
 		<-s.slots
 		release()
 		s.metrics.proposed(time.Since(start))
@@ -145,6 +150,9 @@ func (r result) respond(leader string) *peerpb.WriteResponse {
 	resp := &peerpb.WriteResponse{Outcome: r.outcome, Index: r.index, Leader: leader}
 	if r.err != nil {
 		resp.Message = r.err.Error()
+	}
+	if full, ok := errors.AsType[*FullError](r.err); ok {
+		resp.Full = full.Nodes
 	}
 	return resp
 }

@@ -9,6 +9,7 @@ var (
 	errNoLeader      = errors.New("no leader")
 	errUninitialised = errors.New("this node belongs to no cluster yet")
 	errLeaderUnready = errors.New("this node leads and has not committed an entry of its term yet")
+	errStalled       = errors.New("a write to this node's log hangs")
 	errCatchingUp    = errors.New("this node has not caught up with the leader yet")
 )
 
@@ -21,6 +22,8 @@ func (s *Store) Ready() error {
 	e, _ := s.leaders.look()
 	_, known := s.Leader()
 	switch {
+	case s.alarms.isRaised(DiskStalled):
+		return errStalled
 	case len(s.Servers()) == 0:
 		return errUninitialised
 	case e != nil && !e.isReady():

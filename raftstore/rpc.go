@@ -29,7 +29,9 @@ func (p rpc) Write(ctx context.Context, req *peerpb.WriteRequest) (*peerpb.Write
 	if err != nil {
 		return notApplied(err).respond(leader), nil
 	}
+	c.frees = req.GetFrees()
 	r := s.propose(ctx, c)
+	// gofail: var forwardApplied struct{}
 	if r.outcome == peerpb.Outcome_REFUSED {
 		resp := r.respond(leader)
 		resp.Refusal = forward.Encode(r.err)

@@ -34,6 +34,8 @@ func (s *Store) Run(ctx context.Context) error {
 	group.Go(func() error { return s.prune(inner) })
 	group.Go(func() error { return s.proveReady(inner) })
 	group.Go(func() error { return s.watchChecksums(inner) })
+	group.Go(func() error { return s.followSpace(inner) })
+	group.Go(func() error { return s.followShortage(inner) })
 	s.hasten()
 
 	var failure error
@@ -50,8 +52,22 @@ func (s *Store) Run(ctx context.Context) error {
 	s.beginClose()
 	s.settleProposals()
 	stop()
-	failure = errors.Join(failure, group.Wait())
-	return errors.Join(failure, s.finishClose())
+	return errors.Join(s.join(failure, group.Wait), s.finishClose())
+}
+
+// join waits for Run's goroutines, and adds their error to the failure. Where the node can't go on, as with a disk that hangs, one of them
+// may wait for Raft, which won't answer it: then it is waited for a moment only, and so when that comes out meanwhile.
+func (s *Store) join(failure error, wait func() error) error {
+	over := make(chan error, 1)
+	go func() { over <- wait() }()
+	if failure == nil {
+		select {
+		case err := <-over:
+			return err
+		case failure = <-s.failed:
+		}
+	}
+	return errors.Join(failure, within(closeLimit, func() error { return <-over }))
 }
 
 // Close ends a store whose Run was never called.

@@ -28,7 +28,7 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case now := <-ticker.C:
-			if now.Sub(last) < max(snapshotPause, snapshotShare*took) || !s.snapshotDue() {
+			if now.Sub(last) < max(snapshotPause, snapshotShare*took) || !s.snapshotDue() || !s.roomForSnapshot() {
 				continue
 			}
 			err := s.takeSnapshot()

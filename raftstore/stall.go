@@ -13,6 +13,7 @@ import (
 // heartbeats are silenced, and the others elect another leader after their timeout. If the disk comes back, this node follows
 // that one, or leads on when there is none yet; if it doesn't within the same time again, the process ends.
 func (s *Store) stalled(took time.Duration) {
+	s.alarms.raise(DiskStalled, s.cfg.Name, fmt.Sprintf("a write to the log of %s takes more than %s: look at its disk", s.cfg.DataDir, took.Truncate(time.Second)))
 	if !s.IsLeader() || s.voters() == 1 {
 		return
 	}

@@ -24,6 +24,7 @@ type Store struct {
 	metrics *metrics
 
 	disk
+	health
 	machine  *machine
 	raft     *raft.Raft
 	applied  readindex.Applied
@@ -48,6 +49,14 @@ type disk struct {
 	replay    *replay
 
 	snapshotIndex atomic.Uint64 // index of the newest snapshot
+}
+
+// health is what is wrong with this node and, while it leads, with the cluster.
+type health struct {
+	alarms     *alarms
+	space      atomic.Pointer[space]    // nil until the disk was looked at
+	outOfSpace chan struct{}            // holds one value when a write found no space
+	shortage   atomic.Pointer[shortage] // nil while this node doesn't lead, and while all voters have space
 }
 
 // proposing is what a leader's writes pass through.

@@ -16,8 +16,8 @@ const (
 	// successionSteps is how many voters may stand one after the other within an election timeout: each must have lost, or won, before
 	// the next one begins, or they split the vote and wait for that timeout after all.
 	successionSteps = 2
-	// termLooks is how often a voter that waits looks within such a step whether another one stands.
-	termLooks = 20
+	// looks is how often a voter that waits looks within such a step whether another one stands, or leads.
+	looks = 20
 )
 
 // followSuccession replaces a leader whose process has ended without waiting for its heartbeats to be missed: connections to it
@@ -69,7 +69,6 @@ func (s *Store) awaitTurn(ctx context.Context, leader raft.ServerID, turn int) b
 	deadline := time.Now().Add(time.Duration(turn) * step)
 	term := s.raft.CurrentTerm()
 	for {
-		changed := s.leaders.next()
 		if _, led := s.raft.LeaderWithID(); led != leader && led != "" || s.raft.State() != raft.Follower || ctx.Err() != nil {
 			return false
 		}
@@ -81,7 +80,7 @@ func (s *Store) awaitTurn(ctx context.Context, leader raft.ServerID, turn int) b
 		if !now.Before(deadline) {
 			return true
 		}
-		pause(ctx, changed, min(deadline.Sub(now), step/termLooks))
+		pause(ctx, nil, min(deadline.Sub(now), step/looks))
 	}
 }
 

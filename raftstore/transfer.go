@@ -12,7 +12,7 @@ import (
 
 // transfers watches over leadership transfers. One that is cut short by losing leadership can leave Raft convinced for ever
 // that it goes on: elected again, the node refuses every write (hashicorp/raft#696). So transfers happen one at a time, only
-// where an operator or the end of this process asks for one, and a refusal that outlives them is fatal.
+// where an operator, the end of this process or a full disk asks for one, and a refusal that outlives them is fatal.
 type transfers struct {
 	grace time.Duration // how long Raft may take to notice that a transfer is over
 
@@ -69,11 +69,13 @@ func (s *Store) transfer(name string) error {
 		return fmt.Errorf("transfer leadership: %w", err)
 	}
 	s.logger.Info("transferring leadership", "to", name)
+	// gofail: var transferBefore struct{}
 	if target == nil {
 		err = s.raft.LeadershipTransfer().Error()
 	} else {
 		err = s.raft.LeadershipTransferToServer(target.ID, target.Address).Error()
 	}
+	// gofail: var transferAfter struct{}
 	if err != nil {
 		return fmt.Errorf("transfer leadership: %w", err)
 	}

@@ -81,16 +81,17 @@ const replayEntries = 16 << 10
 // replay is the log on disk as history sees it: the events that applying its entries made.
 type replay struct {
 	store *Store
+	log   Entries
 	floor atomic.Uint64 // positions below it are given up: there is damage in the log
 }
 
 var _ history.Log = (*replay)(nil)
 
-func newReplay(s *Store) *replay { return &replay{store: s} }
+func newReplay(s *Store) *replay { return &replay{store: s, log: s.log} }
 
 // Oldest is the smallest position that Events can begin after; the largest number when there is none.
 func (r *replay) Oldest() uint64 {
-	first, err := r.store.log.FirstIndex()
+	first, err := r.log.FirstIndex()
 	if err != nil || first == 0 {
 		return math.MaxUint64
 	}
@@ -105,7 +106,7 @@ func (r *replay) Events(ctx context.Context, p state.Prefix, after, upTo uint64,
 	failed := r.store.root().Failed() // of a state that has applied upTo
 	var events []*history.Event
 	size := 0
-	next, err := r.store.log.Read(ctx, after, upTo, replayEntries, func(index uint64, data []byte) error {
+	next, err := r.log.Read(ctx, after, upTo, replayEntries, func(index uint64, data []byte) error {
 		if size >= maxBytes {
 			return errEnough
 		}

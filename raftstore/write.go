@@ -12,7 +12,7 @@ import (
 )
 
 // Create stores an object and returns it as it is stored. Errors: *state.Exists, *state.GuardFailed; ErrUnavailable,
-// ErrTooLarge, ErrClosed when surely nothing was written; ErrUnknownOutcome when it may have been. This node has applied the
+// ErrTooLarge, ErrClosed, *FullError when surely nothing was written; ErrUnknownOutcome when it may have been. This node has applied the
 // write when Create returns (semantics N5).
 func (s *Store) Create(ctx context.Context, c Create) (*state.Object, error) {
 	cmd, err := c.command()
@@ -73,11 +73,14 @@ func (s *Store) write(ctx context.Context, c *command) (uint64, error) {
 			s.metrics.outcome(r)
 			return r.index, s.settle(ctx, r)
 		case peerpb.Outcome_UNKNOWN:
+			// gofail: var breakApplyTwice struct{}
+			// c = s.anew(ctx, c)
+			// continue
+
 			s.metrics.outcome(r)
 			return 0, r.asError()
 		}
-		final := errors.Is(r.err, ErrClosed) || errors.Is(r.err, ErrTooLarge)
-		if final || ctx.Err() != nil || time.Now().After(giveUp) {
+		if r.final() || ctx.Err() != nil || time.Now().After(giveUp) {
 			s.metrics.outcome(r)
 			return 0, r.asError()
 		}
@@ -116,8 +119,10 @@ func (s *Store) attempt(ctx context.Context, c *command) result {
 
 // forward hands the command to the leader.
 func (s *Store) forward(ctx context.Context, name, address string, c *command) result {
+	// gofail: var forwardBefore struct{}
 	start := time.Now()
-	resp, err := s.peers.Write(ctx, name, address, &peerpb.WriteRequest{Entry: c.data, ClusterId: s.ClusterID()})
+	resp, err := s.peers.Write(ctx, name, address, &peerpb.WriteRequest{Entry: c.data, ClusterId: s.ClusterID(), Frees: c.frees})
+	// gofail: var forwardAfter struct{}
 	s.metrics.forwarded.Observe(time.Since(start).Seconds())
 	switch {
 	case errors.Is(err, forward.ErrNotSent):
@@ -134,6 +139,9 @@ func (s *Store) forward(ctx context.Context, name, address string, c *command) r
 		}
 		return unknown(fmt.Errorf("leader %s refused for a reason unknown here: %s", name, resp.GetMessage()))
 	case peerpb.Outcome_NOT_APPLIED:
+		if full := resp.GetFull(); len(full) > 0 {
+			return notApplied(&FullError{Nodes: full})
+		}
 		return notApplied(fmt.Errorf("leader %s: %s", name, resp.GetMessage()))
 	case peerpb.Outcome_NOT_LEADER:
 		return notLeader(fmt.Errorf("%s is not the leader", name))

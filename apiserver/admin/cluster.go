@@ -37,6 +37,14 @@ type Member struct {
 	Alive        bool   `json:"alive"`
 	AppliedIndex uint64 `json:"appliedIndex"`
 	LastIndex    uint64 `json:"lastIndex"`
+	// Alarms are what is wrong with it: no-space, disk-stalled, diverged.
+	Alarms []Alarm `json:"alarms"`
+}
+
+// Alarm is something wrong with a node.
+type Alarm struct {
+	Name    string `json:"name"`
+	Message string `json:"message"` // what is wrong, and what to do
 }
 
 // Members is the answer of GET /cluster/v1/members.

@@ -15,8 +15,8 @@ import (
 // Prefix is where the commands are.
 const Prefix = "/cluster/v1/"
 
-// deadline bounds a command; moving leadership and writing a snapshot take their time.
-const deadline = 60 * time.Second
+// Deadline bounds a command; moving leadership, writing a snapshot and comparing states take their time.
+const Deadline = 60 * time.Second
 
 // Register adds the routes of the commands.
 //
@@ -83,7 +83,7 @@ func (h handlers) checksum(c *route.Call) error {
 
 // backup streams. The deadline is for taking the state; writing it takes as long as the client likes.
 func (h handlers) backup(c *route.Call) error {
-	ctx, cancel, err := c.Deadline(deadline)
+	ctx, cancel, err := c.Deadline(Deadline)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func run(c *route.Call, command func(ctx context.Context) (any, error)) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel, err := c.Deadline(deadline)
+	ctx, cancel, err := c.Deadline(Deadline)
 	if err != nil {
 		return err
 	}

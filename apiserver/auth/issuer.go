@@ -15,8 +15,9 @@ const issuerName = "quorate"
 // Audience is their `aud` claim: who issues them is who takes them (J9).
 const Audience = issuerName
 
-// clockSkew is how far apart the clocks of issuer and verifier may be.
-const clockSkew = 30 * time.Second
+// backdate lets a token be used where clocks are behind the issuer's, which may be wrong itself: a node that starts with its clock hours
+// ahead must not lock its own operator out until the hours have passed.
+const backdate = 24 * time.Hour
 
 // Identity is what a token says of its holder.
 type Identity struct {
@@ -54,7 +55,7 @@ func (i *Issuer) Issue(id Identity, ttl time.Duration) (string, error) {
 			Subject:   id.Name,
 			ID:        uuid.NewString(),
 			IssuedAt:  jwt.NewNumericDate(now),
-			NotBefore: jwt.NewNumericDate(now.Add(-clockSkew)),
+			NotBefore: jwt.NewNumericDate(now.Add(-backdate)),
 			ExpiresAt: jwt.NewNumericDate(now.Add(ttl)),
 		},
 		UID:    id.UID,

@@ -20,7 +20,7 @@ func Commit(ctx context.Context, s Store, previous *state.Object, d Decision) er
 	switch d.Action {
 	case Mark:
 		marked, _ := stored.Encode(d.Object)
-		_, err := s.Update(ctx, raftstore.Update{Key: previous.Key, Object: marked, Previous: previous, UID: previous.UID})
+		_, err := s.Update(ctx, raftstore.Update{Key: previous.Key, Object: marked, Previous: previous, UID: previous.UID, Frees: true})
 		return err
 	case Remove:
 		final, encoded := stored.Encode(d.Object)

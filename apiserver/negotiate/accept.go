@@ -10,17 +10,6 @@ import (
 	"quorate/apiserver/status"
 )
 
-// Answer chooses the form of an answer that is one document (semantics B6, B7, B15–B23). protobuf says whether the document
-// has that form.
-func Answer(r *http.Request, query Query, protobuf bool) (Form, error) {
-	own := Variant{Forms: Offered(YAML)}
-	if protobuf {
-		own.Forms = Offered(YAML, Protobuf, KubernetesProtobuf)
-	}
-	form, _, err := Choose(r, query, own)
-	return form, err
-}
-
 // Target is what a client wants a document turned into: `as=Table;v=v1;g=meta.k8s.io`. The zero Target is the document itself.
 type Target struct{ Group, Version, Kind string }
 
@@ -33,7 +22,15 @@ type Variant struct {
 	Forms  Offer
 }
 
-// Choose chooses among documents and their forms. The first is the document itself, in JSON at least.
+// Own is an answer as it is, in each form that it has. protobuf says whether it has that one.
+func Own(protobuf bool) Variant {
+	if protobuf {
+		return Variant{Forms: Offered(YAML, Protobuf, KubernetesProtobuf)}
+	}
+	return Variant{Forms: Offered(YAML)}
+}
+
+// Choose chooses among documents and their forms (semantics B6, B7, B15–B23). The first is the document itself, in JSON at least.
 func Choose(r *http.Request, query Query, variants ...Variant) (Form, Target, error) {
 	header := r.Header["Accept"]
 	form, target := JSON, Target{}

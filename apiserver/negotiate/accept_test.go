@@ -30,6 +30,12 @@ func request(headers ...string) *http.Request {
 	return r
 }
 
+// answer chooses the form of an answer that is nothing but itself.
+func answer(r *http.Request, q negotiate.Query, protobuf bool) (negotiate.Form, error) {
+	form, _, err := negotiate.Choose(r, q, negotiate.Own(protobuf))
+	return form, err
+}
+
 const (
 	refused   = negotiate.Form(255)
 	kube      = "application/vnd.kubernetes.protobuf"
@@ -73,7 +79,7 @@ func TestAnswer(t *testing.T) {
 		t.Run(tc.row, func(t *testing.T) {
 			t.Parallel()
 			for offered, want := range map[bool]negotiate.Form{true: tc.want, false: tc.without} {
-				form, err := negotiate.Answer(request("Accept: "+tc.accept), nil, offered)
+				form, err := answer(request("Accept: "+tc.accept), nil, offered)
 				if want == refused {
 					checkRefused(t, err)
 				} else if err != nil || form != want {
@@ -84,14 +90,14 @@ func TestAnswer(t *testing.T) {
 	}
 	t.Run("B15 absent", func(t *testing.T) {
 		t.Parallel()
-		if form, err := negotiate.Answer(request(), nil, true); form != negotiate.JSON || err != nil {
+		if form, err := answer(request(), nil, true); form != negotiate.JSON || err != nil {
 			t.Errorf("form %v, %v", form, err)
 		}
 	})
 	t.Run("B22 two headers are one", func(t *testing.T) {
 		t.Parallel()
 		r := request("Accept: application/json;q=0.1", "Accept: application/yaml")
-		if form, err := negotiate.Answer(r, nil, true); form != negotiate.YAML || err != nil {
+		if form, err := answer(r, nil, true); form != negotiate.YAML || err != nil {
 			t.Errorf("form %v, %v", form, err)
 		}
 	})
@@ -162,12 +168,12 @@ func TestRefusalNamesWhatIsProduced(t *testing.T) {
 		{"B23", "text/html", "only the following media types are accepted: application/json, application/yaml, application/vnd.platform.protobuf"},
 		{"B32", "application/json;as=Pie;v=v9;g=x.io", "only the following media types are accepted when converting to x.io/v9, Kind=Pie: none"},
 	} {
-		_, err := negotiate.Answer(request("Accept: "+tc.accept), nil, true)
+		_, err := answer(request("Accept: "+tc.accept), nil, true)
 		if err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 			t.Errorf("%s: %v", tc.row, err)
 		}
 	}
-	_, err := negotiate.Answer(request("Accept: text/html"), nil, false)
+	_, err := answer(request("Accept: text/html"), nil, false)
 	if err == nil || strings.Contains(err.Error(), "protobuf") {
 		t.Errorf("B21: %v", err)
 	}
@@ -230,7 +236,7 @@ func TestPretty(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			form, err := negotiate.Answer(request("User-Agent: "+tc.agent), query(values), true)
+			form, err := answer(request("User-Agent: "+tc.agent), query(values), true)
 			if err != nil || (form == negotiate.PrettyJSON) != tc.want {
 				t.Errorf("form %v, %v", form, err)
 			}
@@ -266,7 +272,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add(platform+";q=0.5,application/json;q=0", true)
 	f.Add(tableJSON+",*/*;q=0.1", false)
 	f.Fuzz(func(t *testing.T, accept string, protobuf bool) {
-		form, err := negotiate.Answer(request("Accept: "+accept), nil, protobuf)
+		form, err := answer(request("Accept: "+accept), nil, protobuf)
 		if err != nil {
 			checkRefused(t, err)
 			return

@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/apiserver/auth"
+	"quorate/apiserver/derived"
+	"quorate/apiserver/rest"
 	"quorate/apiserver/schema"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
@@ -39,26 +41,24 @@ type Config struct {
 
 // Evaluator decides by roles and bindings. It is an auth.Reviewer.
 type Evaluator struct {
-	store    Store
-	catalog  *schema.Catalog
-	kinds    map[string]*schema.Kind // of roles and bindings, as they are stored, by resource
-	log      *slog.Logger
-	metrics  *metrics
-	current  atomic.Pointer[index] // nil before the first is complete
-	requests chan request
-	ended    chan struct{} // closed when requests are answered no more
+	*derived.Keeper // of the index
+	store           Store
+	catalog         *schema.Catalog
+	kinds           map[string]*schema.Kind // of roles and bindings, as they are stored, by resource
+	log             *slog.Logger
+	metrics         *metrics
+	current         atomic.Pointer[index] // nil before the first is complete
 }
 
 // New prepares an evaluator: it knows nothing before Run.
 func New(cfg Config) (*Evaluator, error) {
 	e := &Evaluator{
-		store:    cfg.Store,
-		catalog:  cfg.Catalog,
-		kinds:    map[string]*schema.Kind{},
-		log:      cfg.Logger.With("component", "rbac"),
-		requests: make(chan request),
-		ended:    make(chan struct{}),
+		store:   cfg.Store,
+		catalog: cfg.Catalog,
+		kinds:   map[string]*schema.Kind{},
+		log:     cfg.Logger.With("component", "rbac"),
 	}
+	e.Keeper = derived.NewKeeper(cfg.Store, e.log, e.covers)
 	for _, plural := range []string{"roles", "clusterroles", "rolebindings", "clusterrolebindings"} {
 		k := cfg.Catalog.Stored(group + "/" + plural)
 		if k == nil {
@@ -68,6 +68,16 @@ func New(cfg Config) (*Evaluator, error) {
 	}
 	e.metrics = newMetrics(cfg.Registerer, e)
 	return e, nil
+}
+
+func (e *Evaluator) covers(root *state.Root) bool {
+	x := e.current.Load()
+	return x != nil && root.Index() <= x.position
+}
+
+// Writes returns the store for the handlers: a write of a role or binding returns when it counts on this node.
+func (e *Evaluator) Writes(store rest.Store) rest.Store {
+	return e.Keeper.Writes(store, func(key state.Key) bool { return e.kinds[key.Resource()] != nil })
 }
 
 // Ready returns an error while it is not known what roles and bindings there are.

@@ -15,24 +15,19 @@ import (
 	"quorate/raftstore/state"
 )
 
-// request asks for an index that is complete up to a state.
-type request struct {
-	root *state.Root
-	done chan<- error // holds one
-}
-
 // Run, called once, keeps the index current until ctx ends, and makes the built-in roles and bindings while this node leads.
 func (e *Evaluator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		e.answer(ctx)
+		f := &follower{evaluator: e}
+		e.Answer(ctx, f.advance)
 		return nil
 	})
 	group.Go(func() error {
 		e.tasks().Persist(ctx, "load", e.Confirm)
 		for _, k := range e.kinds {
 			group.Go(func() error {
-				e.tasks().Persist(ctx, "follow "+k.Plural, func(ctx context.Context) error { return e.follow(ctx, k) })
+				e.tasks().Persist(ctx, "follow "+k.Plural, func(ctx context.Context) error { return e.Follow(ctx, stored.Prefix(k, "")) })
 				return nil
 			})
 		}
@@ -51,68 +46,6 @@ func (e *Evaluator) tasks() background.Tasks {
 	return background.Tasks{Log: e.log, Errors: e.metrics.errors}
 }
 
-// Confirm returns when all counts that had been acknowledged, by any node, before the call.
-func (e *Evaluator) Confirm(ctx context.Context) error {
-	root, err := e.store.View(ctx, raftstore.Quorum())
-	if err != nil {
-		return err
-	}
-	return e.Refresh(ctx, root)
-}
-
-// Refresh returns when what the state says counts.
-func (e *Evaluator) Refresh(ctx context.Context, root *state.Root) error {
-	if x := e.current.Load(); x != nil && root.Index() <= x.position {
-		return nil
-	}
-	done := make(chan error, 1)
-	select {
-	case e.requests <- request{root, done}:
-	case <-e.ended:
-		return raftstore.ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// follow brings the index up to date with each change of a kind.
-func (e *Evaluator) follow(ctx context.Context, k *schema.Kind) error {
-	root, err := e.store.View(ctx, raftstore.Cached())
-	if err != nil {
-		return err
-	}
-	changes, err := e.store.Watch(stored.Prefix(k, ""), root.Index())
-	for err == nil {
-		if err = e.Refresh(ctx, root); err != nil {
-			return err
-		}
-		if _, err = changes.Next(ctx); err == nil {
-			root, err = e.store.View(ctx, raftstore.Cached()) // which has what a change was seen of
-		}
-	}
-	return err
-}
-
-// answer serves requests for newer indexes, one at a time.
-func (e *Evaluator) answer(ctx context.Context) {
-	defer close(e.ended)
-	f := &follower{evaluator: e}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case r := <-e.requests:
-			r.done <- f.advance(ctx, r.root)
-		}
-	}
-}
-
 // follower makes indexes. It belongs to one goroutine.
 type follower struct {
 	evaluator *Evaluator
@@ -127,12 +60,9 @@ type changes struct {
 	events []*history.Event // read, and later than what is asked for
 }
 
-// advance makes the index of a state the current one, unless a newer one is. Where the changes that lead there are not to be had,
-// as after a snapshot from another node, it begins anew with the state.
+// advance makes the index of a state the current one. Where the changes that lead there are not to be had, as after a snapshot from
+// another node, it begins anew with the state.
 func (f *follower) advance(ctx context.Context, root *state.Root) error {
-	if x := f.evaluator.current.Load(); x != nil && root.Index() <= x.position {
-		return nil
-	}
 	follows := f.drafts != nil
 	err := f.make(ctx, root)
 	if err != nil && follows {

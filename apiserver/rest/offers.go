@@ -41,7 +41,7 @@ func (p partials) ofVersion(version string) *schema.Kind {
 type offers struct{ objects, lists, streams []negotiate.Variant }
 
 func newOffers(k *schema.Kind, p partials) offers {
-	text, all := negotiate.Offered(negotiate.YAML), negotiate.Offered(negotiate.YAML, negotiate.Protobuf, negotiate.KubernetesProtobuf)
+	text, all := negotiate.Own(false).Forms, negotiate.Own(true).Forms
 	lines, frames := negotiate.Offered(), negotiate.Offered(negotiate.Protobuf, negotiate.KubernetesProtobuf) // of streams
 	own, streamed := all, frames
 	if !k.HasProtobuf() {

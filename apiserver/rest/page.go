@@ -150,7 +150,7 @@ func (l *pager) keep(ctx context.Context, root *state.Root) (*state.Root, error)
 
 // following reads a later page (C35, C37–C40).
 func (l *pager) following(ctx context.Context) (*page, error) {
-	root, err := l.store.View(ctx, raftstore.Cached())
+	root, err := present(ctx, l.store)
 	if err != nil {
 		return nil, err
 	}

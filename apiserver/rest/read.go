@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"context"
+	"fmt"
 	"strconv"
 
 	"quorate/apiserver/route"
@@ -46,15 +48,33 @@ func (h *Handlers) state(c *route.Call, version string) (*state.Root, error) {
 		if h.quorumRead {
 			return h.quorum(c)
 		}
-		return h.store.View(c.R.Context(), raftstore.Cached())
+		return present(c.R.Context(), h.store)
 	case "0":
-		return h.store.View(c.R.Context(), raftstore.Cached())
+		return present(c.R.Context(), h.store)
 	}
 	n, err := versionOf(version)
 	if err != nil {
 		return nil, err
 	}
 	return h.atLeast(c, n)
+}
+
+// present returns the node's own state. One that has just started, and doesn't know yet what of its log is committed, may have none at all:
+// that is no state of the cluster, in which a client would find everything deleted. It gets one in a moment, or there is no leader.
+func present(ctx context.Context, store Store) (*state.Root, error) {
+	root, err := store.View(ctx, raftstore.Cached())
+	if err != nil || root.ClusterID() != "" {
+		return root, err
+	}
+	waiting, cancel := context.WithTimeout(ctx, futureWait)
+	defer cancel()
+	for err == nil && root.ClusterID() == "" {
+		root, err = store.View(waiting, raftstore.AtLeast(root.Index()+1))
+	}
+	if isFuture(err) {
+		return nil, fmt.Errorf("%w: this node has no state yet", raftstore.ErrUnavailable)
+	}
+	return root, err
 }
 
 // versionOf reads a resourceVersion (C28).

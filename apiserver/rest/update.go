@@ -194,7 +194,8 @@ func (u *update) write(ctx context.Context, previous, next *state.Object, o *sch
 	if deletion.Complete(o) || o.Initializers().Field("result").IsSet() {
 		written, err = u.store.Delete(ctx, raftstore.Delete{Key: u.key, Previous: previous, UID: previous.UID, Final: next})
 	} else {
-		written, err = u.store.Update(ctx, raftstore.Update{Key: u.key, Previous: previous, UID: previous.UID, Object: next})
+		_, going := o.DeletionTimestamp() // somebody may be letting go of it
+		written, err = u.store.Update(ctx, raftstore.Update{Key: u.key, Previous: previous, UID: previous.UID, Object: next, Frees: going})
 	}
 	if err != nil {
 		return err

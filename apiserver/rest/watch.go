@@ -13,7 +13,6 @@ import (
 	"quorate/apiserver/status"
 	"quorate/apiserver/stored"
 	"quorate/apiserver/watch"
-	"quorate/raftstore"
 	"quorate/raftstore/state"
 )
 
@@ -158,7 +157,7 @@ func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOpt
 	case opts.version == "":
 		return r.startFromBeginning(ctx, prefix)
 	case opts.after == 0:
-		root, err := r.store.View(ctx, raftstore.Cached())
+		root, err := present(ctx, r.store)
 		if err != nil {
 			return watch.Start{}, err
 		}

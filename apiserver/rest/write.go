@@ -149,6 +149,7 @@ func (r *resource) namespace(c *route.Call, o *schema.Object) (string, error) {
 
 // respond answers with the object as it is stored now.
 func (r *resource) respond(c *route.Call, w *write, o *state.Object) error {
+	// gofail: var answerBefore struct{}
 	return r.answer(c, &w.as, o.Value)
 }
 

@@ -45,14 +45,7 @@ var values = newHeaderValues()
 func (c *Call) Form() (negotiate.Form, error) {
 	// Every Status has a protobuf form, but only those come without an endpoint.
 	protobuf := c.Endpoint == nil || c.Endpoint.hasProtobuf()
-	// An answer's form depends on the query only through `pretty`.
-	if c.R.URL.RawQuery == "" {
-		return negotiate.Answer(c.R, nil, protobuf)
-	}
-	form, err := negotiate.Answer(c.R, c.Query(), protobuf)
-	if err == nil {
-		_, err = c.Query().Bool("pretty") // A57
-	}
+	form, _, err := c.Choose([]negotiate.Variant{negotiate.Own(protobuf)})
 	return form, err
 }
 

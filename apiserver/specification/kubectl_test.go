@@ -202,7 +202,7 @@ var kubectlRows = []row{
 			list := ok(t, s.Do("GET", path+query, "", acceptJSON))
 			sameNames(t, list, "a")
 			w := watch(t, s, asked(path, "allowWatchBookmarks", "true", "resourceVersion", get(t, list, "metadata.resourceVersion"), "timeoutSeconds", "1", "watch", "true"))
-			w.want("BOOKMARK", "EOF")
+			w.want("BOOKMARK", "BOOKMARK", "EOF") // at once, and at the end
 		}
 		w := watch(t, s, asked(path, "allowWatchBookmarks", "true", "sendInitialEvents", "true", "resourceVersionMatch", "NotOlderThan", "watch", "true"))
 		w.want("ADDED a", "BOOKMARK")
@@ -229,6 +229,7 @@ func waitForDeletion(t *testing.T, s *testserver.Server) {
 	list := ok(t, s.Do("GET", byName+"&limit=500&resourceVersion=0", "", acceptJSON))
 	sameNames(t, list, "p")
 	w := watch(t, s, byName+"&allowWatchBookmarks=true&timeoutSeconds=300&watch=true&resourceVersion="+get(t, list, "metadata.resourceVersion"), acceptJSON)
+	w.want("BOOKMARK")
 	ok(t, s.Do("PATCH", one, `{"metadata":{"finalizers":null}}`, mergePatch))
 	want(t, w.want("DELETED p"), "metadata.uid", uid)
 	expect(t, s.Do("GET", one, "", acceptJSON), 404, "NotFound")

@@ -133,6 +133,7 @@ var watchRows = []row{
 		if version(t, mark) < last || len(object(mark)["metadata"].(map[string]any)) != 1 {
 			t.Errorf("bookmark %s", mark)
 		}
+		w.want("BOOKMARK") // at the beginning one, and one at the end
 		w.want("EOF")
 		// Without the parameter nothing at all is sent.
 		watch(t, s, watching(path, "resourceVersion", text(last), "timeoutSeconds", "1")).want("EOF")
@@ -253,6 +254,7 @@ var watchRows = []row{
 		sameNames(t, one, "x")
 		waiting := watch(t, s, asked(path, "allowWatchBookmarks", "true", "fieldSelector", "metadata.name=x",
 			"resourceVersion", get(t, one, "metadata.resourceVersion"), "timeoutSeconds", "313", "watch", "true"), "Accept: application/json")
+		waiting.want("BOOKMARK")
 		ok(t, s.Do("DELETE", path+"/y", ""))
 		ok(t, s.Do("DELETE", path+"/x", ""))
 		w.want("DELETED y", "DELETED x")

@@ -61,6 +61,9 @@ func fromStore(err error) *Error {
 	if e, ok := errors.AsType[*history.Compacted](err); ok {
 		return NewTooOldVersion(e.Want, e.Oldest)
 	}
+	if e, ok := errors.AsType[*raftstore.FullError](err); ok {
+		return NewInsufficientStorage(e.Error())
+	}
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return NewEntityTooLarge(e.Limit)
 	}

@@ -55,6 +55,9 @@ const (
 	InternalError         Reason = "InternalError"
 	ServiceUnavailable    Reason = "ServiceUnavailable"
 	Timeout               Reason = "Timeout"
+
+	// InsufficientStorage is ours: Kubernetes answers 500 without a reason of its own when its store is full.
+	InsufficientStorage Reason = "InsufficientStorage"
 )
 
 // CauseReason is the machine-readable word of a cause.

@@ -205,6 +205,12 @@ func NewUnavailable(why string) *Error {
 		"the server is currently unable to handle the request: "+why, &Details{RetryAfterSeconds: 1})
 }
 
+// NewInsufficientStorage: the disks are full; surely nothing was done (I16). Without Retry-After: it takes somebody to free space, so
+// who writes is told at once rather than after ten silent attempts (I21).
+func NewInsufficientStorage(why string) *Error {
+	return failure(http.StatusInsufficientStorage, InsufficientStorage, why, &Details{})
+}
+
 // NewUnknownOutcome: a write was handed to the log and its fate is not known (I22). Never with Retry-After.
 func NewUnknownOutcome() *Error {
 	return failure(http.StatusGatewayTimeout, Timeout,

@@ -91,7 +91,9 @@ func TestCatalogOf(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		w.served.answer(ctx, nil, func(*Set) error { return nil })
+		w.served.Answer(ctx, func(ctx context.Context, root *state.Root) error {
+			return w.served.advance(ctx, nil, root, func(*Set) error { return nil })
+		})
 	}()
 	w.put("crontab.x.y", "1", "v1")
 	got, err := w.served.CatalogOf(t.Context(), w.tree.Publish())

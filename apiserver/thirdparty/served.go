@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quorate/apiserver/background"
+	"quorate/apiserver/derived"
 	"quorate/apiserver/schema"
 	"quorate/apiserver/stored"
 	"quorate/raftstore"
@@ -37,21 +38,13 @@ type Config struct {
 
 // Served is what a node serves for ThirdPartyResources.
 type Served struct {
-	store   Store
-	factory factory
-	prefix  state.Prefix // of the ThirdPartyResources
-	log     *slog.Logger
-	metrics *metrics
-
-	current  atomic.Pointer[Set]
-	requests chan request
-	ended    chan struct{} // closed when requests are answered no more
-}
-
-// request asks for a set that covers a state.
-type request struct {
-	root *state.Root
-	done chan<- error // holds one
+	*derived.Keeper // of the set
+	store           Store
+	factory         factory
+	prefix          state.Prefix // of the ThirdPartyResources
+	log             *slog.Logger
+	metrics         *metrics
+	current         atomic.Pointer[Set]
 }
 
 // New prepares what is served: nothing before Run.
@@ -61,13 +54,12 @@ func New(cfg Config) (*Served, error) {
 		return nil, errors.New("thirdparty: the catalog has no ThirdPartyResources")
 	}
 	s := &Served{
-		store:    cfg.Store,
-		factory:  factory{kind: kind, static: cfg.Catalog, groups: cfg.Catalog.Groups()},
-		prefix:   stored.Prefix(kind, ""),
-		log:      cfg.Logger.With("component", "thirdparty"),
-		requests: make(chan request),
-		ended:    make(chan struct{}),
+		store:   cfg.Store,
+		factory: factory{kind: kind, static: cfg.Catalog, groups: cfg.Catalog.Groups()},
+		prefix:  stored.Prefix(kind, ""),
+		log:     cfg.Logger.With("component", "thirdparty"),
 	}
+	s.Keeper = derived.NewKeeper(cfg.Store, s.log, s.covers)
 	s.metrics = newMetrics(cfg.Registerer, s)
 	s.current.Store(&Set{Catalog: cfg.Catalog})
 	return s, nil
@@ -87,40 +79,15 @@ func (s *Served) CatalogOf(ctx context.Context, root *state.Root) (*schema.Catal
 // Ready returns an error while the present state defines more than what is served.
 func (s *Served) Ready() error {
 	root, err := s.store.View(context.Background(), raftstore.Cached()) // which does not wait
-	if err == nil && !s.current.Load().covers(root, s.prefix) {
+	if err == nil && !s.covers(root) {
 		err = errors.New("kinds of ThirdPartyResources are not served yet")
 	}
 	return err
 }
 
-// Refresh returns when what the state defines is served.
-func (s *Served) Refresh(ctx context.Context, root *state.Root) error {
-	if set := s.current.Load(); root.Index() <= set.index || set.covers(root, s.prefix) {
-		return nil
-	}
-	done := make(chan error, 1)
-	select {
-	case s.requests <- request{root, done}:
-	case <-s.ended:
-		return raftstore.ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// Confirm returns when everything is served that had been acknowledged, by any node, before the call.
-func (s *Served) Confirm(ctx context.Context) error {
-	root, err := s.store.View(ctx, raftstore.Quorum())
-	if err != nil {
-		return err
-	}
-	return s.Refresh(ctx, root)
+func (s *Served) covers(root *state.Root) bool {
+	set := s.current.Load()
+	return root.Index() <= set.index || set.covers(root, s.prefix)
 }
 
 // Run, called once, keeps the set current until ctx ends, and removes what deleted ThirdPartyResources left while this node leads. publish is
@@ -128,11 +95,11 @@ func (s *Served) Confirm(ctx context.Context) error {
 func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		s.answer(ctx, group, publish)
+		s.Answer(ctx, func(ctx context.Context, root *state.Root) error { return s.advance(ctx, group, root, publish) })
 		return nil
 	})
 	group.Go(func() error {
-		s.tasks().Persist(ctx, "follow", s.follow)
+		s.tasks().Persist(ctx, "follow", func(ctx context.Context) error { return s.Follow(ctx, s.prefix) })
 		return nil
 	})
 	group.Go(func() error {
@@ -148,43 +115,9 @@ func (s *Served) tasks() background.Tasks {
 	return background.Tasks{Log: s.log, Errors: s.metrics.errors}
 }
 
-// follow brings the set up to date with each change of a ThirdPartyResource.
-func (s *Served) follow(ctx context.Context) error {
-	root, err := s.store.View(ctx, raftstore.Cached())
-	if err != nil {
-		return err
-	}
-	changes, err := s.store.Watch(s.prefix, root.Index())
-	for err == nil {
-		if err = s.Refresh(ctx, root); err != nil {
-			return err
-		}
-		if _, err = changes.Next(ctx); err == nil {
-			root, err = s.store.View(ctx, raftstore.Cached()) // which has what a change was seen of
-		}
-	}
-	return err
-}
-
-// answer serves requests for newer sets, one at a time.
-func (s *Served) answer(ctx context.Context, group *errgroup.Group, publish func(*Set) error) {
-	defer close(s.ended)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case r := <-s.requests:
-			r.done <- s.advance(ctx, group, r.root, publish)
-		}
-	}
-}
-
-// advance makes a state's set the one that is served, unless a newer one is.
+// advance makes a state's set the one that is served.
 func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state.Root, publish func(*Set) error) error {
 	before := s.current.Load()
-	if root.Index() <= before.index || before.covers(root, s.prefix) {
-		return nil
-	}
 	set, err := s.factory.make(root, before)
 	if err == nil {
 		err = publish(set)

@@ -13,53 +13,22 @@ import (
 
 // Writes returns the store for the handlers of the kinds of the files: a write of a ThirdPartyResource returns when this node
 // serves what it says (K5, K13).
-func (s *Served) Writes(store rest.Store) rest.Store { return &writes{store, s} }
+func (s *Served) Writes(store rest.Store) rest.Store {
+	return s.Keeper.Writes(&admitting{store, s}, s.prefix.Covers)
+}
 
-type writes struct {
+type admitting struct {
 	rest.Store
 	served *Served
 }
 
-func (w *writes) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
-	if !w.served.prefix.Covers(c.Key) {
-		return w.Store.Create(ctx, c)
+func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
+	if a.served.prefix.Covers(c.Key) {
+		if err := a.served.admit(ctx, c.Key); err != nil {
+			return nil, err
+		}
 	}
-	if err := w.served.admit(ctx, c.Key); err != nil {
-		return nil, err
-	}
-	o, err := w.Store.Create(ctx, c)
-	w.served.settle(ctx, o, err)
-	return o, err
-}
-
-func (w *writes) Update(ctx context.Context, u raftstore.Update) (*state.Object, error) {
-	o, err := w.Store.Update(ctx, u)
-	if w.served.prefix.Covers(u.Key) {
-		w.served.settle(ctx, o, err)
-	}
-	return o, err
-}
-
-func (w *writes) Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error) {
-	o, err := w.Store.Delete(ctx, d)
-	if w.served.prefix.Covers(d.Key) {
-		w.served.settle(ctx, o, err)
-	}
-	return o, err
-}
-
-// settle waits until what a write changed is served. The write is done, whatever becomes of that, and is acknowledged.
-func (s *Served) settle(ctx context.Context, o *state.Object, err error) {
-	if err != nil {
-		return
-	}
-	root, err := s.store.View(ctx, raftstore.AtLeast(o.Version))
-	if err == nil {
-		err = s.Refresh(ctx, root)
-	}
-	if err != nil {
-		s.log.Warn("a ThirdPartyResource was written that is not served yet", "index", o.Version, "error", err)
-	}
+	return a.Store.Create(ctx, c)
 }
 
 // admit refuses a ThirdPartyResource that makes the same plural in the same group as another one (K11). Of two that are

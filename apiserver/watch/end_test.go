@@ -86,6 +86,9 @@ const (
 	askLater     = `ERROR "code":429 "retryAfterSeconds":1`
 )
 
+// greeted puts the bookmark before the events that a stream begins with when it has nothing else to say.
+func greeted(events ...string) []string { return append([]string{lastBookmark}, events...) }
+
 // TestEnd: how streams end, so that stock caches go on from the version that they have: never with nothing said.
 func TestEnd(t *testing.T) {
 	t.Parallel()
@@ -106,11 +109,11 @@ func TestEnd(t *testing.T) {
 		end   func(t *testing.T, s *served)
 		want  []string
 	}{
-		{"D25 server stops", marked, nil, drain, []string{lastBookmark}},
+		{"D25 server stops", marked, nil, drain, greeted(lastBookmark)},
 		{"D39 server stops, without bookmarks", Options{Timeout: time.Hour}, nil, drain, nil},
-		{"D39 history closes", marked, nil, func(_ *testing.T, s *served) { s.hub.Close() }, []string{lastBookmark}},
-		{"D25 D28 time is up", Options{Bookmarks: true, Timeout: time.Second}, nil, func(*testing.T, *served) {}, []string{lastBookmark}},
-		{"D46 client goes", marked, nil, func(_ *testing.T, s *served) { s.cancel() }, nil},
+		{"D39 history closes", marked, nil, func(_ *testing.T, s *served) { s.hub.Close() }, greeted(lastBookmark)},
+		{"D25 D28 time is up", Options{Bookmarks: true, Timeout: time.Second}, nil, func(*testing.T, *served) {}, greeted(lastBookmark)},
+		{"D46 client goes", marked, nil, func(_ *testing.T, s *served) { s.cancel() }, greeted()},
 		{"D39 server stops before it began", marked, waits, drain, []string{askLater}},
 		{"D39 store closes before it began", marked, func(context.Context) (Start, error) { return Start{}, raftstore.ErrClosed },
 			func(*testing.T, *served) {}, []string{askLater}},
@@ -148,13 +151,19 @@ func TestDrainedAtTheStart(t *testing.T) {
 	}
 }
 
-// TestBookmarkEachMinute: of a stream on which nothing happens nothing comes but a bookmark each minute (D25, D46).
+// TestBookmarkEachMinute: of a stream on which nothing happens nothing comes but a bookmark at once and each minute (D25, D46).
 func TestBookmarkEachMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := serve(t, Options{Bookmarks: true, Timeout: 10*time.Minute + time.Second}, nil)
-		if got := s.end(t); len(got) != 11 || slices.ContainsFunc(got, func(e string) bool { return e != lastBookmark }) {
+		if got := s.end(t); len(got) != 12 || slices.ContainsFunc(got, func(e string) bool { return e != lastBookmark }) {
 			t.Errorf("events %q", got)
+		}
+		s = serve(t, Options{Bookmarks: true, Timeout: time.Hour}, nil)
+		synctest.Wait()
+		s.cancel() // and no last one
+		if got := s.end(t); !slices.Equal(got, []string{lastBookmark}) {
+			t.Errorf("events %q of a stream that was cut off at once", got)
 		}
 		s = serve(t, Options{Timeout: 10 * time.Minute}, nil)
 		if got := s.end(t); got != nil {

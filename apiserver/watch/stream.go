@@ -149,7 +149,7 @@ func (st *Stream) sendInitial(start Start) error {
 func (st *Stream) follow(ctx context.Context, changes *history.Cursor) error {
 	there, stop := st.opts.End.bound(ctx)
 	defer stop()
-	var err error
+	err := st.greet(there, changes)
 	for err == nil && there.Err() == nil {
 		err = st.followToBookmark(there, changes)
 	}
@@ -160,6 +160,27 @@ func (st *Stream) follow(ctx context.Context, changes *history.Cursor) error {
 		return endOf(ctx, st.drain(ctx, end, changes))
 	}
 	return st.leave(ctx, changes)
+}
+
+// greet sees to it that a stream that takes bookmarks has sent something before it waits: the changes that are there, or else a bookmark
+// (D25). A stock cache takes a stream that is cut off within a second, with nothing said, for broken, and lists everything anew.
+func (st *Stream) greet(ctx context.Context, changes *history.Cursor) error {
+	for st.opts.Bookmarks && st.sent == 0 {
+		events, err := changes.Ready(ctx)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			st.event(e)
+		}
+		if len(events) == 0 {
+			st.bookmark(changes.Position(), "")
+		}
+		if err := st.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // followToBookmark sends changes until the next bookmark is due, and that (D25).

@@ -180,9 +180,11 @@ func (b *Book) Join(cluster string) error {
 
 // save is called with mu held: what is on the disk must never be behind what was answered.
 func (b *Book) save(doc document) error {
+	// gofail: var pledgeBeforeSync struct{}
 	if err := durable.Write(b.path, doc); err != nil {
 		return fmt.Errorf("write the bootstrap record: %w", err)
 	}
+	// gofail: var pledgeAfterSync struct{}
 	b.doc = doc
 	return nil
 }

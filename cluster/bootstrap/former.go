@@ -163,9 +163,11 @@ func (f *Former) commit(p Pledge) error {
 	for _, s := range p.Servers {
 		servers = append(servers, raft.Server{ID: raft.ServerID(s.Name), Address: raft.ServerAddress(s.PeerAddr)})
 	}
+	// gofail: var bootstrapBefore struct{}
 	if err := f.cfg.Store.Bootstrap(servers); err != nil {
 		return fmt.Errorf("write the first configuration: %w", err)
 	}
+	// gofail: var bootstrapAfter struct{}
 	f.cfg.Logger.Info("cluster formed", "bootstrap", p.ID, "servers", names(p.Servers))
 	return nil
 }

@@ -147,12 +147,12 @@ func (g *Gossip) Addr() string {
 func (g *Gossip) Self() Meta { return g.self.Load().meta }
 
 // Members are the other nodes known, by name. Those of other clusters are left out, and those that turned out since not to own
-// their name.
+// their name, and former starts of this node, which others may still tell of.
 func (g *Gossip) Members() []Member {
 	all := g.table.members()
 	kept := all[:0]
 	for _, m := range all {
-		if !g.foreign(m.Meta) && g.cfg.Roster.Admit(m.Name, m.NodeID) == nil {
+		if m.NodeID != g.cfg.Self.NodeID && !g.foreign(m.Meta) && g.cfg.Roster.Admit(m.Name, m.NodeID) == nil {
 			kept = append(kept, m)
 		}
 	}

@@ -75,6 +75,7 @@ func precedes(a, b Meta) bool {
 }
 
 func taken(owner, claims Meta) string {
-	return fmt.Sprintf("name %q is taken by node %s at %s, so node %s at %s cannot use it",
+	return fmt.Sprintf("name %q is taken by node %s at %s, so node %s at %s cannot use it: choose another name, or, "+
+		"if that node has ended for good, remove it and try again once quorate members shows it as not alive",
 		owner.Name, owner.NodeID, owner.PeerAddr, claims.NodeID, claims.PeerAddr)
 }

@@ -49,8 +49,15 @@ const fileName = "members.json"
 
 // document is DATA/members.json.
 type document struct {
-	Start uint64 `json:"start"` // how often this node was started
+	Start   uint64   `json:"start"` // how often this node was started
+	Barring *barring `json:"barring,omitempty"`
 	Record
+}
+
+// barring are node ids to be barred once this node belongs to a cluster.
+type barring struct {
+	Cluster string   `json:"cluster"`
+	NodeIDs []string `json:"nodeIDs"`
 }
 
 // Roster is this node's record of itself and the members.
@@ -164,6 +171,38 @@ func (r *Roster) Remove(nodeID string) error {
 	return r.Merge(Record{Removed: []string{nodeID}})
 }
 
+// BarAllOnce has all other nodes that own a name barred once this node belongs to a cluster, which is about to be made of this node alone:
+// Settle does it. Barred before, they would be told by a node that still is one of theirs; barred by another step after, they might
+// never be, and bring their old cluster back with them.
+func (r *Roster) BarAllOnce(cluster string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	doc := r.doc
+	doc.Barring = &barring{Cluster: cluster}
+	for _, name := range slices.Sorted(maps.Keys(doc.Bindings)) {
+		if b := doc.Bindings[name]; b.NodeID != "" && b.NodeID != r.self.NodeID {
+			doc.Barring.NodeIDs = append(doc.Barring.NodeIDs, b.NodeID)
+		}
+	}
+	return r.write(doc)
+}
+
+// Settle bars the nodes of BarAllOnce when this node belongs to the cluster that it was told, and forgets them when it doesn't: what was
+// to make that cluster was broken off before it took effect. It must come before this node hears of others.
+func (r *Roster) Settle(cluster string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	doc := r.doc
+	if doc.Barring == nil {
+		return nil
+	}
+	if doc.Barring.Cluster == cluster {
+		doc.Record, _ = merge(doc.Record, Record{Removed: doc.Barring.NodeIDs})
+	}
+	doc.Barring = nil
+	return r.write(doc)
+}
+
 // Merge takes over what another member of the same cluster knows better.
 func (r *Roster) Merge(other Record) error {
 	r.mu.Lock()
@@ -188,6 +227,11 @@ func (r *Roster) record() Record {
 func (r *Roster) save(next Record) error {
 	doc := r.doc
 	doc.Record = next
+	return r.write(doc)
+}
+
+// write is called with mu held.
+func (r *Roster) write(doc document) error {
 	if err := durable.Write(r.path, doc); err != nil {
 		return fmt.Errorf("write the member list: %w", err)
 	}

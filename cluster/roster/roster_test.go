@@ -57,6 +57,26 @@ func TestRoster(t *testing.T) {
 			}
 		}
 	})
+	t.Run("nodes are barred together with the cluster that is made without them, or not at all", func(t *testing.T) {
+		for made, want := range map[string]error{"new": roster.ErrRemoved, "old": nil} {
+			dir := t.TempDir()
+			r := open(t, dir)
+			must(t, r.Bind("n1", roster.Binding{NodeID: "id-1", Index: 1}))
+			must(t, r.Bind("n2", roster.Binding{NodeID: "id-2", Index: 1}))
+			must(t, r.BarAllOnce("new"))
+			r = open(t, dir) // it was broken off here
+			must(t, r.Admit("n2", "id-2"))
+			must(t, r.Settle(made))
+			for range 2 {
+				if err := r.Admit("n2", "id-2"); !errors.Is(err, want) || (err == nil) != (want == nil) {
+					t.Errorf("member of cluster %q: another is admitted with %v, want %v", made, err, want)
+				}
+				must(t, r.Admit("n1", "id-1"))
+				r = open(t, dir)
+				must(t, r.Settle("new")) // forgotten, whatever comes after
+			}
+		}
+	})
 	t.Run("a freed name is free, and an old binding heard again does not bring the owner back", func(t *testing.T) {
 		r := open(t, t.TempDir())
 		old := roster.Binding{NodeID: "id-2", Index: 5}

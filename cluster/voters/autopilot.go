@@ -32,7 +32,7 @@ const (
 
 // startAutopilot runs an autopilot for this leadership and returns what stops it and waits for its end.
 func (v *Voters) startAutopilot(ctx context.Context) (stop func()) {
-	a := autopilot.New(guarded{v.cfg.Store.Raft(), v}, pilotage{v},
+	a := autopilot.New(guarded{v.cfg.Raft(), v}, pilotage{v},
 		autopilot.WithLogger(logbridge.Hclog(v.cfg.Logger, true)),
 		autopilot.WithUpdateInterval(v.scaled(updateInterval)),
 		autopilot.WithReconcileInterval(v.scaled(reconcileInterval)),
@@ -71,13 +71,13 @@ func replica(s autopilot.Server) bool { return s.Meta[nonVoterKey] != "" }
 // guarded is the Raft that autopilot changes. Autopilot decides on a view some seconds old, and Raft's AddVoter adds whom it
 // does not know: a server removed in between would come back as a voter.
 type guarded struct {
-	*raft.Raft
+	Raft
 	v *Voters
 }
 
 func (g guarded) AddVoter(id raft.ServerID, _ raft.ServerAddress, _ uint64, _ time.Duration) raft.IndexFuture {
-	g.v.change.Lock()
-	defer g.v.change.Unlock()
+	g.v.change.take()
+	defer g.v.change.give()
 	servers, err := g.v.configuration()
 	if err != nil {
 		return failed{err}
@@ -86,8 +86,10 @@ func (g guarded) AddVoter(id raft.ServerID, _ raft.ServerAddress, _ uint64, _ ti
 	if i < 0 || servers[i].Suffrage == raft.Voter {
 		return failed{fmt.Errorf("promote %q: it is no longer a non-voter", id)}
 	}
+	// gofail: var memberBeforePromote struct{}
 	future := g.Raft.AddVoter(id, servers[i].Address, 0, changeTimeout)
 	if future.Error() == nil {
+		// gofail: var memberAfterPromote struct{}
 		g.v.metrics.changes.WithLabelValues("promote").Inc()
 		g.v.cfg.Logger.Info("Raft configuration changed", "change", "promote", "member", string(id), "reason", "caught up and stable")
 	}

@@ -1,6 +1,7 @@
 package voters
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -108,6 +109,28 @@ func TestPlan(t *testing.T) {
 			}
 			if all := strings.Join(obstacles, "; "); !strings.Contains(all, c.obstacle) || (c.obstacle == "") != (all == "") {
 				t.Errorf("obstacles are %q, want %q", all, c.obstacle)
+			}
+		})
+	}
+}
+
+func TestKeepsQuorum(t *testing.T) {
+	for _, c := range []struct {
+		name, config, members, remove, want string
+	}{
+		{"one of three", "n1 n2 n3", "n1 n2 n3", "n2", ""},
+		{"the dead one of three", "n1 n2 n3", "n1 n2 n3-1m", "n3", ""},
+		{"a living one of three while another is dead", "n1 n2 n3", "n1 n2 n3-1m", "n2", "without n2, 1 of 2 voters would be alive; bring n3 back"},
+		{"one never seen is dead", "n1 n2 n3", "n1 n2", "n2", "bring n3 back"},
+		{"one of two", "n1 n2", "n1 n2", "n2", ""},
+		{"a living one of five while two are dead", "n1 n2 n3 n4 n5", "n1 n2 n3 n4-1m n5-1m", "n3", "bring n4, n5 back"},
+		{"a living one of five while one is dead", "n1 n2 n3 n4 n5", "n1 n2 n3 n4 n5-1m", "n3", ""},
+		{"a non-voter, whoever is dead", "n1 n2 n3 n4?", "n1 n2 n3-1m n4", "n4", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := keepsQuorum(configOf(c.config), membersOf(c.members), "n1", c.remove)
+			if (err == nil) != (c.want == "") || err != nil && (!errors.Is(err, ErrNoQuorum) || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}

@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/raft"
+	autopilot "github.com/hashicorp/raft-autopilot"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/cluster/roster"
@@ -25,8 +25,13 @@ const (
 
 // Store is what this package needs of raftstore.
 type Store interface {
-	Raft() *raft.Raft
 	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
+}
+
+// Raft is what this package needs of the library.
+type Raft interface {
+	autopilot.Raft
+	Barrier(timeout time.Duration) raft.Future
 }
 
 // Roster is told which node a name belongs to.
@@ -47,6 +52,7 @@ type Progress struct {
 type Config struct {
 	Self    string
 	Store   Store
+	Raft    func() Raft
 	Roster  Roster
 	Cluster func() string
 	// Members are the nodes that gossip knows, this one included; Changed is closed when they change.
@@ -70,7 +76,7 @@ type Voters struct {
 	metrics  *metrics
 	watching time.Time
 
-	change   sync.Mutex        // held while the configuration is changed
+	change   turn              // held while the configuration is changed
 	departed map[string]uint64 // guarded by change; node id and start of members that left while this process ran
 }
 
@@ -80,7 +86,7 @@ func New(cfg Config) (*Voters, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register voters metrics: %w", err)
 	}
-	return &Voters{cfg: cfg, metrics: m, watching: time.Now(), departed: map[string]uint64{}}, nil
+	return &Voters{cfg: cfg, metrics: m, watching: time.Now(), change: make(turn, 1), departed: map[string]uint64{}}, nil
 }
 
 // Run tends the configuration whenever this node leads, until ctx ends.
@@ -94,7 +100,7 @@ func (v *Voters) lead(ctx context.Context) error {
 	ticker := time.NewTicker(v.scaled(reviewInterval))
 	defer ticker.Stop()
 	var said string
-	for {
+	for ctx.Err() == nil { // which the wait below may not have looked at
 		changed := v.cfg.Changed()
 		again, obstacles, err := v.review()
 		if err != nil && ctx.Err() == nil {
@@ -109,17 +115,17 @@ func (v *Voters) lead(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-ticker.C:
 		case <-changed:
 		}
 	}
+	return nil
 }
 
 // review takes the next step, and says whether there may be more at once.
 func (v *Voters) review() (again bool, obstacles []string, err error) {
-	v.change.Lock()
-	defer v.change.Unlock()
+	v.change.take()
+	defer v.change.give()
 	servers, err := v.configuration()
 	if err != nil {
 		return false, nil, err
@@ -138,6 +144,7 @@ func (v *Voters) review() (again bool, obstacles []string, err error) {
 	if err := v.apply(*action); err != nil {
 		return false, obstacles, fmt.Errorf("%s %q: %w", action.Kind, action.Name, err)
 	}
+	// gofail: var memberAfterChange struct{}
 	v.metrics.changes.WithLabelValues(string(action.Kind)).Inc()
 	v.cfg.Logger.Info("Raft configuration changed", "change", action.Kind, "member", action.Name,
 		"peerAddr", action.PeerAddr, "reason", action.Reason)
@@ -148,7 +155,7 @@ func (v *Voters) review() (again bool, obstacles []string, err error) {
 // library does not tell its index (GetConfiguration().Index() is always 0): the lock on changes stands in for that, because only
 // the leader changes the configuration.
 func (v *Voters) apply(a Action) error {
-	r := v.cfg.Store.Raft()
+	r := v.cfg.Raft()
 	id, addr := raft.ServerID(a.Name), raft.ServerAddress(a.PeerAddr)
 	switch {
 	case a.Kind == Remove:
@@ -165,15 +172,16 @@ func (v *Voters) apply(a Action) error {
 	if owner, _ := v.cfg.Roster.Owner(a.Name); owner != a.NodeID {
 		return &roster.NameTaken{Name: a.Name, Owner: owner, Claims: a.NodeID}
 	}
+	// gofail: var memberBeforeAdd struct{}
 	return r.AddNonvoter(id, addr, 0, changeTimeout).Error()
 }
 
 // Remove takes a member out of the configuration; ErrNotLeader when this node does not lead. With bar its node id
 // never comes back. A name that is not in the configuration is ErrUnknownMember.
 func (v *Voters) Remove(name string, bar bool) error {
-	v.change.Lock()
-	defer v.change.Unlock()
-	r := v.cfg.Store.Raft()
+	v.change.take()
+	defer v.change.give()
+	r := v.cfg.Raft()
 	if r.State() != raft.Leader {
 		return ErrNotLeader
 	}
@@ -191,10 +199,15 @@ func (v *Voters) Remove(name string, bar bool) error {
 	if onlyVoter(servers, name) {
 		return ErrLastVoter
 	}
+	if err := keepsQuorum(servers, v.cfg.Members(), v.cfg.Self, name); err != nil {
+		return err
+	}
 	owner := v.ownerOf(name)
+	// gofail: var memberBeforeRemove struct{}
 	if err := r.RemoveServer(raft.ServerID(name), 0, changeTimeout).Error(); err != nil {
 		return notLeader(err)
 	}
+	// gofail: var memberAfterRemove struct{}
 	v.metrics.changes.WithLabelValues(string(Remove)).Inc()
 	v.cfg.Logger.Info("Raft configuration changed", "change", Remove, "member", name, "reason", "asked for")
 	for _, m := range v.cfg.Members() {
@@ -235,7 +248,7 @@ func onlyVoter(servers []raft.Server, name string) bool {
 }
 
 func (v *Voters) configuration() ([]raft.Server, error) {
-	future := v.cfg.Store.Raft().GetConfiguration()
+	future := v.cfg.Raft().GetConfiguration()
 	if err := future.Error(); err != nil {
 		return nil, fmt.Errorf("read the Raft configuration: %w", err)
 	}
@@ -248,6 +261,13 @@ func notLeader(err error) error {
 	}
 	return err
 }
+
+// turn is a lock that is held for as long as a change takes to commit. It is a channel, which unlike a mutex lets simulated time
+// pass (testing/synctest) while somebody waits for it.
+type turn chan struct{}
+
+func (t turn) take() { t <- struct{}{} }
+func (t turn) give() { <-t }
 
 func (v *Voters) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * v.cfg.Scale)

@@ -143,9 +143,11 @@ func (Refusal_Reason) EnumDescriptor() ([]byte, []int) {
 }
 
 type WriteRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Entry         []byte                 `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`                          // logpb.Entry
-	ClusterId     string                 `protobuf:"bytes,2,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"` // refused by another cluster
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Entry     []byte                 `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`                          // logpb.Entry
+	ClusterId string                 `protobuf:"bytes,2,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"` // refused by another cluster
+	// The write is part of a deletion, which is taken up while there is little space left.
+	Frees         bool `protobuf:"varint,3,opt,name=frees,proto3" json:"frees,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -194,13 +196,22 @@ func (x *WriteRequest) GetClusterId() string {
 	return ""
 }
 
+func (x *WriteRequest) GetFrees() bool {
+	if x != nil {
+		return x.Frees
+	}
+	return false
+}
+
 type WriteResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Outcome       Outcome                `protobuf:"varint,1,opt,name=outcome,proto3,enum=quorate.peer.v1.Outcome" json:"outcome,omitempty"`
-	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"` // log index of an APPLIED or REFUSED entry; of the state that proved it when refused unproposed
-	Refusal       *Refusal               `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"`
-	Leader        string                 `protobuf:"bytes,4,opt,name=leader,proto3" json:"leader,omitempty"`
-	Message       string                 `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Outcome Outcome                `protobuf:"varint,1,opt,name=outcome,proto3,enum=quorate.peer.v1.Outcome" json:"outcome,omitempty"`
+	Index   uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"` // log index of an APPLIED or REFUSED entry; of the state that proved it when refused unproposed
+	Refusal *Refusal               `protobuf:"bytes,3,opt,name=refusal,proto3" json:"refusal,omitempty"`
+	Leader  string                 `protobuf:"bytes,4,opt,name=leader,proto3" json:"leader,omitempty"`
+	Message string                 `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
+	// With NOT_APPLIED: the nodes that have no space, for which the cluster takes up no writes.
+	Full          []string `protobuf:"bytes,6,rep,name=full,proto3" json:"full,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -268,6 +279,13 @@ func (x *WriteResponse) GetMessage() string {
 		return x.Message
 	}
 	return ""
+}
+
+func (x *WriteResponse) GetFull() []string {
+	if x != nil {
+		return x.Full
+	}
+	return nil
 }
 
 // Refusal is a precondition that did not hold.
@@ -883,6 +901,163 @@ func (x *ChecksumResponse) GetSum() uint64 {
 	return 0
 }
 
+type AlarmsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ClusterId     string                 `protobuf:"bytes,1,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AlarmsRequest) Reset() {
+	*x = AlarmsRequest{}
+	mi := &file_peerpb_peer_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AlarmsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AlarmsRequest) ProtoMessage() {}
+
+func (x *AlarmsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AlarmsRequest.ProtoReflect.Descriptor instead.
+func (*AlarmsRequest) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *AlarmsRequest) GetClusterId() string {
+	if x != nil {
+		return x.ClusterId
+	}
+	return ""
+}
+
+type AlarmsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Alarms        []*Alarm               `protobuf:"bytes,1,rep,name=alarms,proto3" json:"alarms,omitempty"`
+	Exhausted     bool                   `protobuf:"varint,2,opt,name=exhausted,proto3" json:"exhausted,omitempty"` // less than half of the reserve of space is left
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AlarmsResponse) Reset() {
+	*x = AlarmsResponse{}
+	mi := &file_peerpb_peer_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AlarmsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AlarmsResponse) ProtoMessage() {}
+
+func (x *AlarmsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AlarmsResponse.ProtoReflect.Descriptor instead.
+func (*AlarmsResponse) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *AlarmsResponse) GetAlarms() []*Alarm {
+	if x != nil {
+		return x.Alarms
+	}
+	return nil
+}
+
+func (x *AlarmsResponse) GetExhausted() bool {
+	if x != nil {
+		return x.Exhausted
+	}
+	return false
+}
+
+// Alarm is something wrong that an operator should know of.
+type Alarm struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Node          string                 `protobuf:"bytes,2,opt,name=node,proto3" json:"node,omitempty"`       // that it is about, which need not be the one that raised it
+	Message       string                 `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"` // one line: what is wrong, and what to do
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Alarm) Reset() {
+	*x = Alarm{}
+	mi := &file_peerpb_peer_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Alarm) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Alarm) ProtoMessage() {}
+
+func (x *Alarm) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Alarm.ProtoReflect.Descriptor instead.
+func (*Alarm) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Alarm) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Alarm) GetNode() string {
+	if x != nil {
+		return x.Node
+	}
+	return ""
+}
+
+func (x *Alarm) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
 type DescribeRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -891,7 +1066,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[12]
+	mi := &file_peerpb_peer_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +1078,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[12]
+	mi := &file_peerpb_peer_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +1091,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{12}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{15}
 }
 
 type DescribeResponse struct {
@@ -933,13 +1108,14 @@ type DescribeResponse struct {
 	Build         string                 `protobuf:"bytes,10,opt,name=build,proto3" json:"build,omitempty"`
 	LastTerm      uint64                 `protobuf:"varint,11,opt,name=last_term,json=lastTerm,proto3" json:"last_term,omitempty"`                  // of the last log entry
 	LastContactMs int64                  `protobuf:"varint,12,opt,name=last_contact_ms,json=lastContactMs,proto3" json:"last_contact_ms,omitempty"` // since the leader was heard of; 0 on the leader, -1 when never
+	Alarms        []*Alarm               `protobuf:"bytes,13,rep,name=alarms,proto3" json:"alarms,omitempty"`                                       // that this node has raised
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[13]
+	mi := &file_peerpb_peer_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -951,7 +1127,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[13]
+	mi := &file_peerpb_peer_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -964,7 +1140,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{13}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DescribeResponse) GetName() string {
@@ -1051,6 +1227,13 @@ func (x *DescribeResponse) GetLastContactMs() int64 {
 	return 0
 }
 
+func (x *DescribeResponse) GetAlarms() []*Alarm {
+	if x != nil {
+		return x.Alarms
+	}
+	return nil
+}
+
 type PromiseRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	BootstrapId   string                 `protobuf:"bytes,1,opt,name=bootstrap_id,json=bootstrapId,proto3" json:"bootstrap_id,omitempty"`
@@ -1062,7 +1245,7 @@ type PromiseRequest struct {
 
 func (x *PromiseRequest) Reset() {
 	*x = PromiseRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[14]
+	mi := &file_peerpb_peer_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1074,7 +1257,7 @@ func (x *PromiseRequest) String() string {
 func (*PromiseRequest) ProtoMessage() {}
 
 func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[14]
+	mi := &file_peerpb_peer_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1087,7 +1270,7 @@ func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseRequest.ProtoReflect.Descriptor instead.
 func (*PromiseRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{14}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *PromiseRequest) GetBootstrapId() string {
@@ -1122,7 +1305,7 @@ type BootstrapServer struct {
 
 func (x *BootstrapServer) Reset() {
 	*x = BootstrapServer{}
-	mi := &file_peerpb_peer_proto_msgTypes[15]
+	mi := &file_peerpb_peer_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1134,7 +1317,7 @@ func (x *BootstrapServer) String() string {
 func (*BootstrapServer) ProtoMessage() {}
 
 func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[15]
+	mi := &file_peerpb_peer_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1147,7 +1330,7 @@ func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BootstrapServer.ProtoReflect.Descriptor instead.
 func (*BootstrapServer) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{15}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *BootstrapServer) GetName() string {
@@ -1183,7 +1366,7 @@ type PromiseResponse struct {
 
 func (x *PromiseResponse) Reset() {
 	*x = PromiseResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[16]
+	mi := &file_peerpb_peer_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1195,7 +1378,7 @@ func (x *PromiseResponse) String() string {
 func (*PromiseResponse) ProtoMessage() {}
 
 func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[16]
+	mi := &file_peerpb_peer_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1208,7 +1391,7 @@ func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseResponse.ProtoReflect.Descriptor instead.
 func (*PromiseResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{16}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PromiseResponse) GetPromised() bool {
@@ -1249,7 +1432,7 @@ type LeaveRequest struct {
 
 func (x *LeaveRequest) Reset() {
 	*x = LeaveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1261,7 +1444,7 @@ func (x *LeaveRequest) String() string {
 func (*LeaveRequest) ProtoMessage() {}
 
 func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1274,7 +1457,7 @@ func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveRequest.ProtoReflect.Descriptor instead.
 func (*LeaveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LeaveRequest) GetName() string {
@@ -1299,7 +1482,7 @@ type LeaveResponse struct {
 
 func (x *LeaveResponse) Reset() {
 	*x = LeaveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1311,7 +1494,7 @@ func (x *LeaveResponse) String() string {
 func (*LeaveResponse) ProtoMessage() {}
 
 func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1324,7 +1507,7 @@ func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveResponse.ProtoReflect.Descriptor instead.
 func (*LeaveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
 }
 
 type RemoveRequest struct {
@@ -1336,7 +1519,7 @@ type RemoveRequest struct {
 
 func (x *RemoveRequest) Reset() {
 	*x = RemoveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1348,7 +1531,7 @@ func (x *RemoveRequest) String() string {
 func (*RemoveRequest) ProtoMessage() {}
 
 func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1361,7 +1544,7 @@ func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RemoveRequest) GetName() string {
@@ -1379,7 +1562,7 @@ type RemoveResponse struct {
 
 func (x *RemoveResponse) Reset() {
 	*x = RemoveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[20]
+	mi := &file_peerpb_peer_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1391,7 +1574,7 @@ func (x *RemoveResponse) String() string {
 func (*RemoveResponse) ProtoMessage() {}
 
 func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[20]
+	mi := &file_peerpb_peer_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1404,7 +1587,7 @@ func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveResponse.ProtoReflect.Descriptor instead.
 func (*RemoveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{23}
 }
 
 type TransferLeaderRequest struct {
@@ -1416,7 +1599,7 @@ type TransferLeaderRequest struct {
 
 func (x *TransferLeaderRequest) Reset() {
 	*x = TransferLeaderRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[21]
+	mi := &file_peerpb_peer_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1428,7 +1611,7 @@ func (x *TransferLeaderRequest) String() string {
 func (*TransferLeaderRequest) ProtoMessage() {}
 
 func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[21]
+	mi := &file_peerpb_peer_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1441,7 +1624,7 @@ func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeaderRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *TransferLeaderRequest) GetName() string {
@@ -1460,7 +1643,7 @@ type TransferLeaderResponse struct {
 
 func (x *TransferLeaderResponse) Reset() {
 	*x = TransferLeaderResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[22]
+	mi := &file_peerpb_peer_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1472,7 +1655,7 @@ func (x *TransferLeaderResponse) String() string {
 func (*TransferLeaderResponse) ProtoMessage() {}
 
 func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[22]
+	mi := &file_peerpb_peer_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1485,7 +1668,7 @@ func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeaderResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *TransferLeaderResponse) GetLeader() string {
@@ -1503,7 +1686,7 @@ type SnapshotRequest struct {
 
 func (x *SnapshotRequest) Reset() {
 	*x = SnapshotRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[23]
+	mi := &file_peerpb_peer_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1515,7 +1698,7 @@ func (x *SnapshotRequest) String() string {
 func (*SnapshotRequest) ProtoMessage() {}
 
 func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[23]
+	mi := &file_peerpb_peer_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1528,7 +1711,7 @@ func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotRequest.ProtoReflect.Descriptor instead.
 func (*SnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{23}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{26}
 }
 
 type SnapshotResponse struct {
@@ -1541,7 +1724,7 @@ type SnapshotResponse struct {
 
 func (x *SnapshotResponse) Reset() {
 	*x = SnapshotResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[24]
+	mi := &file_peerpb_peer_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1553,7 +1736,7 @@ func (x *SnapshotResponse) String() string {
 func (*SnapshotResponse) ProtoMessage() {}
 
 func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[24]
+	mi := &file_peerpb_peer_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1566,7 +1749,7 @@ func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotResponse.ProtoReflect.Descriptor instead.
 func (*SnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{24}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SnapshotResponse) GetId() string {
@@ -1587,17 +1770,19 @@ var File_peerpb_peer_proto protoreflect.FileDescriptor
 
 const file_peerpb_peer_proto_rawDesc = "" +
 	"\n" +
-	"\x11peerpb/peer.proto\x12\x0fquorate.peer.v1\"C\n" +
+	"\x11peerpb/peer.proto\x12\x0fquorate.peer.v1\"Y\n" +
 	"\fWriteRequest\x12\x14\n" +
 	"\x05entry\x18\x01 \x01(\fR\x05entry\x12\x1d\n" +
 	"\n" +
-	"cluster_id\x18\x02 \x01(\tR\tclusterId\"\xbf\x01\n" +
+	"cluster_id\x18\x02 \x01(\tR\tclusterId\x12\x14\n" +
+	"\x05frees\x18\x03 \x01(\bR\x05frees\"\xd3\x01\n" +
 	"\rWriteResponse\x122\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x18.quorate.peer.v1.OutcomeR\aoutcome\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x122\n" +
 	"\arefusal\x18\x03 \x01(\v2\x18.quorate.peer.v1.RefusalR\arefusal\x12\x16\n" +
 	"\x06leader\x18\x04 \x01(\tR\x06leader\x12\x18\n" +
-	"\amessage\x18\x05 \x01(\tR\amessage\"\xf8\x01\n" +
+	"\amessage\x18\x05 \x01(\tR\amessage\x12\x12\n" +
+	"\x04full\x18\x06 \x03(\tR\x04full\"\xf8\x01\n" +
 	"\aRefusal\x127\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\x1f.quorate.peer.v1.Refusal.ReasonR\x06reason\x12!\n" +
 	"\fhave_version\x18\x02 \x01(\x04R\vhaveVersion\x12\x19\n" +
@@ -1653,8 +1838,18 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\"<\n" +
 	"\x10ChecksumResponse\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\rR\x06format\x12\x10\n" +
-	"\x03sum\x18\x02 \x01(\x04R\x03sum\"\x11\n" +
-	"\x0fDescribeRequest\"\xe1\x02\n" +
+	"\x03sum\x18\x02 \x01(\x04R\x03sum\".\n" +
+	"\rAlarmsRequest\x12\x1d\n" +
+	"\n" +
+	"cluster_id\x18\x01 \x01(\tR\tclusterId\"^\n" +
+	"\x0eAlarmsResponse\x12.\n" +
+	"\x06alarms\x18\x01 \x03(\v2\x16.quorate.peer.v1.AlarmR\x06alarms\x12\x1c\n" +
+	"\texhausted\x18\x02 \x01(\bR\texhausted\"I\n" +
+	"\x05Alarm\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04node\x18\x02 \x01(\tR\x04node\x12\x18\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\x11\n" +
+	"\x0fDescribeRequest\"\x91\x03\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x1d\n" +
@@ -1670,7 +1865,8 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\x05build\x18\n" +
 	" \x01(\tR\x05build\x12\x1b\n" +
 	"\tlast_term\x18\v \x01(\x04R\blastTerm\x12&\n" +
-	"\x0flast_contact_ms\x18\f \x01(\x03R\rlastContactMs\"\x8b\x01\n" +
+	"\x0flast_contact_ms\x18\f \x01(\x03R\rlastContactMs\x12.\n" +
+	"\x06alarms\x18\r \x03(\v2\x16.quorate.peer.v1.AlarmR\x06alarms\"\x8b\x01\n" +
 	"\x0ePromiseRequest\x12!\n" +
 	"\fbootstrap_id\x18\x01 \x01(\tR\vbootstrapId\x12\x1a\n" +
 	"\bproposer\x18\x02 \x01(\tR\bproposer\x12:\n" +
@@ -1706,13 +1902,14 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\vNOT_APPLIED\x10\x03\x12\v\n" +
 	"\aUNKNOWN\x10\x04\x12\x0e\n" +
 	"\n" +
-	"NOT_LEADER\x10\x052\x86\x03\n" +
+	"NOT_LEADER\x10\x052\xd1\x03\n" +
 	"\x05Store\x12F\n" +
 	"\x05Write\x12\x1d.quorate.peer.v1.WriteRequest\x1a\x1e.quorate.peer.v1.WriteResponse\x12R\n" +
 	"\tReadIndex\x12!.quorate.peer.v1.ReadIndexRequest\x1a\".quorate.peer.v1.ReadIndexResponse\x12L\n" +
 	"\aConfirm\x12\x1f.quorate.peer.v1.ConfirmRequest\x1a .quorate.peer.v1.ConfirmResponse\x12B\n" +
 	"\x04Page\x12\x1c.quorate.peer.v1.PageRequest\x1a\x1a.quorate.peer.v1.PageChunk0\x01\x12O\n" +
-	"\bChecksum\x12 .quorate.peer.v1.ChecksumRequest\x1a!.quorate.peer.v1.ChecksumResponse2\xf2\x03\n" +
+	"\bChecksum\x12 .quorate.peer.v1.ChecksumRequest\x1a!.quorate.peer.v1.ChecksumResponse\x12I\n" +
+	"\x06Alarms\x12\x1e.quorate.peer.v1.AlarmsRequest\x1a\x1f.quorate.peer.v1.AlarmsResponse2\xf2\x03\n" +
 	"\n" +
 	"Membership\x12O\n" +
 	"\bDescribe\x12 .quorate.peer.v1.DescribeRequest\x1a!.quorate.peer.v1.DescribeResponse\x12L\n" +
@@ -1735,7 +1932,7 @@ func file_peerpb_peer_proto_rawDescGZIP() []byte {
 }
 
 var file_peerpb_peer_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_peerpb_peer_proto_goTypes = []any{
 	(Outcome)(0),                   // 0: quorate.peer.v1.Outcome
 	(Refusal_Reason)(0),            // 1: quorate.peer.v1.Refusal.Reason
@@ -1751,53 +1948,60 @@ var file_peerpb_peer_proto_goTypes = []any{
 	(*PageObject)(nil),             // 11: quorate.peer.v1.PageObject
 	(*ChecksumRequest)(nil),        // 12: quorate.peer.v1.ChecksumRequest
 	(*ChecksumResponse)(nil),       // 13: quorate.peer.v1.ChecksumResponse
-	(*DescribeRequest)(nil),        // 14: quorate.peer.v1.DescribeRequest
-	(*DescribeResponse)(nil),       // 15: quorate.peer.v1.DescribeResponse
-	(*PromiseRequest)(nil),         // 16: quorate.peer.v1.PromiseRequest
-	(*BootstrapServer)(nil),        // 17: quorate.peer.v1.BootstrapServer
-	(*PromiseResponse)(nil),        // 18: quorate.peer.v1.PromiseResponse
-	(*LeaveRequest)(nil),           // 19: quorate.peer.v1.LeaveRequest
-	(*LeaveResponse)(nil),          // 20: quorate.peer.v1.LeaveResponse
-	(*RemoveRequest)(nil),          // 21: quorate.peer.v1.RemoveRequest
-	(*RemoveResponse)(nil),         // 22: quorate.peer.v1.RemoveResponse
-	(*TransferLeaderRequest)(nil),  // 23: quorate.peer.v1.TransferLeaderRequest
-	(*TransferLeaderResponse)(nil), // 24: quorate.peer.v1.TransferLeaderResponse
-	(*SnapshotRequest)(nil),        // 25: quorate.peer.v1.SnapshotRequest
-	(*SnapshotResponse)(nil),       // 26: quorate.peer.v1.SnapshotResponse
+	(*AlarmsRequest)(nil),          // 14: quorate.peer.v1.AlarmsRequest
+	(*AlarmsResponse)(nil),         // 15: quorate.peer.v1.AlarmsResponse
+	(*Alarm)(nil),                  // 16: quorate.peer.v1.Alarm
+	(*DescribeRequest)(nil),        // 17: quorate.peer.v1.DescribeRequest
+	(*DescribeResponse)(nil),       // 18: quorate.peer.v1.DescribeResponse
+	(*PromiseRequest)(nil),         // 19: quorate.peer.v1.PromiseRequest
+	(*BootstrapServer)(nil),        // 20: quorate.peer.v1.BootstrapServer
+	(*PromiseResponse)(nil),        // 21: quorate.peer.v1.PromiseResponse
+	(*LeaveRequest)(nil),           // 22: quorate.peer.v1.LeaveRequest
+	(*LeaveResponse)(nil),          // 23: quorate.peer.v1.LeaveResponse
+	(*RemoveRequest)(nil),          // 24: quorate.peer.v1.RemoveRequest
+	(*RemoveResponse)(nil),         // 25: quorate.peer.v1.RemoveResponse
+	(*TransferLeaderRequest)(nil),  // 26: quorate.peer.v1.TransferLeaderRequest
+	(*TransferLeaderResponse)(nil), // 27: quorate.peer.v1.TransferLeaderResponse
+	(*SnapshotRequest)(nil),        // 28: quorate.peer.v1.SnapshotRequest
+	(*SnapshotResponse)(nil),       // 29: quorate.peer.v1.SnapshotResponse
 }
 var file_peerpb_peer_proto_depIdxs = []int32{
 	0,  // 0: quorate.peer.v1.WriteResponse.outcome:type_name -> quorate.peer.v1.Outcome
 	4,  // 1: quorate.peer.v1.WriteResponse.refusal:type_name -> quorate.peer.v1.Refusal
 	1,  // 2: quorate.peer.v1.Refusal.reason:type_name -> quorate.peer.v1.Refusal.Reason
 	11, // 3: quorate.peer.v1.PageChunk.objects:type_name -> quorate.peer.v1.PageObject
-	17, // 4: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
-	2,  // 5: quorate.peer.v1.Store.Write:input_type -> quorate.peer.v1.WriteRequest
-	5,  // 6: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
-	7,  // 7: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
-	9,  // 8: quorate.peer.v1.Store.Page:input_type -> quorate.peer.v1.PageRequest
-	12, // 9: quorate.peer.v1.Store.Checksum:input_type -> quorate.peer.v1.ChecksumRequest
-	14, // 10: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
-	16, // 11: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
-	19, // 12: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
-	21, // 13: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
-	23, // 14: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
-	25, // 15: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
-	3,  // 16: quorate.peer.v1.Store.Write:output_type -> quorate.peer.v1.WriteResponse
-	6,  // 17: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
-	8,  // 18: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
-	10, // 19: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
-	13, // 20: quorate.peer.v1.Store.Checksum:output_type -> quorate.peer.v1.ChecksumResponse
-	15, // 21: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
-	18, // 22: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
-	20, // 23: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
-	22, // 24: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
-	24, // 25: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
-	26, // 26: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
-	16, // [16:27] is the sub-list for method output_type
-	5,  // [5:16] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	16, // 4: quorate.peer.v1.AlarmsResponse.alarms:type_name -> quorate.peer.v1.Alarm
+	16, // 5: quorate.peer.v1.DescribeResponse.alarms:type_name -> quorate.peer.v1.Alarm
+	20, // 6: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
+	2,  // 7: quorate.peer.v1.Store.Write:input_type -> quorate.peer.v1.WriteRequest
+	5,  // 8: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
+	7,  // 9: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
+	9,  // 10: quorate.peer.v1.Store.Page:input_type -> quorate.peer.v1.PageRequest
+	12, // 11: quorate.peer.v1.Store.Checksum:input_type -> quorate.peer.v1.ChecksumRequest
+	14, // 12: quorate.peer.v1.Store.Alarms:input_type -> quorate.peer.v1.AlarmsRequest
+	17, // 13: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
+	19, // 14: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
+	22, // 15: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
+	24, // 16: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
+	26, // 17: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
+	28, // 18: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
+	3,  // 19: quorate.peer.v1.Store.Write:output_type -> quorate.peer.v1.WriteResponse
+	6,  // 20: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
+	8,  // 21: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
+	10, // 22: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
+	13, // 23: quorate.peer.v1.Store.Checksum:output_type -> quorate.peer.v1.ChecksumResponse
+	15, // 24: quorate.peer.v1.Store.Alarms:output_type -> quorate.peer.v1.AlarmsResponse
+	18, // 25: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
+	21, // 26: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
+	23, // 27: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
+	25, // 28: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
+	27, // 29: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
+	29, // 30: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
+	19, // [19:31] is the sub-list for method output_type
+	7,  // [7:19] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_peerpb_peer_proto_init() }
@@ -1811,7 +2015,7 @@ func file_peerpb_peer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_peerpb_peer_proto_rawDesc), len(file_peerpb_peer_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   25,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

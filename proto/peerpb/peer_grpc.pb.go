@@ -26,6 +26,7 @@ const (
 	Store_Confirm_FullMethodName   = "/quorate.peer.v1.Store/Confirm"
 	Store_Page_FullMethodName      = "/quorate.peer.v1.Store/Page"
 	Store_Checksum_FullMethodName  = "/quorate.peer.v1.Store/Checksum"
+	Store_Alarms_FullMethodName    = "/quorate.peer.v1.Store/Alarms"
 )
 
 // StoreClient is the client API for Store service.
@@ -46,6 +47,8 @@ type StoreClient interface {
 	Page(ctx context.Context, in *PageRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PageChunk], error)
 	// Checksum sums up the state after a pinned index. A node that doesn't keep it (any more) answers with the code NOT_FOUND.
 	Checksum(ctx context.Context, in *ChecksumRequest, opts ...grpc.CallOption) (*ChecksumResponse, error)
+	// Alarms tells what is wrong with this node, by its own account.
+	Alarms(ctx context.Context, in *AlarmsRequest, opts ...grpc.CallOption) (*AlarmsResponse, error)
 }
 
 type storeClient struct {
@@ -115,6 +118,16 @@ func (c *storeClient) Checksum(ctx context.Context, in *ChecksumRequest, opts ..
 	return out, nil
 }
 
+func (c *storeClient) Alarms(ctx context.Context, in *AlarmsRequest, opts ...grpc.CallOption) (*AlarmsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AlarmsResponse)
+	err := c.cc.Invoke(ctx, Store_Alarms_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // StoreServer is the server API for Store service.
 // All implementations must embed UnimplementedStoreServer
 // for forward compatibility.
@@ -133,6 +146,8 @@ type StoreServer interface {
 	Page(*PageRequest, grpc.ServerStreamingServer[PageChunk]) error
 	// Checksum sums up the state after a pinned index. A node that doesn't keep it (any more) answers with the code NOT_FOUND.
 	Checksum(context.Context, *ChecksumRequest) (*ChecksumResponse, error)
+	// Alarms tells what is wrong with this node, by its own account.
+	Alarms(context.Context, *AlarmsRequest) (*AlarmsResponse, error)
 	mustEmbedUnimplementedStoreServer()
 }
 
@@ -157,6 +172,9 @@ func (UnimplementedStoreServer) Page(*PageRequest, grpc.ServerStreamingServer[Pa
 }
 func (UnimplementedStoreServer) Checksum(context.Context, *ChecksumRequest) (*ChecksumResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Checksum not implemented")
+}
+func (UnimplementedStoreServer) Alarms(context.Context, *AlarmsRequest) (*AlarmsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Alarms not implemented")
 }
 func (UnimplementedStoreServer) mustEmbedUnimplementedStoreServer() {}
 func (UnimplementedStoreServer) testEmbeddedByValue()               {}
@@ -262,6 +280,24 @@ func _Store_Checksum_Handler(srv interface{}, ctx context.Context, dec func(inte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Store_Alarms_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AlarmsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(StoreServer).Alarms(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Store_Alarms_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(StoreServer).Alarms(ctx, req.(*AlarmsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Store_ServiceDesc is the grpc.ServiceDesc for Store service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -284,6 +320,10 @@ var Store_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Checksum",
 			Handler:    _Store_Checksum_Handler,
+		},
+		{
+			MethodName: "Alarms",
+			Handler:    _Store_Alarms_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

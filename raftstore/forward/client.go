@@ -24,7 +24,7 @@ const (
 )
 
 // Connect makes a gRPC client of a peer address: transport.Mux.Connect.
-type Connect func(address string, options ...grpc.DialOption) (*grpc.ClientConn, error)
+type Connect func(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error)
 
 // Client holds the connections to the peers. Its methods are safe for concurrent use.
 type Client struct {
@@ -102,6 +102,19 @@ func (c *Client) Checksum(ctx context.Context, name, address string, req *peerpb
 	return resp, nil
 }
 
+// Alarms asks the peer what is wrong with it.
+func (c *Client) Alarms(ctx context.Context, name, address, clusterID string) (*peerpb.AlarmsResponse, error) {
+	store, err := c.store(name, address)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := store.Alarms(ctx, &peerpb.AlarmsRequest{ClusterId: clusterID})
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its alarms: %w", name, err)
+	}
+	return resp, nil
+}
+
 // store returns the peer's connection, a new one when it has moved.
 func (c *Client) store(name, address string) (peerpb.StoreClient, error) {
 	c.mu.Lock()
@@ -113,7 +126,7 @@ func (c *Client) store(name, address string) (peerpb.StoreClient, error) {
 	if known != nil && known.address == address {
 		return known.store, nil
 	}
-	conn, err := c.connect(address,
+	conn, err := c.connect(name, address,
 		grpc.WithStatsHandler(sentHandler{}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: backoff.Config{

@@ -20,13 +20,14 @@ type Page struct {
 }
 
 // Page asks a peer for objects of a state that it still holds; the error's gRPC code is NotFound when it doesn't. To give up
-// a page before its end, the context must be cancelled.
+// a page before its end, the context must be cancelled. A peer that is away is waited for: it may just have come back, and be the only
+// one that holds the state.
 func (c *Client) Page(ctx context.Context, name, address string, req *peerpb.PageRequest) (*Page, error) {
 	store, err := c.store(name, address)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := store.Page(ctx, req)
+	stream, err := store.Page(ctx, req, grpc.WaitForReady(true))
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for a page: %w", name, err)
 	}

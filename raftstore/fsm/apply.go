@@ -127,6 +127,9 @@ func (e *entry) replacement(t *state.Tree, current *state.Object, index uint64) 
 
 // object makes the object of a content, but for labels and fields.
 func (c *content) object(k state.Key, uid string, created, version uint64) *state.Object {
+	// gofail: var breakReuseVersion struct{}
+	// version = max(version, 1) - 1
+
 	return &state.Object{
 		Key: k, UID: uid, Created: created, Version: version,
 		Value: state.Splice(c.value, c.offset, version), VersionOffset: c.offset, Sealed: c.sealed,

@@ -41,6 +41,7 @@ func ReadSnapshot(r io.Reader) (*state.Tree, error) {
 		if !ok {
 			return loader.Tree(), nil
 		}
+		// gofail: var restoreMiddle struct{}
 		if err := loader.Add(s.record.object(loader.Intern(s.record.labels))); err != nil {
 			return nil, corrupt("object %d: %w", s.read, err)
 		}

@@ -12,7 +12,11 @@ import (
 	"quorate/raftstore/state"
 )
 
-const writeBufferBytes = 256 << 10
+// Bounds of the buffer that a snapshot is written through: a small state needs no more than it takes itself.
+const (
+	minWriteBufferBytes = 4 << 10
+	writeBufferBytes    = 256 << 10
+)
 
 // WriteSnapshot writes a state to w. It holds nothing up, needs little memory of its own, and writes the same bytes for the same
 // state on every replica.
@@ -22,12 +26,14 @@ func WriteSnapshot(w io.Writer, r *state.Root) error {
 
 // write writes a snapshot with that header, of the objects as they are after change.
 func write(w io.Writer, h *logpb.SnapshotHeader, r *state.Root, change func(*state.Object) *state.Object) error {
-	out := &recordWriter{w: bufio.NewWriterSize(w, writeBufferBytes)}
+	size := min(writeBufferBytes, max(minWriteBufferBytes, r.Bytes()))
+	out := &recordWriter{w: bufio.NewWriterSize(w, int(size))}
 	if err := out.message(h); err != nil {
 		return fmt.Errorf("write snapshot header: %w", err)
 	}
 	var err error
 	r.Ascend("", "", func(o *state.Object) bool {
+		// gofail: var snapshotMiddle struct{}
 		err = out.object(change(o))
 		return err == nil
 	})

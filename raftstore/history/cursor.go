@@ -30,7 +30,12 @@ type Cursor struct {
 //
 // It returns ctx's error when ctx ends first, after which the cursor is good for more; *Compacted when events after the
 // position are gone; ErrClosed when the hub is closed.
-func (c *Cursor) Next(ctx context.Context) ([]*Event, error) {
+func (c *Cursor) Next(ctx context.Context) ([]*Event, error) { return c.next(ctx, true) }
+
+// Ready is Next without the wait for what has not happened yet: it returns no events and no error then.
+func (c *Cursor) Ready(ctx context.Context) ([]*Event, error) { return c.next(ctx, false) }
+
+func (c *Cursor) next(ctx context.Context, wait bool) ([]*Event, error) {
 	var woken <-chan struct{}
 	for {
 		if err := c.hub.ended(ctx); err != nil {
@@ -51,7 +56,7 @@ func (c *Cursor) Next(ctx context.Context) ([]*Event, error) {
 			}
 			continue
 		}
-		if len(events) > 0 {
+		if len(events) > 0 || !wait {
 			return events, nil
 		}
 		if woken == nil {

@@ -36,6 +36,10 @@ type Config struct {
 	StallLimit time.Duration
 	OnStall    func(time.Duration)
 
+	// OnError is called with the error of each write that failed, before it returns, on its goroutine. After one that is ErrInDoubt this
+	// process must end.
+	OnError func(error)
+
 	// OnReset is called when DeleteRange has removed the whole log, with what was its last index, before DeleteRange returns and on
 	// its goroutine: Raft's main one. If that index is beyond the newest snapshot's, Raft must not go on (hashicorp/raft#697): it
 	// keeps believing in the removed last entry, refuses all appends for ever, and may vote for a candidate that lacks committed
@@ -65,6 +69,9 @@ func (c Config) withDefaults() (Config, error) {
 	orDefault(&c.StallLimit, DefaultStallLimit)
 	if c.OnStall == nil {
 		c.OnStall = func(time.Duration) {}
+	}
+	if c.OnError == nil {
+		c.OnError = func(error) {}
 	}
 	if c.OnReset == nil {
 		c.OnReset = func(uint64) {}

@@ -29,7 +29,12 @@ func OpenReadOnly(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	s := &Store{cfg: cfg, logger: cfg.Logger.With("component", "raftstore/log"), cache: newCache(cfg.CacheEntries, cfg.CacheBytes), db: db}
+	s := &Store{
+		cfg:    cfg,
+		logger: cfg.Logger.With("component", "raftstore/log"),
+		cache:  newCache(cfg.CacheEntries, cfg.CacheBytes),
+		db:     db,
+	}
 	if err := s.look(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open log: %w", err), db.Close())
 	}

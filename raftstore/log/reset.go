@@ -32,15 +32,19 @@ func (s *Store) replaceFile() error {
 	if err := s.copyStable(fresh); err != nil {
 		return errors.Join(err, fresh.Close(), removeIfThere(path))
 	}
+	// gofail: var logBeforeReplace struct{}
 	if err := os.Rename(path, s.cfg.Path); err != nil {
 		return errors.Join(err, fresh.Close(), removeIfThere(path))
 	}
+	// gofail: var logAfterReplace struct{}
+
 	// From here on the old file has no name: go on with the new one even if the folder can't be synced.
 	s.span.Store(&span{})
 	s.cache.clear()
 	s.mu.Lock()
 	old := s.db
 	s.db = fresh
+	s.allocated.Store(0)
 	s.mu.Unlock()
 	// With its last handle the file system frees the file's blocks, half a second for each GiB.
 	s.closing.Go(func() {

@@ -38,7 +38,8 @@ type Store struct {
 	buf     []byte     // under writing: encoded entries of one append
 	closed  bool       // under writing and mu
 
-	closing sync.WaitGroup // of files that reset has replaced
+	closing   sync.WaitGroup // of files that reset has replaced
+	allocated atomic.Int64   // the end of what Allocate has set aside
 
 	mu sync.RWMutex // readers hold it for one bolt transaction; held exclusively to replace db
 	db *bbolt.DB
@@ -137,6 +138,10 @@ func (s *Store) Close() error {
 		s.db.NoFreelistSync = false
 		return s.db.Update(func(*bbolt.Tx) error { return nil })
 	})
+	if OutOfSpace(err) {
+		s.logger.Warn("the list of free pages has no space, so that the next start reads all of the log", "path", s.cfg.Path, "error", err)
+		err = nil
+	}
 	if err = errors.Join(err, s.db.Close()); err != nil {
 		return fmt.Errorf("close log %s: %w", s.cfg.Path, err)
 	}
@@ -214,9 +219,17 @@ func (s *Store) StoreLogs(entries []*raft.Log) error {
 		}
 		have = span{}
 	}
+	// gofail: var breakSkipSync struct{}
+	// s.db.NoSync = true; defer func() { s.db.NoSync = false }()
+
+	// gofail: var breakAckBeforeSync struct{}
+	// return s.putLate(have, entries)
+
+	// gofail: var logBeforeSync struct{}
 	if err := s.put(entries); err != nil {
 		return fmt.Errorf("append to log %s: %w", s.cfg.Path, err)
 	}
+	// gofail: var logAfterSync struct{}
 	if have.empty() {
 		have.first = first
 	}
@@ -287,7 +300,14 @@ func (s *Store) update(fn func(*bbolt.Tx) error) error {
 	if s.closed {
 		return ErrClosed
 	}
-	return s.counted(guard(s.cfg.Path, func() error { return s.db.Update(fn) }))
+	id := 0
+	err := guard(s.cfg.Path, func() error {
+		return s.db.Update(func(tx *bbolt.Tx) error {
+			id = tx.ID()
+			return fn(tx)
+		})
+	})
+	return s.counted(s.judge(err, id))
 }
 
 // corrupt makes the error for a damaged entry.

@@ -241,3 +241,41 @@ func indexKeyOf(l raft.Log) []byte {
 	k := indexKey(l.Index)
 	return k[:]
 }
+
+// TestStableStateThatChanged: a term or vote that the disk has changed is not taken for what was stored; one of another's making, without a
+// checksum, is.
+func TestStableStateThatChanged(t *testing.T) {
+	s := open(t, pathOf(t))
+	put := func(key, value string) {
+		t.Helper()
+		if err := s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(confBucket()).Put([]byte(key), []byte(value)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(CurrentTerm, "\x00\x00\x00\x00\x00\x00\x00\x07")
+	if v, err := s.GetUint64([]byte(CurrentTerm)); err != nil || v != 7 {
+		t.Errorf("term %d, %v", v, err)
+	}
+	if err := errors.Join(s.SetUint64([]byte(CurrentTerm), 9), s.Set([]byte(LastVoteCand), []byte("n2"))); err != nil {
+		t.Fatal(err)
+	}
+	put(CurrentTerm, "\x00\x00\x00\x00\x00\x00\x00\x0b")
+	put(LastVoteCand, "n3")
+	if v, err := s.GetUint64([]byte(CurrentTerm)); !isCorrupt(err) {
+		t.Errorf("term %d, %v", v, err)
+	}
+	if v, err := s.Get([]byte(LastVoteCand)); !isCorrupt(err) {
+		t.Errorf("vote %s, %v", v, err)
+	}
+	if err := s.db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(confBucket()).Delete([]byte(CurrentTerm)) }); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := s.GetUint64([]byte(CurrentTerm)); !isCorrupt(err) {
+		t.Errorf("a term whose name is lost is %d, %v, as if there had never been one", v, err)
+	}
+}
+
+func isCorrupt(err error) bool {
+	_, is := errors.AsType[*Corrupt](err)
+	return is
+}

@@ -52,10 +52,12 @@ func (s *Store) cut(index uint64) error {
 	if index <= have.first {
 		return s.reset()
 	}
+	// gofail: var logBeforeCut struct{}
 	s.cache.truncate(index) // before: an entry that may be gone must not be served
 	if err := s.remove(index, have.last); err != nil {
 		return err
 	}
+	// gofail: var logAfterCut struct{}
 	s.span.Store(&span{first: have.first, last: index - 1})
 	return nil
 }
@@ -168,9 +170,11 @@ func (s *Store) trimTo(index uint64) (bool, error) {
 	if index < have.first || index >= have.last {
 		return false, nil
 	}
+	// gofail: var logBeforeTrim struct{}
 	if err := s.remove(have.first, index); err != nil {
 		return false, err
 	}
+	// gofail: var logAfterTrim struct{}
 	s.span.Store(&span{first: index + 1, last: have.last})
 	s.metrics.trimmed.Add(float64(index + 1 - have.first))
 	return true, nil

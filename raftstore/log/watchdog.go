@@ -1,6 +1,7 @@
 package log
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -92,6 +93,13 @@ func (d *watchdog) check() {
 	for _, w := range late {
 		d.stalled(w.op, now.Sub(w.start))
 	}
+}
+
+// stalling reports whether a write that was told of goes on.
+func (d *watchdog) stalling() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.writes, func(w *write) bool { return w.told })
 }
 
 // underway returns how many writes have begun and not ended.

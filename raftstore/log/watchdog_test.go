@@ -113,8 +113,8 @@ func TestStalledWriteIsReported(t *testing.T) {
 	if n := gather(t, registry)["quorate_raftstore_log_write_stalled_total"]; n != 1 {
 		t.Errorf("quorate_raftstore_log_write_stalled_total is %v", n)
 	}
-	if n := s.watch.underway(); n != 1 {
-		t.Errorf("%d writes under way", n)
+	if n := s.watch.underway(); n != 1 || !s.Stalled() {
+		t.Errorf("%d writes under way, stalled: %t", n, s.Stalled())
 	}
 	if err := hung.Rollback(); err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestStalledWriteIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantContent(t, s, 1, 1, 10)
-	if n := s.watch.underway(); n != 0 || len(stalls) != 0 {
+	if n := s.watch.underway(); n != 0 || s.Stalled() || len(stalls) != 0 {
 		t.Errorf("%d writes under way, %d more stalls", n, len(stalls))
 	}
 }

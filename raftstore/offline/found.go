@@ -57,9 +57,11 @@ func Found(dataDir string, c Cluster) (Founded, error) {
 	if err != nil {
 		return Founded{}, errors.Join(err, os.RemoveAll(unfinished))
 	}
+	// gofail: var foundBeforeRename struct{}
 	if err := os.Rename(unfinished, target); err != nil {
 		return Founded{}, err
 	}
+	// gofail: var foundAfterRename struct{}
 	return made, syncDir(dataDir)
 }
 

@@ -28,6 +28,7 @@ var ErrNotMember = errors.New("is not a member of its cluster, so there is nothi
 // Survivor is a node whose majority is gone for good.
 type Survivor struct {
 	ClusterID   string
+	NewID       string // of the cluster that Recover makes
 	Name        string
 	Index, Term uint64 // of the last entry that it has
 	Objects     int
@@ -49,7 +50,7 @@ func Survey(dataDir, name string) (*Survivor, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Survivor{Name: name, dir: dir}
+	s := &Survivor{Name: name, NewID: rand.Text(), dir: dir}
 	if s.past, s.Damage = recallFrom(dir, archive, snapshots, s.look); errors.Is(s.Damage, log.ErrLocked) {
 		return nil, s.Damage
 	}
@@ -87,7 +88,7 @@ func (s *Survivor) look(l *log.Store) error {
 	return err
 }
 
-// Recover makes the survivor the only member of a new cluster, which goes on from what it has, with versions raised by gap. What was
+// Recover makes the survivor the only member of the new cluster NewID, which goes on from what it has, with versions raised by gap. What was
 // there before is kept in the folder aside. It takes effect at once or not at all: with the rename that finishes the snapshot.
 func (s *Survivor) Recover(gap uint64) (made Founded, aside string, err error) {
 	c := Cluster{Name: s.Name, PeerAddr: s.peerAddr, Root: s.past.tree.Publish(), Gap: gap, Term: s.term}
@@ -101,10 +102,11 @@ func (s *Survivor) Recover(gap uint64) (made Founded, aside string, err error) {
 	if err := linkAll(s.dir, aside); err != nil {
 		return made, "", errors.Join(fmt.Errorf("keep what is there: %w", err), os.RemoveAll(aside))
 	}
-	fork := fsm.Fork{ClusterID: rand.Text(), Gap: gap}
+	fork := fsm.Fork{ClusterID: s.NewID, Gap: gap}
 	if err := c.writeSnapshot(s.dir, fork); err != nil {
 		return made, "", errors.Join(err, os.RemoveAll(aside))
 	}
+	// gofail: var recoverAfterSnapshot struct{}
 	return c.founded(fork), aside, c.replaceLog(s.dir)
 }
 
@@ -116,9 +118,11 @@ func (c Cluster) replaceLog(dir string) error {
 	if err := errors.Join(os.RemoveAll(fresh), c.writeTerm(fresh)); err != nil {
 		return err
 	}
+	// gofail: var recoverBeforeRename struct{}
 	if err := os.Rename(fresh, path); err != nil {
 		return err
 	}
+	// gofail: var recoverAfterRename struct{}
 	return syncDir(dir)
 }
 

@@ -49,10 +49,12 @@ func (k *sink) finish() error {
 	if err := writeSeal(k.dir); err != nil {
 		return errors.Join(fmt.Errorf("seal snapshot %s: %w", k.ID(), err), k.discard())
 	}
+	// gofail: var snapshotBeforeRename struct{}
 	if err := k.SnapshotSink.Close(); err != nil {
 		// It closes its file, but may leave the folder.
 		return errors.Join(fmt.Errorf("finish snapshot %s: %w", k.ID(), err), os.RemoveAll(k.dir))
 	}
+	// gofail: var snapshotAfterRename struct{}
 	return nil
 }
 

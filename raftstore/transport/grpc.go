@@ -37,13 +37,13 @@ func ServerOptions() []grpc.ServerOption {
 	}
 }
 
-// Connect returns a gRPC client of the peer at address. Nothing is dialled before the first request, and a broken connection
+// Connect returns a gRPC client of the peer at address, and of no other than name; "" is any. Nothing is dialled before the first request, and a broken connection
 // is dialled again by the client.
-func (m *Mux) Connect(address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
+func (m *Mux) Connect(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	options = append([]grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()), // the dialler does the handshake
 		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
-			return m.Dial(ctx, address, ProtocolGRPC)
+			return m.Dial(ctx, name, address, ProtocolGRPC)
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)),
 		grpc.WithInitialWindowSize(windowBytes),

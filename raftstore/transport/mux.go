@@ -231,8 +231,9 @@ func (m *Mux) close() {
 	}
 }
 
-// Dial connects to a peer for one protocol, handshake included. An error says why in an operator's words.
-func (m *Mux) Dial(ctx context.Context, address, protocol string) (net.Conn, error) {
+// Dial connects to a peer for one protocol, handshake included, and to no other than name; "" is any. An error says why in an operator's
+// words.
+func (m *Mux) Dial(ctx context.Context, name, address, protocol string) (net.Conn, error) {
 	cfg, ok := m.clients[protocol]
 	if !ok {
 		return nil, fmt.Errorf("dial peer %s: no such protocol %q", address, protocol)
@@ -245,6 +246,10 @@ func (m *Mux) Dial(ctx context.Context, address, protocol string) (net.Conn, err
 	if err := c.HandshakeContext(ctx); err != nil {
 		raw.Close()
 		return nil, fmt.Errorf("dial peer %s: %s: %w", address, reason(err), err)
+	}
+	if got, err := NameOf(c.ConnectionState().PeerCertificates[0]); err != nil || name != "" && got != name {
+		raw.Close()
+		return nil, fmt.Errorf("dial peer %s: it is node %q, not %q", address, got, name)
 	}
 	if got := c.ConnectionState().NegotiatedProtocol; got != protocol {
 		raw.Close()

@@ -42,7 +42,7 @@ func (p *pipeline) AppendEntries(req *raft.AppendEntriesRequest, resp *raft.Appe
 	case p.broken.Load():
 		return nil, errBroken
 	}
-	return p.AppendPipeline.AppendEntries(req, resp)
+	return p.AppendPipeline.AppendEntries(compared(req), resp)
 }
 
 // Consumer implements raft.AppendPipeline.

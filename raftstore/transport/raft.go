@@ -78,7 +78,7 @@ func (t *Raft) Lost() <-chan string { return t.mux.lost }
 
 // Refused reports whether the host of a peer says that nobody listens at the peer's address: its process has ended.
 func (t *Raft) Refused(ctx context.Context, id raft.ServerID, known raft.ServerAddress) bool {
-	c, err := t.mux.Dial(ctx, string(t.addressOf(id, known)), ProtocolRaft)
+	c, err := t.mux.Dial(ctx, string(id), string(t.addressOf(id, known)), ProtocolRaft)
 	if err != nil {
 		return errors.Is(err, syscall.ECONNREFUSED)
 	}
@@ -95,12 +95,18 @@ func (t *Raft) addressOf(id raft.ServerID, known raft.ServerAddress) raft.Server
 	return known
 }
 
+// target is the peer at its address. An address may be another's by the time that it's dialled: machines and containers that start again
+// swap theirs. What that one answered would count for the peer, and a quorum would be fewer nodes than it should.
+func (t *Raft) target(id raft.ServerID, known raft.ServerAddress) raft.ServerAddress {
+	return raft.ServerAddress(id) + nameMark + t.addressOf(id, known)
+}
+
 // AppendEntriesPipeline implements raft.Transport.
 func (t *Raft) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (raft.AppendPipeline, error) {
 	if t.muted.Load() {
 		return nil, errMuted
 	}
-	pipeline, err := t.NetworkTransport.AppendEntriesPipeline(id, t.addressOf(id, to))
+	pipeline, err := t.NetworkTransport.AppendEntriesPipeline(id, t.target(id, to))
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +118,20 @@ func (t *Raft) AppendEntries(id raft.ServerID, to raft.ServerAddress, req *raft.
 	if t.muted.Load() {
 		return errMuted
 	}
-	return t.NetworkTransport.AppendEntries(id, t.addressOf(id, to), req, resp)
+	return t.NetworkTransport.AppendEntries(id, t.target(id, to), compared(req), resp)
+}
+
+// compared is a request that tells of the leader's commit index as far as the entries that it sends, or compares, go. The library takes its
+// commit index later than the end of its log, and its follower commits all that it has up to there: also what it has of a former leader,
+// behind the entries that were compared. So two nodes would apply different entries at one index.
+func compared(req *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
+	last := req.PrevLogEntry + uint64(len(req.Entries))
+	if req.LeaderCommitIndex <= last {
+		return req
+	}
+	bounded := *req
+	bounded.LeaderCommitIndex = last
+	return &bounded
 }
 
 // again repeats a question as often as connections may be idle that died with the peer's former process: a vote that is not asked for
@@ -132,20 +151,20 @@ func (t *Raft) again(ask func() error) error {
 
 // RequestVote implements raft.Transport.
 func (t *Raft) RequestVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
-	return t.again(func() error { return t.NetworkTransport.RequestVote(id, t.addressOf(id, to), req, resp) })
+	return t.again(func() error { return t.NetworkTransport.RequestVote(id, t.target(id, to), req, resp) })
 }
 
 // RequestPreVote implements raft.WithPreVote.
 func (t *Raft) RequestPreVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	return t.again(func() error { return t.NetworkTransport.RequestPreVote(id, t.addressOf(id, to), req, resp) })
+	return t.again(func() error { return t.NetworkTransport.RequestPreVote(id, t.target(id, to), req, resp) })
 }
 
 // InstallSnapshot implements raft.Transport.
 func (t *Raft) InstallSnapshot(id raft.ServerID, to raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
-	return t.NetworkTransport.InstallSnapshot(id, t.addressOf(id, to), req, resp, data)
+	return t.NetworkTransport.InstallSnapshot(id, t.target(id, to), req, resp, data)
 }
 
 // TimeoutNow implements raft.Transport.
 func (t *Raft) TimeoutNow(id raft.ServerID, to raft.ServerAddress, req *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
-	return t.again(func() error { return t.NetworkTransport.TimeoutNow(id, t.addressOf(id, to), req, resp) })
+	return t.again(func() error { return t.NetworkTransport.TimeoutNow(id, t.target(id, to), req, resp) })
 }

@@ -5,11 +5,15 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/raft"
 )
+
+// nameMark stands between the name and the address of a peer, where the library only knows addresses.
+const nameMark = "@"
 
 // stream is the Raft library's view of the Mux. Its address is the advertised one: the library writes it into requests.
 type stream struct {
@@ -21,7 +25,8 @@ type stream struct {
 func (s stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(s.dialled.ctx, timeout)
 	defer cancel()
-	c, err := s.mux.Dial(ctx, string(address), ProtocolRaft)
+	name, host, _ := strings.Cut(string(address), nameMark)
+	c, err := s.mux.Dial(ctx, name, host, ProtocolRaft)
 	if err != nil {
 		return nil, &undialled{err}
 	}

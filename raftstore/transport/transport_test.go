@@ -110,7 +110,7 @@ func TestMuxRefuses(t *testing.T) {
 	})
 	t.Run("dialling_into_another_cluster_says_so", func(t *testing.T) {
 		stranger, _ := listen(t, theirs.Peer(t, "n2"), time.Second)
-		_, err := stranger.Dial(t.Context(), m.Addr().String(), transport.ProtocolGRPC)
+		_, err := stranger.Dial(t.Context(), "", m.Addr().String(), transport.ProtocolGRPC)
 		if err == nil || !strings.Contains(err.Error(), "certificate signed by another cluster key") {
 			t.Errorf("got %v", err)
 		}
@@ -139,7 +139,7 @@ func TestMuxRoutes(t *testing.T) {
 		serving.Go(func() { _ = s.Serve(server.GRPC()) })
 		defer serving.Wait()
 		defer s.Stop()
-		conn, err := client.Connect(server.Addr().String())
+		conn, err := client.Connect("", server.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}

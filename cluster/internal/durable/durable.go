@@ -28,11 +28,13 @@ func WriteBytes(path string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(temporary))
 	}
+	// gofail: var memberFileBeforeRename struct{}
 	if err := os.Rename(temporary, path); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
+	// gofail: var memberFileAfterRename struct{}
 	return syncDir(filepath.Dir(path))
 }
 

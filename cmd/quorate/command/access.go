@@ -7,11 +7,15 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"quorate/apiserver/admin"
 	"quorate/cmd/quorate/datadir"
 	"quorate/cmd/quorate/kubeconfig"
 	"quorate/cmd/quorate/operator"
 	"quorate/cmd/quorate/settings"
 )
+
+// patience is longer than a node takes for any command, so that what it says of one that took too long still arrives.
+const patience = admin.Deadline + 5*time.Second
 
 // access holds the flags of commands that ask a running node.
 type access struct {
@@ -25,7 +29,7 @@ func (a *access) register(p *Process, flags *pflag.FlagSet) {
 	flags.StringVar(&a.dataDir, "data-dir", defaultDataDir(p), "data directory of the node on this machine to ask")
 	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "how to reach the API (default: admin.kubeconfig in the data directory)")
 	flags.StringVar(&a.server, "server", "", "URL of the node to ask, instead of the kubeconfig's")
-	flags.DurationVar(&a.timeout, "timeout", 30*time.Second, "longest time to wait for the answer")
+	flags.DurationVar(&a.timeout, "timeout", patience, "longest time to wait for the answer")
 }
 
 // defaultDataDir is where serve would keep its data: in a container, commands and node share the environment.

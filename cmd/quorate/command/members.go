@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -45,11 +46,24 @@ func printJSON(w io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
+// alarmsOf names the alarms about a member, or says that there are none.
+func alarmsOf(m admin.Member) string {
+	if len(m.Alarms) == 0 {
+		return "none"
+	}
+	names := make([]string, len(m.Alarms))
+	for i, a := range m.Alarms {
+		names[i] = a.Name
+	}
+	return strings.Join(names, ",")
+}
+
 func printMembers(w io.Writer, members []admin.Member) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAME\tAPI\tPEER\tROLE\tALIVE\tAPPLIED\tLAST")
+	fmt.Fprintln(table, "NAME\tAPI\tPEER\tROLE\tALIVE\tAPPLIED\tLAST\tALARMS")
 	for _, m := range members {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%t\t%d\t%d\n", m.Name, m.APIAddr, m.PeerAddr, m.Role, m.Alive, m.AppliedIndex, m.LastIndex)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%t\t%d\t%d\t%s\n",
+			m.Name, m.APIAddr, m.PeerAddr, m.Role, m.Alive, m.AppliedIndex, m.LastIndex, alarmsOf(m))
 	}
 	return table.Flush()
 }

@@ -59,12 +59,9 @@ func (f *founding) recover(p *Process, accept bool) error {
 		return errors.New("nothing was changed; to go on from this node alone, without what only the others have, give --accept-data-loss")
 	}
 	gap := f.gapAfter(s.Index)
-	made, aside, err := s.Recover(gap)
+	made, aside, err := recoverAlone(s, f.dataDir, id, gap)
 	if err != nil {
 		return fmt.Errorf("recover %s: %w", f.dataDir, err)
-	}
-	if err := barOthers(f.dataDir, name, id); err != nil {
-		return err
 	}
 	fmt.Fprintf(p.Stdout, "new cluster %s of %s alone, whose versions begin with %d (raised by %d)\n", made.ClusterID, name, made.Index, gap)
 	fmt.Fprintf(p.Stdout, "what was there before is kept in %s: remove it when all is well\n", aside)
@@ -87,19 +84,18 @@ func (f *founding) tellSurvivor(p *Process, s *offline.Survivor) {
 	}
 }
 
-// barOthers keeps the nodes of before from this one: should they come back after all, they would bring the old cluster back with them.
-func barOthers(dataDir, name, id string) error {
-	r, err := roster.Open(dataDir, name, id)
+// recoverAlone makes the new cluster and bars the nodes of the old one from it: should they come back after all, they would bring that
+// one back with them. Where it ends in between, the next start of the node bars them (roster.Settle).
+func recoverAlone(s *offline.Survivor, dataDir, id string, gap uint64) (made offline.Founded, aside string, err error) {
+	r, err := roster.Open(dataDir, s.Name, id)
 	if err != nil {
-		return err
+		return made, "", err
 	}
-	for _, b := range r.Record().Bindings {
-		if b.NodeID == "" || b.NodeID == id {
-			continue
-		}
-		if err := r.Remove(b.NodeID); err != nil {
-			return err
-		}
+	if err := r.BarAllOnce(s.NewID); err != nil {
+		return made, "", err
 	}
-	return nil
+	if made, aside, err = s.Recover(gap); err != nil {
+		return made, "", err
+	}
+	return made, aside, r.Settle(s.NewID)
 }

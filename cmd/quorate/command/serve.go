@@ -1,15 +1,18 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"quorate/cluster/keys"
 	"quorate/cmd/quorate/node"
 	"quorate/cmd/quorate/settings"
+	"quorate/raftstore/log"
 )
 
 func newServe(p *Process) *cobra.Command {
@@ -42,7 +45,7 @@ func serve(cmd *cobra.Command, p *Process, s settings.Settings) error {
 	if err != nil {
 		return err
 	}
-	n, err := node.New(node.Config{
+	n, err := newNode(cmd.Context(), node.Config{
 		Settings: s, Key: key, Build: p.Build,
 		Getenv: p.getenv, Stdout: p.Stdout, Stderr: p.Stderr,
 	})
@@ -50,6 +53,29 @@ func serve(cmd *cobra.Command, p *Process, s settings.Settings) error {
 		return err
 	}
 	return n.Run(cmd.Context())
+}
+
+// spacePause is how long a node that starts on a full disk waits before it tries again.
+const spacePause = time.Second
+
+// newNode waits while the disk has no space for what a start writes: a process that ends would only be started again.
+func newNode(ctx context.Context, cfg node.Config) (*node.Node, error) {
+	said := false
+	for {
+		n, err := node.New(cfg)
+		if !log.OutOfSpace(err) {
+			return n, err
+		}
+		if !said {
+			fmt.Fprintf(cfg.Stderr, "quorate: the disk is full, and this node waits to be started until there is space: %v\n", err)
+			said = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(spacePause):
+		}
+	}
 }
 
 // givenKey is the cluster key that the operator gave, nil when none was.

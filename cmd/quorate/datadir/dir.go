@@ -1,6 +1,7 @@
 package datadir
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,7 +151,11 @@ func (d *Dir) Commit() error {
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", identityFile, err)
 	}
-	return d.Write(identityFile, append(text, '\n'), 0o600)
+	text = append(text, '\n')
+	if stored, err := os.ReadFile(d.Path(identityFile)); err == nil && bytes.Equal(stored, text) {
+		return nil // a running node needs no space for it
+	}
+	return d.Write(identityFile, text, 0o600)
 }
 
 // settleNodeID reads the identifier that tells this node from another of the same name, or makes it.

@@ -36,7 +36,9 @@ func WriteStream(path string, mode os.FileMode, fill func(f *os.File) error) err
 	}
 	err = errors.Join(err, temp.Close())
 	if err == nil {
+		// gofail: var dataFileBeforeRename struct{}
 		err = os.Rename(temp.Name(), path)
+		// gofail: var dataFileAfterRename struct{}
 	}
 	if err == nil {
 		err = syncDir(filepath.Dir(path))

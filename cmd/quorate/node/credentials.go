@@ -3,11 +3,13 @@ package node
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"quorate/apiserver/auth"
 	"quorate/cmd/quorate/datadir"
 	"quorate/cmd/quorate/kubeconfig"
+	"quorate/raftstore/log"
 )
 
 const (
@@ -24,6 +26,7 @@ const localName = "quorate.local"
 
 // credentials writes what an operator on this machine needs: ca.crt, admin.token and admin.kubeconfig.
 type credentials struct {
+	logger *slog.Logger
 	dir    *datadir.Dir
 	ca     []byte
 	issuer *auth.Issuer
@@ -59,7 +62,12 @@ func (c *credentials) keepFresh(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-renewal.C:
-			if err := c.write(); err != nil {
+			err := c.write()
+			if log.OutOfSpace(err) {
+				c.logger.Warn("the admin token is not renewed yet: the disk is full", "error", err)
+				continue
+			}
+			if err != nil {
 				return fmt.Errorf("renew the admin token: %w", err)
 			}
 		}

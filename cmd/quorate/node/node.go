@@ -136,9 +136,13 @@ func (n *Node) openPeers(reach addresses) error {
 	n.store, err = raftstore.Open(raftstore.Config{
 		Name: s.Name, DataDir: s.DataDir, Peers: n.peers, Registrar: n.rpc, AddressOf: n.roster.PeerAddr,
 		RaftMultiplier: s.TimeoutScale, LogBytes: s.Store.LogBytes, LogAge: s.Store.LogAge, HistoryBytes: s.Store.HistoryBytes,
-		Logger: n.logger, Registerer: n.registry,
+		DiskReserve: s.Store.DiskReserve,
+		Logger:      n.logger, Registerer: n.registry,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return n.roster.Settle(n.store.ClusterID()) // before anything is heard of others: the peer address answers from Run on
 }
 
 func (n *Node) openAPI(reach addresses) error {
@@ -177,7 +181,7 @@ func (n *Node) openAPI(reach addresses) error {
 		return listenError("--api-addr", s.Listen.API, err)
 	}
 	n.credentials = &credentials{
-		dir: n.dir, ca: n.authority.CertificatePEM(), issuer: auth.NewIssuer(key), server: "https://" + local(bound.String()),
+		logger: n.logger, dir: n.dir, ca: n.authority.CertificatePEM(), issuer: auth.NewIssuer(key), server: "https://" + local(bound.String()),
 	}
 	if s.API.CertFile != "" {
 		n.credentials.serverName = localName

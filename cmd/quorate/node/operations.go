@@ -44,7 +44,10 @@ func (o *operations) Members(ctx context.Context) ([]admin.Member, error) {
 	for i, m := range members {
 		all[i] = admin.Member{
 			Name: m.Name, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Role: string(m.Role), Alive: m.Alive,
-			AppliedIndex: m.AppliedIndex, LastIndex: m.LastIndex,
+			AppliedIndex: m.AppliedIndex, LastIndex: m.LastIndex, Alarms: []admin.Alarm{},
+		}
+		for _, a := range m.Alarms {
+			all[i].Alarms = append(all[i].Alarms, admin.Alarm{Name: string(a.Name), Message: a.Message})
 		}
 	}
 	return all, nil

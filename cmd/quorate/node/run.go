@@ -76,6 +76,7 @@ func (n *Node) announce(ctx context.Context) error {
 		case <-poll.C:
 		}
 	}
+	// gofail: var startBeforeReady struct{}
 	if err := n.dir.Commit(); err != nil {
 		return err
 	}

@@ -59,6 +59,7 @@ type Store struct {
 	LogBytes     int64         // Raft log kept on disk for watchers
 	LogAge       time.Duration // and for how long at least, while it fits
 	HistoryBytes int64         // events kept in memory for watchers
+	DiskReserve  int64         // space left on the disk below which writes are refused
 }
 
 // Log says how the process logs.
@@ -100,8 +101,9 @@ func (s *Settings) registerAPI(fs *pflag.FlagSet) {
 }
 
 func (s *Settings) registerStore(fs *pflag.FlagSet) {
-	s.Store.LogBytes, s.Store.HistoryBytes = 4<<30, 64<<20
+	s.Store.LogBytes, s.Store.HistoryBytes, s.Store.DiskReserve = 4<<30, 64<<20, 256<<20
 	fs.Var((*byteSize)(&s.Store.LogBytes), "log-bytes", "disk kept for the log that watches resume from")
 	fs.DurationVar(&s.Store.LogAge, "log-age", 24*time.Hour, "age up to which that log is kept")
+	fs.Var((*byteSize)(&s.Store.DiskReserve), "disk-reserve", "space on the disk below which the node has none left; a quarter of a small disk")
 	fs.Var((*byteSize)(&s.Store.HistoryBytes), "history-bytes", "memory kept for recent watch events")
 }

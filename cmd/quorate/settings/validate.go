@@ -129,6 +129,7 @@ func (s *Settings) checkRanges() error {
 	refuse(s.API.EventTTL < time.Second || s.API.EventTTL > maxEventTTL, "--event-ttl %s: want 1s to %s", s.API.EventTTL, maxEventTTL)
 	refuse(s.Store.LogBytes < 16<<20, "--log-bytes %d: want at least 16MiB", s.Store.LogBytes)
 	refuse(s.Store.LogAge < time.Minute, "--log-age %s: want at least 1m", s.Store.LogAge)
+	refuse(s.Store.DiskReserve < 1<<20, "--disk-reserve %d: want at least 1MiB", s.Store.DiskReserve)
 	refuse(s.Store.HistoryBytes < 1<<20, "--history-bytes %d: want at least 1MiB", s.Store.HistoryBytes)
 	return errors.Join(errs...)
 }

@@ -1,0 +1,41 @@
+package derived
+
+import (
+	"context"
+
+	"quorate/apiserver/rest"
+	"quorate/raftstore"
+	"quorate/raftstore/state"
+)
+
+// Writes returns the store for the handlers: a write of a key that concerns what is derived returns when it takes effect on this node,
+// so that who wrote it can rely on it here.
+func (k *Keeper) Writes(store rest.Store, concerns func(state.Key) bool) rest.Store {
+	return &writes{store, k, concerns}
+}
+
+type writes struct {
+	rest.Store
+	keeper   *Keeper
+	concerns func(state.Key) bool
+}
+
+func (w *writes) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
+	return w.settled(ctx, c.Key, func() (*state.Object, error) { return w.Store.Create(ctx, c) })
+}
+
+func (w *writes) Update(ctx context.Context, u raftstore.Update) (*state.Object, error) {
+	return w.settled(ctx, u.Key, func() (*state.Object, error) { return w.Store.Update(ctx, u) })
+}
+
+func (w *writes) Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error) {
+	return w.settled(ctx, d.Key, func() (*state.Object, error) { return w.Store.Delete(ctx, d) })
+}
+
+func (w *writes) settled(ctx context.Context, key state.Key, write func() (*state.Object, error)) (*state.Object, error) {
+	o, err := write()
+	if err == nil && w.concerns(key) {
+		w.keeper.settle(ctx, key, o.Version)
+	}
+	return o, err
+}

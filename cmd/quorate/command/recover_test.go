@@ -1,0 +1,91 @@
+package command_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"quorate/cluster/roster"
+	"quorate/raftstore/offline"
+)
+
+// TestRecoveryBrokenOff: a recovery that ends between making the new cluster and barring the old members is finished by the next start;
+// one that ends before it made anything bars nobody.
+func TestRecoveryBrokenOff(t *testing.T) {
+	t.Parallel()
+	const gone = "0198c0de-0000-7000-8000-000000000002" // node id of n2
+	for name, done := range map[string]bool{"after_the_new_cluster": true, "before_it": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "d")
+			n := start(t, dir)
+			if _, stderr, err := n.quorate("healthcheck", "--wait", "60s"); err != nil {
+				t.Fatal(stderr)
+			}
+			n.stop()
+			id, err := os.ReadFile(filepath.Join(dir, "node-id"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := roster.Open(dir, "n1", strings.TrimSpace(string(id)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Bind("n2", roster.Binding{NodeID: gone, Index: 1}); err != nil {
+				t.Fatal(err)
+			}
+
+			s, err := offline.Survey(dir, "n1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.BarAllOnce(s.NewID); err != nil {
+				t.Fatal(err)
+			}
+			if done {
+				if _, _, err := s.Recover(1 << 20); err != nil {
+					t.Fatal(err)
+				}
+			}
+
+			again := start(t, dir)
+			if _, stderr, err := again.quorate("healthcheck", "--wait", "60s"); err != nil {
+				t.Fatal(stderr)
+			}
+			again.stop()
+			text, err := os.ReadFile(filepath.Join(dir, "members.json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if barred := regexp.MustCompile(`"removed": \[\s*"` + gone).Match(text); barred != done || strings.Contains(string(text), "barring") {
+				t.Errorf("the old member is barred: %t, want %t\n%s", barred, done, text)
+			}
+		})
+	}
+}
+
+// TestAlertRules: the rules that are shipped use metrics that a node has.
+func TestAlertRules(t *testing.T) {
+	t.Parallel()
+	rules, err := os.ReadFile("../../../deploy/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := start(t, filepath.Join(t.TempDir(), "d"))
+	if _, stderr, err := n.quorate("healthcheck", "--wait", "60s"); err != nil {
+		t.Fatal(stderr)
+	}
+	_, metrics := n.ask(http.MethodGet, "/metrics", "")
+	used := regexp.MustCompile(`quorate_[a-z_]+(\{alarm="[a-z-]+"\})?`).FindAllString(string(rules), -1)
+	if len(used) < 7 {
+		t.Errorf("the rules use %q", used)
+	}
+	for _, name := range used {
+		if !strings.Contains(metrics, "\n"+name+" ") && !strings.Contains(metrics, "\n"+name+"{") {
+			t.Errorf("no node has %s", name)
+		}
+	}
+}

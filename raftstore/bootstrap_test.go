@@ -1,0 +1,41 @@
+package raftstore_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"quorate/raftstore"
+	"quorate/raftstore/log"
+	"quorate/raftstore/testcluster"
+)
+
+// The library writes the first term, and then the first configuration.
+func TestBootstrapThatWasBrokenOffCanBeRepeated(t *testing.T) {
+	c := testcluster.New(t, 1, func(cfg *raftstore.Config) { storeFirstTerm(t, cfg.DataDir) }) // bootstraps
+	c.Ready()
+	has, err := c.Nodes[0].Store.HasState()
+	if err != nil || !has {
+		t.Errorf("has state: %v, %v", has, err)
+	}
+}
+
+// storeFirstTerm leaves a log with nothing but that term.
+func storeFirstTerm(t *testing.T, dataDir string) {
+	t.Helper()
+	dir := filepath.Join(dataDir, raftstore.RaftDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := log.Open(log.Config{Path: filepath.Join(dir, raftstore.LogFile), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.SetUint64([]byte(log.CurrentTerm), 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,108 @@
+package log
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"quorate/raftstore/smalldisk"
+)
+
+// TestFullDisk fills the disk at ever other points of a log's life. What was stored stays, what failed is not there, after a crash as
+// well, and the log goes on when there is space.
+func TestFullDisk(t *testing.T) {
+	const size = 900
+	for seed := range uint64(4) {
+		disk := smalldisk.New(t, 12<<20)
+		path := disk.Dir + "/log.db"
+		random := rand.New(rand.NewPCG(seed, 1))
+		s := open(t, path)
+		next := uint64(1)
+		for range 4 {
+			disk.Fill(random.Int64N(2 << 20))
+			next = appendUntilFull(t, s, next, 1+random.IntN(200), size)
+			wantContent(t, s, 1, next-1, size)
+
+			after := open(t, crashed(t, path))
+			wantContent(t, after, 1, next-1, size)
+
+			disk.Clear()
+			store(t, s, entries(next, 10, size))
+			next += 10
+		}
+		wantContent(t, s, 1, next-1, size)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		wantContent(t, open(t, path), 1, next-1, size)
+	}
+}
+
+// appendUntilFull returns the index of the first entry that was not stored.
+func appendUntilFull(t *testing.T, s *Store, next uint64, batch, size int) uint64 {
+	t.Helper()
+	for {
+		err := s.StoreLogs(entries(next, batch, size))
+		if OutOfSpace(err) {
+			return next
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		next += uint64(batch)
+	}
+}
+
+func TestFailedWritesAreTold(t *testing.T) {
+	disk := smalldisk.New(t, 8<<20)
+	var told []error
+	s := open(t, disk.Dir+"/log.db", func(c *Config) { c.OnError = func(err error) { told = append(told, err) } })
+	disk.Fill(0)
+	appendUntilFull(t, s, 1, 100, 900)
+	if len(told) != 1 || !OutOfSpace(told[0]) || errors.Is(told[0], ErrInDoubt) {
+		t.Errorf("told of %v", told)
+	}
+}
+
+// TestWriteInDoubt: a sync that fails after the transaction's last page was written leaves open what the disk has.
+func TestWriteInDoubt(t *testing.T) {
+	var told error
+	s := open(t, pathOf(t), func(c *Config) { c.OnError = func(err error) { told = err } })
+	id := 0
+	if err := s.db.Update(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	failure := errors.New("input/output error")
+	if err := s.judge(failure, id); !errors.Is(err, ErrInDoubt) || !errors.Is(err, failure) || !errors.Is(told, ErrInDoubt) {
+		t.Errorf("a write that can be read back: %v, told %v", err, told)
+	}
+	if err := s.judge(failure, id+1); errors.Is(err, ErrInDoubt) || !errors.Is(err, failure) {
+		t.Errorf("a write that can't: %v", err)
+	}
+}
+
+// TestAllocatedSpace: entries go on fitting into a full disk for a while.
+func TestAllocatedSpace(t *testing.T) {
+	disk := smalldisk.New(t, 24<<20)
+	s := open(t, disk.Dir+"/log.db")
+	store(t, s, entries(1, 10, 900))
+	if err := s.Allocate(); err != nil {
+		t.Fatal(err)
+	}
+	disk.Fill(0)
+	fill(t, s, 11, 2010, 900) // half of what was set aside
+	for next := uint64(2011); ; next++ {
+		if err := s.Allocate(); OutOfSpace(err) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		store(t, s, entries(next, 1, 900))
+	}
+	disk.Clear()
+	if err := s.Allocate(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,92 @@
+package raftstore
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// Entries is a log as history reads it back. *log.Store is one, and its Read says what is expected.
+type Entries interface {
+	FirstIndex() (uint64, error)
+	Read(ctx context.Context, after, upTo uint64, limit int, fn func(index uint64, data []byte) error) (next uint64, err error)
+}
+
+// Replica is what a Store makes of its log: state, history and the states that are kept, without Raft, files and peers. It is for
+// simulations, which stand in for those; it starts no goroutines.
+type Replica struct{ store *Store }
+
+// ReplicaConfig is what a Replica needs; all fields but the bounds are required.
+type ReplicaConfig struct {
+	Log Entries
+	// Fits refuses a snapshot of another node, by its index, as a Store does whose log reaches beyond it.
+	Fits func(index uint64) error
+	// HistoryBytes bounds the events kept in memory, Retained the states; zero fields take the defaults.
+	HistoryBytes int64
+	Retained     state.RetainerConfig
+	Logger       *slog.Logger
+	Registerer   prometheus.Registerer
+}
+
+// NewReplica returns an empty replica.
+func NewReplica(cfg ReplicaConfig) (*Replica, error) {
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{logger: cfg.Logger, metrics: m}
+	cfg.Retained.Registerer = cfg.Registerer
+	if s.retainer, err = state.NewRetainer(cfg.Retained); err != nil {
+		return nil, err
+	}
+	s.replay = &replay{store: s, log: cfg.Log}
+	s.hub, err = history.New(history.Config{MaxBytes: cfg.HistoryBytes, Log: s.replay, Registerer: cfg.Registerer})
+	if err != nil {
+		return nil, err
+	}
+	s.machine = newMachine(s)
+	s.machine.fits = cfg.Fits
+	return &Replica{s}, nil
+}
+
+// Machine is the state machine, for one goroutine.
+func (r *Replica) Machine() raft.BatchingFSM { return r.store.machine }
+
+// Started says that the state which the node starts from has been restored: further snapshots are another node's.
+func (r *Replica) Started() { r.store.machine.started.Store(true) }
+
+// Root is the state as of the last applied batch.
+func (r *Replica) Root() *state.Root { return r.store.root() }
+
+// Watch is Store.Watch.
+func (r *Replica) Watch(p state.Prefix, after uint64) *history.Cursor {
+	return r.store.hub.Watch(p, after)
+}
+
+// Oldest is the smallest position that the log on disk serves; the largest number when it serves none.
+func (r *Replica) Oldest() uint64 { return r.store.replay.Oldest() }
+
+// Retained is Store.Retained.
+func (r *Replica) Retained(index uint64) *state.Root { return r.store.Retained(index) }
+
+// Prune drops states whose time is over, as a Store does every few seconds.
+func (r *Replica) Prune() { r.store.retainer.Prune(r.store.root(), time.Now()) }
+
+// Write is a Create, an Update or a Delete.
+type Write interface{ command() (*command, error) }
+
+// Encode returns the log entry that a write proposes.
+func Encode(w Write) ([]byte, error) {
+	c, err := w.command()
+	if err != nil {
+		return nil, fmt.Errorf("encode a write: %w", err)
+	}
+	return c.data, nil
+}
