@@ -1,0 +1,207 @@
+package simulation
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/cluster/roster"
+)
+
+// restLimit is how long a cluster may take to come to rest once faults are over, beside the time that dead servers are waited for.
+const restLimit = 60 * time.Second
+
+// begin makes the cluster and all that acts on it.
+func (w *World) begin() {
+	w.set = w.choose()
+	w.trace("settings: %+v", w.set.described())
+	var servers []raft.Server
+	known := record{bindings: map[string]roster.Binding{}}
+	for range w.set.voters {
+		n := w.newNode(w.nextName(), false)
+		servers = append(servers, raft.Server{ID: raft.ServerID(n.name), Address: raft.ServerAddress(n.addr)})
+		known.bindings[n.name] = roster.Binding{NodeID: n.disk.durable.id.nodeID, Index: 1}
+	}
+	first := &entry{Log: raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration}, servers: servers}
+	first.Data = raft.EncodeConfiguration(raft.Configuration{Servers: servers})
+	w.truth.proposed(first)
+	for _, n := range w.nodes {
+		n.disk.durable.term, n.disk.durable.entries, n.disk.durable.id.record = 1, []*entry{first}, known
+	}
+	for range w.set.replicas {
+		w.newNode(w.nextName(), true)
+	}
+	for _, n := range w.nodes {
+		w.at(w.between(0, 100*time.Millisecond), n.start)
+	}
+	for range w.set.clients {
+		c := &client{w: w}
+		c.writeSoon()
+	}
+	for range w.set.watchers {
+		o := w.newWatcher()
+		w.watchers = append(w.watchers, o)
+		o.wakeSoon()
+	}
+	w.faultsLater()
+	w.at(w.set.faulty, w.calmDown)
+}
+
+func (w *World) nextName() string { return fmt.Sprint("n", len(w.nodes)+1) }
+
+// calmDown ends all faults: the network is whole, disks are fast, and who is not gone for good runs.
+func (w *World) calmDown() {
+	w.trace("faults are over")
+	w.calm = true
+	w.net.heal()
+	for _, n := range w.nodes {
+		n.disk.slow = 0
+		n.start()
+		if n.process != nil {
+			n.process.pausedUntil = time.Time{}
+		}
+	}
+	w.awaitRest(w.now())
+}
+
+// awaitRest ends the run when the cluster is as it should be, and fails it when that takes too long.
+func (w *World) awaitRest(since time.Time) {
+	w.at(500*time.Millisecond, func() {
+		unrest := w.unrest()
+		if unrest == "" {
+			w.probe(since)
+			return
+		}
+		if time.Since(since) > restLimit+w.set.cleanup {
+			if w.stuck() {
+				w.trace("nobody can be elected, by a rule of the library")
+				w.counts.Stuck++
+				w.done = true
+				return
+			}
+			w.violate("it does not come to rest: %s", unrest)
+			return
+		}
+		w.awaitRest(since)
+	})
+}
+
+// unrest says what is not as it should be.
+func (w *World) unrest() string {
+	l := w.leader()
+	if l == nil || l.epoch == nil {
+		return "there is no leader"
+	}
+	if l.config.index > l.commit || len(l.changes) > 0 {
+		return "the configuration is changing"
+	}
+	for _, n := range w.nodes {
+		voter, member := l.suffrage(n.name)
+		switch p := n.process; {
+		case p == nil && member && w.mayGiveUp(l, voter):
+			return n.name + " is dead, and still a member"
+		case p == nil:
+		case !member:
+			return n.name + " is no member"
+		case voter == n.replica:
+			return fmt.Sprintf("%s votes: %v", n.name, voter)
+		case p.commit != l.last() || p.applied != l.last():
+			return fmt.Sprintf("%s has applied %d, and not %d", n.name, p.applied, l.last())
+		}
+	}
+	for _, s := range l.config.servers {
+		if n := w.node(string(s.ID)); n.process != nil && string(s.Address) != n.addr {
+			return fmt.Sprintf("%s is thought to be at %s", n, s.Address)
+		}
+	}
+	return ""
+}
+
+// stuck says whether somebody would be elected but for a rule of hashicorp/raft (v1.7, requestVote and requestPreVote): a server gives no
+// vote to one that is not in its configuration, which may be an old one. So where all who have the newest entries joined after a
+// server was last there, its vote is missing until one of the others is back.
+func (w *World) stuck() bool {
+	var newest configuration
+	for _, p := range w.running() {
+		if p.config.index >= newest.index {
+			newest = p.config
+		}
+	}
+	quorum := len(votersIn(newest.servers))/2 + 1
+	for _, c := range w.running() {
+		if c.role == leader {
+			return false
+		}
+		able, willing := 0, 0
+		for _, p := range w.running() {
+			voter, _ := suffrageIn(newest.servers, p.node.name)
+			if !voter || c.lastTerm() < p.lastTerm() || c.lastTerm() == p.lastTerm() && c.last() < p.last() {
+				continue
+			}
+			able++
+			if knows, _ := p.suffrage(c.node.name); knows {
+				willing++
+			}
+		}
+		if voter, _ := suffrageIn(newest.servers, c.node.name); voter && able >= quorum && willing < quorum {
+			return true
+		}
+	}
+	return false
+}
+
+// mayGiveUp says whether a dead server may be given up.
+func (w *World) mayGiveUp(l *process, voter bool) bool {
+	return w.set.cleanup > 0 && (!voter || len(votersIn(l.config.servers)) > w.set.voters)
+}
+
+// probe checks that a write succeeds, and then all that is left to check, unless the cluster's rest was not to last.
+func (w *World) probe(since time.Time) {
+	p := w.leader()
+	c := &client{w: w}
+	e := &entry{}
+	for e.write == nil || e.write.op == opPin {
+		var err error
+		if e, err = c.draw(p.replica.Root()); err != nil {
+			w.violate("encode a write: %v", err)
+			return
+		}
+	}
+	answered, term := false, p.term
+	p.forward(e, func() { answered = true })
+	w.at(5*time.Second, func() {
+		switch {
+		case w.unrest() != "" || w.leader().term != term:
+			w.awaitRest(since) // an event that a pause had put off
+		case !answered:
+			w.violate("a cluster at rest does not answer a write")
+		default:
+			w.finish()
+		}
+	})
+}
+
+// finish checks what must hold at the end: all nodes have all that was committed, and watchers have had it all.
+func (w *World) finish() {
+	all := w.truth.objects
+	for _, p := range w.running() {
+		if p.applied != uint64(len(w.truth.committed)) {
+			w.violate("%s has applied %d of %d entries in the end", p.node.name, p.applied, len(w.truth.committed))
+			return
+		}
+		w.truth.compare(p, p.replica.Root(), all)
+		w.truth.sum(p, p.replica.Root())
+	}
+	for _, o := range w.watchers {
+		if o.on == nil || o.on.ended {
+			o.resume(w.leader(), o.seen)
+		}
+		for o.take() && w.err == nil {
+		}
+		if next := w.truth.after(o.seen, o.prefix); next != nil {
+			w.violate("a watch on %s that has had %d never gets %d", o.on.node.name, o.seen, next.index)
+		}
+	}
+	w.done = true
+}

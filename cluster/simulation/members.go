@@ -1,0 +1,293 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/cluster/roster"
+	"quorate/cluster/voters"
+)
+
+// members is a process's package voters, and what that stands on. Its goroutines reach the world through ask alone.
+type members struct {
+	voters   *voters.Voters
+	epoch    *epoch // nil while this process is not a leader that is ready
+	turned   chan struct{}
+	removing map[string]bool // by an operator
+}
+
+// epoch is one time as leader.
+type epoch struct {
+	ctx context.Context
+	end context.CancelFunc
+}
+
+func (p *process) startMembers() {
+	p.turned, p.removing = make(chan struct{}), map[string]bool{}
+	v, err := voters.New(voters.Config{
+		Self: p.node.name, Store: leadership{p}, Raft: func() voters.Raft { return library{p} }, Roster: book{p},
+		Cluster:  func() string { return asked(p, "cluster", func() string { return p.replica.Root().ClusterID() }) },
+		Members:  func() []voters.Member { return asked(p, "members", p.view) },
+		Changed:  func() <-chan struct{} { return asked(p, "changed", func() <-chan struct{} { return p.changed }) },
+		Progress: p.askProgress, Freed: func() error { p.ask("freed", p.release); return nil },
+		MinVoters: func() int { return asked(p, "least", p.leastVoters) },
+		Cleanup:   p.w.set.cleanup, Scale: scale, Logger: slog.New(slog.DiscardHandler), Registerer: unmeasured{},
+	})
+	if err != nil {
+		p.w.violate("package voters of %s: %v", p.node.name, err)
+		return
+	}
+	p.voters = v
+	p.node.run(func() {
+		if err := v.Run(p.ctx); err != nil {
+			p.ask("failed", func() { p.w.violate("package voters of %s ends: %v", p.node.name, err) })
+		}
+	})
+}
+
+// run runs a goroutine whose end the world waits for.
+func (n *node) run(do func()) {
+	n.goroutines.Add(1)
+	go func() {
+		defer n.goroutines.Add(-1)
+		do()
+	}()
+}
+
+func asked[T any](p *process, name string, read func() T) (answer T) {
+	p.ask(name, func() { answer = read() })
+	return answer
+}
+
+func (p *process) leastVoters() int {
+	if p.w.breaks(ForgetExpected) {
+		return 0
+	}
+	return p.w.set.voters // all nodes are told the same
+}
+
+// leadership is the voters.Store of a process.
+type leadership struct{ p *process }
+
+func (l leadership) WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error {
+	for ctx.Err() == nil {
+		var e *epoch
+		var turned chan struct{}
+		l.p.ask("leadership", func() { e, turned = l.p.epoch, l.p.turned })
+		if e == nil {
+			select {
+			case <-ctx.Done():
+			case <-turned:
+			}
+			continue
+		}
+		if err := fn(e.ctx); err != nil {
+			return err
+		}
+		<-e.ctx.Done()
+	}
+	return nil
+}
+
+func (p *process) beginEpoch() {
+	p.endEpoch()
+	e := &epoch{}
+	e.ctx, e.end = context.WithCancel(p.ctx)
+	p.epoch = e
+	p.trace("is a ready leader of term %d", p.term)
+	p.turn()
+}
+
+func (p *process) endEpoch() {
+	if p.epoch != nil {
+		p.epoch.end()
+		p.epoch = nil
+		p.turn()
+	}
+}
+
+func (p *process) turn() {
+	close(p.turned)
+	p.turned = make(chan struct{})
+}
+
+// library is the voters.Raft of a process.
+type library struct{ p *process }
+
+func (l library) change(kind changeKind, id raft.ServerID, addr raft.ServerAddress, timeout time.Duration) *future {
+	c := &change{kind: kind, name: string(id), addr: string(addr), future: newFuture()}
+	l.p.ask(fmt.Sprint(kind, id), func() { l.p.request(c, timeout) })
+	return c.future
+}
+
+func (l library) AddNonvoter(id raft.ServerID, addr raft.ServerAddress, _ uint64, timeout time.Duration) raft.IndexFuture {
+	return l.change(addNonvoter, id, addr, timeout)
+}
+
+func (l library) AddVoter(id raft.ServerID, addr raft.ServerAddress, _ uint64, timeout time.Duration) raft.IndexFuture {
+	return l.change(addVoter, id, addr, timeout)
+}
+
+func (l library) DemoteVoter(id raft.ServerID, _ uint64, timeout time.Duration) raft.IndexFuture {
+	return l.change(demote, id, "", timeout)
+}
+
+func (l library) RemoveServer(id raft.ServerID, _ uint64, timeout time.Duration) raft.IndexFuture {
+	return l.change(remove, id, "", timeout)
+}
+
+func (l library) LeadershipTransferToServer(raft.ServerID, raft.ServerAddress) raft.Future {
+	f := newFuture()
+	f.resolve(raft.ErrLeadershipTransferInProgress) // nobody asks for one
+	return f
+}
+
+// Barrier comes to an end with an entry of its own, when that is applied.
+func (l library) Barrier(time.Duration) raft.Future {
+	f := newFuture()
+	l.p.ask("barrier", func() {
+		if l.p.role != leader {
+			f.resolve(raft.ErrNotLeader)
+			return
+		}
+		l.p.waiting[l.p.propose(&entry{Log: raft.Log{Type: raft.LogBarrier}})] = f.resolve
+	})
+	return f
+}
+
+func (l library) LastIndex() uint64 {
+	return asked(l.p, "last index", func() uint64 { return l.p.last() })
+}
+
+func (l library) Leader() raft.ServerAddress {
+	return asked(l.p, "leader", func() raft.ServerAddress {
+		if l.p.leading == "" {
+			return ""
+		}
+		return raft.ServerAddress(l.p.w.node(l.p.leading).addr)
+	})
+}
+
+func (l library) State() raft.RaftState {
+	return asked(l.p, "state", func() raft.RaftState {
+		if l.p.role == leader {
+			return raft.Leader
+		}
+		return raft.Follower
+	})
+}
+
+func (l library) Stats() map[string]string {
+	return map[string]string{"last_log_term": asked(l.p, "last term", func() string { return fmt.Sprint(l.p.lastTerm()) })}
+}
+
+func (l library) GetConfiguration() raft.ConfigurationFuture {
+	return servers(asked(l.p, "configuration", func() []raft.Server { return slices.Clone(l.p.config.servers) }))
+}
+
+// servers are a raft.ConfigurationFuture that has come.
+type servers []raft.Server
+
+func (s servers) Error() error                      { return nil }
+func (s servers) Index() uint64                     { return 0 }
+func (s servers) Configuration() raft.Configuration { return raft.Configuration{Servers: s} }
+
+// askProgress asks a member how far it has come, as package cluster does.
+func (p *process) askProgress(ctx context.Context, m voters.Member) (voters.Progress, error) {
+	answer := make(chan voters.Progress, 1)
+	p.ask("progress of "+m.Name, func() {
+		if ctx.Err() != nil {
+			return
+		}
+		from := p.node
+		p.send(p.w.node(m.Name), 0, func(q *process) {
+			stored := &q.node.disk.durable // Raft does nothing else while it stores entries
+			progress := voters.Progress{LastTerm: stored.lastTerm(), LastIndex: stored.last(), LastContact: -1}
+			switch {
+			case q.role == leader:
+				progress.LastContact = 0
+			case !q.heard.IsZero():
+				progress.LastContact = time.Since(q.heard)
+			}
+			q.send(from, 0, func(*process) {
+				select {
+				case answer <- progress:
+				default: // the message came twice
+				}
+			})
+		})
+	})
+	select {
+	case progress := <-answer:
+		return progress, nil
+	case <-ctx.Done():
+		return voters.Progress{}, ctx.Err()
+	}
+}
+
+// record says which node a name belongs to, and who was removed. It never changes.
+type record struct {
+	bindings map[string]roster.Binding
+	removed  []string
+}
+
+// book is the voters.Roster of a process.
+type book struct{ p *process }
+
+func (b book) Bind(name string, binding roster.Binding) error {
+	b.p.ask("bind "+name, func() { b.p.mergeRecord(record{bindings: map[string]roster.Binding{name: binding}}) })
+	return nil
+}
+
+func (b book) Owner(name string) (nodeID string, ok bool) {
+	nodeID = asked(b.p, "owner of "+name, func() string { return b.p.id.record.bindings[name].NodeID })
+	return nodeID, nodeID != ""
+}
+
+func (b book) Remove(nodeID string) error {
+	b.p.ask("bar "+nodeID, func() { b.p.mergeRecord(record{removed: []string{nodeID}}) })
+	return nil
+}
+
+// mergeRecord takes over the later bindings.
+func (p *process) mergeRecord(other record) {
+	next := record{bindings: maps.Clone(p.id.record.bindings), removed: p.id.record.removed}
+	if next.bindings == nil {
+		next.bindings = map[string]roster.Binding{}
+	}
+	changed := false
+	for name, b := range other.bindings {
+		have, known := next.bindings[name]
+		if !known || b.Index > have.Index || b.Index == have.Index && strings.Compare(b.NodeID, have.NodeID) < 0 {
+			next.bindings[name], changed = b, true
+		}
+	}
+	for _, id := range other.removed {
+		if !slices.Contains(next.removed, id) {
+			next.removed, changed = append(slices.Clip(next.removed), id), true
+		}
+	}
+	if changed {
+		p.store(func(m *image) { m.id.record = next })
+	}
+}
+
+// release frees the names that nobody uses any more.
+func (p *process) release() {
+	next := map[string]roster.Binding{}
+	for name := range p.id.record.bindings {
+		_, configured := p.suffrage(name)
+		a := p.table[name]
+		if name != p.node.name && !configured && (a == nil || !a.alive || a.leaving) && p.id.record.bindings[name].Index <= p.applied {
+			next[name] = roster.Binding{Index: p.applied}
+		}
+	}
+	p.mergeRecord(record{bindings: next})
+}
