@@ -15,7 +15,7 @@ TESTFLAGS ?=
 # Modules beside the main one: clients for tests and benchmarks, kept out of what ships.
 MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*'))
 
-.PHONY: all build run up down test test-docker bench lint generate image loadgen
+.PHONY: all build run up down test test-docker chaos failpoints bench lint generate image loadgen
 
 all: build
 
@@ -51,6 +51,15 @@ test-docker: image
 	deploy/compose absent
 	$(GO) test -v -p 1 -timeout 20m -tags docker -run '^TestContainers' -count 1 $(TESTFLAGS) ./chaos
 
+# Every fault, one after the other, on local processes: minutes. Before a release, CHAOS="--duration 1h --nodes 5", and make up with
+# CHAOS="--duration 1h --containers".
+chaos: build failpoints
+	bin/quorate-chaos --binary bin/failpoints/quorate --failpoints $(CHAOS)
+
+# A server with failpoints, and a clock that can be moved, for quorate-chaos; it's not for anything else.
+failpoints:
+	$(GO) run ./chaos/failpoint/build bin/failpoints
+
 # The benchmark beside its targets; BENCH=quick takes under two minutes.
 bench: build loadgen
 	$(GO) run ./bench -mode $(or $(BENCH),full)
@@ -62,7 +71,7 @@ lint: fresh
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go')); \
 	  test -z "$$unformatted" || { echo "gofmt -w these:" $$unformatted; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags docker ./...
+	$(GO) vet -tags docker ./chaos
 	$(GO) tool staticcheck ./...
 	set -e; tool=$$($(GO) tool -n staticcheck); \
 	  for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $$tool ./...); done

@@ -2,22 +2,28 @@ package chaos_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"quorate/chaos"
 	"quorate/chaos/client"
+	"quorate/chaos/disk"
 	"quorate/chaos/nemesis"
+	"quorate/chaos/network"
 	"quorate/chaos/nodes"
+	"quorate/chaos/workload"
 )
 
 // seed makes the order of the faults repeatable; another is as good.
 const seed = 1
+
+// load is what clients do in tests: as much as leaves a small machine time for elections.
+var load = workload.Config{Clients: 60, Listers: 2, Pagers: 2, CachedReaders: 4, Watchers: 6, Rate: 400}
+
+// calm is how many writes are acknowledged before it's said that writes go on: more than there are clients.
+const calm = 100
 
 // startTimeout bounds how long three nodes may take to form a cluster on a busy machine.
 const startTimeout = time.Minute
@@ -34,13 +40,20 @@ func TestProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hurt(t, fleet, credentials)
+	hurt(t, fleet, credentials, "kill-leader", "kill-follower", "kill-all")
 }
 
 // newProcesses returns three nodes that run as processes once they are started, and end with the test.
 func newProcesses(t *testing.T, binary string, flags ...string) *nodes.Processes {
 	t.Helper()
-	fleet, err := nodes.NewProcesses(binary, t.TempDir(), 3, flags...)
+	return newFleet(t, nodes.ProcessesConfig{Binary: binary, Count: 3, Flags: flags})
+}
+
+// newFleet returns nodes below a folder of the test's, that end with it.
+func newFleet(t *testing.T, c nodes.ProcessesConfig) *nodes.Processes {
+	t.Helper()
+	c.Dir = t.TempDir()
+	fleet, err := nodes.NewProcesses(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,34 +68,64 @@ func newProcesses(t *testing.T, binary string, flags ...string) *nodes.Processes
 	return fleet
 }
 
-// hurt lets each fault strike the cluster once and fails the test unless the run was made and every promise held.
-func hurt(t *testing.T, fleet nodes.Fleet, credentials client.Credentials) {
+// hurt lets each fault strike the cluster once.
+func hurt(t *testing.T, fleet nodes.Fleet, credentials client.Credentials, names ...string) {
 	t.Helper()
-	report, err := chaos.Run(t.Context(), chaos.Config{
-		Fleet: fleet, Credentials: credentials, Seed: seed, Rounds: 1, Faults: nemesis.Faults(), Calm: 200,
-		Writers: 6, Readers: 2, Watchers: 6, Keys: 10, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	})
+	faults, err := nemesis.Named(names...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := report.Write(t.Output()); err != nil {
-		t.Fatal(err)
+	mustHold(t, chaos.Config{Fleet: fleet, Credentials: credentials, Phases: chaos.Alone(faults, 1, seed)})
+}
+
+// mustHold fails the test unless the run was made and every promise held.
+func mustHold(t *testing.T, c chaos.Config) {
+	t.Helper()
+	c.Seed, c.Load, c.Calm = seed, load, calm
+	c.VisualizationDir, c.Log = t.ArtifactDir(), slog.New(slog.NewTextHandler(t.Output(), nil))
+	report, err := chaos.Run(t.Context(), c)
+	if written := report.Write(t.Output()); err != nil || written != nil {
+		t.Fatal(errors.Join(err, written))
 	}
 	if !report.OK() {
 		t.Error("a promise was broken")
 	}
 }
 
-// buildServer builds the binary as it ships.
-func buildServer(t *testing.T) string {
+// surroundings are a network and disks that can be hurt. A machine without them can't run the test.
+func surroundings(t *testing.T) {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "quorate")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "quorate/cmd/quorate")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the server: %v\n%s", err, out)
+	if err := network.Available(); err != nil {
+		t.Skip("needs a network that can be cut: ", err)
 	}
-	return binary
+	if err := disk.Available(); err != nil {
+		t.Skip("needs disks that can lose what was not synced: ", err)
+	}
+}
+
+// mixTime is for how long the short run mixes faults; before each release a long one does for an hour.
+const mixTime = time.Minute
+
+// TestMixedFaults: every fault that can be had, overlapping, on nodes with disks, clocks and a network of their own.
+func TestMixedFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a server and hurts a cluster for minutes")
+	}
+	surroundings(t)
+	fleet := newFleet(t, nodes.ProcessesConfig{
+		Binary: buildTestServer(t), Count: 3, Network: true, Disks: true, TestBuild: true, Seed: seed,
+	})
+	starting, cancel := context.WithTimeout(t.Context(), startTimeout)
+	defer cancel()
+	credentials, err := fleet.StartAll(starting)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults, unavailable := nemesis.Possible(fleet)
+	if len(unavailable) > 0 {
+		t.Errorf("not to be had here: %v", unavailable)
+	}
+	mustHold(t, chaos.Config{Fleet: fleet, Credentials: credentials, Phases: chaos.Mixed(faults, mixTime, mixTime/2, seed)})
 }
 
 // logTail is how many of the last lines of a failed node's log are shown.
@@ -90,12 +133,10 @@ const logTail = 60
 
 func showLogs(t *testing.T, fleet *nodes.Processes) {
 	for _, node := range fleet.Nodes() {
-		text, err := os.ReadFile(fleet.LogFile(node.Name))
+		tail, err := fleet.LogTail(node.Name, logTail)
 		if err != nil {
 			t.Log(err)
-			continue
 		}
-		lines := strings.Split(string(text), "\n")
-		t.Logf("the end of %s's log:\n%s", node.Name, strings.Join(lines[max(0, len(lines)-logTail):], "\n"))
+		t.Logf("the end of %s's log:\n%s", node.Name, tail)
 	}
 }

@@ -3,28 +3,98 @@
 package chaos_test
 
 import (
+	"context"
+	"errors"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"quorate/chaos/client"
+	"quorate/chaos/nemesis"
 	"quorate/chaos/nodes"
 )
 
-// TestContainers runs the same faults against the shipped docker-compose.yml: containers killed with docker kill.
-func TestContainers(t *testing.T) {
+// containers are the nodes of the shipped docker-compose.yml, which run until the test ends.
+func containers(t *testing.T) (*nodes.Containers, client.Credentials) {
+	t.Helper()
 	command(t, "../deploy/compose", "up")
 	t.Cleanup(func() { command(t, "../deploy/compose", "down") })
 	credentials, err := client.ReadKubeconfig("../compose-data/admin.kubeconfig")
 	if err != nil {
 		t.Fatal(err)
 	}
-	fleet := nodes.NewCommands([]nodes.Node{
+	fleet, err := nodes.NewContainers(t.Context(), "quorate-", []nodes.Node{
 		{Name: "n1", API: "https://127.0.0.1:6443"},
 		{Name: "n2", API: "https://127.0.0.1:6444"},
 		{Name: "n3", API: "https://127.0.0.1:6445"},
-	}, "docker kill quorate-{name}", "docker start quorate-{name}")
-	hurt(t, fleet, credentials)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fleet, credentials
+}
+
+// TestContainers hurts containers with all that Docker can do to them.
+func TestContainers(t *testing.T) {
+	fleet, credentials := containers(t)
+	_, unavailable := nemesis.Possible(fleet)
+	t.Logf("not to be had here: %v", unavailable)
+	hurt(t, fleet, credentials, "kill-leader", "kill-all", "pause-leader", "isolate-leader", "cut-clients", "delete-data")
+}
+
+// containersLimit bounds each wait for containers.
+const containersLimit = 2 * time.Minute
+
+// TestContainersStayCut: what is cut off stays so over its own restart, until it's healed.
+func TestContainersStayCut(t *testing.T) {
+	fleet, credentials := containers(t)
+	network, able := nodes.As[nodes.Network](fleet)
+	if !able {
+		t.Skip("cutting links takes root, nsenter and iptables")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*containersLimit)
+	defer cancel()
+	one, err := client.New("https://127.0.0.1:6443", credentials)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	both := func(a, b string) map[nodes.Link]nodes.Rule {
+		return map[nodes.Link]nodes.Rule{{From: a, To: b}: {Drop: true}, {From: b, To: a}: {Drop: true}}
+	}
+	isolated := both("n1", "n2")
+	for link, rule := range both("n1", "n3") {
+		isolated[link] = rule
+	}
+	steps := []struct {
+		what string
+		do   func() error
+		then func() bool
+	}{
+		{"it is cut off", func() error { return network.Shape(ctx, isolated) }, func() bool { return !one.Ready(ctx) }},
+		{"it was killed and started", func() error { return errors.Join(fleet.Kill(ctx, "n1"), fleet.Start(ctx, "n1")) }, func() bool {
+			running, err := fleet.Running(ctx, "n1")
+			return err == nil && running && !one.Ready(ctx)
+		}},
+		{"clients are let in, and nobody else", func() error { return nil }, func() bool {
+			_, err := one.Members(ctx) // answered by the node itself, which has no leader to confirm anything
+			return err == nil && !one.Ready(ctx)
+		}},
+		{"it is healed", func() error { return network.Shape(ctx, nil) }, func() bool { return one.Ready(ctx) }},
+		{"clients are cut off", func() error { return network.Shape(ctx, both("n1", nodes.Clients)) }, func() bool { return !one.Ready(ctx) }},
+		{"clients are let in", func() error { return network.Shape(ctx, nil) }, func() bool { return one.Ready(ctx) }},
+	}
+	for _, step := range steps {
+		if err := step.do(); err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		waiting, done := context.WithTimeout(ctx, containersLimit)
+		if err := nodes.Await(waiting, step.then); err != nil {
+			t.Errorf("%s: %v", step.what, err)
+		}
+		done()
+	}
 }
 
 func command(t *testing.T, name string, args ...string) {

@@ -239,7 +239,7 @@ func (p *paging) writeOne(ctx context.Context, c *client.Client, name string, n 
 		}
 		return outcome
 	}
-	if outcome, _ = c.Delete(ctx, pagingNamespace, o); outcome == client.OK {
+	if _, outcome, _ = c.Delete(ctx, pagingNamespace, o); outcome == client.OK {
 		p.acknowledged(client.Object{Name: name}) // 0: the watch tells its version
 	}
 	return outcome

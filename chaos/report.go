@@ -1,144 +1,114 @@
 package chaos
 
 import (
-	"fmt"
-	"io"
+	"encoding/json"
+	"iter"
 	"time"
 
 	"quorate/chaos/check"
 	"quorate/chaos/nemesis"
-	"quorate/chaos/workload"
 )
 
-// Report is the verdict on one run.
+// Report is the verdict on a run.
 type Report struct {
-	Seed                  uint64                `json:"seed"`
-	Seconds               float64               `json:"seconds"`
-	Faults                map[nemesis.Fault]int `json:"faults"`
-	Acknowledged          int                   `json:"writesAcknowledged"`
-	Unknown               int                   `json:"writesUnknown"`
-	Unavailable           int                   `json:"requestsUnavailable"`
-	Reads                 int                   `json:"quorumReads"`
-	LongestWithoutWriteMS int64                 `json:"longestWithoutWriteMilliseconds"`
-	Watchers              int                   `json:"watchers"`
-	Streams               int                   `json:"watchStreams"`
-	Expired               int                   `json:"watchPositionsExpired"`
-	Delivered             int                   `json:"watchEventsDelivered"`
-	Findings              []Finding             `json:"findings"`
+	Seed    uint64         `json:"seed"`
+	Began   time.Time      `json:"began"`
+	Seconds float64        `json:"seconds"`
+	Phases  []*PhaseReport `json:"phases"`
+	// Incomplete says why the run ended before all was done that was planned, or its time was over; empty: it did not.
+	Incomplete string `json:"incomplete,omitempty"`
 }
 
-// Finding is the result of one check; none of its violations may happen.
-type Finding struct {
-	Promise string `json:"promise"`
-	check.Violations
+// PhaseReport is the verdict on one phase.
+type PhaseReport struct {
+	Phase     string           `json:"phase"`
+	Seed      uint64           `json:"seed"`
+	Namespace string           `json:"namespace"` // where its objects are; those of a phase that failed are kept
+	Seconds   float64          `json:"seconds"`
+	Strikes   []nemesis.Record `json:"strikes"`
+	// Ended are nodes that ended by themselves although nothing explains it.
+	Ended []nemesis.Ended `json:"ended,omitempty"`
+	// NotRecovered says what the cluster did not do in time; empty: it was whole again after each fault.
+	NotRecovered string         `json:"notRecovered,omitempty"`
+	Verdict      *check.Verdict `json:"verdict"`
 }
 
-func (r *run) report(finals []check.Final, end uint64, took time.Duration) *Report {
-	ops := r.history.Ops()
-	gap, _ := check.LongestGap(ops)
-	report := &Report{
-		Seed: r.Seed, Seconds: took.Seconds(), Faults: r.kills,
-		Acknowledged: acknowledged(ops), Unavailable: r.history.Unavailable(),
-		LongestWithoutWriteMS: gap.Milliseconds(), Watchers: len(r.watchers),
-	}
-	for _, op := range ops {
-		if op.Unknown {
-			report.Unknown++
-		} else if op.Kind == workload.Read || op.Kind == workload.List {
-			report.Reads++
+// Broken are the promises that were.
+func (p *PhaseReport) Broken() iter.Seq[check.Finding] {
+	return func(yield func(check.Finding) bool) {
+		for _, f := range p.Verdict.Findings {
+			if f.Count > 0 && !yield(f) {
+				return
+			}
 		}
 	}
-	var lost check.Violations
-	for _, final := range finals {
-		lost.Join(check.Lost(ops, final))
-	}
-	report.add("acknowledged writes lost", lost)
-	report.add("nodes that differ", check.Diverged(finals))
-	report.add("versions that went back or were used twice", check.VersionsBack(ops))
-	report.add("stale quorum reads", check.StaleReads(ops))
-	report.watchers(r, ops, end)
-	var refused check.Violations
-	for _, text := range r.history.Refused() {
-		refused.Add("%s", text)
-	}
-	report.add("answers that no correct server gives", refused)
-	return report
 }
 
-// watchers adds the verdict on all watchers together.
-func (r *Report) watchers(run *run, ops []workload.Op, end uint64) {
-	var missed, repeated, disordered, invented check.Violations
-	for _, w := range run.watchers {
-		seen, streams, expired := w.Result()
-		verdict := check.Watch(ops, seen, run.start, end)
-		r.Delivered += verdict.Delivered
-		r.Streams += streams
-		r.Expired += expired
-		missed.Join(verdict.Missed)
-		repeated.Join(verdict.Repeated)
-		disordered.Join(verdict.Disordered)
-		invented.Join(verdict.Invented)
+// OK reports whether every promise held, and the cluster was whole again after all that was done to it.
+func (p *PhaseReport) OK() bool { return p.Outcome() == Held || p.Outcome() == NotStruck }
+
+// Outcome is what a phase has shown.
+type Outcome string
+
+// The outcomes.
+const (
+	Held      Outcome = "held"
+	Broken    Outcome = "BROKEN"    // a promise, or the cluster was not whole again
+	Undecided Outcome = "undecided" // nothing wrong was found, and not all could be judged
+	NotStruck Outcome = "no fault"  // every promise held, and no fault struck
+)
+
+// Outcome sums up the phase.
+func (p *PhaseReport) Outcome() Outcome {
+	for range p.Broken() {
+		return Broken
 	}
-	r.add("watch events missed", missed)
-	r.add("watch events repeated", repeated)
-	r.add("watch events out of order", disordered)
-	r.add("watch events that nobody wrote", invented)
+	switch {
+	case p.NotRecovered != "" || len(p.Ended) > 0:
+		return Broken
+	case !p.Verdict.OK():
+		return Undecided
+	case len(p.Strikes) == 0:
+		return NotStruck
+	default:
+		return Held
+	}
 }
 
-func (r *Report) add(promise string, v check.Violations) {
-	r.Findings = append(r.Findings, Finding{Promise: promise, Violations: v})
-}
-
-// OK reports whether every promise held.
-func (r *Report) OK() bool {
-	for _, f := range r.Findings {
-		if f.Count > 0 {
-			return false
+// Outcome sums up the run: what is worst of its phases. It is Undecided when the run did not come to its end.
+func (r *Report) Outcome() Outcome {
+	sum := NotStruck
+	if r.Incomplete != "" {
+		sum = Undecided
+	}
+	for _, p := range r.Phases {
+		switch one := p.Outcome(); {
+		case one == Broken:
+			return Broken
+		case one == Undecided || sum == NotStruck:
+			sum = one
 		}
 	}
-	return r.Expired == 0
+	return sum
 }
 
-// Write prints the report for people.
-func (r *Report) Write(w io.Writer) error {
-	p := &printer{w: w}
-	p.row("seed", r.Seed)
-	p.row("seconds", fmt.Sprintf("%.1f", r.Seconds))
-	for _, fault := range nemesis.Faults() {
-		p.row(string(fault), r.Faults[fault])
-	}
-	p.row("writes acknowledged", r.Acknowledged)
-	p.row("writes of unknown outcome", r.Unknown)
-	p.row("requests refused as unavailable", r.Unavailable)
-	p.row("quorum reads", r.Reads)
-	p.row("longest time without a write (ms)", r.LongestWithoutWriteMS)
-	p.row("watchers / streams", fmt.Sprintf("%d / %d", r.Watchers, r.Streams))
-	p.row("watch events delivered", r.Delivered)
-	p.row("watch positions expired", r.Expired)
-	for _, f := range r.Findings {
-		p.row(f.Promise, f.Count)
-		for _, sample := range f.Samples {
-			p.line("    " + sample)
-		}
-	}
-	verdict := "verdict: every promise held"
-	if !r.OK() {
-		verdict = fmt.Sprintf("verdict: BROKEN (replay with --seed %d)", r.Seed)
-	}
-	p.line(verdict)
-	return p.err
+// OK reports whether something was shown, and every promise held in it.
+func (r *Report) OK() bool { return r.Outcome() == Held }
+
+// MarshalJSON adds the outcomes.
+func (r *Report) MarshalJSON() ([]byte, error) {
+	type plain Report
+	return json.Marshal(struct {
+		Outcome Outcome `json:"outcome"`
+		*plain
+	}{r.Outcome(), (*plain)(r)})
 }
 
-// printer remembers the first error.
-type printer struct {
-	w   io.Writer
-	err error
-}
-
-func (p *printer) row(name string, value any) { p.line(fmt.Sprintf("%-45s %v", name, value)) }
-
-func (p *printer) line(text string) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintln(p.w, text)
-	}
+// MarshalJSON adds the outcome.
+func (p *PhaseReport) MarshalJSON() ([]byte, error) {
+	type plain PhaseReport
+	return json.Marshal(struct {
+		Outcome Outcome `json:"outcome"`
+		*plain
+	}{p.Outcome(), (*plain)(p)})
 }

@@ -37,5 +37,8 @@ func ReadKubeconfig(path string) (Credentials, error) {
 	if err != nil {
 		return Credentials{}, fmt.Errorf("read %s: certificate-authority-data: %w", path, err)
 	}
+	if config.Users[0].User.Token == "" {
+		return Credentials{}, fmt.Errorf("read %s: %w", path, errors.New("its first user has no token"))
+	}
 	return Credentials{CA: ca, Token: config.Users[0].User.Token}, nil
 }

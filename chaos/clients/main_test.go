@@ -93,7 +93,7 @@ type cluster struct {
 func startCluster(t *testing.T, binary string, count int) *cluster {
 	t.Helper()
 	dir := t.TempDir()
-	fleet, err := nodes.NewProcesses(binary, dir, count)
+	fleet, err := nodes.NewProcesses(nodes.ProcessesConfig{Binary: binary, Dir: dir, Count: count})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,126 +1,192 @@
 package nemesis
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"time"
 
-	"quorate/chaos/client"
 	"quorate/chaos/nodes"
 )
 
-// Fault is a kind of harm.
-type Fault string
-
-// The faults.
 const (
-	KillLeader   Fault = "kill-leader"
-	KillFollower Fault = "kill-follower"
-	KillAll      Fault = "kill-all"
+	// minHold and maxHold bound how long harm is left to work at least: long enough for an election, and short enough for many.
+	minHold = time.Second
+	maxHold = 6 * time.Second
+	// leaderTimeout bounds the search for a leader to strike while other strikes may have left none.
+	leaderTimeout = 5 * time.Second
+	// maxRevivals bounds how often one node that may end by itself is started again until the cluster is whole.
+	maxRevivals = 5
 )
 
-// Faults are all of them.
-func Faults() []Fault { return []Fault{KillLeader, KillFollower, KillAll} }
-
-// healTimeout bounds how long a cluster may take to be whole again after a fault.
-const healTimeout = 2 * time.Minute
-
-// Nemesis does the harm.
+// Nemesis does the harm. Its methods, but Strikes, are for one goroutine.
 type Nemesis struct {
 	Fleet   nodes.Fleet
-	Clients map[string]*client.Client
+	Cluster Cluster
 	Rand    *rand.Rand
 	Log     *slog.Logger
-	// Writing reports how many writes have been acknowledged so far; a fault strikes while writes go on, and the next one
-	// only after they go on again.
+	// Writing reports how many writes have been acknowledged so far.
 	Writing func() int
-	// Calm is how many writes are acknowledged between two faults.
+	// Calm is how many more writes are acknowledged when writes are said to go on. It should exceed the number of writing clients, since
+	// as many answers may still be under way.
 	Calm int
+	// Patience bounds how long the cluster may take for each thing that it has to do by itself; 0 is DefaultPatience.
+	Patience time.Duration
+
+	ledger ledger
+	// suspects are nodes that a healed strike may still make end by themselves; until the cluster is whole they are started again.
+	suspects []string
+	excused  []string // nodes that strikes have let end by themselves since the cluster was whole last
+	ended    []Ended
 }
 
-// Inflict does one fault and returns when every node is ready again and writes go on.
-func (n *Nemesis) Inflict(ctx context.Context, fault Fault) error {
-	ctx, cancel := context.WithTimeout(ctx, healTimeout)
-	defer cancel()
-	victims, err := n.victims(ctx, fault)
+func (n *Nemesis) patience() time.Duration { return cmp.Or(n.Patience, DefaultPatience) }
+
+// Strikes are the records of all strikes so far, in the order in which they began. It may be called at any time.
+func (n *Nemesis) Strikes() []Record { return n.ledger.records() }
+
+// Inflict strikes once, lets the harm work, heals it, and returns when all nodes are ready and writes go on. While a survivable fault
+// lasts, it waits until writes go on. The error is a NotRecovered for what the cluster owed and did not do; everything is healed in any
+// case.
+func (n *Nemesis) Inflict(ctx context.Context, f Fault) error {
+	s, err := n.begin(ctx, f, true)
 	if err != nil {
-		return fmt.Errorf("%s: %w", fault, err)
+		return err
 	}
-	n.Log.Info("inflict", "fault", fault, "nodes", victims)
-	for _, name := range victims {
-		if err := n.Fleet.Kill(ctx, name); err != nil {
-			return fmt.Errorf("%s: kill %s: %w", fault, name, err)
-		}
+	err = n.endure(ctx, s)
+	if healed := s.Heal(ctx); err != nil || healed != nil {
+		return errors.Join(err, healed)
 	}
-	// A minority stays down until the rest has gone on without it: that is the promise.
-	if len(victims) < len(n.Fleet.Nodes()) {
-		if err := n.AwaitWrites(ctx); err != nil {
-			return fmt.Errorf("%s: writes do not go on without %v: %w", fault, victims, err)
-		}
-	}
-	for _, name := range victims {
-		if err := n.Fleet.Start(ctx, name); err != nil {
-			return fmt.Errorf("%s: start %s: %w", fault, name, err)
-		}
-	}
-	if err := nodes.AwaitReady(ctx, n.Clients, victims...); err != nil {
-		return fmt.Errorf("%s: %w", fault, err)
-	}
-	return n.AwaitWrites(ctx)
+	return n.AwaitWhole(ctx, f.Name)
 }
 
-// AwaitWrites waits until Calm more writes have been acknowledged.
-func (n *Nemesis) AwaitWrites(ctx context.Context) error {
+// Strike strikes once and returns what heals it. What lasts goes on meanwhile. The error is ErrNoVictim where there is nobody to
+// strike now. After an error everything is healed, or left to HealAll where that takes a quorum.
+func (n *Nemesis) Strike(ctx context.Context, f Fault) (*Strike, error) {
+	s, err := n.begin(ctx, f, false)
+	if err == nil {
+		s.goOn(ctx)
+	}
+	return s, err
+}
+
+func (n *Nemesis) begin(ctx context.Context, f Fault, alone bool) (*Strike, error) {
+	if why := f.lacking(n.Fleet); why != "" {
+		return nil, fmt.Errorf("%s: %s", f.Name, why)
+	}
+	s := &Strike{
+		n: n, fault: f, rand: rand.New(rand.NewPCG(n.Rand.Uint64(), n.Rand.Uint64())), log: n.Log.With("fault", f.Name),
+		alone: alone, record: Record{Fault: f.Name, At: time.Now()}, harm: harm{down: map[string]bool{}},
+	}
+	n.ledger.begin(s)
+	if err := f.strike(ctx, s); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name, err), n.takeBack(ctx, s))
+	}
+	s.log.Info("struck", "nodes", s.Nodes(), "notes", s.record.Notes)
+	return s, nil
+}
+
+// takeBack undoes a strike that failed in the middle, unless that takes a quorum and others strike: then HealAll does it.
+func (n *Nemesis) takeBack(ctx context.Context, s *Strike) error {
+	switch {
+	case len(s.undos) == 0:
+		n.ledger.end(s, false)
+		return nil
+	case s.late && !s.alone:
+		return nil
+	default:
+		return s.Heal(ctx)
+	}
+}
+
+// endure lets the harm work.
+func (n *Nemesis) endure(ctx context.Context, s *Strike) error {
 	before := n.Writing()
-	return nodes.Await(ctx, func() bool { return n.Writing() >= before+n.Calm })
-}
-
-func (n *Nemesis) victims(ctx context.Context, fault Fault) ([]string, error) {
-	if fault == KillAll {
-		var all []string
-		for _, node := range n.Fleet.Nodes() {
-			all = append(all, node.Name)
+	if s.fault.lasts != nil {
+		if err := s.fault.lasts(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s.fault.Name, err)
 		}
-		return all, nil
+	} else if err := pause(ctx, s.between(minHold, maxHold)); err != nil {
+		return err
 	}
-	leader, err := n.Leader(ctx)
-	if err != nil {
-		return nil, err
+	if !s.fault.Survivable {
+		return nil
 	}
-	if fault == KillLeader {
-		return []string{leader}, nil
+	if len(s.deposed) == 0 {
+		return n.awaitWrites(ctx, s.fault.Name, before)
 	}
-	var followers []string
-	for _, node := range n.Fleet.Nodes() {
-		if node.Name != leader {
-			followers = append(followers, node.Name)
-		}
-	}
-	if len(followers) == 0 {
-		return nil, errors.New("there is no follower")
-	}
-	return []string{followers[n.Rand.IntN(len(followers))]}, nil
-}
-
-// Leader asks the nodes until one names a leader.
-func (n *Nemesis) Leader(ctx context.Context) (leader string, err error) {
-	err = nodes.Await(ctx, func() bool {
-		for _, node := range n.Fleet.Nodes() {
-			members, err := n.Clients[node.Name].Members(ctx)
-			if err != nil {
-				continue // that node is down or has no leader: another may know
-			}
-			for _, member := range members {
-				if member.Role == "leader" && member.Alive {
-					leader = member.Name
-					return true
-				}
-			}
-		}
-		return false
+	what := fmt.Sprintf("another leader than %v", s.deposed)
+	err := s.await(ctx, what, func(ctx context.Context) error {
+		_, err := n.leaderOnce(ctx, s.deposed...)
+		return err
 	})
-	return leader, err
+	if err != nil {
+		return err
+	}
+	return n.awaitWrites(ctx, s.fault.Name, n.Writing())
+}
+
+// AwaitWrites waits until writes go on. The name, of a fault or a phase, is for the error.
+func (n *Nemesis) AwaitWrites(ctx context.Context, name string) error {
+	return n.awaitWrites(ctx, name, n.Writing())
+}
+
+func (n *Nemesis) awaitWrites(ctx context.Context, name string, before int) error {
+	return await(ctx, name, fmt.Sprintf("%d more writes acknowledged", n.Calm), n.patience(), func(context.Context) error {
+		if more := n.Writing() - before; more < n.Calm {
+			return fmt.Errorf("%d were", more)
+		}
+		return nil
+	})
+}
+
+// AwaitWhole waits until every node is ready and writes go on. A node that has ended by itself, although no fault explains it, is
+// NotRecovered at once.
+func (n *Nemesis) AwaitWhole(ctx context.Context, name string) error {
+	revived := map[string]int{}
+	for _, node := range n.Fleet.Nodes() {
+		err := await(ctx, name, "node "+node.Name+" ready", n.patience(), func(ctx context.Context) error {
+			if ended := n.revive(ctx, name, node.Name, revived); ended != nil {
+				return ended
+			}
+			if !n.Cluster.Ready(ctx, node) {
+				return errNotReady
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	n.suspects = nil
+	if err := n.AwaitWrites(ctx, name); err != nil {
+		return err
+	}
+	n.inquire()
+	n.excused = nil
+	return nil
+}
+
+// revive starts a node that has ended by itself, if a fault explains that.
+func (n *Nemesis) revive(ctx context.Context, fault, name string, revived map[string]int) error {
+	running, known := nodes.As[nodes.Running](n.Fleet)
+	if !known {
+		return nil
+	}
+	runs, err := running.Running(ctx, name)
+	if err != nil || runs {
+		return err
+	}
+	if !slices.Contains(n.suspects, name) || revived[name] >= maxRevivals {
+		return hopeless{fmt.Errorf("node %s has ended by itself: its log says why", name)}
+	}
+	revived[name]++
+	n.Log.Info("start a node again that ended by itself", "fault", fault, "node", name)
+	act, cancel := acting(ctx)
+	defer cancel()
+	return n.Fleet.Start(act, name)
 }

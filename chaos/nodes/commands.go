@@ -2,40 +2,158 @@ package nodes
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
+	"slices"
 	"strings"
+	"sync"
 )
 
-// Commands is a Fleet that somebody else runs: given addresses, and a command each that kills and starts a node, in which
-// {name} stands for the node's name.
-type Commands struct {
-	nodes       []Node
-	kill, start string
+// CommandsConfig is how an operator reaches the nodes of a cluster that runs, and what does things to them. In a command {name} stands for
+// the node's name. Commands are split at spaces and run without a shell. Kill and Start must be given; without one of the others, or
+// without both of a pair, the fleet can't do what it is for.
+type CommandsConfig struct {
+	Nodes         []Node
+	Kill, Start   string
+	Stop          string
+	Pause, Resume string
+	Wipe          string
+	// Cut drops what goes from node {from} to node {to}, and Heal ends that. Clients is the name of the place of all clients.
+	Cut, Heal string
 }
 
-// NewCommands returns a fleet of running nodes. The commands are split at spaces and run without a shell.
-func NewCommands(nodes []Node, kill, start string) *Commands {
-	return &Commands{nodes: nodes, kill: kill, start: start}
+// Commands is a Fleet that somebody else runs.
+type Commands struct {
+	c CommandsConfig
+
+	mu  sync.Mutex
+	cut map[Link]bool // guarded by mu
+}
+
+// NewCommands returns a fleet of running nodes.
+func NewCommands(c CommandsConfig) (*Commands, error) {
+	switch {
+	case len(c.Nodes) == 0:
+		return nil, errors.New("there are no nodes")
+	case strings.TrimSpace(c.Kill) == "" || strings.TrimSpace(c.Start) == "":
+		return nil, errors.New("there must be commands that kill and start a node")
+	case (c.Pause == "") != (c.Resume == ""):
+		return nil, errors.New("the commands that pause a node and let it go on belong together")
+	case (c.Cut == "") != (c.Heal == ""):
+		return nil, errors.New("the commands that cut and heal a link belong together")
+	}
+	return &Commands{c: c, cut: map[Link]bool{}}, nil
+}
+
+// Able reports whether there are commands for a capability; see As.
+func (c *Commands) Able(capability any) bool {
+	switch capability.(type) {
+	case *Stopper:
+		return c.c.Stop != ""
+	case *Pauser:
+		return c.c.Pause != ""
+	case *Wiper:
+		return c.c.Wipe != ""
+	case *Network:
+		return c.c.Cut != ""
+	default:
+		return true // or there is no method for it
+	}
 }
 
 // Nodes implements Fleet.
-func (c *Commands) Nodes() []Node { return c.nodes }
+func (c *Commands) Nodes() []Node { return slices.Clone(c.c.Nodes) }
 
 // Kill implements Fleet.
-func (c *Commands) Kill(ctx context.Context, name string) error { return run(ctx, c.kill, name) }
+func (c *Commands) Kill(ctx context.Context, name string) error {
+	return run(ctx, c.c.Kill, "{name}", name)
+}
 
 // Start implements Fleet.
-func (c *Commands) Start(ctx context.Context, name string) error { return run(ctx, c.start, name) }
+func (c *Commands) Start(ctx context.Context, name string) error {
+	return run(ctx, c.c.Start, "{name}", name)
+}
 
-func run(ctx context.Context, command, name string) error {
-	fields := strings.Fields(strings.ReplaceAll(command, "{name}", name))
+// Stop implements Stopper.
+func (c *Commands) Stop(ctx context.Context, name string) error {
+	return run(ctx, c.c.Stop, "{name}", name)
+}
+
+// Pause implements Pauser.
+func (c *Commands) Pause(ctx context.Context, name string) error {
+	return run(ctx, c.c.Pause, "{name}", name)
+}
+
+// Resume implements Pauser.
+func (c *Commands) Resume(ctx context.Context, name string) error {
+	return run(ctx, c.c.Resume, "{name}", name)
+}
+
+// Wipe implements Wiper.
+func (c *Commands) Wipe(ctx context.Context, name string) error {
+	return run(ctx, c.c.Wipe, "{name}", name)
+}
+
+// Precise implements Network: commands cut and heal, no more.
+func (c *Commands) Precise() bool { return false }
+
+// Shape implements Network. It runs a command for each link that changes; one that failed is run again by the next call.
+func (c *Commands) Shape(ctx context.Context, rules map[Link]Rule) error {
+	c.mu.Lock()
+	defer c.mu.Unlock() // one at a time, since commands for the same link must not overtake each other
+	var errs []error
+	for _, link := range sortedLinks(c.cut) {
+		if rules[link].Drop {
+			continue
+		}
+		err := run(ctx, c.c.Heal, "{from}", link.From, "{to}", link.To)
+		if err == nil {
+			delete(c.cut, link)
+		}
+		errs = append(errs, err)
+	}
+	for _, link := range sortedLinks(rules) {
+		if !rules[link].Drop || c.cut[link] {
+			continue
+		}
+		err := run(ctx, c.c.Cut, "{from}", link.From, "{to}", link.To)
+		if err == nil {
+			c.cut[link] = true
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func sortedLinks[V any](links map[Link]V) []Link {
+	return slices.SortedFunc(maps.Keys(links), func(a, b Link) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// run runs a command with words replaced: each placeholder is followed by what it stands for.
+func run(ctx context.Context, command string, words ...string) error {
+	fields := strings.Fields(command)
 	if len(fields) == 0 {
-		return fmt.Errorf("no command to do this to node %s", name)
+		return errors.New("there is no command for this")
 	}
-	out, err := exec.CommandContext(ctx, fields[0], fields[1:]...).CombinedOutput()
+	replace := strings.NewReplacer(words...)
+	for i := range fields { // a name is one word, whatever is in it
+		fields[i] = replace.Replace(fields[i])
+	}
+	_, err := output(ctx, fields[0], fields[1:]...)
+	return err
+}
+
+// output runs a command and returns what it wrote to standard output. The error has what it wrote to standard error.
+func output(ctx context.Context, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", strings.Join(fields, " "), err, strings.TrimSpace(string(out)))
+		said := strings.TrimSpace(stderr.String() + " " + string(out))
+		return "", fmt.Errorf("%s: %w: %s", strings.Join(append([]string{name}, args...), " "), err, said)
 	}
-	return nil
+	return string(out), nil
 }

@@ -6,120 +6,136 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net"
+	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"quorate/chaos/client"
+	"quorate/chaos/network"
+	"quorate/chaos/osthread"
 )
 
-// Processes is a Fleet of local processes on loopback ports.
+// ProcessesConfig says what a fleet of local processes is made of.
+type ProcessesConfig struct {
+	Binary string // the server
+	Dir    string // data, logs and the cluster's key go below it
+	Count  int    // of voters to begin with: n1, n2, …
+	Flags  []string
+	Env    []string // NAME=value, added to this process's own
+	// Network gives each node a host of its own on a virtual network (package network) instead of ports on loopback.
+	Network bool
+	// Disks puts a disk that can go wrong (package disk) below each node's data.
+	Disks bool
+	// TestBuild says that the binary was built by package failpoint, with a clock that can be moved.
+	TestBuild bool
+	// Seed decides what is random on the network.
+	Seed uint64
+	Log  *slog.Logger // nil: none
+}
+
+// Processes is a Fleet of processes on this machine. It can do all that this package knows, as far as it was configured to; see As.
 type Processes struct {
-	binary  string
-	dir     string
+	c       ProcessesConfig
 	keyFile string
-	nodes   []Node
-	args    map[string][]string
+	network *network.Network // nil: the nodes are on loopback
+	// thread starts those on loopback: they are killed when the thread that started them ends.
+	thread *osthread.Thread
 
-	mu      sync.Mutex // guards running
-	running map[string]*process
+	mu      sync.Mutex
+	nodes   []*process // guarded by mu
+	named   int        // how many were ever named; guarded by mu
+	endings []Ending   // guarded by mu
 }
 
-type process struct {
-	cmd    *exec.Cmd
-	log    *os.File
-	exited chan struct{} // closed when the process is gone
-}
-
-// NewProcesses prepares count nodes of the binary with their data below dir. extra flags go to every `serve`. Nothing is
-// started.
-func NewProcesses(binary, dir string, count int, extra ...string) (*Processes, error) {
-	key := make([]byte, 32)
-	if _, err := rand.Read(key); err != nil {
-		return nil, err
+// NewProcesses prepares the nodes, and the network and disks that they are to have. None is started. Close is the caller's to call.
+func NewProcesses(c ProcessesConfig) (*Processes, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
 	}
-	p := &Processes{
-		binary: binary, dir: dir, keyFile: filepath.Join(dir, "cluster.key"),
-		args: map[string][]string{}, running: map[string]*process{},
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile(p.keyFile, []byte(base64.StdEncoding.EncodeToString(key)+"\n"), 0o600); err != nil {
-		return nil, err
-	}
-	ports, err := freePorts(3 * count)
+	dir, err := filepath.Abs(c.Dir)
 	if err != nil {
 		return nil, err
 	}
-	var gossip []string
-	for i := range count {
-		gossip = append(gossip, loopback(ports[3*i+2]))
+	c.Dir = dir
+	p := &Processes{c: c, keyFile: filepath.Join(dir, "cluster.key")}
+	if err := p.writeKey(); err != nil {
+		return nil, err
 	}
-	for i := range count {
-		name := "n" + strconv.Itoa(i+1)
-		api := loopback(ports[3*i])
-		p.nodes = append(p.nodes, Node{Name: name, API: "https://" + api})
-		p.args[name] = append([]string{
-			"serve", "--name", name,
-			"--data-dir", filepath.Join(dir, name),
-			"--api-addr", api,
-			"--peer-addr", loopback(ports[3*i+1]),
-			"--gossip-addr", gossip[i],
-			"--bootstrap-expect", strconv.Itoa(count),
-			"--cluster-key-file", p.keyFile,
-		}, extra...)
-		if count > 1 { // a node that is told to join waits for others
-			p.args[name] = append(p.args[name], "--join", strings.Join(gossip, ","))
-		}
+	if c.Network {
+		p.network, err = network.New(c.Seed, c.Log)
+	} else {
+		p.thread = osthread.New()
+	}
+	if err == nil {
+		err = p.prepare(c.Count)
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.release())
 	}
 	return p, nil
 }
 
-func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
-
-// freePorts returns ports that were free for both TCP and UDP a moment ago.
-func freePorts(count int) ([]int, error) {
-	var ports []int
-	for len(ports) < count {
-		tcp, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer tcp.Close()
-		port := tcp.Addr().(*net.TCPAddr).Port
-		udp, err := net.ListenPacket("udp", loopback(port))
-		if err != nil {
-			continue // taken for UDP by somebody else: try another
-		}
-		defer udp.Close()
-		ports = append(ports, port)
+func (p *Processes) writeKey() error {
+	key := make([]byte, 32)
+	rand.Read(key)
+	if err := os.MkdirAll(p.c.Dir, 0o700); err != nil {
+		return err
 	}
-	return ports, nil
+	return os.WriteFile(p.keyFile, []byte(base64.StdEncoding.EncodeToString(key)+"\n"), 0o600)
+}
+
+// prepare adds the founders.
+func (p *Processes) prepare(count int) error {
+	for range count {
+		one, err := p.newProcess(true)
+		if err != nil {
+			return err
+		}
+		one.founder = true
+		p.nodes = append(p.nodes, one)
+	}
+	return nil
+}
+
+// Able says which capabilities were configured; see As.
+func (p *Processes) Able(capability any) bool {
+	switch capability.(type) {
+	case *Network:
+		return p.c.Network
+	case *Disks:
+		return p.c.Disks
+	case *Clocks, *Failpoints:
+		return p.c.TestBuild
+	default:
+		return true // or there is no method for it
+	}
 }
 
 // Nodes implements Fleet.
-func (p *Processes) Nodes() []Node { return p.nodes }
-
-// credentials reads what the first node wrote into its data directory.
-func (p *Processes) credentials() (client.Credentials, error) {
-	data := filepath.Join(p.dir, p.nodes[0].Name)
-	ca, err := os.ReadFile(filepath.Join(data, "ca.crt"))
-	if err != nil {
-		return client.Credentials{}, err
+func (p *Processes) Nodes() (all []Node) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.nodes {
+		all = append(all, one.node)
 	}
-	token, err := os.ReadFile(filepath.Join(data, "admin.token"))
-	return client.Credentials{CA: ca, Token: strings.TrimSpace(string(token))}, err
+	return all
+}
+
+// find returns a node of the fleet. The caller holds mu.
+func (p *Processes) find(name string) (*process, error) {
+	if i := slices.IndexFunc(p.nodes, func(one *process) bool { return one.node.Name == name }); i >= 0 {
+		return p.nodes[i], nil
+	}
+	return nil, fmt.Errorf("there is no node %s", name)
 }
 
 // StartAll starts every node and waits until they are one ready cluster.
 func (p *Processes) StartAll(ctx context.Context) (client.Credentials, error) {
-	for _, node := range p.nodes {
+	all := p.Nodes()
+	for _, node := range all {
 		if err := p.Start(ctx, node.Name); err != nil {
 			return client.Credentials{}, err
 		}
@@ -130,7 +146,7 @@ func (p *Processes) StartAll(ctx context.Context) (client.Credentials, error) {
 	}
 	clients := map[string]*client.Client{}
 	var names []string
-	for _, node := range p.nodes {
+	for _, node := range all {
 		one, err := client.New(node.API, credentials)
 		if err != nil {
 			return credentials, err
@@ -142,105 +158,67 @@ func (p *Processes) StartAll(ctx context.Context) (client.Credentials, error) {
 	return credentials, AwaitReady(ctx, clients, names...)
 }
 
+// credentials reads what a node wrote into its data directory.
+func (p *Processes) credentials(name string) (client.Credentials, error) {
+	ca, err := os.ReadFile(filepath.Join(p.DataDir(name), "ca.crt"))
+	if err != nil {
+		return client.Credentials{}, err
+	}
+	token, err := os.ReadFile(filepath.Join(p.DataDir(name), "admin.token"))
+	return client.Credentials{CA: ca, Token: strings.TrimSpace(string(token))}, err
+}
+
+// awaitCredentials waits until the first node has written its own.
 func (p *Processes) awaitCredentials(ctx context.Context) (c client.Credentials, err error) {
-	first := p.nodes[0].Name
+	first := p.Nodes()[0].Name
+	gone := func() bool { runs, err := p.Running(ctx, first); return !runs || err != nil }
 	waited := Await(ctx, func() bool {
-		c, err = p.credentials()
-		return err == nil && c.Token != "" || p.gone(first)
+		c, err = p.credentials(first)
+		return err == nil && c.Token != "" || gone()
 	})
-	if p.gone(first) {
+	if gone() {
 		return c, fmt.Errorf("node %s ended: see %s", first, p.LogFile(first))
 	}
 	return c, errors.Join(waited, err)
 }
 
-// LogFile is where a node's output goes.
-func (p *Processes) LogFile(name string) string { return filepath.Join(p.dir, name+".log") }
-
-func (p *Processes) gone(name string) bool {
-	p.mu.Lock()
-	running := p.running[name]
-	p.mu.Unlock()
-	if running == nil {
-		return true
+// Shape implements network rules; see the interface Network.
+func (p *Processes) Shape(_ context.Context, rules map[Link]Rule) error {
+	if p.network == nil {
+		return errors.New("the nodes are on loopback, and have no network to shape")
 	}
-	select {
-	case <-running.exited:
-		return true
-	default:
-		return false
-	}
+	return p.network.Shape(rules)
 }
 
-// Start implements Fleet. The node's output is appended to DIR/NAME.log.
-func (p *Processes) Start(_ context.Context, name string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.running[name] != nil {
-		return fmt.Errorf("node %s runs already", name)
-	}
-	log, err := os.OpenFile(p.LogFile(name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command(p.binary, p.args[name]...)
-	cmd.Stdout, cmd.Stderr = log, log
-	// A run that is itself killed leaves no nodes behind.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		log.Close()
-		return fmt.Errorf("start node %s: %w", name, err)
-	}
-	running := &process{cmd: cmd, log: log, exited: make(chan struct{})}
-	p.running[name] = running
-	go func() { // owned by Kill, which waits for exited
-		_ = cmd.Wait() // how it ended is in its log; that it ended is what counts
-		log.Close()
-		close(running.exited)
-	}()
-	return nil
-}
+// Precise implements Network: all rules work.
+func (p *Processes) Precise() bool { return true }
 
-// Kill implements Fleet with SIGKILL.
-func (p *Processes) Kill(ctx context.Context, name string) error {
-	return p.end(ctx, name, syscall.SIGKILL)
-}
-
-// Stop ends a node in order, with SIGTERM, and returns when it is gone.
-func (p *Processes) Stop(ctx context.Context, name string) error {
-	return p.end(ctx, name, syscall.SIGTERM)
-}
-
-func (p *Processes) end(ctx context.Context, name string, signal syscall.Signal) error {
-	p.mu.Lock()
-	running := p.running[name]
-	p.mu.Unlock()
-	if running == nil {
-		return fmt.Errorf("node %s does not run", name)
-	}
-	if err := running.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	select {
-	case <-running.exited:
-	case <-ctx.Done():
-		return fmt.Errorf("node %s has not ended: %w", name, ctx.Err())
-	}
-	p.mu.Lock()
-	delete(p.running, name)
-	p.mu.Unlock()
-	return nil
-}
-
-// Close kills what still runs.
+// Close kills what still runs, and takes the network and the disks away. What the nodes have written stays, but for what is seen
+// through the disks. It is called once, and nothing after it.
 func (p *Processes) Close(ctx context.Context) error {
 	var errs []error
-	for _, node := range p.nodes {
-		p.mu.Lock()
-		runs := p.running[node.Name] != nil
-		p.mu.Unlock()
-		if runs {
-			errs = append(errs, p.Kill(ctx, node.Name))
+	for _, node := range p.Nodes() {
+		errs = append(errs, p.Kill(ctx, node.Name))
+	}
+	errs = append(errs, p.release())
+	for _, node := range p.Nodes() {
+		<-p.Exited(node.Name) // release has killed what ctx left no time for
+	}
+	return errors.Join(errs...)
+}
+
+// release gives back what NewProcesses took.
+func (p *Processes) release() error {
+	var errs []error
+	if p.network != nil {
+		errs = append(errs, p.network.Close())
+	}
+	if p.thread != nil {
+		p.thread.Close()
+	}
+	for _, one := range p.nodes {
+		if one.disk != nil {
+			errs = append(errs, one.disk.Close())
 		}
 	}
 	return errors.Join(errs...)

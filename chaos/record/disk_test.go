@@ -31,7 +31,7 @@ func (h *hanging) StoreLog(entry *raft.Log) error { return h.StoreLogs([]*raft.L
 // the others go on without it.
 func TestHungDisk(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
-		const timeout = 150 * time.Millisecond
+		const timeout = 500 * time.Millisecond
 		var nodes []*raft.Raft
 		var logs []*hanging
 		var transports []peerTransport
@@ -75,7 +75,11 @@ func TestHungDisk(t *testing.T) {
 		if ours, ok := transports[sick].(*transport.Raft); ok {
 			ours.Mute(true)
 		}
-		replaced := within(20*timeout, func() bool {
+		wait := patience
+		if n.stock { // nobody is to be elected
+			wait = 6 * timeout
+		}
+		replaced := within(wait, func() bool {
 			for i, r := range nodes {
 				if i != sick && r.State() == raft.Leader {
 					return true

@@ -39,7 +39,11 @@ func TestPipelineDeadlock(t *testing.T) {
 				}
 			}
 		}()
-		back := within(3*time.Second, func() bool {
+		wait := patience
+		if n.stock { // they are not to return
+			wait = 3 * time.Second
+		}
+		back := within(wait, func() bool {
 			select {
 			case <-returned:
 				return true

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait for something that must happen.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // rpcTimeout is the library's default.
 const rpcTimeout = 10 * time.Second

@@ -150,7 +150,7 @@ func TestReadByOldAnswer(t *testing.T) {
 		a := raft.Server{ID: "a", Address: trans.LocalAddr()}
 		log := raft.NewInmemStore()
 		cfg := config("a")
-		cfg.HeartbeatTimeout, cfg.LeaderLeaseTimeout = 2*time.Second, 2*time.Second
+		cfg.HeartbeatTimeout, cfg.LeaderLeaseTimeout = 5*time.Second, 5*time.Second
 		r, err := raft.NewRaft(cfg, &counter{}, log, log, raft.NewInmemSnapshotStore(), trans)
 		if err != nil {
 			t.Fatal(err)

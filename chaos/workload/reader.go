@@ -3,51 +3,116 @@ package workload
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"time"
+	"net/url"
 
 	"quorate/chaos/client"
+	"quorate/chaos/history"
 )
 
-// Reader reads keys of all writers by quorum from any node, and now and then the whole list.
-type Reader struct {
-	Namespace     string
-	Targets       []Target
-	History       *History
-	Writers, Keys int
-	Rand          *rand.Rand
+// lister lists all keys by quorum.
+type lister struct{ worker }
+
+func (l *lister) step(ctx context.Context) bool {
+	_, listed := l.list(ctx)
+	return listed
 }
 
-// listEvery is how many single reads go between two lists.
-const listEvery = 50
-
-// Run reads until ctx is done.
-func (r *Reader) Run(ctx context.Context) {
-	for n := 1; ctx.Err() == nil; n++ {
-		target := r.Targets[r.Rand.IntN(len(r.Targets))]
-		if n%listEvery == 0 {
-			r.list(ctx, target)
-			continue
-		}
-		name := fmt.Sprintf("w%d-%d", r.Rand.IntN(r.Writers), r.Rand.IntN(r.Keys))
-		if _, outcome := readKey(ctx, target, r.Namespace, name, r.History); outcome != client.OK {
-			pause(ctx, retryPause)
-		}
+// list lists all keys by quorum, from any node, records it, and returns the version.
+func (w *worker) list(ctx context.Context) (version uint64, listed bool) {
+	op, c, found := w.ask(history.List, "")
+	if !found {
+		return 0, false
 	}
-}
-
-func (r *Reader) list(ctx context.Context, target Target) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	ctx, cancel := asking(ctx)
 	defer cancel()
-	op := Op{Kind: List, Node: target.Name, Invoked: time.Now()}
-	_, version, outcome, err := target.Client.List(ctx, r.Namespace, "")
-	op.Answered, op.Version = time.Now(), version
-	switch outcome {
-	case client.OK:
-		r.History.add(op)
-	case client.Unavailable:
-		r.History.addUnavailable()
-	case client.Conflict, client.Refused, client.NotFound:
-		r.History.addRefused(fmt.Sprintf("list: %v", err))
+	page, outcome, err := c.Page(ctx, w.Namespace, "")
+	op.Items, op.Version = itemsOf(page.Objects), page.Version
+	return page.Version, w.read(op, outcome, err)
+}
+
+// pager lists all keys in pages, each asked of any node.
+type pager struct{ worker }
+
+// minPage and maxPage are between what the pages of one list hold.
+const minPage, maxPage = 5, 60
+
+func (p *pager) step(ctx context.Context) bool {
+	op, c, found := p.ask(history.PagedList, "")
+	if !found {
+		return false
 	}
+	limit := minPage + p.rand.IntN(maxPage-minPage)
+	query := fmt.Sprintf("limit=%d", limit)
+	node := op.Node
+	for {
+		page, outcome, err := p.page(ctx, c, query)
+		switch {
+		case outcome == client.Expired:
+			p.Log.Warn("paged list expired", "client", p.number, "version", op.Version, "node", node, "answer", err)
+			p.Recorder.Expired()
+			return true
+		case outcome != client.OK:
+			return p.read(op, outcome, err)
+		case op.Version != 0 && page.Version != op.Version:
+			p.Recorder.Refused(fmt.Sprintf("a page of version %d after one of version %d", page.Version, op.Version))
+			return true
+		case len(page.Objects) > limit:
+			p.Recorder.Refused(fmt.Sprintf("a page of %d objects, where %d were asked for", len(page.Objects), limit))
+			return true
+		}
+		op.Version = page.Version
+		op.Items = append(op.Items, itemsOf(page.Objects)...)
+		if page.Next == "" {
+			return p.read(op, client.OK, nil)
+		}
+		query = fmt.Sprintf("limit=%d&continue=%s", limit, url.QueryEscape(page.Next))
+		target, found := p.Targets.pick(p.rand)
+		if !found || p.limiter.Wait(ctx) != nil {
+			return false // the run is over: half a list says nothing
+		}
+		node, c = target.Name, target.Client.Lane(p.number)
+	}
+}
+
+func (p *pager) page(ctx context.Context, c *client.Client, query string) (client.Page, client.Outcome, error) {
+	ctx, cancel := asking(ctx)
+	defer cancel()
+	return c.Page(ctx, p.Namespace, query)
+}
+
+// cachedReader reads from the nodes' own states, of each node as a client of its own.
+type cachedReader struct {
+	worker
+	numbers map[*client.Client]int
+}
+
+const (
+	// cachedSlots is how many of the keys a cached reader reads: few, so that it reads each often.
+	cachedSlots = 3
+	// cachedListEvery is how many cached reads go for one cached list.
+	cachedListEvery = 20
+)
+
+func (r *cachedReader) step(ctx context.Context) bool {
+	target, found := r.Targets.pick(r.rand)
+	if !found {
+		return false
+	}
+	if r.numbers[target.Client] == 0 {
+		r.numbers[target.Client] = r.Load.number()
+	}
+	op := history.Op{Client: r.numbers[target.Client], Node: target.Name, Invoked: r.Recorder.Now()}
+	ctx, cancel := asking(ctx)
+	defer cancel()
+	c := target.Client.Lane(op.Client)
+	if r.rand.IntN(cachedListEvery) == 0 {
+		op.Kind = history.CachedList
+		page, outcome, err := c.Page(ctx, r.Namespace, "resourceVersion=0")
+		op.Items, op.Version, op.Connection = itemsOf(page.Objects), page.Version, page.Connection
+		return r.read(op, outcome, err)
+	}
+	op.Kind, op.Key = history.CachedGet, r.slots[(r.worker.number+r.rand.IntN(cachedSlots))%len(r.slots)].look()
+	o, connection, outcome, err := c.CachedGet(ctx, r.Namespace, op.Key)
+	op.Got, op.Connection = itemOf(o), connection
+	return r.read(op, outcome, err)
 }

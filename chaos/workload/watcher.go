@@ -3,89 +3,132 @@ package workload
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
+	"fmt"
 	"sync"
+	"time"
 
 	"quorate/chaos/client"
+	"quorate/chaos/history"
 )
 
-// Seen is one event as a watcher got it.
-type Seen struct {
-	Type    string
-	Key     string
-	Version uint64
-	Value   string
+// habit is how a watcher goes about it.
+type habit int
+
+const (
+	steady    habit = iota // from the beginning, each stream for as long as it lasts
+	restless               // from the beginning, and soon at another node
+	latecomer              // from a list some time after the beginning
+	habits    = iota
+)
+
+const (
+	// shortStay and longStay are between what a restless watcher stays at a node.
+	shortStay, longStay = 100 * time.Millisecond, 4 * time.Second
+	// latest is when the last latecomers come.
+	latest = 5 * time.Second
+)
+
+// watcher follows all changes from one version on. When a stream ends, for whatever reason, it goes on after the last event or
+// bookmark, at any node.
+type watcher struct {
+	worker
+	habit habit
+
+	mu    sync.Mutex
+	ended []history.Watch // guarded by mu: those whose position had expired
+	now   history.Watch   // guarded by mu
 }
 
-// Watcher follows all ConfigMaps of a namespace from one version on. When a stream ends, for whatever reason, it goes on
-// after the last event it saw, on any node.
-type Watcher struct {
-	Namespace string
-	Targets   []Target
-	After     uint64
-	Rand      *rand.Rand
-
-	mu       sync.Mutex // guards the fields below
-	seen     []Seen
-	streams  int
-	expired  int
-	position uint64
-}
-
-// Run watches until ctx is done.
-func (w *Watcher) Run(ctx context.Context) {
-	w.position = w.After
-	for ctx.Err() == nil {
-		target := w.Targets[w.Rand.IntN(len(w.Targets))]
-		err := target.Client.Watch(ctx, w.Namespace, w.last(), w.opened, w.take)
-		if errors.Is(err, client.ErrExpired) {
-			w.mu.Lock()
-			w.expired++
-			w.mu.Unlock()
+// run watches until ctx is done.
+func (w *watcher) run(ctx context.Context) {
+	after, begun := w.start, true
+	if w.habit == latecomer {
+		wait(ctx, w.between(0, latest))
+		after, begun = w.arrive(ctx)
+	}
+	for begun {
+		w.mu.Lock()
+		w.now = history.Watch{Client: w.number, After: after, Reached: after}
+		w.mu.Unlock()
+		if !w.follow(ctx) {
+			return
 		}
-		pause(ctx, retryPause)
+		w.Log.Warn("watch position expired", "client", w.number, "position", w.position())
+		w.mu.Lock()
+		w.ended, w.now = append(w.ended, w.now), history.Watch{}
+		w.mu.Unlock()
+		after, begun = w.arrive(ctx)
 	}
 }
 
-func (w *Watcher) opened() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.streams++
+// arrive lists until it is told a version to watch from, or ctx is done.
+func (w *watcher) arrive(ctx context.Context) (version uint64, listed bool) {
+	for ctx.Err() == nil {
+		if version, listed = w.list(ctx); listed {
+			return version, true
+		}
+		w.rest(ctx)
+	}
+	return 0, false
 }
 
-func (w *Watcher) last() uint64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.position
+// follow takes one stream after the other until ctx is done, or the position has expired.
+func (w *watcher) follow(ctx context.Context) (expired bool) {
+	for ctx.Err() == nil {
+		target, found := w.Targets.pick(w.rand)
+		if found {
+			err := w.stream(ctx, target)
+			if errors.Is(err, client.ErrExpired) {
+				w.mu.Lock()
+				w.now.Expired++
+				w.mu.Unlock()
+				return true
+			}
+			if errors.Is(err, client.ErrRefused) {
+				w.Recorder.Refused(fmt.Sprintf("watch after %d on %s: %v", w.position(), target.Name, err))
+			}
+		}
+		w.rest(ctx)
+	}
+	return false
 }
 
-func (w *Watcher) take(e client.Event) {
+func (w *watcher) stream(ctx context.Context, target Target) error {
+	if w.habit == restless {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.between(shortStay, longStay))
+		defer cancel()
+	}
+	opened := func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.now.Streams++
+	}
+	return target.Client.Lane(w.number).Watch(ctx, w.Namespace, w.position(), opened, func(e client.Event) { w.take(target.Name, e) })
+}
+
+func (w *watcher) take(node string, e client.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	// The position is whatever came last, even if it goes back: then the checker sees what a client would suffer.
-	w.position = e.Version
+	w.now.Reached = e.Version
 	if e.Type != "BOOKMARK" {
-		w.seen = append(w.seen, Seen{Type: e.Type, Key: e.Object.Name, Version: e.Version, Value: e.Object.Data["value"]})
+		event := history.Event{Type: intern(e.Type), Item: itemOf(e.Object), Node: node, Arrived: w.Recorder.Now()}
+		w.now.Events = append(w.now.Events, event)
 	}
 }
 
-// Position is the version of the last event or bookmark.
-func (w *Watcher) Position() uint64 { return w.last() }
-
-// Await waits until the watcher has seen a version, or a later one.
-func (w *Watcher) Await(ctx context.Context, version uint64) error {
-	for w.last() < version {
-		pause(ctx, retryPause)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// Result returns all events in the order they came, how many streams it took, and how often a position had expired.
-func (w *Watcher) Result() (seen []Seen, streams, expired int) {
+// position is the version of the last event or bookmark; 0 before the watcher has come.
+func (w *watcher) position() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.seen, w.streams, w.expired
+	return w.now.Reached
+}
+
+// watches returns what the watcher was told. It must have ended.
+func (w *watcher) watches() []history.Watch {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now.Client = w.number // also of one that never came, which is for the checker to judge
+	return append(w.ended, w.now)
 }

@@ -1,50 +1,90 @@
 // Command quorate-chaos hurts a Quorate cluster while clients use it, and says whether every promise held.
 //
-// It starts its own nodes as local processes, or is given running ones with the commands that kill and start them.
+// It starts its own nodes as local processes, or is given running ones: containers of the compose file, or addresses with the commands
+// that do things to them.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
+	"text/tabwriter"
 
 	"quorate/chaos"
+	"quorate/chaos/nemesis"
+)
+
+// The exit codes, besides 0: every promise held.
+const (
+	exitBroken = 1 // or not all could be judged
+	exitFailed = 2 // the run could not be made, or not to its end, and nothing wrong was found until then
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	held, err := run(ctx, os.Args[1:])
-	if err != nil {
+	outcome, err := run(ctx, stop, os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "quorate-chaos:", err)
 	}
-	if err != nil || !held {
-		os.Exit(1)
+	switch {
+	case outcome == chaos.Broken, err == nil && outcome == chaos.Undecided:
+		os.Exit(exitBroken)
+	case err != nil, outcome != chaos.Held:
+		os.Exit(exitFailed)
 	}
 }
 
-// run reports whether every promise held.
-func run(ctx context.Context, args []string) (held bool, err error) {
-	options, err := parse(args)
+// run returns what the run has shown; it is NotStruck where there was none. Once it is broken off, uncaught lets a second signal end it.
+func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Outcome, err error) {
+	options, err := parse(args, os.Stdout)
 	if err != nil {
-		return false, err
+		return chaos.NotStruck, err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if options.list {
+		return chaos.Held, listFaults()
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: options.level()}))
+	defer context.AfterFunc(ctx, func() {
+		uncaught()
+		log.Warn("broken off: all is healed now; a second signal ends that as well")
+	})()
 	fleet, err := options.fleet(ctx, log)
 	if err != nil {
-		return false, err
+		return chaos.NotStruck, err
 	}
-	defer func() { fleet.close(held) }()
-	report, err := chaos.Run(ctx, options.config(fleet, log))
+	defer func() { err = errors.Join(err, fleet.close(outcome == chaos.Held && err == nil)) }()
+	config, err := options.config(fleet, log)
 	if err != nil {
-		return false, err
+		return chaos.NotStruck, err
 	}
-	if options.json {
-		return report.OK(), json.NewEncoder(os.Stdout).Encode(report)
+	log.Info("run", "seed", options.seed, "phases", len(config.Phases))
+	report, err := chaos.Run(ctx, config)
+	return report.Outcome(), errors.Join(err, options.tell(report))
+}
+
+// tell prints the report.
+func (o *options) tell(report *chaos.Report) error {
+	if o.json {
+		return json.NewEncoder(os.Stdout).Encode(report)
 	}
-	return report.OK(), report.Write(os.Stdout)
+	return report.Write(os.Stdout)
+}
+
+// listFaults prints all faults with what they do.
+func listFaults() error {
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, f := range nemesis.Faults() {
+		fmt.Fprintf(table, "%s\t%s\n", f.Name, f.About)
+	}
+	return table.Flush() // has the error of all lines
 }

@@ -1,162 +1,208 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"quorate/chaos"
-	"quorate/chaos/client"
 	"quorate/chaos/nemesis"
 	"quorate/chaos/nodes"
+	"quorate/chaos/workload"
 )
-
-// readyTimeout bounds how long the nodes may take to form a cluster.
-const readyTimeout = time.Minute
 
 // options is the command line.
 type options struct {
-	seed                             uint64
-	rounds, calm                     int
-	writers, readers, watchers, keys int
-	faults                           string
-	json                             bool
+	seed     uint64
+	faults   string
+	rounds   int
+	duration time.Duration
+	phase    time.Duration
+	calm     int
+	load     workload.Config
+	drawings string
+	json     bool
+	quiet    bool
+	list     bool
 
-	binary     string
-	dir        string
-	count      int
-	flags      string
-	members    string
-	kubeconfig string
-	kill       string
-	start      string
+	local   local
+	running running
 }
 
-func parse(args []string) (*options, error) {
+const usage = `quorate-chaos hurts a Quorate cluster while clients use it, and says whether every promise held.
+
+  quorate-chaos [FLAGS]                                 three local processes, each fault once
+  quorate-chaos --nodes 5 --duration 1h [FLAGS]         five, all faults mixed
+  quorate-chaos --containers [FLAGS]                    the containers of the compose file
+  quorate-chaos --members NAME=https://HOST:PORT,... --kubeconfig FILE \
+      --kill-command 'ssh {name} ...' --start-command 'ssh {name} ...' [FLAGS]     a cluster of yours
+
+It ends with 0: every promise held; 1: BROKEN, or undecided; 2: the run could not be made to its end.
+
+Flags:
+`
+
+// parse reads the command line. Help goes to out.
+func parse(args []string, out io.Writer) (*options, error) {
 	o := &options{}
 	set := flag.NewFlagSet("quorate-chaos", flag.ContinueOnError)
-	set.Uint64Var(&o.seed, "seed", rand.Uint64(), "decides what is random in the run")
-	set.IntVar(&o.rounds, "rounds", 3, "how often each fault strikes")
-	set.StringVar(&o.faults, "faults", "kill-leader,kill-follower,kill-all", "comma-separated")
-	set.IntVar(&o.calm, "calm", 300, "writes acknowledged between two faults")
-	set.IntVar(&o.writers, "writers", 8, "writing clients")
-	set.IntVar(&o.readers, "readers", 2, "clients reading by quorum")
-	set.IntVar(&o.watchers, "watchers", 6, "watching clients")
-	set.IntVar(&o.keys, "keys", 20, "objects each writer cycles through")
+	set.SetOutput(io.Discard) // errors are told once, by main
+	set.Uint64Var(&o.seed, "seed", 0, "decides what is random in the run (default: a random one)")
+	set.StringVar(&o.faults, "faults", "all", "comma-separated; all: whatever can be done to these nodes (--list says what there is)")
+	set.IntVar(&o.rounds, "rounds", 1, "how often each fault strikes")
+	set.DurationVar(&o.duration, "duration", 0, "mix the faults, overlapping, for so long, instead of one fault after the other")
+	set.DurationVar(&o.phase, "phase", 2*time.Minute, "how long faults are mixed before all is healed and judged")
+	set.IntVar(&o.calm, "calm", 0, "writes that are acknowledged before it's said that writes go on (default: a quarter more than clients)")
+	set.IntVar(&o.load.Clients, "clients", 240, "clients that create, read, replace and delete")
+	set.IntVar(&o.load.Keys, "keys", 0, "objects at a time (default: half as many as clients)")
+	set.IntVar(&o.load.Listers, "listers", 4, "clients that list by quorum")
+	set.IntVar(&o.load.Pagers, "pagers", 4, "clients that list in pages")
+	set.IntVar(&o.load.CachedReaders, "cached-readers", 12, "clients that read the nodes' own states")
+	set.IntVar(&o.load.Watchers, "watchers", 12, "clients that watch")
+	set.Float64Var(&o.load.Rate, "rate", 800, "requests a second of all clients together; 0: as many as the cluster takes")
+	set.StringVar(&o.drawings, "drawings", "", "a folder for drawings of histories that are not linearizable (made if need be)")
 	set.BoolVar(&o.json, "json", false, "print the report as JSON")
-	set.StringVar(&o.binary, "binary", "bin/quorate", "local processes: the server")
-	set.StringVar(&o.dir, "dir", "", "local processes: where data and logs go (default: a temporary folder, kept when the run fails)")
-	set.IntVar(&o.count, "nodes", 3, "local processes: how many")
-	set.StringVar(&o.flags, "serve-flags", "", "local processes: further flags of serve, separated by spaces")
-	set.StringVar(&o.members, "members", "", "running nodes instead: name=https://host:port,...")
-	set.StringVar(&o.kubeconfig, "kubeconfig", "", "running nodes: an administrator's kubeconfig")
-	set.StringVar(&o.kill, "kill-command", "", "running nodes: kills node {name} at once")
-	set.StringVar(&o.start, "start-command", "", "running nodes: starts node {name} again")
-	if err := set.Parse(args); err != nil {
+	set.BoolVar(&o.quiet, "quiet", false, "log warnings only")
+	set.BoolVar(&o.list, "list", false, "list the faults and end")
+	o.local.flags(set)
+	o.running.flags(set)
+	err := set.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(out, usage)
+		set.SetOutput(out)
+		set.PrintDefaults()
 		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w (--help lists the flags)", err)
+	case set.NArg() > 0:
+		return nil, fmt.Errorf("%q is no flag", set.Arg(0))
 	}
-	return o, o.validate()
+	given := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if !given["seed"] {
+		o.seed = rand.Uint64()
+	}
+	if !given["calm"] {
+		o.calm = o.load.Clients + o.load.Clients/4 + 1
+	}
+	return o, errors.Join(o.validate(), o.useless(given))
 }
 
 func (o *options) validate() error {
-	known := nemesis.Faults()
-	for _, f := range o.faultList() {
-		if !slices.Contains(known, f) {
-			return fmt.Errorf("--faults: %q is none of %v", f, known)
+	l := o.load
+	switch {
+	case o.rounds < 1 || l.Clients < 1 || o.local.count < 1:
+		return errors.New("--rounds, --clients and --nodes must be at least 1")
+	case l.Watchers < 1:
+		return errors.New("--watchers must be at least 1: what they are told is what the others are judged by")
+	case l.Keys < 0 || l.Listers < 0 || l.Pagers < 0 || l.CachedReaders < 0 || l.Rate < 0:
+		return errors.New("--keys, --listers, --pagers, --cached-readers and --rate must not be negative")
+	case o.calm <= l.Clients:
+		return fmt.Errorf("--calm must be more than the %d clients, each of which may have an answer under way", l.Clients)
+	case o.duration < 0 || o.phase <= 0:
+		return errors.New("--duration and --phase must be positive")
+	}
+	if o.faults != "all" {
+		if _, err := nemesis.Named(o.faultNames()...); err != nil {
+			return fmt.Errorf("--faults: %w: --list says what there is", err)
 		}
 	}
-	if o.rounds < 1 || o.calm < 1 || o.writers < 1 || o.keys < 1 || o.count < 1 {
-		return errors.New("--rounds, --calm, --writers, --keys and --nodes must be at least 1")
+	if o.drawings != "" {
+		if err := os.MkdirAll(o.drawings, 0o755); err != nil {
+			return fmt.Errorf("--drawings: %w", err)
+		}
 	}
-	if o.members != "" && (o.kubeconfig == "" || o.kill == "" || o.start == "") {
-		return errors.New("--members needs --kubeconfig, --kill-command and --start-command")
-	}
-	return nil
+	return o.running.validate()
 }
 
-func (o *options) faultList() (faults []nemesis.Fault) {
+// useless is an error for flags that would have no effect: who gives them expects another run.
+func (o *options) useless(given map[string]bool) error {
+	var errs []error
+	unless := func(fits bool, needs string, names ...string) {
+		for _, name := range names {
+			if given[name] && !fits {
+				errs = append(errs, fmt.Errorf("--%s is only for %s", name, needs))
+			}
+		}
+	}
+	runs := o.running.containers || o.running.members != ""
+	unless(!runs, "local processes, without --containers and --members", "binary", "dir", "nodes", "serve-flags", "failpoints", "plain")
+	unless(o.running.members != "", "nodes given by --members", "kubeconfig", "kill-command", "start-command", "stop-command", "pause-command",
+		"resume-command", "wipe-command", "cut-command", "heal-command")
+	unless(o.duration > 0, "faults that are mixed, by --duration", "phase")
+	unless(o.duration == 0, "faults that strike alone, without --duration", "rounds")
+	return errors.Join(errs...)
+}
+
+func (o *options) faultNames() (names []string) {
 	for name := range strings.SplitSeq(o.faults, ",") {
-		faults = append(faults, nemesis.Fault(strings.TrimSpace(name)))
+		names = append(names, strings.TrimSpace(name))
 	}
-	return faults
+	return names
 }
 
-// fleet is a ready cluster and how to be rid of it.
-type fleet struct {
-	nodes.Fleet
-	credentials client.Credentials
-	close       func(held bool)
+func (o *options) level() slog.Level {
+	if o.quiet {
+		return slog.LevelWarn
+	}
+	return slog.LevelInfo
 }
 
-func (o *options) config(f *fleet, log *slog.Logger) chaos.Config {
-	return chaos.Config{
-		Fleet: f.Fleet, Credentials: f.credentials, Seed: o.seed, Rounds: o.rounds, Faults: o.faultList(), Calm: o.calm,
-		Writers: o.writers, Readers: o.readers, Watchers: o.watchers, Keys: o.keys, Log: log,
+// config plans the run for a cluster.
+func (o *options) config(f *fleet, log *slog.Logger) (chaos.Config, error) {
+	faults, err := o.chosen(f.Fleet, log)
+	if err != nil {
+		return chaos.Config{}, err
 	}
+	c := chaos.Config{
+		Fleet: f.Fleet, Credentials: f.credentials, Seed: o.seed, Load: o.load, Calm: o.calm, VisualizationDir: o.drawings, Log: log,
+		Judged: func(p *chaos.PhaseReport) {
+			log.Info("judged", "phase", p.Phase, "outcome", p.Outcome(), "seconds", int(p.Seconds), "strikes", len(p.Strikes))
+			if p.NotRecovered != "" {
+				log.Warn("not recovered", "phase", p.Phase, "what", p.NotRecovered)
+			}
+			for f := range p.Broken() {
+				log.Warn("broken", "phase", p.Phase, "promise", f.Promise, "times", f.Count, "first", f.Samples[0])
+			}
+		},
+	}
+	if o.duration == 0 {
+		c.Phases = chaos.Alone(faults, o.rounds, o.seed)
+		return c, nil
+	}
+	// Phases take longer than their faults strike: enough are planned, and the time ends the run.
+	c.Phases = chaos.Mixed(faults, o.duration, o.phase, o.seed)
+	c.Until = time.Now().Add(o.duration)
+	return c, nil
 }
 
-// fleet returns the cluster to hurt, ready.
-func (o *options) fleet(ctx context.Context, log *slog.Logger) (*fleet, error) {
-	if o.members != "" {
-		return o.running()
-	}
-	dir := o.dir
-	if dir == "" {
-		made, err := os.MkdirTemp("", "quorate-chaos-")
-		if err != nil {
-			return nil, err
+// chosen are the faults that were asked for.
+func (o *options) chosen(fleet nodes.Fleet, log *slog.Logger) ([]nemesis.Fault, error) {
+	possible, unavailable := nemesis.Possible(fleet)
+	if o.faults == "all" {
+		for _, u := range unavailable {
+			log.Warn("this fault can't be had here", "fault", u.Name, "why", u.Why)
 		}
-		dir = made
+		return possible, nil
 	}
-	binary, err := filepath.Abs(o.binary)
-	if err != nil {
-		return nil, err
-	}
-	processes, err := nodes.NewProcesses(binary, dir, o.count, strings.Fields(o.flags)...)
-	if err != nil {
-		return nil, err
-	}
-	log.Info("start nodes", "count", o.count, "dir", dir)
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	credentials, err := processes.StartAll(ctx)
-	f := &fleet{Fleet: processes, credentials: credentials, close: func(held bool) {
-		if err := processes.Close(context.Background()); err != nil {
-			log.Error("end nodes", "error", err)
+	var chosen []nemesis.Fault
+	for _, name := range o.faultNames() {
+		if i := slices.IndexFunc(possible, func(f nemesis.Fault) bool { return f.Name == name }); i >= 0 {
+			chosen = append(chosen, possible[i])
+			continue
 		}
-		if held && o.dir == "" {
-			os.RemoveAll(dir)
+		if i := slices.IndexFunc(unavailable, func(u nemesis.Unavailable) bool { return u.Name == name }); i >= 0 {
+			return nil, fmt.Errorf("--faults: %s %s", name, unavailable[i].Why)
 		}
-	}}
-	if err != nil {
-		f.close(false)
-		return nil, err
+		return nil, fmt.Errorf("--faults: there is no %q: --list says what there is", name)
 	}
-	return f, nil
-}
-
-// running returns the cluster that the command line names.
-func (o *options) running() (*fleet, error) {
-	var members []nodes.Node
-	for member := range strings.SplitSeq(o.members, ",") {
-		name, api, ok := strings.Cut(strings.TrimSpace(member), "=")
-		if !ok {
-			return nil, fmt.Errorf("--members: %q is not name=https://host:port", member)
-		}
-		members = append(members, nodes.Node{Name: name, API: api})
-	}
-	credentials, err := client.ReadKubeconfig(o.kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	commands := nodes.NewCommands(members, o.kill, o.start)
-	return &fleet{Fleet: commands, credentials: credentials, close: func(bool) {}}, nil
+	return chosen, nil
 }

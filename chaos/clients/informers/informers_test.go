@@ -3,8 +3,8 @@ package informers_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"sync"
+	"log/slog"
+	"slices"
 	"testing"
 	"text/tabwriter"
 	"time"
@@ -16,6 +16,7 @@ import (
 
 	"quorate/chaos/check"
 	"quorate/chaos/clients/internal/cluster"
+	"quorate/chaos/history"
 	"quorate/chaos/nemesis"
 	"quorate/chaos/nodes"
 	"quorate/chaos/workload"
@@ -24,10 +25,12 @@ import (
 const (
 	namespace = "crowd"
 	objects   = 10_000
-	writers   = 5
+	writers   = 200
 	kills     = 10
-	// pace is a writer's pause between two writes, each of which every informer decodes.
-	pace = 60 * time.Millisecond
+	// watcher is the number of a client that the load doesn't have.
+	watcher = -1
+	// rate is of all requests together. About one in three writes, and every informer decodes that.
+	rate = 250
 	// calm is how many writes are acknowledged between two kills.
 	calm = 60
 	// patience bounds each wait on a slow machine.
@@ -41,16 +44,13 @@ func TestInformers(t *testing.T) {
 	began := time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := c.Targets()[0].Client.EnsureNamespace(ctx, namespace); err != nil {
-		t.Fatal(err)
-	}
-	load := newLoad(c)
+	load := newLoad(ctx, t, c)
 
 	// Half of the objects come while informers begin. There are no deletions yet, so each state is there once.
 	filled := load.fill(ctx)
 	soon, done := context.WithTimeout(ctx, patience)
 	defer done()
-	if err := nodes.Await(soon, func() bool { return load.acknowledged() >= objects/2 }); err != nil {
+	if err := nodes.Await(soon, func() bool { return load.recorder.Acknowledged() >= objects/2 }); err != nil {
 		t.Fatal(err)
 	}
 	all, leave := gather(t, c)
@@ -59,12 +59,12 @@ func TestInformers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%d objects and %d informers in sync after %v", objects, len(all), time.Since(began).Round(time.Second))
-	stop := load.run(ctx)
+	load.Begin(ctx)
 
 	began = time.Now()
-	n := c.Nemesis(t, calm, load.acknowledged)
+	n := c.Nemesis(t, calm, load.recorder.Acknowledged)
 	for range kills {
-		if err := n.Inflict(ctx, nemesis.KillLeader); err != nil {
+		if err := n.Inflict(ctx, nemesis.KillLeader()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,111 +75,86 @@ func TestInformers(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("every node restarted in turn in %v", time.Since(began).Round(time.Second))
-	if err := n.AwaitWrites(ctx); err != nil {
+	if err := n.AwaitWrites(ctx, "after the restarts"); err != nil {
 		t.Fatal(err)
 	}
-	stop()
 
-	end := load.last(ctx, t)
 	late, done := context.WithTimeout(ctx, patience)
 	defer done()
-	all.await(late, t, end)
+	record := load.end(late, t)
+	all.await(late, t, record.End)
 	leave()
 	t.Logf("%d lists anew while leaders were killed, %d while nodes were restarted in turn", afterKills, all.relists()-afterKills)
-	judge(late, t, c, all, load, end)
+	judge(late, t, c, all, record, load.recorder.Now())
 }
 
-// load are the chaos runner's writers; each is alone on its keys.
+// load is the chaos runner's clients, who write what the informers are told of.
 type load struct {
-	targets []workload.Target
-	history workload.History
-	writers []*workload.Writer
+	*workload.Load
+	recorder *history.Recorder
 }
 
-func newLoad(c *cluster.Cluster) *load {
-	l := &load{targets: c.Targets()}
-	for id := range writers {
-		l.writers = append(l.writers, l.writer(id, objects/writers))
+func newLoad(ctx context.Context, t *testing.T, c *cluster.Cluster) *load {
+	t.Helper()
+	recorder := history.NewRecorder()
+	prepared, err := workload.Prepare(ctx, workload.Config{
+		Namespace: namespace, Targets: workload.NewTargets(c.Targets()...), Recorder: recorder, Seed: 1, Clients: writers, Keys: objects,
+		Rate: rate, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return l
-}
-
-func (l *load) writer(id, keys int) *workload.Writer {
-	return &workload.Writer{
-		ID: id, Namespace: namespace, Targets: l.targets, History: &l.history, Keys: keys, Rest: pace,
-		Rand: rand.New(rand.NewPCG(1, uint64(id))),
-	}
+	t.Cleanup(prepared.Close)
+	return &load{prepared, recorder}
 }
 
 // fill begins to create all objects; the function it returns waits until they are there.
 func (l *load) fill(ctx context.Context) (wait func() error) {
 	group, ctx := errgroup.WithContext(ctx)
-	for _, w := range l.writers {
-		group.Go(func() error { return w.Fill(ctx) })
-	}
+	group.Go(func() error { return l.Fill(ctx) })
 	return group.Wait
 }
 
-// run writes until the function it returns is called, which waits for the outcome of every write.
-func (l *load) run(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	for _, w := range l.writers {
-		running.Go(func() { w.Run(ctx) })
-	}
-	return func() {
-		cancel()
-		running.Wait()
-	}
-}
-
-func (l *load) acknowledged() (count int) {
-	for _, op := range l.history.Ops() {
-		if op.Kind <= workload.Delete && !op.Unknown {
-			count++
-		}
-	}
-	return count
-}
-
-// last writes one more object and returns its version.
-func (l *load) last(ctx context.Context, t *testing.T) uint64 {
+// end stops all clients and writes one more object, whose version is the End of what it returns.
+func (l *load) end(ctx context.Context, t *testing.T) history.Record {
 	t.Helper()
-	version, err := l.writer(len(l.writers), 1).Once(ctx)
-	if err != nil {
+	l.Stop()
+	if err := l.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
-	return version
+	if err := l.Finals(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return l.Record()
 }
 
-// judge compares every informer with all that happened, that with what was acknowledged, and every cache with the state.
-func judge(ctx context.Context, t *testing.T, c *cluster.Cluster, all crowd, load *load, end uint64) {
+// judge compares every informer with all that happened, that with what clients were told, and every cache with the state.
+func judge(ctx context.Context, t *testing.T, c *cluster.Cluster, all crowd, r history.Record, now time.Duration) {
 	t.Helper()
-	reference := fullWatch(ctx, t, c.Config(t, 0), end)
-	ops := load.history.Ops()
-	for name, broken := range violations(check.Watch(ops, reference, 0, end)) {
-		if broken.Count > 0 {
-			t.Errorf("the watch from the beginning %s: %d, such as %v", name, broken.Count, broken.Samples)
+	reference := fullWatch(ctx, t, c.Config(t, 0), r.End)
+	told := slices.Clone(reference)
+	for i := range told {
+		told[i].Arrived = now // all of them after all requests
+	}
+	r.Watches = []history.Watch{{Client: watcher, After: r.Start, Events: told, Streams: 1, Reached: r.End}}
+	verdict := check.All(ctx, &r, check.Options{})
+	for _, f := range verdict.Findings {
+		if f.Count > 0 {
+			t.Errorf("%s, by the watch from the beginning: %d, such as %v", f.Promise, f.Count, f.Samples)
 		}
 	}
-	if refused := load.history.Refused(); len(refused) > 0 {
-		t.Errorf("writes were refused: %v", refused)
+	if !verdict.OK() {
+		t.Errorf("linearizable: %s; not judged: %d", verdict.Linearizable, verdict.Unjudged)
 	}
 	state := finalState(ctx, t, c)
 	w := tabwriter.NewWriter(t.Output(), 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "%d objects, %d writes acknowledged, %d events, %d informers\n", len(state), load.acknowledged(), len(reference), len(all))
+	fmt.Fprintf(w, "%d objects, %d events, %d informers\n", len(state), len(reference), len(all))
 	fmt.Fprintln(w, "informers\tof\tchanges\tresyncs\twatches anew\tlists anew\tmissed\trepeated\tdisordered\tinvented\tcaches that differ")
 	for _, f := range flavours() {
 		fmt.Fprintln(w, judgeFlavour(t, f.name, all, reference, state))
 	}
 	if err := w.Flush(); err != nil {
 		t.Error(err)
-	}
-}
-
-func violations(w check.Watched) map[string]check.Violations {
-	return map[string]check.Violations{
-		"missed": w.Missed, "repeated": w.Repeated, "disordered": w.Disordered, "invented": w.Invented,
 	}
 }
 

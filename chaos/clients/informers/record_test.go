@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"quorate/chaos/workload"
+	"quorate/chaos/history"
 )
 
 // record is what an informer told its handler.
 type record struct {
 	mu      sync.Mutex
 	initial map[string]uint64 // the versions of the first list, by name
-	changes []workload.Seen   // everything after it
+	changes []history.Event   // everything after it
 	resyncs int
 	strange []string // what no informer should tell
 }
@@ -31,7 +31,7 @@ func (r *record) OnAdd(object any, first bool) {
 	case err != nil:
 		r.strange = append(r.strange, err.Error())
 	case first:
-		r.initial[seen.Key] = seen.Version
+		r.initial[seen.Item.Key] = seen.Item.Version
 	default:
 		r.changes = append(r.changes, seen)
 	}
@@ -46,7 +46,7 @@ func (r *record) OnUpdate(before, object any) {
 	switch {
 	case err != nil || oldErr != nil:
 		r.strange = append(r.strange, fmt.Sprint(err, oldErr))
-	case seen.Version == old.Version:
+	case seen.Item.Version == old.Item.Version:
 		r.resyncs++
 	default:
 		r.changes = append(r.changes, seen)
@@ -70,27 +70,27 @@ func (r *record) OnDelete(object any) {
 func (r *record) reached(version uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.changes) > 0 && r.changes[len(r.changes)-1].Version == version
+	return len(r.changes) > 0 && r.changes[len(r.changes)-1].Item.Version == version
 }
 
 // seenOf says of an object what the chaos runner's watchers note.
-func seenOf(kind watch.EventType, object any) (workload.Seen, error) {
-	seen := workload.Seen{Type: string(kind)}
+func seenOf(kind watch.EventType, object any) (history.Event, error) {
+	seen := history.Event{Type: string(kind)}
 	var meta metav1.Object
 	switch o := object.(type) {
 	case *corev1.ConfigMap:
-		meta, seen.Value = o, o.Data["value"]
+		meta, seen.Item.Value = o, o.Data["value"]
 	case *unstructured.Unstructured:
 		meta = o
 		var err error
-		if seen.Value, _, err = unstructured.NestedString(o.Object, "data", "value"); err != nil {
+		if seen.Item.Value, _, err = unstructured.NestedString(o.Object, "data", "value"); err != nil {
 			return seen, err
 		}
 	default:
 		return seen, fmt.Errorf("%s %T", kind, object)
 	}
 	var err error
-	seen.Key = meta.GetName()
-	seen.Version, err = strconv.ParseUint(meta.GetResourceVersion(), 10, 64)
+	seen.Item.Key, seen.Item.UID = meta.GetName(), string(meta.GetUID())
+	seen.Item.Version, err = strconv.ParseUint(meta.GetResourceVersion(), 10, 64)
 	return seen, err
 }

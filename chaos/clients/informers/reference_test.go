@@ -9,11 +9,11 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"quorate/chaos/workload"
+	"quorate/chaos/history"
 )
 
 // fullWatch returns all that a watch from the beginning tells, up to the version end (Z8).
-func fullWatch(ctx context.Context, t *testing.T, config *rest.Config, end uint64) (all []workload.Seen) {
+func fullWatch(ctx context.Context, t *testing.T, config *rest.Config, end uint64) (all []history.Event) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -29,7 +29,7 @@ func fullWatch(ctx context.Context, t *testing.T, config *rest.Config, end uint6
 		if err != nil {
 			t.Fatalf("watch from the beginning: %v: %+v", err, event.Object)
 		}
-		if all = append(all, seen); seen.Version >= end {
+		if all = append(all, seen); seen.Item.Version >= end {
 			return all
 		}
 	}
@@ -42,17 +42,17 @@ type verdict struct{ missed, repeated, disordered, invented int }
 
 // compare finds the state that a record began with among those that there were, and expects every later change once, in order.
 // There must have been no deletions before: only then each state was there once.
-func compare(all []workload.Seen, r *record) (verdict, error) {
+func compare(all []history.Event, r *record) (verdict, error) {
 	start, ok := begin(all, r.initial)
 	if !ok {
 		return verdict{}, fmt.Errorf("its first list of %d objects was never the state", len(r.initial))
 	}
 	var v verdict
-	due := map[workload.Seen]bool{}
+	due := map[history.Event]bool{}
 	for _, seen := range all[start:] {
 		due[seen] = true
 	}
-	got := map[workload.Seen]bool{}
+	got := map[history.Event]bool{}
 	var last uint64
 	for _, seen := range r.changes {
 		switch {
@@ -60,11 +60,11 @@ func compare(all []workload.Seen, r *record) (verdict, error) {
 			v.repeated++
 		case !due[seen]:
 			v.invented++
-		case seen.Version < last:
+		case seen.Item.Version < last:
 			v.disordered++
 		}
 		got[seen] = true
-		last = max(last, seen.Version)
+		last = max(last, seen.Item.Version)
 	}
 	for seen := range due {
 		if !got[seen] {
@@ -75,7 +75,7 @@ func compare(all []workload.Seen, r *record) (verdict, error) {
 }
 
 // begin returns after how many of the changes exactly the given versions were there.
-func begin(all []workload.Seen, versions map[string]uint64) (start int, ok bool) {
+func begin(all []history.Event, versions map[string]uint64) (start int, ok bool) {
 	now := map[string]uint64{}
 	right := 0 // names of now that are in versions so
 	for i := 0; ; i++ {
@@ -86,13 +86,13 @@ func begin(all []workload.Seen, versions map[string]uint64) (start int, ok bool)
 			return 0, false
 		}
 		seen := all[i]
-		if before, there := now[seen.Key]; there && versions[seen.Key] == before {
+		if before, there := now[seen.Item.Key]; there && versions[seen.Item.Key] == before {
 			right--
 		}
-		delete(now, seen.Key)
+		delete(now, seen.Item.Key)
 		if seen.Type != "DELETED" {
-			now[seen.Key] = seen.Version
-			if versions[seen.Key] == seen.Version {
+			now[seen.Item.Key] = seen.Item.Version
+			if versions[seen.Item.Key] == seen.Item.Version {
 				right++
 			}
 		}

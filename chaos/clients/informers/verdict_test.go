@@ -10,11 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"quorate/chaos/workload"
+	"quorate/chaos/history"
 )
 
 // judgeFlavour returns a row of the table of results, and fails the test for each informer that is not right.
-func judgeFlavour(t *testing.T, name string, all crowd, reference []workload.Seen, state map[string]*corev1.ConfigMap) string {
+func judgeFlavour(t *testing.T, name string, all crowd, reference []history.Event, state map[string]*corev1.ConfigMap) string {
 	t.Helper()
 	var sum verdict
 	var count, changes, resyncs, rewatches, relists, differing int

@@ -6,10 +6,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +29,7 @@ type Cluster struct {
 	*nodes.Processes
 	// Clients are the chaos runner's own, by the name of the node.
 	Clients    map[string]*client.Client
+	observer   *nemesis.Observer
 	kubeconfig string
 }
 
@@ -39,7 +37,11 @@ type Cluster struct {
 func Start(t *testing.T, count int) *Cluster {
 	t.Helper()
 	dir := t.TempDir()
-	fleet, err := nodes.NewProcesses(build(t), dir, count)
+	binary, err := nodes.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fleet, err := nodes.NewProcesses(nodes.ProcessesConfig{Binary: binary, Dir: dir, Count: count})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,9 +60,10 @@ func Start(t *testing.T, count int) *Cluster {
 		t.Fatal(err)
 	}
 	c := &Cluster{
-		Processes: fleet, Clients: map[string]*client.Client{},
+		Processes: fleet, Clients: map[string]*client.Client{}, observer: nemesis.NewObserver(credentials),
 		kubeconfig: filepath.Join(dir, fleet.Nodes()[0].Name, "admin.kubeconfig"),
 	}
+	t.Cleanup(c.observer.Close)
 	for _, node := range fleet.Nodes() {
 		one, err := client.New(node.API, credentials)
 		if err != nil {
@@ -72,34 +75,16 @@ func Start(t *testing.T, count int) *Cluster {
 	return c
 }
 
-// build builds the binary as it ships, with the main module's own dependencies.
-func build(t *testing.T) string {
-	t.Helper()
-	source, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "quorate").Output()
-	if err != nil {
-		t.Fatalf("find the source: %v", err)
-	}
-	binary := filepath.Join(t.TempDir(), "quorate")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-C", strings.TrimSpace(string(source)), "-o", binary, "./cmd/quorate")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build the server: %v\n%s", err, out)
-	}
-	return binary
-}
-
-// logTail is how many of the last lines of a node's log are shown after a failure, those of requests left out.
+// logTail is how many of the last lines of a node's log are shown after a failure.
 const logTail = 40
 
 func showLogs(t *testing.T, fleet *nodes.Processes) {
 	for _, node := range fleet.Nodes() {
-		text, err := os.ReadFile(fleet.LogFile(node.Name))
+		tail, err := fleet.LogTail(node.Name, logTail)
 		if err != nil {
 			t.Log(err)
-			continue
 		}
-		lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return strings.Contains(line, "msg=request ") })
-		t.Logf("the end of %s's log:\n%s", node.Name, strings.Join(lines[max(0, len(lines)-logTail):], "\n"))
+		t.Logf("the end of %s's log:\n%s", node.Name, tail)
 	}
 }
 
@@ -143,7 +128,7 @@ func (c *Cluster) Targets() []workload.Target {
 // Nemesis returns what kills nodes, the next one when calm more units of work, as done counts them, are done.
 func (c *Cluster) Nemesis(t *testing.T, calm int, done func() int) *nemesis.Nemesis {
 	return &nemesis.Nemesis{
-		Fleet: c, Clients: c.Clients, Rand: mathrand.New(mathrand.NewPCG(1, 1)),
+		Fleet: c, Cluster: c.observer, Rand: mathrand.New(mathrand.NewPCG(1, 1)),
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Writing: done, Calm: calm,
 	}
 }
@@ -159,7 +144,7 @@ func (c *Cluster) KillLeader(ctx context.Context, t *testing.T) error {
 		}
 		return written
 	}
-	return c.Nemesis(t, 1, writing).Inflict(ctx, nemesis.KillLeader)
+	return c.Nemesis(t, 1, writing).Inflict(ctx, nemesis.KillLeader())
 }
 
 // RollingRestart stops one node after the other in order and starts it again, the next one once it is ready.

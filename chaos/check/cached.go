@@ -1,0 +1,133 @@
+package check
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"quorate/chaos/client"
+	"quorate/chaos/history"
+)
+
+// session is all cached reads of one client by one connection to one node. What a node serves never goes back during one.
+type session struct {
+	client     int
+	node       string
+	connection int
+}
+
+// span is a stretch of versions during which a read would have found what it found: from the first to the last.
+type span struct{ first, last uint64 }
+
+// cachedReads checks that each cached read found something that existed, and not before it was asked for, and that in each session
+// there are states for all reads, each no older than the one before. It returns how many couldn't be judged.
+func cachedReads(ops []*history.Op, t *timeline, found findings) (unjudged int) {
+	sessions := map[session][]*history.Op{}
+	var order []session
+	for _, op := range ops {
+		if (op.Kind == history.CachedGet || op.Kind == history.CachedList) && answered(op) {
+			if !t.complete {
+				unjudged++
+				continue
+			}
+			s := session{op.Client, op.Node, op.Connection}
+			if sessions[s] == nil {
+				order = append(order, s)
+			}
+			sessions[s] = append(sessions[s], op)
+		}
+	}
+	begun := t.begun()
+	for _, s := range order {
+		t.session(sessions[s], begun, found)
+	}
+	return unjudged
+}
+
+// begun returns, for each number of changes, when the last of so many had been asked for at the earliest.
+func (t *timeline) begun() []time.Duration {
+	begun := make([]time.Duration, len(t.changes)+1)
+	for i, c := range t.changes {
+		begun[i+1] = begun[i]
+		if c.cause != nil {
+			begun[i+1] = max(begun[i], c.cause.Invoked)
+		}
+	}
+	return begun
+}
+
+// session judges the reads of one session, in the order in which they were asked for.
+func (t *timeline) session(reads []*history.Op, begun []time.Duration, found findings) {
+	type position struct {
+		answered time.Duration
+		version  uint64
+		op       *history.Op
+	}
+	var open []position // of reads that may still go on when the next one is asked for
+	var floor position
+	for _, op := range reads {
+		open = slices.DeleteFunc(open, func(p position) bool {
+			if p.answered >= op.Invoked {
+				return false
+			}
+			if p.version > floor.version {
+				floor = p
+			}
+			return true
+		})
+		spans := t.spans(op)
+		if len(spans) == 0 {
+			found.add(CachedReads, "%s found %s, which never was", describeOp(op), describeItem(op.Got))
+			continue
+		}
+		n := slices.IndexFunc(spans, func(s span) bool { return s.last >= floor.version })
+		if n < 0 {
+			found.add(CachedReads, "%s found %s, older than version %d that was read on it by %s",
+				describeOp(op), describeRead(op), floor.version, describeOp(floor.op))
+			continue
+		}
+		version := max(spans[n].first, floor.version)
+		if begun[t.rankAt(version)] > op.Answered {
+			found.add(CachedReads, "%s found %s, which wasn't asked for yet", describeOp(op), describeRead(op))
+			continue
+		}
+		open = append(open, position{op.Answered, version, op})
+	}
+}
+
+// spans are the versions at which the read would have found what it found, in order.
+func (t *timeline) spans(op *history.Op) []span {
+	switch {
+	case op.Kind == history.CachedList:
+		return []span{{op.Version, op.Version}}
+	case op.Outcome == client.OK:
+		if !t.existed(op.Got) {
+			return nil
+		}
+		c := t.at[op.Got.Version]
+		return []span{{c.version(), until(t.next(c))}}
+	}
+	gaps := []span{{0, until(t.first(op.Key))}}
+	for _, c := range t.keys[op.Key] {
+		if !c.present() {
+			gaps = append(gaps, span{c.version(), until(t.next(c))})
+		}
+	}
+	return gaps
+}
+
+// until is the last version before a change; without one there is no end.
+func until(c *change) uint64 {
+	if c == nil {
+		return math.MaxUint64
+	}
+	return c.version() - 1
+}
+
+func describeRead(op *history.Op) string {
+	if op.Kind == history.CachedList {
+		return fmt.Sprintf("the state of version %d", op.Version)
+	}
+	return describeItem(op.Got)
+}

@@ -1,0 +1,152 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"quorate/chaos/history"
+)
+
+// Promise is one of the things that a cluster is held to.
+type Promise string
+
+// The promises, in the order in which a Verdict speaks of them.
+const (
+	NoLoss       Promise = "acknowledged writes are kept"
+	Linearizable Promise = "quorum reads and writes are linearizable"
+	Effects      Promise = "a write takes effect once, and only over the version it names"
+	Versions     Promise = "versions are unique and follow real time"
+	WatchAll     Promise = "watchers are told of every change"
+	WatchOrder   Promise = "watchers are told once, and in order"
+	WatchTruth   Promise = "watchers are told the same everywhere, and of nothing that nobody did"
+	WatchResume  Promise = "watchers can go on where they were, to the end"
+	Lists        Promise = "a list is a state that existed"
+	CachedReads  Promise = "cached reads are of states that existed, and never go back on one node"
+	SameState    Promise = "all nodes hold the same in the end"
+	Answers      Promise = "no answer that a correct server never gives"
+)
+
+var promises = [...]Promise{
+	NoLoss, Linearizable, Effects, Versions, WatchAll, WatchOrder, WatchTruth, WatchResume, Lists, CachedReads, SameState, Answers,
+}
+
+// Answer is what is known of a yes-or-no question.
+type Answer string
+
+// The answers. Undecided: the search was given up, or there was too little to go by.
+const (
+	Yes       Answer = "yes"
+	No        Answer = "no"
+	Undecided Answer = "undecided"
+)
+
+// Options say how a history is judged.
+type Options struct {
+	// VisualizationDir is where a page is left for each key that isn't linearizable, made by porcupine; "" for none. It must exist.
+	VisualizationDir string
+	// Timeout bounds the search for an order of operations where it isn't plain; 0 means DefaultTimeout.
+	Timeout time.Duration
+	// AllowExpired accepts that watch positions are said to be too old, and AllowExpiredLists that the states are which paged lists read.
+	AllowExpired, AllowExpiredLists bool
+}
+
+// DefaultTimeout is long enough for any history of a working cluster, where no search is needed.
+const DefaultTimeout = 20 * time.Second
+
+// Counts is what came of the operations of one kind.
+type Counts struct {
+	Operations   int `json:"operations"`   // all that were tried
+	Acknowledged int `json:"acknowledged"` // writes that were done, reads that were answered
+	Rejected     int `json:"rejected"`     // writes that came too late: a conflict, or nothing there
+	Unknown      int `json:"unknown"`      // that may or may not have been done; reads: without an answer
+	Unavailable  int `json:"unavailable"`  // surely not done
+}
+
+// Verdict is what became of one history.
+type Verdict struct {
+	// Findings has every promise, also those that held.
+	Findings []Finding `json:"findings"`
+	// Linearizable is Yes only if it is for all keys; UndecidedKeys are those for which it isn't known.
+	Linearizable  Answer   `json:"linearizable"`
+	UndecidedKeys []string `json:"undecidedKeys,omitempty"`
+	// Unjudged is how many lists and cached reads there was nothing to hold against: the watchers together didn't tell all that happened.
+	// A record without final states, or checksums, counts as one such read.
+	Unjudged       int      `json:"unjudged"`
+	Visualizations []string `json:"visualizations,omitempty"` // files, in VisualizationDir
+	Problems       []string `json:"problems,omitempty"`       // with writing them
+
+	Workloads       map[history.Kind]Counts `json:"workloads"`
+	Lost            int                     `json:"lost"` // acknowledged writes
+	WatchViolations int                     `json:"watchViolations"`
+
+	Watchers  int `json:"watchers"`
+	Streams   int `json:"streams"`
+	Delivered int `json:"delivered"` // events, to all watchers
+	Expired   int `json:"expired"`   // positions and states said to be too old
+
+	// LongestUnavailable is the longest time in which no write was acknowledged to anybody while clients were trying, and
+	// LongestUnread the longest in which no quorum read was answered.
+	LongestUnavailable time.Duration `json:"longestUnavailable"`
+	LongestUnread      time.Duration `json:"longestUnread"`
+}
+
+// OK reports whether every promise held, and all was judged.
+func (v *Verdict) OK() bool {
+	for _, f := range v.Findings {
+		if f.Count > 0 {
+			return false
+		}
+	}
+	return v.Linearizable == Yes && v.Unjudged == 0
+}
+
+// All judges a history. It is a pure function of the record, but for the visualizations it writes and the time that it may take; when
+// ctx ends first, or the time is over, what wasn't decided is Undecided.
+//
+// The record must be of a namespace that was empty at its Start, all writes conditional (creates on there being nothing), and no two of
+// them of the same value.
+func All(ctx context.Context, r *history.Record, o Options) *Verdict {
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	v := &Verdict{
+		Linearizable: Yes, Workloads: workloads(r), Watchers: len(r.Watches), Expired: r.Expired,
+		LongestUnavailable: longestGap(r.Ops, history.Kind.IsWrite),
+		LongestUnread:      longestGap(r.Ops, isQuorumRead),
+	}
+	for i := range r.Watches {
+		v.Streams += r.Watches[i].Streams
+		v.Expired += r.Watches[i].Expired
+	}
+	found := findings{}
+	ops := byInvocation(r.Ops)
+	writes := newWrites(ops)
+	t := newTimeline(r, writes)
+	t.effects(writes, found)
+	answers(r, ops, o, found)
+	lost := lostWrites(r, ops, t)
+	lost.tell(ops, found)
+	versions(ops, t, found)
+	v.Delivered = watchers(r, t, o, found)
+	v.Unjudged = lists(r, ops, t, found) + cachedReads(ops, t, found)
+	nodes(r, t, ops, found)
+	if len(r.Finals) == 0 || len(r.Checksums.Nodes) == 0 {
+		v.Unjudged++
+	}
+	linearizable(ctx, r, ops, t, o, v, found)
+	v.Lost, v.WatchViolations = len(lost), found.count(WatchAll, WatchOrder, WatchTruth, WatchResume)
+	v.Findings = found.all()
+	return v
+}
+
+// byInvocation returns the operations in the order in which they were asked for.
+func byInvocation(ops []history.Op) []*history.Op {
+	sorted := make([]*history.Op, len(ops))
+	for i := range ops {
+		sorted[i] = &ops[i]
+	}
+	slices.SortStableFunc(sorted, func(a, b *history.Op) int { return cmp.Compare(a.Invoked, b.Invoked) })
+	return sorted
+}

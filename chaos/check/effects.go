@@ -1,0 +1,136 @@
+package check
+
+import (
+	"fmt"
+
+	"quorate/chaos/client"
+	"quorate/chaos/history"
+)
+
+// sent is what a create or replace sent; no two are equal.
+type sent struct{ key, value string }
+
+// target is what a replace or deletion is conditional on.
+type target struct {
+	uid     string
+	version uint64
+}
+
+// writes finds the write that made a change.
+type writes struct {
+	sent    map[sent]*history.Op
+	deletes map[string][]*history.Op // by uid, in the order in which they were asked for, without those that were refused
+}
+
+// newWrites takes operations in the order in which they were asked for.
+func newWrites(ops []*history.Op) *writes {
+	w := &writes{sent: map[sent]*history.Op{}, deletes: map[string][]*history.Op{}}
+	for _, op := range ops {
+		switch {
+		case op.Kind == history.Create || op.Kind == history.Replace:
+			w.sent[sent{op.Key, op.Value}] = op
+		case op.Kind == history.Delete && mayHaveHappened(op):
+			w.deletes[op.Expect.UID] = append(w.deletes[op.Expect.UID], op)
+		}
+	}
+	return w
+}
+
+// acknowledged reports whether the write was done and its client told so.
+func acknowledged(op *history.Op) bool { return op.Kind.IsWrite() && op.Outcome == client.OK }
+
+// mayHaveHappened reports whether the write was not refused.
+func mayHaveHappened(op *history.Op) bool {
+	return op.Outcome == client.OK || op.Outcome == client.Unknown
+}
+
+// explain reports whether there is a write that caused the event, if it had effect. A deletion sends nothing by which to know it.
+func (w *writes) explain(e *history.Event) bool {
+	op := w.sent[sent{e.Item.Key, e.Item.Value}]
+	return op != nil && e.Type == eventOf(op.Kind) && mayHaveHappened(op) && (!acknowledged(op) || op.Got == e.Item)
+}
+
+// eventOf is the type of the event that a write of the kind causes.
+func eventOf(kind history.Kind) string { return [...]string{added, modified, deleted}[kind] }
+
+// causeOf returns the write that made the change, or nil. Of several deletions of an object that which was acknowledged did it, or else
+// the first asked for did, since nothing more is known of the others; those conditional on another version only if there is no better,
+// or if it isn't certain that the change before c is the one that it followed.
+func (w *writes) causeOf(c *change, certain bool) *history.Op {
+	if c.event.Type != deleted {
+		return w.sent[sent{c.key(), c.event.Item.Value}]
+	}
+	var best *history.Op
+	merit := 0
+	for _, op := range w.deletes[c.event.Item.UID] {
+		m := 1
+		if certain && op.Expect.Version == c.before.item().Version {
+			m += 2
+		}
+		if acknowledged(op) {
+			m++
+		}
+		if op.Key == c.key() && m > merit {
+			best, merit = op, m
+		}
+	}
+	return best
+}
+
+// effects finds the write behind each change, and checks that it could make this change, once.
+func (t *timeline) effects(w *writes, found findings) {
+	uids := map[string]bool{}
+	for _, c := range t.changes {
+		promise, problem := Effects, ""
+		c.cause = w.causeOf(c, t.follows(c))
+		switch {
+		case c.cause == nil || !mayHaveHappened(c.cause):
+			promise, problem = unexplained(c)
+		case t.made[c.cause] != nil:
+			problem = fmt.Sprintf("the %s that made version %d has effect again", c.cause.Kind, t.made[c.cause].version())
+		case c.event.Type != eventOf(c.cause.Kind):
+			promise, problem = WatchTruth, fmt.Sprintf("caused by a %s", c.cause.Kind)
+		default:
+			t.made[c.cause] = c
+			promise, problem = t.misfit(c)
+		}
+		if c.event.Type == added && problem == "" && uids[c.event.Item.UID] {
+			problem = "the uid was another object's"
+		}
+		uids[c.event.Item.UID] = true
+		if problem != "" {
+			t.doubtful[c.key()] = true
+			found.add(promise, "%s: %s", describeEvent(&c.event), problem)
+		}
+	}
+}
+
+// unexplained says what is wrong with a change that no write made.
+func unexplained(c *change) (Promise, string) {
+	if c.cause != nil {
+		return Effects, fmt.Sprintf("the %s was told %q, and has effect", c.cause.Kind, c.cause.Outcome)
+	}
+	return WatchTruth, "nobody asked for it, or all who did were told that it wasn't done"
+}
+
+// misfit says why the change can't follow the one before it, or can't be what its writer was told; "" if it can.
+func (t *timeline) misfit(c *change) (Promise, string) {
+	had, op := c.before.item(), c.cause
+	switch {
+	case acknowledged(op) && op.Kind != history.Delete && op.Got != c.event.Item:
+		return WatchTruth, fmt.Sprintf("its writer was told of version %d of %s, value %q", op.Got.Version, op.Got.UID, op.Got.Value)
+	case !t.follows(c):
+	case op.Kind == history.Create && c.before.present():
+		return Effects, fmt.Sprintf("created over version %d", had.Version)
+	case op.Kind != history.Create && !c.before.present():
+		return Effects, fmt.Sprintf("%s of what isn't there", op.Kind)
+	case op.Kind != history.Create && (had.UID != op.Expect.UID || had.Version != op.Expect.Version):
+		return Effects, fmt.Sprintf("%s of version %d of %s has effect over version %d of %s",
+			op.Kind, op.Expect.Version, op.Expect.UID, had.Version, had.UID)
+	case op.Kind != history.Create && had.UID != c.event.Item.UID:
+		return Effects, fmt.Sprintf("the uid was %s", had.UID)
+	case op.Kind == history.Delete && had.Value != c.event.Item.Value:
+		return WatchTruth, fmt.Sprintf("what was deleted held %q", had.Value)
+	}
+	return Effects, ""
+}

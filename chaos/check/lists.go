@@ -1,0 +1,114 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"quorate/chaos/client"
+	"quorate/chaos/history"
+)
+
+// state is what exists after some of the timeline's changes.
+type state struct {
+	*timeline
+	rank int // the number of changes
+	now  map[string]*change
+	// late writes may still have effect after the last change that is known, since nobody knows of any effect of theirs.
+	late map[sent]bool
+	// unmade are the uids that such a deletion may remove.
+	unmade map[string]bool
+}
+
+func newState(t *timeline, ops []*history.Op) *state {
+	s := &state{timeline: t, now: map[string]*change{}, late: map[sent]bool{}, unmade: map[string]bool{}}
+	for _, op := range ops {
+		if !op.Kind.IsWrite() || op.Outcome != client.Unknown || t.made[op] != nil {
+			continue
+		}
+		if op.Kind == history.Delete {
+			s.unmade[op.Expect.UID] = true
+		} else {
+			s.late[sent{op.Key, op.Value}] = true
+		}
+	}
+	return s
+}
+
+// advance goes on to the state at a version.
+func (s *state) advance(version uint64) {
+	for ; s.rank < len(s.changes) && s.changes[s.rank].version() <= version; s.rank++ {
+		if c := s.changes[s.rank]; c.present() {
+			s.now[c.key()] = c
+		} else {
+			delete(s.now, c.key())
+		}
+	}
+}
+
+// differs says how items that were read at a version, at which the state is, differ from it; "" if they don't.
+func (s *state) differs(version uint64, items []history.Item) string {
+	after := version > s.covered // then what nobody was told of yet may have happened
+	seen, matching := make(map[string]bool, len(items)), 0
+	for _, item := range items {
+		c := s.now[item.Key]
+		switch {
+		case seen[item.Key]:
+			return fmt.Sprintf("%s is in it twice", item.Key)
+		case item.Version > version:
+			return fmt.Sprintf("%s has version %d, above that of the list", item.Key, item.Version)
+		case c.item() == item || after && item.Version > s.covered && s.late[sent{item.Key, item.Value}]:
+		case c == nil:
+			return fmt.Sprintf("%s has %s; it doesn't exist then", item.Key, describeItem(item))
+		default:
+			return fmt.Sprintf("%s has %s, not %s", item.Key, describeItem(item), describeItem(c.item()))
+		}
+		if c != nil {
+			matching++
+		}
+		seen[item.Key] = true
+	}
+	if matching == len(s.now) {
+		return ""
+	}
+	for key, c := range s.now {
+		if !seen[key] && !(after && s.unmade[c.item().UID]) {
+			return fmt.Sprintf("%s is missing, %s", key, describeItem(c.item()))
+		}
+	}
+	return ""
+}
+
+// lists checks that each list, also one of pages or from a node's own state, is exactly the state at its version, and so is each node's
+// final state. It returns how many couldn't be judged since the watchers don't tell so much.
+func lists(r *history.Record, ops []*history.Op, t *timeline, found findings) (unjudged int) {
+	type list struct {
+		version  uint64
+		items    []history.Item
+		promise  Promise
+		describe func() string
+	}
+	var all []list
+	for _, op := range ops {
+		if (op.Kind == history.List || op.Kind == history.PagedList || op.Kind == history.CachedList) && op.Outcome == client.OK {
+			all = append(all, list{op.Version, op.Items, Lists, func() string { return describeOp(op) }})
+		}
+	}
+	for i := range r.Finals {
+		final := &r.Finals[i]
+		all = append(all, list{final.Version, final.Items, SameState, func() string { return "the final state of " + final.Node }})
+	}
+	slices.SortStableFunc(all, func(a, b list) int { return cmp.Compare(a.version, b.version) })
+	s := newState(t, ops)
+	for _, l := range all {
+		if l.version > t.covered && !t.complete {
+			unjudged++
+			continue
+		}
+		s.advance(l.version)
+		if problem := s.differs(l.version, l.items); problem != "" {
+			found.add(l.promise, "%s at version %d: %s", l.describe(), l.version, problem)
+		}
+	}
+	return unjudged
+}

@@ -1,0 +1,242 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"quorate/chaos/client"
+	"quorate/chaos/history"
+)
+
+// The sweep goes through time once and looks for a moment for every quorum operation, between its call and its return, such that the
+// changes happen in the order of their versions and every read or refusal fits the state of its moment. It is lazy: a change is put off
+// until it was known, or until a read that must return can't be explained without it. That finds an order if there is one: at any time
+// the sweep has made no more changes than any other way would have, so that it leaves no state earlier, and whatever another way would
+// have placed in a state that the sweep has left, the sweep has placed in it too.
+
+// bound is the call or the return of an operation.
+type bound struct {
+	at      time.Duration
+	returns bool
+	change  *change     // that a write made; or else
+	op      *history.Op // a read, or a write that was refused
+}
+
+// sweep is where the walk through time has come to.
+type sweep struct {
+	*timeline
+	rank    int                // the number of changes made
+	now     map[string]*change // the newest change of each key
+	waiting map[string][]*history.Op
+	placed  map[*history.Op]bool
+	found   findings
+	traces  map[string]*trace
+	// misplaced has, for each key, the first operation for which there is no moment; "" is the key of lists.
+	misplaced map[string]misplaced
+}
+
+// misplaced is an operation for which there is no moment, and the operations around it.
+type misplaced struct {
+	operation
+	around *chunk // nil: it is the first one
+}
+
+// order sweeps over all operations on keys that aren't doubtful, and over the quorum lists. For those keys it returns the narrowed
+// history, where each operation is called only at its moment; wrong are the operations for which there is no moment.
+func (t *timeline) order(ops []*history.Op, found findings) (traces map[string]*trace, wrong map[string]misplaced) {
+	s := &sweep{
+		timeline: t, now: map[string]*change{}, waiting: map[string][]*history.Op{}, placed: map[*history.Op]bool{}, found: found,
+		misplaced: map[string]misplaced{}, traces: map[string]*trace{},
+	}
+	for _, b := range t.bounds(ops) {
+		switch {
+		case b.change != nil:
+			s.until(b.change, b.at)
+		case !b.returns:
+			s.call(b.op)
+		default:
+			s.ret(b.op)
+		}
+	}
+	return s.traces, s.misplaced
+}
+
+// bounds are the calls and returns of what the sweep has to place, by time. Of changes only the returns count: a change is looked at
+// when something needs it. Calls come first, since intervals are closed.
+func (t *timeline) bounds(ops []*history.Op) []bound {
+	bounds := make([]bound, 0, 2*len(ops))
+	for _, c := range t.changes {
+		bounds = append(bounds, bound{at: c.known(), returns: true, change: c})
+	}
+	for _, op := range ops {
+		if t.made[op] == nil && speaks(op) && !t.doubtful[op.Key] {
+			bounds = append(bounds, bound{at: op.Invoked, op: op}, bound{at: op.Answered, returns: true, op: op})
+		}
+	}
+	slices.SortFunc(bounds, func(a, b bound) int {
+		if order := cmp.Compare(a.at, b.at); order != 0 || a.returns == b.returns {
+			return order
+		}
+		if b.returns {
+			return -1
+		}
+		return 1
+	})
+	return bounds
+}
+
+// speaks reports whether the operation says something of the newest state.
+func speaks(op *history.Op) bool {
+	switch op.Kind {
+	case history.CachedGet, history.CachedList:
+		return false
+	case history.List, history.PagedList:
+		return op.Outcome == client.OK
+	default:
+		return op.Outcome == client.OK || op.Outcome == client.NotFound || op.Outcome == client.Conflict
+	}
+}
+
+// call looks whether the state of now will do.
+func (s *sweep) call(op *history.Op) {
+	if !s.fits(op) {
+		s.waiting[op.Key] = append(s.waiting[op.Key], op)
+	}
+}
+
+// fits places the operation at this moment if the state is right for it.
+func (s *sweep) fits(op *history.Op) bool {
+	if isList(op) {
+		s.placed[op] = s.rankAt(op.Version) == s.rank
+		return s.placed[op]
+	}
+	if !allows(op, s.now[op.Key].item()) {
+		return false
+	}
+	s.placed[op] = true
+	s.trace(op.Key).call(operation{op, op.Got, done}, s.now[op.Key])
+	return true
+}
+
+// ret makes the changes without which an operation that returns now can't be explained.
+func (s *sweep) ret(op *history.Op) {
+	if !s.placed[op] {
+		s.waiting[op.Key] = slices.DeleteFunc(s.waiting[op.Key], func(o *history.Op) bool { return o == op })
+		rank, ok := s.explained(op)
+		if !ok {
+			s.found.add(Linearizable, "%s: %s", describeOp(op), s.misfit(op))
+			s.misplace(op.Key, operation{op, op.Got, done})
+			return
+		}
+		for s.rank < rank {
+			s.make()
+		}
+		s.fits(op)
+	}
+	if !isList(op) {
+		s.trace(op.Key).ret(op)
+	}
+}
+
+// explained returns how many changes must have been made, at least, for the operation to be right, and whether they all had been asked
+// for by the time it returned.
+func (s *sweep) explained(op *history.Op) (rank int, ok bool) {
+	if isList(op) {
+		rank = s.rankAt(op.Version)
+	} else {
+		for c := s.after(op.Key); c != nil; c = s.next(c) {
+			if allows(op, c.item()) {
+				rank = c.rank + 1
+				break
+			}
+		}
+	}
+	if rank <= s.rank {
+		return 0, false
+	}
+	for _, c := range s.changes[s.rank:rank] {
+		if s.asked(c) > op.Answered {
+			return 0, false
+		}
+	}
+	return rank, true
+}
+
+// after is the first change of the key that isn't made yet.
+func (s *sweep) after(key string) *change {
+	if c := s.now[key]; c != nil {
+		return s.next(c)
+	}
+	return s.first(key)
+}
+
+// until makes all changes up to one that was known at a time.
+func (s *sweep) until(last *change, at time.Duration) {
+	for s.rank <= last.rank {
+		if c := s.changes[s.rank]; s.asked(c) > at {
+			s.found.add(Linearizable, "%s made version %d, and version %d was known before, at %v",
+				describeOp(c.cause), c.version(), last.version(), at)
+			s.misplace(c.key(), operation{c.cause, c.event.Item, done})
+		}
+		s.make()
+	}
+	if last.cause != nil && !s.doubtful[last.key()] {
+		s.trace(last.key()).ret(last.cause)
+	}
+}
+
+// make makes the next change, at this moment, and places what was waiting for it.
+func (s *sweep) make() {
+	c := s.changes[s.rank]
+	if c.cause != nil && !s.doubtful[c.key()] {
+		s.trace(c.key()).call(operation{c.cause, c.event.Item, done}, s.now[c.key()])
+	}
+	s.rank++
+	s.now[c.key()] = c
+	for _, key := range [...]string{c.key(), ""} { // lists have no key
+		s.waiting[key] = slices.DeleteFunc(s.waiting[key], s.fits)
+	}
+}
+
+// misplace remembers the first operation of a key for which there is no moment.
+func (s *sweep) misplace(key string, o operation) {
+	if _, known := s.misplaced[key]; known {
+		return
+	}
+	m := misplaced{operation: o}
+	if tr := s.traces[key]; tr != nil {
+		m.around = tr.last()
+	}
+	s.misplaced[key] = m
+}
+
+// misfit says why there is no moment for an operation.
+func (s *sweep) misfit(op *history.Op) string {
+	if isList(op) {
+		return fmt.Sprintf("the state of version %d was the newest at no moment in between", op.Version)
+	}
+	return fmt.Sprintf("%s, %s: right at no moment in between; at its end there is %s",
+		op.Outcome, describeItem(op.Got), describeItem(s.now[op.Key].item()))
+}
+
+// asked is when the change was asked for, as far as that is known for certain.
+func (t *timeline) asked(c *change) time.Duration {
+	if c.cause == nil || t.doubtful[c.key()] {
+		return 0
+	}
+	return c.cause.Invoked
+}
+
+// trace is the narrowed history of a key.
+func (s *sweep) trace(key string) *trace {
+	tr := s.traces[key]
+	if tr == nil {
+		tr = newTrace()
+		s.traces[key] = tr
+	}
+	return tr
+}
+
+func isList(op *history.Op) bool { return op.Kind == history.List || op.Kind == history.PagedList }

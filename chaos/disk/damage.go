@@ -1,0 +1,159 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Where a node keeps what, below its data directory: the documentation of raftstore/log and raftstore/snapshot says so.
+const (
+	logFile       = "raft/log.db"
+	snapshotsDir  = "raft/snapshots"
+	snapshotState = "state.bin"
+	snapshotMeta  = "meta.json"
+)
+
+// tornPages is how many pages at the end of a log TearLog may hit.
+const tornPages = 8
+
+// ErrNothingToDamage is returned when a node has no such file, or nothing in it.
+var ErrNothingToDamage = errors.New("there is nothing to damage")
+
+// The damage below is done to the data directory of a node that has ended, at places drawn from r. The result says in a few words what
+// was done, for a report.
+
+// FlipLog turns over one bit in the Raft log: in a page that is in use, of entries or of what leads to them.
+func FlipLog(r *rand.Rand, dataDir string) (string, error) {
+	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
+		used, err := pagesInUse(f)
+		if err != nil {
+			return "", err
+		}
+		return flip(r, f, used[r.IntN(len(used))])
+	})
+}
+
+// TruncateLog cuts off the end of the Raft log: at least a byte, and at most half, of what is in use.
+func TruncateLog(r *rand.Rand, dataDir string) (string, error) {
+	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
+		used, err := pagesInUse(f)
+		if err != nil {
+			return "", err
+		}
+		end := slices.MaxFunc(used, func(a, b span) int { return int(a.end - b.end) }).end
+		size := end - 1 - r.Int64N(end/2)
+		return fmt.Sprintf("%s: cut off at byte %d of %d in use", filepath.Base(f.Name()), size, end), f.Truncate(size)
+	})
+}
+
+// TearLog puts zeros in the place of some sectors of the pages at the end of the Raft log, as writes that were never done leave them.
+func TearLog(r *rand.Rand, dataDir string) (string, error) {
+	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
+		used, err := pagesInUse(f)
+		if err != nil {
+			return "", err
+		}
+		slices.SortFunc(used, func(a, b span) int { return int(a.off - b.off) })
+		last := used[max(0, len(used)-tornPages):]
+		page := last[r.IntN(len(last))]
+		first, end := page.off/sectorBytes, (page.end+sectorBytes-1)/sectorBytes
+		count := 1 + r.Int64N(end-first)
+		at := first + r.Int64N(end-first-count+1)
+		_, err = f.WriteAt(make([]byte, count*sectorBytes), at*sectorBytes)
+		return fmt.Sprintf("%s: %d sectors from byte %d on are zeros", filepath.Base(f.Name()), count, at*sectorBytes), err
+	})
+}
+
+// FlipSnapshot turns over one bit of the newest snapshot: of its state, or of what says what it is.
+func FlipSnapshot(r *rand.Rand, dataDir string) (string, error) {
+	dir, err := newestSnapshot(dataDir)
+	if err != nil {
+		return "", err
+	}
+	file := snapshotState
+	if r.IntN(4) == 0 {
+		file = snapshotMeta
+	}
+	return edit(filepath.Join(dir, file), func(f *os.File) (string, error) {
+		info, err := f.Stat()
+		if err != nil {
+			return "", err
+		}
+		if info.Size() == 0 {
+			return "", fmt.Errorf("%s: %w", f.Name(), ErrNothingToDamage)
+		}
+		return flip(r, f, span{0, info.Size()})
+	})
+}
+
+// newestSnapshot is the folder that was made last of those which are whole.
+func newestSnapshot(dataDir string) (string, error) {
+	metas, err := filepath.Glob(filepath.Join(dataDir, snapshotsDir, "*", snapshotMeta))
+	if err != nil {
+		return "", err
+	}
+	var newest string
+	var latest os.FileInfo
+	for _, meta := range metas {
+		dir := filepath.Dir(meta)
+		if filepath.Ext(dir) == ".tmp" { // it never became one
+			continue
+		}
+		info, err := os.Stat(meta)
+		if err != nil {
+			return "", err
+		}
+		if latest == nil || info.ModTime().After(latest.ModTime()) {
+			newest, latest = dir, info
+		}
+	}
+	if latest == nil {
+		return "", fmt.Errorf("snapshots of %s: %w", dataDir, ErrNothingToDamage)
+	}
+	return newest, nil
+}
+
+// Empty deletes all that is in a data directory, and leaves the directory.
+func Empty(dataDir string) (string, error) {
+	entries, err := os.ReadDir(dataDir)
+	if err != nil {
+		return "", err
+	}
+	for _, entry := range entries {
+		if err := os.RemoveAll(filepath.Join(dataDir, entry.Name())); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d files and directories deleted", len(entries)), nil
+}
+
+// edit does something to a file, and syncs it: a later power cut doesn't heal it.
+func edit(path string, do func(*os.File) (string, error)) (what string, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("%s: %w", path, ErrNothingToDamage)
+	}
+	if err != nil {
+		return "", err
+	}
+	what, err = do(f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", fmt.Errorf("damage %s: %w", path, err)
+	}
+	return what, nil
+}
+
+func flip(r *rand.Rand, f *os.File, in span) (string, error) {
+	at, bit := in.off+r.Int64N(in.end-in.off), r.IntN(8)
+	one := make([]byte, 1)
+	if _, err := f.ReadAt(one, at); err != nil {
+		return "", err
+	}
+	one[0] ^= 1 << bit
+	_, err := f.WriteAt(one, at)
+	return fmt.Sprintf("%s: bit %d of byte %d turned over", filepath.Base(f.Name()), bit, at), err
+}

@@ -1,0 +1,196 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+const (
+	// releaseWait bounds how long Crash waits for the kernel to tell that the files of a process that has ended are closed.
+	releaseWait = 10 * time.Second
+	releasePoll = 2 * time.Millisecond
+)
+
+// Disk is a mounted file system. Its methods may be called at any time, by any goroutine.
+type Disk struct {
+	dir    string
+	log    *slog.Logger
+	server *fuse.Server
+	served chan struct{} // closed when the server has ended
+	wait   time.Duration // releaseWait
+
+	hanging atomic.Int64
+	reads   atomic.Int64
+	wipes   sync.WaitGroup // of the kernel's cache, after writes that failed
+
+	mu      sync.RWMutex
+	files   *volume       // guarded by mu
+	faults  Faults        // guarded by mu
+	changed chan struct{} // closed, and made anew, when faults change; guarded by mu
+	closing bool          // guarded by mu
+	stats   Stats         // guarded by mu
+}
+
+// Stats counts what a disk did since it was mounted.
+type Stats struct {
+	Reads        int64 // that the page cache of the kernel didn't serve
+	Writes       int64 // requests to write; one holds at most 1 MiB
+	WrittenBytes int64
+	Fsyncs       int64 // of files and directories, that succeeded
+	Refused      int64 // requests that failed because of the faults set
+	Hanging      int64 // requests that wait at this moment, for a delay to pass or the disk to heal
+	Crashes      int64 // by Crash and Tear
+	LostBytes    int64 // that crashes took, or put back: what was written or cut off, and not synced
+	LostFiles    int64 // to which these bytes belonged
+	LostNames    int64 // changes of names that crashes took back
+}
+
+// Option changes what a disk promises.
+type Option func(*volume)
+
+// Strict makes names durable by an fsync of their directory and in no other way, which is all that POSIX promises. Without it they
+// become so in order, by the fsync of a file too, as on the file systems in use.
+func Strict(v *volume) { v.strict = true }
+
+// Available returns why disks can't be mounted here, or nil.
+func Available() error {
+	if os.Geteuid() != 0 {
+		return errors.New("mounting a file system needs root")
+	}
+	device, err := os.OpenFile(fuseDevice, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("file systems in user space are not available: %w", err)
+	}
+	return device.Close()
+}
+
+// Mount mounts a disk at dir, an existing directory, and returns when it can be used. Its files are kept below the directory backing,
+// which is made if need be; what is there from an earlier mount counts as durable. A mount at dir whose process has ended is replaced.
+func Mount(dir, backing string, log *slog.Logger, options ...Option) (*Disk, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := Available(); err != nil {
+		return nil, err
+	}
+	log = log.With("component", "chaos/disk", "dir", dir)
+	files, err := openVolume(backing, log, options...)
+	if err != nil {
+		return nil, fmt.Errorf("open backing directory %s: %w", backing, err)
+	}
+	d := &Disk{dir: dir, log: log, served: make(chan struct{}), wait: releaseWait, files: files, changed: make(chan struct{})}
+	if err := d.mount(); err != nil {
+		return nil, errors.Join(fmt.Errorf("mount disk at %s: %w", dir, err), files.close())
+	}
+	return d, nil
+}
+
+// Dir is where the disk is mounted.
+func (d *Disk) Dir() string { return d.dir }
+
+// Set replaces what is wrong with the disk. The zero Faults heals it, which lets go on what hangs.
+func (d *Disk) Set(f Faults) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.set(f)
+}
+
+func (d *Disk) set(f Faults) {
+	d.faults = f
+	d.files.limit(f.Free)
+	close(d.changed)
+	d.changed = make(chan struct{})
+}
+
+// Stats returns the counts up to now.
+func (d *Disk) Stats() Stats {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	s := d.stats
+	s.Reads, s.Hanging = d.reads.Load(), d.hanging.Load()
+	return s
+}
+
+// Crash does what a power cut does: what wasn't synced is gone. All processes that used the disk must have ended; files that stay open
+// for ten seconds are an error, and nothing has happened then.
+func (d *Disk) Crash() error { return d.crash(func() {}) }
+
+// Tear is Crash in the middle of the work, as drawn from r: of what wasn't synced a part is there nevertheless. Of the latest write it
+// is the beginning, or some of its 512-byte sectors, never all; of other writes whole pages; of names what came first.
+func (d *Disk) Tear(r *rand.Rand) error { return d.crash(func() { d.files.tear(r) }) }
+
+func (d *Disk) crash(first func()) error {
+	if err := d.lockUnused(); err != nil {
+		return err
+	}
+	defer d.mu.Unlock()
+	first()
+	lost := d.files.atStake()
+	if err := d.files.crash(); err != nil {
+		return fmt.Errorf("cut the power of disk %s: %w", d.dir, err)
+	}
+	d.stats.Crashes++
+	d.stats.LostBytes += lost.bytes
+	d.stats.LostFiles += lost.files
+	d.stats.LostNames += lost.names
+	d.log.Info("power cut", "lostBytes", lost.bytes, "lostFiles", lost.files, "lostNames", lost.names)
+	return nil
+}
+
+// lockUnused returns with mu held and no file open.
+func (d *Disk) lockUnused() error {
+	deadline := time.Now().Add(d.wait)
+	tick := time.NewTicker(releasePoll)
+	defer tick.Stop()
+	for {
+		d.mu.Lock()
+		opens := d.files.opens
+		if d.closing {
+			d.mu.Unlock()
+			return fmt.Errorf("disk %s is closed", d.dir)
+		}
+		if opens == 0 {
+			return nil
+		}
+		d.mu.Unlock()
+		if time.Now().After(deadline) {
+			return fmt.Errorf("disk %s is in use: %d files or directories are open", d.dir, opens)
+		}
+		<-tick.C
+	}
+}
+
+// Close unmounts the disk. What hangs fails with EIO, and who still has files open finds them broken. The backing directory keeps
+// what processes saw last.
+func (d *Disk) Close() error {
+	d.mu.Lock()
+	if d.closing {
+		d.mu.Unlock()
+		<-d.served
+		return nil
+	}
+	d.closing = true
+	close(d.changed)
+	d.changed = make(chan struct{})
+	d.mu.Unlock()
+
+	err := d.unmount()
+	<-d.served
+	d.wipes.Wait()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err = errors.Join(err, d.files.close()); err != nil {
+		return fmt.Errorf("unmount disk %s: %w", d.dir, err)
+	}
+	return nil
+}

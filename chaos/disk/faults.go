@@ -1,0 +1,129 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// Faults is all that is wrong with a disk at one time. The zero Faults is a good disk.
+type Faults struct {
+	FsyncDelay  time.Duration // added to each fsync of a file or a directory
+	FsyncJitter time.Duration // added to FsyncDelay, at random up to this
+	ReadDelay   time.Duration // added to each read that the page cache of the kernel doesn't serve
+	WriteDelay  time.Duration // added to each write, of at most 1 MiB
+
+	HangFsync  bool // fsync doesn't return before the disk heals or its caller is killed
+	FailFsync  bool // fsync fails with EIO, and what it was to write is given up
+	FailWrites bool // whatever changes contents or names fails with EIO
+	ReadOnly   bool // the same with EROFS, and so does fsync
+
+	// Free is how many bytes may be written where nothing was before, counted from Set on, until writes fail with ENOSPC; what is
+	// removed is free again. Names take nothing. nil is no limit but that of the backing disk. statfs tells the same.
+	Free *int64
+}
+
+// killPoll is how often the caller of a hanging request is looked at after it got a signal.
+const killPoll = 20 * time.Millisecond
+
+// refusal is the error of whatever would change the disk; nil when changes are taken.
+func (f Faults) refusal() error {
+	switch {
+	case f.ReadOnly:
+		return syscall.EROFS
+	case f.FailWrites:
+		return syscall.EIO
+	default:
+		return nil
+	}
+}
+
+// obstacle is what a kind of request has to get past.
+type obstacle func(Faults) (hangs bool, delay time.Duration)
+
+func atRead(f Faults) (bool, time.Duration)  { return false, f.ReadDelay }
+func atWrite(f Faults) (bool, time.Duration) { return false, f.WriteDelay }
+
+// atFsync draws the jitter once, so that looking at the obstacle again doesn't change it.
+func atFsync() obstacle {
+	part := rand.Float64()
+	return func(f Faults) (bool, time.Duration) {
+		return f.HangFsync, f.FsyncDelay + time.Duration(part*float64(f.FsyncJitter))
+	}
+}
+
+// pause returns when the obstacle is no longer in the way of a request that came now: nil when it may go on, EINTR when the caller is
+// being killed, EIO when the disk is closing. interrupted is closed when the caller gets any signal. Only a deadly one ends a request,
+// as with a real disk: Go's scheduler sends signals all the time, and bbolt's fdatasync expects no EINTR.
+func (d *Disk) pause(interrupted <-chan struct{}, caller uint32, in obstacle) error {
+	var began time.Time
+	var looks *time.Ticker
+	for {
+		d.mu.RLock()
+		faults, changed, closing := d.faults, d.changed, d.closing
+		d.mu.RUnlock()
+		hangs, delay := in(faults)
+		if closing && (hangs || delay > 0) {
+			return syscall.EIO
+		}
+		if !hangs && delay <= 0 {
+			return nil // nearly always: without a look at the clock
+		}
+		if began.IsZero() {
+			began = time.Now()
+			looks = time.NewTicker(killPoll)
+			looks.Stop()
+			defer looks.Stop()
+			d.hanging.Add(1)
+			defer d.hanging.Add(-1)
+		}
+		var over <-chan time.Time
+		if !hangs {
+			left := delay - time.Since(began)
+			if left <= 0 {
+				return nil
+			}
+			over = time.After(left)
+		}
+		select {
+		case <-over:
+		case <-changed:
+		case <-looks.C:
+			if beingKilled(caller) {
+				return syscall.EINTR
+			}
+		case <-interrupted:
+			if beingKilled(caller) {
+				return syscall.EINTR
+			}
+			interrupted = nil // the kernel tells only of the first signal: look from now on
+			looks.Reset(killPoll)
+		}
+	}
+}
+
+// beingKilled reports whether SIGKILL is pending for a thread, or the thread is gone. One that can't be seen from here (of another PID
+// namespace: it has number 0) counts as gone: better an fsync that ends by any signal than a process that can't be killed.
+func beingKilled(thread uint32) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH)
+	}
+	const deadly = 1 << (uint(syscall.SIGKILL) - 1)
+	for _, field := range []string{"\nSigPnd:", "\nShdPnd:"} {
+		_, rest, found := bytes.Cut(status, []byte(field))
+		if !found {
+			continue
+		}
+		line, _, _ := bytes.Cut(rest, []byte("\n"))
+		if pending, err := strconv.ParseUint(string(bytes.TrimSpace(line)), 16, 64); err == nil && pending&deadly != 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,89 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	fuseDevice = "/dev/fuse"
+	fuseType   = "fuse.quorate-disk"
+	// maxWriteBytes is the largest request that kernels send without being told otherwise.
+	maxWriteBytes = 1 << 20
+	// pollName is a file that the FUSE server makes up, to tell the kernel that nothing here is ever polled.
+	pollName = ".go-fuse-epoll-hack"
+)
+
+// mount puts the disk in its place and serves it. The mount is made here and not by the FUSE library, which leaves the device open in
+// child processes: a node that outlives its disk would keep it alive.
+func (d *Disk) mount() error {
+	if err := unmountDead(d.dir); err != nil {
+		return err
+	}
+	device, err := unix.Open(fuseDevice, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=%d,group_id=%d,max_read=%d,allow_other,default_permissions",
+		device, os.Geteuid(), os.Getegid(), maxWriteBytes)
+	if err := unix.Mount("quorate-disk", d.dir, fuseType, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOATIME, options); err != nil {
+		return errors.Join(err, unix.Close(device))
+	}
+	d.server, err = fuse.NewServer(&requests{RawFileSystem: fuse.NewDefaultRawFileSystem(), d: d}, "/dev/fd/"+strconv.Itoa(device),
+		&fuse.MountOptions{
+			Logger: slog.NewLogLogger(d.log.Handler(), slog.LevelWarn), MaxWrite: maxWriteBytes, MaxBackground: 64,
+			DisableXAttrs: true, DisableReadDirPlus: true, DisableSplice: true,
+			// Contents change only through this kernel, and it need not forget its pages when a time changes.
+			ExplicitDataCacheControl: true,
+		})
+	if err != nil {
+		return errors.Join(err, d.unmount())
+	}
+	go func() { // owned by Close, which waits for served
+		d.server.Serve()
+		close(d.served)
+	}()
+	if err := d.neverPolled(); err != nil {
+		err = errors.Join(err, d.unmount())
+		<-d.served
+		return err
+	}
+	return nil
+}
+
+// neverPolled has the kernel ask once whether files can be polled, and learn that they can't. Otherwise Go programs that open files
+// here, this one too, would have their scheduler's own poll wait for us.
+func (d *Disk) neverPolled() error {
+	fd, err := unix.Open(filepath.Join(d.dir, pollName), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+	return errors.Join(err, unix.Close(fd))
+}
+
+// unmount ends the kernel's side at once: MNT_FORCE breaks off what is under way, in other mount namespaces too, so that the server
+// ends; MNT_DETACH takes the name away even if somebody is still there.
+func (d *Disk) unmount() error { return unix.Unmount(d.dir, unix.MNT_FORCE|unix.MNT_DETACH) }
+
+// unmountDead takes away a mount whose server has ended.
+func unmountDead(dir string) error {
+	var s unix.Stat_t
+	for {
+		err := unix.Stat(dir, &s)
+		if !errors.Is(err, syscall.ENOTCONN) && !errors.Is(err, syscall.ECONNABORTED) {
+			return err
+		}
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package failpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Terms for the common cases. Others are sleep(MILLISECONDS), print and panic. A count or a percentage may go before, and further terms
+// after: "3*off->return()" from the fourth time on, "1*return()" once, "10.0%sleep(5)". Who sleeps at a point holds up all who come there.
+const (
+	Kill  = `return("kill")` // ends the process as SIGKILL does
+	Break = "return()"       // breaks the rule of a point named "break…"
+)
+
+// Variables of a node's environment.
+const (
+	envHTTP  = "GOFAIL_HTTP"
+	envTerms = "GOFAIL_FAILPOINTS"
+)
+
+// A wrong term in a process's environment would be passed over, and a value that no point expects would do nothing.
+const (
+	term         = `(\d+\*|\d+\.\d+%)*(off|print|panic|sleep\(\d+\)|return\(\)|return\("kill"\))`
+	termsPattern = "^" + term + "(->" + term + ")*$"
+)
+
+// maxAnswerBytes bounds what is read of a node's answer.
+const maxAnswerBytes = 4 << 10
+
+// ErrUnknownPoint reports a name that isn't in Points.
+var ErrUnknownPoint = errors.New("no such failpoint")
+
+// Env returns the variables that a node's process needs in order to listen at address, HOST:PORT, for Arm, and to have points armed from its
+// very beginning. Nobody needs to be allowed to arm: address should be one of loopback.
+func Env(address string, armed map[string]string) ([]string, error) {
+	env := []string{envHTTP + "=" + address}
+	if len(armed) == 0 {
+		return env, nil
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(armed)) {
+		if err := check(name, armed[name]); err != nil {
+			return nil, err
+		}
+		all = append(all, name+"="+armed[name])
+	}
+	return append(env, envTerms+"="+strings.Join(all, ";")), nil
+}
+
+// Arm makes a point of the node that listens at address, HOST:PORT, do what terms say from now on; no terms disarm it.
+func Arm(ctx context.Context, address, point, terms string) error {
+	if terms == "" {
+		terms = "off" // gofail refuses to disable what is disabled already
+	}
+	if err := check(point, terms); err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, "http://"+address+"/"+point, strings.NewReader(terms))
+	if err != nil {
+		return fmt.Errorf("arm %s: %w", point, err)
+	}
+	request.Close = true // the node may be killed at any moment
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("arm %s: %w", point, err)
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
+	if err != nil {
+		return fmt.Errorf("arm %s: %w", point, err)
+	}
+	if response.StatusCode != http.StatusNoContent {
+		return fmt.Errorf("arm %s with %q: %s", point, terms, strings.TrimSpace(string(answer)))
+	}
+	return nil
+}
+
+func check(point, terms string) error {
+	if !slices.ContainsFunc(Points(), func(p Point) bool { return p.Name == point }) {
+		return fmt.Errorf("%w: %q", ErrUnknownPoint, point)
+	}
+	if !regexp.MustCompile(termsPattern).MatchString(terms) {
+		return fmt.Errorf("arm %s: %q can't be the terms of a failpoint", point, terms)
+	}
+	return nil
+}

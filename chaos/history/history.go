@@ -1,0 +1,172 @@
+package history
+
+import (
+	"sync"
+	"time"
+
+	"quorate/chaos/client"
+)
+
+// Kind is what an operation does.
+type Kind uint8
+
+// The operations. Reads are by quorum unless they say otherwise.
+const (
+	Create     Kind = iota
+	Replace         // compare-and-set: only over Expect
+	Delete          // only of Expect
+	Get             // of one key
+	CachedGet       // of one key, from the node's own state
+	List            // of all keys, in one answer
+	PagedList       // of all keys, in pages of one state
+	CachedList      // of all keys, from the node's own state
+)
+
+var kindNames = [...]string{"create", "replace", "delete", "get", "cached get", "list", "paged list", "cached list"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// IsWrite reports whether the operation may change something.
+func (k Kind) IsWrite() bool { return k <= Delete }
+
+// Item is an object as a client saw it. The zero Item is no object.
+type Item struct {
+	Key     string
+	UID     string
+	Version uint64
+	Value   string
+}
+
+// Op is one operation of one client. Times are counted from the beginning of the history, on a clock that never jumps.
+type Op struct {
+	Kind   Kind
+	Client int
+	Node   string // that was asked
+	// Connection numbers, for one Client and Node, the connection by which a cached read was answered. A node that starts again may
+	// serve an older state than before; then it is on another connection.
+	Connection        int
+	Key               string // empty for lists
+	Expect            Item   // what a Replace or Delete is conditional on: UID and Version
+	Value             string // that a write sent; no two writes of a history send the same
+	Invoked, Answered time.Duration
+	// Outcome is OK, NotFound, Conflict or Unknown. What surely wasn't done (Unavailable) is only counted.
+	Outcome client.Outcome
+	Got     Item   // what a read found, or what a write was told it made; of a Delete only Key and UID are told
+	Items   []Item // what a list found
+	Version uint64 // of a list
+}
+
+// Event is one change as a watcher was told of it.
+type Event struct {
+	Type    string // ADDED, MODIFIED, DELETED
+	Item    Item   // after the change; the version of a deletion is its own
+	Node    string
+	Arrived time.Duration
+}
+
+// Watch is all that one watcher was told, across all its streams. A watch whose position was said to be too old ends there: its
+// client lists and begins another one.
+type Watch struct {
+	Client  int
+	After   uint64 // the version from which it watched
+	Events  []Event
+	Streams int
+	Expired int    // how often its position was said to be too old
+	Reached uint64 // its last position, of an event or a bookmark
+}
+
+// Final is what one node itself holds after all clients have stopped: a state no older than the last write.
+type Final struct {
+	Node    string
+	Version uint64
+	Items   []Item
+}
+
+// Record is all that happened in one phase of a run: everything below one namespace.
+type Record struct {
+	Start, End  uint64 // the versions before the first write and after the last
+	Ops         []Op
+	Watches     []Watch
+	Finals      []Final
+	Checksums   client.Checksums // of all nodes, after the last write
+	Unavailable map[Kind]int     // requests that were surely not carried out
+	Unanswered  map[Kind]int     // reads that got no answer, or none that helps
+	Expired     int              // paged lists that were broken off because the state they read was said to be gone
+	Refused     []string         // answers that no correct server gives in such a run
+}
+
+// maxRefused bounds the samples of answers that no correct server gives.
+const maxRefused = 20
+
+// Recorder takes down a history while it happens.
+type Recorder struct {
+	began time.Time
+
+	mu     sync.Mutex
+	record Record // guarded by mu
+	acked  int    // writes acknowledged; guarded by mu
+}
+
+// NewRecorder begins a history.
+func NewRecorder() *Recorder {
+	return &Recorder{began: time.Now(), record: Record{Unavailable: map[Kind]int{}, Unanswered: map[Kind]int{}}}
+}
+
+// Now is the time since the history began.
+func (r *Recorder) Now() time.Duration { return time.Since(r.began) }
+
+// Add takes down an operation that has ended.
+func (r *Recorder) Add(op Op) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.record.Ops = append(r.record.Ops, op)
+	if op.Kind.IsWrite() && op.Outcome == client.OK {
+		r.acked++
+	}
+}
+
+// Unavailable counts an operation that was surely not carried out.
+func (r *Recorder) Unavailable(kind Kind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.record.Unavailable[kind]++
+}
+
+// Unanswered counts a read that got no answer, or none that helps.
+func (r *Recorder) Unanswered(kind Kind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.record.Unanswered[kind]++
+}
+
+// Expired counts a paged list whose state was said to be gone.
+func (r *Recorder) Expired() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.record.Expired++
+}
+
+// Refused takes down an answer that no correct server gives.
+func (r *Recorder) Refused(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.record.Refused) < maxRefused {
+		r.record.Refused = append(r.record.Refused, text)
+	}
+}
+
+// Acknowledged is the number of writes acknowledged so far.
+func (r *Recorder) Acknowledged() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.acked
+}
+
+// Take returns the history and lets go of it. Nothing may be recorded any more.
+func (r *Recorder) Take() Record {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.record
+	r.record = Record{}
+	return taken
+}

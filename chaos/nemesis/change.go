@@ -1,0 +1,248 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"quorate/chaos/client"
+	"quorate/chaos/nodes"
+)
+
+// operateTimeout bounds one command of the operator's: a node that is cut off answers none.
+const operateTimeout = 40 * time.Second
+
+// change is a change of membership under way.
+type change struct {
+	before  []string // nodes of the fleet before it
+	voters  int      // before it
+	leaving []string // nodes that it takes out of the cluster for good
+}
+
+// beginChange takes the right to change the membership. Healing completes what was begun: who is leaving leaves, and there are as many
+// nodes as before.
+func beginChange(ctx context.Context, s *Strike) error {
+	if err := s.claimMembership(); err != nil {
+		return err
+	}
+	s.change = &change{before: s.n.names(), voters: -1}
+	if members, err := s.n.leaderView(ctx); err == nil {
+		s.change.voters = voters(members)
+	}
+	s.undo(membership, "settle the membership", s.settle)
+	return nil
+}
+
+func voters(members []client.Member) (count int) {
+	for _, m := range members {
+		if votes(m) {
+			count++
+		}
+	}
+	return count
+}
+
+func votes(m client.Member) bool { return m.Role == "leader" || m.Role == "voter" }
+
+func find(members []client.Member, name string) (client.Member, bool) {
+	i := slices.IndexFunc(members, func(m client.Member) bool { return m.Name == name })
+	if i < 0 {
+		return client.Member{}, false
+	}
+	return members[i], true
+}
+
+// settle has the change done: what is leaving is gone, and the number of nodes and voters is that of before.
+func (s *Strike) settle(ctx context.Context) error {
+	for _, name := range s.change.leaving {
+		if err := s.expel(ctx, name); err != nil {
+			return err
+		}
+	}
+	for {
+		names := s.n.names()
+		switch {
+		case len(names) > len(s.change.before):
+			newcomers := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(s.change.before, name) })
+			if err := s.expel(ctx, newcomers[0]); err != nil {
+				return err
+			}
+		case len(names) < len(s.change.before):
+			if _, err := s.join(ctx, true); err != nil {
+				return err
+			}
+		default:
+			return s.awaitVoters(ctx)
+		}
+	}
+}
+
+func (s *Strike) awaitVoters(ctx context.Context) error {
+	if s.change.voters < 0 { // there was no leader to ask
+		return nil
+	}
+	return s.await(ctx, fmt.Sprintf("%d voters", s.change.voters), func(ctx context.Context) error {
+		members, err := s.n.leaderView(ctx)
+		if err == nil && voters(members) != s.change.voters {
+			err = fmt.Errorf("there are %d", voters(members))
+		}
+		return err
+	})
+}
+
+// killLeaving kills a node that is not to come back.
+func (s *Strike) killLeaving(ctx context.Context, name string) error {
+	s.change.leaving = append(s.change.leaving, name)
+	act, cancel := acting(ctx)
+	defer cancel()
+	if err := s.n.Fleet.Kill(act, name); err != nil {
+		return fmt.Errorf("kill node %s: %w", name, err)
+	}
+	s.down[name] = true
+	return nil
+}
+
+// join adds a node and waits until it is ready, and a voter if it may be one.
+func (s *Strike) join(ctx context.Context, voter bool) (string, error) {
+	grower, has := nodes.As[nodes.Grower](s.n.Fleet)
+	if !has {
+		return "", fmt.Errorf("add a node: %s", growing().what)
+	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	act, cancel := acting(ctx)
+	node, err := grower.Add(act, voter)
+	cancel()
+	if err != nil {
+		return "", fmt.Errorf("add a node: %w", err)
+	}
+	s.hurts(node.Name)
+	s.endings = append(s.endings, node.Name)
+	s.log.Info("a node joins", "node", node.Name, "voter", voter)
+	if err := s.awaitReady(ctx, node.Name); err != nil {
+		return node.Name, err
+	}
+	return node.Name, s.await(ctx, "node "+node.Name+" as a member", func(ctx context.Context) error {
+		members, err := s.n.leaderView(ctx)
+		if err != nil {
+			return err
+		}
+		if m, listed := find(members, node.Name); !listed || votes(m) != voter {
+			return fmt.Errorf("its role is %q", m.Role)
+		}
+		return nil
+	})
+}
+
+// leave has a node leave the cluster by its own command, and forgets it.
+func (s *Strike) leave(ctx context.Context, name string) error {
+	operator, has := nodes.As[nodes.Operator](s.n.Fleet)
+	if !has {
+		return fmt.Errorf("leave: %s", operating().what)
+	}
+	s.endings = append(s.endings, name)
+	s.log.Info("a node leaves", "node", name)
+	err := s.await(ctx, "node "+name+" has left", func(ctx context.Context) error {
+		ask, cancel := context.WithTimeout(ctx, operateTimeout)
+		defer cancel()
+		_, asked := operator.Operate(ask, name, "leave")
+		if asked == nil || s.n.absent(ctx, name) == nil { // it may be gone without having said so
+			return nil
+		}
+		return asked
+	})
+	if err != nil {
+		return err
+	}
+	return s.forget(ctx, name)
+}
+
+// expel takes a node out of the cluster that runs no more, or ends it first, in the documented way: remove. It does nothing to a node
+// that is gone.
+func (s *Strike) expel(ctx context.Context, name string) error {
+	if !s.n.has(name) {
+		return nil
+	}
+	if err := s.endLeaving(ctx, name); err != nil {
+		return err
+	}
+	if err := s.remove(ctx, name); err != nil {
+		return err
+	}
+	return s.forget(ctx, name)
+}
+
+// remove takes a node that has ended out of the cluster, and returns when the leader doesn't list it.
+func (s *Strike) remove(ctx context.Context, name string) error {
+	return s.await(ctx, "node "+name+" removed", func(ctx context.Context) error {
+		absent := s.n.absent(ctx, name)
+		if absent == nil {
+			return nil
+		}
+		return errors.Join(absent, s.operateOnce(ctx, "remove", name))
+	})
+}
+
+// absent is nil when the leader doesn't list the node.
+func (n *Nemesis) absent(ctx context.Context, name string) error {
+	members, err := n.leaderView(ctx)
+	if err != nil {
+		return err
+	}
+	if m, listed := find(members, name); listed {
+		return fmt.Errorf("%s is listed as %s", name, m.Role)
+	}
+	return nil
+}
+
+// endLeaving kills a node unless it has ended.
+func (s *Strike) endLeaving(ctx context.Context, name string) error {
+	if gone, err := s.gone(ctx, name); gone || err != nil {
+		return err
+	}
+	act, cancel := acting(ctx)
+	defer cancel()
+	if err := s.n.Fleet.Kill(act, name); err != nil {
+		return fmt.Errorf("kill node %s: %w", name, err)
+	}
+	s.down[name] = true
+	return nil
+}
+
+func (s *Strike) forget(ctx context.Context, name string) error {
+	grower, has := nodes.As[nodes.Grower](s.n.Fleet)
+	if !has {
+		return fmt.Errorf("forget a node: %s", growing().what)
+	}
+	act, cancel := acting(ctx)
+	defer cancel()
+	if err := grower.Forget(act, name); err != nil {
+		return fmt.Errorf("forget node %s: %w", name, err)
+	}
+	return nil
+}
+
+// operate runs a command of the operator's at any node that carries it out, until one does.
+func (s *Strike) operate(ctx context.Context, args ...string) error {
+	return s.await(ctx, "quorate "+strings.Join(args, " "), func(ctx context.Context) error { return s.operateOnce(ctx, args...) })
+}
+
+// operateOnce asks one random node.
+func (s *Strike) operateOnce(ctx context.Context, args ...string) error {
+	return s.operateAt(ctx, s.pick(s.n.names()), args...)
+}
+
+func (s *Strike) operateAt(ctx context.Context, name string, args ...string) error {
+	operator, has := nodes.As[nodes.Operator](s.n.Fleet)
+	if !has {
+		return fmt.Errorf("operate: %s", operating().what)
+	}
+	ctx, cancel := context.WithTimeout(ctx, operateTimeout)
+	defer cancel()
+	_, err := operator.Operate(ctx, name, args...)
+	return err
+}

@@ -1,0 +1,119 @@
+package nemesis_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"quorate/chaos/client"
+	"quorate/chaos/nodes"
+)
+
+// connected reports whether two nodes hear each other. mu is held.
+func (f *fleet) connected(a, b string) bool {
+	return a == b || !f.rules[nodes.Link{From: a, To: b}].Drop && !f.rules[nodes.Link{From: b, To: a}].Drop
+}
+
+func (f *fleet) lives(name string) bool {
+	s := f.states[name]
+	return s != nil && s.running && !s.paused && s.member
+}
+
+// leads reports whether a node reaches a majority of the voters.
+func (f *fleet) leads(name string) bool {
+	if !f.lives(name) || !f.states[name].voter {
+		return false
+	}
+	voters, reached := 0, 0
+	for other, s := range f.states {
+		if s.member && s.voter {
+			voters++
+			if f.lives(other) && f.connected(name, other) {
+				reached++
+			}
+		}
+	}
+	return reached > voters/2
+}
+
+// elect returns the leader, another one if the last can't lead any more. mu is held.
+func (f *fleet) elect() string {
+	if f.leads(f.leader) {
+		return f.leader
+	}
+	f.leader = ""
+	for _, node := range f.nodes {
+		if f.leads(node.Name) {
+			f.leader = node.Name
+			break
+		}
+	}
+	return f.leader
+}
+
+// Members implements nemesis.Cluster.
+func (f *fleet) Members(_ context.Context, node nodes.Node) (members []client.Member, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	leader := f.elect()
+	if !f.lives(node.Name) || leader == "" || !f.connected(node.Name, leader) {
+		return nil, errors.New("no answer")
+	}
+	for name, s := range f.states {
+		if !s.member {
+			continue
+		}
+		m := client.Member{Name: name, Role: "nonvoter", Alive: f.lives(name)}
+		if s.voter {
+			m.Role = "voter"
+		}
+		if name == leader {
+			m.Role = "leader"
+		}
+		members = append(members, m)
+	}
+	return members, nil
+}
+
+// Ready implements nemesis.Cluster.
+func (f *fleet) Ready(_ context.Context, node nodes.Node) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	leader := f.elect()
+	return f.lives(node.Name) && leader != "" && f.connected(node.Name, leader)
+}
+
+// writing counts a few writes more each time it is asked while there is a leader.
+func (f *fleet) writing() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.elect() != "" {
+		f.writes += 10
+	}
+	return f.writes
+}
+
+// whole fails the test unless nothing is left of any harm.
+func (f *fleet) whole(count int) {
+	f.t.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.nodes) != count {
+		f.t.Errorf("there are %d nodes, want %d as before", len(f.nodes), count)
+	}
+	for name, s := range f.states {
+		if *s != (state{running: true, member: true, voter: true}) {
+			f.t.Errorf("node %s is left as %+v", name, *s)
+		}
+	}
+	if len(f.rules) > 0 {
+		f.t.Errorf("links are left shaped: %v", f.rules)
+	}
+}
+
+// struck are the nodes that something was done to, in order.
+func (f *fleet) called() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.calls)
+}

@@ -1,0 +1,216 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"quorate/chaos/disk"
+	"quorate/chaos/nodes"
+)
+
+// tailLines are looked at for how a node ended.
+const tailLines = 40
+
+func damageFaults() []Fault {
+	needs := []need{data(), running(), wiping(), operating(), atLeast(3)}
+	return []Fault{
+		{
+			Name: "flip-log", About: "a bit of a node's log is turned over while it is down", Survivable: true, Forgets: true,
+			needs: needs, strike: damageNode(disk.FlipLog), lasts: startDamaged,
+		},
+		{
+			Name: "tear-log", About: "sectors at the end of a node's log are zeros after it was down", Survivable: true, Forgets: true,
+			needs: needs, strike: damageNode(disk.TearLog), lasts: startDamaged,
+		},
+		{
+			Name: "truncate-log", About: "the end of a node's log is cut off while it is down", Survivable: true, Forgets: true,
+			needs: needs, strike: damageNode(disk.TruncateLog), lasts: startDamaged,
+		},
+		{
+			Name: "flip-snapshot", About: "a bit of a node's newest snapshot is turned over while it is down", Survivable: true, Forgets: true,
+			needs: needs, strike: snapshotFirst(damageNode(disk.FlipSnapshot)), lasts: startDamaged,
+		},
+		{
+			Name: "delete-data", About: "a follower loses its data, is removed, and joins again by the same name", Survivable: true, Forgets: true,
+			needs: []need{wiping(), operating(), atLeast(3)}, strike: killForWipe, lasts: rejoin,
+		},
+	}
+}
+
+func data() need { return capability[nodes.Data]("needs access to the nodes' files") }
+
+// damageNode kills a node and damages its files. Healing has it rejoin with none.
+func damageNode(how func(*rand.Rand, string) (string, error)) func(context.Context, *Strike) error {
+	return func(ctx context.Context, s *Strike) error {
+		victim, err := s.claimOne(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.claimMembership(); err != nil {
+			return err
+		}
+		if err := s.kill(ctx, victim); err != nil {
+			return err
+		}
+		s.willRejoin(victim)
+		fleet, has := nodes.As[nodes.Data](s.n.Fleet)
+		if !has {
+			return fmt.Errorf("damage node %s: %s", victim, data().what)
+		}
+		done, err := how(s.rand, fleet.DataDir(victim))
+		if errors.Is(err, disk.ErrNothingToDamage) {
+			return fmt.Errorf("%w: %w", ErrNoVictim, err)
+		}
+		s.notes("%s", done)
+		return err
+	}
+}
+
+// snapshotFirst has all nodes write a snapshot before.
+func snapshotFirst(then func(context.Context, *Strike) error) func(context.Context, *Strike) error {
+	return func(ctx context.Context, s *Strike) error {
+		for _, name := range s.n.names() {
+			if err := s.operateAt(ctx, name, "snapshot"); err != nil {
+				s.log.Info("a snapshot was not written", "node", name, "error", err) // the victim may have one nevertheless
+			}
+		}
+		return then(ctx, s)
+	}
+}
+
+// startDamaged starts a node. It must become ready by what the others have, or end with a line that says why. In any case it rejoins with
+// an empty directory then: damage that wasn't met yet would be met at any time later.
+func startDamaged(ctx context.Context, s *Strike) error {
+	victim := s.Nodes()[0]
+	if err := s.start(ctx, victim); err != nil {
+		return err
+	}
+	gone := false
+	err := s.await(ctx, "node "+victim+" ready, or ended", func(ctx context.Context) (err error) {
+		if gone, err = s.gone(ctx, victim); gone || err != nil {
+			return err
+		}
+		return s.ready(ctx, victim)
+	})
+	if err == nil && gone {
+		err = s.refusedProperly(victim)
+	}
+	if err != nil {
+		return err
+	}
+	return s.rejoinEmpty(ctx, victim)
+}
+
+// refusedProperly is an error when a node didn't end with a line for its operator, but as broken programs do.
+func (s *Strike) refusedProperly(name string) error {
+	logs, has := s.n.Fleet.(interface {
+		LogTail(name string, count int) (string, error)
+	})
+	if !has {
+		return nil
+	}
+	tail, err := logs.LogTail(name, tailLines)
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(strings.TrimSpace(tail), "\n")
+	if i := slices.IndexFunc(lines, tellsOfCrash); i >= 0 {
+		return &NotRecovered{Fault: s.fault.Name, What: "node " + name + " refuses damaged data with one line", Err: errors.New(lines[i])}
+	}
+	s.notes("%s refused: %s", name, lines[len(lines)-1])
+	return nil
+}
+
+func killForWipe(ctx context.Context, s *Strike) error {
+	if err := s.claimMembership(); err != nil {
+		return err
+	}
+	victim, err := s.claimFollower(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.kill(ctx, victim); err != nil {
+		return err
+	}
+	s.willRejoin(victim)
+	return nil
+}
+
+func rejoin(ctx context.Context, s *Strike) error { return s.rejoinEmpty(ctx, s.Nodes()[0]) }
+
+// willRejoin says that a node is to lose its data; healing sees to it.
+func (s *Strike) willRejoin(name string) {
+	s.emptied, s.endings = append(s.emptied, name), append(s.endings, name)
+	s.undo(membership, "rejoin "+name, func(ctx context.Context) error { return s.rejoinEmpty(ctx, name) })
+}
+
+// rejoinEmpty gives a node an empty directory in the documented way: it is removed, wiped, and started. It does nothing once that is done.
+func (s *Strike) rejoinEmpty(ctx context.Context, name string) error {
+	if !slices.Contains(s.emptied, name) || !s.n.has(name) {
+		return nil
+	}
+	wiper, has := nodes.As[nodes.Wiper](s.n.Fleet)
+	if !has {
+		return fmt.Errorf("wipe node %s: %s", name, wiping().what)
+	}
+	if err := s.endLeaving(ctx, name); err != nil {
+		return err
+	}
+	if err := s.remove(ctx, name); err != nil {
+		return err
+	}
+	act, cancel := acting(ctx)
+	err := wiper.Wipe(act, name)
+	cancel()
+	if err != nil {
+		return fmt.Errorf("wipe node %s: %w", name, err)
+	}
+	s.log.Info("a node joins again with an empty directory", "node", name)
+	if err := s.startUntilTaken(ctx, name); err != nil {
+		return err
+	}
+	s.emptied = slices.DeleteFunc(s.emptied, func(other string) bool { return other == name })
+	return nil
+}
+
+// startUntilTaken starts an empty node until it is a ready voter. Its name is not free until the others have missed its former life; until
+// then it ends, as documented. Where a leader that was cut off takes in a life that was wiped meanwhile, that must be removed as well.
+func (s *Strike) startUntilTaken(ctx context.Context, name string) error {
+	s.down[name] = true
+	return s.await(ctx, "node "+name+" has joined again", func(ctx context.Context) error {
+		if err := s.removeFormer(ctx, name); err != nil {
+			return err
+		}
+		if err := s.start(ctx, name); err != nil { // does nothing while it runs
+			return err
+		}
+		if err := s.ready(ctx, name); err != nil {
+			return err
+		}
+		members, err := s.n.leaderView(ctx)
+		if err != nil {
+			return err
+		}
+		if m, listed := find(members, name); !listed || !votes(m) {
+			return fmt.Errorf("its role is %q", m.Role)
+		}
+		return nil
+	})
+}
+
+// removeFormer removes a member of the name of a node that has ended.
+func (s *Strike) removeFormer(ctx context.Context, name string) error {
+	if gone, err := s.gone(ctx, name); !gone || err != nil {
+		return err
+	}
+	members, err := s.n.leaderView(ctx)
+	if _, listed := find(members, name); err != nil || !listed {
+		return nil // a node may start while nobody leads
+	}
+	s.notes("%s was a member again before it had joined, and is removed again", name)
+	return s.operateOnce(ctx, "remove", name)
+}

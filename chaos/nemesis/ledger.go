@@ -1,0 +1,154 @@
+package nemesis
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"quorate/chaos/nodes"
+)
+
+// Record is what a report says of one strike.
+type Record struct {
+	Fault  string    `json:"fault"`
+	Nodes  []string  `json:"nodes,omitempty"` // that were struck, in the order in which they were
+	Notes  []string  `json:"notes,omitempty"` // what else was decided, or happened
+	At     time.Time `json:"at"`
+	Healed time.Time `json:"healed"` // zero: not yet
+}
+
+// ledger is what is struck at the moment, by whom, and what has been.
+type ledger struct {
+	mu     sync.Mutex
+	claims map[string]*Strike                    // what only one strike may touch at a time; guarded by mu
+	rules  map[*Strike]map[nodes.Link]nodes.Rule // guarded by mu
+	active []*Strike                             // guarded by mu
+	past   []Record                              // healed ones; guarded by mu
+
+	// shaping makes one at a time of reading all rules and telling the network; nothing else is done under it.
+	shaping sync.Mutex
+}
+
+// claim takes something for the strike until it's healed, if nobody has it.
+func (l *ledger) claim(s *Strike, what string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if owner := l.claims[what]; owner != nil && owner != s {
+		return false
+	}
+	if l.claims == nil {
+		l.claims = map[string]*Strike{}
+	}
+	l.claims[what] = s
+	return true
+}
+
+func (l *ledger) begin(s *Strike) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.active = append(l.active, s)
+}
+
+// end lets go of all that the strike has, and keeps its record unless nothing came of it.
+func (l *ledger) end(s *Strike, keep bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.DeleteFunc(l.claims, func(_ string, owner *Strike) bool { return owner == s })
+	before := len(l.active)
+	l.active = slices.DeleteFunc(l.active, func(other *Strike) bool { return other == s })
+	if !keep || len(l.active) == before {
+		return
+	}
+	s.record.Healed = time.Now()
+	l.past = append(l.past, s.record.clone())
+}
+
+func (l *ledger) note(s *Strike, node, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if node != "" && !slices.Contains(s.record.Nodes, node) {
+		s.record.Nodes = append(s.record.Nodes, node)
+	}
+	if text != "" {
+		s.record.Notes = append(s.record.Notes, text)
+	}
+}
+
+func (l *ledger) strikes() []*Strike {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.active)
+}
+
+func (l *ledger) records() []Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	records := slices.Clone(l.past)
+	for _, s := range l.active {
+		records = append(records, s.record.clone())
+	}
+	slices.SortStableFunc(records, func(a, b Record) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
+	return records
+}
+
+func (r Record) clone() Record {
+	r.Nodes, r.Notes = slices.Clone(r.Nodes), slices.Clone(r.Notes)
+	return r
+}
+
+// shape sets the rules of one strike, nil for none, and tells the network those of all strikes together.
+func (l *ledger) shape(ctx context.Context, fleet nodes.Fleet, s *Strike, rules map[nodes.Link]nodes.Rule) error {
+	network, has := nodes.As[nodes.Network](fleet)
+	if !has {
+		return fmt.Errorf("shape links: %s", cutting().what)
+	}
+	l.shaping.Lock()
+	defer l.shaping.Unlock()
+	all := l.merge(s, rules)
+	places := map[string]bool{nodes.Clients: true}
+	for _, node := range fleet.Nodes() {
+		places[node.Name] = true
+	}
+	// Nodes may have left since they were cut off.
+	maps.DeleteFunc(all, func(link nodes.Link, _ nodes.Rule) bool { return !places[link.From] || !places[link.To] })
+	return network.Shape(ctx, all)
+}
+
+// merge takes down the rules of one strike and returns those of all together: the worst of each for a link. It is nil without any.
+func (l *ledger) merge(s *Strike, rules map[nodes.Link]nodes.Rule) map[nodes.Link]nodes.Rule {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rules == nil {
+		l.rules = map[*Strike]map[nodes.Link]nodes.Rule{}
+	}
+	l.rules[s] = rules
+	if rules == nil {
+		delete(l.rules, s)
+	}
+	if len(l.rules) == 0 {
+		return nil
+	}
+	all := map[nodes.Link]nodes.Rule{}
+	for _, of := range l.rules {
+		for link, rule := range of {
+			all[link] = worst(all[link], rule)
+		}
+	}
+	return all
+}
+
+// worst is a link that suffers from both.
+func worst(a, b nodes.Rule) nodes.Rule {
+	rate := max(a.Rate, b.Rate)
+	if a.Rate > 0 && b.Rate > 0 { // 0 is no limit
+		rate = min(a.Rate, b.Rate)
+	}
+	return nodes.Rule{
+		Drop: a.Drop || b.Drop, Delay: max(a.Delay, b.Delay), Jitter: max(a.Jitter, b.Jitter), Loss: max(a.Loss, b.Loss),
+		Reorder: max(a.Reorder, b.Reorder), Duplicate: max(a.Duplicate, b.Duplicate), Rate: rate,
+	}
+}

@@ -1,0 +1,97 @@
+package nemesis
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+const (
+	// maxAtOnce bounds the strikes of a mix that overlap.
+	maxAtOnce = 3
+	// A storm has so many strikes before everything is healed together.
+	minStorm, maxStorm = 3, 8
+	// maxGap bounds the time between two strikes of a storm.
+	maxGap = 2 * time.Second
+)
+
+// spell is a strike of a mix, and when it's healed.
+type spell struct {
+	*Strike
+	until time.Time
+}
+
+// Mix strikes with random faults, up to three at a time, for so long or until ctx ends. Only safety is promised while they overlap. After
+// some strikes all are healed together, and the cluster has to be whole again: NotRecovered if it isn't. Everything is healed at the end
+// in any case.
+func (n *Nemesis) Mix(ctx context.Context, faults []Fault, lasting time.Duration) error {
+	end := time.Now().Add(lasting)
+	for time.Now().Before(end) && ctx.Err() == nil {
+		stormed := n.storm(ctx, faults, end)
+		healed := n.HealAll(ctx)
+		if err := errors.Join(stormed, healed); err != nil {
+			return err
+		}
+		if err := n.AwaitWhole(ctx, "mix"); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// HealAll heals every strike, what surrounds nodes first and what takes a quorum last.
+func (n *Nemesis) HealAll(ctx context.Context) error { return n.heal(ctx, n.ledger.strikes()...) }
+
+// storm is a number of overlapping strikes. Some are healed on the way.
+func (n *Nemesis) storm(ctx context.Context, faults []Fault, end time.Time) error {
+	var active []spell
+	for range minStorm + n.Rand.IntN(maxStorm-minStorm+1) {
+		if time.Now().After(end) {
+			return nil
+		}
+		s, err := n.Strike(ctx, faults[n.Rand.IntN(len(faults))])
+		switch {
+		case err == nil:
+			active = append(active, spell{s, time.Now().Add(randomTime(n.Rand, minHold, maxHold))})
+		case errors.Is(err, ErrNoVictim):
+			n.Log.Debug("a strike found nobody", "reason", err)
+		default:
+			return err
+		}
+		if active, err = n.wait(ctx, active); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wait lets some time pass, and more while there are as many strikes as may be, and heals those whose time has come. Those that take a
+// quorum to heal are left to HealAll, and so is what can't be healed now.
+func (n *Nemesis) wait(ctx context.Context, active []spell) ([]spell, error) {
+	if err := pause(ctx, randomTime(n.Rand, 0, maxGap)); err != nil {
+		return active, err
+	}
+	for {
+		for _, s := range active {
+			if !s.late && time.Now().After(s.until) {
+				if err := s.Heal(ctx); err != nil {
+					n.Log.Info("a strike is healed later", "fault", s.fault.Name, "error", err)
+				}
+			}
+		}
+		active = slices.DeleteFunc(active, func(s spell) bool { return s.over })
+		waiting := slices.ContainsFunc(active, func(s spell) bool { return !s.late && time.Now().Before(s.until) })
+		if len(n.ledger.strikes()) < maxAtOnce || !waiting {
+			return active, nil
+		}
+		if err := pause(ctx, lookInterval); err != nil {
+			return active, err
+		}
+	}
+}
+
+func randomTime(r *rand.Rand, low, high time.Duration) time.Duration {
+	return low + time.Duration(r.Int64N(int64(high-low)+1))
+}

@@ -1,0 +1,216 @@
+package nemesis_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"quorate/chaos/nemesis"
+)
+
+var errBroken = errors.New("it doesn't work")
+
+// A join that was asked for by a life of a node that is wiped now may be granted late: an operator removes that member as well.
+func TestFormerLifeIsTakenIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, size)
+		wiped := ""
+		f.fail = func(call string) error {
+			name, isWipe := strings.CutPrefix(call, "wipe ")
+			if isWipe {
+				wiped = name
+			} else if wiped != "" && call == "start "+wiped {
+				f.states[wiped].member, f.states[wiped].former, wiped = true, true, ""
+			}
+			return nil
+		}
+		n := hurting(f, 1)
+		if err := n.Inflict(t.Context(), named(t, "delete-data")); err != nil {
+			t.Fatal(err)
+		}
+		f.whole(size)
+		if got := n.Strikes()[0].Notes; len(got) != 1 || !strings.Contains(got[0], "removed again") {
+			t.Errorf("the notes are %q", got)
+		}
+	})
+}
+
+// What the cluster didn't do is told from what couldn't be done to it.
+func TestNotRecovered(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault   string
+		arrange func(f *fleet, n *nemesis.Nemesis)
+		finding bool
+		want    string
+	}{
+		"writes don't go on without the leader": {
+			"kill-leader", func(f *fleet, n *nemesis.Nemesis) { n.Writing = func() int { return 0 } }, true, "100 more writes acknowledged",
+		},
+		"a node doesn't come back": {
+			"kill-follower", func(f *fleet, n *nemesis.Nemesis) {
+				f.fail = func(call string) error {
+					if strings.HasPrefix(call, "start") {
+						for _, s := range f.states {
+							if !s.running {
+								s.member = false // its process will be there, and never be ready
+							}
+						}
+					}
+					return nil
+				}
+			}, true, "ready",
+		},
+		"a node ends by itself that nobody struck": {
+			"kill-leader", func(f *fleet, n *nemesis.Nemesis) {
+				f.fail = func(call string) error {
+					if strings.HasPrefix(call, "start n1") {
+						f.states["n2"].running = false
+					}
+					return nil
+				}
+			}, true, "node n2 has ended by itself",
+		},
+		"nobody is elected": {
+			"isolate-leader", func(f *fleet, n *nemesis.Nemesis) { f.states["n2"].voter, f.states["n3"].voter = false, false }, true, "another leader than [n1]",
+		},
+		"a node can't be killed": {
+			"kill-leader", func(f *fleet, n *nemesis.Nemesis) {
+				f.fail = func(call string) error {
+					if strings.HasPrefix(call, "kill") {
+						return errBroken
+					}
+					return nil
+				}
+			}, false, "end node n1",
+		},
+		"a node can't be started": {
+			"kill-leader", func(f *fleet, n *nemesis.Nemesis) {
+				f.fail = func(call string) error {
+					if strings.HasPrefix(call, "start") {
+						return errBroken
+					}
+					return nil
+				}
+			}, false, "start node n1",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleet(t, size)
+				n := hurting(f, 1)
+				c.arrange(f, n)
+				err := n.Inflict(t.Context(), named(t, c.fault))
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Fatalf("the error is %v, want %q in it", err, c.want)
+				}
+				if _, finding := errors.AsType[*nemesis.NotRecovered](err); finding != c.finding {
+					t.Errorf("%v: held against the cluster: %v, want %v", err, finding, c.finding)
+				}
+			})
+		})
+	}
+}
+
+func TestHealIsRepeatedUntilItIsWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, size)
+		n := hurting(f, 1)
+		s, err := n.Strike(t.Context(), named(t, "kill-all"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		refusals := 2
+		f.fail = func(call string) error {
+			if strings.HasPrefix(call, "start") && refusals > 0 {
+				refusals--
+				return errBroken
+			}
+			return nil
+		}
+		if err := s.Heal(t.Context()); !errors.Is(err, errBroken) {
+			t.Errorf("healing ended with %v", err)
+		}
+		for range 3 { // the first does what is left, the others nothing
+			if err := s.Heal(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		f.whole(size)
+		if starts := count(f.called(), "start"); starts != size+2 {
+			t.Errorf("%d starts, want each node's and two that failed", starts)
+		}
+	})
+}
+
+func TestStrikesRespectEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, size)
+		n := hurting(f, 1)
+		var strikes []*nemesis.Strike
+		for range size {
+			s, err := n.Strike(t.Context(), named(t, "kill-at-start"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			strikes = append(strikes, s)
+		}
+		for _, fault := range []string{"kill-leader", "kill-all", "pause-majority", "kill-at-start"} {
+			if _, err := n.Strike(t.Context(), named(t, fault)); !errors.Is(err, nemesis.ErrNoVictim) {
+				t.Errorf("%s with all nodes struck: %v", fault, err)
+			}
+		}
+		for _, s := range strikes {
+			if err := s.Heal(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := n.Strike(t.Context(), named(t, "kill-all")); err != nil {
+			t.Errorf("after healing: %v", err)
+		}
+		if err := n.HealAll(t.Context()); err != nil {
+			t.Error(err)
+		}
+		f.whole(size)
+	})
+}
+
+// Cuts of links add up, and each heals its own.
+func TestRulesAddUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, size)
+		n := hurting(f, 1)
+		first, err := n.Strike(t.Context(), named(t, "one-way-leader"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := n.Strike(t.Context(), named(t, "loss"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		both, dropped := 0, 0
+		for _, rule := range f.rules {
+			if rule.Drop {
+				dropped++
+			}
+			if rule.Drop && rule.Loss > 0 {
+				both++
+			}
+		}
+		if both != 2 || dropped != 2 {
+			t.Errorf("%d links are cut, %d of them lossy: want 2 and 2 of %v", dropped, both, f.rules)
+		}
+		if err := first.Heal(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for link, rule := range f.rules {
+			if rule.Drop || rule.Loss == 0 {
+				t.Errorf("%v: %+v is left", link, rule)
+			}
+		}
+		if err := second.Heal(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.whole(size)
+	})
+}

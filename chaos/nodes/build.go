@@ -1,0 +1,26 @@
+package nodes
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Build builds the server as it ships into dir, with the main module's own dependencies, and returns the path of the binary. The
+// working directory must be one of a module that is this one or depends on it.
+func Build(ctx context.Context, dir string) (string, error) {
+	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "quorate").Output()
+	if err != nil {
+		return "", fmt.Errorf("find the source of the server: %w", err)
+	}
+	binary := filepath.Join(dir, "quorate")
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", strings.TrimSpace(string(source)), "-o", binary, "./cmd/quorate")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the server: %w\n%s", err, out)
+	}
+	return binary, nil
+}

@@ -1,0 +1,136 @@
+package nodes_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quorate/chaos/nodes"
+)
+
+// script is a command that writes down how it's called, and fails when its arguments have the word fail and the file beside it is there.
+func script(t *testing.T) (command string, calls func() []string, failing string) {
+	t.Helper()
+	dir := t.TempDir()
+	command, failing = filepath.Join(dir, "do"), filepath.Join(dir, "failing")
+	text := "#!/bin/sh\necho \"$*\" >> " + dir + "/calls\nif [ -e " + failing + " ]; then echo it is broken >&2; exit 3; fi\n"
+	if err := os.WriteFile(command, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return command, func() []string {
+		text, err := os.ReadFile(filepath.Join(dir, "calls"))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		_ = os.Remove(filepath.Join(dir, "calls")) // it may not be there
+		return strings.Split(strings.TrimSpace(string(text)), "\n")
+	}, failing
+}
+
+func twoNodes() []nodes.Node { return []nodes.Node{{Name: "n1"}, {Name: "n 2"}} }
+
+func TestCommands(t *testing.T) {
+	do, calls, failing := script(t)
+	fleet, err := nodes.NewCommands(nodes.CommandsConfig{
+		Nodes: twoNodes(), Kill: do + " kill {name}", Start: do + " start {name} now", Stop: do + " stop {name}",
+		Pause: do + " pause {name}", Resume: do + " resume {name}", Wipe: do + " wipe {name}",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, act := range map[string]func(context.Context, string) error{
+		"kill n 2": fleet.Kill, "start n 2 now": fleet.Start, "stop n 2": fleet.Stop,
+		"pause n 2": fleet.Pause, "resume n 2": fleet.Resume, "wipe n 2": fleet.Wipe,
+	} {
+		if err := act(t.Context(), "n 2"); err != nil {
+			t.Error(err)
+		}
+		if got := calls(); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q was run, want %q", got, want)
+		}
+	}
+	if err := os.WriteFile(failing, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := fleet.Kill(t.Context(), "n1"); err == nil || !strings.Contains(err.Error(), "it is broken") {
+		t.Errorf("a command that fails gives %v", err)
+	}
+}
+
+// A fleet can do what it has commands for, and no more.
+func TestCommandsThatAreMissing(t *testing.T) {
+	few, err := nodes.NewCommands(nodes.CommandsConfig{Nodes: twoNodes(), Kill: "kill", Start: "start"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := nodes.NewCommands(nodes.CommandsConfig{
+		Nodes: twoNodes(), Kill: "kill", Start: "start", Stop: "stop", Pause: "pause", Resume: "resume", Wipe: "wipe", Cut: "cut", Heal: "heal",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fleet, want := range map[*nodes.Commands]bool{few: false, all: true} {
+		_, stops := nodes.As[nodes.Stopper](fleet)
+		_, pauses := nodes.As[nodes.Pauser](fleet)
+		_, wipes := nodes.As[nodes.Wiper](fleet)
+		_, cuts := nodes.As[nodes.Network](fleet)
+		if stops != want || pauses != want || wipes != want || cuts != want {
+			t.Errorf("stops %v, pauses %v, wipes %v, cuts %v: want %v", stops, pauses, wipes, cuts, want)
+		}
+		if _, grows := nodes.As[nodes.Grower](fleet); grows {
+			t.Error("commands add no nodes")
+		}
+	}
+	for name, c := range map[string]nodes.CommandsConfig{
+		"no nodes":             {Kill: "kill", Start: "start"},
+		"no way to start":      {Nodes: twoNodes(), Kill: "kill"},
+		"paused for ever":      {Nodes: twoNodes(), Kill: "kill", Start: "start", Pause: "pause"},
+		"links that stay cut":  {Nodes: twoNodes(), Kill: "kill", Start: "start", Cut: "cut"},
+		"nothing to be healed": {Nodes: twoNodes(), Kill: "kill", Start: "start", Heal: "heal"},
+	} {
+		if _, err := nodes.NewCommands(c); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
+
+func TestCommandsForLinks(t *testing.T) {
+	do, calls, failing := script(t)
+	fleet, err := nodes.NewCommands(nodes.CommandsConfig{
+		Nodes: twoNodes(), Kill: "kill", Start: "start", Cut: do + " cut {from} {to}", Heal: do + " heal {from} {to}",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	there, back, slow := nodes.Link{From: "n1", To: "n3"}, nodes.Link{From: "n3", To: "n1"}, nodes.Link{From: nodes.Clients, To: "n1"}
+	drop := nodes.Rule{Drop: true}
+	for _, step := range []struct {
+		rules  map[nodes.Link]nodes.Rule
+		broken bool
+		want   []string
+	}{
+		{map[nodes.Link]nodes.Rule{there: drop, back: drop, slow: {Loss: 0.1}}, false, []string{"cut n1 n3", "cut n3 n1"}},
+		{map[nodes.Link]nodes.Rule{there: drop, slow: drop}, false, []string{"heal n3 n1", "cut clients n1"}},
+		{nil, true, []string{"heal clients n1", "heal n1 n3"}},
+		{nil, false, []string{"heal clients n1", "heal n1 n3"}},
+		{nil, false, []string{""}},
+	} {
+		if step.broken {
+			err = os.WriteFile(failing, nil, 0o600)
+		} else {
+			err = os.RemoveAll(failing)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := fleet.Shape(t.Context(), step.rules); (err != nil) != step.broken {
+			t.Errorf("%v: %v", step.rules, err)
+		}
+		if got := calls(); !slices.Equal(got, step.want) {
+			t.Errorf("%v: %q was run, want %q", step.rules, got, step.want)
+		}
+	}
+}

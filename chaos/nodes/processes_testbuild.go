@@ -1,0 +1,120 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"quorate/chaos/failpoint"
+)
+
+var errNoTestBuild = errors.New("the nodes' binary was not built for tests")
+
+// SetClock implements Clocks. It needs a TestBuild.
+func (p *Processes) SetClock(ctx context.Context, name string, offset time.Duration) error {
+	if !p.c.TestBuild {
+		return errNoTestBuild
+	}
+	if err := p.setClock(name, offset); err != nil {
+		return fmt.Errorf("set the clock of node %s: %w", name, err)
+	}
+	// A process that isn't ready for the signal yet would be ended by it.
+	var err error
+	waited := Await(ctx, func() bool {
+		var listens bool
+		listens, err = p.listens(name, syscall.SIGUSR2)
+		return listens || err != nil
+	})
+	if err := errors.Join(waited, err); err != nil {
+		return fmt.Errorf("set the clock of node %s: %w", name, err)
+	}
+	return p.send(name, false, syscall.SIGUSR2)
+}
+
+// setClock writes the file that a node's process reads. The lock makes sure that one that is started meanwhile reads the new one.
+func (p *Processes) setClock(name string, offset time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, err := p.find(name); err != nil {
+		return err
+	}
+	return failpoint.WriteClock(p.clockFile(name), offset)
+}
+
+// listens reports whether a node's process handles a signal, or there is no process.
+func (p *Processes) listens(name string, signal syscall.Signal) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, err := p.find(name)
+	if err != nil || !one.current.runs() {
+		return true, err
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", one.current.cmd.Process.Pid))
+	if errors.Is(err, os.ErrNotExist) {
+		return true, nil // it has just ended
+	}
+	if err != nil {
+		return false, err
+	}
+	return catches(string(status), signal)
+}
+
+// catches reports whether a process with the given status handles a signal.
+func catches(status string, signal syscall.Signal) (bool, error) {
+	for line := range strings.Lines(status) {
+		if mask, ok := strings.CutPrefix(line, "SigCgt:"); ok {
+			bits, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)
+			return bits&(1<<(signal-1)) != 0, err
+		}
+	}
+	return false, errors.New("the process's status doesn't tell which signals it handles")
+}
+
+// Arm implements Failpoints. It needs a TestBuild. A point that ends the process may do so before Arm returns, which is no error.
+func (p *Processes) Arm(ctx context.Context, name, point, terms string) error {
+	if !p.c.TestBuild {
+		return errNoTestBuild
+	}
+	address, err := p.arm(name, point, terms)
+	if err != nil {
+		return fmt.Errorf("node %s: %w", name, err)
+	}
+	waited := Await(ctx, func() bool {
+		runs, unknown := p.Running(ctx, name)
+		if err = unknown; err != nil || !runs {
+			return true // it is armed from its next start on
+		}
+		err = failpoint.Arm(ctx, address, point, terms)
+		_, unreachable := errors.AsType[*net.OpError](err)
+		return !unreachable // it may not listen yet
+	})
+	if err := errors.Join(waited, err); err != nil {
+		return fmt.Errorf("node %s: %w", name, err)
+	}
+	return nil
+}
+
+// arm notes what is to be armed when the node starts, and returns where the node listens.
+func (p *Processes) arm(name, point, terms string) (address string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, err := p.find(name)
+	if err != nil {
+		return "", err
+	}
+	if terms == "" {
+		delete(one.armed, point)
+		return one.failpoints, nil
+	}
+	if _, err := failpoint.Env(one.failpoints, map[string]string{point: terms}); err != nil {
+		return "", err
+	}
+	one.armed[point] = terms
+	return one.failpoints, nil
+}

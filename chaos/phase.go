@@ -1,0 +1,149 @@
+package chaos
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"quorate/chaos/check"
+	"quorate/chaos/history"
+	"quorate/chaos/nemesis"
+	"quorate/chaos/nodes"
+	"quorate/chaos/workload"
+)
+
+// calmTimeout bounds the wait for the first writes of a phase, and for the deletion of its objects.
+const calmTimeout = 2 * time.Minute
+
+// running is one phase under way.
+type running struct {
+	Config
+	phase    Phase
+	targets  *workload.Targets
+	observer *nemesis.Observer
+	recorder *history.Recorder
+	load     *workload.Load
+}
+
+// run makes the phase and judges it. There is a report unless the clients could not even begin, or ctx has ended.
+func (p *running) run(ctx context.Context) (*PhaseReport, error) {
+	began := time.Now()
+	p.recorder = history.NewRecorder()
+	load := p.Load
+	load.Namespace = fmt.Sprintf("chaos-%d", began.UnixNano())
+	load.Targets, load.Recorder, load.Seed, load.Log = p.targets, p.recorder, p.phase.Seed, p.Log
+	started, err := workload.Start(ctx, load)
+	if err != nil {
+		return nil, err
+	}
+	p.load = started
+	defer started.Close()
+
+	n := &nemesis.Nemesis{
+		Fleet: p.Fleet, Cluster: p.observer, Rand: rand.New(rand.NewPCG(p.phase.Seed, 0)), Log: p.Log.With("phase", p.phase.Name),
+		Writing: p.recorder.Acknowledged, Calm: p.Calm, Patience: p.Patience,
+	}
+	hurt := p.hurt(ctx, n)
+	started.Stop()
+	settled := p.settle(ctx)
+	if ctx.Err() != nil { // nobody has waited for what the cluster still owes: there is nothing to judge
+		return nil, errors.Join(hurt, ctx.Err())
+	}
+	report := &PhaseReport{
+		Phase: p.phase.Name, Seed: p.phase.Seed, Namespace: load.Namespace, Strikes: n.Strikes(), Ended: n.Ended(),
+		Verdict: p.judge(ctx),
+	}
+	report.Seconds = time.Since(began).Seconds()
+	if ctx.Err() != nil && report.Verdict.Linearizable == check.Undecided { // for that very reason
+		return nil, errors.Join(hurt, ctx.Err())
+	}
+	owed, failed := nemesis.Part(hurt)
+	if failed == nil { // nothing is wrong with the nodes any more: what they don't do now they owe
+		owed = errors.Join(owed, settled)
+	} else {
+		failed = errors.Join(failed, settled)
+	}
+	if owed != nil {
+		report.NotRecovered = owed.Error()
+	}
+	if failed != nil {
+		return report, failed
+	}
+	return report, p.tidy(ctx, report)
+}
+
+// hurt strikes while clients work. Everything is healed when it returns.
+func (p *running) hurt(ctx context.Context, n *nemesis.Nemesis) error {
+	calm, cancel := context.WithTimeout(ctx, calmTimeout)
+	defer cancel()
+	if err := n.AwaitWrites(calm, p.phase.Name); err != nil {
+		return fmt.Errorf("before the first fault: %w", err)
+	}
+	if p.phase.Rounds == 0 {
+		return n.Mix(ctx, p.phase.Faults, p.phase.Lasting)
+	}
+	for range p.phase.Rounds {
+		for _, f := range p.phase.Faults {
+			err := n.Inflict(ctx, f)
+			if errors.Is(err, nemesis.ErrNoVictim) { // which the report says
+				p.Log.Warn("a fault found nobody to strike", "fault", f.Name, "reason", err)
+				err = n.AwaitWhole(ctx, f.Name)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settle waits until every watcher has seen all, and reads the state of every node.
+func (p *running) settle(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{p.load.Settle, p.load.Finals} {
+		bounded, cancel := context.WithTimeout(ctx, cmp.Or(p.Patience, nemesis.DefaultPatience))
+		err := step(bounded)
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judge ends the clients that are left and holds what they were told against the promises.
+func (p *running) judge(ctx context.Context) *check.Verdict {
+	record := p.load.Record()
+	return check.All(ctx, &record, check.Options{
+		VisualizationDir: p.VisualizationDir,
+		// Where a node loses its log, positions of watches are too old there.
+		AllowExpired: slices.ContainsFunc(p.phase.Faults, func(f nemesis.Fault) bool { return f.Forgets }),
+		// What continues a list is good for minutes by the nodes' clocks.
+		AllowExpiredLists: slices.ContainsFunc(p.phase.Faults, func(f nemesis.Fault) bool { return f.Forgets || f.Skews }),
+	})
+}
+
+// tidy removes what a phase has written, unless somebody will want to look at it.
+func (p *running) tidy(ctx context.Context, report *PhaseReport) error {
+	if !report.OK() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, calmTimeout)
+	defer cancel()
+	var err error
+	waited := nodes.Await(ctx, func() bool {
+		for _, target := range p.targets.All() {
+			if _, err = target.Client.DeleteNamespace(ctx, report.Namespace); err == nil {
+				return true
+			}
+		}
+		return false
+	})
+	if waited != nil {
+		return fmt.Errorf("delete namespace %s: %w: %w", report.Namespace, waited, err)
+	}
+	return nil
+}

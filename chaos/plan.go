@@ -1,0 +1,46 @@
+package chaos
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"quorate/chaos/nemesis"
+)
+
+// Phase is a part of a run with a history of its own: clients work below a namespace while faults strike, and then all is judged.
+type Phase struct {
+	Name   string
+	Seed   uint64 // decides what is random in it
+	Faults []nemesis.Fault
+	// Rounds is how often each of the faults strikes, one after the other; 0 mixes them for Lasting.
+	Rounds  int
+	Lasting time.Duration
+}
+
+// Alone plans a phase for each fault, in which nothing else strikes.
+func Alone(faults []nemesis.Fault, rounds int, seed uint64) []Phase {
+	phases := make([]Phase, 0, len(faults))
+	for _, f := range faults {
+		phases = append(phases, Phase{Name: f.Name, Seed: seedOf(seed, f.Name), Faults: []nemesis.Fault{f}, Rounds: rounds})
+	}
+	return phases
+}
+
+// Mixed plans phases in which faults overlap, as many as fill a time when each lasts so long.
+func Mixed(faults []nemesis.Fault, total, each time.Duration, seed uint64) []Phase {
+	var phases []Phase
+	for planned := time.Duration(0); planned < total; planned += each {
+		name := fmt.Sprintf("mixed %d", len(phases)+1)
+		phases = append(phases, Phase{Name: name, Seed: seedOf(seed, name), Faults: faults, Lasting: min(each, total-planned)})
+	}
+	return phases
+}
+
+// seedOf is the seed of a phase. It does not depend on the others, so that one of a run can be repeated alone.
+func seedOf(seed uint64, name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name)) // which never fails
+	return rand.New(rand.NewPCG(seed, h.Sum64())).Uint64()
+}

@@ -1,0 +1,181 @@
+package chaos
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"quorate/chaos/check"
+	"quorate/chaos/history"
+	"quorate/chaos/nemesis"
+)
+
+// columns of the table of a report.
+var columns = []string{
+	"FAULT", "WORKLOAD", "OPERATIONS", "ACKNOWLEDGED", "UNKNOWN", "LOST", "LINEARIZABLE", "WATCH VIOLATIONS", "LONGEST UNAVAILABLE", "SEED", "VERDICT",
+}
+
+// workloads are the rows that each phase has, and the kinds of operations that belong to them.
+var workloads = []struct {
+	name  string
+	kinds []history.Kind
+}{
+	{"create, replace, delete", []history.Kind{history.Create, history.Replace, history.Delete}},
+	{"quorum reads", []history.Kind{history.Get, history.List, history.PagedList}},
+	{"cached reads", []history.Kind{history.CachedGet, history.CachedList}},
+}
+
+// Write prints the report for people: a table of faults and workloads, then all that went wrong.
+func (r *Report) Write(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, strings.Join(columns, "\t"))
+	for _, p := range r.Phases {
+		for _, row := range p.rows() {
+			fmt.Fprintln(table, strings.Join(row, "\t"))
+		}
+	}
+	if err := table.Flush(); err != nil { // has the error of all lines
+		return err
+	}
+	p := &printer{w: w}
+	p.printf("\n")
+	for _, phase := range r.Phases {
+		phase.problems(p)
+	}
+	r.totals(p)
+	return p.err
+}
+
+// rows has one for each workload, and one for the watchers.
+func (p *PhaseReport) rows() (rows [][]string) {
+	v := p.Verdict
+	for i, workload := range workloads {
+		var sum check.Counts
+		for _, kind := range workload.kinds {
+			c := v.Workloads[kind]
+			sum.Operations += c.Operations
+			sum.Acknowledged += c.Acknowledged
+			sum.Unknown += c.Unknown
+		}
+		row := []string{"", workload.name, strconv.Itoa(sum.Operations), strconv.Itoa(sum.Acknowledged), strconv.Itoa(sum.Unknown), "", "", "", "", "", ""}
+		switch i {
+		case 0:
+			row[0], row[5], row[6], row[8] = p.Phase, strconv.Itoa(v.Lost), string(v.Linearizable), seconds(v.LongestUnavailable)
+			row[9], row[10] = strconv.FormatUint(p.Seed, 10), string(p.Outcome())
+		case 1:
+			row[6], row[8] = string(v.Linearizable), seconds(v.LongestUnread)
+		}
+		rows = append(rows, row)
+	}
+	watch := fmt.Sprintf("watch: %d watchers, %d streams", v.Watchers, v.Streams)
+	return append(rows, []string{"", watch, strconv.Itoa(v.Delivered), "", "", "", "", strconv.Itoa(v.WatchViolations), "", "", ""})
+}
+
+func seconds(d time.Duration) string { return d.Round(10 * time.Millisecond).String() }
+
+// problems prints what went wrong in the phase, and what was done to the cluster in it.
+func (p *PhaseReport) problems(out *printer) {
+	if p.OK() {
+		return
+	}
+	out.printf("%s, namespace %s, seed %d:\n", p.Phase, p.Namespace, p.Seed)
+	if p.NotRecovered != "" {
+		out.printf("  the cluster did not recover: %s\n", p.NotRecovered)
+	}
+	for _, e := range p.Ended {
+		out.printf("  %s %s ended by itself, and nothing explains it: %s: %s\n", e.At.Format("15:04:05.000"), e.Node, e.How, e.Line)
+	}
+	for f := range p.Broken() {
+		out.printf("  BROKEN, %d times: %s\n", f.Count, f.Promise)
+		for _, sample := range f.Samples {
+			out.printf("    %s\n", sample)
+		}
+	}
+	if keys := p.Verdict.UndecidedKeys; len(keys) > 0 {
+		out.printf("  undecided whether linearizable: %s\n", strings.Join(keys, " "))
+	}
+	if n := p.Verdict.Unjudged; n > 0 {
+		out.printf("  reads that there was nothing to hold against: %d\n", n)
+	}
+	for _, problem := range p.Verdict.Problems {
+		out.printf("  %s\n", problem)
+	}
+	for _, file := range p.Verdict.Visualizations {
+		out.printf("  drawn: %s\n", file)
+	}
+	for _, s := range p.Strikes {
+		out.printf("  %s\n", line(s))
+	}
+}
+
+// line tells of one strike.
+func line(s nemesis.Record) string {
+	text := fmt.Sprintf("%s %s %s", s.At.Format("15:04:05.000"), s.Fault, strings.Join(s.Nodes, ","))
+	if len(s.Notes) > 0 {
+		text += " (" + strings.Join(s.Notes, "; ") + ")"
+	}
+	if s.Healed.IsZero() {
+		return text + ", not healed"
+	}
+	return text + ", healed after " + s.Healed.Sub(s.At).Round(time.Millisecond).String()
+}
+
+// totals prints what all phases come to.
+func (r *Report) totals(out *printer) {
+	var operations, acknowledged, unknown, lost, delivered, violations, expired, strikes int
+	var unavailable time.Duration
+	linearizable := 0
+	outcomes := map[Outcome]int{}
+	for _, p := range r.Phases {
+		for kind, c := range p.Verdict.Workloads {
+			operations += c.Operations
+			if kind.IsWrite() {
+				acknowledged += c.Acknowledged
+				unknown += c.Unknown
+			}
+		}
+		lost += p.Verdict.Lost
+		delivered += p.Verdict.Delivered
+		violations += p.Verdict.WatchViolations
+		unavailable = max(unavailable, p.Verdict.LongestUnavailable)
+		expired += p.Verdict.Expired
+		strikes += len(p.Strikes)
+		if p.Verdict.Linearizable == check.Yes {
+			linearizable++
+		}
+		outcomes[p.Outcome()]++
+	}
+	out.printf("%.0f s, %d phases, %d strikes, %d operations\n", r.Seconds, len(r.Phases), strikes, operations)
+	out.printf("writes acknowledged %d, of unknown outcome %d, lost %d; linearizable in %d of %d phases\n",
+		acknowledged, unknown, lost, linearizable, len(r.Phases))
+	out.printf("watch events delivered %d, violations %d; positions and pages said to be too old %d; longest time without a write %s\n",
+		delivered, violations, expired, seconds(unavailable))
+	if r.Incomplete != "" {
+		out.printf("the run did not come to its end: %s\n", r.Incomplete)
+	}
+	switch outcome := r.Outcome(); {
+	case outcome == Held:
+		out.printf("verdict: every promise held (seed %d)\n", r.Seed)
+	case outcome == NotStruck:
+		out.printf("verdict: none, since no fault struck anything (seed %d)\n", r.Seed)
+	case outcomes[outcome] == 0:
+		out.printf("verdict: none, since the run did not come to its end; every promise held in %d phases (seed %d)\n", outcomes[Held], r.Seed)
+	default:
+		out.printf("verdict: %s in %d of %d phases (seed %d)\n", outcome, outcomes[outcome], len(r.Phases), r.Seed)
+	}
+}
+
+// printer remembers the first error.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) printf(format string, values ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format, values...)
+	}
+}

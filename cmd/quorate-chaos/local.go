@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"quorate/chaos/client"
+	"quorate/chaos/disk"
+	"quorate/chaos/network"
+	"quorate/chaos/nodes"
+)
+
+// readyTimeout bounds how long the nodes may take to form a cluster.
+const readyTimeout = 2 * time.Minute
+
+// local says which processes of this machine are the cluster.
+type local struct {
+	binary     string
+	dir        string
+	count      int
+	serveFlags string
+	plain      bool
+	testBuild  bool
+}
+
+func (l *local) flags(set *flag.FlagSet) {
+	set.StringVar(&l.binary, "binary", "bin/quorate", "local processes: the server")
+	set.StringVar(&l.dir, "dir", "", "local processes: where data and logs go (default: a temporary folder, kept when the run fails)")
+	set.IntVar(&l.count, "nodes", 3, "local processes: how many")
+	set.StringVar(&l.serveFlags, "serve-flags", "", "local processes: further flags of serve, separated by spaces")
+	set.BoolVar(&l.testBuild, "failpoints", false, "local processes: the server was built with failpoints and a clock that moves (make failpoints)")
+	set.BoolVar(&l.plain, "plain", false, "local processes: without a network and disks that can be hurt, which take root and Linux")
+}
+
+// fleet is a ready cluster and how to be rid of it.
+type fleet struct {
+	nodes.Fleet
+	credentials client.Credentials
+	close       func(held bool) error
+}
+
+// start starts the processes and waits until they are a cluster.
+func (l *local) start(ctx context.Context, seed uint64, log *slog.Logger) (*fleet, error) {
+	binary, err := filepath.Abs(l.binary)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(binary); err != nil {
+		return nil, fmt.Errorf("--binary: %w: build it with make build", err)
+	}
+	dir := l.dir
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "quorate-chaos-"); err != nil {
+			return nil, err
+		}
+	}
+	config := nodes.ProcessesConfig{
+		Binary: binary, Dir: dir, Count: l.count, Flags: strings.Fields(l.serveFlags), Seed: seed, Log: log,
+		TestBuild: l.testBuild,
+	}
+	l.surround(&config, log)
+	processes, err := nodes.NewProcesses(config)
+	if err != nil {
+		return nil, err
+	}
+	f := &fleet{Fleet: processes, close: func(held bool) error {
+		err := processes.Close(context.Background())
+		if l.dir != "" {
+			return err
+		}
+		if !held {
+			log.Warn("data and logs are kept", "dir", dir)
+			return err
+		}
+		return errors.Join(err, os.RemoveAll(dir))
+	}}
+	log.Info("start nodes", "count", l.count, "dir", dir)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	if f.credentials, err = processes.StartAll(ctx); err != nil {
+		return nil, errors.Join(err, f.close(false))
+	}
+	return f, nil
+}
+
+// surround gives the nodes a network and disks that can be hurt, as far as this machine can.
+func (l *local) surround(c *nodes.ProcessesConfig, log *slog.Logger) {
+	if l.plain {
+		return
+	}
+	if err := network.Available(); err != nil {
+		log.Warn("nodes are on loopback: no faults of the network", "why", err)
+	} else {
+		c.Network = true
+	}
+	if err := disk.Available(); err != nil {
+		log.Warn("nodes are on plain disks: no faults of those", "why", err)
+	} else {
+		c.Disks = true
+	}
+}
