@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"quorate/raftstore"
@@ -20,6 +21,27 @@ func TestBootstrapThatWasBrokenOffCanBeRepeated(t *testing.T) {
 		t.Errorf("has state: %v, %v", has, err)
 	}
 }
+
+// A new node that begins to run while it is bootstrapped is told twice to lead at once: a second election would depose a leader that has
+// writes under way.
+func TestOnlyVoterStandsOnce(t *testing.T) {
+	c := testcluster.New(t, 1, nil)
+	store := c.Nodes[0].Store
+	for range 8 {
+		store.Hasten()
+	}
+	c.Ready()
+	first := store.Raft().CurrentTerm()
+	for i := range 20 {
+		mustCreate(t, store, strconv.Itoa(i), "")
+	}
+	if term := store.Raft().CurrentTerm(); term != first || term != bootstrapTerm+1 {
+		t.Errorf("elected in term %d, now in %d, bootstrapped in %d", first, term, bootstrapTerm)
+	}
+}
+
+// bootstrapTerm is the term of the first configuration.
+const bootstrapTerm = 1
 
 // storeFirstTerm leaves a log with nothing but that term.
 func storeFirstTerm(t *testing.T, dataDir string) {

@@ -13,15 +13,26 @@ func (s *Store) hasten() {
 	s.work.run(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), s.cfg.timeout())
 		defer cancel()
-		for s.alone() && ctx.Err() == nil && s.open() == nil {
-			err := s.stand()
-			if err == nil {
+		for ctx.Err() == nil && s.open() == nil {
+			stood, err := s.standAlone()
+			if !stood || err == nil {
 				return
 			}
 			s.logger.Debug("election not hastened yet", "error", err)
 			pause(ctx, s.closing, 10*time.Millisecond) // the peer address may not be served yet
 		}
 	})
+}
+
+// standAlone stands if this node is alone. A new cluster asks for that as it begins and as it is bootstrapped, which may be at once: the
+// second one must see that the first stands, or it deposes a leader that takes writes.
+func (s *Store) standAlone() (stood bool, err error) {
+	s.hastening.Lock()
+	defer s.hastening.Unlock()
+	if !s.alone() {
+		return false, nil
+	}
+	return true, s.stand()
 }
 
 // alone reports whether this node is the only voter and waits for an election.

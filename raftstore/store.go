@@ -35,6 +35,7 @@ type Store struct {
 	pins      pinning
 	sums      summing
 	leaders   *leadership
+	hastening sync.Mutex // held while the only voter stands for election
 	transport *transport.Raft
 	peers     *forward.Client
 
