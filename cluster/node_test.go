@@ -120,7 +120,7 @@ func start(t *testing.T, s setup) *node {
 	return n
 }
 
-// run ends the parts in the order in which they need each other.
+// run ends the parts in the order in which they need each other, as a server does.
 func (n *node) run(t *testing.T, mux *transport.Mux, server *grpc.Server) {
 	ctx, stop := context.WithCancel(context.Background())
 	n.stopRun = stop
@@ -136,9 +136,14 @@ func (n *node) run(t *testing.T, mux *transport.Mux, server *grpc.Server) {
 		upper.Go(func() error { return n.Cluster.Run(upperCtx) })
 		err := upper.Wait()
 		fmt.Fprintf(n.logs, "node %s ends: %v\n", n.name, err)
+		if n.store.IsLeader() {
+			if err := n.store.TransferLeadership(""); err != nil {
+				fmt.Fprintf(n.logs, "node %s did not hand over: %v\n", n.name, err)
+			}
+		}
+		server.GracefulStop() // so that nobody's request is lost on the way to a node that is not there
 		stopStore()
 		err = errors.Join(err, <-stored)
-		server.Stop()
 		stopBelow()
 		base.Wait()
 		n.ended <- err
