@@ -14,7 +14,7 @@ const (
 	OK Outcome = iota
 	NotFound
 	Conflict    // another version, or the name is taken
-	Unavailable // surely not applied
+	Unavailable // surely not applied: 503, 429, and 507, as nobody begins to write on a full disk
 	Unknown
 	Refused // any other 4xx, or an answer that can't be read: a bug in the run or in the server
 	Expired // what was asked for is said to be too old
@@ -34,7 +34,7 @@ func outcomeOf(code int) Outcome {
 		return Conflict
 	case code == http.StatusGone:
 		return Expired
-	case code == http.StatusServiceUnavailable, code == http.StatusTooManyRequests:
+	case code == http.StatusServiceUnavailable, code == http.StatusTooManyRequests, code == http.StatusInsufficientStorage:
 		return Unavailable
 	case code >= 500:
 		return Unknown

@@ -31,6 +31,7 @@ func TestWriteOutcomes(t *testing.T) {
 	}{
 		"answered":                       {func(w *wire) { w.answer(w.request(true), "201", stored); w.drain() }, client.OK, 1},
 		"503 is surely not applied":      {func(w *wire) { w.answer(w.request(true), "503", "{}"); w.drain() }, client.Unavailable, 1},
+		"507 is surely not applied":      {func(w *wire) { w.answer(w.request(true), "507", "{}"); w.drain() }, client.Unavailable, 1},
 		"504 may have been applied":      {func(w *wire) { w.answer(w.request(true), "504", "{}"); w.drain() }, client.Unknown, 1},
 		"500 may have been applied":      {func(w *wire) { w.answer(w.request(true), "500", "{}"); w.drain() }, client.Unknown, 1},
 		"409":                            {func(w *wire) { w.answer(w.request(true), "409", "{}"); w.drain() }, client.Conflict, 1},
