@@ -36,7 +36,7 @@ func damageFaults() []Fault {
 		},
 		{
 			Name: "delete-data", About: "a follower loses its data, is removed, and joins again by the same name", Survivable: true, Forgets: true,
-			needs: []need{wiping(), operating(), atLeast(3)}, strike: killForWipe, lasts: rejoin,
+			needs: []need{wiping(), operating(), observing(), atLeast(3)}, strike: killForWipe, lasts: rejoin,
 		},
 	}
 }

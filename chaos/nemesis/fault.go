@@ -92,6 +92,7 @@ func stopping() need  { return capability[nodes.Stopper]("needs a way to stop no
 func pausing() need   { return capability[nodes.Pauser]("needs a way to pause nodes") }
 func cutting() need   { return capability[nodes.Network]("needs a network whose links can be cut") }
 func wiping() need    { return capability[nodes.Wiper]("needs a way to delete a node's data") }
+func observing() need { return capability[nodes.Running]("needs a way to see whether a node runs") }
 func growing() need   { return capability[nodes.Grower]("needs a way to add nodes") }
 func clocksSet() need { return capability[nodes.Clocks]("needs nodes whose clocks can be set") }
 func operating() need {

@@ -20,8 +20,12 @@ type CommandsConfig struct {
 	Stop          string
 	Pause, Resume string
 	Wipe          string
+	// Running exits with 0 while the node's process is there. 255 is ssh's own failure: then nobody knows.
+	Running string
 	// Cut drops what goes from node {from} to node {to}, and Heal ends that. Clients is the name of the place of all clients.
 	Cut, Heal string
+	// Binary and Kubeconfig run the operator's commands, here.
+	Binary, Kubeconfig string
 }
 
 // Commands is a Fleet that somebody else runs.
@@ -41,6 +45,8 @@ func NewCommands(c CommandsConfig) (*Commands, error) {
 		return nil, errors.New("there must be commands that kill and start a node")
 	case (c.Pause == "") != (c.Resume == ""):
 		return nil, errors.New("the commands that pause a node and let it go on belong together")
+	case c.Binary != "" && c.Kubeconfig == "":
+		return nil, errors.New("the operator's commands need a kubeconfig")
 	case (c.Cut == "") != (c.Heal == ""):
 		return nil, errors.New("the commands that cut and heal a link belong together")
 	}
@@ -56,6 +62,10 @@ func (c *Commands) Able(capability any) bool {
 		return c.c.Pause != ""
 	case *Wiper:
 		return c.c.Wipe != ""
+	case *Running:
+		return c.c.Running != ""
+	case *Operator:
+		return c.c.Binary != ""
 	case *Network:
 		return c.c.Cut != ""
 	default:
@@ -94,6 +104,27 @@ func (c *Commands) Resume(ctx context.Context, name string) error {
 // Wipe implements Wiper.
 func (c *Commands) Wipe(ctx context.Context, name string) error {
 	return run(ctx, c.c.Wipe, "{name}", name)
+}
+
+// sshFailed is the exit code of ssh where it did not get to run the command.
+const sshFailed = 255
+
+// Running implements Running.
+func (c *Commands) Running(ctx context.Context, name string) (bool, error) {
+	err := run(ctx, c.c.Running, "{name}", name)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.Exited() && exit.ExitCode() != sshFailed {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Operate implements Operator: the command asks the node by its API.
+func (c *Commands) Operate(ctx context.Context, name string, args ...string) (string, error) {
+	i := slices.IndexFunc(c.c.Nodes, func(n Node) bool { return n.Name == name })
+	if i < 0 {
+		return "", fmt.Errorf("there is no node %s", name)
+	}
+	return output(ctx, c.c.Binary, append(slices.Clone(args), "--kubeconfig", c.c.Kubeconfig, "--server", c.c.Nodes[i].API)...)
 }
 
 // Precise implements Network: commands cut and heal, no more.

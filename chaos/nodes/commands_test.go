@@ -30,7 +30,9 @@ func script(t *testing.T) (command string, calls func() []string, failing string
 	}, failing
 }
 
-func twoNodes() []nodes.Node { return []nodes.Node{{Name: "n1"}, {Name: "n 2"}} }
+func twoNodes() []nodes.Node {
+	return []nodes.Node{{Name: "n1", API: "https://a:1"}, {Name: "n 2", API: "https://b:2"}}
+}
 
 func TestCommands(t *testing.T) {
 	do, calls, failing := script(t)
@@ -67,7 +69,8 @@ func TestCommandsThatAreMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := nodes.NewCommands(nodes.CommandsConfig{
-		Nodes: twoNodes(), Kill: "kill", Start: "start", Stop: "stop", Pause: "pause", Resume: "resume", Wipe: "wipe", Cut: "cut", Heal: "heal",
+		Nodes: twoNodes(), Kill: "kill", Start: "start", Stop: "stop", Pause: "pause", Resume: "resume", Wipe: "wipe", Running: "runs",
+		Cut: "cut", Heal: "heal", Binary: "quorate", Kubeconfig: "file",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -77,8 +80,10 @@ func TestCommandsThatAreMissing(t *testing.T) {
 		_, pauses := nodes.As[nodes.Pauser](fleet)
 		_, wipes := nodes.As[nodes.Wiper](fleet)
 		_, cuts := nodes.As[nodes.Network](fleet)
-		if stops != want || pauses != want || wipes != want || cuts != want {
-			t.Errorf("stops %v, pauses %v, wipes %v, cuts %v: want %v", stops, pauses, wipes, cuts, want)
+		_, sees := nodes.As[nodes.Running](fleet)
+		_, operates := nodes.As[nodes.Operator](fleet)
+		if stops != want || pauses != want || wipes != want || cuts != want || sees != want || operates != want {
+			t.Errorf("stops %v, pauses %v, wipes %v, cuts %v, sees %v, operates %v: want %v", stops, pauses, wipes, cuts, sees, operates, want)
 		}
 		if _, grows := nodes.As[nodes.Grower](fleet); grows {
 			t.Error("commands add no nodes")
@@ -88,12 +93,56 @@ func TestCommandsThatAreMissing(t *testing.T) {
 		"no nodes":             {Kill: "kill", Start: "start"},
 		"no way to start":      {Nodes: twoNodes(), Kill: "kill"},
 		"paused for ever":      {Nodes: twoNodes(), Kill: "kill", Start: "start", Pause: "pause"},
+		"nobody's commands":    {Nodes: twoNodes(), Kill: "kill", Start: "start", Binary: "quorate"},
 		"links that stay cut":  {Nodes: twoNodes(), Kill: "kill", Start: "start", Cut: "cut"},
 		"nothing to be healed": {Nodes: twoNodes(), Kill: "kill", Start: "start", Heal: "heal"},
 	} {
 		if _, err := nodes.NewCommands(c); err == nil {
 			t.Errorf("%s: taken", name)
 		}
+	}
+}
+
+// Whether a node runs is what its command's exit code says, unless that is ssh's own.
+func TestCommandForRunning(t *testing.T) {
+	for command, want := range map[string]struct{ runs, fails bool }{
+		"true": {runs: true}, "false": {}, "/no/such/file": {fails: true},
+	} {
+		fleet, err := nodes.NewCommands(nodes.CommandsConfig{Nodes: twoNodes(), Kill: "kill", Start: "start", Running: command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if runs, err := fleet.Running(t.Context(), "n1"); runs != want.runs || (err != nil) != want.fails {
+			t.Errorf("%s: %v, %v", command, runs, err)
+		}
+	}
+	ssh := filepath.Join(t.TempDir(), "ssh")
+	if err := os.WriteFile(ssh, []byte("#!/bin/sh\nexit 255\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	fleet, err := nodes.NewCommands(nodes.CommandsConfig{Nodes: twoNodes(), Kill: "kill", Start: "start", Running: ssh})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fleet.Running(t.Context(), "n1"); err == nil {
+		t.Error("a host that ssh can't reach is taken for one whose node has ended")
+	}
+}
+
+func TestOperatorsCommands(t *testing.T) {
+	do, calls, _ := script(t)
+	fleet, err := nodes.NewCommands(nodes.CommandsConfig{Nodes: twoNodes(), Kill: "kill", Start: "start", Binary: do, Kubeconfig: "file"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fleet.Operate(t.Context(), "n 2", "remove", "n1"); err != nil {
+		t.Error(err)
+	}
+	if got, want := calls(), "remove n1 --kubeconfig file --server https://b:2"; !slices.Equal(got, []string{want}) {
+		t.Errorf("%q was run, want %q", got, want)
+	}
+	if _, err := fleet.Operate(t.Context(), "n3", "members"); err == nil {
+		t.Error("a node that isn't there was asked")
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"quorate/chaos/nodes"
 )
 
+const defaultBinary = "bin/quorate"
+
 // readyTimeout bounds how long the nodes may take to form a cluster.
 const readyTimeout = 2 * time.Minute
 
@@ -31,7 +33,7 @@ type local struct {
 }
 
 func (l *local) flags(set *flag.FlagSet) {
-	set.StringVar(&l.binary, "binary", "bin/quorate", "local processes: the server")
+	set.StringVar(&l.binary, "binary", defaultBinary, "local processes: the server; nodes given by --members: what runs the operator's commands here")
 	set.StringVar(&l.dir, "dir", "", "local processes: where data and logs go (default: a temporary folder, kept when the run fails)")
 	set.IntVar(&l.count, "nodes", 3, "local processes: how many")
 	set.StringVar(&l.serveFlags, "serve-flags", "", "local processes: further flags of serve, separated by spaces")
@@ -46,14 +48,23 @@ type fleet struct {
 	close       func(held bool) error
 }
 
+// built is the binary, which must be there.
+func (l *local) built() (path string, err error) {
+	path, err = filepath.Abs(l.binary)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("--binary: %w: build it with make build", err)
+	}
+	return path, nil
+}
+
 // start starts the processes and waits until they are a cluster.
 func (l *local) start(ctx context.Context, seed uint64, log *slog.Logger) (*fleet, error) {
-	binary, err := filepath.Abs(l.binary)
+	binary, err := l.built()
 	if err != nil {
 		return nil, err
-	}
-	if _, err := os.Stat(binary); err != nil {
-		return nil, fmt.Errorf("--binary: %w: build it with make build", err)
 	}
 	dir := l.dir
 	if dir == "" {

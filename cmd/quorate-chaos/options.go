@@ -134,9 +134,10 @@ func (o *options) useless(given map[string]bool) error {
 		}
 	}
 	runs := o.running.containers || o.running.members != ""
-	unless(!runs, "local processes, without --containers and --members", "binary", "dir", "nodes", "serve-flags", "failpoints", "plain")
+	unless(!o.running.containers, "local processes and nodes given by --members", "binary")
+	unless(!runs, "local processes, without --containers and --members", "dir", "nodes", "serve-flags", "failpoints", "plain")
 	unless(o.running.members != "", "nodes given by --members", "kubeconfig", "kill-command", "start-command", "stop-command", "pause-command",
-		"resume-command", "wipe-command", "cut-command", "heal-command")
+		"resume-command", "wipe-command", "running-command", "cut-command", "heal-command")
 	unless(o.duration > 0, "faults that are mixed, by --duration", "phase")
 	unless(o.duration == 0, "faults that strike alone, without --duration", "rounds")
 	return errors.Join(errs...)

@@ -40,6 +40,7 @@ func (r *running) flags(set *flag.FlagSet) {
 	set.StringVar(&c.Pause, "pause-command", "", "running nodes: pauses node {name}")
 	set.StringVar(&c.Resume, "resume-command", "", "running nodes: lets node {name} go on")
 	set.StringVar(&c.Wipe, "wipe-command", "", "running nodes: deletes the data of node {name}, which has ended")
+	set.StringVar(&c.Running, "running-command", "", "running nodes: exits with 0 while the process of node {name} is there")
 	set.StringVar(&c.Cut, "cut-command", "", "running nodes: drops what node {from} sends to node {to}; all clients are a node called "+nodes.Clients)
 	set.StringVar(&c.Heal, "heal-command", "", "running nodes: drops it no more")
 }
@@ -60,7 +61,7 @@ func (o *options) fleet(ctx context.Context, log *slog.Logger) (*fleet, error) {
 	case o.running.containers:
 		return containers(ctx)
 	case o.running.members != "":
-		return o.running.fleet(ctx)
+		return o.running.fleet(ctx, &o.local)
 	default:
 		return o.local.start(ctx, o.seed, log)
 	}
@@ -83,8 +84,13 @@ func containers(ctx context.Context) (*fleet, error) {
 	return &fleet{Fleet: fleetOf, credentials: credentials, close: func(bool) error { return nil }}, nil
 }
 
-// fleet returns the cluster that the command line names.
-func (r *running) fleet(ctx context.Context) (*fleet, error) {
+// fleet returns the cluster that the command line names. Without a binary here the operator's commands can't be run, which only some faults
+// take; one that was named must be there.
+func (r *running) fleet(ctx context.Context, l *local) (*fleet, error) {
+	binary, err := l.built()
+	if err != nil && l.binary != defaultBinary {
+		return nil, err
+	}
 	members, err := parseMembers(r.members)
 	if err != nil {
 		return nil, fmt.Errorf("--members: %w", err)
@@ -94,7 +100,7 @@ func (r *running) fleet(ctx context.Context) (*fleet, error) {
 		return nil, err
 	}
 	config := r.commands
-	config.Nodes = members
+	config.Nodes, config.Binary, config.Kubeconfig = members, binary, r.kubeconfig
 	commands, err := nodes.NewCommands(config)
 	if err != nil {
 		return nil, err
