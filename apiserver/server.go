@@ -75,6 +75,14 @@ func (s *Server) Listen() (net.Addr, error) {
 	return s.listener.Addr(), nil
 }
 
+// Close gives back the address of a server that is not to run after all.
+func (s *Server) Close() error {
+	if s.listener == nil {
+		return nil
+	}
+	return ignoreClosed(s.listener.Close())
+}
+
 // Run serves until ctx ends, then shuts down in order and returns. The store must outlive it.
 func (s *Server) Run(ctx context.Context) error {
 	if _, err := s.Listen(); err != nil {

@@ -75,6 +75,9 @@ func New(cfg Config) (*Node, error) {
 // abandon releases what open got before it failed.
 func (n *Node) abandon() error {
 	var errs []error
+	if n.api != nil {
+		errs = append(errs, n.api.Close()) // whoever waits for space tries again, with the same address
+	}
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
 	}

@@ -1,0 +1,51 @@
+package node
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"quorate/cmd/quorate/datadir"
+	"quorate/cmd/quorate/settings"
+)
+
+// TestAbandonedNodeGivesItsAddressesBack: a start that failed, as on a full disk, may be tried again in the same process.
+func TestAbandonedNodeGivesItsAddressesBack(t *testing.T) {
+	cfg := Config{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) (string, bool) { return "", false }}
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	flags.String("config", "", "")
+	cfg.Settings.Register(flags, "n1")
+	cfg.Settings.DataDir = t.TempDir()
+	cfg.Settings.Listen = settings.Listen{API: "127.0.0.1:0", Peer: "127.0.0.1:0", Gossip: "127.0.0.1:0"}
+	n := &Node{cfg: cfg, logger: newLogger(cfg.Stderr, cfg.Settings.Log), registry: newRegistry(cfg)}
+	n.operations = newOperations(cfg, newMetrics(n.registry))
+	// What is written last, when every address is open, fails.
+	if err := os.MkdirAll(filepath.Join(cfg.Settings.DataDir, datadir.KubeconfigFile, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.open(); err == nil {
+		t.Fatal("a node starts without its kubeconfig")
+	}
+	api, err := n.api.Listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer := n.peers.Addr()
+	if err := n.abandon(); err != nil {
+		t.Error(err)
+	}
+	for _, addr := range []net.Addr{api, peer} {
+		if conn, err := net.Dial("tcp", addr.String()); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("%s still answers: %v", addr, err)
+			if err == nil {
+				conn.Close()
+			}
+		}
+	}
+}
