@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,18 +49,22 @@ func follow(fleet nodes.Fleet, credentials client.Credentials, log *slog.Logger)
 
 func (t *targets) update() {
 	there := map[string]bool{}
+	now := t.All()
 	for _, node := range t.fleet.Nodes() {
 		there[node.Name] = true
-		if t.known[node.API] != nil {
-			continue
+		one := t.known[node.API]
+		if one == nil {
+			var err error
+			if one, err = client.New(node.API, t.credentials); err != nil {
+				t.log.Error("a node gets no clients", "node", node.Name, "error", err)
+				continue
+			}
+			t.known[node.API] = one
 		}
-		one, err := client.New(node.API, t.credentials)
-		if err != nil {
-			t.log.Error("a node gets no clients", "node", node.Name, "error", err)
-			continue
+		// Addresses of nodes that have left are given again.
+		if target := (workload.Target{Name: node.Name, Client: one}); !slices.Contains(now, target) {
+			t.Add(target)
 		}
-		t.known[node.API] = one
-		t.Add(workload.Target{Name: node.Name, Client: one})
 	}
 	for _, target := range t.All() {
 		if !there[target.Name] {
