@@ -243,3 +243,39 @@ func TestRaftRunsOnTheLog(t *testing.T) {
 		t.Fatalf("applied %d after the restart, want at least %d", got, last+10)
 	}
 }
+
+// failingOnce is a log whose next append fails when told to.
+type failingOnce struct {
+	*Store
+	fails bool
+}
+
+func (f *failingOnce) StoreLogs(entries []*raft.Log) error {
+	if f.fails {
+		f.fails = false
+		return errors.New("no space left on device")
+	}
+	return f.Store.StoreLogs(entries)
+}
+
+// A follower cuts off entries that conflict with the leader's, and fails to store those. The library believes in what it had cut off.
+func TestFollowerThatFailsBetweenCutAndAppend(t *testing.T) {
+	c := raftConfig()
+	c.HeartbeatTimeout, c.ElectionTimeout = time.Minute, time.Minute
+	address, trans := raft.NewInmemTransport("")
+	l := newLeader(t, address)
+	l.trans.Connect(address, trans)
+	s := &failingOnce{Store: open(t, pathOf(t))}
+	follower := startRaft(t, c, s, raft.NewInmemSnapshotStore(), trans)
+	if !l.append(1, 0, 0, entries(1, 10, 20)) {
+		t.Fatal("entries of term 1 refused")
+	}
+	s.fails = true
+	if l.append(2, 4, 1, entries(5, 1, 20)) {
+		t.Fatal("an append that failed was acknowledged")
+	}
+	wantSpan(t, s.Store, 1, 4)
+	if l.append(2, 4, 1, entries(5, 1, 20)) || follower.LastIndex() != 10 {
+		t.Error("the fault is gone from the library: the defence, to end Raft there, may go too")
+	}
+}

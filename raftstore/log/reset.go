@@ -21,6 +21,9 @@ func (s *Store) reset() error {
 }
 
 func (s *Store) replaceFile() error {
+	if s.doubt != nil {
+		return s.doubt
+	}
 	path := s.cfg.Path + replacementSuffix
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -38,7 +41,7 @@ func (s *Store) replaceFile() error {
 	}
 	// gofail: var logAfterReplace struct{}
 
-	// From here on the old file has no name: go on with the new one even if the folder can't be synced.
+	// From here on the old file has no name: only the new one can be gone on with.
 	s.span.Store(&span{})
 	s.cache.clear()
 	s.mu.Lock()
@@ -46,13 +49,17 @@ func (s *Store) replaceFile() error {
 	s.db = fresh
 	s.allocated.Store(0)
 	s.mu.Unlock()
+	s.cutting = false
 	// With its last handle the file system frees the file's blocks, half a second for each GiB.
 	s.closing.Go(func() {
 		if err := old.Close(); err != nil {
 			s.logger.Error("closing a removed log file", "path", s.cfg.Path, "error", err)
 		}
 	})
-	return syncDir(filepath.Dir(s.cfg.Path))
+	if err := syncDir(filepath.Dir(s.cfg.Path)); err != nil {
+		return s.end(err) // the next start may find the old file
+	}
+	return nil
 }
 
 // copyStable fills a new file with what Set has stored. It is synced when it returns.

@@ -13,8 +13,8 @@ import (
 // headroomBytes is what Allocate sets aside: some ten thousand entries as small as those that a leader needs for itself.
 const headroomBytes = 4 << 20
 
-// ErrInDoubt: a write failed so late that it may stand on the disk all the same. What is in memory and what the next start reads may
-// differ, so this process must not go on.
+// ErrInDoubt: a write failed so late that it may stand on the disk all the same, or between the two halves of a change. What is in memory
+// and what the next start reads may differ, so this process must not go on, and until it has ended nothing more is written.
 var ErrInDoubt = errors.New("whether the write is on the disk is not known; check the disk, then restart this node")
 
 // OutOfSpace reports whether a write failed for want of space on the disk.
@@ -75,8 +75,15 @@ func (s *Store) judge(err error, id int) error {
 		})
 	})
 	if seen != nil || id != 0 && have >= id {
-		err = errors.Join(fmt.Errorf("%w: %w", ErrInDoubt, err), seen)
+		return s.end(errors.Join(err, seen))
 	}
 	s.cfg.OnError(err)
 	return err
+}
+
+// end makes a failed write the last one. The caller holds writing.
+func (s *Store) end(err error) error {
+	s.doubt = fmt.Errorf("%w: %w", ErrInDoubt, err)
+	s.cfg.OnError(s.doubt)
+	return s.doubt
 }

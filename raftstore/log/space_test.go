@@ -1,8 +1,10 @@
 package log
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -105,4 +107,68 @@ func TestAllocatedSpace(t *testing.T) {
 	if err := s.Allocate(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestNothingIsWrittenAfterADoubt: not even by Close, which would store bolt's list of free pages.
+func TestNothingIsWrittenAfterADoubt(t *testing.T) {
+	path := pathOf(t)
+	s := open(t, path)
+	store(t, s, entries(1, 3, 10))
+	id := 0
+	if err := s.db.Update(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.judge(errors.New("input/output error"), id); !errors.Is(err, ErrInDoubt) {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{
+		"append":   s.StoreLogs(entries(4, 1, 10)),
+		"leap":     s.StoreLogs(entries(9, 1, 10)),
+		"set":      s.SetUint64([]byte(CurrentTerm), 9),
+		"truncate": s.DeleteRange(3, 3),
+		"reset":    s.DeleteRange(1, 3),
+	} {
+		if !errors.Is(err, ErrInDoubt) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	wantContent(t, s, 1, 3, 10)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file has changed: %v", err)
+	}
+}
+
+// TestAppendThatFailsAfterACut leaves Raft with a last entry that is not there any more.
+func TestAppendThatFailsAfterACut(t *testing.T) {
+	disk := smalldisk.New(t, 12<<20)
+	path := disk.Dir + "/log.db"
+	var told error
+	s := open(t, path, func(c *Config) { c.OnError = func(err error) { told = err } })
+	fill(t, s, 1, 300, 900)
+	deleteRange(t, s, 290, 300) // leaves pages for the next one
+	store(t, s, entries(290, 11, 900))
+	disk.Fill(0)
+	deleteRange(t, s, 280, 300)
+	err := s.StoreLogs(entries(280, 10, 1<<20))
+	if !OutOfSpace(err) || !errors.Is(err, ErrInDoubt) || !errors.Is(told, ErrInDoubt) {
+		t.Fatalf("failed with %v, told %v", err, told)
+	}
+	disk.Clear()
+	if err := s.StoreLogs(entries(301, 1, 10)); !errors.Is(err, ErrInDoubt) {
+		t.Errorf("what Raft believes to come next: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, path)
+	wantContent(t, again, 1, 279, 900)
+	store(t, again, entries(280, 1, 900))
 }

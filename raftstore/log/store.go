@@ -37,6 +37,8 @@ type Store struct {
 	writing sync.Mutex // held by the one writer: append, delete, set, reset
 	buf     []byte     // under writing: encoded entries of one append
 	closed  bool       // under writing and mu
+	doubt   error      // under writing: the write after which there must be no other; see ErrInDoubt
+	cutting bool       // under writing: entries were cut off, and those that come in their place are not stored yet
 
 	closing   sync.WaitGroup // of files that reset has replaced
 	allocated atomic.Int64   // the end of what Allocate has set aside
@@ -132,7 +134,7 @@ func (s *Store) Close() error {
 	s.metrics.unregister()
 	s.cache.clear()
 	err := guard(s.cfg.Path, func() error {
-		if s.db.IsReadOnly() {
+		if s.db.IsReadOnly() || s.doubt != nil {
 			return nil
 		}
 		s.db.NoFreelistSync = false
@@ -227,8 +229,12 @@ func (s *Store) StoreLogs(entries []*raft.Log) error {
 
 	// gofail: var logBeforeSync struct{}
 	if err := s.put(entries); err != nil {
+		if s.cutting {
+			err = s.end(err) // Raft believes in the last entry that it had cut off, refuses all appends, and may vote by that
+		}
 		return fmt.Errorf("append to log %s: %w", s.cfg.Path, err)
 	}
+	s.cutting = false
 	// gofail: var logAfterSync struct{}
 	if have.empty() {
 		have.first = first
@@ -299,6 +305,9 @@ func (s *Store) update(fn func(*bbolt.Tx) error) error {
 	defer s.mu.RUnlock()
 	if s.closed {
 		return ErrClosed
+	}
+	if s.doubt != nil {
+		return s.doubt
 	}
 	id := 0
 	err := guard(s.cfg.Path, func() error {

@@ -58,6 +58,7 @@ func (s *Store) cut(index uint64) error {
 		return err
 	}
 	// gofail: var logAfterCut struct{}
+	s.cutting = true
 	s.span.Store(&span{first: have.first, last: index - 1})
 	return nil
 }
