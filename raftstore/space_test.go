@@ -5,11 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"quorate/raftstore"
 	"quorate/raftstore/history"
+	"quorate/raftstore/log"
 	"quorate/raftstore/smalldisk"
 	"quorate/raftstore/state"
 	"quorate/raftstore/testcluster"
@@ -22,15 +26,40 @@ const (
 	hardlyAny = 2 << 20
 )
 
+// smallDisk counts the appends to a node's log that found no space.
+type smallDisk struct {
+	*smalldisk.Disk
+	refused atomic.Int64
+}
+
+// countingLog is between Raft and the log on such a disk.
+type countingLog struct {
+	raft.LogStore
+	disk *smallDisk
+}
+
+func (l countingLog) IsMonotonic() bool { return true } // as the log is
+
+func (l countingLog) StoreLogs(entries []*raft.Log) error {
+	err := l.LogStore.StoreLogs(entries)
+	if log.OutOfSpace(err) {
+		l.disk.refused.Add(1)
+	}
+	return err
+}
+
 // onSmallDisks starts a cluster in which each node has a disk of its own.
-func onSmallDisks(t *testing.T) (*testcluster.Cluster, map[string]*smalldisk.Disk) {
+func onSmallDisks(t *testing.T) (*testcluster.Cluster, map[string]*smallDisk) {
 	t.Helper()
-	disks := map[string]*smalldisk.Disk{}
+	disks := map[string]*smallDisk{}
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {
-		if disks[cfg.Name] == nil {
-			disks[cfg.Name] = smalldisk.New(t, diskBytes)
+		disk := disks[cfg.Name]
+		if disk == nil {
+			disk = &smallDisk{Disk: smalldisk.New(t, diskBytes)}
+			disks[cfg.Name] = disk
 		}
-		cfg.DataDir, cfg.LogBytes = disks[cfg.Name].Dir, 16<<20
+		cfg.DataDir, cfg.LogBytes = disk.Dir, 16<<20
+		raftstore.WrapLog(cfg, func(inner raft.LogStore) raft.LogStore { return countingLog{inner, disk} })
 	})
 	c.Ready()
 	return c, disks
@@ -75,7 +104,7 @@ func TestFollowerWithoutSpace(t *testing.T) {
 	create := creates(t, "o", func() *raftstore.Store { return leader.Store })
 	disks[follower.Name].Fill(0)
 	testcluster.Eventually(t, "the follower raises the alarm", func() bool { return alarmed(follower.Store) })
-	for follower.Store.Applied() == leader.Store.Applied() { // until what was set aside is used up
+	for disks[follower.Name].refused.Load() == 0 { // until what was set aside is used up
 		for range 500 {
 			if err := create(); err != nil {
 				t.Fatalf("with one follower full: %v", err)
