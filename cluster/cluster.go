@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -109,7 +110,7 @@ func (c *Cluster) tend(ctx context.Context) error {
 	for {
 		changed := c.gossip.Changed()
 		waiting, err := c.step(ctx)
-		if log.OutOfSpace(err) {
+		if log.OutOfSpace(err) && !errors.Is(err, bootstrap.ErrUnfinished) {
 			c.logger.Warn("what changed among the members is not noted yet: the disk is full", "error", err)
 		} else if err != nil {
 			return err

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -168,6 +170,28 @@ func TestBootstrapCrash(t *testing.T) {
 		}
 		eventuallyMembers(t, n4, "n1:voter n2:voter n3:voter n4:voter")
 	})
+}
+
+// full is a store whose disk is full in the moment of bootstrap.
+type full struct{ cluster.Store }
+
+func (full) Bootstrap([]raft.Server) error {
+	return fmt.Errorf("bootstrap: failed to append configuration entry to log: %v", syscall.ENOSPC) // as the library words it
+}
+
+// TestBootstrapOnAFullDisk: the library may have stored the first term and not the first configuration. A node that went on would wait
+// for ever for what nobody writes; one that is started again repeats it.
+func TestBootstrapOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	s := setup{name: "n1", key: keys.Generate(), dir: t.TempDir(), host: newHost(), expect: 1}
+	again := s
+	s.wrap = func(s cluster.Store) cluster.Store { return full{s} }
+	if err := start(t, s).exit(t); err == nil || !strings.Contains(err.Error(), "no space left on device") {
+		t.Fatalf("the node ends with %v", err)
+	}
+	n := start(t, again)
+	eventuallyMembers(t, n, "n1:voter")
+	oneCluster(t, n)
 }
 
 func pledge(t *testing.T, n *node) string {

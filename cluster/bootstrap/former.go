@@ -27,6 +27,10 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// ErrUnfinished reports a first configuration that could not be written. The library may have written the term before it, which it takes
+// for the state of a cluster: only a start, which looks at both, can tell, and repeats the bootstrap (raftstore.Open).
+var ErrUnfinished = errors.New("the first configuration was not written")
+
 // Former forms the cluster, or finds the one to join.
 type Former struct{ cfg Config }
 
@@ -165,7 +169,7 @@ func (f *Former) commit(p Pledge) error {
 	}
 	// gofail: var bootstrapBefore struct{}
 	if err := f.cfg.Store.Bootstrap(servers); err != nil {
-		return fmt.Errorf("write the first configuration: %w", err)
+		return fmt.Errorf("%w: %w", ErrUnfinished, err)
 	}
 	// gofail: var bootstrapAfter struct{}
 	f.cfg.Logger.Info("cluster formed", "bootstrap", p.ID, "servers", names(p.Servers))
