@@ -93,7 +93,11 @@ func TestQuorumGuard(t *testing.T) {
 	if got := leader.members(t); !strings.Contains(got, staying.name+":voter") {
 		t.Errorf("members are %s", got)
 	}
-	must(t, leader.Remove(t.Context(), dead.name))
-	must(t, staying.Leave(t.Context()))
+	// A busy machine may have the one that stays taken for dead for a moment, and then these are refused as well.
+	eventually(t, "the dead one to be removed", func() bool {
+		err := leader.Remove(t.Context(), dead.name)
+		return err == nil || errors.Is(err, cluster.ErrUnknownMember)
+	})
+	eventually(t, "a living one to leave", func() bool { return staying.Leave(t.Context()) == nil })
 	eventuallyMembers(t, leader, leader.name+":voter")
 }
