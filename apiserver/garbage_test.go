@@ -45,7 +45,7 @@ func createAll(t testing.TB, s *testserver.Server, path string, n int, body func
 // TestGarbageOutlivesLeaders: leaders die at random moments of a collection, and who leads then ends it (G49, N16).
 func TestGarbageOutlivesLeaders(t *testing.T) {
 	t.Parallel()
-	c := testcluster.New(t, 3, nil)
+	c := testcluster.New(t, 3, unhurried)
 	c.Ready()
 	servers := map[*testcluster.Node]*testserver.Server{}
 	for i, server := range testserver.StartOnNodes(t, c.Nodes, nil) {

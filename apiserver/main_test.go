@@ -9,9 +9,13 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/internal/testserver"
+	"quorate/raftstore"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// unhurried nodes elect as slowly as in production: no election comes between a test's writes on a machine that has much else to do.
+func unhurried(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 }
 
 // want is what an answer must be; empty members are not looked at.
 type want struct {

@@ -12,7 +12,7 @@ import (
 // 410 and nothing listed anew (D14, D23, D39).
 func TestWatchResumes(t *testing.T) {
 	t.Parallel()
-	c := testcluster.New(t, 3, nil)
+	c := testcluster.New(t, 3, unhurried)
 	behind := c.Follower(c.Leader())
 	var at *testserver.Server // of a node that stays
 	var late *testserver.Server
