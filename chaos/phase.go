@@ -58,9 +58,6 @@ func (p *running) run(ctx context.Context) (*PhaseReport, error) {
 		Verdict: p.judge(ctx),
 	}
 	report.Seconds = time.Since(began).Seconds()
-	if ctx.Err() != nil && report.Verdict.Linearizable == check.Undecided { // for that very reason
-		return nil, errors.Join(hurt, ctx.Err())
-	}
 	owed, failed := nemesis.Part(hurt)
 	if failed == nil { // nothing is wrong with the nodes any more: what they don't do now they owe
 		owed = errors.Join(owed, settled)
@@ -70,10 +67,18 @@ func (p *running) run(ctx context.Context) (*PhaseReport, error) {
 	if owed != nil {
 		report.NotRecovered = owed.Error()
 	}
+	if ctx.Err() != nil && report.cutShort() {
+		return nil, errors.Join(hurt, ctx.Err())
+	}
 	if failed != nil {
 		return report, failed
 	}
 	return report, p.tidy(ctx, report)
+}
+
+// cutShort reports whether a judgement that was broken off has found nothing: what it has found wrong until then counts.
+func (p *PhaseReport) cutShort() bool {
+	return p.Outcome() == Undecided && p.Verdict.Linearizable == check.Undecided
 }
 
 // hurt strikes while clients work. Everything is healed when it returns.
