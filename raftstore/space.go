@@ -38,10 +38,15 @@ type space struct {
 	room room
 	free int64 // bytes
 	need int64 // bytes: the reserve
+	held bool  // the file system sets nothing aside for the log, whatever is free
 }
 
 // message is what an operator is told.
 func (p space) message(dir string) string {
+	if p.held && p.free >= p.need {
+		return fmt.Sprintf("the disk of %s has %d MiB left, but gives none to this node: raise its quota, or free some; writes go on by themselves then",
+			dir, p.free>>20)
+	}
 	return fmt.Sprintf("the disk of %s has %d MiB left, less than the reserve of %d MiB: free some, or enlarge it; writes go on by themselves then",
 		dir, p.free>>20, p.need>>20)
 }
@@ -81,7 +86,7 @@ func (s *Store) measure() space {
 		s.logger.Warn("space on the disk not known", "path", s.cfg.DataDir, "error", err)
 		return space{room: enoughRoom, free: math.MaxInt64}
 	}
-	block := uint64(stat.Bsize)
+	block := blockSize(&stat)
 	p := space{
 		free: int64(uint64(stat.Bavail) * block),
 		need: min(s.cfg.DiskReserve, int64(uint64(stat.Blocks)*block/reserveShare)),
@@ -90,8 +95,9 @@ func (s *Store) measure() space {
 	if s.alarms.isRaised(NoSpace) {
 		calm += p.need / calmShare
 	}
+	p.held = log.OutOfSpace(s.log.Allocate())
 	switch {
-	case log.OutOfSpace(s.log.Allocate()), p.free < p.need/2:
+	case p.held, p.free < p.need/2:
 		p.room = noRoom
 	case p.free < calm:
 		p.room = littleRoom
