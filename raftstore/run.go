@@ -81,6 +81,9 @@ func (s *Store) beginClose() {
 	s.closeOnce.Do(func() {
 		close(s.closing)
 		s.hub.Close()
+		if s.log.Stalled() { // told of before: what begins to hang from now on, stalled is told
+			s.fail(errDiskHung)
+		}
 	})
 }
 

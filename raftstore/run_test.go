@@ -2,8 +2,15 @@ package raftstore
 
 import (
 	"errors"
+	"log/slog"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore/log"
 )
 
 // TestEndOfNodeThatCannotGoOn: a goroutine that waits for a Raft whose disk hangs holds up the end of the node for a moment only, whether
@@ -32,5 +39,55 @@ func TestEndOfNodeThatCannotGoOn(t *testing.T) {
 	broken := errors.New("broken")
 	if err := s.join(nil, func() error { return broken }); !errors.Is(err, broken) || errors.Is(err, errCloseHangs) {
 		t.Errorf("ended with %v", err)
+	}
+}
+
+// TestDiskThatHangsAtTheEnd: a node that closes is told that it can't go on, whether its disk hung before or hangs then.
+func TestDiskThatHangsAtTheEnd(t *testing.T) {
+	for name, before := range map[string]bool{"before": true, "then": false} {
+		t.Run(name, func(t *testing.T) {
+			told, disk, written := make(chan time.Duration, 1), make(chan struct{}), make(chan error)
+			l, err := log.Open(log.Config{
+				Path: filepath.Join(t.TempDir(), "log.db"), Logger: slog.New(slog.DiscardHandler),
+				StallLimit: time.Millisecond, OnStall: func(took time.Duration) { told <- took },
+				OnError: func(error) { <-disk }, // called within the write
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := NewReplica(ReplicaConfig{Log: l, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := r.store
+			s.log, s.leaders = l, newLeadership()
+			s.lifecycle = lifecycle{closing: make(chan struct{}), failed: make(chan error, 1)}
+			s.alarms = newAlarms(s.logger, s.metrics.alarms)
+			if !before {
+				s.beginClose()
+			}
+			go func() { written <- l.Set(nil, nil) }() // no key: an error
+			took := <-told
+			if before {
+				s.beginClose()
+			} else {
+				s.stalled(took)
+			}
+			select {
+			case err := <-s.failed:
+				if !errors.Is(err, errDiskHung) {
+					t.Errorf("told %v", err)
+				}
+			default:
+				t.Error("not told")
+			}
+			close(disk)
+			if err := <-written; err == nil {
+				t.Error("the write did not fail")
+			}
+			if err := l.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -14,6 +14,9 @@ import (
 // that one, or leads on when there is none yet; if it doesn't within the same time again, the process ends.
 func (s *Store) stalled(took time.Duration) {
 	s.alarms.raise(DiskStalled, s.cfg.Name, fmt.Sprintf("a write to the log of %s takes more than %s: look at its disk", s.cfg.DataDir, took.Truncate(time.Second)))
+	if s.open() != nil {
+		s.fail(errDiskHung) // a node that closes waits for a disk no longer
+	}
 	if !s.IsLeader() || s.voters() == 1 {
 		return
 	}
