@@ -177,7 +177,7 @@ func (v *Voters) apply(a Action) error {
 }
 
 // Remove takes a member out of the configuration; ErrNotLeader when this node does not lead. With bar its node id
-// never comes back. A name that is not in the configuration is ErrUnknownMember.
+// never comes back. A name that is not in the configuration, and of no node that bar could keep out, is ErrUnknownMember.
 func (v *Voters) Remove(name string, bar bool) error {
 	v.change.take()
 	defer v.change.give()
@@ -194,7 +194,7 @@ func (v *Voters) Remove(name string, bar bool) error {
 		if err := r.Barrier(changeTimeout).Error(); err != nil {
 			return notLeader(err)
 		}
-		return ErrUnknownMember
+		return v.finishRemoval(name, bar)
 	}
 	if onlyVoter(servers, name) {
 		return ErrLastVoter
@@ -219,6 +219,19 @@ func (v *Voters) Remove(name string, bar bool) error {
 		if err := v.cfg.Roster.Remove(owner); err != nil {
 			return err
 		}
+	}
+	return v.cfg.Freed()
+}
+
+// finishRemoval bars the node of a name that is in no configuration any more. Whoever took it out may have ended before it barred it, or had no
+// space to note that: alive, the node would be added anew, and whoever asked again would hear that there is none.
+func (v *Voters) finishRemoval(name string, bar bool) error {
+	owner := v.ownerOf(name)
+	if !bar || owner == "" {
+		return ErrUnknownMember
+	}
+	if err := v.cfg.Roster.Remove(owner); err != nil {
+		return err
 	}
 	return v.cfg.Freed()
 }
