@@ -133,7 +133,7 @@ func forgetsWithoutPower(t *testing.T, armed bool) bool {
 
 // readsThePast: a quorum read of a node that lags behind misses what was acknowledged before it began.
 func readsThePast(t *testing.T, armed bool) bool {
-	c := newTrio(t)
+	c := newTrio(t, "--timeout-scale", "1") // the laggard is not to be elected
 	leader := c.leader()
 	laggard := c.followers(leader)[0]
 	leader.create("old")

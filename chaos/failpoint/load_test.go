@@ -77,10 +77,14 @@ func (l *ledger) writer(ctx context.Context, c *client.Client) {
 	l.writers++
 	id := l.writers
 	l.mu.Unlock()
-	l.attempt(ctx, func(ctx context.Context) (bool, error) {
-		outcome, err := c.EnsureNamespace(ctx, namespace)
-		return outcome == client.OK, err
-	})
+	made := false // nobody may lead just now
+	for !made && ctx.Err() == nil {
+		l.attempt(ctx, func(ctx context.Context) (bool, error) {
+			outcome, err := c.EnsureNamespace(ctx, namespace)
+			made = outcome == client.OK
+			return made, err
+		})
+	}
 	for i := 0; ctx.Err() == nil; i++ {
 		o := client.Object{Name: fmt.Sprintf("w%d-%d", id, i)}
 		for round := range 2 {

@@ -39,7 +39,7 @@ func serving(t *testing.T, points []string) {
 
 // forwarding ends a node that follows.
 func forwarding(t *testing.T, points []string) {
-	c, l := newTrio(t), newLedger(t)
+	c, l := newTrio(t, "--timeout-scale", "1"), newLedger(t) // who follows is to go on following, also on a slow machine
 	c.each(t, l, append(points, "logBeforeSync", "logAfterSync", "applyBeforePublish", "answerBefore"), func(point string) *server {
 		return c.underLoad(l, point, false)
 	})
@@ -47,7 +47,7 @@ func forwarding(t *testing.T, points []string) {
 
 // transferring ends the node that hands leadership over.
 func transferring(t *testing.T, points []string) {
-	c, l := newTrio(t), newLedger(t)
+	c, l := newTrio(t, "--timeout-scale", "1"), newLedger(t) // who leads is to go on leading until it is told to hand over
 	c.each(t, l, points, func(point string) *server {
 		leader := c.leader()
 		l.some(handful, clients(c.nodes...)...)

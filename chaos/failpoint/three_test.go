@@ -169,10 +169,16 @@ func (c *trio) verify(l *ledger) {
 // agree compares the states of all nodes.
 func (c *trio) agree() {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
-	defer cancel()
-	sums, err := c.nodes[0].client.Checksums(ctx)
-	if err != nil || len(sums.Nodes) != len(c.nodes) || len(sums.Diverged) > 0 {
-		c.t.Errorf("checksums: %+v, %v", sums, err)
+	var sums client.Checksums
+	await(c.t, "the checksums of all nodes", func() (known bool) {
+		ctx, cancel := context.WithTimeout(c.t.Context(), requestTimeout)
+		defer cancel()
+		var err error
+		sums, err = c.nodes[0].client.Checksums(ctx)
+		return err == nil && len(sums.Nodes) == len(c.nodes) &&
+			!slices.ContainsFunc(sums.Nodes, func(n client.Checksum) bool { return n.Problem != "" })
+	})
+	if len(sums.Diverged) > 0 {
+		c.t.Errorf("checksums: %+v", sums)
 	}
 }

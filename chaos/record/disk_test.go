@@ -31,7 +31,7 @@ func (h *hanging) StoreLog(entry *raft.Log) error { return h.StoreLogs([]*raft.L
 // the others go on without it.
 func TestHungDisk(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
-		const timeout = 500 * time.Millisecond
+		const timeout = 2 * time.Second // no healthy follower stands still for so long, or it would stand for election
 		var nodes []*raft.Raft
 		var logs []*hanging
 		var transports []peerTransport
@@ -77,7 +77,7 @@ func TestHungDisk(t *testing.T) {
 		}
 		wait := patience
 		if n.stock { // nobody is to be elected
-			wait = 6 * timeout
+			wait = 3 * timeout
 		}
 		replaced := within(wait, func() bool {
 			for i, r := range nodes {
