@@ -114,9 +114,16 @@ func checkIndex(ctx context.Context, t *testing.T, l *load, managers *replicas) 
 	if leader == nil {
 		t.Fatal("no replica leads")
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	for value, want := range byValue {
 		var list corev1.ConfigMapList
-		if err := leader.manager.GetClient().List(ctx, &list, client.MatchingFields{valueField: value}); err != nil || len(list.Items) != want {
+		var err error
+		waited := nodes.Await(ctx, func() bool { // what was deleted last goes from the cache a moment later
+			err = leader.manager.GetClient().List(ctx, &list, client.MatchingFields{valueField: value})
+			return err == nil && len(list.Items) == want
+		})
+		if waited != nil {
 			t.Errorf("%d sources of value %s in the cache, want %d (%v)", len(list.Items), value, want, err)
 		}
 	}
