@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"quorate/raftstore/log"
 )
 
 const (
@@ -16,6 +18,8 @@ const (
 	handOverLimit = 10 * time.Second
 	// rpcLimit bounds the requests of other nodes that are under way when it stops.
 	rpcLimit = 5 * time.Second
+	// spacePause is how long a node waits for space before it tries again.
+	spacePause = time.Second
 )
 
 // Run runs the node until ctx ends, the node has left its cluster, or a room fails; then it ends all rooms in order.
@@ -77,11 +81,31 @@ func (n *Node) announce(ctx context.Context) error {
 		}
 	}
 	// gofail: var startBeforeReady struct{}
-	if err := n.dir.Commit(); err != nil {
+	if err := n.commit(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
 	leader, _ := n.store.Leader()
 	n.logger.Info("node is ready", "node", n.cfg.Settings.Name, "leader", leader, "index", n.store.Applied())
 	_, err := fmt.Fprintf(n.cfg.Stdout, "quorate: %s is ready at %s; try: %s\n", n.cfg.Settings.Name, n.credentials.server, n.kubectl())
 	return err
+}
+
+// commit binds the data directory to this node, once there is space for it: a node that ended for that would only be started again.
+func (n *Node) commit(ctx context.Context) error {
+	pause := time.NewTicker(spacePause)
+	defer pause.Stop()
+	for said := false; ; said = true {
+		err := n.dir.Commit()
+		if !log.OutOfSpace(err) {
+			return err
+		}
+		if !said {
+			n.logger.Warn("what this node is called is not noted yet: the disk is full", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-pause.C:
+		}
+	}
 }
