@@ -72,9 +72,13 @@ func (a *alarms) set(name AlarmName, messages map[string]string) {
 	before := a.raised
 	var now, begun, over []Alarm
 	for _, r := range before {
-		if _, still := messages[r.Node]; r.Name != name || still {
+		message, still := messages[r.Node]
+		switch {
+		case r.Name != name:
 			now = append(now, r)
-		} else {
+		case still: // what is to be done about it may be known better now
+			now = append(now, Alarm{Name: name, Node: r.Node, Message: message})
+		default:
 			over = append(over, r)
 		}
 	}

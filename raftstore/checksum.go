@@ -162,10 +162,15 @@ func (s *Store) tellDiverged(c *Comparison) int {
 			sums = append(sums, fmt.Sprintf("%s=%016x", n.Name, n.Sum))
 		}
 	}
+	diverged := c.Diverged()
 	messages := map[string]string{}
-	for _, name := range c.Diverged() {
+	for _, name := range diverged {
 		messages[name] = fmt.Sprintf("the state of %s differs from that of most nodes after entry %d (%s): stop it, remove it, "+
 			"and start it with an empty data directory", name, c.Index, strings.Join(sums, ", "))
+		if len(diverged) == len(sums) { // who emptied all of them would lose everything
+			messages[name] = fmt.Sprintf("the states of the nodes that answer differ after entry %d, and none is that of most (%s): "+
+				"have the other nodes answer, and empty no data directory before most agree", c.Index, strings.Join(sums, ", "))
+		}
 	}
 	s.metrics.diverged.Set(float64(len(messages)))
 	s.alarms.set(Diverged, messages)

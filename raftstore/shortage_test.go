@@ -103,10 +103,40 @@ func TestAlarms(t *testing.T) {
 	if lines("alarm raised") != 3 || !a.isRaised(NoSpace) || a.isRaised(DiskStalled) {
 		t.Errorf("the log is %s", &text)
 	}
-	a.set(Diverged, map[string]string{"n3": "differs"})
+	a.set(Diverged, map[string]string{"n3": "differs from most"})
 	a.clear(NoSpace)
 	a.clear(NoSpace)
-	if want := []string{"diverged n3: differs"}; !slices.Equal(names(), want) || lines("alarm cleared") != 2 {
+	if want := []string{"diverged n3: differs from most"}; !slices.Equal(names(), want) || lines("alarm cleared") != 2 {
 		t.Errorf("raised %v, want %v; the log is %s", names(), want, &text)
+	}
+}
+
+// TestAlarmWhereNobodyIsRight: emptying every node that is named must not be what an operator is told to do, where those are all.
+func TestAlarmWhereNobodyIsRight(t *testing.T) {
+	gauge := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "quorate_alarm"}, []string{"alarm"})
+	m, err := newMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Store{metrics: m, health: health{alarms: newAlarms(slog.New(slog.DiscardHandler), gauge)}}
+	away := errors.New("away")
+	for _, c := range []struct {
+		nodes []Checksum
+		want  int
+		empty bool
+	}{
+		{[]Checksum{{"n1", 1, nil}, {"n2", 2, nil}, {"n3", 0, away}}, 2, false},
+		{[]Checksum{{"n1", 1, nil}, {"n2", 2, nil}, {"n3", 1, nil}}, 1, true},
+		{[]Checksum{{"n1", 1, nil}, {"n2", 2, nil}, {"n3", 3, nil}}, 3, false},
+	} {
+		s.tellDiverged(&Comparison{Index: 7, Nodes: c.nodes})
+		if len(s.Alarms()) != c.want {
+			t.Errorf("%v: %d alarms, want %d", c.nodes, len(s.Alarms()), c.want)
+		}
+		for _, a := range s.Alarms() {
+			if empty := strings.Contains(a.Message, "with an empty data directory"); empty != c.empty {
+				t.Errorf("%v: of %s it is said: %s", c.nodes, a.Node, a.Message)
+			}
+		}
 	}
 }
