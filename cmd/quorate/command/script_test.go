@@ -4,14 +4,15 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -115,22 +116,19 @@ func signal(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(syscall.Kill(pid, syscall.SIGTERM))
 }
 
-// ports VARIABLE... sets the variables to loopback addresses that were free just now, for TCP and UDP.
+// hosts counts the loopback hosts handed out.
+var hosts atomic.Uint32
+
+// ports VARIABLE... sets the variables to addresses for TCP and UDP: on loopback hosts of their own, where nothing takes them before the node
+// that they are for. A port that the system handed out may be handed out again.
 func ports(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: ports VARIABLE...")
 	}
-	for len(args) > 0 {
-		tcp, err := net.Listen("tcp", "127.0.0.1:0")
-		ts.Check(err)
-		defer tcp.Close()
-		udp, err := net.ListenPacket("udp", tcp.Addr().String())
-		if err != nil {
-			continue // taken for UDP: another one
-		}
-		defer udp.Close()
-		ts.Setenv(args[0], tcp.Addr().String())
-		args = args[1:]
+	pid := uint32(os.Getpid())
+	for _, variable := range args {
+		n := hosts.Add(1)
+		ts.Setenv(variable, fmt.Sprintf("127.%d.%d.%d:7947", 1+pid%200, 1+(pid/200+n/250)%250, 1+n%250))
 	}
 }
 
