@@ -35,9 +35,8 @@ func newChecksum(p *Process) *cobra.Command {
 				} else {
 					err = printChecksums(p.Stdout, sums)
 				}
-				if err == nil && len(sums.Diverged) > 0 {
-					err = fmt.Errorf("%s diverged from the others after entry %d: stop it, quorate remove it, and start it with an empty data directory",
-						strings.Join(sums.Diverged, ", "), sums.Index)
+				if err == nil {
+					err = judgeChecksums(sums)
 				}
 				return err
 			})
@@ -46,6 +45,25 @@ func newChecksum(p *Process) *cobra.Command {
 	a.register(p, cmd.Flags())
 	cmd.Flags().StringVarP(&output, "output", "o", "table", "table or json")
 	return cmd
+}
+
+// judgeChecksums says what to do about states that differ. Who emptied all of the nodes that have one would lose everything.
+func judgeChecksums(sums admin.Checksums) error {
+	known := 0
+	for _, n := range sums.Nodes {
+		if n.Checksum != "" {
+			known++
+		}
+	}
+	switch len(sums.Diverged) {
+	case 0:
+		return nil
+	case known:
+		return fmt.Errorf("the states of %s differ after entry %d, and none is that of most: have the other nodes answer, and empty no data directory "+
+			"before most agree", strings.Join(sums.Diverged, ", "), sums.Index)
+	}
+	return fmt.Errorf("%s diverged from the others after entry %d: stop it, quorate remove it, and start it with an empty data directory",
+		strings.Join(sums.Diverged, ", "), sums.Index)
 }
 
 func printChecksums(w io.Writer, sums admin.Checksums) error {
