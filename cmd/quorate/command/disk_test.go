@@ -224,7 +224,7 @@ func TestFullDisk(t *testing.T) {
 	within(t, "the alarm is cleared", func() bool { return n.said(`msg="alarm cleared"`) })
 }
 
-// TestStartOnAFullDisk: a node waits, rather than being started again and again.
+// TestStartOnAFullDisk: a node waits, rather than being started again and again, and can be stopped meanwhile.
 func TestStartOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, diskBytes)
@@ -238,8 +238,13 @@ func TestStartOnAFullDisk(t *testing.T) {
 	disk.Fill(0)
 	n.stop()
 	disk.Fill(0)
-	again := start(t, disk.Dir)
-	within(t, "it says that it waits", func() bool { return again.said("waits to be started until there is space") })
+	waits := func() *process {
+		n := start(t, disk.Dir)
+		within(t, "it says that it waits", func() bool { return n.said("waits to be started until there is space") })
+		return n
+	}
+	waits().stop() // in order, as at any other time
+	again := waits()
 	disk.Clear()
 	if _, stderr, err := again.quorate("healthcheck", "--wait", "60s"); err != nil {
 		t.Fatal(stderr)

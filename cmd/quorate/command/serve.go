@@ -49,6 +49,9 @@ func serve(cmd *cobra.Command, p *Process, s settings.Settings) error {
 		Settings: s, Key: key, Build: p.Build,
 		Getenv: p.getenv, Stdout: p.Stdout, Stderr: p.Stderr,
 	})
+	if log.OutOfSpace(err) {
+		return nil // it was stopped while it waited, as it may be
+	}
 	if err != nil {
 		return err
 	}
