@@ -16,8 +16,8 @@ import (
 	"quorate/chaos/workload"
 )
 
-// calmTimeout bounds the wait for the first writes of a phase, and for the deletion of its objects.
-const calmTimeout = 2 * time.Minute
+// tidyTimeout bounds the deletion of a phase's objects.
+const tidyTimeout = 2 * time.Minute
 
 // running is one phase under way.
 type running struct {
@@ -83,9 +83,7 @@ func (p *PhaseReport) cutShort() bool {
 
 // hurt strikes while clients work. Everything is healed when it returns.
 func (p *running) hurt(ctx context.Context, n *nemesis.Nemesis) error {
-	calm, cancel := context.WithTimeout(ctx, calmTimeout)
-	defer cancel()
-	if err := n.AwaitWrites(calm, p.phase.Name); err != nil {
+	if err := n.AwaitWrites(ctx, p.phase.Name); err != nil {
 		return fmt.Errorf("before the first fault: %w", err)
 	}
 	if p.phase.Rounds == 0 {
@@ -136,7 +134,7 @@ func (p *running) tidy(ctx context.Context, report *PhaseReport) error {
 	if !report.OK() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, calmTimeout)
+	ctx, cancel := context.WithTimeout(ctx, tidyTimeout)
 	defer cancel()
 	var err error
 	waited := nodes.Await(ctx, func() bool {

@@ -2,7 +2,9 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"quorate/chaos/check"
@@ -50,4 +52,15 @@ func TestWhatWasFoundIsTold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNoWritesBeforeTheFirstFault: that a cluster takes no writes although nothing hurts it is held against it, and not against the run.
+func TestNoWritesBeforeTheFirstFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &running{phase: Phase{Name: "kill-all", Rounds: 1}}
+		err := p.hurt(t.Context(), &nemesis.Nemesis{Writing: func() int { return 0 }, Calm: 1})
+		if _, found := errors.AsType[*nemesis.NotRecovered](err); !found {
+			t.Error(err)
+		}
+	})
 }
