@@ -1,6 +1,7 @@
 package disk_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -13,7 +14,10 @@ func firstStart(t *testing.T, binary string) {
 	slow := disk.Faults{FsyncDelay: 2 * time.Millisecond} // so that each fsync can be told from the next
 	whole := newServer(t, binary)
 	whole.disk.Set(slow)
-	whole.begin(t)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err := whole.StartAll(ctx) // and no more: what clients write syncs as well
+	must(t, err)
 	most := whole.disk.Stats().Fsyncs
 	if most < 10 {
 		t.Fatalf("a first start did %d fsyncs", most)
