@@ -49,7 +49,6 @@ func (s *Store) replaceFile() error {
 	s.db = fresh
 	s.allocated.Store(0)
 	s.mu.Unlock()
-	s.cutting = false
 	// With its last handle the file system frees the file's blocks, half a second for each GiB.
 	s.closing.Go(func() {
 		if err := old.Close(); err != nil {

@@ -172,3 +172,24 @@ func TestAppendThatFailsAfterACut(t *testing.T) {
 	wantContent(t, again, 1, 279, 900)
 	store(t, again, entries(280, 1, 900))
 }
+
+// TestAppendThatFailsAfterAReset is in doubt where it was to replace entries, and not where a snapshot has replaced them.
+func TestAppendThatFailsAfterAReset(t *testing.T) {
+	for name, c := range map[string]struct {
+		next    uint64
+		inDoubt bool
+	}{"all_conflict": {1, true}, "a_snapshot": {11, false}} {
+		t.Run(name, func(t *testing.T) {
+			disk := smalldisk.New(t, 12<<20)
+			s := open(t, disk.Dir+"/log.db")
+			store(t, s, entries(1, 10, 900))
+			deleteRange(t, s, 1, 10)
+			disk.Fill(0)
+			err := s.StoreLogs(entries(c.next, 10, 1<<20))
+			if !OutOfSpace(err) || errors.Is(err, ErrInDoubt) != c.inDoubt {
+				t.Errorf("failed with %v", err)
+			}
+			disk.Clear()
+		})
+	}
+}

@@ -38,7 +38,7 @@ type Store struct {
 	buf     []byte     // under writing: encoded entries of one append
 	closed  bool       // under writing and mu
 	doubt   error      // under writing: the write after which there must be no other; see ErrInDoubt
-	cutting bool       // under writing: entries were cut off, and those that come in their place are not stored yet
+	cutTo   uint64     // under writing: the last entry that Raft had cut off, until those in their place are stored
 
 	closing   sync.WaitGroup // of files that reset has replaced
 	allocated atomic.Int64   // the end of what Allocate has set aside
@@ -229,12 +229,12 @@ func (s *Store) StoreLogs(entries []*raft.Log) error {
 
 	// gofail: var logBeforeSync struct{}
 	if err := s.put(entries); err != nil {
-		if s.cutting {
+		if first <= s.cutTo {
 			err = s.end(err) // Raft believes in the last entry that it had cut off, refuses all appends, and may vote by that
 		}
 		return fmt.Errorf("append to log %s: %w", s.cfg.Path, err)
 	}
-	s.cutting = false
+	s.cutTo = 0
 	// gofail: var logAfterSync struct{}
 	if have.empty() {
 		have.first = first

@@ -28,7 +28,11 @@ func (s *Store) DeleteRange(low, high uint64) error {
 	case low == have.first && high < have.last:
 		return s.trim(high)
 	case low > have.first:
-		return s.cut(low)
+		if err := s.cut(low); err != nil {
+			return err
+		}
+		s.awaitReplacement(high)
+		return nil
 	default:
 		return s.removeAll(have.last)
 	}
@@ -39,8 +43,16 @@ func (s *Store) removeAll(last uint64) error {
 	if err := s.cut(0); err != nil {
 		return err
 	}
+	s.awaitReplacement(last)
 	s.cfg.OnReset(last)
 	return nil
+}
+
+// awaitReplacement remembers what Raft had cut off. After a snapshot nothing comes in its place: the next entry has a higher index.
+func (s *Store) awaitReplacement(last uint64) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.cutTo = last
 }
 
 // cut removes the entries from index on, exactly.
@@ -58,7 +70,6 @@ func (s *Store) cut(index uint64) error {
 		return err
 	}
 	// gofail: var logAfterCut struct{}
-	s.cutting = true
 	s.span.Store(&span{first: have.first, last: index - 1})
 	return nil
 }
