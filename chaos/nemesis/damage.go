@@ -153,21 +153,14 @@ func (s *Strike) rejoinEmpty(ctx context.Context, name string) error {
 	if !slices.Contains(s.emptied, name) || !s.n.has(name) {
 		return nil
 	}
-	wiper, has := nodes.As[nodes.Wiper](s.n.Fleet)
-	if !has {
-		return fmt.Errorf("wipe node %s: %s", name, wiping().what)
-	}
 	if err := s.endLeaving(ctx, name); err != nil {
 		return err
 	}
 	if err := s.remove(ctx, name); err != nil {
 		return err
 	}
-	act, cancel := acting(ctx)
-	err := wiper.Wipe(act, name)
-	cancel()
-	if err != nil {
-		return fmt.Errorf("wipe node %s: %w", name, err)
+	if err := s.wipe(ctx, name); err != nil {
+		return err
 	}
 	s.log.Info("a node joins again with an empty directory", "node", name)
 	if err := s.startUntilTaken(ctx, name); err != nil {
@@ -178,11 +171,12 @@ func (s *Strike) rejoinEmpty(ctx context.Context, name string) error {
 }
 
 // startUntilTaken starts an empty node until it is a ready voter. Its name is not free until the others have missed its former life; until
-// then it ends, as documented. Where a leader that was cut off takes in a life that was wiped meanwhile, that must be removed as well.
+// then it ends, as documented.
 func (s *Strike) startUntilTaken(ctx context.Context, name string) error {
 	s.down[name] = true
+	barred := false
 	return s.await(ctx, "node "+name+" has joined again", func(ctx context.Context) error {
-		if err := s.removeFormer(ctx, name); err != nil {
+		if err := s.removeEnded(ctx, name, &barred); err != nil {
 			return err
 		}
 		if err := s.start(ctx, name); err != nil { // does nothing while it runs
@@ -202,15 +196,47 @@ func (s *Strike) startUntilTaken(ctx context.Context, name string) error {
 	})
 }
 
-// removeFormer removes a member of the name of a node that has ended.
-func (s *Strike) removeFormer(ctx context.Context, name string) error {
+// removeEnded removes a member of the name of a node that has ended before it was ready: a leader that was cut off has taken in a life that
+// was wiped meanwhile, or the leader has taken in this one, which somebody else refused. Whichever was removed, the node gets an empty
+// directory again: barred says that this is still to be done.
+func (s *Strike) removeEnded(ctx context.Context, name string, barred *bool) error {
 	if gone, err := s.gone(ctx, name); !gone || err != nil {
 		return err
 	}
 	members, err := s.n.leaderView(ctx)
-	if _, listed := find(members, name); err != nil || !listed {
+	_, listed := find(members, name)
+	switch {
+	case err != nil && !*barred:
 		return nil // a node may start while nobody leads
+	case err != nil:
+		return err
+	case listed:
+		if !*barred {
+			s.notes("%s was a member again before it had joined, and is removed again", name)
+		}
+		*barred = true
+		if err := s.operateOnce(ctx, "remove", name); err != nil {
+			return err
+		}
+	case !*barred:
+		return nil
 	}
-	s.notes("%s was a member again before it had joined, and is removed again", name)
-	return s.operateOnce(ctx, "remove", name)
+	if err := s.wipe(ctx, name); err != nil {
+		return err
+	}
+	*barred = false
+	return nil
+}
+
+func (s *Strike) wipe(ctx context.Context, name string) error {
+	wiper, has := nodes.As[nodes.Wiper](s.n.Fleet)
+	if !has {
+		return fmt.Errorf("wipe node %s: %s", name, wiping().what)
+	}
+	act, cancel := acting(ctx)
+	defer cancel()
+	if err := wiper.Wipe(act, name); err != nil {
+		return fmt.Errorf("wipe node %s: %w", name, err)
+	}
+	return nil
 }

@@ -39,6 +39,8 @@ type fleet struct {
 type state struct {
 	running, paused, member, voter, empty bool
 	former                                bool // the member is a life of the node that was wiped
+	refused                               bool // the leader will take it in, and another node refuse it
+	barred                                bool // the life that is in its directory was removed
 	clock                                 time.Duration
 	armed                                 string
 }
@@ -111,8 +113,12 @@ func (f *fleet) Stop(_ context.Context, name string) error {
 func (f *fleet) Start(_ context.Context, name string) error {
 	return f.change(name, "start", ended, func(s *state) {
 		s.running = !strings.HasPrefix(s.armed, "start")
-		if s.former { // its name is taken
+		if s.former || s.barred { // its name is taken, or its id was removed
 			s.running = false
+			return
+		}
+		if s.refused {
+			s.refused, s.running, s.empty, s.member = false, false, false, true
 			return
 		}
 		if s.empty { // it joins anew
@@ -148,7 +154,7 @@ func (f *fleet) SetClock(_ context.Context, name string, offset time.Duration) e
 
 // Wipe is only right for a node that the others have removed: it would vote for what it has forgotten.
 func (f *fleet) Wipe(_ context.Context, name string) error {
-	return f.change(name, "wipe", func(s *state) bool { return !s.running && !s.member }, func(s *state) { s.empty = true })
+	return f.change(name, "wipe", func(s *state) bool { return !s.running && !s.member }, func(s *state) { s.empty, s.barred = true, false })
 }
 
 // Arm implements nodes.Failpoints: a node comes to any point at once, but to those of its start only then, and to a few never.
@@ -245,7 +251,9 @@ func (f *fleet) Operate(_ context.Context, name string, args ...string) (string,
 	case "leave":
 		asked.member, asked.running = false, false
 	case "remove":
-		f.states[args[1]].member, f.states[args[1]].former = false, false
+		removed := f.states[args[1]]
+		removed.barred = removed.barred || removed.member && !removed.former
+		removed.member, removed.former = false, false
 	case "transfer-leader":
 		if len(args) > 1 && f.states[args[1]].voter {
 			f.leader = args[1]

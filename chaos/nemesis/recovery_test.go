@@ -15,13 +15,12 @@ var errBroken = errors.New("it doesn't work")
 func TestFormerLifeIsTakenIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
-		wiped := ""
+		wiped, taken := "", false
 		f.fail = func(call string) error {
-			name, isWipe := strings.CutPrefix(call, "wipe ")
-			if isWipe {
+			if name, isWipe := strings.CutPrefix(call, "wipe "); isWipe {
 				wiped = name
-			} else if wiped != "" && call == "start "+wiped {
-				f.states[wiped].member, f.states[wiped].former, wiped = true, true, ""
+			} else if wiped != "" && call == "start "+wiped && !taken {
+				f.states[wiped].member, f.states[wiped].former, taken = true, true, true
 			}
 			return nil
 		}
@@ -34,6 +33,35 @@ func TestFormerLifeIsTakenIn(t *testing.T) {
 			t.Errorf("the notes are %q", got)
 		}
 	})
+}
+
+// The leader may take in a node that then ends, as another node still believes in its former life: what is removed then is the present one,
+// and it must begin anew.
+func TestRefusedLifeIsTakenIn(t *testing.T) {
+	for name, answered := range map[string]bool{"and removed": true, "and removed without an answer": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFleet(t, size)
+				wiped := ""
+				f.fail = func(call string) error {
+					name, isWipe := strings.CutPrefix(call, "wipe ")
+					switch {
+					case isWipe && wiped == "":
+						wiped, f.states[name].refused = name, true
+					case wiped != "" && !answered && strings.HasSuffix(call, "[remove "+wiped+"]"):
+						f.states[wiped].member, f.states[wiped].barred, answered = false, true, true
+						return errBroken
+					}
+					return nil
+				}
+				n := hurting(f, 1)
+				if err := n.Inflict(t.Context(), named(t, "delete-data")); err != nil {
+					t.Fatal(err)
+				}
+				f.whole(size)
+			})
+		})
+	}
 }
 
 // What the cluster didn't do is told from what couldn't be done to it.
