@@ -51,8 +51,8 @@ test-docker: image
 	deploy/compose absent
 	$(GO) test -v -p 1 -timeout 20m -tags docker -run '^TestContainers' -count 1 $(TESTFLAGS) ./chaos
 
-# Every fault, one after the other, on local processes: minutes. Before a release, CHAOS="--duration 1h --nodes 5", and make up with
-# CHAOS="--duration 1h --containers".
+# Every fault, one after the other, on local processes: minutes. Before a release CHAOS="--duration 1h --nodes 5", and, after make up,
+# bin/quorate-chaos --containers --duration 1h.
 chaos: build failpoints
 	bin/quorate-chaos --binary bin/failpoints/quorate --failpoints $(CHAOS)
 
