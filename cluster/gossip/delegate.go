@@ -70,6 +70,11 @@ func (d delegate) MergeRemoteState(data []byte, _ bool) {
 // NotifyMerge is asked when nodes meet by joining. It refuses the whole meeting only between clusters, and when this node is
 // the one to give way; others are judged one by one in NotifyAlive.
 func (d delegate) NotifyMerge(peers []*memberlist.Node) error {
+	for _, peer := range peers { // those that have ended as well: who was started again, and has ended, has no right to a name
+		if m, err := decodeMeta(peer.Meta); err == nil {
+			d.g.starts.hear(m, time.Now())
+		}
+	}
 	for _, peer := range peers {
 		if peer.State != memberlist.StateAlive && peer.State != memberlist.StateSuspect {
 			continue
@@ -100,6 +105,7 @@ func (d delegate) NotifyAlive(peer *memberlist.Node) error {
 		d.g.reportStranger(Meta{Name: peer.Name}, peer.Address(), err)
 		return err
 	}
+	d.g.starts.hear(m, time.Now())
 	switch verdict := judge(d.g.view(), m).(type) {
 	case nil:
 		d.g.meet(m.Cluster)

@@ -54,6 +54,7 @@ type announced struct {
 type Gossip struct {
 	cfg      Config
 	table    *table
+	starts   *starts
 	metrics  *metrics
 	findings chan finding
 	self     atomic.Pointer[announced]
@@ -75,6 +76,7 @@ func New(cfg Config) (*Gossip, error) {
 	g := &Gossip{
 		cfg:      cfg,
 		table:    newTable(),
+		starts:   newStarts(),
 		findings: make(chan finding, findingsQueued),
 		ready:    make(chan struct{}),
 		refused:  make(chan error, 1),
@@ -214,7 +216,7 @@ func (g *Gossip) set(m Meta) error {
 }
 
 func (g *Gossip) view() view {
-	return view{self: g.self.Load().meta, cluster: g.Cluster(), admit: g.cfg.Roster.Admit, alive: g.table.alive}
+	return view{self: g.self.Load().meta, cluster: g.Cluster(), admit: g.cfg.Roster.Admit, alive: g.table.alive, over: g.starts.over}
 }
 
 func (g *Gossip) foreign(m Meta) bool {

@@ -23,6 +23,8 @@ type view struct {
 	admit func(name, nodeID string) error
 	// alive is the member of that name that is alive, if there is one.
 	alive func(name string) (Meta, bool)
+	// over reports whether a later start of a node was heard of, alive or not.
+	over func(Meta) bool
 }
 
 // judge decides about another node from what it says of itself: nil lets it in, a *stranger keeps it out, and *Refused says
@@ -52,6 +54,9 @@ func judgeNamesake(v view, other Meta) error {
 				other.Name, other.NodeID)}
 		}
 		return nil // an earlier start of this node
+	}
+	if v.over(other) {
+		return &stranger{fmt.Sprintf("node %s was started again since, whoever has not missed this start of it yet", other.NodeID)}
 	}
 	mine, theirs := v.admit(v.self.Name, v.self.NodeID), v.admit(other.Name, other.NodeID)
 	switch {

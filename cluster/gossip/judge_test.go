@@ -69,7 +69,7 @@ func TestJudge(t *testing.T) {
 					}
 				}
 				return Meta{}, false
-			}}
+			}, over: never}
 			got := ""
 			switch err := judge(v, c.other).(type) {
 			case nil:
@@ -92,8 +92,8 @@ func TestJudge(t *testing.T) {
 				}
 				var refused *Refused
 				none := func(string) (Meta, bool) { return Meta{}, false }
-				first := errors.As(judge(view{self: a, cluster: a.Cluster, admit: free, alive: none}, b), &refused)
-				second := errors.As(judge(view{self: b, cluster: b.Cluster, admit: free, alive: none}, a), &refused)
+				first := errors.As(judge(view{self: a, cluster: a.Cluster, admit: free, alive: none, over: never}, b), &refused)
+				second := errors.As(judge(view{self: b, cluster: b.Cluster, admit: free, alive: none, over: never}, a), &refused)
 				if first == second {
 					t.Errorf("%v and %v: gives way %v, %v", a, b, first, second)
 				}
@@ -101,6 +101,8 @@ func TestJudge(t *testing.T) {
 		}
 	})
 }
+
+func never(Meta) bool { return false }
 
 func TestTable(t *testing.T) {
 	now := time.Unix(1000, 0)

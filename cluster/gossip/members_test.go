@@ -1,10 +1,12 @@
 package gossip
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/memberlist"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/cluster/roster"
@@ -13,17 +15,7 @@ import (
 // TestFormerStartsAreNoMembers: a node that was killed and started again is told of its former life by others that have not missed it
 // yet. It must not take itself for another one, which is dead.
 func TestFormerStartsAreNoMembers(t *testing.T) {
-	names, err := roster.Open(t.TempDir(), "n1", "id-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := New(Config{
-		Self: Meta{Name: "n1", NodeID: "id-1", Start: 2, Nonce: "y", PeerAddr: "127.0.0.1:1"}, Roster: names,
-		Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := ofNode(t, Meta{Name: "n1", NodeID: "id-1", Start: 2, Nonce: "y", PeerAddr: "127.0.0.1:1"})
 	former := Meta{Name: "n1", NodeID: "id-1", Start: 1, Nonce: "x", PeerAddr: "127.0.0.1:1"}
 	other := Meta{Name: "n2", NodeID: "id-2", Start: 1, Nonce: "z", PeerAddr: "127.0.0.2:1"}
 	now := time.Now()
@@ -32,5 +24,58 @@ func TestFormerStartsAreNoMembers(t *testing.T) {
 	g.table.down(former.gossipName(), now)
 	if all := g.Members(); len(all) != 1 || all[0].Name != "n2" {
 		t.Errorf("the other members are %+v", all)
+	}
+}
+
+// ofNode is the gossip of a node that knows nobody.
+func ofNode(t *testing.T, self Meta) *Gossip {
+	t.Helper()
+	names, err := roster.Open(t.TempDir(), self.Name, self.NodeID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := New(Config{Self: self, Roster: names, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestStartThatIsOver: a new node takes the name of one that was started again, and has ended since. Who has missed only that end, and not
+// yet the end of the start before, keeps nobody out.
+func TestStartThatIsOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		second  memberlist.NodeStateType
+		refused bool
+	}{
+		"the later start has left":    {memberlist.StateLeft, false},
+		"the later start has died":    {memberlist.StateDead, false},
+		"the later start is alive":    {memberlist.StateAlive, true},
+		"the later start may be dead": {memberlist.StateSuspect, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := ofNode(t, Meta{Name: "n3", NodeID: "9", Start: 1, Nonce: "y", PeerAddr: "127.0.0.3:1"})
+			var peers []*memberlist.Node
+			for start, state := range []memberlist.NodeStateType{memberlist.StateAlive, c.second} {
+				m := Meta{Name: "n3", NodeID: "5", Start: uint64(start), Nonce: "x", PeerAddr: "127.0.0.3:1", Cluster: "A", Member: true}
+				encoded, err := m.encode()
+				if err != nil {
+					t.Fatal(err)
+				}
+				peers = append(peers, &memberlist.Node{Name: m.gossipName(), Meta: encoded, State: state})
+			}
+			d := delegate{g}
+			met := d.NotifyMerge(peers)
+			if _, refused := errors.AsType[*Refused](met); refused != c.refused || !refused && met != nil {
+				t.Errorf("who is met says: %v", met)
+			}
+			alive := d.NotifyAlive(peers[0])
+			if _, refused := errors.AsType[*Refused](alive); refused || alive == nil {
+				t.Errorf("the start before is judged: %v", alive)
+			}
+			if ended := len(g.refused) > 0; ended != c.refused {
+				t.Errorf("this node gives way: %v", ended)
+			}
+		})
 	}
 }
