@@ -93,11 +93,33 @@ func (d *dynamic) prepare(e *route.Endpoint) {
 		if _, stale := errors.AsType[*thirdparty.Stale](err); !stale {
 			return err
 		}
-		if _, ok := d.current.Load().table.Find(c); !ok || c.Endpoint == e {
+		ok, err := d.reroute(c, e)
+		if err != nil {
+			return err
+		}
+		if !ok {
 			return status.NewNoRoute()
 		}
 		return c.Endpoint.Serve(c)
 	}
+}
+
+// reroute finds another route than one that is out of date. The state that showed that may be one in which the kind was deleted and not yet
+// made again: before there is no route, this node makes sure, as find does.
+func (d *dynamic) reroute(c *route.Call, stale *route.Endpoint) (ok bool, err error) {
+	if _, ok := d.current.Load().table.Find(c); ok && c.Endpoint != stale {
+		return true, nil
+	}
+	ctx, cancel, err := c.Deadline(confirmWait)
+	if err != nil {
+		return false, err
+	}
+	defer cancel()
+	if err := d.served.Confirm(ctx); err != nil {
+		return false, err
+	}
+	_, ok = d.current.Load().table.Find(c)
+	return ok && c.Endpoint != stale, nil
 }
 
 // find looks for the route of a call that the fixed table does not have. Before there is none, this node makes sure that it

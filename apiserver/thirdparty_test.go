@@ -89,6 +89,10 @@ func churn(t *testing.T, nodes []*testserver.Server) {
 	var round atomic.Int64
 	var clients sync.WaitGroup
 	stop := make(chan struct{})
+	defer func() {
+		close(stop)
+		clients.Wait()
+	}()
 	for i, s := range nodes {
 		clients.Go(func() {
 			for n := 0; ; n++ {
@@ -114,8 +118,6 @@ func churn(t *testing.T, nodes []*testserver.Server) {
 		check(t, nodes[(i+1)%3].Do("GET", cronTabs+"/"+name, ""), noRoute())
 		round.Add(1)
 	}
-	close(stop)
-	clients.Wait()
 }
 
 // stateOf lists the resources that are stored.

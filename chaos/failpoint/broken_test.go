@@ -2,6 +2,7 @@ package failpoint_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -201,12 +202,30 @@ func reusesVersions(t *testing.T, armed bool) bool {
 	return false
 }
 
-// appliesTwice: watchers are told twice of a write that was sent once, because the leader died after it had applied it.
+// appliesTwice: watchers are told twice of a write that was sent once, because the leader died after it had applied it. A node sends such a
+// write again for as long as it has patience, within which another leader must be found: so there are some attempts.
 func appliesTwice(t *testing.T, armed bool) bool {
+	const attempts = 5
 	c := newTrio(t, "--timeout-scale", "1")
-	leader := c.leader()
+	for attempt := range attempts {
+		leader := c.leader()
+		if c.appliesTwice(leader, fmt.Sprintf("object-%d", attempt), armed) {
+			return true
+		}
+		if !armed {
+			return false
+		}
+		leader.run()
+		c.awaitReady()
+	}
+	return false
+}
+
+// appliesTwice kills the leader in the middle of a write, and returns whether that was applied twice.
+func (c *trio) appliesTwice(leader *server, name string, armed bool) bool {
+	t := c.t
 	others := c.followers(leader)
-	o := others[0].create("object")
+	o := others[0].create(name)
 	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	opened := make(chan struct{})
@@ -217,7 +236,7 @@ func appliesTwice(t *testing.T, armed bool) bool {
 			if e.Type == "MODIFIED" && e.Object.Data["value"] == "new" {
 				times++
 			}
-			if e.Object.Name == "last" {
+			if e.Object.Name == name+"-last" {
 				stop()
 			}
 		})
@@ -230,7 +249,7 @@ func appliesTwice(t *testing.T, armed bool) bool {
 		t.Errorf("the outcome of a write whose leader died is %s: %v", outcome, err)
 	}
 	leader.awaitKilled("forwardApplied")
-	others[0].awaitServing("last")
+	others[0].awaitServing(name + "-last")
 	if err := <-ended; times == 0 {
 		t.Fatalf("the watch did not tell of the write: %v", err)
 	}

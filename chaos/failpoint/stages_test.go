@@ -110,18 +110,25 @@ func (c *trio) leftBehind(l *ledger, point string, clock time.Duration) *server 
 	behind := c.followers(c.leader())[0]
 	behind.kill()
 	others := c.followers(behind)
+	missed := 0.0 // an index that it does not have
+	for _, n := range others {
+		_, last := n.logSpan()
+		missed = max(missed, last+1)
+	}
 	l.some(trimmed, clients(others...)...)
 	for _, n := range others {
 		n.moveClock(clock)
 	}
-	behind.start(kill(point))
-	await(c.t, behind.name+" to need a snapshot", func() bool {
-		for _, n := range others {
+	for _, n := range others {
+		await(c.t, n.name+" to keep less than "+behind.name+" misses", func() bool {
 			n.command(nil, "snapshot") // there may be nothing new to take one of
-		}
-		l.some(handful, clients(others...)...)
-		return behind.gone()
-	})
+			l.some(handful, clients(others...)...)
+			first, _ := n.logSpan()
+			return first > missed
+		})
+	}
+	behind.start(kill(point))
+	await(c.t, behind.name+" to be sent a snapshot", behind.gone)
 	return behind
 }
 
