@@ -54,8 +54,9 @@ func Env(address string, armed map[string]string) ([]string, error) {
 	return append(env, envTerms+"="+strings.Join(all, ";")), nil
 }
 
-// Arm makes a point of the node that listens at address, HOST:PORT, do what terms say from now on; no terms disarm it.
-func Arm(ctx context.Context, address, point, terms string) error {
+// Arm makes a point of the node that listens at address, HOST:PORT, do what terms say from now on; no terms disarm it. The client says how
+// the node is reached.
+func Arm(ctx context.Context, client *http.Client, address, point, terms string) error {
 	if terms == "" {
 		terms = "off" // gofail refuses to disable what is disabled already
 	}
@@ -67,7 +68,7 @@ func Arm(ctx context.Context, address, point, terms string) error {
 		return fmt.Errorf("arm %s: %w", point, err)
 	}
 	request.Close = true // the node may be killed at any moment
-	response, err := http.DefaultClient.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return fmt.Errorf("arm %s: %w", point, err)
 	}

@@ -2,6 +2,7 @@ package failpoint_test
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 	"testing"
 
@@ -36,18 +37,18 @@ func TestTermsAreChecked(t *testing.T) {
 }
 
 func TestArmSaysWhatTheNodeSays(t *testing.T) {
-	if err := failpoint.Arm(t.Context(), "127.0.0.1:1", "nowhere", "off"); !errors.Is(err, failpoint.ErrUnknownPoint) {
+	if err := failpoint.Arm(t.Context(), http.DefaultClient, "127.0.0.1:1", "nowhere", "off"); !errors.Is(err, failpoint.ErrUnknownPoint) {
 		t.Errorf("an unknown point: %v", err)
 	}
 	s := newServer(t, "n1")
 	s.run()
 	for _, terms := range []string{"print", "", "", "sleep(1)", "3*off->1*return()", "50.0%print", `20*off->return("kill")`, ""} {
-		if err := failpoint.Arm(t.Context(), s.traps(), "logAfterSync", terms); err != nil {
+		if err := failpoint.Arm(t.Context(), http.DefaultClient, s.traps(), "logAfterSync", terms); err != nil {
 			t.Errorf("%q: %v", terms, err)
 		}
 	}
 	s.kill()
-	if err := failpoint.Arm(t.Context(), s.traps(), "logAfterSync", ""); err == nil {
+	if err := failpoint.Arm(t.Context(), http.DefaultClient, s.traps(), "logAfterSync", ""); err == nil {
 		t.Error("a point of a node that is gone was armed")
 	}
 }

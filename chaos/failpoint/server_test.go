@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -227,7 +228,7 @@ func (s *server) arm(point, terms string) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
-	if err := failpoint.Arm(ctx, s.traps(), point, terms); err != nil {
+	if err := failpoint.Arm(ctx, http.DefaultClient, s.traps(), point, terms); err != nil {
 		await(s.t, fmt.Sprintf("%s to be gone after %v", s.name, err), s.gone)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"quorate/chaos/failpoint"
+	"quorate/chaos/network"
 )
 
 var errNoTestBuild = errors.New("the nodes' binary was not built for tests")
@@ -81,16 +83,17 @@ func (p *Processes) Arm(ctx context.Context, name, point, terms string) error {
 	if !p.c.TestBuild {
 		return errNoTestBuild
 	}
-	address, err := p.arm(name, point, terms)
+	address, host, err := p.arm(name, point, terms)
 	if err != nil {
 		return fmt.Errorf("node %s: %w", name, err)
 	}
+	local := &http.Client{Transport: &http.Transport{DialContext: dialOn(host)}}
 	waited := Await(ctx, func() bool {
 		runs, unknown := p.Running(ctx, name)
 		if err = unknown; err != nil || !runs {
 			return true // it is armed from its next start on
 		}
-		err = failpoint.Arm(ctx, address, point, terms)
+		err = failpoint.Arm(ctx, local, address, point, terms)
 		_, unreachable := errors.AsType[*net.OpError](err)
 		return !unreachable // it may not listen yet
 	})
@@ -100,21 +103,35 @@ func (p *Processes) Arm(ctx context.Context, name, point, terms string) error {
 	return nil
 }
 
-// arm notes what is to be armed when the node starts, and returns where the node listens.
-func (p *Processes) arm(name, point, terms string) (address string, err error) {
+// dialOn connects from a node's own machine, if it has one, so that no rule for links between nodes and clients is in the way.
+func dialOn(host *network.Host) func(ctx context.Context, network, address string) (net.Conn, error) {
+	if host == nil {
+		return (&net.Dialer{}).DialContext
+	}
+	return func(ctx context.Context, network, address string) (conn net.Conn, err error) {
+		err = host.Do(func() (dialled error) {
+			conn, dialled = (&net.Dialer{}).DialContext(ctx, network, address)
+			return dialled
+		})
+		return conn, err
+	}
+}
+
+// arm notes what is to be armed when the node starts, and returns where the node listens, and on which machine.
+func (p *Processes) arm(name, point, terms string) (address string, host *network.Host, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one, err := p.find(name)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if terms == "" {
 		delete(one.armed, point)
-		return one.failpoints, nil
+		return one.failpoints, one.host, nil
 	}
 	if _, err := failpoint.Env(one.failpoints, map[string]string{point: terms}); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	one.armed[point] = terms
-	return one.failpoints, nil
+	return one.failpoints, one.host, nil
 }

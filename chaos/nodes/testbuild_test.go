@@ -8,6 +8,7 @@ import (
 
 	"quorate/chaos/client"
 	"quorate/chaos/failpoint"
+	"quorate/chaos/network"
 	"quorate/chaos/nodes"
 )
 
@@ -20,7 +21,7 @@ func TestClocksAndFailpointsOfATestBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := prepare(t, nodes.ProcessesConfig{Binary: binary, Count: 1, TestBuild: true})
+	f := prepare(t, nodes.ProcessesConfig{Binary: binary, Count: 1, TestBuild: true, Network: network.Available() == nil})
 	f.must(f.SetClock(f.ctx, "n1", -3*time.Hour)) // before its first start
 	f.startAll()
 	f.clockIsOff(-3 * time.Hour)
@@ -32,7 +33,14 @@ func TestClocksAndFailpointsOfATestBuild(t *testing.T) {
 	f.awaitReady("n1")
 	f.clockIsOff(0)
 
+	cut := network.Available() == nil // a node that clients can't reach is armed all the same
+	if cut {
+		f.must(f.Shape(f.ctx, map[nodes.Link]nodes.Rule{{From: nodes.Clients, To: "n1"}: {Drop: true}, {From: "n1", To: nodes.Clients}: {Drop: true}}))
+	}
 	f.must(f.Arm(f.ctx, "n1", "answerBefore", failpoint.Kill))
+	if cut {
+		f.must(f.Shape(f.ctx, nil))
+	}
 	if _, outcome, err := f.client("n1").Create(f.ctx, "default", "unanswered", nil); outcome != client.Unknown {
 		t.Errorf("%v %v, and the node was to end before its answer", outcome, err)
 	}
