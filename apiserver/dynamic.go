@@ -110,16 +110,8 @@ func (d *dynamic) reroute(c *route.Call, stale *route.Endpoint) (ok bool, err er
 	if _, ok := d.current.Load().table.Find(c); ok && c.Endpoint != stale {
 		return true, nil
 	}
-	ctx, cancel, err := c.Deadline(confirmWait)
-	if err != nil {
-		return false, err
-	}
-	defer cancel()
-	if err := d.served.Confirm(ctx); err != nil {
-		return false, err
-	}
-	_, ok = d.current.Load().table.Find(c)
-	return ok && c.Endpoint != stale, nil
+	_, ok, err = d.findConfirmed(c)
+	return ok && c.Endpoint != stale, err
 }
 
 // find looks for the route of a call that the fixed table does not have. Before there is none, this node makes sure that it
@@ -135,6 +127,11 @@ func (d *dynamic) find(c *route.Call, gate *gate) (allow string, ok bool, err er
 		return "", false, status.NewTooManyRequests()
 	}
 	defer gate.leave()
+	return d.findConfirmed(c)
+}
+
+// findConfirmed looks for a route among those of all ThirdPartyResources that were acknowledged before the call.
+func (d *dynamic) findConfirmed(c *route.Call) (allow string, ok bool, err error) {
 	ctx, cancel, err := c.Deadline(confirmWait)
 	if err != nil {
 		return "", false, err

@@ -140,18 +140,25 @@ func (p *process) create(name string) (int, string) {
 	return p.ask(http.MethodPost, configMaps, fmt.Sprintf(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":%q},"data":{"a":"b"}}`, name))
 }
 
-// TestFullDisk: a node whose disk fills up goes on serving reads and deletions, refuses other writes with what to do (I16), says so where
-// operators look, and takes writes again by itself.
-func TestFullDisk(t *testing.T) {
-	t.Parallel()
-	disk := smalldisk.New(t, diskBytes)
-	n := start(t, disk.Dir)
+// startWithObject starts a node and waits until it is ready and has stored the ConfigMap "before".
+func startWithObject(t *testing.T, dir string) *process {
+	t.Helper()
+	n := start(t, dir)
 	if _, stderr, err := n.quorate("healthcheck", "--wait", "60s"); err != nil {
 		t.Fatal(stderr)
 	}
 	if code, body := n.create("before"); code/100 != 2 {
 		t.Fatal(body)
 	}
+	return n
+}
+
+// TestFullDisk: a node whose disk fills up goes on serving reads and deletions, refuses other writes with what to do (I16), says so where
+// operators look, and takes writes again by itself.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := smalldisk.New(t, diskBytes)
+	n := startWithObject(t, disk.Dir)
 
 	disk.Fill(16 << 20)
 	var code int
@@ -228,13 +235,7 @@ func TestFullDisk(t *testing.T) {
 func TestStartOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, diskBytes)
-	n := start(t, disk.Dir)
-	if _, stderr, err := n.quorate("healthcheck", "--wait", "60s"); err != nil {
-		t.Fatal(stderr)
-	}
-	if code, body := n.create("before"); code/100 != 2 {
-		t.Fatal(body)
-	}
+	n := startWithObject(t, disk.Dir)
 	disk.Fill(0)
 	n.stop()
 	disk.Fill(0)
