@@ -66,19 +66,10 @@ func TestLeaderTellsOfMoreThanItSends(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		trans := n.transport("a")
 		b, c := n.puppet("b", n.transport("b")), n.puppet("c", n.transport("c"))
-		a := raft.Server{ID: "a", Address: trans.LocalAddr()}
 		log := slowNoop{raft.NewInmemStore(), make(chan struct{})}
 		cfg := config("a")
 		cfg.CommitTimeout = time.Millisecond
-		r, err := raft.NewRaft(cfg, &counter{}, log, log, raft.NewInmemSnapshotStore(), trans)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { r.Shutdown().Error() }()
-		list := []raft.Server{a, {ID: b.id, Address: b.LocalAddr()}, {ID: c.id, Address: c.LocalAddr()}}
-		if err := r.BootstrapCluster(raft.Configuration{Servers: list}).Error(); err != nil {
-			t.Fatal(err)
-		}
+		r, a := n.among(cfg, &counter{}, log, trans, b, c)
 		var appended, more atomic.Int64
 		c.answers(func(rpc raft.RPC) bool {
 			if !appends(rpc) {

@@ -163,6 +163,31 @@ type puppet struct {
 	term   atomic.Uint64
 }
 
+// among bootstraps the library as it comes, as one voter beside puppets. It is shut down with the test.
+func (n *network) among(cfg *raft.Config, fsm raft.FSM, log stores, trans raft.Transport, others ...*puppet) (*raft.Raft, raft.Server) {
+	n.t.Helper()
+	r, err := raft.NewRaft(cfg, fsm, log, log, raft.NewInmemSnapshotStore(), trans)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.t.Cleanup(func() { r.Shutdown().Error() })
+	own := raft.Server{ID: cfg.LocalID, Address: trans.LocalAddr()}
+	list := []raft.Server{own}
+	for _, p := range others {
+		list = append(list, raft.Server{ID: p.id, Address: p.LocalAddr()})
+	}
+	if err := r.BootstrapCluster(raft.Configuration{Servers: list}).Error(); err != nil {
+		n.t.Fatal(err)
+	}
+	return r, own
+}
+
+// stores are a log and what is beside it.
+type stores interface {
+	raft.LogStore
+	raft.StableStore
+}
+
 func (n *network) puppet(name string, trans peerTransport) *puppet {
 	n.t.Helper()
 	p := &puppet{peerTransport: trans, id: raft.ServerID(name)}

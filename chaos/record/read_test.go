@@ -71,17 +71,8 @@ func TestReadBeforeBarrier(t *testing.T) {
 		n := newNetwork(t, true)
 		trans := n.transport("a")
 		b, c := n.puppet("b", n.transport("b")), n.puppet("c", n.transport("c"))
-		a := raft.Server{ID: "a", Address: trans.LocalAddr()}
 		log, fsm := raft.NewInmemStore(), &counter{}
-		r, err := raft.NewRaft(config("a"), fsm, log, log, raft.NewInmemSnapshotStore(), trans)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { r.Shutdown().Error() }()
-		list := []raft.Server{a, {ID: b.id, Address: b.LocalAddr()}, {ID: c.id, Address: c.LocalAddr()}}
-		if err := r.BootstrapCluster(raft.Configuration{Servers: list}).Error(); err != nil {
-			t.Fatal(err)
-		}
+		r, a := n.among(config("a"), fsm, log, trans, b, c)
 		// The old leader b has committed entry 2, with a's help, and answered its client. a doesn't know.
 		acked := []*raft.Log{{Index: 2, Term: 1, Type: raft.LogCommand, Data: []byte("acknowledged")}}
 		b.append(t, a, raft.AppendEntriesRequest{Term: 1, PrevLogEntry: 1, PrevLogTerm: 1, Entries: acked, LeaderCommitIndex: 1})
@@ -147,19 +138,10 @@ func TestReadByOldAnswer(t *testing.T) {
 		n := newNetwork(t, true)
 		trans := n.transport("a")
 		b, c := n.puppet("b", n.transport("b")), n.puppet("c", n.transport("c"))
-		a := raft.Server{ID: "a", Address: trans.LocalAddr()}
 		log := raft.NewInmemStore()
 		cfg := config("a")
 		cfg.HeartbeatTimeout, cfg.LeaderLeaseTimeout = 5*time.Second, 5*time.Second
-		r, err := raft.NewRaft(cfg, &counter{}, log, log, raft.NewInmemSnapshotStore(), trans)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { r.Shutdown().Error() }()
-		list := []raft.Server{a, {ID: b.id, Address: b.LocalAddr()}, {ID: c.id, Address: c.LocalAddr()}}
-		if err := r.BootstrapCluster(raft.Configuration{Servers: list}).Error(); err != nil {
-			t.Fatal(err)
-		}
+		r, a := n.among(cfg, &counter{}, log, trans, b, c)
 		b.elect(t, r, a)
 		var h holder // both answer one heartbeat, and their answers are long under way
 		all := func(rpc raft.RPC) bool { _, ok := rpc.Command.(*raft.AppendEntriesRequest); return ok }

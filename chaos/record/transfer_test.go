@@ -24,19 +24,10 @@ func TestTransferForEver(t *testing.T) {
 		n := newNetwork(t, true)
 		trans := n.transport("a")
 		b, c := n.puppet("b", n.transport("b")), n.puppet("c", n.transport("c"))
-		a := raft.Server{ID: "a", Address: trans.LocalAddr()}
 		log := raft.NewInmemStore()
 		cfg := config("a")
 		cfg.ElectionTimeout, cfg.HeartbeatTimeout, cfg.LeaderLeaseTimeout = time.Second, time.Second, time.Second
-		r, err := raft.NewRaft(cfg, &counter{}, log, log, raft.NewInmemSnapshotStore(), oneAtATime{trans})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { r.Shutdown().Error() }()
-		list := []raft.Server{a, {ID: b.id, Address: b.LocalAddr()}, {ID: c.id, Address: c.LocalAddr()}}
-		if err := r.BootstrapCluster(raft.Configuration{Servers: list}).Error(); err != nil {
-			t.Fatal(err)
-		}
+		r, a := n.among(cfg, &counter{}, log, oneAtATime{trans}, b, c)
 		write := func() error { return r.Apply([]byte("x"), 0).Error() }
 		stuck := false
 		for range attempts {
