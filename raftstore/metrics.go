@@ -24,6 +24,9 @@ type metrics struct {
 	forwarded       prometheus.Histogram
 	latchWaits      prometheus.Counter
 	latchWaiting    prometheus.Gauge
+	latchesFull     prometheus.Counter
+	refusalsHeld    prometheus.Gauge
+	refusalHeld     prometheus.Histogram
 
 	readWaits      prometheus.Histogram
 	confirmReaders *prometheus.HistogramVec // by role
@@ -88,6 +91,9 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		forwarded:       histogram("forward_seconds", "Writes handed to the leader and answered.", latencies()),
 		latchWaits:      counter("latch_waits_total", "Writes that waited for another to the same object."),
 		latchWaiting:    gauge("latch_waiting", "Writes waiting now for others to the same objects."),
+		latchesFull:     counter("latches_full_total", "Writes given up because too many waited for others to the same objects."),
+		refusalsHeld:    gauge("refusals_held", "Refusals held back now, for writers to an object to come again one after the other."),
+		refusalHeld:     histogram("refusal_held_seconds", "Time that a refusal was held back.", latencies()),
 		readWaits:       histogram("read_wait_seconds", "Wait of a linearizable read.", latencies()),
 		confirmReaders:  histograms("read_index_readers", "Readers served by one confirmed read index.", sizes()),
 		confirmSeconds:  histograms("read_index_seconds", "Time to confirm a read index.", latencies()),
@@ -123,7 +129,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	}
 	return m, m.register(
 		m.alarms, m.readOnly, m.comparisons, m.diverged, m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
-		m.latchWaits, m.latchWaiting, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
+		m.latchWaits, m.latchWaiting, m.latchesFull, m.refusalsHeld, m.refusalHeld, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
 		m.leaderChanges, m.successions, m.pins, m.pinCallers, m.pinSeconds,
 	)
 }

@@ -17,7 +17,8 @@ const maxProposals = 4096
 // propose takes a command to the log of this node, which should be the leader, and waits for its outcome. Ctx bounds the
 // wait, whatever Raft or the disk does.
 func (s *Store) propose(ctx context.Context, c *command) result {
-	if e, _ := s.leaders.look(); e == nil {
+	e, _ := s.leaders.look()
+	if e == nil {
 		return notLeader(ErrNotLeader)
 	}
 	if refused := s.shortage.Load().refuses(c); refused != nil {
@@ -26,33 +27,48 @@ func (s *Store) propose(ctx context.Context, c *command) result {
 	if c.pins {
 		return s.apply(ctx, c.data, func() {})
 	}
+	// Derived from a version that this node hasn't applied yet, though it may be committed.
+	if err := s.await(ctx, c.Version); err != nil {
+		return notApplied(err)
+	}
 	for {
-		released, got := s.latches.try(c.Key)
-		if got {
-			break
-		}
-		if err := s.latches.wait(ctx, released); err != nil {
+		t, err := s.latches.enter(c, c.refusal(s.root()))
+		if err != nil {
 			return notApplied(fmt.Errorf("wait for a write to the same object: %w", err))
 		}
-		if r, decided := s.precheck(ctx, c); decided {
+		leave := func() { s.latches.leave(t, s.root) }
+		if err := s.latches.wait(ctx, e, t); err != nil {
+			leave()
+			return s.unconfirmed(fmt.Errorf("wait for a write to the same object: %w", err))
+		}
+		r, decided := s.precheck(ctx, c)
+		if !decided && t.has {
+			return s.apply(ctx, c.data, leave)
+		}
+		if r.outcome == peerpb.Outcome_REFUSED && t.told != nil {
+			r = s.hold(ctx, e, c, t, r)
+		}
+		leave()
+		if decided {
 			return r
 		}
 	}
-	release := func() { s.latches.release(c.Key) }
-	if r, decided := s.precheck(ctx, c); decided {
-		release()
-		return r
+}
+
+// hold keeps back a refusal that is proven until it may be told. It is then made by the newest state, which refuses the write
+// too, since a version that is gone never comes back: who comes again from that one has the best chance.
+func (s *Store) hold(ctx context.Context, e *epoch, c *command, t *turn, r result) result {
+	s.latches.hold(ctx, e, t)
+	root := s.root()
+	if refusal := c.refusal(root); refusal != nil {
+		return refused(root.Index(), refusal)
 	}
-	return s.apply(ctx, c.data, release)
+	return r
 }
 
 // precheck decides what needs no log entry: a command that a state proves hopeless. That state must be one that was current
 // during the request, or a deposed leader would answer from the past; so the proof is repeated on a confirmed state.
 func (s *Store) precheck(ctx context.Context, c *command) (r result, decided bool) {
-	// Derived from a version that this node hasn't applied yet, though it may be committed.
-	if err := s.await(ctx, c.Version); err != nil {
-		return notApplied(err), true
-	}
 	if c.refusal(s.root()) == nil {
 		return result{}, false
 	}

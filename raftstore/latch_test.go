@@ -1,0 +1,397 @@
+package raftstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore/forward"
+	"quorate/raftstore/state"
+)
+
+const contended = state.Key("contended")
+
+// contest is one key, those who write to it, and what became of them.
+type contest struct {
+	t       *testing.T
+	latches *latches
+	epoch   *epoch
+	tree    *state.Tree
+	current *state.Root
+	work    sync.WaitGroup
+
+	mu   sync.Mutex
+	told []string // the names of the hopeless, in the order in which they were told
+	at   map[string]time.Duration
+	has  chan holder
+}
+
+// holder is a write that has the key.
+type holder struct {
+	*turn
+	name string
+}
+
+// inContest runs fn with a key at version 1, on a clock of its own, and checks that nothing is left when all writes are over.
+func inContest(t *testing.T, fn func(*contest)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		m, err := newMetrics(prometheus.NewRegistry())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &contest{t: t, latches: newLatches(m), tree: state.NewTree(), at: make(map[string]time.Duration), has: make(chan holder, 1)}
+		c.epoch = &epoch{}
+		c.epoch.ctx, c.epoch.end = context.WithCancel(t.Context())
+		defer c.epoch.end()
+		c.apply(1)
+		fn(c)
+		c.work.Wait()
+		if l := c.latches; len(l.keys) != 0 || l.waiting != 0 || l.held != 0 {
+			t.Errorf("left: %d keys, %d waiting, %d held", len(l.keys), l.waiting, l.held)
+		}
+	})
+}
+
+// apply makes the object's version that of an index.
+func (c *contest) apply(index uint64) {
+	c.tree.Set(&state.Object{Key: contended, Version: index})
+	c.tree.Advance(index)
+	c.current = c.tree.Publish()
+}
+
+func (c *contest) remove(index uint64) {
+	c.tree.Delete(contended)
+	c.tree.Advance(index)
+	c.current = c.tree.Publish()
+}
+
+func (c *contest) root() *state.Root { return c.current }
+
+// update writes against a version, and creates for 0.
+func (c *contest) update(name string, version uint64) { c.updateWithin(c.t.Context(), name, version) }
+
+func (c *contest) updateWithin(ctx context.Context, name string, version uint64) {
+	c.write(ctx, name, &command{Subject: forward.Subject{Key: contended, Version: version}, creates: version == 0})
+	synctest.Wait()
+}
+
+func (c *contest) write(ctx context.Context, name string, cmd *command) {
+	start := time.Now()
+	c.work.Go(func() {
+		t, err := c.latches.enter(cmd, cmd.refusal(c.root()))
+		if err == nil {
+			err = c.latches.wait(ctx, c.epoch, t)
+		}
+		switch {
+		case err != nil:
+			c.note(name+": "+err.Error(), start)
+			if t == nil {
+				return
+			}
+		case t.has:
+			c.has <- holder{t, name}
+			return
+		case t.told != nil:
+			c.latches.hold(ctx, c.epoch, t)
+			c.note(name, start)
+		default:
+			c.note(name, start)
+		}
+		c.latches.leave(t, c.root)
+	})
+}
+
+func (c *contest) note(what string, start time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.told = append(c.told, what)
+	c.at[what] = time.Since(start)
+}
+
+// holder is the write that has the key now.
+func (c *contest) holder() holder {
+	c.t.Helper()
+	synctest.Wait()
+	select {
+	case h := <-c.has:
+		return h
+	default:
+		c.t.Fatal("nobody has the key")
+		return holder{}
+	}
+}
+
+// over ends the write that has the key.
+func (c *contest) over(h holder) {
+	c.latches.leave(h.turn, c.root)
+	synctest.Wait()
+}
+
+func (c *contest) expect(told ...string) {
+	c.t.Helper()
+	synctest.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if fmt.Sprint(c.told) != fmt.Sprint(told) {
+		c.t.Errorf("told: %v, want %v", c.told, told)
+	}
+}
+
+func TestRefusalsAreToldOneByOne(t *testing.T) {
+	// rivals has a write win over n others that began with the same version.
+	rivals := func(c *contest, n int) {
+		c.update("winner", 1)
+		winner := c.holder()
+		for i := range n {
+			c.update(fmt.Sprint(i), 1)
+		}
+		c.expect()
+		c.apply(2)
+		c.over(winner)
+	}
+
+	t.Run("one_at_each_write", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			rivals(c, 4)
+			c.expect("0")
+			for version := uint64(2); version < 5; version++ {
+				c.update("next", version)
+				next := c.holder()
+				time.Sleep(time.Millisecond)
+				c.expect([]string{"0", "1", "2"}[:version-1]...)
+				c.apply(version + 1)
+				c.over(next)
+			}
+			c.expect("0", "1", "2", "3")
+		})
+	})
+
+	t.Run("one_in_each_turn_when_nobody_comes_again", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			rivals(c, 3)
+			c.expect("0")
+			time.Sleep(refusalTurn - 1)
+			c.expect("0")
+			time.Sleep(1)
+			c.expect("0", "1")
+			time.Sleep(refusalTurn)
+			c.expect("0", "1", "2")
+		})
+	})
+
+	t.Run("none_while_a_write_is_under_way", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			rivals(c, 3)
+			c.update("next", 2)
+			next := c.holder()
+			time.Sleep(2 * refusalTurn)
+			c.expect("0")
+			c.apply(3)
+			c.over(next)
+			c.expect("0", "1")
+		})
+	})
+
+	t.Run("all_within_a_bound_though_a_write_hangs", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			rivals(c, 5)
+			c.update("hangs", 2)
+			hung := c.holder()
+			time.Sleep(maxRefusalHeld)
+			c.expect("0", "1", "2", "3", "4")
+			c.over(hung)
+		})
+	})
+
+	t.Run("hundreds_evenly_within_the_bound", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			const many = 501
+			rivals(c, many)
+			for passed := 1; passed <= 10; passed++ {
+				time.Sleep(maxRefusalHeld / 10)
+				synctest.Wait()
+				c.mu.Lock()
+				if got, want := len(c.told), 1+(many-1)*passed/10; got < want-5 || got > want+5 {
+					t.Errorf("after %d tenths: %d told, want about %d", passed, got, want)
+				}
+				c.mu.Unlock()
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			for name, took := range c.at {
+				if took > maxRefusalHeld {
+					t.Errorf("%s was held for %s", name, took)
+				}
+			}
+		})
+	})
+
+	t.Run("behind_those_who_lost_before", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			rivals(c, 2)
+			c.update("late", 1)
+			c.expect("0")
+			time.Sleep(refusalTurn)
+			c.expect("0", "1")
+			time.Sleep(refusalTurn)
+			c.expect("0", "1", "late")
+		})
+	})
+
+	t.Run("at_once_when_there_is_no_contest", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			c.apply(2)
+			c.update("stale", 1)
+			c.expect("stale")
+		})
+	})
+
+	t.Run("at_once_to_all_when_the_leader_is_deposed", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			rivals(c, 3)
+			c.epoch.end()
+			synctest.Wait()
+			if len(c.told) != 3 {
+				t.Errorf("told: %v", c.told)
+			}
+		})
+	})
+
+	t.Run("at_once_to_whose_time_is_over", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			rivals(c, 2)
+			ctx, cancel := context.WithCancel(c.t.Context())
+			c.updateWithin(ctx, "impatient", 1)
+			cancel()
+			c.expect("0", "impatient")
+			time.Sleep(refusalTurn)
+			c.expect("0", "impatient", "1")
+		})
+	})
+}
+
+func TestWhatMaySucceedIsNeverHeldBack(t *testing.T) {
+	t.Run("the_key_goes_in_turn", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			c.update("first", 1)
+			first := c.holder()
+			for _, name := range []string{"a", "b"} {
+				c.update(name, 1)
+			}
+			for _, want := range []string{"a", "b"} {
+				c.over(first) // in vain: it was never applied
+				first = c.holder()
+				if first.name != want {
+					t.Errorf("%s has the key, want %s", first.name, want)
+				}
+			}
+			c.over(first)
+			c.expect()
+		})
+	})
+
+	t.Run("before_those_who_are_held_back", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			c.update("winner", 1)
+			winner := c.holder()
+			for i := range 3 {
+				c.update(fmt.Sprint(i), 1)
+			}
+			c.apply(2)
+			c.over(winner)
+			c.update("new", 2)
+			next := c.holder()
+			c.update("newer", 2)
+			c.over(next) // in vain
+			c.over(c.holder())
+			c.expect("0", "1")
+			time.Sleep(refusalTurn)
+		})
+	})
+
+	t.Run("creates_behind_a_delete", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			c.update("delete", 1)
+			first := c.holder()
+			for _, name := range []string{"a", "b", "c"} {
+				c.update(name, 0)
+			}
+			c.expect()
+			c.remove(2)
+			c.over(first)
+			first = c.holder()
+			c.expect()
+			c.apply(3)
+			c.over(first)
+			slices.Sort(c.told)
+			c.expect("b", "c") // that it exists, together: nobody comes again for that
+		})
+	})
+}
+
+func TestWaitingForALatchEnds(t *testing.T) {
+	t.Run("with_its_time", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			c.update("first", 1)
+			first := c.holder()
+			ctx, cancel := context.WithCancel(c.t.Context())
+			c.updateWithin(ctx, "second", 1)
+			cancel()
+			c.expect("second: " + context.Canceled.Error())
+			c.over(first)
+		})
+	})
+
+	t.Run("with_the_leader", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			c.update("first", 1)
+			first := c.holder()
+			c.update("second", 1)
+			c.epoch.end()
+			c.expect("second: " + ErrNotLeader.Error())
+			c.over(first)
+		})
+	})
+
+	t.Run("at_once_when_too_many_wait", func(t *testing.T) {
+		inContest(t, func(c *contest) {
+			c.update("first", 1)
+			first := c.holder()
+			c.latches.waiting += maxLatchWaiters
+			c.update("second", 1)
+			c.expect("second: " + errLatchesFull.Error())
+			c.apply(2)
+			c.update("hopeless", 1)
+			c.expect("second: "+errLatchesFull.Error(), "hopeless")
+			c.latches.waiting -= maxLatchWaiters
+			c.over(first)
+		})
+	})
+}
+
+func TestRefusalOfAnUpdateIsFinal(t *testing.T) {
+	tree := state.NewTree()
+	update := &command{Subject: forward.Subject{Key: contended, Version: 1}}
+	for index, change := range []func(index uint64){
+		func(index uint64) { tree.Set(&state.Object{Key: contended, Version: index}) },
+		func(uint64) { tree.Delete(contended) },
+		func(index uint64) { tree.Set(&state.Object{Key: contended, Version: index}) },
+	} {
+		change(uint64(index + 2))
+		tree.Advance(uint64(index + 2))
+		err := update.refusal(tree.Publish())
+		_, conflict := errors.AsType[*state.Conflict](err)
+		_, missing := errors.AsType[*state.NotFound](err)
+		if !conflict && !missing {
+			t.Errorf("at %d: %v", index+2, err)
+		}
+	}
+}
