@@ -9,9 +9,11 @@ import (
 )
 
 // When a snapshot is due. A restart replays what came after the newest: at some 200,000 entries a second, so the entries of a
-// snapshotPause at full load take well under a second. Writing one costs a core for its time, so it may take a twentieth of it.
+// snapshotPause at full load take well under a second. Only behind a snapshot is the log trimmed, so large entries make one due sooner: the
+// log grows by a part of its bound at most. Writing one costs a core for its time, so it may take a twentieth of it.
 const (
 	snapshotEntries  = 32 << 10
+	snapshotGrowth   = 8 // a part of the log's bound
 	snapshotPause    = 5 * time.Second
 	snapshotShare    = 20
 	snapshotInterval = time.Second // how often it is looked whether one is due
@@ -23,12 +25,16 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 	defer ticker.Stop()
 	var last time.Time
 	var took time.Duration
+	var least int64 // bytes of the log, since the last snapshot
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case now := <-ticker.C:
-			if now.Sub(last) < max(snapshotPause, snapshotShare*took) || !s.snapshotDue() || !s.roomForSnapshot() {
+			used, bound := s.log.Size()
+			least = min(least, used) // an installed snapshot removes the log
+			grown := used > least+bound/snapshotGrowth
+			if now.Sub(last) < max(snapshotPause, snapshotShare*took) || !s.snapshotDue(grown) || !s.roomForSnapshot() {
 				continue
 			}
 			err := s.takeSnapshot()
@@ -36,12 +42,16 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 				s.logger.Warn("snapshot not taken", "error", err)
 			}
 			last, took = time.Now(), time.Since(now)
+			if err == nil {
+				least, _ = s.log.Size()
+			}
 		}
 	}
 }
 
-func (s *Store) snapshotDue() bool {
-	return s.Applied() >= s.snapshotIndex.Load()+snapshotEntries
+func (s *Store) snapshotDue(logHasGrown bool) bool {
+	applied, newest := s.Applied(), s.snapshotIndex.Load()
+	return applied >= newest+snapshotEntries || logHasGrown && applied > newest
 }
 
 // takeSnapshot has Raft write a snapshot, and trim the log behind it.

@@ -43,10 +43,7 @@ func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
 	m.cacheMisses = m.counter("cache_misses_total", "Entries read from disk.")
 	m.gauge("writes_in_progress", "Writes to the log under way.", func() float64 { return float64(s.watch.underway()) })
 	m.gauge("bytes", "Bytes of the log file in use.", func() float64 {
-		used, err := s.used()
-		if err != nil { // closed
-			return 0
-		}
+		used, _ := s.Size()
 		return float64(used)
 	})
 	m.gauge("first_index", "Oldest entry kept.", func() float64 { return float64(s.span.Load().first) })
@@ -103,22 +100,24 @@ func (m *metrics) appended(entries []*raft.Log, took time.Duration) {
 	m.appendedBytes.Add(float64(bytes))
 }
 
-// oldestAge returns the age of the oldest entry kept, 0 when there is none.
+// oldestAge returns the age of the oldest entry kept, 0 when there is none. That of a bootstrap, the first of all, has no time.
 func (s *Store) oldestAge() time.Duration {
-	var entry raft.Log
+	var at time.Time
 	err := s.view(func(tx *bbolt.Tx) error {
-		k, v := tx.Bucket(logsBucket()).Cursor().First()
-		if len(k) != keyBytes {
-			return raft.ErrLogNotFound
+		c := tx.Bucket(logsBucket()).Cursor()
+		for k, v := c.First(); len(k) == keyBytes && at.IsZero(); k, v = c.Next() {
+			rec, err := parseRecord(v, binary.BigEndian.Uint64(k))
+			if err != nil {
+				return err
+			}
+			if at, err = rec.time(); err != nil {
+				return err
+			}
 		}
-		rec, err := parseRecord(v, binary.BigEndian.Uint64(k))
-		if err != nil {
-			return err
-		}
-		return rec.into(&entry)
+		return nil
 	})
-	if err != nil || entry.AppendedAt.IsZero() { // empty, closed, or damaged: those who read entries will tell
+	if err != nil || at.IsZero() { // empty, closed, or damaged: those who read entries will tell
 		return 0
 	}
-	return time.Since(entry.AppendedAt)
+	return time.Since(at)
 }

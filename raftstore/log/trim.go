@@ -192,6 +192,15 @@ func (s *Store) trimTo(index uint64) (bool, error) {
 	return true, nil
 }
 
+// Size returns how many bytes of the file are in use, 0 of a log that is closed, and up to how many old entries are kept.
+func (s *Store) Size() (used, bound int64) {
+	used, err := s.used()
+	if err != nil {
+		return 0, s.cfg.MaxBytes
+	}
+	return used, s.cfg.MaxBytes
+}
+
 // used returns how many bytes of the file are in use. bolt never gives space back to the file system, but reuses it.
 func (s *Store) used() (bytes int64, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {

@@ -146,6 +146,14 @@ func TestMetricsFollowTheLog(t *testing.T) {
 	if age := got["quorate_raftstore_log_oldest_entry_age_seconds"]; age < 3600 || age > 3700 {
 		t.Errorf("age of the oldest entry is %v s", age)
 	}
+	boot := prometheus.NewRegistry()
+	begun := open(t, pathOf(t), func(c *Config) { c.Registerer = boot })
+	first := entries(1, 1, 100)
+	first[0].AppendedAt = time.Time{} // as that of a bootstrap
+	store(t, begun, append(first, aged(2, 10, 100, time.Hour)...))
+	if age := gather(t, boot)["quorate_raftstore_log_oldest_entry_age_seconds"]; age < 3600 || age > 3700 {
+		t.Errorf("age of the oldest entry is %v s where the one of the bootstrap is kept", age)
+	}
 	if b := got["quorate_raftstore_log_bytes"]; b < 4096 || b > 1<<20 {
 		t.Errorf("%v bytes", b)
 	}
