@@ -275,7 +275,7 @@ func (w *response) end(head, body []byte) {
 	case w.length > w.written && !w.headOnly && bodyAllowed(w.status):
 		st.reset(http2.ErrCodeInternal, errLength) // so that the client does not take a part for the whole
 	default:
-		if st.writeBy.IsZero() && len(body) > 0 {
+		if st.writeBy.IsZero() && (len(body) > 0 || st.queue.active) {
 			st.writeBy = time.Now().Add(finishTimeout)
 		}
 		_ = st.sendLocked(head, body, true) // nobody is left to tell

@@ -56,20 +56,28 @@ func (st *stream) send(head, data []byte, end bool) error {
 }
 
 func (st *stream) sendLocked(head, data []byte, end bool) error {
-	c := st.conn
+	st.settle() // what was lent goes first
 	if st.err != nil {
 		return st.err
 	}
 	if st.sentEnd {
 		return nil // an answer without a body has ended with its header
 	}
+	st.offer(head, data, end)
+	st.settle()
+	return st.err
+}
+
+// offer queues what there is to send; nothing else may be queued. mu is held.
+func (st *stream) offer(head, data []byte, end bool) {
+	c := st.conn
 	st.headed = st.headed || head != nil
 	st.queue = queue{head: head, data: data, end: end, active: true}
+	defer c.nudge()
 	for c.out.first == nil && len(c.out.buf) < maxQueuedBytes {
 		if c.advance(st) {
 			st.sent()
-			c.nudge()
-			return nil
+			return
 		}
 		if st.window <= 0 || c.out.window <= 0 {
 			break
@@ -79,14 +87,16 @@ func (st *stream) sendLocked(head, data []byte, end bool) error {
 		c.out.push(st)
 		c.fill()
 	}
-	c.nudge()
+}
+
+// settle waits until nothing is queued, or never will be sent. mu is held.
+func (st *stream) settle() {
 	for st.queue.active && st.err == nil {
 		if !st.sleep(&st.writeBy) {
 			st.reset(http2.ErrCodeInternal, os.ErrDeadlineExceeded)
 		}
 	}
 	st.queue = queue{}
-	return st.err
 }
 
 // sent notes that all that was queued is in the buffer. mu is held.

@@ -45,22 +45,22 @@ func (st *Stream) bookmark(position uint64, more string) {
 	}
 	b = append(b, '}')
 	if !st.opts.Form.Binary() {
-		st.writeParts(marker, st.lead(), b)
+		st.write(st.frameText(marker, st.lead(), b), nil)
 		return
 	}
 	encoded, err := negotiate.AppendProtobuf(nil, b, st.opts.Kind)
-	st.writeProtobuf(marker, encoded, err)
+	st.write(st.frameMade(marker, encoded), err)
 }
 
 // send writes an object, stored bytes, that this stream alone has to do with.
 func (st *Stream) send(head string, object []byte) {
 	e := st.opts.Encoder
 	if e == nil {
-		st.writeJSON(head, object)
+		st.write(st.frameStored(head, object))
 		return
 	}
 	made, err := e.Append(st.buffers.object[:0], object, at(e))
-	st.writeMade(head, made, err)
+	st.write(st.frameMade(head, made), err)
 	if cap(made) <= maxKept {
 		st.buffers.object = made
 	}
@@ -68,15 +68,19 @@ func (st *Stream) send(head string, object []byte) {
 
 // share writes an object of a change, which other streams write too: what is sent is made once for all of them.
 func (st *Stream) share(head string, object []byte) {
-	if st.opts.Encoder == nil {
-		st.writeJSON(head, object)
-		return
-	}
-	made, err := st.streams.shared.encode(object, st.opts.Encoder)
-	st.writeMade(head, made, err)
+	st.write(st.frameShared(head, object))
 }
 
-// buffers are those of a stream with an encoder.
+// frameShared is the frame of a change's object.
+func (st *Stream) frameShared(head string, object []byte) (frame, error) {
+	if st.opts.Encoder == nil {
+		return st.frameStored(head, object)
+	}
+	made, err := st.streams.shared.encode(object, st.opts.Encoder)
+	return st.frameMade(head, made), err
+}
+
+// buffers are a stream's own: what is made of an object that no other stream sends, and what comes before an object in a frame.
 type buffers struct{ object, head []byte }
 
 // maxKept is how large a buffer a stream keeps for the next object.
@@ -96,74 +100,62 @@ func (st *Stream) lead() string {
 // sendStatus writes the event that ends a stream.
 func (st *Stream) sendStatus(s *status.Status) {
 	if !st.opts.Form.Binary() {
-		st.writeParts(failure, "", s.JSON())
+		st.write(st.frameText(failure, "", s.JSON()), nil)
 		return
 	}
 	encoded, err := st.opts.Statuses.Encode(s, st.opts.Form)
-	st.writeProtobuf(failure, encoded, err)
+	st.write(st.frameMade(failure, encoded), err)
 }
 
-// writeJSON writes one event with an object as the kind serves it.
-func (st *Stream) writeJSON(head string, object []byte) {
+// frame is one event as it is sent: constant pieces around an object's bytes, which it shares. The head is the stream's own, and good until
+// its next frame.
+type frame struct {
+	head, object []byte
+	tail         string
+}
+
+func (f frame) size() int { return len(f.head) + len(f.object) + len(f.tail) }
+
+func (f frame) appendTo(b []byte) []byte {
+	return append(append(append(b, f.head...), f.object...), f.tail...)
+}
+
+// frameStored is the frame of stored bytes as the kind serves them in JSON.
+func (st *Stream) frameStored(head string, object []byte) (frame, error) {
 	prefix, rest, err := st.opts.Kind.Parts(object)
-	if st.whole(err) {
-		st.writeParts(head, prefix, rest)
-	}
+	return st.frameText(head, prefix, rest), err
 }
 
-// writeMade writes one event with what the encoder made of an object.
-func (st *Stream) writeMade(head string, made []byte, err error) {
-	switch {
-	case st.opts.Form.Binary():
-		st.writeProtobuf(head, made, err)
-	case st.whole(err):
-		st.writeParts(head, st.lead(), made)
+// frameMade is the frame of what the encoder made of an object: in protobuf its length, and a WatchEvent around it (D5).
+func (st *Stream) frameMade(head string, made []byte) frame {
+	if !st.opts.Form.Binary() {
+		return st.frameText(head, st.lead(), made)
 	}
+	st.buffers.head = appendFrameHead(st.buffers.head[:0], word(head), len(made))
+	return frame{head: st.buffers.head, object: made}
 }
 
-// whole reports whether the stream goes on. An object that could not be converted or encoded ends it.
-func (st *Stream) whole(err error) bool {
+func (st *Stream) frameText(head, prefix string, object []byte) frame {
+	st.buffers.head = append(append(st.buffers.head[:0], head...), prefix...)
+	return frame{head: st.buffers.head, object: object, tail: tail}
+}
+
+// write writes one event. An object that could not be converted or encoded ends the stream.
+func (st *Stream) write(f frame, err error) {
 	if st.failed == nil {
 		st.failed = err
 	}
-	return st.broken() == nil
-}
-
-// writeParts writes one event: constant pieces around shared bytes.
-func (st *Stream) writeParts(head, prefix string, object []byte) {
-	if st.err != nil {
+	if st.broken() != nil {
 		return
 	}
 	st.writing.Store(st.streams.ticks.Load())
-	_, err := io.WriteString(st.w, head)
-	if err == nil && prefix != "" {
-		_, err = io.WriteString(st.w, prefix)
-	}
+	_, err = st.w.Write(f.head)
 	if err == nil {
-		_, err = st.w.Write(object)
+		_, err = st.w.Write(f.object)
 	}
-	if err == nil {
-		_, err = io.WriteString(st.w, tail)
+	if err == nil && f.tail != "" {
+		_, err = io.WriteString(st.w, f.tail)
 	}
-	st.wrote(err)
-}
-
-// writeProtobuf writes one event: its length, and a WatchEvent around shared bytes (D5).
-func (st *Stream) writeProtobuf(head string, object []byte, err error) {
-	if !st.whole(err) {
-		return
-	}
-	st.buffers.head = appendFrameHead(st.buffers.head[:0], word(head), len(object))
-	st.writing.Store(st.streams.ticks.Load())
-	_, err = st.w.Write(st.buffers.head)
-	if err == nil {
-		_, err = st.w.Write(object)
-	}
-	st.wrote(err)
-}
-
-// wrote notes what the writer said of an event.
-func (st *Stream) wrote(err error) {
 	st.writing.Store(0)
 	st.err = err
 	st.sent++

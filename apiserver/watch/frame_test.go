@@ -205,7 +205,7 @@ func count(t *testing.T, c prometheus.Counter) float64 {
 	if err := c.Write(&m); err != nil {
 		t.Fatal(err)
 	}
-	return m.GetCounter().GetValue()
+	return m.GetCounter().GetValue() + m.GetGauge().GetValue()
 }
 
 // TestJSONFramesCostNothing: events in JSON are the stored bytes between constant ones; nothing is allocated for them.

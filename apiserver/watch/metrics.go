@@ -3,10 +3,12 @@ package watch
 import "github.com/prometheus/client_golang/prometheus"
 
 type metrics struct {
-	events  prometheus.Counter
-	cut     prometheus.Counter
-	refused prometheus.Counter
-	shared  sharedMetrics
+	events   prometheus.Counter
+	cut      prometheus.Counter
+	refused  prometheus.Counter
+	riding   prometheus.Gauge
+	returned prometheus.Counter
+	shared   sharedMetrics
 }
 
 type sharedMetrics struct{ made, reused, full prometheus.Counter }
@@ -24,6 +26,14 @@ func newMetrics(reg prometheus.Registerer, s *Streams) *metrics {
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_watch_refused_total",
 			Help: "Watch requests refused because of the bound on open streams.",
+		}),
+		riding: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_watch_riding",
+			Help: "Watch streams with nothing to send, of which one of each connection and resource waits for changes for the others.",
+		}),
+		returned: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_watch_returned_total",
+			Help: "Changes that such a stream had to send by itself: too large a piece, or its client had not taken what came before.",
 		}),
 		shared: sharedMetrics{
 			made: prometheus.NewCounter(prometheus.CounterOpts{
@@ -44,7 +54,7 @@ func newMetrics(reg prometheus.Registerer, s *Streams) *metrics {
 		Name: "quorate_apiserver_watch_encoded_bytes",
 		Help: "Memory taken by changes kept so encoded for watch streams.",
 	}, func() float64 { return float64(s.shared.bytes.Load()) }))
-	reg.MustRegister(m.events, m.cut, m.refused, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	reg.MustRegister(m.events, m.cut, m.refused, m.riding, m.returned, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_watch_streams",
 		Help: "Open watch streams.",
 	}, func() float64 { return float64(s.Open()) }))

@@ -60,11 +60,13 @@ type Stream struct {
 	streams *Streams
 	w       http.ResponseWriter
 	flusher *http.ResponseController
+	lender  Lender // nil when the answer is none
 	opts    Options
 	cancel  context.CancelCauseFunc
-	writing atomic.Int64 // the tick at which the write under way began; 0 between writes
+	writing atomic.Int64 // the tick at which the write under way began, or something was lent; 0 between writes
 	sent    int
-	err     error // of the writer; nothing more is written after it
+	err     error  // of the writer; nothing more is written after it
+	seat    *rider // nil where it can't ride
 
 	buffers buffers
 	failed  error // an object could not be converted or encoded; it ends the stream
@@ -81,6 +83,9 @@ func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stream := &Stream{streams: s, w: w, flusher: http.NewResponseController(w), opts: opts, cancel: cancel}
+	if l, ok := w.(Lender); ok && l.Connection() != nil {
+		stream.lender = l
+	}
 	if err := s.add(stream); err != nil {
 		return err
 	}
@@ -149,6 +154,9 @@ func (st *Stream) sendInitial(start Start) error {
 func (st *Stream) follow(ctx context.Context, changes *history.Cursor) error {
 	there, stop := st.opts.End.bound(ctx)
 	defer stop()
+	seat, leave := st.streams.carriages.seat(st, changes)
+	defer leave()
+	st.seat = seat
 	err := st.greet(there, changes)
 	for err == nil && there.Err() == nil {
 		err = st.followToBookmark(there, changes)
@@ -192,7 +200,7 @@ func (st *Stream) followToBookmark(ctx context.Context, changes *history.Cursor)
 		defer cancel()
 	}
 	for {
-		events, err := changes.Next(wait)
+		events, err := st.next(wait, changes)
 		if err != nil && wait.Err() != nil && ctx.Err() == nil {
 			st.bookmark(changes.Position(), "")
 			return st.flush()
@@ -220,8 +228,16 @@ func (st *Stream) leave(ctx context.Context, changes *history.Cursor) error {
 	return st.flush()
 }
 
-// event sends one change, as the selector sees it (D19): an object that comes to match is added, one that ceases to is deleted.
+// event sends one change.
 func (st *Stream) event(e *history.Event) {
+	if head, object := st.sees(e); head != "" {
+		st.share(head, object)
+	}
+}
+
+// sees returns one change as the selector sees it (D19), nothing when it doesn't: an object that comes to match is added, one that ceases
+// to is deleted.
+func (st *Stream) sees(e *history.Event) (head string, object []byte) {
 	sel := st.opts.Selector
 	before := e.Previous
 	if before == nil {
@@ -230,22 +246,23 @@ func (st *Stream) event(e *history.Event) {
 	switch e.Type {
 	case history.Added:
 		if sel.Matches(e.Object) {
-			st.share(added, e.Object.Value)
+			return added, e.Object.Value
 		}
 	case history.Deleted:
 		if sel.Matches(before) {
-			st.share(deleted, e.Object.Value)
+			return deleted, e.Object.Value
 		}
 	case history.Modified:
 		switch was, is := sel.Matches(before), sel.Matches(e.Object); {
 		case was && is:
-			st.share(modified, e.Object.Value)
+			return modified, e.Object.Value
 		case is:
-			st.share(added, e.Object.Value)
+			return added, e.Object.Value
 		case was:
-			st.share(deleted, e.Left())
+			return deleted, e.Left()
 		}
 	}
+	return "", nil
 }
 
 // fail sends an error as the stream's last event (D13, D45).

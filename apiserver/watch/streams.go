@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"hash/maphash"
 	"net/http"
 	"sync"
@@ -23,12 +24,16 @@ const (
 // errDrained ends streams when the server stops, and refuses new ones. Clients go on elsewhere from the version that they have.
 var errDrained error = status.NewWatchLater("the server is shutting down")
 
+// errStuck ends streams whose client takes nothing.
+var errStuck = errors.New("the client takes nothing")
+
 // Streams are all watch streams of a server.
 type Streams struct {
-	max     int
-	metrics *metrics
-	ticks   atomic.Int64
-	shared  shared
+	max       int
+	metrics   *metrics
+	ticks     atomic.Int64
+	shared    shared
+	carriages carriages
 
 	mu       sync.Mutex
 	open     map[*Stream]struct{}
@@ -40,6 +45,7 @@ type Streams struct {
 func New(limit int, reg prometheus.Registerer) *Streams {
 	s := &Streams{max: limit, open: make(map[*Stream]struct{}), ended: make(chan struct{})}
 	s.ticks.Store(1) // 0 means that a stream is not writing
+	s.carriages.open = make(map[route]*carriage)
 	s.metrics = newMetrics(reg, s)
 	s.shared.seed, s.shared.metrics = maphash.MakeSeed(), &s.metrics.shared
 	return s
@@ -69,9 +75,14 @@ func (s *Streams) cutStuck(now int64) {
 		if since == 0 || now-since < stuckTicks {
 			continue
 		}
+		if stream.lender != nil && !stream.lender.Lent() {
+			stream.writing.CompareAndSwap(since, 0) // nobody but us has looked whether it was taken
+			continue
+		}
 		s.metrics.cut.Inc()
 		// The writer fails, and the handler returns. An error here means that it is gone already.
 		_ = http.NewResponseController(stream.w).SetWriteDeadline(time.Now().Add(-time.Second))
+		stream.cancel(errStuck) // for one that rides, and writes nothing
 	}
 }
 
