@@ -66,11 +66,16 @@ func Open(cfg Config) (*Store, error) {
 		},
 		health:  health{alarms: newAlarms(cfg.Logger.With("component", "raftstore", "node", cfg.Name), m.alarms), outOfSpace: make(chan struct{}, 1)},
 		leaders: newLeadership(),
-		peers:   forward.NewClient(cfg.Peers.Connect),
 		lifecycle: lifecycle{
 			closing: make(chan struct{}),
 			failed:  make(chan error, 1),
 		},
+	}
+	if s.peers, err = forward.NewClient(cfg.Peers.Connect, cfg.Registerer); err != nil {
+		return nil, err
+	}
+	if s.forwarded, err = forward.NewServer(rpc{store: s}.write, cfg.Registerer); err != nil {
+		return nil, err
 	}
 	s.local = readindex.NewBatcher(s.localIndex, cfg.timeout(), m.confirmed("leader"))
 	s.pins.batcher = readindex.NewBatcher(s.pinIndex, s.patience(), m.pinsShared)

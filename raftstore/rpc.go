@@ -12,32 +12,44 @@ import (
 	"quorate/raftstore/transport"
 )
 
+// EndForwarding takes up no more writes of other nodes and ends their streams, for which a gRPC server that stops gracefully would
+// wait. What is under way is answered before; what is not taken up, the others know they may give to another leader.
+func (s *Store) EndForwarding() { s.forwarded.End() }
+
 // rpc serves the peers (proto/peerpb Store).
 type rpc struct {
 	peerpb.UnimplementedStoreServer
 	store *Store
 }
 
-// Write proposes what a peer has encoded, with this node as leader.
-func (p rpc) Write(ctx context.Context, req *peerpb.WriteRequest) (*peerpb.WriteResponse, error) {
-	s := p.store
-	leader, _ := s.Leader()
+// Writes proposes what a peer has encoded, with this node as leader.
+func (p rpc) Writes(stream peerpb.Store_WritesServer) error { return p.store.forwarded.Serve(stream) }
+
+// write proposes one of them.
+func (p rpc) write(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse {
 	if r := p.admit(req.GetClusterId()); r != nil {
-		return r.respond(leader), nil
+		return p.respond(*r)
 	}
 	c, err := decode(req.GetEntry())
 	if err != nil {
-		return notApplied(err).respond(leader), nil
+		return p.respond(notApplied(err))
 	}
 	c.frees = req.GetFrees()
-	r := s.propose(ctx, c)
+	r := p.store.propose(ctx, c)
 	// gofail: var forwardApplied struct{}
-	if r.outcome == peerpb.Outcome_REFUSED {
-		resp := r.respond(leader)
-		resp.Refusal = forward.Encode(r.err)
-		return resp, nil
+	return p.respond(r)
+}
+
+func (p rpc) respond(r result) *peerpb.WriteResponse {
+	leader := ""
+	if r.outcome == peerpb.Outcome_NOT_LEADER {
+		leader, _ = p.store.Leader()
 	}
-	return r.respond(leader), nil
+	resp := r.respond(leader)
+	if r.outcome == peerpb.Outcome_REFUSED {
+		resp.Refusal = forward.Encode(r.err)
+	}
+	return resp
 }
 
 // admit refuses on behalf of a node that is closing or belongs to another cluster. A node that doesn't know its cluster's id

@@ -80,6 +80,7 @@ func (s *Store) Close() error {
 func (s *Store) beginClose() {
 	s.closeOnce.Do(func() {
 		close(s.closing)
+		s.forwarded.End()
 		s.hub.Close()
 		if s.log.Stalled() { // told of before: what begins to hang from now on, stalled is told
 			s.fail(errDiskHung)

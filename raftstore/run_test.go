@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"quorate/raftstore/forward"
 	"quorate/raftstore/log"
 )
 
@@ -63,6 +64,9 @@ func TestDiskThatHangsAtTheEnd(t *testing.T) {
 			s.log, s.leaders = l, newLeadership()
 			s.lifecycle = lifecycle{closing: make(chan struct{}), failed: make(chan error, 1)}
 			s.alarms = newAlarms(s.logger, s.metrics.alarms)
+			if s.forwarded, err = forward.NewServer(nil, prometheus.NewRegistry()); err != nil {
+				t.Fatal(err)
+			}
 			if !before {
 				s.beginClose()
 			}

@@ -38,6 +38,7 @@ type Store struct {
 	hastening sync.Mutex // held while the only voter stands for election
 	transport *transport.Raft
 	peers     *forward.Client
+	forwarded *forward.Server // their writes
 
 	lifecycle
 }

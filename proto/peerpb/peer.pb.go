@@ -139,15 +139,19 @@ func (x Refusal_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Reason.Descriptor instead.
 func (Refusal_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{2, 0}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{4, 0}
 }
 
+// WriteRequest is one logpb.Entry to propose.
 type WriteRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Entry     []byte                 `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"`                          // logpb.Entry
 	ClusterId string                 `protobuf:"bytes,2,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"` // refused by another cluster
 	// The write is part of a deletion, which is taken up while there is little space left.
-	Frees         bool `protobuf:"varint,3,opt,name=frees,proto3" json:"frees,omitempty"`
+	Frees bool   `protobuf:"varint,3,opt,name=frees,proto3" json:"frees,omitempty"`
+	Id    uint64 `protobuf:"varint,4,opt,name=id,proto3" json:"id,omitempty"` // rises within a stream
+	// What was left to its deadline when it was sent; 0 when it has none.
+	TimeoutNanos  int64 `protobuf:"varint,5,opt,name=timeout_nanos,json=timeoutNanos,proto3" json:"timeout_nanos,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -203,6 +207,64 @@ func (x *WriteRequest) GetFrees() bool {
 	return false
 }
 
+func (x *WriteRequest) GetId() uint64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *WriteRequest) GetTimeoutNanos() int64 {
+	if x != nil {
+		return x.TimeoutNanos
+	}
+	return 0
+}
+
+type WriteBatch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Writes        []*WriteRequest        `protobuf:"bytes,1,rep,name=writes,proto3" json:"writes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WriteBatch) Reset() {
+	*x = WriteBatch{}
+	mi := &file_peerpb_peer_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WriteBatch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WriteBatch) ProtoMessage() {}
+
+func (x *WriteBatch) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WriteBatch.ProtoReflect.Descriptor instead.
+func (*WriteBatch) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *WriteBatch) GetWrites() []*WriteRequest {
+	if x != nil {
+		return x.Writes
+	}
+	return nil
+}
+
 type WriteResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Outcome Outcome                `protobuf:"varint,1,opt,name=outcome,proto3,enum=quorate.peer.v1.Outcome" json:"outcome,omitempty"`
@@ -212,13 +274,14 @@ type WriteResponse struct {
 	Message string                 `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	// With NOT_APPLIED: the nodes that have no space, for which the cluster takes up no writes.
 	Full          []string `protobuf:"bytes,6,rep,name=full,proto3" json:"full,omitempty"`
+	Id            uint64   `protobuf:"varint,7,opt,name=id,proto3" json:"id,omitempty"` // of the request
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WriteResponse) Reset() {
 	*x = WriteResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[1]
+	mi := &file_peerpb_peer_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -230,7 +293,7 @@ func (x *WriteResponse) String() string {
 func (*WriteResponse) ProtoMessage() {}
 
 func (x *WriteResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[1]
+	mi := &file_peerpb_peer_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -243,7 +306,7 @@ func (x *WriteResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteResponse.ProtoReflect.Descriptor instead.
 func (*WriteResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{1}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *WriteResponse) GetOutcome() Outcome {
@@ -288,6 +351,66 @@ func (x *WriteResponse) GetFull() []string {
 	return nil
 }
 
+func (x *WriteResponse) GetId() uint64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+type WriteResults struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Results []*WriteResponse       `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	// The last message: what has no answer with it was not taken up, and won't be, so that it may be sent again.
+	Last          bool `protobuf:"varint,2,opt,name=last,proto3" json:"last,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WriteResults) Reset() {
+	*x = WriteResults{}
+	mi := &file_peerpb_peer_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WriteResults) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WriteResults) ProtoMessage() {}
+
+func (x *WriteResults) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WriteResults.ProtoReflect.Descriptor instead.
+func (*WriteResults) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *WriteResults) GetResults() []*WriteResponse {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+func (x *WriteResults) GetLast() bool {
+	if x != nil {
+		return x.Last
+	}
+	return false
+}
+
 // Refusal is a precondition that did not hold.
 type Refusal struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -300,7 +423,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_peerpb_peer_proto_msgTypes[2]
+	mi := &file_peerpb_peer_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -312,7 +435,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[2]
+	mi := &file_peerpb_peer_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -325,7 +448,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{2}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Refusal) GetReason() Refusal_Reason {
@@ -361,7 +484,7 @@ type ReadIndexRequest struct {
 
 func (x *ReadIndexRequest) Reset() {
 	*x = ReadIndexRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[3]
+	mi := &file_peerpb_peer_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -373,7 +496,7 @@ func (x *ReadIndexRequest) String() string {
 func (*ReadIndexRequest) ProtoMessage() {}
 
 func (x *ReadIndexRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[3]
+	mi := &file_peerpb_peer_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -386,7 +509,7 @@ func (x *ReadIndexRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadIndexRequest.ProtoReflect.Descriptor instead.
 func (*ReadIndexRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{3}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ReadIndexRequest) GetClusterId() string {
@@ -415,7 +538,7 @@ type ReadIndexResponse struct {
 
 func (x *ReadIndexResponse) Reset() {
 	*x = ReadIndexResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[4]
+	mi := &file_peerpb_peer_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -427,7 +550,7 @@ func (x *ReadIndexResponse) String() string {
 func (*ReadIndexResponse) ProtoMessage() {}
 
 func (x *ReadIndexResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[4]
+	mi := &file_peerpb_peer_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -440,7 +563,7 @@ func (x *ReadIndexResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadIndexResponse.ProtoReflect.Descriptor instead.
 func (*ReadIndexResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{4}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ReadIndexResponse) GetNotLeader() bool {
@@ -480,7 +603,7 @@ type ConfirmRequest struct {
 
 func (x *ConfirmRequest) Reset() {
 	*x = ConfirmRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[5]
+	mi := &file_peerpb_peer_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -492,7 +615,7 @@ func (x *ConfirmRequest) String() string {
 func (*ConfirmRequest) ProtoMessage() {}
 
 func (x *ConfirmRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[5]
+	mi := &file_peerpb_peer_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -505,7 +628,7 @@ func (x *ConfirmRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfirmRequest.ProtoReflect.Descriptor instead.
 func (*ConfirmRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{5}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ConfirmRequest) GetClusterId() string {
@@ -524,7 +647,7 @@ type ConfirmResponse struct {
 
 func (x *ConfirmResponse) Reset() {
 	*x = ConfirmResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[6]
+	mi := &file_peerpb_peer_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -536,7 +659,7 @@ func (x *ConfirmResponse) String() string {
 func (*ConfirmResponse) ProtoMessage() {}
 
 func (x *ConfirmResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[6]
+	mi := &file_peerpb_peer_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -549,7 +672,7 @@ func (x *ConfirmResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfirmResponse.ProtoReflect.Descriptor instead.
 func (*ConfirmResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{6}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ConfirmResponse) GetTerm() uint64 {
@@ -572,7 +695,7 @@ type PageRequest struct {
 
 func (x *PageRequest) Reset() {
 	*x = PageRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[7]
+	mi := &file_peerpb_peer_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -584,7 +707,7 @@ func (x *PageRequest) String() string {
 func (*PageRequest) ProtoMessage() {}
 
 func (x *PageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[7]
+	mi := &file_peerpb_peer_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -597,7 +720,7 @@ func (x *PageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageRequest.ProtoReflect.Descriptor instead.
 func (*PageRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{7}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PageRequest) GetClusterId() string {
@@ -645,7 +768,7 @@ type PageChunk struct {
 
 func (x *PageChunk) Reset() {
 	*x = PageChunk{}
-	mi := &file_peerpb_peer_proto_msgTypes[8]
+	mi := &file_peerpb_peer_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -657,7 +780,7 @@ func (x *PageChunk) String() string {
 func (*PageChunk) ProtoMessage() {}
 
 func (x *PageChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[8]
+	mi := &file_peerpb_peer_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -670,7 +793,7 @@ func (x *PageChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageChunk.ProtoReflect.Descriptor instead.
 func (*PageChunk) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{8}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PageChunk) GetLeft() uint64 {
@@ -705,7 +828,7 @@ type PageObject struct {
 
 func (x *PageObject) Reset() {
 	*x = PageObject{}
-	mi := &file_peerpb_peer_proto_msgTypes[9]
+	mi := &file_peerpb_peer_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -717,7 +840,7 @@ func (x *PageObject) String() string {
 func (*PageObject) ProtoMessage() {}
 
 func (x *PageObject) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[9]
+	mi := &file_peerpb_peer_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -730,7 +853,7 @@ func (x *PageObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageObject.ProtoReflect.Descriptor instead.
 func (*PageObject) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{9}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PageObject) GetKey() string {
@@ -806,7 +929,7 @@ type ChecksumRequest struct {
 
 func (x *ChecksumRequest) Reset() {
 	*x = ChecksumRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[10]
+	mi := &file_peerpb_peer_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -818,7 +941,7 @@ func (x *ChecksumRequest) String() string {
 func (*ChecksumRequest) ProtoMessage() {}
 
 func (x *ChecksumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[10]
+	mi := &file_peerpb_peer_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -831,7 +954,7 @@ func (x *ChecksumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChecksumRequest.ProtoReflect.Descriptor instead.
 func (*ChecksumRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{10}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ChecksumRequest) GetClusterId() string {
@@ -859,7 +982,7 @@ type ChecksumResponse struct {
 
 func (x *ChecksumResponse) Reset() {
 	*x = ChecksumResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[11]
+	mi := &file_peerpb_peer_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -871,7 +994,7 @@ func (x *ChecksumResponse) String() string {
 func (*ChecksumResponse) ProtoMessage() {}
 
 func (x *ChecksumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[11]
+	mi := &file_peerpb_peer_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -884,7 +1007,7 @@ func (x *ChecksumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChecksumResponse.ProtoReflect.Descriptor instead.
 func (*ChecksumResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{11}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ChecksumResponse) GetFormat() uint32 {
@@ -910,7 +1033,7 @@ type AlarmsRequest struct {
 
 func (x *AlarmsRequest) Reset() {
 	*x = AlarmsRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[12]
+	mi := &file_peerpb_peer_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -922,7 +1045,7 @@ func (x *AlarmsRequest) String() string {
 func (*AlarmsRequest) ProtoMessage() {}
 
 func (x *AlarmsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[12]
+	mi := &file_peerpb_peer_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -935,7 +1058,7 @@ func (x *AlarmsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlarmsRequest.ProtoReflect.Descriptor instead.
 func (*AlarmsRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{12}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AlarmsRequest) GetClusterId() string {
@@ -955,7 +1078,7 @@ type AlarmsResponse struct {
 
 func (x *AlarmsResponse) Reset() {
 	*x = AlarmsResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[13]
+	mi := &file_peerpb_peer_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1090,7 @@ func (x *AlarmsResponse) String() string {
 func (*AlarmsResponse) ProtoMessage() {}
 
 func (x *AlarmsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[13]
+	mi := &file_peerpb_peer_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1103,7 @@ func (x *AlarmsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlarmsResponse.ProtoReflect.Descriptor instead.
 func (*AlarmsResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{13}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AlarmsResponse) GetAlarms() []*Alarm {
@@ -1009,7 +1132,7 @@ type Alarm struct {
 
 func (x *Alarm) Reset() {
 	*x = Alarm{}
-	mi := &file_peerpb_peer_proto_msgTypes[14]
+	mi := &file_peerpb_peer_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1021,7 +1144,7 @@ func (x *Alarm) String() string {
 func (*Alarm) ProtoMessage() {}
 
 func (x *Alarm) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[14]
+	mi := &file_peerpb_peer_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1034,7 +1157,7 @@ func (x *Alarm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alarm.ProtoReflect.Descriptor instead.
 func (*Alarm) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{14}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Alarm) GetName() string {
@@ -1066,7 +1189,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[15]
+	mi := &file_peerpb_peer_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1078,7 +1201,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[15]
+	mi := &file_peerpb_peer_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1091,7 +1214,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{15}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
 }
 
 type DescribeResponse struct {
@@ -1115,7 +1238,7 @@ type DescribeResponse struct {
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[16]
+	mi := &file_peerpb_peer_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1127,7 +1250,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[16]
+	mi := &file_peerpb_peer_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1140,7 +1263,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{16}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DescribeResponse) GetName() string {
@@ -1245,7 +1368,7 @@ type PromiseRequest struct {
 
 func (x *PromiseRequest) Reset() {
 	*x = PromiseRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1257,7 +1380,7 @@ func (x *PromiseRequest) String() string {
 func (*PromiseRequest) ProtoMessage() {}
 
 func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1270,7 +1393,7 @@ func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseRequest.ProtoReflect.Descriptor instead.
 func (*PromiseRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PromiseRequest) GetBootstrapId() string {
@@ -1305,7 +1428,7 @@ type BootstrapServer struct {
 
 func (x *BootstrapServer) Reset() {
 	*x = BootstrapServer{}
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1317,7 +1440,7 @@ func (x *BootstrapServer) String() string {
 func (*BootstrapServer) ProtoMessage() {}
 
 func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1330,7 +1453,7 @@ func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BootstrapServer.ProtoReflect.Descriptor instead.
 func (*BootstrapServer) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *BootstrapServer) GetName() string {
@@ -1366,7 +1489,7 @@ type PromiseResponse struct {
 
 func (x *PromiseResponse) Reset() {
 	*x = PromiseResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1378,7 +1501,7 @@ func (x *PromiseResponse) String() string {
 func (*PromiseResponse) ProtoMessage() {}
 
 func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1391,7 +1514,7 @@ func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseResponse.ProtoReflect.Descriptor instead.
 func (*PromiseResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PromiseResponse) GetPromised() bool {
@@ -1432,7 +1555,7 @@ type LeaveRequest struct {
 
 func (x *LeaveRequest) Reset() {
 	*x = LeaveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[20]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1444,7 +1567,7 @@ func (x *LeaveRequest) String() string {
 func (*LeaveRequest) ProtoMessage() {}
 
 func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[20]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1457,7 +1580,7 @@ func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveRequest.ProtoReflect.Descriptor instead.
 func (*LeaveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *LeaveRequest) GetName() string {
@@ -1482,7 +1605,7 @@ type LeaveResponse struct {
 
 func (x *LeaveResponse) Reset() {
 	*x = LeaveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[21]
+	mi := &file_peerpb_peer_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1494,7 +1617,7 @@ func (x *LeaveResponse) String() string {
 func (*LeaveResponse) ProtoMessage() {}
 
 func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[21]
+	mi := &file_peerpb_peer_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1507,7 +1630,7 @@ func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveResponse.ProtoReflect.Descriptor instead.
 func (*LeaveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{23}
 }
 
 type RemoveRequest struct {
@@ -1519,7 +1642,7 @@ type RemoveRequest struct {
 
 func (x *RemoveRequest) Reset() {
 	*x = RemoveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[22]
+	mi := &file_peerpb_peer_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1531,7 +1654,7 @@ func (x *RemoveRequest) String() string {
 func (*RemoveRequest) ProtoMessage() {}
 
 func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[22]
+	mi := &file_peerpb_peer_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1544,7 +1667,7 @@ func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RemoveRequest) GetName() string {
@@ -1562,7 +1685,7 @@ type RemoveResponse struct {
 
 func (x *RemoveResponse) Reset() {
 	*x = RemoveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[23]
+	mi := &file_peerpb_peer_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1697,7 @@ func (x *RemoveResponse) String() string {
 func (*RemoveResponse) ProtoMessage() {}
 
 func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[23]
+	mi := &file_peerpb_peer_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1710,7 @@ func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveResponse.ProtoReflect.Descriptor instead.
 func (*RemoveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{23}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{25}
 }
 
 type TransferLeaderRequest struct {
@@ -1599,7 +1722,7 @@ type TransferLeaderRequest struct {
 
 func (x *TransferLeaderRequest) Reset() {
 	*x = TransferLeaderRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[24]
+	mi := &file_peerpb_peer_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1611,7 +1734,7 @@ func (x *TransferLeaderRequest) String() string {
 func (*TransferLeaderRequest) ProtoMessage() {}
 
 func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[24]
+	mi := &file_peerpb_peer_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1624,7 +1747,7 @@ func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeaderRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{24}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *TransferLeaderRequest) GetName() string {
@@ -1643,7 +1766,7 @@ type TransferLeaderResponse struct {
 
 func (x *TransferLeaderResponse) Reset() {
 	*x = TransferLeaderResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[25]
+	mi := &file_peerpb_peer_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1655,7 +1778,7 @@ func (x *TransferLeaderResponse) String() string {
 func (*TransferLeaderResponse) ProtoMessage() {}
 
 func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[25]
+	mi := &file_peerpb_peer_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1668,7 +1791,7 @@ func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeaderResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{25}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *TransferLeaderResponse) GetLeader() string {
@@ -1686,7 +1809,7 @@ type SnapshotRequest struct {
 
 func (x *SnapshotRequest) Reset() {
 	*x = SnapshotRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[26]
+	mi := &file_peerpb_peer_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1698,7 +1821,7 @@ func (x *SnapshotRequest) String() string {
 func (*SnapshotRequest) ProtoMessage() {}
 
 func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[26]
+	mi := &file_peerpb_peer_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1711,7 +1834,7 @@ func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotRequest.ProtoReflect.Descriptor instead.
 func (*SnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{26}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{28}
 }
 
 type SnapshotResponse struct {
@@ -1724,7 +1847,7 @@ type SnapshotResponse struct {
 
 func (x *SnapshotResponse) Reset() {
 	*x = SnapshotResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[27]
+	mi := &file_peerpb_peer_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1736,7 +1859,7 @@ func (x *SnapshotResponse) String() string {
 func (*SnapshotResponse) ProtoMessage() {}
 
 func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[27]
+	mi := &file_peerpb_peer_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1749,7 +1872,7 @@ func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotResponse.ProtoReflect.Descriptor instead.
 func (*SnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{27}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SnapshotResponse) GetId() string {
@@ -1770,19 +1893,28 @@ var File_peerpb_peer_proto protoreflect.FileDescriptor
 
 const file_peerpb_peer_proto_rawDesc = "" +
 	"\n" +
-	"\x11peerpb/peer.proto\x12\x0fquorate.peer.v1\"Y\n" +
+	"\x11peerpb/peer.proto\x12\x0fquorate.peer.v1\"\x8e\x01\n" +
 	"\fWriteRequest\x12\x14\n" +
 	"\x05entry\x18\x01 \x01(\fR\x05entry\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x02 \x01(\tR\tclusterId\x12\x14\n" +
-	"\x05frees\x18\x03 \x01(\bR\x05frees\"\xd3\x01\n" +
+	"\x05frees\x18\x03 \x01(\bR\x05frees\x12\x0e\n" +
+	"\x02id\x18\x04 \x01(\x04R\x02id\x12#\n" +
+	"\rtimeout_nanos\x18\x05 \x01(\x03R\ftimeoutNanos\"C\n" +
+	"\n" +
+	"WriteBatch\x125\n" +
+	"\x06writes\x18\x01 \x03(\v2\x1d.quorate.peer.v1.WriteRequestR\x06writes\"\xe3\x01\n" +
 	"\rWriteResponse\x122\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x18.quorate.peer.v1.OutcomeR\aoutcome\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x122\n" +
 	"\arefusal\x18\x03 \x01(\v2\x18.quorate.peer.v1.RefusalR\arefusal\x12\x16\n" +
 	"\x06leader\x18\x04 \x01(\tR\x06leader\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessage\x12\x12\n" +
-	"\x04full\x18\x06 \x03(\tR\x04full\"\xf8\x01\n" +
+	"\x04full\x18\x06 \x03(\tR\x04full\x12\x0e\n" +
+	"\x02id\x18\a \x01(\x04R\x02id\"\\\n" +
+	"\fWriteResults\x128\n" +
+	"\aresults\x18\x01 \x03(\v2\x1e.quorate.peer.v1.WriteResponseR\aresults\x12\x12\n" +
+	"\x04last\x18\x02 \x01(\bR\x04last\"\xf8\x01\n" +
 	"\aRefusal\x127\n" +
 	"\x06reason\x18\x01 \x01(\x0e2\x1f.quorate.peer.v1.Refusal.ReasonR\x06reason\x12!\n" +
 	"\fhave_version\x18\x02 \x01(\x04R\vhaveVersion\x12\x19\n" +
@@ -1902,9 +2034,9 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\vNOT_APPLIED\x10\x03\x12\v\n" +
 	"\aUNKNOWN\x10\x04\x12\x0e\n" +
 	"\n" +
-	"NOT_LEADER\x10\x052\xd1\x03\n" +
-	"\x05Store\x12F\n" +
-	"\x05Write\x12\x1d.quorate.peer.v1.WriteRequest\x1a\x1e.quorate.peer.v1.WriteResponse\x12R\n" +
+	"NOT_LEADER\x10\x052\xd3\x03\n" +
+	"\x05Store\x12H\n" +
+	"\x06Writes\x12\x1b.quorate.peer.v1.WriteBatch\x1a\x1d.quorate.peer.v1.WriteResults(\x010\x01\x12R\n" +
 	"\tReadIndex\x12!.quorate.peer.v1.ReadIndexRequest\x1a\".quorate.peer.v1.ReadIndexResponse\x12L\n" +
 	"\aConfirm\x12\x1f.quorate.peer.v1.ConfirmRequest\x1a .quorate.peer.v1.ConfirmResponse\x12B\n" +
 	"\x04Page\x12\x1c.quorate.peer.v1.PageRequest\x1a\x1a.quorate.peer.v1.PageChunk0\x01\x12O\n" +
@@ -1932,76 +2064,80 @@ func file_peerpb_peer_proto_rawDescGZIP() []byte {
 }
 
 var file_peerpb_peer_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_peerpb_peer_proto_goTypes = []any{
 	(Outcome)(0),                   // 0: quorate.peer.v1.Outcome
 	(Refusal_Reason)(0),            // 1: quorate.peer.v1.Refusal.Reason
 	(*WriteRequest)(nil),           // 2: quorate.peer.v1.WriteRequest
-	(*WriteResponse)(nil),          // 3: quorate.peer.v1.WriteResponse
-	(*Refusal)(nil),                // 4: quorate.peer.v1.Refusal
-	(*ReadIndexRequest)(nil),       // 5: quorate.peer.v1.ReadIndexRequest
-	(*ReadIndexResponse)(nil),      // 6: quorate.peer.v1.ReadIndexResponse
-	(*ConfirmRequest)(nil),         // 7: quorate.peer.v1.ConfirmRequest
-	(*ConfirmResponse)(nil),        // 8: quorate.peer.v1.ConfirmResponse
-	(*PageRequest)(nil),            // 9: quorate.peer.v1.PageRequest
-	(*PageChunk)(nil),              // 10: quorate.peer.v1.PageChunk
-	(*PageObject)(nil),             // 11: quorate.peer.v1.PageObject
-	(*ChecksumRequest)(nil),        // 12: quorate.peer.v1.ChecksumRequest
-	(*ChecksumResponse)(nil),       // 13: quorate.peer.v1.ChecksumResponse
-	(*AlarmsRequest)(nil),          // 14: quorate.peer.v1.AlarmsRequest
-	(*AlarmsResponse)(nil),         // 15: quorate.peer.v1.AlarmsResponse
-	(*Alarm)(nil),                  // 16: quorate.peer.v1.Alarm
-	(*DescribeRequest)(nil),        // 17: quorate.peer.v1.DescribeRequest
-	(*DescribeResponse)(nil),       // 18: quorate.peer.v1.DescribeResponse
-	(*PromiseRequest)(nil),         // 19: quorate.peer.v1.PromiseRequest
-	(*BootstrapServer)(nil),        // 20: quorate.peer.v1.BootstrapServer
-	(*PromiseResponse)(nil),        // 21: quorate.peer.v1.PromiseResponse
-	(*LeaveRequest)(nil),           // 22: quorate.peer.v1.LeaveRequest
-	(*LeaveResponse)(nil),          // 23: quorate.peer.v1.LeaveResponse
-	(*RemoveRequest)(nil),          // 24: quorate.peer.v1.RemoveRequest
-	(*RemoveResponse)(nil),         // 25: quorate.peer.v1.RemoveResponse
-	(*TransferLeaderRequest)(nil),  // 26: quorate.peer.v1.TransferLeaderRequest
-	(*TransferLeaderResponse)(nil), // 27: quorate.peer.v1.TransferLeaderResponse
-	(*SnapshotRequest)(nil),        // 28: quorate.peer.v1.SnapshotRequest
-	(*SnapshotResponse)(nil),       // 29: quorate.peer.v1.SnapshotResponse
+	(*WriteBatch)(nil),             // 3: quorate.peer.v1.WriteBatch
+	(*WriteResponse)(nil),          // 4: quorate.peer.v1.WriteResponse
+	(*WriteResults)(nil),           // 5: quorate.peer.v1.WriteResults
+	(*Refusal)(nil),                // 6: quorate.peer.v1.Refusal
+	(*ReadIndexRequest)(nil),       // 7: quorate.peer.v1.ReadIndexRequest
+	(*ReadIndexResponse)(nil),      // 8: quorate.peer.v1.ReadIndexResponse
+	(*ConfirmRequest)(nil),         // 9: quorate.peer.v1.ConfirmRequest
+	(*ConfirmResponse)(nil),        // 10: quorate.peer.v1.ConfirmResponse
+	(*PageRequest)(nil),            // 11: quorate.peer.v1.PageRequest
+	(*PageChunk)(nil),              // 12: quorate.peer.v1.PageChunk
+	(*PageObject)(nil),             // 13: quorate.peer.v1.PageObject
+	(*ChecksumRequest)(nil),        // 14: quorate.peer.v1.ChecksumRequest
+	(*ChecksumResponse)(nil),       // 15: quorate.peer.v1.ChecksumResponse
+	(*AlarmsRequest)(nil),          // 16: quorate.peer.v1.AlarmsRequest
+	(*AlarmsResponse)(nil),         // 17: quorate.peer.v1.AlarmsResponse
+	(*Alarm)(nil),                  // 18: quorate.peer.v1.Alarm
+	(*DescribeRequest)(nil),        // 19: quorate.peer.v1.DescribeRequest
+	(*DescribeResponse)(nil),       // 20: quorate.peer.v1.DescribeResponse
+	(*PromiseRequest)(nil),         // 21: quorate.peer.v1.PromiseRequest
+	(*BootstrapServer)(nil),        // 22: quorate.peer.v1.BootstrapServer
+	(*PromiseResponse)(nil),        // 23: quorate.peer.v1.PromiseResponse
+	(*LeaveRequest)(nil),           // 24: quorate.peer.v1.LeaveRequest
+	(*LeaveResponse)(nil),          // 25: quorate.peer.v1.LeaveResponse
+	(*RemoveRequest)(nil),          // 26: quorate.peer.v1.RemoveRequest
+	(*RemoveResponse)(nil),         // 27: quorate.peer.v1.RemoveResponse
+	(*TransferLeaderRequest)(nil),  // 28: quorate.peer.v1.TransferLeaderRequest
+	(*TransferLeaderResponse)(nil), // 29: quorate.peer.v1.TransferLeaderResponse
+	(*SnapshotRequest)(nil),        // 30: quorate.peer.v1.SnapshotRequest
+	(*SnapshotResponse)(nil),       // 31: quorate.peer.v1.SnapshotResponse
 }
 var file_peerpb_peer_proto_depIdxs = []int32{
-	0,  // 0: quorate.peer.v1.WriteResponse.outcome:type_name -> quorate.peer.v1.Outcome
-	4,  // 1: quorate.peer.v1.WriteResponse.refusal:type_name -> quorate.peer.v1.Refusal
-	1,  // 2: quorate.peer.v1.Refusal.reason:type_name -> quorate.peer.v1.Refusal.Reason
-	11, // 3: quorate.peer.v1.PageChunk.objects:type_name -> quorate.peer.v1.PageObject
-	16, // 4: quorate.peer.v1.AlarmsResponse.alarms:type_name -> quorate.peer.v1.Alarm
-	16, // 5: quorate.peer.v1.DescribeResponse.alarms:type_name -> quorate.peer.v1.Alarm
-	20, // 6: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
-	2,  // 7: quorate.peer.v1.Store.Write:input_type -> quorate.peer.v1.WriteRequest
-	5,  // 8: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
-	7,  // 9: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
-	9,  // 10: quorate.peer.v1.Store.Page:input_type -> quorate.peer.v1.PageRequest
-	12, // 11: quorate.peer.v1.Store.Checksum:input_type -> quorate.peer.v1.ChecksumRequest
-	14, // 12: quorate.peer.v1.Store.Alarms:input_type -> quorate.peer.v1.AlarmsRequest
-	17, // 13: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
-	19, // 14: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
-	22, // 15: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
-	24, // 16: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
-	26, // 17: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
-	28, // 18: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
-	3,  // 19: quorate.peer.v1.Store.Write:output_type -> quorate.peer.v1.WriteResponse
-	6,  // 20: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
-	8,  // 21: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
-	10, // 22: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
-	13, // 23: quorate.peer.v1.Store.Checksum:output_type -> quorate.peer.v1.ChecksumResponse
-	15, // 24: quorate.peer.v1.Store.Alarms:output_type -> quorate.peer.v1.AlarmsResponse
-	18, // 25: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
-	21, // 26: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
-	23, // 27: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
-	25, // 28: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
-	27, // 29: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
-	29, // 30: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
-	19, // [19:31] is the sub-list for method output_type
-	7,  // [7:19] is the sub-list for method input_type
-	7,  // [7:7] is the sub-list for extension type_name
-	7,  // [7:7] is the sub-list for extension extendee
-	0,  // [0:7] is the sub-list for field type_name
+	2,  // 0: quorate.peer.v1.WriteBatch.writes:type_name -> quorate.peer.v1.WriteRequest
+	0,  // 1: quorate.peer.v1.WriteResponse.outcome:type_name -> quorate.peer.v1.Outcome
+	6,  // 2: quorate.peer.v1.WriteResponse.refusal:type_name -> quorate.peer.v1.Refusal
+	4,  // 3: quorate.peer.v1.WriteResults.results:type_name -> quorate.peer.v1.WriteResponse
+	1,  // 4: quorate.peer.v1.Refusal.reason:type_name -> quorate.peer.v1.Refusal.Reason
+	13, // 5: quorate.peer.v1.PageChunk.objects:type_name -> quorate.peer.v1.PageObject
+	18, // 6: quorate.peer.v1.AlarmsResponse.alarms:type_name -> quorate.peer.v1.Alarm
+	18, // 7: quorate.peer.v1.DescribeResponse.alarms:type_name -> quorate.peer.v1.Alarm
+	22, // 8: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
+	3,  // 9: quorate.peer.v1.Store.Writes:input_type -> quorate.peer.v1.WriteBatch
+	7,  // 10: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
+	9,  // 11: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
+	11, // 12: quorate.peer.v1.Store.Page:input_type -> quorate.peer.v1.PageRequest
+	14, // 13: quorate.peer.v1.Store.Checksum:input_type -> quorate.peer.v1.ChecksumRequest
+	16, // 14: quorate.peer.v1.Store.Alarms:input_type -> quorate.peer.v1.AlarmsRequest
+	19, // 15: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
+	21, // 16: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
+	24, // 17: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
+	26, // 18: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
+	28, // 19: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
+	30, // 20: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
+	5,  // 21: quorate.peer.v1.Store.Writes:output_type -> quorate.peer.v1.WriteResults
+	8,  // 22: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
+	10, // 23: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
+	12, // 24: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
+	15, // 25: quorate.peer.v1.Store.Checksum:output_type -> quorate.peer.v1.ChecksumResponse
+	17, // 26: quorate.peer.v1.Store.Alarms:output_type -> quorate.peer.v1.AlarmsResponse
+	20, // 27: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
+	23, // 28: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
+	25, // 29: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
+	27, // 30: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
+	29, // 31: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
+	31, // 32: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
+	21, // [21:33] is the sub-list for method output_type
+	9,  // [9:21] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_peerpb_peer_proto_init() }
@@ -2015,7 +2151,7 @@ func file_peerpb_peer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_peerpb_peer_proto_rawDesc), len(file_peerpb_peer_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   28,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

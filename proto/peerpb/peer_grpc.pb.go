@@ -21,7 +21,7 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Store_Write_FullMethodName     = "/quorate.peer.v1.Store/Write"
+	Store_Writes_FullMethodName    = "/quorate.peer.v1.Store/Writes"
 	Store_ReadIndex_FullMethodName = "/quorate.peer.v1.Store/ReadIndex"
 	Store_Confirm_FullMethodName   = "/quorate.peer.v1.Store/Confirm"
 	Store_Page_FullMethodName      = "/quorate.peer.v1.Store/Page"
@@ -35,8 +35,10 @@ const (
 //
 // Store is served by every node; a node that is not the leader answers NOT_LEADER.
 type StoreClient interface {
-	// Write proposes one encoded logpb.Entry and answers when its outcome is known. The request's deadline bounds it.
-	Write(ctx context.Context, in *WriteRequest, opts ...grpc.CallOption) (*WriteResponse, error)
+	// Writes proposes encoded entries, and answers each when its outcome is known, or when its time is over. A message holds what has
+	// gathered meanwhile, in both directions; answers come in any order. The headers of the answer come first, before anything is
+	// sent. When the stream ends without a message that says it is the last, what has no answer is in doubt.
+	Writes(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WriteBatch, WriteResults], error)
 	// ReadIndex answers an index confirmed by a quorum after the call came in: a state that has applied it is linearizable.
 	ReadIndex(ctx context.Context, in *ReadIndexRequest, opts ...grpc.CallOption) (*ReadIndexResponse, error)
 	// Confirm answers the term that this node is in. When a quorum of voters, asked after a read came in, is in no later term
@@ -59,15 +61,18 @@ func NewStoreClient(cc grpc.ClientConnInterface) StoreClient {
 	return &storeClient{cc}
 }
 
-func (c *storeClient) Write(ctx context.Context, in *WriteRequest, opts ...grpc.CallOption) (*WriteResponse, error) {
+func (c *storeClient) Writes(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WriteBatch, WriteResults], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	out := new(WriteResponse)
-	err := c.cc.Invoke(ctx, Store_Write_FullMethodName, in, out, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Store_ServiceDesc.Streams[0], Store_Writes_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	x := &grpc.GenericClientStream[WriteBatch, WriteResults]{ClientStream: stream}
+	return x, nil
 }
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Store_WritesClient = grpc.BidiStreamingClient[WriteBatch, WriteResults]
 
 func (c *storeClient) ReadIndex(ctx context.Context, in *ReadIndexRequest, opts ...grpc.CallOption) (*ReadIndexResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -91,7 +96,7 @@ func (c *storeClient) Confirm(ctx context.Context, in *ConfirmRequest, opts ...g
 
 func (c *storeClient) Page(ctx context.Context, in *PageRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PageChunk], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &Store_ServiceDesc.Streams[0], Store_Page_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &Store_ServiceDesc.Streams[1], Store_Page_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +139,10 @@ func (c *storeClient) Alarms(ctx context.Context, in *AlarmsRequest, opts ...grp
 //
 // Store is served by every node; a node that is not the leader answers NOT_LEADER.
 type StoreServer interface {
-	// Write proposes one encoded logpb.Entry and answers when its outcome is known. The request's deadline bounds it.
-	Write(context.Context, *WriteRequest) (*WriteResponse, error)
+	// Writes proposes encoded entries, and answers each when its outcome is known, or when its time is over. A message holds what has
+	// gathered meanwhile, in both directions; answers come in any order. The headers of the answer come first, before anything is
+	// sent. When the stream ends without a message that says it is the last, what has no answer is in doubt.
+	Writes(grpc.BidiStreamingServer[WriteBatch, WriteResults]) error
 	// ReadIndex answers an index confirmed by a quorum after the call came in: a state that has applied it is linearizable.
 	ReadIndex(context.Context, *ReadIndexRequest) (*ReadIndexResponse, error)
 	// Confirm answers the term that this node is in. When a quorum of voters, asked after a read came in, is in no later term
@@ -158,8 +165,8 @@ type StoreServer interface {
 // pointer dereference when methods are called.
 type UnimplementedStoreServer struct{}
 
-func (UnimplementedStoreServer) Write(context.Context, *WriteRequest) (*WriteResponse, error) {
-	return nil, status.Error(codes.Unimplemented, "method Write not implemented")
+func (UnimplementedStoreServer) Writes(grpc.BidiStreamingServer[WriteBatch, WriteResults]) error {
+	return status.Error(codes.Unimplemented, "method Writes not implemented")
 }
 func (UnimplementedStoreServer) ReadIndex(context.Context, *ReadIndexRequest) (*ReadIndexResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReadIndex not implemented")
@@ -197,23 +204,12 @@ func RegisterStoreServer(s grpc.ServiceRegistrar, srv StoreServer) {
 	s.RegisterService(&Store_ServiceDesc, srv)
 }
 
-func _Store_Write_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
-	in := new(WriteRequest)
-	if err := dec(in); err != nil {
-		return nil, err
-	}
-	if interceptor == nil {
-		return srv.(StoreServer).Write(ctx, in)
-	}
-	info := &grpc.UnaryServerInfo{
-		Server:     srv,
-		FullMethod: Store_Write_FullMethodName,
-	}
-	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
-		return srv.(StoreServer).Write(ctx, req.(*WriteRequest))
-	}
-	return interceptor(ctx, in, info, handler)
+func _Store_Writes_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(StoreServer).Writes(&grpc.GenericServerStream[WriteBatch, WriteResults]{ServerStream: stream})
 }
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Store_WritesServer = grpc.BidiStreamingServer[WriteBatch, WriteResults]
 
 func _Store_ReadIndex_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ReadIndexRequest)
@@ -306,10 +302,6 @@ var Store_ServiceDesc = grpc.ServiceDesc{
 	HandlerType: (*StoreServer)(nil),
 	Methods: []grpc.MethodDesc{
 		{
-			MethodName: "Write",
-			Handler:    _Store_Write_Handler,
-		},
-		{
 			MethodName: "ReadIndex",
 			Handler:    _Store_ReadIndex_Handler,
 		},
@@ -327,6 +319,12 @@ var Store_ServiceDesc = grpc.ServiceDesc{
 		},
 	},
 	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Writes",
+			Handler:       _Store_Writes_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
 		{
 			StreamName:    "Page",
 			Handler:       _Store_Page_Handler,

@@ -7,14 +7,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
 	"quorate/proto/peerpb"
 )
 
-// ErrNotSent reports a request that never left this node.
-var ErrNotSent = errors.New("request not sent")
+// ErrNotSent reports a write that the peer surely hasn't taken up: it never left this node, or the peer said so.
+var ErrNotSent = errors.New("not sent")
 
 const (
 	// maxRedial bounds the pause between attempts to connect to a peer that is away: requests in between fail at once.
@@ -26,9 +27,11 @@ const (
 // Connect makes a gRPC client of a peer address: transport.Mux.Connect.
 type Connect func(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error)
 
-// Client holds the connections to the peers. Its methods are safe for concurrent use.
+// Client holds the connections to the peers, and for each the lane of the writes to it. Its methods are safe for concurrent use.
 type Client struct {
 	connect Connect
+	metrics *metrics
+	lanes   sync.WaitGroup // their goroutines
 
 	mu     sync.Mutex
 	peers  map[string]*peer // by name
@@ -39,28 +42,33 @@ type peer struct {
 	address string
 	conn    *grpc.ClientConn
 	store   peerpb.StoreClient
+	lane    *lane
+	endLane context.CancelFunc
+}
+
+// close ends requests under way; to those who wait for them it looks like any lost connection.
+func (p *peer) close() error {
+	p.endLane()
+	return p.conn.Close()
 }
 
 // NewClient makes a client without connections.
-func NewClient(connect Connect) *Client {
-	return &Client{connect: connect, peers: make(map[string]*peer)}
+func NewClient(connect Connect, registerer prometheus.Registerer) (*Client, error) {
+	m, err := newMetrics(registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{connect: connect, metrics: m, peers: make(map[string]*peer)}, nil
 }
 
-// Write hands an encoded entry to the peer, which should be the leader.
+// Write hands an encoded entry to the peer, which should be the leader. The request is the client's from then on. When ctx ends, the
+// peer goes on with what it has.
 func (c *Client) Write(ctx context.Context, name, address string, req *peerpb.WriteRequest) (*peerpb.WriteResponse, error) {
-	store, err := c.store(name, address)
+	p, err := c.peer(name, address)
 	if err != nil {
 		return nil, errors.Join(ErrNotSent, err)
 	}
-	ctx, sent := track(ctx)
-	resp, err := store.Write(ctx, req)
-	if err != nil && !sent.Load() {
-		return nil, fmt.Errorf("forward write to %s: %w: %w", name, ErrNotSent, err)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("forward write to %s: %w", name, err)
-	}
-	return resp, nil
+	return p.lane.write(ctx, req)
 }
 
 // ReadIndex asks the peer, which should be the leader, for a confirmed index; term is the one that this node is in.
@@ -115,34 +123,44 @@ func (c *Client) Alarms(ctx context.Context, name, address, clusterID string) (*
 	return resp, nil
 }
 
-// store returns the peer's connection, a new one when it has moved.
+// store returns the client of the peer's service.
 func (c *Client) store(name, address string) (peerpb.StoreClient, error) {
+	p, err := c.peer(name, address)
+	if err != nil {
+		return nil, err
+	}
+	return p.store, nil
+}
+
+// peer returns what is known of the peer, with a new connection when it has moved.
+func (c *Client) peer(name, address string) (*peer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil, errors.New("forwarding is closed")
+		return nil, errClosed
 	}
 	known := c.peers[name]
 	if known != nil && known.address == address {
-		return known.store, nil
+		return known, nil
 	}
-	conn, err := c.connect(name, address,
-		grpc.WithStatsHandler(sentHandler{}),
-		grpc.WithConnectParams(grpc.ConnectParams{
-			Backoff: backoff.Config{
-				BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: maxRedial,
-			},
-			MinConnectTimeout: minConnect,
-		}))
+	conn, err := c.connect(name, address, grpc.WithConnectParams(grpc.ConnectParams{
+		Backoff: backoff.Config{
+			BaseDelay: 50 * time.Millisecond, Multiplier: 2, Jitter: 0.2, MaxDelay: maxRedial,
+		},
+		MinConnectTimeout: minConnect,
+	}))
 	if err != nil {
 		return nil, err
 	}
 	if known != nil {
-		known.conn.Close() // requests under way fail; to the sender they look like any lost connection
+		known.close()
 	}
-	fresh := &peer{address: address, conn: conn, store: peerpb.NewStoreClient(conn)}
+	store := peerpb.NewStoreClient(conn)
+	ctx, endLane := context.WithCancel(context.Background())
+	fresh := &peer{address: address, conn: conn, store: store, lane: newLane(name, store, c.metrics), endLane: endLane}
+	c.lanes.Go(func() { fresh.lane.run(ctx) })
 	c.peers[name] = fresh
-	return fresh.store, nil
+	return fresh, nil
 }
 
 // Retain closes the connections to peers for which keep is false: members that have left.
@@ -151,7 +169,7 @@ func (c *Client) Retain(keep func(name string) bool) {
 	defer c.mu.Unlock()
 	for name, p := range c.peers {
 		if !keep(name) {
-			p.conn.Close()
+			p.close()
 			delete(c.peers, name)
 		}
 	}
@@ -159,12 +177,18 @@ func (c *Client) Retain(keep func(name string) bool) {
 
 // Close ends all connections; requests under way fail.
 func (c *Client) Close() error {
+	err := c.closePeers()
+	c.lanes.Wait()
+	return err
+}
+
+func (c *Client) closePeers() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
 	var errs []error
 	for _, p := range c.peers {
-		errs = append(errs, p.conn.Close())
+		errs = append(errs, p.close())
 	}
 	clear(c.peers)
 	return errors.Join(errs...)

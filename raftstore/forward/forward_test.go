@@ -3,43 +3,43 @@ package forward_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
-	"reflect"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"quorate/proto/peerpb"
 	"quorate/raftstore/forward"
-	"quorate/raftstore/state"
 	"quorate/raftstore/testcluster"
 	"quorate/raftstore/transport"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// leader answers writes as the test says.
-type leader struct {
+// node is one end: its peer address, and what a leader serves there.
+type node struct {
+	mux *transport.Mux
+	rpc *grpc.Server
+}
+
+func (n *node) addr() string { return n.mux.Addr().String() }
+
+// service is the leader's side of a stream, as the test wants it.
+type service struct {
 	peerpb.UnimplementedStoreServer
-	took   chan struct{} // receives when a write has arrived
-	answer chan *peerpb.WriteResponse
+	writes func(peerpb.Store_WritesServer) error
 }
 
-func (l *leader) Write(ctx context.Context, _ *peerpb.WriteRequest) (*peerpb.WriteResponse, error) {
-	l.took <- struct{}{}
-	select {
-	case resp := <-l.answer:
-		return resp, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
+func (s service) Writes(stream peerpb.Store_WritesServer) error { return s.writes(stream) }
 
-func mux(t *testing.T, authority *testcluster.Authority, name string) *transport.Mux {
+func mux(t testing.TB, authority *testcluster.Authority, name string) *transport.Mux {
 	t.Helper()
 	m, err := transport.Listen(transport.Config{
 		Addr: "127.0.0.1:0", TLS: authority.Peer(t, name), Logger: slog.New(slog.DiscardHandler),
@@ -54,97 +54,329 @@ func mux(t *testing.T, authority *testcluster.Authority, name string) *transport
 	return m
 }
 
-func serve(t *testing.T, m *transport.Mux) (*leader, *grpc.Server) {
+// serve starts a leader.
+func serve(t testing.TB, authority *testcluster.Authority, writes func(peerpb.Store_WritesServer) error) *node {
 	t.Helper()
-	l := &leader{took: make(chan struct{}, 1), answer: make(chan *peerpb.WriteResponse, 1)}
-	s := grpc.NewServer(transport.ServerOptions()...)
-	peerpb.RegisterStoreServer(s, l)
+	n := &node{mux(t, authority, "leader"), grpc.NewServer(append(transport.ServerOptions(), grpc.WaitForHandlers(true))...)}
+	peerpb.RegisterStoreServer(n.rpc, service{writes: writes})
 	var work sync.WaitGroup
-	work.Go(func() { _ = s.Serve(m.GRPC()) })
-	t.Cleanup(func() { s.Stop(); work.Wait() })
-	return l, s
+	work.Go(func() { _ = n.rpc.Serve(n.mux.GRPC()) })
+	t.Cleanup(func() { n.rpc.Stop(); work.Wait() })
+	return n
 }
 
-// TestWhatWasSent: only what never left this node may be sent again (I23).
-func TestWhatWasSent(t *testing.T) {
-	authority := testcluster.NewAuthority(t)
-	server := mux(t, authority, "leader")
-	l, rpc := serve(t, server)
-	client := forward.NewClient(mux(t, authority, "follower").Connect)
+// follower makes a client, and the registry of its metrics.
+func follower(t testing.TB, authority *testcluster.Authority) (*forward.Client, *prometheus.Registry) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	client, err := forward.NewClient(mux(t, authority, "follower").Connect, registry)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() { client.Close() })
-	write := func(ctx context.Context, address string) (*peerpb.WriteResponse, error) {
-		return client.Write(ctx, "leader", address, &peerpb.WriteRequest{Entry: []byte("x")})
-	}
-	timeout := func(d time.Duration) context.Context {
-		ctx, cancel := context.WithTimeout(t.Context(), d)
-		t.Cleanup(cancel)
-		return ctx
-	}
+	return client, registry
+}
 
-	t.Run("nobody_listens", func(t *testing.T) {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
+// decisions are writes that a leader has taken up and the test decides.
+type decisions struct {
+	took chan *decision
+}
+
+type decision struct {
+	req     *peerpb.WriteRequest
+	ctx     context.Context
+	outcome chan peerpb.Outcome // takes one
+}
+
+func newDecisions() *decisions { return &decisions{make(chan *decision, 1<<14)} }
+
+func (d *decisions) answer(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse {
+	one := &decision{req, ctx, make(chan peerpb.Outcome, 1)}
+	d.took <- one
+	select {
+	case outcome := <-one.outcome:
+		return &peerpb.WriteResponse{Outcome: outcome, Message: string(req.GetEntry())}
+	case <-ctx.Done():
+		return &peerpb.WriteResponse{Outcome: peerpb.Outcome_UNKNOWN, Message: ctx.Err().Error()}
+	}
+}
+
+// next is the write taken up next.
+func (d *decisions) next(t testing.TB) *decision {
+	t.Helper()
+	select {
+	case one := <-d.took:
+		return one
+	case <-time.After(patience):
+		t.Fatal("no write came")
+		return nil
+	}
+}
+
+func (d *decision) apply() { d.outcome <- peerpb.Outcome_APPLIED }
+
+// server makes the leader's side as it is used.
+func server(t testing.TB, answer forward.Answer) (*forward.Server, *prometheus.Registry) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	s, err := forward.NewServer(answer, registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, registry
+}
+
+// patience is more than anything here takes.
+const patience = 30 * time.Second
+
+type outcome struct {
+	resp *peerpb.WriteResponse
+	err  error
+}
+
+// verdict is what a caller may conclude.
+func (o outcome) verdict() string {
+	switch {
+	case o.err == nil:
+		return o.resp.GetOutcome().String()
+	case errors.Is(o.err, forward.ErrNotSent):
+		return "not sent"
+	default:
+		return "in doubt"
+	}
+}
+
+// write starts a write.
+func write(ctx context.Context, c *forward.Client, address, entry string) <-chan outcome {
+	done := make(chan outcome, 1)
+	go func() {
+		resp, err := c.Write(ctx, "leader", address, &peerpb.WriteRequest{Entry: []byte(entry)})
+		done <- outcome{resp, err}
+	}()
+	return done
+}
+
+func bounded(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// moment is a leader at one moment of a write, and what then happens to it.
+type moment struct {
+	name   string
+	writes func(*stage) func(peerpb.Store_WritesServer) error // the leader's side of the stream
+	then   func(*stage)                                       // once the leader has reached the moment
+	want   string
+}
+
+// stage is where a moment plays.
+type stage struct {
+	*node
+	client   *forward.Client
+	cancel   context.CancelFunc // the writer's
+	reached  chan struct{}      // the leader has come to the moment
+	goOn     chan struct{}      // closed: it goes on
+	stranger string             // an address at which nobody listens
+}
+
+// headers lets the follower send.
+func headers(stream peerpb.Store_WritesServer) error { return stream.SendHeader(metadata.MD{}) }
+
+// TestWhatIsKnownOfAWrite: only what the leader surely hasn't taken up may be sent again (I23); all else is in doubt (I16).
+func TestWhatIsKnownOfAWrite(t *testing.T) {
+	silent := func(s *stage) func(peerpb.Store_WritesServer) error { // takes the stream, and says nothing
+		return func(stream peerpb.Store_WritesServer) error {
+			s.reached <- struct{}{}
+			select {
+			case <-s.goOn:
+			case <-stream.Context().Done():
+			}
+			return errors.New("broken")
 		}
-		address := l.Addr().String()
-		l.Close()
-		if _, err := write(timeout(10*time.Second), address); !errors.Is(err, forward.ErrNotSent) {
-			t.Errorf("got %v", err)
+	}
+	deaf := func(s *stage) func(peerpb.Store_WritesServer) error { // doesn't read what is sent
+		return func(stream peerpb.Store_WritesServer) error {
+			if err := headers(stream); err != nil {
+				return err
+			}
+			return silent(s)(stream)
 		}
-	})
-	t.Run("another_cluster_listens", func(t *testing.T) {
-		stranger := mux(t, testcluster.NewAuthority(t), "stranger")
-		if _, err := write(timeout(10*time.Second), stranger.Addr().String()); !errors.Is(err, forward.ErrNotSent) {
-			t.Errorf("got %v", err)
+	}
+	last := func(read bool) func(s *stage) func(peerpb.Store_WritesServer) error { // takes up nothing, and says so
+		return func(s *stage) func(peerpb.Store_WritesServer) error {
+			return func(stream peerpb.Store_WritesServer) error {
+				if err := headers(stream); err != nil {
+					return err
+				}
+				if read {
+					if _, err := stream.Recv(); err != nil {
+						return err
+					}
+				}
+				s.reached <- struct{}{}
+				return stream.Send(&peerpb.WriteResults{Last: true})
+			}
 		}
-	})
-	t.Run("answered", func(t *testing.T) {
-		l.answer <- &peerpb.WriteResponse{Outcome: peerpb.Outcome_APPLIED, Index: 7}
-		resp, err := write(timeout(10*time.Second), server.Addr().String())
-		if err != nil || resp.GetIndex() != 7 {
-			t.Errorf("got %v, %v", resp, err)
+	}
+	holding := func(s *stage) func(peerpb.Store_WritesServer) error { // has the write
+		return func(stream peerpb.Store_WritesServer) error {
+			if err := headers(stream); err != nil {
+				return err
+			}
+			if _, err := stream.Recv(); err != nil {
+				return err
+			}
+			return silent(s)(stream)
 		}
-		<-l.took
-	})
-	t.Run("deadline_passes_with_the_write_at_the_leader", func(t *testing.T) {
-		_, err := write(timeout(200*time.Millisecond), server.Addr().String())
-		if err == nil || errors.Is(err, forward.ErrNotSent) {
-			t.Errorf("got %v", err)
+	}
+	ends := func(s *stage) func(peerpb.Store_WritesServer) error { // has the write, and ends well
+		return func(stream peerpb.Store_WritesServer) error { holding(s)(stream); return nil }
+	}
+	answering := func(s *stage) func(peerpb.Store_WritesServer) error { // answers, and breaks
+		return func(stream peerpb.Store_WritesServer) error {
+			if err := headers(stream); err != nil {
+				return err
+			}
+			batch, err := stream.Recv()
+			if err != nil {
+				return err
+			}
+			id := batch.GetWrites()[0].GetId()
+			err = stream.Send(&peerpb.WriteResults{Results: []*peerpb.WriteResponse{
+				{Id: id + 1000}, {Id: id, Outcome: peerpb.Outcome_APPLIED}, {Id: id, Outcome: peerpb.Outcome_UNKNOWN},
+			}})
+			s.reached <- struct{}{}
+			return errors.Join(err, errors.New("broken"))
 		}
-		<-l.took
-	})
-	t.Run("leader_dies_with_the_write", func(t *testing.T) {
-		failed := make(chan error, 1)
-		go func() { _, err := write(timeout(10*time.Second), server.Addr().String()); failed <- err }()
-		<-l.took
-		rpc.Stop()
-		if err := <-failed; err == nil || errors.Is(err, forward.ErrNotSent) {
-			t.Errorf("got %v", err)
+	}
+	nothing := func(*stage) {}
+	goOn := func(s *stage) { close(s.goOn) }
+	dies := func(s *stage) { s.rpc.Stop() }
+	leaves := func(s *stage) { s.cancel() }
+	closes := func(s *stage) { s.client.Close() }
+	removed := func(s *stage) { s.client.Retain(func(string) bool { return false }) }
+	moves := func(s *stage) { // to where nobody listens
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		<-write(ctx, s.client, s.stranger, "y")
+	}
+	for _, m := range []moment{
+		{"queued_and_the_stream_is_refused", silent, goOn, "not sent"},
+		{"queued_and_the_leader_dies", silent, dies, "not sent"},
+		{"queued_and_the_caller_leaves", silent, leaves, "not sent"},
+		{"queued_and_the_client_closes", silent, closes, "not sent"},
+		{"queued_and_the_leader_moves", silent, moves, "not sent"},
+		{"queued_and_the_leader_is_a_member_no_more", silent, removed, "not sent"},
+		{"unread_and_the_stream_breaks", deaf, goOn, "in doubt"},
+		{"unread_and_the_leader_dies", deaf, dies, "in doubt"},
+		{"unread_and_the_leader_says_that_it_was_not_taken_up", last(false), nothing, "not sent"},
+		{"read_and_the_leader_says_that_it_was_not_taken_up", last(true), nothing, "not sent"},
+		{"at_the_leader_and_the_stream_breaks", holding, goOn, "in doubt"},
+		{"at_the_leader_and_the_stream_ends", ends, goOn, "in doubt"},
+		{"at_the_leader_and_it_dies", holding, dies, "in doubt"},
+		{"at_the_leader_and_the_caller_leaves", holding, leaves, "in doubt"},
+		{"at_the_leader_and_the_client_closes", holding, closes, "in doubt"},
+		{"at_the_leader_and_it_moves", holding, moves, "in doubt"},
+		{"at_the_leader_and_it_is_a_member_no_more", holding, removed, "in doubt"},
+		{"answered_and_the_stream_breaks", answering, nothing, "APPLIED"},
+	} {
+		t.Run(m.name, func(t *testing.T) { m.play(t) })
+	}
+}
+
+func (m *moment) play(t *testing.T) {
+	authority := testcluster.NewAuthority(t)
+	ctx, cancel := context.WithCancel(bounded(t))
+	s := &stage{cancel: cancel, reached: make(chan struct{}, 8), goOn: make(chan struct{}), stranger: deadAddress(t)}
+	s.node = serve(t, authority, m.writes(s))
+	var registry *prometheus.Registry
+	s.client, registry = follower(t, authority)
+	done := write(ctx, s.client, s.addr(), "x")
+	<-s.reached
+	if m.want == "in doubt" { // as opposed to what waits still
+		testcluster.Eventually(t, "the write is handed to gRPC", func() bool { return sum(t, registry, "message_writes") == 1 })
+	}
+	m.then(s)
+	if got := <-done; got.verdict() != m.want {
+		t.Errorf("%s: %v, %v; want %s", got.verdict(), got.resp, got.err, m.want)
+	}
+}
+
+func deadAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// sum is that of a histogram, or the value of a counter.
+func sum(t testing.TB, registry *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "quorate_raftstore_forward_"+name {
+			m := f.GetMetric()[0]
+			return m.GetHistogram().GetSampleSum() + m.GetCounter().GetValue()
 		}
-	})
+	}
+	t.Fatalf("no metric %s", name)
+	return 0
+}
+
+func TestWriteToNobody(t *testing.T) {
+	authority := testcluster.NewAuthority(t)
+	client, _ := follower(t, authority)
+	for name, address := range map[string]string{
+		"nobody_listens":          deadAddress(t),
+		"another_cluster_listens": mux(t, testcluster.NewAuthority(t), "stranger").Addr().String(),
+		"another_node_listens":    mux(t, authority, "other").Addr().String(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := <-write(bounded(t), client, address, "x"); got.verdict() != "not sent" {
+				t.Errorf("%s: %v", got.verdict(), got.err)
+			}
+		})
+	}
 	t.Run("closed", func(t *testing.T) {
 		client.Close()
-		if _, err := write(timeout(time.Second), server.Addr().String()); !errors.Is(err, forward.ErrNotSent) {
-			t.Errorf("got %v", err)
+		if got := <-write(bounded(t), client, deadAddress(t), "x"); got.verdict() != "not sent" {
+			t.Errorf("%s: %v", got.verdict(), got.err)
 		}
 	})
 }
 
-func TestRefusals(t *testing.T) {
-	s := forward.Subject{Key: "pods\x00ns\x00p", Guard: "namespaces\x00\x00ns", Version: 5, UID: "u"}
-	for _, refusal := range []error{
-		&state.Exists{Key: s.Key},
-		&state.NotFound{Key: s.Key},
-		&state.Conflict{Key: s.Key, Want: 5, Have: 9},
-		&state.UIDMismatch{Key: s.Key, Want: "u", Have: "v"},
-		&state.GuardFailed{Guard: s.Guard},
-		&state.GuardFailed{Guard: s.Guard, Sealed: true},
-	} {
-		if got := s.Decode(forward.Encode(refusal)); !reflect.DeepEqual(got, refusal) {
-			t.Errorf("%T came back as %#v", refusal, got)
+// TestNextStream: what broke for one write serves the next.
+func TestNextStream(t *testing.T) {
+	authority := testcluster.NewAuthority(t)
+	d := newDecisions()
+	s, _ := server(t, d.answer)
+	broken := make(chan struct{}, 1)
+	leader := serve(t, authority, func(stream peerpb.Store_WritesServer) error {
+		select {
+		case broken <- struct{}{}:
+			return errors.New("not this time")
+		default:
+			return s.Serve(stream)
 		}
+	})
+	client, _ := follower(t, authority)
+	if got := <-write(bounded(t), client, leader.addr(), "first"); got.verdict() != "not sent" {
+		t.Fatalf("%s: %v", got.verdict(), got.err)
 	}
-	if forward.Encode(errors.New("other")) != nil || s.Decode(&peerpb.Refusal{}) != nil {
-		t.Error("something else passed for a refusal")
+	for i := range 3 {
+		entry := fmt.Sprint(i)
+		done := write(bounded(t), client, leader.addr(), entry)
+		d.next(t).apply()
+		if got := <-done; got.verdict() != "APPLIED" || got.resp.GetMessage() != entry {
+			t.Errorf("%s: %v, %v", got.verdict(), got.resp, got.err)
+		}
 	}
 }

@@ -57,6 +57,7 @@ func (n *Node) serveRPC(ctx context.Context) error {
 	}
 	force := time.AfterFunc(rpcLimit, n.rpc.Stop)
 	defer force.Stop()
+	n.store.EndForwarding()
 	n.rpc.GracefulStop()
 	return <-done
 }

@@ -1,0 +1,56 @@
+package forward
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics of writes on their way between nodes.
+type metrics struct {
+	full          prometheus.Counter
+	messagesFull  prometheus.Counter
+	messageWrites prometheus.Histogram
+}
+
+// serverMetrics are those of the end that answers.
+type serverMetrics struct {
+	held           prometheus.Counter
+	messageResults prometheus.Histogram
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: "quorate_raftstore_forward_" + name, Help: help})
+}
+
+func sizes(name, help string) prometheus.Histogram {
+	return prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "quorate_raftstore_forward_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(1, 2, 13),
+	})
+}
+
+func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
+	m := &metrics{
+		full:          counter("full_total", "Writes refused because too many, or too many bytes, were on their way to the leader."),
+		messagesFull:  counter("messages_full_total", "Messages to the leader that had no place for all writes that waited."),
+		messageWrites: sizes("message_writes", "Writes sent to the leader in one message."),
+	}
+	return m, register(registerer, m.full, m.messagesFull, m.messageWrites)
+}
+
+func newServerMetrics(registerer prometheus.Registerer) (*serverMetrics, error) {
+	m := &serverMetrics{
+		held:           counter("held_total", "Times that no more writes were received from a node because too many of its own were under way."),
+		messageResults: sizes("message_results", "Writes of another node answered in one message."),
+	}
+	return m, register(registerer, m.held, m.messageResults)
+}
+
+func register(registerer prometheus.Registerer, collectors ...prometheus.Collector) error {
+	for _, c := range collectors {
+		if err := registerer.Register(c); err != nil {
+			return fmt.Errorf("register metrics of forwarding: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,30 @@
+package forward_test
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"quorate/proto/peerpb"
+	"quorate/raftstore/forward"
+	"quorate/raftstore/state"
+)
+
+func TestRefusals(t *testing.T) {
+	s := forward.Subject{Key: "pods\x00ns\x00p", Guard: "namespaces\x00\x00ns", Version: 5, UID: "u"}
+	for _, refusal := range []error{
+		&state.Exists{Key: s.Key},
+		&state.NotFound{Key: s.Key},
+		&state.Conflict{Key: s.Key, Want: 5, Have: 9},
+		&state.UIDMismatch{Key: s.Key, Want: "u", Have: "v"},
+		&state.GuardFailed{Guard: s.Guard},
+		&state.GuardFailed{Guard: s.Guard, Sealed: true},
+	} {
+		if got := s.Decode(forward.Encode(refusal)); !reflect.DeepEqual(got, refusal) {
+			t.Errorf("%T came back as %#v", refusal, got)
+		}
+	}
+	if forward.Encode(errors.New("other")) != nil || s.Decode(&peerpb.Refusal{}) != nil {
+		t.Error("something else passed for a refusal")
+	}
+}

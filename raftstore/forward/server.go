@@ -1,0 +1,71 @@
+package forward
+
+import (
+	"context"
+	"runtime"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/metadata"
+
+	"quorate/proto/peerpb"
+)
+
+// Answer decides one write. It may take as long as ctx lasts.
+type Answer func(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse
+
+// Server answers the writes that other nodes forward. Its methods are safe for concurrent use.
+type Server struct {
+	answer  Answer
+	metrics *serverMetrics
+	ending  chan struct{} // closed by End
+	endOnce sync.Once
+}
+
+// NewServer makes a server.
+func NewServer(answer Answer, registerer prometheus.Registerer) (*Server, error) {
+	m, err := newServerMetrics(registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Server{answer: answer, metrics: m, ending: make(chan struct{})}, nil
+}
+
+// End takes up no more writes. Streams end once what is under way has been answered, and say that nothing else was taken up.
+func (s *Server) End() { s.endOnce.Do(func() { close(s.ending) }) }
+
+// Serve answers the writes of one stream until it ends, by either side.
+func (s *Server) Serve(stream peerpb.Store_WritesServer) error {
+	if err := stream.SendHeader(metadata.MD{}); err != nil { // the other side sends nothing before
+		return err
+	}
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	in := newIntake(s)
+	go in.receive(ctx, stream) // ends with the stream, which ends with this call
+	ending, broken := s.ending, ctx.Done()
+	for {
+		select {
+		case <-in.ready:
+		case <-ending:
+			ending = nil
+			in.end(nil)
+		case <-broken:
+			broken = nil
+			in.end(context.Cause(ctx))
+		}
+		runtime.Gosched() // what was applied together is answered together
+		results, over, err := in.take()
+		if err == nil && (over || len(results) > 0) {
+			if err = stream.Send(&peerpb.WriteResults{Results: results, Last: over}); err != nil {
+				in.end(err)
+			}
+		}
+		if err != nil {
+			cancel() // nobody waits for what is under way
+		}
+		if over {
+			return err
+		}
+	}
+}
