@@ -100,6 +100,22 @@ func TestDamage(t *testing.T) {
 			t.Errorf("started with %v", err)
 		}
 	})
+	t.Run("log_that_is_gone_is_an_error_to_act_on", func(t *testing.T) {
+		for what, lose := range map[string]func(path string) error{
+			"removed": os.Remove,
+			"emptied": func(path string) error { return os.Truncate(path, 0) },
+		} {
+			n := aged(t)
+			if err := lose(filepath.Join(n.Dir, "raft", "log.db")); err != nil {
+				t.Fatal(err)
+			}
+			err := n.TryStart()
+			var corrupt *log.Corrupt
+			if !errors.As(err, &corrupt) {
+				t.Errorf("%s: started with %v", what, err)
+			}
+		}
+	})
 	t.Run("log_before_the_snapshot_costs_only_old_watches", func(t *testing.T) {
 		n := aged(t)
 		damage(t, filepath.Join(n.Dir, "raft", "log.db"), "needle05")

@@ -61,11 +61,31 @@ type Book struct {
 	doc document // guarded by mu; the pledge is replaced, never changed
 }
 
-// Open loads the book in a data directory. HasState tells whether this node takes part in a cluster already.
+// Forgotten reports a node of a cluster without what Raft kept: the votes that it gave, and the entries that it acknowledged. Raft would
+// trust it, and lose writes.
+type Forgotten struct{ Cluster string }
+
+func (e *Forgotten) Error() string {
+	return fmt.Sprintf("this node belongs to cluster %s, but what Raft kept of it is gone from the data directory: remove the node from the "+
+		"cluster and start it with an empty data directory, or restore a backup", e.Cluster)
+}
+
+// Open loads the book in a data directory. HasState tells whether this node takes part in a cluster already. It returns *Forgotten where it
+// did, and has lost its state.
 func Open(dir, nodeID string, hasState func() (bool, error)) (*Book, error) {
 	b := &Book{path: filepath.Join(dir, fileName), self: nodeID, hasState: hasState}
 	if _, err := durable.Read(b.path, &b.doc); err != nil {
 		return nil, fmt.Errorf("read the bootstrap record: %w", err)
+	}
+	if b.doc.Cluster == "" {
+		return b, nil
+	}
+	member, err := hasState()
+	if err != nil {
+		return nil, err
+	}
+	if !member {
+		return nil, &Forgotten{Cluster: b.doc.Cluster}
 	}
 	return b, nil
 }

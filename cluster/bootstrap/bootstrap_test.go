@@ -125,6 +125,16 @@ func TestBook(t *testing.T) {
 			t.Error("a node that is not among the servers promised")
 		}
 	})
+	t.Run("a member without what Raft kept is refused", func(t *testing.T) {
+		dir := t.TempDir()
+		must(t, open(t, dir, true).Belong("A"))
+		open(t, dir, true)
+		var forgotten *bootstrap.Forgotten
+		_, err := bootstrap.Open(dir, "2", func() (bool, error) { return false, nil })
+		if !errors.As(err, &forgotten) || forgotten.Cluster != "A" {
+			t.Errorf("opened with %v", err)
+		}
+	})
 	t.Run("the proposer confirms its pledge until it is released", func(t *testing.T) {
 		b := open(t, t.TempDir(), false)
 		p, err := b.Propose(servers)

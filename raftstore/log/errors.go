@@ -3,7 +3,6 @@ package log
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 )
 
 var (
@@ -27,7 +26,7 @@ func (e *Corrupt) Error() string {
 	if e.Index > 0 {
 		what = fmt.Sprintf("%s: entry %d", what, e.Index)
 	}
-	return fmt.Sprintf("%s: %s; move %s aside and let this node join again, or restore a backup", what, e.Reason, filepath.Dir(e.Path))
+	return fmt.Sprintf("%s: %s; remove this node from the cluster and start it with an empty data directory, or restore a backup", what, e.Reason)
 }
 
 // Truncated reports a read from a position that the log no longer reaches back to.

@@ -3,6 +3,7 @@ package log
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/hashicorp/raft"
@@ -171,9 +172,16 @@ func (s *Store) verify(ctx context.Context, low, high uint64) error {
 
 // Align makes the log fit the newest snapshot, taken at index and term, before Raft starts: it removes all of a log that ends
 // before the snapshot, or that has another term at its index. A crash between installing a snapshot and removing the old log
-// leaves such a one. It says whether it removed anything.
+// leaves such a one. It says whether it removed anything. A log without a term beside a snapshot is not the one that this node had: it has
+// forgotten its votes and the entries that it acknowledged.
 func (s *Store) Align(index, term uint64) (bool, error) {
 	have := *s.span.Load()
+	switch in, err := s.GetUint64([]byte(CurrentTerm)); {
+	case errors.Is(err, ErrKeyNotFound), err == nil && in == 0:
+		return false, &Corrupt{Path: s.cfg.Path, Reason: "is empty, though a snapshot is there: it was removed or replaced"}
+	case err != nil:
+		return false, err
+	}
 	if have.empty() || index < have.first {
 		return false, nil
 	}

@@ -140,6 +140,9 @@ func TestAlign(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, pathOf(t))
+			if err := s.SetUint64([]byte(CurrentTerm), 3); err != nil {
+				t.Fatal(err)
+			}
 			fill(t, s, 11, 100, 10)
 			removed, err := s.Align(c.index, c.term)
 			if err != nil || removed != c.removed {

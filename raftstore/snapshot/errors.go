@@ -13,6 +13,6 @@ func (e *Corrupt) Error() string {
 	if e.ID == "" {
 		return "snapshot " + e.Reason
 	}
-	return fmt.Sprintf("snapshot %s (%s) %s; restore a backup, or move the data directory aside and let this node join again",
+	return fmt.Sprintf("snapshot %s (%s) %s; remove this node from the cluster and start it with an empty data directory, or restore a backup",
 		e.ID, e.Path, e.Reason)
 }
