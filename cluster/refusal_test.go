@@ -17,7 +17,7 @@ func TestRefusal(t *testing.T) {
 		n1 := start(t, setup{name: "n1", key: keys.Generate(), expect: 1})
 		n2 := start(t, setup{name: "n2", key: keys.Generate(), join: []string{n1.host}, expect: 1})
 		eventually(t, "the joiner to say so", func() bool {
-			return n2.logs.count("level=ERROR", "refused: the node at "+n1.host+":7946 uses another cluster key or is no quorate node") > 0
+			return n2.logs.count("level=ERROR", "refused: the node at "+n1.host+":7946 uses another cluster key", "give this node a copy of its cluster.key") > 0
 		})
 		eventually(t, "the member to say so", func() bool {
 			return n1.logs.count("level=WARN", "gossip from 127.", "refused: encrypted with another cluster key") > 0

@@ -121,7 +121,7 @@ func (g *Gossip) reportJoin(ctx context.Context, addr string, err error) {
 		strings.Contains(text, "invalid msgType"), strings.Contains(text, "is encrypted and"):
 		result = "refused"
 		f = finding{level: levelError, key: "key " + addr,
-			message: "refused: the node at " + addr + " uses another cluster key or is no quorate node"}
+			message: "refused: the node at " + addr + " uses another cluster key or is no quorate node: give this node a copy of its cluster.key"}
 	case strings.Contains(text, "belongs to cluster"):
 		result = "refused" // NotifyMerge has said so
 		f.key = ""
