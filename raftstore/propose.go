@@ -11,8 +11,12 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// maxProposals bounds the proposals in Raft's hands; further ones wait.
-const maxProposals = 4096
+const (
+	// maxProposals bounds the proposals in Raft's hands; further ones wait.
+	maxProposals = 4096
+	// queueWait bounds how long a request itself waits for room in Raft's queue, which takes maxAppendEntries.
+	queueWait = time.Millisecond
+)
 
 // propose takes a command to the log of this node, which should be the leader, and waits for its outcome. Ctx bounds the
 // wait, whatever Raft or the disk does.
@@ -107,22 +111,27 @@ func (s *Store) apply(ctx context.Context, data []byte, release func()) result {
 		s.metrics.proposalsFull.Inc()
 		return notApplied(fmt.Errorf("wait for earlier proposals: %w", ctx.Err()))
 	}
+	if !s.work.enter() {
+		<-s.slots
+		release()
+		return notApplied(ErrClosed)
+	}
 	done := make(chan result, 1)
 	start := time.Now()
-	entered := s.work.run(func() {
-		// gofail: var proposeBefore struct{}
-		r := s.resultOf(s.raft.Apply(data, remaining(ctx)))
+	// gofail: var proposeBefore struct{}
+	queued := s.raft.Apply(data, queueWait) // by the request, so that Raft begins before the goroutine does
+	go func() {
+		defer s.work.leave()
+		r := s.resultOf(queued)
+		if errors.Is(r.err, raft.ErrEnqueueTimeout) {
+			r = s.resultOf(s.raft.Apply(data, remaining(ctx)))
+		}
 		// gofail: var proposeAfter struct{}
 		<-s.slots
 		release()
 		s.metrics.proposed(time.Since(start))
 		done <- r
-	})
-	if !entered {
-		<-s.slots
-		release()
-		return notApplied(ErrClosed)
-	}
+	}()
 	select {
 	case r := <-done:
 		return r
