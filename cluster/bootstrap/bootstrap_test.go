@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -132,6 +133,14 @@ func TestBook(t *testing.T) {
 		var forgotten *bootstrap.Forgotten
 		_, err := bootstrap.Open(dir, "2", func() (bool, error) { return false, nil })
 		if !errors.As(err, &forgotten) || forgotten.Cluster != "A" {
+			t.Errorf("opened with %v", err)
+		}
+	})
+	t.Run("a damaged record is told in one line, with what to do", func(t *testing.T) {
+		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "bootstrap.json"), []byte("{"), 0o600))
+		_, err := bootstrap.Open(dir, "2", func() (bool, error) { return true, nil })
+		if err == nil || !strings.Contains(err.Error(), "bootstrap.json is damaged") || !strings.Contains(err.Error(), "empty data directory") {
 			t.Errorf("opened with %v", err)
 		}
 	})

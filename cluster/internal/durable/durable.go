@@ -38,7 +38,7 @@ func WriteBytes(path string, data []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// Read fills value from the file; false when there is no such file.
+// Read fills value from the file; false when there is no such file. Its errors are for the operator.
 func Read(path string, value any) (bool, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +48,8 @@ func Read(path string, value any) (bool, error) {
 		return false, err
 	}
 	if err := json.Unmarshal(data, value); err != nil {
-		return false, fmt.Errorf("read %s: %w", path, err)
+		return false, fmt.Errorf("%s is damaged (%w): remove this node from the cluster and start it with an empty data directory, or restore a backup",
+			path, err)
 	}
 	return true, nil
 }

@@ -63,7 +63,7 @@ func (d *Dir) BindNode(name string) error {
 // Path, Node and Close may be used.
 func Peek(path string) (*Dir, error) {
 	if _, err := os.ReadDir(path); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, cause(err))
+		return nil, fmt.Errorf("%s: %w: name the data directory of a node", path, cause(err))
 	}
 	d := &Dir{path: path}
 	lock, err := os.Open(d.Path(lockFile))
