@@ -10,7 +10,7 @@ import (
 
 // When a snapshot is due. A restart replays what came after the newest: at some 200,000 entries a second, so the entries of a
 // snapshotPause at full load take well under a second. Only behind a snapshot is the log trimmed, so large entries make one due sooner: the
-// log grows by a part of its bound at most. Writing one costs a core for its time, so it may take a twentieth of it.
+// log grows by a part of its bound in between. Writing one costs a core for its time, so it may take a twentieth of it.
 const (
 	snapshotEntries  = 32 << 10
 	snapshotGrowth   = 8 // a part of the log's bound
