@@ -70,7 +70,7 @@ func TestTimeThatIsLeft(t *testing.T) {
 		<-done
 	})
 	t.Run("passes_with_the_write_at_the_leader", func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		done := write(ctx, client, leader.addr(), "x")
 		one := d.next(t)
