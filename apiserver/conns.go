@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/apiserver/h2"
 )
 
 const (
@@ -26,6 +28,7 @@ type connections struct {
 	hits  prometheus.Counter
 	stuck prometheus.Counter
 	ticks atomic.Int64
+	under h2.Underlay
 
 	mu   sync.Mutex
 	open map[*guarded]struct{}
@@ -49,7 +52,7 @@ func (c *connections) Accept() (net.Conn, error) {
 		}
 		conn := &guarded{Conn: raw, all: c}
 		if c.add(conn) {
-			return conn, nil
+			return c.under.Under(conn), nil
 		}
 		c.hits.Inc()
 		_ = raw.Close() // nobody was promised anything on it

@@ -28,6 +28,7 @@ const (
 type conn struct {
 	server   *server
 	nc       net.Conn
+	below    *Below // what TLS lies on; nil when that is another's
 	handler  http.Handler
 	template *http.Request // what is the same in all requests; its context is the connection's
 	in       incoming      // the reader's alone
@@ -57,6 +58,7 @@ func newConn(s *server, ctx context.Context, nc net.Conn, state *tls.ConnectionS
 	c := &conn{
 		server:  s,
 		nc:      nc,
+		below:   belowOf(nc),
 		handler: h,
 		window:  newWindow(max(s.bounds.connWindow, firstWindow), s.bounds.connWindow/4),
 		streams: streams{open: make(map[uint32]*stream), window: firstWindow},

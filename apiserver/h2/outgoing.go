@@ -208,7 +208,7 @@ func (c *conn) writeOut(buf []byte) error {
 		c.out.writes++
 		c.out.busy = true
 		c.mu.Unlock()
-		_, err := c.nc.Write(buf[:n])
+		err := c.writeRecords(buf[:n])
 		if err != nil {
 			// What the closing says after a failed write is of no use to anybody.
 			_ = c.nc.Close()

@@ -38,6 +38,12 @@ func start(t testing.TB, h http.Handler, change ...func(*http.Server)) *testServ
 
 func startWith(t testing.TB, h http.Handler, opts Options, change ...func(*http.Server)) *testServer {
 	t.Helper()
+	return startOn(t, h, opts, func(l net.Listener) net.Listener { return l }, change...)
+}
+
+// startOn is startWith on what listen makes of a listener.
+func startOn(t testing.TB, h http.Handler, opts Options, listen func(net.Listener) net.Listener, change ...func(*http.Server)) *testServer {
+	t.Helper()
 	certs := httptest.NewUnstartedServer(nil)
 	certs.StartTLS()
 	defer certs.Close()
@@ -59,7 +65,7 @@ func startWith(t testing.TB, h http.Handler, opts Options, change ...func(*http.
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- srv.ServeTLS(l, "", "") }()
+	go func() { done <- srv.ServeTLS(listen(l), "", "") }()
 	t.Cleanup(func() {
 		_ = srv.Close() // the connections of tests that failed
 		if err := <-done; err != http.ErrServerClosed {

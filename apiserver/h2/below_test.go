@@ -1,0 +1,139 @@
+package h2
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+)
+
+// chunks is a connection that reads what it is given, a piece at a time, and counts writes.
+type chunks struct {
+	net.Conn
+	in     [][]byte
+	reads  int
+	writes [][]byte
+	err    error
+}
+
+func (c *chunks) Read(p []byte) (int, error) {
+	c.reads++
+	if len(c.in) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, c.in[0])
+	if c.in[0] = c.in[0][n:]; len(c.in[0]) == 0 {
+		c.in = c.in[1:]
+	}
+	return n, nil
+}
+
+func (c *chunks) Write(p []byte) (int, error) {
+	c.writes = append(c.writes, bytes.Clone(p))
+	return len(p), c.err
+}
+
+// TestBelowReads: small pieces of one read are taken without another; large ones go past the buffer.
+func TestBelowReads(t *testing.T) {
+	large := bytes.Repeat([]byte("l"), 3*readBytes)
+	inner := &chunks{in: [][]byte{[]byte("abcdefgh"), large}}
+	var u Underlay
+	b := u.Under(inner)
+	var got []byte
+	for _, n := range []int{3, 1, 4} {
+		p := make([]byte, n)
+		if _, err := io.ReadFull(b, p); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, p...)
+	}
+	if string(got) != "abcdefgh" || inner.reads != 1 {
+		t.Errorf("%q in %d reads", got, inner.reads)
+	}
+	p := make([]byte, len(large))
+	if n, err := b.Read(p); n != len(large) || err != nil || !bytes.Equal(p, large) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if n, err := b.Read(p[:1]); n != 0 || err != io.EOF {
+		t.Errorf("%d bytes, %v at the end", n, err)
+	}
+}
+
+// TestBelowWrites: what is held goes out as one, in order, and what fails is told to who releases it.
+func TestBelowWrites(t *testing.T) {
+	inner := &chunks{}
+	var u Underlay
+	b := u.Under(inner)
+	write := func(s string) {
+		if n, err := io.WriteString(b, s); n != len(s) || err != nil {
+			t.Fatalf("%d, %v", n, err)
+		}
+	}
+	write("a")
+	b.hold()
+	b.hold() // again
+	write("b")
+	write("c")
+	if err := b.release(); err != nil {
+		t.Fatal(err)
+	}
+	write("d")
+	if got := bytes.Join(inner.writes, []byte("|")); string(got) != "a|bc|d" {
+		t.Errorf("%q", got)
+	}
+	if err := b.release(); err != nil || len(inner.writes) != 3 {
+		t.Errorf("%v, %d writes of nothing held", err, len(inner.writes))
+	}
+	inner.err = errors.New("broken")
+	b.hold()
+	write("e")
+	if err := b.release(); err != inner.err {
+		t.Errorf("%v", err)
+	}
+}
+
+// countingListener counts what is written on its connections, below TLS.
+type countingListener struct {
+	net.Listener
+	under  Underlay
+	writes atomic.Int64
+}
+
+type countingConn struct {
+	net.Conn
+	l *countingListener
+}
+
+func (c countingConn) Write(p []byte) (int, error) {
+	c.l.writes.Add(1)
+	return c.Conn.Write(p)
+}
+
+func (l *countingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return l.under.Under(countingConn{c, l}), nil
+}
+
+// TestRecordsGoOutTogether: a long answer takes one write for several records of TLS, and arrives whole.
+func TestRecordsGoOutTogether(t *testing.T) {
+	body := pattern(4 << 20)
+	var counting *countingListener
+	s := startOn(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }), Options{},
+		func(l net.Listener) net.Listener {
+			counting = &countingListener{Listener: l}
+			return counting
+		})
+	_, got, err := do(t, s.client(t), "GET", s.url("/"), nil)
+	if err != nil || got != string(body) {
+		t.Fatalf("%d bytes, %v", len(got), err)
+	}
+	if n, records := counting.writes.Load(), int64(len(body)/maxRecordBytes); n > records/2 {
+		t.Errorf("%d writes for %d records", n, records)
+	}
+}
