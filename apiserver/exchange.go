@@ -5,7 +5,6 @@ import (
 
 	"quorate/apiserver/auth"
 	"quorate/apiserver/route"
-	"quorate/apiserver/watch"
 )
 
 // exchange is one request with its answer: a writer that notes what was sent.
@@ -41,28 +40,5 @@ func (x *exchange) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-var _ watch.Lender = (*exchange)(nil)
-
-// Lend implements watch.Lender, as far as the connection does.
-func (x *exchange) Lend(p []byte) bool {
-	l, ok := x.ResponseWriter.(watch.Lender)
-	if !ok || !l.Lend(p) {
-		return false
-	}
-	x.bytes += int64(len(p))
-	return true
-}
-
-// Lent implements watch.Lender.
-func (x *exchange) Lent() bool {
-	l, ok := x.ResponseWriter.(watch.Lender)
-	return ok && l.Lent()
-}
-
-// Connection implements watch.Lender.
-func (x *exchange) Connection() any {
-	if l, ok := x.ResponseWriter.(watch.Lender); ok {
-		return l.Connection()
-	}
-	return nil
-}
+// Count notes bytes that were sent past the writer.
+func (x *exchange) Count(bytes int64) { x.bytes += bytes }

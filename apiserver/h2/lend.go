@@ -1,22 +1,17 @@
 package h2
 
-// Lend queues p as the next part of an answer that has begun, and does not wait for its client: it reports whether it was taken. P is
-// not copied: it must stay as it is for good. What was lent before has to be on its way first, and so does all that the handler has
-// written.
+// Lend queues p as the next part of an answer, and does not wait for its client: it reports whether p was taken. P is not copied: it must
+// stay as it is for good. Nothing is taken before the header is sent, and while what was lent before waits for the client.
 //
-// Another goroutine may call it than the handler's, while the handler does nothing with its answer.
+// Another goroutine may call it than the handler's, while that does nothing with its answer. The handler must have flushed all that it has
+// written, and have announced no length.
 func (w *response) Lend(p []byte) bool {
-	if !w.sent || w.finished || w.headOnly || w.scratch != nil && len(w.scratch.body) > 0 || w.length >= 0 {
-		return false
-	}
 	st := w.st
-	c := st.conn
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if st.err != nil || st.sentEnd || st.queue.active {
+	st.conn.mu.Lock()
+	defer st.conn.mu.Unlock()
+	if st.err != nil || !st.headed || st.sentEnd || st.queue.active {
 		return false
 	}
-	w.written += int64(len(p))
 	st.offer(nil, p, false)
 	return true
 }

@@ -51,6 +51,7 @@ func (st *Stream) lend(events []*history.Event, last *parcel) bool {
 	}
 	st.writing.Store(st.streams.ticks.Load())
 	st.sent += p.count
+	st.lent += int64(len(p.bytes))
 	return true
 }
 

@@ -2,20 +2,38 @@ package watch
 
 import (
 	"context"
+	"net/http"
 	"sync"
 
 	"quorate/raftstore/history"
 )
 
-// Lender is an answer that takes bytes without a wait for its client (apiserver/h2).
-type Lender interface {
+// lender is an answer that takes bytes without a wait for its client (apiserver/h2).
+type lender interface {
 	// Lend queues bytes that never change; it reports whether they were taken.
 	Lend(p []byte) bool
 	// Lent reports whether some of them wait for the client.
 	Lent() bool
-	// Connection identifies the connection of the answer; nil for one that can't lend.
+	// Connection identifies the connection of the answer.
 	Connection() any
 }
+
+// lenderOf returns the answer that a writer is, or wraps, when that is one that lends.
+func lenderOf(w http.ResponseWriter) lender {
+	for {
+		if l, ok := w.(lender); ok {
+			return l
+		}
+		u, ok := w.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			return nil
+		}
+		w = u.Unwrap()
+	}
+}
+
+// meter is a writer that counts what is sent through it, and is told of what was lent.
+type meter interface{ Count(bytes int64) }
 
 // carriage are the streams of one connection that follow one resource. One of those with nothing to send, the carrier, waits for changes
 // and lends them to the connection for all others, the riders, whose handlers sleep on. To wake each of thousands of handlers, and have it

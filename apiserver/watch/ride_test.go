@@ -126,7 +126,7 @@ func newBus(t *testing.T) *bus {
 }
 
 // board begins a stream from where history stands; the function it returns has its client go.
-func (b *bus) board(p *passenger, prefix state.Prefix, opts Options) (leave context.CancelFunc) {
+func (b *bus) board(w http.ResponseWriter, prefix state.Prefix, opts Options) (leave context.CancelFunc) {
 	opts.Kind = &schema.Kind{Identity: schema.Identity{Kind: "Pod", APIVersion: "v1"}}
 	if opts.Timeout == 0 {
 		opts.Timeout = time.Hour
@@ -139,7 +139,7 @@ func (b *bus) board(p *passenger, prefix state.Prefix, opts Options) (leave cont
 	}
 	ctx, cancel := context.WithCancel(b.t.Context())
 	b.served.Go(func() {
-		if err := b.streams.Serve(ctx, p, opts); err != nil {
+		if err := b.streams.Serve(ctx, w, opts); err != nil {
 			b.t.Errorf("serve: %v", err)
 		}
 	})
@@ -259,6 +259,38 @@ func TestRiderThatHasNotTakenWhatCameBefore(t *testing.T) {
 			}
 		})
 	}
+}
+
+// metered wraps an answer, as the server does, and counts what is written.
+type metered struct {
+	http.ResponseWriter
+	bytes int64
+}
+
+func (m *metered) Unwrap() http.ResponseWriter { return m.ResponseWriter }
+func (m *metered) Count(bytes int64)           { m.bytes += bytes }
+
+func (m *metered) Write(p []byte) (int, error) {
+	n, err := m.ResponseWriter.Write(p)
+	m.bytes += int64(n)
+	return n, err
+}
+
+// TestWhatIsLentIsCounted: with what the handler writes, it is all that was sent.
+func TestWhatIsLentIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBus(t)
+		p := newPassenger(1)
+		m := &metered{ResponseWriter: p}
+		b.board(m, all(), Options{Bookmarks: true})
+		synctest.Wait()
+		b.pod("x", "a")
+		synctest.Wait()
+		b.end()
+		if lent, wrote := p.counts(); lent != 1 || wrote == 0 || m.bytes != int64(p.got.Len()) {
+			t.Errorf("%d bytes counted of %d: %d lent, %d written", m.bytes, p.got.Len(), lent, wrote)
+		}
+	})
 }
 
 // TestWhatIsTooLargeIsNotLent: what streams lend is memory that their clients hold on to.

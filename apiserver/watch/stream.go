@@ -60,11 +60,12 @@ type Stream struct {
 	streams *Streams
 	w       http.ResponseWriter
 	flusher *http.ResponseController
-	lender  Lender // nil when the answer is none
+	lender  lender // nil when the answer is none
 	opts    Options
 	cancel  context.CancelCauseFunc
 	writing atomic.Int64 // the tick at which the write under way began, or something was lent; 0 between writes
 	sent    int
+	lent    int64  // bytes
 	err     error  // of the writer; nothing more is written after it
 	seat    *rider // nil where it can't ride
 
@@ -83,9 +84,7 @@ func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stream := &Stream{streams: s, w: w, flusher: http.NewResponseController(w), opts: opts, cancel: cancel}
-	if l, ok := w.(Lender); ok && l.Connection() != nil {
-		stream.lender = l
-	}
+	stream.lender = lenderOf(w)
 	if err := s.add(stream); err != nil {
 		return err
 	}
@@ -97,6 +96,9 @@ func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options
 		stream.fail(err)
 	}
 	s.metrics.events.Add(float64(stream.sent))
+	if m, ok := w.(meter); ok {
+		m.Count(stream.lent)
+	}
 	return nil
 }
 

@@ -1,0 +1,61 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"quorate/apiserver/internal/testserver"
+)
+
+// gauge reads one of a server's metrics, the sum of all its series.
+func gauge(t *testing.T, s *testserver.Server, name string) float64 {
+	t.Helper()
+	var sum float64
+	for line := range strings.Lines(s.Do("GET", "/metrics", "").Body) {
+		series, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if series == name || strings.HasPrefix(series, name+"{") {
+			n, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += n
+		}
+	}
+	return sum
+}
+
+// TestStreamsOfAConnectionRideTogether: over HTTP/2, through all that wraps an answer, one stream sends for the others, and each gets the
+// same (D1, D38). Streams over HTTP/1.1 wait for themselves.
+func TestStreamsOfAConnectionRideTogether(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	cms := namespace(t, s, "ride")
+	after := version(t, s.Do("POST", cms, labelled("first", "x")).Body)
+	resting := gauge(t, s, "quorate_apiserver_watch_riding") // the server's own
+	const count = 20
+	streams := make([]*stream, count)
+	for i := range streams {
+		streams[i] = open(t, s, fmt.Sprintf("%s?watch=1&resourceVersion=%s", cms, after))
+	}
+	alone := s.NewHTTP1Client()
+	resp, err := alone.Do(s.Request("GET", cms+"?watch=1&resourceVersion="+after, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alone.CloseIdleConnections()
+	defer resp.Body.Close()
+	s.Eventually("streams at rest", func() bool { return gauge(t, s, "quorate_apiserver_watch_riding") == resting+count })
+	created := s.Do("POST", cms, labelled("m", "x")).Body
+	changed := s.Do("PUT", cms+"/m", labelled("m", "y")).Body
+	for i, w := range streams {
+		if got := w.want("ADDED m"); got != created {
+			t.Errorf("stream %d got %s", i, got)
+		}
+		if got := w.want("MODIFIED m"); got != changed {
+			t.Errorf("stream %d got %s", i, got)
+		}
+		w.cancel()
+	}
+}
