@@ -180,7 +180,7 @@ func TestRefusalsAreToldOneByOne(t *testing.T) {
 			c.expect("0")
 			time.Sleep(refusalTurn - 1)
 			c.expect("0")
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			c.expect("0", "1")
 			time.Sleep(refusalTurn)
 			c.expect("0", "1", "2")

@@ -23,6 +23,7 @@ type machine struct {
 	store   *Store
 	started atomic.Bool // set once Raft has restored what it started from
 	fits    func(index uint64) error
+	ended   error // what the node ends with after an entry that it does not know; nothing changes the state any more
 }
 
 var _ raft.BatchingFSM = (*machine)(nil)
@@ -39,18 +40,28 @@ func (m *machine) root() *state.Root { return m.current.Load() }
 func (m *machine) Apply(entry *raft.Log) any { return m.ApplyBatch([]*raft.Log{entry})[0] }
 
 // ApplyBatch applies entries and publishes state and events once for all of them. The state comes first, so who has seen an
-// event finds its object; who waits for an index is woken last, when both are there. An answer is the refusal, or nil.
+// event finds its object; who waits for an index is woken last, when both are there. An answer is the refusal, nil, or
+// *fsm.Unknown for what is not applied here: an entry that this build does not know and all that come after it.
 func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 	// gofail: var applyBefore struct{}
 	start := time.Now()
 	answers := make([]any, len(entries))
 	events := make([]*history.Event, 0, len(entries))
 	for i, entry := range entries {
+		if m.ended != nil {
+			answers[i] = m.ended
+			continue
+		}
 		if entry.Type != raft.LogCommand {
 			m.tree.Advance(entry.Index)
 			continue
 		}
-		result, event := fsm.Apply(m.tree, entry.Index, entry.Data)
+		result, event, err := fsm.Apply(m.tree, entry.Index, entry.Data)
+		if err != nil {
+			m.end(err)
+			answers[i] = err
+			continue
+		}
 		m.tree.Stamp(entry.AppendedAt) // the leader's clock, the same on every replica
 		if event != nil {
 			// gofail: var breakDropEvent struct{}
@@ -77,6 +88,13 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 	return answers
 }
 
+// end has the node end, and until it has, keeps the state as it is, for reads that ask for no later one. Raft itself goes on, and thinks
+// it applied.
+func (m *machine) end(err error) {
+	m.ended = err
+	m.store.fail(err)
+}
+
 func (m *machine) publish() { m.current.Store(m.tree.Publish()) }
 
 // refusalIn returns the refusal in an answer of ApplyBatch.
@@ -85,12 +103,20 @@ func refusalIn(answer any) error {
 	return err
 }
 
-// Snapshot takes the state as it is: a pointer.
-func (m *machine) Snapshot() (raft.FSMSnapshot, error) { return image{m.root()}, nil }
+// Snapshot takes the state as it is: a pointer. One that ended before what Raft thinks it has applied must not pass for that.
+func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
+	if m.ended != nil {
+		return nil, m.ended
+	}
+	return image{m.root()}, nil
+}
 
 // Restore replaces the state by a snapshot's, once all of it has been read and found whole.
 func (m *machine) Restore(from io.ReadCloser) error {
 	// gofail: var restoreBefore struct{}
+	if m.ended != nil {
+		return m.ended
+	}
 	tree, err := fsm.ReadSnapshot(snapshot.NewReader(from))
 	if err != nil {
 		return fmt.Errorf("restore snapshot: %w", err)

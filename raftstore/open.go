@@ -225,7 +225,7 @@ func (r readable) GetLog(index uint64, entry *raft.Log) error {
 	err := r.Store.GetLog(index, entry)
 	var damaged *log.Corrupt
 	if errors.As(err, &damaged) && index <= r.store.snapshotIndex.Load() {
-		r.store.replay.dropTo(index)
+		r.store.replay.dropTo(index, damagedEntry)
 		return raft.ErrLogNotFound
 	}
 	return err

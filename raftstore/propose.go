@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"quorate/proto/peerpb"
+	"quorate/raftstore/fsm"
 )
 
 const (
@@ -159,7 +160,11 @@ func remaining(ctx context.Context) time.Duration {
 func (s *Store) resultOf(f raft.ApplyFuture) result {
 	err := f.Error()
 	if err == nil {
-		if refusal := refusalIn(f.Response()); refusal != nil {
+		refusal := refusalIn(f.Response())
+		if _, ended := errors.AsType[*fsm.Unknown](refusal); ended {
+			return unknown(refusal) // committed, and this node won't see what comes of it
+		}
+		if refusal != nil {
 			return refused(f.Index(), refusal)
 		}
 		return applied(f.Index())

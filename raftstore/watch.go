@@ -120,30 +120,40 @@ func (r *replay) Events(ctx context.Context, p state.Prefix, after, upTo uint64,
 	})
 	var truncated *log.Truncated
 	var damaged *log.Corrupt
+	var unknown *fsm.Unknown
 	switch {
 	case err == nil, errors.Is(err, errEnough):
 		return events, next, nil
 	case errors.As(err, &truncated):
 		return nil, after, &history.Compacted{Want: after, Oldest: r.Oldest()}
-	case errors.As(err, &damaged) && len(events) > 0:
-		return events, next, nil // the damage is met next time, at a position of its own
-	case errors.As(err, &damaged):
-		r.dropTo(damaged.Index)
+	case (errors.As(err, &damaged) || errors.As(err, &unknown)) && len(events) > 0:
+		return events, next, nil // it is met next time, at a position of its own
+	case damaged != nil:
+		r.dropTo(damaged.Index, damagedEntry)
+		return nil, after, &history.Compacted{Want: after, Oldest: r.Oldest()}
+	case errors.As(err, &unknown):
+		r.dropTo(unknown.Index, unknownEntry)
 		return nil, after, &history.Compacted{Want: after, Oldest: r.Oldest()}
 	default:
 		return nil, after, err
 	}
 }
 
-// dropTo gives up history up to an entry that is damaged; the state that it led to is safe in a snapshot, or in memory.
-func (r *replay) dropTo(index uint64) {
+// Why history up to an entry is given up.
+const (
+	damagedEntry = "log entry is damaged; watches from before it get 410"
+	unknownEntry = "log entry was written by a build that this one does not know; watches from before it get 410"
+)
+
+// dropTo gives up history up to an entry that can't be replayed; the state that it led to is safe in a snapshot, or in memory.
+func (r *replay) dropTo(index uint64, why string) {
 	for {
 		floor := r.floor.Load()
 		if index <= floor {
 			return
 		}
 		if r.floor.CompareAndSwap(floor, index) {
-			r.store.logger.Error("log entry is damaged; watches from before it get 410", "index", index)
+			r.store.logger.Error(why, "index", index)
 			return
 		}
 	}

@@ -1,7 +1,6 @@
 package fsm
 
 import (
-	"fmt"
 	"time"
 
 	"quorate/raftstore/history"
@@ -23,11 +22,12 @@ type Result struct {
 }
 
 // Apply applies the log entry at index to the tree, whatever its outcome, and returns the event that watchers get, nil when
-// there is none. data is not kept. It panics when the entry can't be understood, or is not after the tree's index.
-func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event) {
+// there is none. data is not kept. An entry that this build can't apply is an *Unknown, and changes nothing: who gets one must apply
+// nothing more. It panics when the entry is not after the tree's index.
+func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event, error) {
 	var e entry
 	if err := e.decode(data); err != nil {
-		panic(fmt.Sprintf("fsm: log entry %d can't be applied, so this node stops rather than diverge: %v", index, err))
+		return Result{}, nil, e.unknown(index, err)
 	}
 	t.Advance(index)
 	var o *state.Object
@@ -43,13 +43,13 @@ func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event) {
 	case opInit:
 		t.InitCluster(string(e.clusterID))
 	case opPin:
-		return Result{Pinned: true, Time: time.Unix(0, e.time)}, nil
+		return Result{Pinned: true, Time: time.Unix(0, e.time)}, nil, nil
 	}
 	if err != nil {
 		t.Fail(index)
-		return Result{Err: err}, nil
+		return Result{Err: err}, nil, nil
 	}
-	return Result{Object: o}, event
+	return Result{Object: o}, event, nil
 }
 
 func (e *entry) create(t *state.Tree, index uint64) (*state.Object, *history.Event, error) {

@@ -2,6 +2,7 @@ package fsm_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -91,22 +92,40 @@ func unknown(t *testing.T) map[string]unknownEntry {
 	}
 }
 
-func TestApply_stops_at_what_it_does_not_know(t *testing.T) {
+func TestApply_refuses_what_it_does_not_know(t *testing.T) {
 	for name, c := range unknown(t) {
 		t.Run(name, func(t *testing.T) {
 			if err := fsm.Check(c.data); err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Fatalf("Check says %v, want %q", err, c.says)
 			}
-			if _, err := fsm.Replay(c.data, 1, new(state.Failed), ""); err == nil {
-				t.Fatal("Replay takes it")
+			var unknown *fsm.Unknown
+			if _, err := fsm.Replay(c.data, 7, new(state.Failed), ""); !errors.As(err, &unknown) || unknown.Index != 7 {
+				t.Fatalf("Replay says %v", err)
 			}
-			defer func() {
-				if r := fmt.Sprint(recover()); !strings.Contains(r, "log entry 7") || !strings.Contains(r, c.says) {
-					t.Fatalf("Apply panics with %s", r)
-				}
-			}()
-			fsm.Apply(state.NewTree(), 7, c.data)
+			tree := state.NewTree()
+			fsm.Apply(tree, 1, marshal(t, createEntry("pods", "a", "x", 10)))
+			before := tree.Publish()
+			result, event, err := fsm.Apply(tree, 7, c.data)
+			if !errors.As(err, &unknown) || unknown.Index != 7 || !strings.Contains(unknown.Reason.Error(), c.says) {
+				t.Fatalf("Apply says %v, want %q", err, c.says)
+			}
+			if !strings.Contains(err.Error(), "at index 7") || !strings.Contains(err.Error(), "run that build on this node") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("the operator is told %q", err)
+			}
+			if after := tree.Publish(); result.Object != nil || event != nil || after.Index() != 1 || fsm.Checksum(after) != fsm.Checksum(before) {
+				t.Errorf("it changed the state: %v, %v, index %d", result, event, after.Index())
+			}
 		})
+	}
+}
+
+// TestApply_names_a_newer_format, also where its fields are nothing that this build could read.
+func TestApply_names_a_newer_format(t *testing.T) {
+	data := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 3)
+	data = protowire.AppendVarint(protowire.AppendTag(data, 3, protowire.VarintType), 1)
+	_, _, err := fsm.Apply(state.NewTree(), 9, data)
+	if err == nil || err.Error() != "this node's build does not know entries of format 3 (its own is 1) at index 9, written by a newer build; run that build on this node" {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -114,7 +133,7 @@ func TestApply_ignores_fields_of_newer_versions(t *testing.T) {
 	data := marshal(t, createEntry("pods", "a", "x", 10))
 	data = protowire.AppendVarint(protowire.AppendTag(data, 99, protowire.VarintType), 1)
 	data = protowire.AppendFixed64(protowire.AppendTag(data, 98, protowire.Fixed64Type), 1)
-	if result, event := fsm.Apply(state.NewTree(), 1, data); result.Err != nil || event == nil {
+	if result, event, _ := fsm.Apply(state.NewTree(), 1, data); result.Err != nil || event == nil {
 		t.Fatalf("got %v, %v", result, event)
 	}
 }
@@ -148,7 +167,7 @@ func TestApply_allocates_little(t *testing.T) {
 	}); n > 3 {
 		t.Errorf("a refused create allocates %v times", n)
 	}
-	result, _ := fsm.Apply(tree, index+1, update)
+	result, _, _ := fsm.Apply(tree, index+1, update)
 	if result.Err != nil {
 		t.Fatal(result.Err)
 	}
@@ -211,7 +230,10 @@ func FuzzEntry(f *testing.F) {
 			return
 		}
 		tree := state.NewTree()
-		result, event := fsm.Apply(tree, 1, data) // what Check lets through must not panic
+		result, event, err := fsm.Apply(tree, 1, data) // what Check lets through must not panic
+		if err != nil {
+			t.Fatal(err)
+		}
 		replayed, err := fsm.Replay(data, 1, tree.Publish().Failed(), "")
 		if err != nil || (event == nil) != (replayed == nil) {
 			t.Fatalf("%v applied as %v, replayed as %v, %v", result, event, replayed, err)

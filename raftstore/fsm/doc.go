@@ -3,8 +3,8 @@
 //
 // Apply is a function of the tree, the index and the entry's bytes, and of nothing else: no clock, no random, no map order, no
 // configuration. Replicas that apply the same entries hold the same objects, failed entries and events, and write the same
-// snapshot bytes, through any number of restarts from snapshots. An entry that this version doesn't know stops the process with
-// a panic: a replica that guessed would diverge. Check refuses such an entry before it is proposed.
+// snapshot bytes, through any number of restarts from snapshots. An entry that this build doesn't know is an *Unknown, with
+// which the node ends: a replica that guessed would diverge. Check refuses such an entry before it is proposed.
 //
 // A pin is an entry that changes no object, nor anything else that a snapshot has: it names a state, the one after it, that
 // every replica is to keep for a while.

@@ -30,9 +30,10 @@ const (
 
 // entry is a decoded logpb.Entry. Its slices are parts of the entry's bytes.
 type entry struct {
-	op   operation
-	time int64 // the proposer's, in nanoseconds since 1970
-	key  key
+	format uint32
+	op     operation
+	time   int64 // the proposer's, in nanoseconds since 1970
+	key    key
 
 	object          content // what is stored; for a delete, the final object
 	guard           key     // of a create; may be missing
@@ -61,20 +62,19 @@ type content struct {
 }
 
 // Check reports why Apply would not take an entry, nil when it will. An entry that it refuses must never reach the log: it
-// would stop every replica, each time it starts.
+// would end every replica, each time it starts.
 func Check(data []byte) error {
 	var e entry
 	return e.decode(data)
 }
 
 func (e *entry) decode(data []byte) error {
-	var format uint32
 	var message []byte
 	err := eachField(data, func(f field) error {
 		var op operation
 		switch f.number {
 		case 1:
-			return f.toUint32(&format)
+			return f.toUint32(&e.format)
 		case 2:
 			return f.toInt64(&e.time)
 		case 3:
@@ -97,10 +97,10 @@ func (e *entry) decode(data []byte) error {
 		return f.toBytes(&message)
 	})
 	switch {
-	case err != nil:
+	case err != nil && e.format <= entryFormat: // what the fields of a newer one are, this build can't judge
 		return err
-	case format != entryFormat:
-		return fmt.Errorf("%w %d", errFormat, format)
+	case e.format != entryFormat:
+		return fmt.Errorf("%w %d", errFormat, e.format)
 	case e.op == 0:
 		return errOperation
 	}

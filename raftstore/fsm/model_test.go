@@ -274,7 +274,10 @@ type replica struct {
 
 func (r *replica) applyAndCheck(t *rapid.T, entry logged, object flatObject, refusal error) {
 	data := bytes.Clone(entry.data)
-	result, event := fsm.Apply(r.tree, entry.index, data)
+	result, event, err := fsm.Apply(r.tree, entry.index, data)
+	if err != nil {
+		t.Fatal(err)
+	}
 	clear(data) // Apply keeps nothing of it
 	if diff := cmp.Diff(refusal, result.Err); diff != "" {
 		t.Fatalf("entry %d: refusal (-model +apply):\n%s", entry.index, diff)

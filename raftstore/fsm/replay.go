@@ -1,8 +1,6 @@
 package fsm
 
 import (
-	"fmt"
-
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
 )
@@ -11,14 +9,14 @@ import (
 // must be of a state that has applied the entry. data is not kept.
 //
 // The event equals the live one, but for Created in the objects of updates and deletes, which entries don't carry: it is 0.
-// Entries whose failures are forgotten give *history.Compacted; an entry that can't be understood gives an error.
+// Entries whose failures are forgotten give *history.Compacted; an entry that this build can't apply is an *Unknown.
 func Replay(data []byte, index uint64, failed *state.Failed, p state.Prefix) (*history.Event, error) {
 	if floor := failed.Floor(); index <= floor {
 		return nil, &history.Compacted{Want: index - 1, Oldest: floor}
 	}
 	var e entry
 	if err := e.decode(data); err != nil {
-		return nil, fmt.Errorf("replay log entry %d: %w", index, err)
+		return nil, e.unknown(index, err)
 	}
 	if e.aboutNothing() || !e.key.in(p) || failed.Contains(index) {
 		return nil, nil

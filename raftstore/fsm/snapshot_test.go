@@ -33,7 +33,7 @@ func filled(t testing.TB, n, size int) *state.Tree {
 		}
 	}
 	again := marshal(t, createEntry("pods", "ns-0", "name-00000", size))
-	if result, _ := fsm.Apply(tree, index+1, again); result.Err == nil {
+	if result, _, _ := fsm.Apply(tree, index+1, again); result.Err == nil {
 		t.Fatal("created twice")
 	}
 	return tree

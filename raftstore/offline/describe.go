@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"quorate/proto/logpb"
+	"quorate/raftstore/fsm"
 )
 
 // describe says what an entry does: to which object, never with what content.
@@ -38,8 +40,8 @@ func configuration(data []byte) string {
 
 func command(data []byte) string {
 	var entry logpb.Entry
-	if err := proto.Unmarshal(data, &entry); err != nil {
-		return "unknown: " + err.Error()
+	if err := errors.Join(fsm.Check(data), proto.Unmarshal(data, &entry)); err != nil { // of another format it may say something else
+		return "not known to this build: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
 	switch op := entry.GetOp().(type) {
 	case *logpb.Entry_Create:

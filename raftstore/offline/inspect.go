@@ -28,6 +28,8 @@ type Report struct {
 	Entries   []Entry    `json:"entries,omitempty"`
 	// Problems say what is wrong, one line each; none when all was found whole.
 	Problems []string `json:"problems"`
+	// OtherBuild: the log has an entry that this build does not know, which is a problem, but no damage.
+	OtherBuild bool `json:"otherBuild,omitempty"`
 }
 
 // Vote is the last one given.
@@ -104,6 +106,7 @@ func Inspect(dataDir string, entries int) (*Report, error) {
 		return nil, err
 	}
 	r.problem(err)
+	_, r.OtherBuild = errors.AsType[*fsm.Unknown](err)
 	r.tell(p)
 	return r, nil
 }

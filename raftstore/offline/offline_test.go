@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,10 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
 	"go.uber.org/goleak"
 
 	"quorate/raftstore"
 	"quorate/raftstore/fsm"
+	"quorate/raftstore/log"
 	"quorate/raftstore/offline"
 	"quorate/raftstore/state"
 	"quorate/raftstore/testcluster"
@@ -108,7 +111,7 @@ func TestInspect_says_what_is_damaged_and_tells_the_rest(t *testing.T) {
 	t.Parallel()
 	dir, _ := stopped(t, 1)
 	logFile := filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile)
-	log, err := os.ReadFile(logFile)
+	entries, err := os.ReadFile(logFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +123,7 @@ func TestInspect_says_what_is_damaged_and_tells_the_rest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entry := bytes.Clone(log)
+	entry := bytes.Clone(entries)
 	for at := bytes.Index(entry, []byte("uid-o17")); at >= 0; at = bytes.Index(entry, []byte("uid-o17")) {
 		entry[at] ^= 1 // in every page that has it, also those not in use
 	}
@@ -132,11 +135,11 @@ func TestInspect_says_what_is_damaged_and_tells_the_rest(t *testing.T) {
 		problem       string
 		objects       int
 	}{
-		{"whole", log, snapshot, "", 20},
+		{"whole", entries, snapshot, "", 20},
 		{"an entry", entry, snapshot, "is damaged: its checksum does not match", 17},
-		{"the snapshot, and the log has all", log, bad, "snapshot ", 20},
-		{"the log's beginning", append(make([]byte, 8192), log[8192:]...), snapshot, "is not a log file, or its beginning is damaged", 10},
-		{"the log cut short", log[:5000], snapshot, "cut short", 10},
+		{"the snapshot, and the log has all", entries, bad, "snapshot ", 20},
+		{"the log's beginning", append(make([]byte, 8192), entries[8192:]...), snapshot, "is not a log file, or its beginning is damaged", 10},
+		{"the log cut short", entries[:5000], snapshot, "cut short", 10},
 		{"the log gone", nil, snapshot, "log", 10},
 		{"both", entry, bad, "snapshot ", 17},
 	} {
@@ -154,8 +157,30 @@ func TestInspect_says_what_is_damaged_and_tells_the_rest(t *testing.T) {
 			t.Errorf("%s: %d objects, want %d, and problems %q", c.name, r.State.Objects, c.objects, r.Problems)
 		}
 		if c.log == nil {
-			must(t, os.WriteFile(logFile, log, 0o600))
+			must(t, os.WriteFile(logFile, entries, 0o600))
 		}
+	}
+}
+
+func TestInspect_tells_an_entry_of_another_build_from_damage(t *testing.T) {
+	t.Parallel()
+	dir, root := stopped(t, 1)
+	l, err := log.Open(log.Config{Path: filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile), Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	last, err := l.LastIndex()
+	must(t, err)
+	var before raft.Log
+	must(t, l.GetLog(last, &before))
+	newer := []byte{8, 2} // format 2, and nothing else that could be read
+	must(t, errors.Join(l.StoreLog(&raft.Log{Index: last + 1, Term: before.Term, Type: raft.LogCommand, Data: newer}), l.Close()))
+
+	r, err := offline.Inspect(dir, 1)
+	must(t, err)
+	if !r.OtherBuild || len(r.Problems) != 1 || !strings.Contains(r.Problems[0], fmt.Sprintf("entries of format 2 (its own is 1) at index %d", last+1)) {
+		t.Errorf("problems %q, of another build %v", r.Problems, r.OtherBuild)
+	}
+	if r.State.Index != last || r.State.Objects != root.Len() || len(r.Entries) != 1 || !strings.Contains(r.Entries[0].What, "unknown format 2") {
+		t.Errorf("state %+v, entries %+v", r.State, r.Entries)
 	}
 }
 

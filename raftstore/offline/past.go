@@ -89,10 +89,9 @@ func (p *past) restore(archive *snapshot.Archive, snapshots []snapshot.Examined)
 func (p *past) apply(entry *raft.Log) error {
 	switch entry.Type {
 	case raft.LogCommand:
-		if err := fsm.Check(entry.Data); err != nil {
-			return fmt.Errorf("log entry %d: %w", entry.Index, err)
+		if _, _, err := fsm.Apply(p.tree, entry.Index, entry.Data); err != nil {
+			return err
 		}
-		fsm.Apply(p.tree, entry.Index, entry.Data)
 		p.tree.Stamp(entry.AppendedAt)
 	case raft.LogConfiguration:
 		members, err := decodeMembers(entry.Data)

@@ -27,7 +27,7 @@ func newInspect(p *Process) *cobra.Command {
 		Use: "inspect DATA", Short: "Tell what the data directory of a node that does not run holds, and whether it is whole", Args: arguments(1, 1),
 		Long: "Tell what a data directory holds, offline: whose it is, its cluster and members, term and vote, log, snapshots, state, and the last\n" +
 			"entries of the log (never what is in an object). Nothing is changed. All of it is read and checked against its checksums: the exit\n" +
-			"code is 1 where something is damaged, and the report goes as far as the damage.",
+			"code is 1 where something is damaged, or of a build that this one does not know, and the report goes as far as that.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if output != "text" && output != "json" {
 				return usageError{fmt.Errorf("--output %q: want text or json", output)}
@@ -42,7 +42,7 @@ func newInspect(p *Process) *cobra.Command {
 				err = found.print(p.Stdout)
 			}
 			if err == nil && len(found.Problems) > 0 {
-				err = fmt.Errorf("%s is damaged: %s", args[0], found.Problems[0])
+				err = found.verdict()
 			}
 			return err
 		},
@@ -50,6 +50,15 @@ func newInspect(p *Process) *cobra.Command {
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	cmd.Flags().IntVar(&entries, "entries", 0, "how many of the log's last entries to show")
 	return cmd
+}
+
+// verdict is the first problem. Where the only one is another build's entry, nothing is damaged.
+func (f *inspection) verdict() error {
+	what := "is damaged"
+	if f.OtherBuild && len(f.Problems) == 1 {
+		what = "was used by another build"
+	}
+	return fmt.Errorf("%s %s: %s", f.DataDir, what, f.Problems[0])
 }
 
 func inspect(path string, entries int) (*inspection, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,9 +16,12 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/hashicorp/raft"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"quorate/cmd/quorate/kubeconfig"
+	"quorate/raftstore"
+	"quorate/raftstore/log"
 )
 
 // exits CODE PROGRAM ARGS... runs a program and wants that exit code; its output is there for stdout and stderr.
@@ -148,6 +152,22 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("unknown damage %q", args[0])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), content, 0o600))
+}
+
+// newer DIR appends an entry of a newer format to the log of a node that does not run.
+func newer(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: newer DIR")
+	}
+	path := filepath.Join(ts.MkAbs(args[0]), raftstore.RaftDir, raftstore.LogFile)
+	l, err := log.Open(log.Config{Path: path, Logger: slog.New(slog.DiscardHandler)})
+	ts.Check(err)
+	last, err := l.LastIndex()
+	ts.Check(err)
+	var before raft.Log
+	ts.Check(l.GetLog(last, &before))
+	ts.Check(l.StoreLog(&raft.Log{Index: last + 1, Term: before.Term, Type: raft.LogCommand, Data: []byte{8, 2}}))
+	ts.Check(l.Close())
 }
 
 // flip PATTERN changes one byte in the middle of each file that matches.
