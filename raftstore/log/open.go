@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// replacementSuffix names the file that reset makes before it takes the log's place.
+	// replacementSuffix names the file that begin and reset make before it takes the log's place.
 	replacementSuffix = ".new"
 	minMmapBytes      = 64 << 20
 	readAheadBytes    = 1 << 20
@@ -39,6 +39,10 @@ func openFile(cfg Config) (*bbolt.DB, error) {
 		}
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("look at log file: %w", err)
+	default:
+		if err := begin(cfg); err != nil {
+			return nil, fmt.Errorf("begin a log: %w", err)
+		}
 	}
 	db, err := openBolt(cfg.Path, cfg, bbolt.Options{NoFreelistSync: true})
 	if err != nil {
@@ -52,6 +56,26 @@ func openFile(cfg Config) (*bbolt.DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// begin makes a file without anything in it, whole or not at all: bolt writes the first pages of one in place, and what a full disk or a
+// crash has left of them could not be told from a log that was cut short. That nobody else does so is the caller's to see to.
+func begin(cfg Config) error {
+	path := cfg.Path + replacementSuffix
+	if err := removeIfThere(path); err != nil {
+		return err
+	}
+	db, err := openBolt(path, cfg, bbolt.Options{NoFreelistSync: true})
+	if err == nil {
+		err = db.Close()
+	}
+	if err == nil {
+		err = os.Rename(path, cfg.Path)
+	}
+	if err != nil {
+		return errors.Join(err, removeIfThere(path))
+	}
+	return nil
 }
 
 // openBolt is bbolt.Open with our settings and errors.
