@@ -24,8 +24,9 @@ type Below struct {
 	read    []byte // what has been read and not taken, within readBuf
 	readBuf []byte
 
-	mu   sync.Mutex
-	held *[]byte // what is collected; nil when nothing is
+	mu    sync.Mutex
+	held  *[]byte // what is collected; nil when nothing is
+	calls int     // of Write, until what is collected goes out
 }
 
 // Underlay makes connections for TLS to lie on.
@@ -54,7 +55,7 @@ func (b *Below) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write implements net.Conn. Between hold and release it only collects.
+// Write implements net.Conn. What is held goes out with the last of the calls that it was held for.
 func (b *Below) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,28 +63,37 @@ func (b *Below) Write(p []byte) (int, error) {
 		return b.Conn.Write(p)
 	}
 	*b.held = append(*b.held, p...)
+	if b.calls--; b.calls > 0 {
+		return len(p), nil
+	}
+	if err := b.flush(); err != nil {
+		return 0, err
+	}
 	return len(p), nil
 }
 
-// hold collects what is written from now on.
-func (b *Below) hold() {
+// hold collects what so many calls of Write bring. That the last of them writes it, and not who has held it back, matters to TLS: closing
+// a connection breaks off a write of its own, and would wait for another's.
+func (b *Below) hold(calls int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.held != nil {
-		return
-	}
 	held, ok := b.pool.Get().(*[]byte)
 	if !ok {
 		fresh := make([]byte, 0, writeBytes+recordSlack)
 		held = &fresh
 	}
-	b.held = held
+	b.held, b.calls = held, calls
 }
 
-// release writes what was collected.
+// release writes what is still held, when there were fewer calls.
 func (b *Below) release() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.flush()
+}
+
+// flush writes what is held. mu is held.
+func (b *Below) flush() error {
 	held := b.held
 	if held == nil {
 		return nil
@@ -103,7 +113,7 @@ func (c *conn) writeRecords(p []byte) error {
 		_, err := c.nc.Write(p)
 		return err
 	}
-	c.below.hold()
+	c.below.hold((len(p) + maxRecordBytes - 1) / maxRecordBytes)
 	_, err := c.nc.Write(p)
 	if failed := c.below.release(); err == nil {
 		err = failed

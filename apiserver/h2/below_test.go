@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // chunks is a connection that reads what it is given, a piece at a time, and counts writes.
@@ -62,7 +64,7 @@ func TestBelowReads(t *testing.T) {
 	}
 }
 
-// TestBelowWrites: what is held goes out as one, in order, and what fails is told to who releases it.
+// TestBelowWrites: what is held goes out as one, in order, with the last of its writes, which is told when that fails.
 func TestBelowWrites(t *testing.T) {
 	inner := &chunks{}
 	var u Underlay
@@ -72,26 +74,88 @@ func TestBelowWrites(t *testing.T) {
 			t.Fatalf("%d, %v", n, err)
 		}
 	}
+	release := func() {
+		if err := b.release(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	write("a")
-	b.hold()
-	b.hold() // again
+	b.hold(2)
 	write("b")
 	write("c")
-	if err := b.release(); err != nil {
-		t.Fatal(err)
-	}
-	write("d")
-	if got := bytes.Join(inner.writes, []byte("|")); string(got) != "a|bc|d" {
+	write("d") // one more than was held for
+	release()
+	b.hold(3)
+	write("e")
+	write("f") // one fewer
+	release()
+	release()
+	if got := bytes.Join(inner.writes, []byte("|")); string(got) != "a|bc|d|ef" {
 		t.Errorf("%q", got)
 	}
-	if err := b.release(); err != nil || len(inner.writes) != 3 {
-		t.Errorf("%v, %d writes of nothing held", err, len(inner.writes))
-	}
 	inner.err = errors.New("broken")
-	b.hold()
-	write("e")
+	b.hold(1)
+	if _, err := io.WriteString(b, "g"); err != inner.err {
+		t.Errorf("%v", err)
+	}
+	b.hold(2)
+	write("h")
 	if err := b.release(); err != inner.err {
 		t.Errorf("%v", err)
+	}
+}
+
+// stuckConn is a connection whose client takes nothing large: such writes wait until it is closed.
+type stuckConn struct {
+	net.Conn
+	stuck  chan struct{} // told when a write waits
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (c *stuckConn) Write(p []byte) (int, error) {
+	if len(p) <= maxRecordBytes {
+		return c.Conn.Write(p)
+	}
+	c.stuck <- struct{}{}
+	<-c.closed
+	return 0, net.ErrClosed
+}
+
+func (c *stuckConn) Close() error {
+	c.once.Do(func() { close(c.closed) })
+	return c.Conn.Close()
+}
+
+type stuckListener struct {
+	net.Listener
+	under Underlay
+	stuck chan struct{}
+}
+
+func (l *stuckListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return l.under.Under(&stuckConn{Conn: c, stuck: l.stuck, closed: make(chan struct{})}), nil
+}
+
+// TestCloseBreaksOffRecordsHeld: a connection whose client takes nothing is closed at once, though records that were held are being written.
+func TestCloseBreaksOffRecordsHeld(t *testing.T) {
+	stuck := make(chan struct{})
+	s := startOn(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) }), Options{},
+		func(l net.Listener) net.Listener { return &stuckListener{Listener: l, stuck: stuck} })
+	r := dialSilent(t, s.addr, s.roots)
+	r.greet()
+	r.get("/", true)
+	<-stuck
+	began := time.Now()
+	if err := s.http.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 3*time.Second { // to say goodbye behind another's write TLS would wait for 5 s
+		t.Errorf("closing took %v", took)
 	}
 }
 
