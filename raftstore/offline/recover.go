@@ -89,7 +89,8 @@ func (s *Survivor) look(l *log.Store) error {
 }
 
 // Recover makes the survivor the only member of the new cluster NewID, which goes on from what it has, with versions raised by gap. What was
-// there before is kept in the folder aside. It takes effect at once or not at all: with the rename that finishes the snapshot.
+// there before is kept in the folder aside. It takes effect at once or not at all: with the rename that finishes the snapshot. Where the log
+// is lost or can't be read, no node starts before it is replaced as well: what was broken off in between is begun again.
 func (s *Survivor) Recover(gap uint64) (made Founded, aside string, err error) {
 	c := Cluster{Name: s.Name, PeerAddr: s.peerAddr, Root: s.past.tree.Publish(), Gap: gap, Term: s.term}
 	if err := c.checkGap(); err != nil {
