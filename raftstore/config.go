@@ -40,7 +40,7 @@ type Config struct {
 	// RaftMultiplier scales all of Raft's timeouts, for machines with slow disks or long ways between them; 1.
 	RaftMultiplier float64
 	// LogBytes and LogAge say how much of the log is kept behind a snapshot for watchers and laggards: what either bound
-	// keeps; defaults are package log's.
+	// keeps; defaults are package log's. What a joiner needs is kept beyond them, within limits: see DESIGN.md.
 	LogBytes int64
 	LogAge   time.Duration
 	// HistoryBytes bounds the events kept in memory; the default is package history's.

@@ -18,6 +18,7 @@ import (
 	"quorate/raftstore/readindex"
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
+	"quorate/raftstore/transport"
 )
 
 // Names in the data directory: the folder of log and snapshots, what it is called while a backup is restored into it, and the log in
@@ -110,7 +111,11 @@ func (s *Store) openState() error {
 	if err != nil {
 		return err
 	}
-	s.snapshots, err = snapshot.New(snapshot.Config{Dir: dir, Logger: s.cfg.Logger, Registerer: s.cfg.Registerer})
+	s.joiners = newJoiners(s.log)
+	s.snapshots, err = snapshot.New(snapshot.Config{
+		Dir: dir, OnOpen: func(index uint64) func() { return s.log.Hold(index).Release },
+		Logger: s.cfg.Logger, Registerer: s.cfg.Registerer,
+	})
 	if err != nil {
 		return err
 	}
@@ -202,6 +207,7 @@ func (s *Store) openRaft() error {
 	logger := logbridge.Hclog(s.cfg.Logger.With("component", "raft", "node", s.cfg.Name), true)
 	// Twice the heartbeat timeout: a follower may be in a slow disk write, but a dead one must not hold a heartbeat for long.
 	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.timeout(), logger)
+	s.transport.Tell(transport.Followers{Installed: s.joiners.installed, Stored: s.joiners.stored})
 	stable := &stable{StableStore: s.log, failed: s.fail, ending: s.closing}
 	err := starting(func() (err error) {
 		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(readable{s.log, s}), stable, s.snapshots, s.transport)

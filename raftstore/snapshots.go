@@ -17,6 +17,7 @@ const (
 	snapshotPause    = 5 * time.Second
 	snapshotShare    = 20
 	snapshotInterval = time.Second // how often it is looked whether one is due
+	heldRoom         = 2           // times what a snapshot needs: below, nothing is kept for followers
 )
 
 // takeSnapshots writes snapshots when they are due, until ctx ends.
@@ -54,8 +55,13 @@ func (s *Store) snapshotDue(logHasGrown bool) bool {
 	return applied >= newest+snapshotEntries || logHasGrown && applied > newest
 }
 
-// takeSnapshot has Raft write a snapshot, and trim the log behind it.
+// takeSnapshot has Raft write a snapshot, and trim the log behind it. What the log keeps for followers it must not take from the space
+// that the next snapshot needs, behind which it is trimmed.
 func (s *Store) takeSnapshot() error {
+	s.joiners.expire(time.Now())
+	if !s.roomForSnapshots(heldRoom) {
+		s.log.GiveUpHolds()
+	}
 	if err := s.raft.Snapshot().Error(); err != nil {
 		return err
 	}

@@ -147,7 +147,10 @@ func (s *Store) writeFailed(err error) {
 
 // roomForSnapshot reports whether a snapshot as large as the last leaves the reserve alone. Writing one into a disk that is too small
 // for it would take the space of the log for that time.
-func (s *Store) roomForSnapshot() bool {
+func (s *Store) roomForSnapshot() bool { return s.roomForSnapshots(1) }
+
+// roomForSnapshots reports whether the disk has so many times what a snapshot needs.
+func (s *Store) roomForSnapshots(times int64) bool {
 	p := s.space.Load()
 	if p == nil {
 		return true
@@ -156,5 +159,9 @@ func (s *Store) roomForSnapshot() bool {
 	if list, err := s.snapshots.List(); err == nil && len(list) > 0 {
 		size = list[0].Size
 	}
-	return p.room == enoughRoom && p.free-size >= p.need
+	return p.hasFor(times, size)
+}
+
+func (p space) hasFor(times, size int64) bool {
+	return p.room == enoughRoom && p.free/times-size >= p.need
 }

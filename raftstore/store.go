@@ -51,6 +51,7 @@ type disk struct {
 	replay    *replay
 
 	snapshotIndex atomic.Uint64 // index of the newest snapshot
+	joiners       *joiners
 }
 
 // health is what is wrong with this node and, while it leads, with the cluster.

@@ -30,6 +30,8 @@ type Config struct {
 	// What is kept of the prefix that Raft no longer needs: bytes in use in the file, and the age of entries.
 	MaxBytes int64
 	MaxAge   time.Duration
+	// HeldBytes is how many bytes may be in use before holds are given up: MaxBytes twice, or MaxBytes and 1 GiB, whichever is more.
+	HeldBytes int64
 
 	// OnStall is called once for each write still under way after StallLimit, from a goroutine of its own, with the time it has
 	// taken so far. It must return soon and must not call Close. (hashicorp/raft#503: the library doesn't notice a hung disk.)
@@ -58,13 +60,14 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("log: Config.Path is empty")
 	case c.Logger == nil:
 		return c, errors.New("log: Config.Logger is nil")
-	case c.LockTimeout < 0 || c.CacheBytes < 0 || c.CacheEntries < 0 || c.MaxBytes < 0 || c.MaxAge < 0 || c.StallLimit < 0:
+	case c.LockTimeout < 0 || c.CacheBytes < 0 || c.CacheEntries < 0 || c.MaxBytes < 0 || c.HeldBytes < 0 || c.MaxAge < 0 || c.StallLimit < 0:
 		return c, errors.New("log: a limit in Config is negative")
 	}
 	orDefault(&c.LockTimeout, DefaultLockTimeout)
 	orDefault(&c.CacheBytes, DefaultCacheBytes)
 	orDefault(&c.CacheEntries, DefaultCacheEntries)
 	orDefault(&c.MaxBytes, DefaultMaxBytes)
+	orDefault(&c.HeldBytes, c.MaxBytes+max(c.MaxBytes, heldLeast))
 	orDefault(&c.MaxAge, DefaultMaxAge)
 	orDefault(&c.StallLimit, DefaultStallLimit)
 	if c.OnStall == nil {

@@ -3,7 +3,7 @@
 //
 // It owns the file. Invariants: the indexes in it have no gaps; an entry handed out has passed its checksum; a write has been
 // synced before the call returns. Raft may drop a prefix after each snapshot: the store keeps more of it, within Config.MaxBytes
-// and Config.MaxAge, because watches replay from it (Store.Read).
+// and Config.MaxAge, because watches replay from it (Store.Read), and beyond them what followers need (Store.Hold).
 //
 // All methods of Store are safe for concurrent use. Config.OnStall is called from a timer; the only goroutine closes a file that
 // was replaced, and Close waits for it. Only raftstore may use the package.

@@ -19,6 +19,7 @@ type metrics struct {
 	appendedBytes   prometheus.Counter
 	stalled         prometheus.Counter
 	trimmed, resets prometheus.Counter
+	holdsGivenUp    prometheus.Counter
 	corrupt         prometheus.Counter
 	cacheHits       prometheus.Counter
 	cacheMisses     prometheus.Counter
@@ -37,6 +38,7 @@ func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
 	m.appendedBytes = m.counter("appended_bytes_total", "Bytes of entries appended to the log.")
 	m.stalled = m.counter("write_stalled_total", "Writes that were still under way after the stall limit.")
 	m.trimmed = m.counter("trimmed_entries_total", "Old entries removed because the log was over its bounds.")
+	m.holdsGivenUp = m.counter("holds_given_up_total", "Times that old entries were kept for a follower no longer, because they took too much space.")
 	m.resets = m.counter("resets_total", "Times the log was removed whole, for a snapshot.")
 	m.corrupt = m.counter("corrupt_total", "Findings of damage in the log file.")
 	m.cacheHits = m.counter("cache_hits_total", "Entries read from memory.")
@@ -49,6 +51,7 @@ func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
 	m.gauge("first_index", "Oldest entry kept.", func() float64 { return float64(s.span.Load().first) })
 	m.gauge("last_index", "Newest entry.", func() float64 { return float64(s.span.Load().last) })
 	m.gauge("entries", "Entries kept.", func() float64 { return float64(s.span.Load().len()) })
+	m.gauge("holds", "For how many followers, and snapshots being read, old entries are kept.", func() float64 { return float64(s.holds.count()) })
 	m.gauge("cache_bytes", "Bytes of entries kept in memory.", func() float64 {
 		_, bytes := s.cache.size()
 		return float64(bytes)

@@ -83,7 +83,7 @@ func openBolt(path string, cfg Config, options bbolt.Options) (db *bbolt.DB, err
 	options.Timeout = cfg.LockTimeout
 	options.FreelistType = bbolt.FreelistMapType
 	if !options.ReadOnly {
-		// Address space only. Growing the map later would wait for all readers, and block all, under the append's lock.
+		// Address space only. Growing the map later, as for what holds keep, waits for all readers, and blocks all, under the append's lock.
 		options.InitialMmapSize = int(max(minMmapBytes, cfg.MaxBytes+cfg.MaxBytes/4))
 	}
 	var file *os.File // to close it, and so to free its lock, when bolt panics

@@ -98,7 +98,7 @@ func TestReadMeetsWhatHappensMeanwhile(t *testing.T) {
 			}
 			return nil
 		})
-		if gone := new(Truncated); !errors.As(err, &gone) || gone.First != 1501 {
+		if gone := new(Truncated); !errors.As(err, &gone) || gone.First != 1500 {
 			t.Fatal(err)
 		}
 	})

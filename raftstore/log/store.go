@@ -40,6 +40,7 @@ type Store struct {
 	doubt   error      // under writing: the write after which there must be no other; see ErrInDoubt
 	cutTo   uint64     // under writing: the last entry that Raft had cut off, until those in their place are stored
 
+	holds     holds
 	closing   sync.WaitGroup // of files that reset has replaced
 	allocated atomic.Int64   // the end of what Allocate has set aside
 

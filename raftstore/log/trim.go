@@ -15,7 +15,8 @@ const (
 )
 
 // DeleteRange removes the entries from low to high, both included. Of a prefix, which Raft no longer needs, it removes only what
-// is over MaxBytes or MaxAge. Anything else is removed exactly: a suffix that conflicts with the leader's, or everything, when
+// is over MaxBytes or MaxAge and what no Hold keeps, and never high itself: that may be the entry of the newest snapshot, which Raft
+// compares with when it sends the entries behind it. Anything else is removed exactly: a suffix that conflicts with the leader's, or everything, when
 // a snapshot has been installed. (Raft must keep at least one trailing entry, or compaction looks like the latter.)
 func (s *Store) DeleteRange(low, high uint64) error {
 	have := *s.span.Load()
@@ -26,7 +27,7 @@ func (s *Store) DeleteRange(low, high uint64) error {
 	case low > have.first && high < have.last:
 		return fmt.Errorf("delete %d to %d from log %s: it would leave a gap", low, high, s.cfg.Path)
 	case low == have.first && high < have.last:
-		return s.trim(high)
+		return s.trim(high - 1)
 	case low > have.first:
 		if err := s.cut(low); err != nil {
 			return err
@@ -127,6 +128,10 @@ func (s *Store) excess(limit uint64) (upTo uint64, err error) {
 	}
 	oldest := time.Now().Add(-s.cfg.MaxAge)
 	first := s.span.Load().first
+	limit = s.unheld(first, limit, used)
+	if limit < first {
+		return 0, nil
+	}
 	err = s.view(func(tx *bbolt.Tx) error {
 		size := 0
 		return s.scan(tx, first-1, limit, func(index uint64, value []byte) bool {
@@ -173,13 +178,18 @@ func (s *Store) ageBy(oldest time.Time, index uint64, value []byte) ageing {
 	}
 }
 
-// trimTo removes the entries up to index. It says whether it did: Raft may have removed them meanwhile.
+// trimTo removes the entries up to index. It says whether it did: Raft may have removed them meanwhile, or they are held since.
 func (s *Store) trimTo(index uint64) (bool, error) {
 	defer s.watch.begin("trim").end()
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	have := *s.span.Load()
 	if index < have.first || index >= have.last {
+		return false, nil
+	}
+	s.holds.trimming.Lock()
+	defer s.holds.trimming.Unlock()
+	if s.holds.before(index) < index {
 		return false, nil
 	}
 	// gofail: var logBeforeTrim struct{}

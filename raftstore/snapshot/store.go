@@ -35,8 +35,11 @@ var _ raft.SnapshotStore = (*Store)(nil)
 
 // Config says where the snapshots are.
 type Config struct {
-	Dir        string                // snapshots are in a folder of it; must exist
-	Retain     int                   // how many to keep; 0 means DefaultRetain
+	Dir    string // snapshots are in a folder of it; must exist
+	Retain int    // how many to keep; 0 means DefaultRetain
+	// OnOpen is called with the index of each snapshot that Open opens, before anything of it is read, and what it returns when that is
+	// closed: Raft may be sending it to a follower, which needs the log behind it. May be nil.
+	OnOpen     func(index uint64) (closed func())
 	Logger     *slog.Logger          // required
 	Registerer prometheus.Registerer // nil: metrics are kept, but not published
 }
@@ -47,6 +50,7 @@ type Store struct {
 	logger       *slog.Logger
 	metrics      *metrics
 	files        *raft.FileSnapshotStore
+	onOpen       func(index uint64) (closed func())
 
 	mu       sync.Mutex
 	verified stamp // the state file that passed its checksum last
@@ -56,6 +60,9 @@ type Store struct {
 func New(cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		return nil, errors.New("snapshot: Config.Logger is nil")
+	}
+	if cfg.OnOpen == nil {
+		cfg.OnOpen = func(uint64) func() { return func() {} }
 	}
 	if cfg.Retain == 0 {
 		cfg.Retain = DefaultRetain
@@ -70,6 +77,7 @@ func New(cfg Config) (*Store, error) {
 		damaged: filepath.Join(cfg.Dir, damagedDir),
 		logger:  cfg.Logger.With("component", "raftstore/snapshot"),
 		files:   files,
+		onOpen:  cfg.OnOpen,
 	}
 	if err := s.removeStale(); err != nil {
 		return nil, fmt.Errorf("open snapshots in %s: %w", cfg.Dir, err)
@@ -137,17 +145,33 @@ func (s *Store) List() ([]*raft.SnapshotMeta, error) {
 	return metas, nil
 }
 
-// Open verifies a snapshot and returns its bytes as they are stored: compressed, for NewReader or for a follower.
+// Open verifies a snapshot and returns its bytes as they are stored: compressed, for NewReader or for a follower. They can be read to
+// their end also when newer snapshots have replaced this one meanwhile.
 func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
+	_, index, _ := indexOf(id)
+	closed := s.onOpen(index)
 	meta, err := s.verify(id)
 	if err != nil {
+		closed()
 		return nil, nil, s.counted(err)
 	}
 	f, err := os.Open(filepath.Join(s.dir, id, stateFile))
 	if err != nil {
+		closed()
 		return nil, nil, fmt.Errorf("open snapshot %s: %w", id, err)
 	}
-	return meta, f, nil
+	return meta, &opened{File: f, closed: closed}, nil
+}
+
+// opened is a snapshot's file while it's read.
+type opened struct {
+	*os.File
+	closed func()
+}
+
+func (o *opened) Close() error {
+	defer o.closed()
+	return o.File.Close()
 }
 
 // OpenReader returns the content of a snapshot, decompressed, which is verified as it is read: io.EOF comes only after all of it

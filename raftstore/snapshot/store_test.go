@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -56,6 +57,42 @@ func TestStoreKeepsTheNewestSnapshots(t *testing.T) {
 	}
 	check(s)
 	check(open(t, dir))
+}
+
+// TestSnapshotIsReadToItsEnd, though newer ones have replaced it meanwhile; and who is to keep the log behind it knows from when to when.
+func TestSnapshotIsReadToItsEnd(t *testing.T) {
+	reading := map[uint64]int{}
+	s, err := New(Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler), OnOpen: func(index uint64) func() {
+		reading[index]++
+		return func() { reading[index]-- }
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := write(t, s, 10, 1, podLike(300_000))
+	_, sent, err := s.Open(id)
+	if err != nil || reading[10] != 1 {
+		t.Fatal(reading, err)
+	}
+	for index := uint64(20); index < 60; index += 10 {
+		write(t, s, index, 1, podLike(1000))
+	}
+	if exists(path(s, id, stateFile)) {
+		t.Fatal("it was not replaced")
+	}
+	got, err := io.ReadAll(NewReader(sent))
+	if err != nil || !bytes.Equal(got, podLike(300_000)) || reading[10] != 1 {
+		t.Errorf("read %d bytes, %v; %v", len(got), err, reading)
+	}
+	if err := sent.Close(); err != nil || reading[10] != 0 {
+		t.Error(reading, err)
+	}
+	if _, _, err := s.Open(id); err == nil || reading[10] != 0 {
+		t.Error("a snapshot that is gone:", reading, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestInstalledSnapshotIsStoredAsItIs(t *testing.T) {

@@ -210,6 +210,11 @@ func (c *Cluster) Isolate(n *Node, cut bool) {
 // Cut cuts one direction between two nodes, or heals it.
 func (c *Cluster) Cut(from, to *Node, cut bool) { c.proxies[[2]string{from.Name, to.Name}].Cut(cut) }
 
+// Throttle makes one direction between two nodes slow, for each connection from now on: so many bytes a second.
+func (c *Cluster) Throttle(from, to *Node, bytesPerSecond int) {
+	c.proxies[[2]string{from.Name, to.Name}].Throttle(bytesPerSecond)
+}
+
 // Running returns the nodes that are not stopped.
 func (c *Cluster) Running() []*Node {
 	var running []*Node

@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Proxy passes connections on to an address that may change. While it is cut it takes connections and passes nothing on.
@@ -15,8 +16,9 @@ type Proxy struct {
 	mu     sync.Mutex
 	target string
 	cut    bool
+	rate   int // bytes a second, 0 for no limit
 	conns  map[net.Conn]struct{}
-	closed bool
+	closed chan struct{}
 }
 
 // NewProxy starts a proxy that ends with the test.
@@ -26,7 +28,7 @@ func NewProxy(t testing.TB) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Proxy{listener: l, conns: make(map[net.Conn]struct{})}
+	p := &Proxy{listener: l, conns: make(map[net.Conn]struct{}), closed: make(chan struct{})}
 	p.work.Go(p.serve)
 	t.Cleanup(p.Close)
 	return p
@@ -53,10 +55,19 @@ func (p *Proxy) Cut(cut bool) {
 	clear(p.conns)
 }
 
+// Throttle makes the link to the target slow, for each connection from now on: so many bytes a second.
+func (p *Proxy) Throttle(bytesPerSecond int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rate = bytesPerSecond
+}
+
 // Close refuses connections from now on, for good, and drops those there are.
 func (p *Proxy) Close() {
 	p.mu.Lock()
-	p.closed = true
+	if !p.isClosed() {
+		close(p.closed)
+	}
 	for c := range p.conns {
 		c.Close()
 	}
@@ -71,42 +82,74 @@ func (p *Proxy) serve() {
 		if err != nil {
 			return
 		}
-		target, cut, ok := p.admit(c)
+		target, rate, cut, ok := p.admit(c)
 		switch {
 		case !ok:
 			c.Close()
 		case !cut:
-			p.work.Go(func() { p.pass(c, target) })
+			p.work.Go(func() { p.pass(c, target, rate) })
 		}
 	}
 }
 
-func (p *Proxy) admit(c net.Conn) (target string, cut, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.closed {
-		return "", false, false
+func (p *Proxy) isClosed() bool {
+	select {
+	case <-p.closed:
+		return true
+	default:
+		return false
 	}
-	p.conns[c] = struct{}{}
-	return p.target, p.cut, true
 }
 
-func (p *Proxy) pass(from net.Conn, target string) {
+func (p *Proxy) admit(c net.Conn) (target string, rate int, cut, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.isClosed() {
+		return "", 0, false, false
+	}
+	p.conns[c] = struct{}{}
+	return p.target, p.rate, p.cut, true
+}
+
+func (p *Proxy) pass(from net.Conn, target string, rate int) {
 	defer from.Close()
 	to, err := net.Dial("tcp", target)
 	if err != nil {
 		return
 	}
 	defer to.Close()
-	if _, _, ok := p.admit(to); !ok {
+	if _, _, _, ok := p.admit(to); !ok {
 		return
+	}
+	var source io.Reader = from
+	if rate > 0 {
+		source = slow{from, rate, p.closed}
 	}
 	var both sync.WaitGroup
 	both.Go(func() {
-		io.Copy(to, from) //nolint:errcheck // either side may end it
+		io.Copy(to, source) //nolint:errcheck // either side may end it
 		to.Close()
 	})
 	io.Copy(from, to) //nolint:errcheck // either side may end it
 	from.Close()
 	both.Wait()
+}
+
+// slow reads so many bytes a second, in fifty pieces.
+type slow struct {
+	from   io.Reader
+	rate   int
+	closed <-chan struct{}
+}
+
+func (s slow) Read(p []byte) (int, error) {
+	n, err := s.from.Read(p[:min(len(p), s.rate/50+1)])
+	timer := time.NewTimer(time.Duration(n) * time.Second / time.Duration(s.rate))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return n, err
+	case <-s.closed:
+		return n, io.EOF
+	}
 }

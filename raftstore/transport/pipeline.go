@@ -15,6 +15,7 @@ import (
 type pipeline struct {
 	raft.AppendPipeline
 	transport *Raft
+	follower  raft.ServerID
 	answers   chan raft.AppendFuture
 	broken    atomic.Bool
 	closed    chan struct{}
@@ -25,9 +26,9 @@ type pipeline struct {
 // errBroken ends a pipeline whose follower has refused an append.
 var errBroken = errors.New("append refused earlier")
 
-func newPipeline(inner raft.AppendPipeline, t *Raft) *pipeline {
+func newPipeline(inner raft.AppendPipeline, t *Raft, follower raft.ServerID) *pipeline {
 	p := &pipeline{
-		AppendPipeline: inner, transport: t,
+		AppendPipeline: inner, transport: t, follower: follower,
 		answers: make(chan raft.AppendFuture), closed: make(chan struct{}),
 	}
 	p.pump.Go(p.run)
@@ -42,6 +43,7 @@ func (p *pipeline) AppendEntries(req *raft.AppendEntriesRequest, resp *raft.Appe
 	case p.broken.Load():
 		return nil, errBroken
 	}
+	shorten(req)
 	return p.AppendPipeline.AppendEntries(compared(req), resp)
 }
 
@@ -66,6 +68,8 @@ func (p *pipeline) run() {
 			}
 			if answer.Error() != nil || !answer.Response().Success {
 				p.broken.Store(true)
+			} else {
+				p.transport.answered(p.follower, answer.Request(), answer.Response())
 			}
 			select {
 			case p.answers <- answer:

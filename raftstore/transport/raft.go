@@ -12,6 +12,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
+// maxAppendBytes bounds the entries of one request, but for a single one that is larger. The library counts entries only, and 512 of them
+// may be more than a slow link carries within a request's timeout: then they would be sent again and again.
+const maxAppendBytes = 1 << 20
+
 // raftConnections is how many idle connections to one peer are kept: replication, heartbeat and a vote.
 const raftConnections = 3
 
@@ -23,6 +27,15 @@ type Raft struct {
 	dialled *dialled
 	timeout time.Duration // of a request
 	muted   atomic.Bool
+	told    Followers
+}
+
+// Followers is told what followers have of this node's log while it leads. Its functions must not block.
+type Followers struct {
+	// Installed: a follower has installed the snapshot of an index, which took so long to send.
+	Installed func(id raft.ServerID, index uint64, took time.Duration)
+	// Stored: a follower has the log up to an index. They come in order, but for an index of 0, of heartbeats.
+	Stored func(id raft.ServerID, index uint64)
 }
 
 // errMuted is what a muted transport answers.
@@ -38,11 +51,13 @@ var (
 // be nil or not know it: the address in Raft's configuration serves then. Timeout bounds each request (a snapshot's is
 // scaled by its size).
 func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Duration, logger hclog.Logger) *Raft {
+	nobody := Followers{Installed: func(raft.ServerID, uint64, time.Duration) {}, Stored: func(raft.ServerID, uint64) {}}
 	conns := newDialled()
 	return &Raft{
 		mux:     m,
 		dialled: conns,
 		timeout: timeout,
+		told:    nobody,
 		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 			Stream:  stream{subListener: m.raft, mux: m, dialled: conns},
 			MaxPool: raftConnections,
@@ -52,6 +67,9 @@ func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Durati
 		resolve: resolve,
 	}
 }
+
+// Tell says who is told of followers; call it before Raft starts.
+func (t *Raft) Tell(f Followers) { t.told = f }
 
 // SetHeartbeatHandler installs nothing. With the library's fast path a heartbeat changes term and state on the transport's
 // goroutine while the main loop writes as leader or grants a vote, and nodes come to commit different values at one index
@@ -110,7 +128,7 @@ func (t *Raft) AppendEntriesPipeline(id raft.ServerID, to raft.ServerAddress) (r
 	if err != nil {
 		return nil, err
 	}
-	return newPipeline(pipeline, t), nil
+	return newPipeline(pipeline, t, id), nil
 }
 
 // AppendEntries implements raft.Transport.
@@ -118,7 +136,31 @@ func (t *Raft) AppendEntries(id raft.ServerID, to raft.ServerAddress, req *raft.
 	if t.muted.Load() {
 		return errMuted
 	}
-	return t.NetworkTransport.AppendEntries(id, t.target(id, to), compared(req), resp)
+	shorten(req)
+	if err := t.NetworkTransport.AppendEntries(id, t.target(id, to), compared(req), resp); err != nil {
+		return err
+	}
+	t.answered(id, req, resp)
+	return nil
+}
+
+// shorten takes the entries from a request that are too many for one. The library looks into it afterwards for what it has sent.
+func shorten(req *raft.AppendEntriesRequest) {
+	size := 0
+	for i, entry := range req.Entries {
+		size += len(entry.Data) + len(entry.Extensions)
+		if size > maxAppendBytes && i > 0 {
+			req.Entries = req.Entries[:i]
+			return
+		}
+	}
+}
+
+// answered tells of what a follower has stored.
+func (t *Raft) answered(id raft.ServerID, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
+	if resp.Success {
+		t.told.Stored(id, req.PrevLogEntry+uint64(len(req.Entries)))
+	}
 }
 
 // compared is a request that tells of the leader's commit index as far as the entries that it sends, or compares, go. The library takes its
@@ -161,7 +203,14 @@ func (t *Raft) RequestPreVote(id raft.ServerID, to raft.ServerAddress, req *raft
 
 // InstallSnapshot implements raft.Transport.
 func (t *Raft) InstallSnapshot(id raft.ServerID, to raft.ServerAddress, req *raft.InstallSnapshotRequest, resp *raft.InstallSnapshotResponse, data io.Reader) error {
-	return t.NetworkTransport.InstallSnapshot(id, t.target(id, to), req, resp, data)
+	start := time.Now()
+	if err := t.NetworkTransport.InstallSnapshot(id, t.target(id, to), req, resp, data); err != nil {
+		return err
+	}
+	if resp.Success {
+		t.told.Installed(id, req.LastLogIndex, time.Since(start))
+	}
+	return nil
 }
 
 // TimeoutNow implements raft.Transport.

@@ -1,0 +1,143 @@
+package raftstore_test
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore"
+	"quorate/raftstore/state"
+	"quorate/raftstore/testcluster"
+)
+
+// The cluster of TestJoinerOnASlowLinkCatchesUp: a snapshot takes three seconds, in which several times what the log keeps is written and
+// trimmed; the link has room for twice what is written.
+const (
+	joinedObjects = 1500
+	joinedBytes   = 4 << 10 // in an object
+	joinedWrites  = 250     // a second
+	linkBytes     = 2 << 20 // a second
+	trimInterval  = 100 * time.Millisecond
+)
+
+func TestJoinerOnASlowLinkCatchesUp(t *testing.T) {
+	registries := map[string]*prometheus.Registry{"n0": prometheus.NewRegistry(), "n1": prometheus.NewRegistry()}
+	c := testcluster.New(t, 1, func(cfg *raftstore.Config) { cfg.LogBytes, cfg.Registerer = 1<<20, registries[cfg.Name] })
+	leader := c.Leader()
+	load := newLoad(t, leader.Store)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer load.Wait()
+	defer cancel()
+	load.start(ctx, t)
+
+	joiner := c.Add("n1")
+	c.Throttle(leader, joiner, linkBytes)
+	if err := leader.Store.Raft().AddNonvoter("n1", raft.ServerAddress(joiner.Addr()), 0, 0).Error(); err != nil {
+		t.Fatal(err)
+	}
+	held := false
+	testcluster.Eventually(t, "the joiner has caught up, with the writes going on", func() bool {
+		held = held || metric(t, registries["n0"], "quorate_raftstore_log_holds", "") > 0
+		return joiner.Store.Applied() > 0 && joiner.Store.Applied()+joinedWrites/4 >= leader.Store.Applied()
+	})
+	if !held {
+		t.Error("no entries were held for it: the test shows nothing")
+	}
+	testcluster.Eventually(t, "nothing is held any more, and the log is back to its bound", func() bool {
+		return metric(t, registries["n0"], "quorate_raftstore_log_holds", "") == 0 &&
+			metric(t, registries["n0"], "quorate_raftstore_log_entries", "") < 2*joinedWrites
+	})
+	if given := metric(t, registries["n0"], "quorate_raftstore_log_holds_given_up_total", ""); given != 0 {
+		t.Errorf("%v holds were given up", given)
+	}
+	cancel()
+	load.Wait()
+	root := view(t, leader.Store, raftstore.Quorum())
+	testcluster.Eventually(t, "both have the same", func() bool { return joiner.Store.Applied() >= root.Index() })
+	if has := view(t, joiner.Store, raftstore.Cached()); has.Len() != root.Len() {
+		t.Errorf("the joiner has %d objects, the leader %d", has.Len(), root.Len())
+	}
+}
+
+// load updates objects one after the other, and has the log trimmed all the time.
+type load struct {
+	sync.WaitGroup
+	store   *raftstore.Store
+	objects []*state.Object
+}
+
+func newLoad(t *testing.T, s *raftstore.Store) *load {
+	t.Helper()
+	l := &load{store: s, objects: make([]*state.Object, joinedObjects)}
+	var creating sync.WaitGroup
+	for i := range 8 {
+		creating.Go(func() {
+			for n := i; n < joinedObjects; n += 8 {
+				o, err := s.Create(t.Context(), raftstore.Create{Key: key(nameOf(n)), Object: object(nameOf(n), entropy())})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				l.objects[n] = o
+			}
+		})
+	}
+	creating.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+	return l
+}
+
+func nameOf(n int) string { return fmt.Sprintf("o%04d", n) }
+
+// entropy is text that a snapshot doesn't compress.
+func entropy() string {
+	random := make([]byte, joinedBytes/2)
+	rand.Read(random)
+	return hex.EncodeToString(random)
+}
+
+func (l *load) start(ctx context.Context, t *testing.T) {
+	l.Go(func() {
+		pace := time.NewTicker(time.Second / joinedWrites)
+		defer pace.Stop()
+		for n := 0; ; n = (n + 1) % joinedObjects {
+			select {
+			case <-ctx.Done():
+				return
+			case <-pace.C:
+			}
+			o, err := l.store.Update(ctx, raftstore.Update{Key: key(nameOf(n)), Object: object(nameOf(n), entropy()), Previous: l.objects[n]})
+			if err != nil {
+				if ctx.Err() == nil {
+					t.Error(err)
+				}
+				return
+			}
+			l.objects[n] = o
+		}
+	})
+	l.Go(func() {
+		due := time.NewTicker(trimInterval)
+		defer due.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-due.C:
+			}
+			if _, _, err := l.store.Snapshot(); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+}
