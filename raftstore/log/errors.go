@@ -26,7 +26,8 @@ func (e *Corrupt) Error() string {
 	if e.Index > 0 {
 		what = fmt.Sprintf("%s: entry %d", what, e.Index)
 	}
-	return fmt.Sprintf("%s: %s; remove this node from the cluster and start it with an empty data directory, or restore a backup", what, e.Reason)
+	return fmt.Sprintf("%s: %s; remove this node from the cluster and start it with an empty data directory; if it is the only one left, "+
+		"go on from what is whole with quorate recover, or restore a backup", what, e.Reason)
 }
 
 // Truncated reports a read from a position that the log no longer reaches back to.
