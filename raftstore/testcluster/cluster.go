@@ -178,6 +178,12 @@ func (n *Node) Ended() error {
 	return err
 }
 
+// Quit stops the node, unless it has ended by itself, and returns with what it ended.
+func (n *Node) Quit() error {
+	n.stop()
+	return n.Ended()
+}
+
 // Kill ends the node without any courtesy to the others: they find it gone.
 func (n *Node) Kill() {
 	n.cluster.t.Helper()
