@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,7 +26,8 @@ type Cluster struct {
 	t         testing.TB
 	authority *Authority
 	configure func(*raftstore.Config)
-	proxies   map[[2]string]*Proxy // from, to
+	proxies   map[[2]string]*Proxy // from, to; the test's own goroutine adds to them
+	adding    sync.RWMutex         // held while it does: nodes look for addresses all the time
 	dir       string
 }
 
@@ -77,14 +79,22 @@ func nodeName(i int) string { return "n" + string(rune('0'+i)) }
 func (c *Cluster) Add(name string) *Node {
 	c.t.Helper()
 	n := &Node{Name: name, Dir: filepath.Join(c.dir, name), cluster: c}
-	for _, other := range c.Nodes {
-		c.proxies[[2]string{name, other.Name}] = NewProxy(c.t)
-		c.proxies[[2]string{name, other.Name}].To(other.mux.Addr().String())
-		c.proxies[[2]string{other.Name, name}] = NewProxy(c.t)
-	}
+	c.link(n)
 	c.Nodes = append(c.Nodes, n)
 	n.Start()
 	return n
+}
+
+// link makes the proxies between a new node and the others.
+func (c *Cluster) link(n *Node) {
+	c.t.Helper()
+	c.adding.Lock()
+	defer c.adding.Unlock()
+	for _, other := range c.Nodes {
+		c.proxies[[2]string{n.Name, other.Name}] = NewProxy(c.t)
+		c.proxies[[2]string{n.Name, other.Name}].To(other.mux.Addr().String())
+		c.proxies[[2]string{other.Name, n.Name}] = NewProxy(c.t)
+	}
 }
 
 // Live returns the store of a running node, nil while it is stopped, to goroutines that don't start and stop nodes.
@@ -115,6 +125,8 @@ func (n *Node) TryStart() error {
 	cfg := raftstore.Config{
 		Name: n.Name, DataDir: n.Dir, Peers: mux, Registrar: server, RaftMultiplier: multiplier, Logger: logger,
 		AddressOf: func(name string) (string, bool) {
+			c.adding.RLock()
+			defer c.adding.RUnlock()
 			p, ok := c.proxies[[2]string{n.Name, name}]
 			if !ok {
 				return "", false
