@@ -157,9 +157,7 @@ func TestQuorumWithoutSpace(t *testing.T) {
 		full = refused(t, "creates", create)
 		return slices.Equal(full.Nodes, []string{"n0", "n1"})
 	})
-	if !c.Leader().Store.IsLeader() || alarmed(c.Leader().Store) {
-		t.Error("who leads is not the one with space")
-	}
+	testcluster.Eventually(t, "the one with space leads", func() bool { return !alarmed(c.Leader().Store) })
 	_, err = any().Update(within(t, 10*time.Second), raftstore.Update{Key: kept.Key, Object: object("kept", "2"), Previous: kept})
 	if _, is := errors.AsType[*raftstore.FullError](err); !is {
 		t.Errorf("an update: %v", err)
