@@ -12,17 +12,10 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// borrower is what Lend belongs to, as apiserver/watch sees it.
-type borrower interface {
-	Lend(p []byte) bool
-	Lent() bool
-	Connection() any
-}
-
 // begun flushes an answer's header and returns what lends.
-func begun(w http.ResponseWriter) borrower {
+func begun(w http.ResponseWriter) *response {
 	_ = http.NewResponseController(w).Flush()
-	return w.(borrower)
+	return w.(*response)
 }
 
 // TestLend: what is lent goes out in its place among what the handler writes, and nothing is taken that would have to wait.
@@ -34,7 +27,7 @@ func TestLend(t *testing.T) {
 		want    string
 	}{
 		{"before the header", func(w http.ResponseWriter) string {
-			if w.(borrower).Lend([]byte("x")) {
+			if w.(*response).Lend([]byte("x")) {
 				return "taken"
 			}
 			return ""
@@ -69,20 +62,20 @@ func TestLend(t *testing.T) {
 }
 
 // lendTo serves streams whose handlers hand over what lends, and do what they are told.
-func lendTo(t *testing.T) (s *testServer, r *raw, lenders chan borrower, act chan func(w http.ResponseWriter)) {
-	lenders, act = make(chan borrower), make(chan func(w http.ResponseWriter))
-	s = start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+func lendTo(t *testing.T) (r *raw, lenders chan *response, act chan func(w http.ResponseWriter)) {
+	lenders, act = make(chan *response), make(chan func(w http.ResponseWriter))
+	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		lenders <- begun(w)
 		if do, ok := <-act; ok {
 			do(w)
 		}
 	}))
-	return s, dialSilent(t, s.addr, s.roots), lenders, act
+	return dialSilent(t, s.addr, s.roots), lenders, act
 }
 
 // TestLendToAClientThatDoesNotTakeIt: the lender never waits; its handler does, behind what was lent.
 func TestLendToAClientThatDoesNotTakeIt(t *testing.T) {
-	_, r, lenders, act := lendTo(t)
+	r, lenders, act := lendTo(t)
 	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 3})
 	id := r.get("/", true)
 	l := <-lenders
@@ -101,7 +94,7 @@ func TestLendToAClientThatDoesNotTakeIt(t *testing.T) {
 
 // TestLendAfterTheEnd: a stream that is broken off takes nothing, and lets go of what it was lent.
 func TestLendAfterTheEnd(t *testing.T) {
-	_, r, lenders, act := lendTo(t)
+	r, lenders, act := lendTo(t)
 	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	id := r.get("/", true)
 	l := <-lenders
@@ -120,7 +113,7 @@ func TestLendAfterTheEnd(t *testing.T) {
 }
 
 // wantServedBy asks for another stream, which shows that the connection is well.
-func (r *raw) wantServedBy(lenders chan borrower) {
+func (r *raw) wantServedBy(lenders chan *response) {
 	r.t.Helper()
 	id := r.get("/", true)
 	<-lenders
@@ -132,7 +125,7 @@ func (r *raw) wantServedBy(lenders chan borrower) {
 // TestLentDeadline: who wants a stream ended whose client takes nothing sets its write deadline; the handler's next write fails.
 func TestLentDeadline(t *testing.T) {
 	failed := make(chan error, 1)
-	_, r, lenders, act := lendTo(t)
+	r, lenders, act := lendTo(t)
 	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	id := r.get("/", true)
 	if !(<-lenders).Lend([]byte("abc")) {
@@ -153,7 +146,7 @@ func TestLentDeadline(t *testing.T) {
 // TestLendToMany: streams of a connection get what they were lent, whatever room there is, each once and in order.
 func TestLendToMany(t *testing.T) {
 	const streams, parts = 100, 5
-	lenders := make(chan borrower, streams)
+	lenders := make(chan *response, streams)
 	end := make(chan struct{})
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		lenders <- begun(w)
@@ -161,7 +154,7 @@ func TestLendToMany(t *testing.T) {
 	}))
 	c := s.client(t)
 	bodies := make(chan string, streams)
-	all := make([]borrower, streams)
+	all := make([]*response, streams)
 	for i := range all {
 		go func() {
 			_, body, err := do(t, c, "GET", s.url("/"), nil)

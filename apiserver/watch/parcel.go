@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"slices"
+
 	"quorate/apiserver/schema"
 	"quorate/raftstore/history"
 )
@@ -67,7 +69,7 @@ func (st *Stream) pack(events []*history.Event, limit int) *parcel {
 		if err != nil || len(p.bytes)+f.size() > limit {
 			return p // the handler sends them itself, and says what is wrong with an object
 		}
-		p.bytes = f.appendTo(p.bytes)
+		p.bytes = f.appendTo(slices.Grow(p.bytes, f.size())) // once, not a piece at a time
 		p.count++
 	}
 	p.whole = true

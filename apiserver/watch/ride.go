@@ -140,10 +140,7 @@ func (c *carriage) carry(ctx context.Context, r *rider) ([]*history.Event, error
 		if !c.serve(r) {
 			return r.take(), nil
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-		}
+		r.changes.Await(ctx, changed)
 	}
 	return nil, ctx.Err()
 }

@@ -53,7 +53,7 @@ func (m *metrics) register(reg prometheus.Registerer, h *Hub) error {
 		ask("oldest_index", "Log index of the oldest event in memory; 0 when there is none.", func() float64 {
 			return float64(h.oldestIndex())
 		}),
-		ask("cursors_waiting", "Watchers waiting for the next event.", func() float64 {
+		ask("cursors_waiting", "Watchers waiting for the next event; one that waits for others too counts once.", func() float64 {
 			return float64(h.sleeping.Load())
 		}),
 		ask("log_reads_active", "Reads of the log on disk under way.", func() float64 {

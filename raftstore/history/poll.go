@@ -1,5 +1,7 @@
 package history
 
+import "context"
+
 // Poll is Ready from memory alone, which waits for nothing, the disk neither. Reached is false where memory begins after the position, or
 // the hub is closed: Next knows more.
 func (c *Cursor) Poll() (events []*Event, reached bool) {
@@ -23,6 +25,9 @@ func (c *Cursor) Changed() <-chan struct{} {
 		c.seek() // nobody wakes who waits for that one
 	}
 }
+
+// Await returns when a channel of Changed closes, or ctx ends.
+func (c *Cursor) Await(ctx context.Context, changed <-chan struct{}) { c.hub.sleep(ctx, changed) }
 
 // Resource names what the cursor follows, in all namespaces.
 func (c *Cursor) Resource() string { return c.prefix.Resource() }

@@ -1,8 +1,10 @@
 package history
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"quorate/raftstore/state"
 )
@@ -77,6 +79,29 @@ func TestCursor_changed_follows_its_resource(t *testing.T) {
 	if events, reached := c.Poll(); !reached || !slices.Equal(indexes(events), []uint64{2}) {
 		t.Fatalf("%v, %v", indexes(events), reached)
 	}
+}
+
+// TestCursor_await_is_a_wait_like_that_of_next: it ends with a change or its context, and is counted.
+func TestCursor_await_is_a_wait_like_that_of_next(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hub, metric := newHub(t, Config{})
+		c := hub.Watch(pods, 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		for _, end := range []func(){func() { hub.Append(1, run(1, 1, 1)) }, cancel} {
+			changed := c.Changed()
+			done := make(chan struct{})
+			go func() { c.Await(ctx, changed); close(done) }()
+			synctest.Wait()
+			if n := metric("cursors_waiting"); n != 1 {
+				t.Errorf("%v cursors wait", n)
+			}
+			end()
+			<-done
+			if n := metric("cursors_waiting"); n != 0 {
+				t.Errorf("%v cursors wait after the end", n)
+			}
+		}
+	})
 }
 
 func closed(c <-chan struct{}) bool {
