@@ -117,12 +117,14 @@ func (in *incoming) canonical(name string) (string, bool) {
 		return "", false
 	}
 	canonical := http.CanonicalHeaderKey(name)
+	if len(in.names) >= maxCachedNames || len(name) > maxCachedNameBytes {
+		in.conn.server.metrics.hit(limitCachedNames)
+		return canonical, true
+	}
 	if in.names == nil {
 		in.names = make(map[string]string)
 	}
-	if len(in.names) < maxCachedNames {
-		in.names[name] = canonical
-	}
+	in.names[name] = canonical
 	return canonical, true
 }
 

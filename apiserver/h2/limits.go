@@ -49,6 +49,8 @@ const (
 	recentStreams = 128
 	// maxCachedNames bounds the field names remembered with their canonical form.
 	maxCachedNames = 64
+	// maxCachedNameBytes is the longest of them: a connection remembers at most maxCachedNames times as much, twice over.
+	maxCachedNameBytes = 64
 
 	// minTick and maxTick bound how often a connection looks at the time.
 	minTick = 5 * time.Millisecond

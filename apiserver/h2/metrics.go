@@ -18,6 +18,7 @@ const (
 	limitHeaderTime    = "header_time"
 	limitPing          = "ping"
 	limitWriteStall    = "write_stall"
+	limitCachedNames   = "cached_names"
 )
 
 type metrics struct {
@@ -53,7 +54,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	}
 	for _, limit := range []string{
 		limitStreams, limitHandlers, limitHeaderList, limitContinuations, limitResets, limitControl, limitIdleFrames,
-		limitHeaderTime, limitPing, limitWriteStall,
+		limitHeaderTime, limitPing, limitWriteStall, limitCachedNames,
 	} {
 		m.limits.WithLabelValues(limit)
 	}
