@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -145,6 +146,29 @@ func TestLimits(t *testing.T) {
 		t.Errorf("I20: %v", got.Header)
 	}
 	check(t, s.Do("GET", "/api/v1/configmaps", ""), want{code: 200})
+}
+
+// TestHealthIsExempt fills the bound on reads with one that takes long: probes are answered all the
+// same, or an orchestrator would restart a node because it is busy.
+func TestHealthIsExempt(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, func(cfg *apiserver.Config) { cfg.Limits.Reads = 1 })
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if resp, err := s.Client.Do(s.Request("GET", "/debug/pprof/goroutine?seconds=50", "").WithContext(ctx)); err == nil {
+			_ = resp.Body.Close() // it did not take as long as it should; the last check below tells
+		}
+	}()
+	defer func() { cancel(); <-ended }()
+	s.Eventually("reads are refused", func() bool { return s.Do("GET", "/api/v1/configmaps", "").Code == 429 })
+	for _, path := range []string{"/livez", "/readyz", "/healthz", "/livez/ping", "/readyz/store"} {
+		if got := s.Do("GET", path, ""); got.Code != 200 {
+			t.Errorf("%s while reads are refused: %d %s", path, got.Code, got.Body)
+		}
+	}
+	check(t, s.Do("GET", "/api/v1/configmaps", ""), want{code: 429})
 }
 
 func TestBodyBudget(t *testing.T) {

@@ -48,8 +48,8 @@ func newHealth(store Store, thirdParties, access func() error) *health {
 func (h *health) register(add func(method, path string, e *route.Endpoint)) {
 	for path, checks := range map[string][]check{"/livez": h.live, "/readyz": h.ready, "/healthz": h.ready} {
 		serve := func(c *route.Call) error { return h.answer(c, strings.TrimPrefix(path, "/"), checks) }
-		add(http.MethodGet, path, &route.Endpoint{Verb: route.VerbGet, Serve: serve, Class: route.ClassRead})
-		add(http.MethodGet, path+"/:name", &route.Endpoint{Verb: route.VerbGet, Serve: serve, Class: route.ClassRead})
+		add(http.MethodGet, path, &route.Endpoint{Verb: route.VerbGet, Serve: serve, Class: route.ClassExempt})
+		add(http.MethodGet, path+"/:name", &route.Endpoint{Verb: route.VerbGet, Serve: serve, Class: route.ClassExempt})
 	}
 }
 

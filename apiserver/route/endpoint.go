@@ -13,6 +13,7 @@ const (
 	ClassRead Class = iota
 	ClassWrite
 	ClassStream // a watch: bounded by package watch
+	ClassExempt // health: cheap, and asked by those who would restart a node that does not answer
 )
 
 // The verbs that more than one package names (semantics J13).
