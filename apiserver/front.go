@@ -34,6 +34,7 @@ type front struct {
 	log           *slog.Logger
 	ids           requestIDs
 	fixed         fixedHeaders
+	crossOrigin   http.CrossOriginProtection // the zero value refuses writes from pages of all other origins
 }
 
 // fixedHeaders are header values that all answers share; net/http only reads them.
@@ -70,9 +71,15 @@ func (f *front) serve(x *exchange) error {
 	if _, given := c.R.Header["Authorization"]; open && !given {
 		return f.dispatch(x, f.open)
 	}
-	user, err := f.user(c)
+	user, ambient, err := f.user(c)
 	if err != nil {
 		return status.NewUnauthorized() // also where none is asked for (J5)
+	}
+	if ambient {
+		if err := f.crossOrigin.Check(c.R); err != nil {
+			f.metrics.crossOrigin.Inc()
+			return status.NewForbiddenPath("a page of another origin may not use a client certificate; send a bearer token")
+		}
 	}
 	if open {
 		return f.dispatch(x, f.open)
@@ -115,14 +122,16 @@ func (f *front) impersonate(x *exchange) error {
 	return f.known(c.User)
 }
 
-// user is who a token names or, where the request has none, a client certificate.
-func (f *front) user(c *route.Call) (*auth.User, error) {
+// user returns the user that a token names or, where the request has none, a client certificate. A
+// certificate is ambient: a browser sends it with every request, whichever page asked for it.
+func (f *front) user(c *route.Call) (user *auth.User, ambient bool, err error) {
 	if _, given := c.R.Header["Authorization"]; !given {
 		if user := auth.OfCertificate(c.R.TLS); user != nil {
-			return user, nil
+			return user, true, nil
 		}
 	}
-	return f.authenticator.Authenticate(c.R.Header, c.Now)
+	user, err = f.authenticator.Authenticate(c.R.Header, c.Now)
+	return user, false, err
 }
 
 // isOpen reports whether a path is served without credentials: health, and the version (semantics Z13).

@@ -10,6 +10,8 @@ type metrics struct {
 	limits   *prometheus.CounterVec
 	stuck    prometheus.Counter
 	unkept   prometheus.Counter
+
+	crossOrigin prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -38,8 +40,12 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "quorate_apiserver_lists_unkept_total",
 			Help: "Lists in protobuf that were encoded twice because of the bound on bytes kept of all lists.",
 		}),
+		crossOrigin: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_cross_origin_refusals_total",
+			Help: "Writes refused because a browser sent them with a client certificate for a page of another origin.",
+		}),
 	}
-	reg.MustRegister(m.sent, m.panics, m.unmapped, m.limits, m.stuck, m.unkept)
+	reg.MustRegister(m.sent, m.panics, m.unmapped, m.limits, m.stuck, m.unkept, m.crossOrigin)
 	return m
 }
 
