@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// basicHandler answers once it has the body; "/hang" ends with its client.
+// basicHandler answers once it has the body; "/hang" ends with its client, "/ten" has ten bytes.
 func basicHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hang" {
@@ -20,6 +20,10 @@ func basicHandler() http.Handler {
 		b, err := io.ReadAll(r.Body)
 		if err != nil {
 			panic(http.ErrAbortHandler)
+		}
+		if r.URL.Path == "/ten" {
+			_, _ = io.WriteString(w, "ten bytes.")
+			return
 		}
 		fmt.Fprintf(w, "%d", len(b))
 	})
@@ -88,6 +92,8 @@ func frameRules() []rule {
 		{name: "6.3 PRIORITY on stream 0", do: frame(http2.FramePriority, 0, 0, "12345"), end: http2.ErrCodeProtocol},
 		{name: "6.3 PRIORITY of a wrong size", do: frame(http2.FramePriority, 0, 1, "1234"), end: http2.ErrCodeFrameSize},
 		{name: "6.3 PRIORITY on an idle stream", do: frame(http2.FramePriority, 0, 9, "12345"), fine: true},
+		{name: "6.3 PRIORITY on itself", do: onHang(http2.FramePriority, 0, "\x00\x00\x00\x01\x00"), reset: http2.ErrCodeProtocol},
+		{name: "6.3 PRIORITY on itself while idle", do: frame(http2.FramePriority, 0, 9, "\x00\x00\x00\x09\x00"), end: http2.ErrCodeProtocol},
 		{name: "6.4 RST_STREAM on stream 0", do: frame(http2.FrameRSTStream, 0, 0, "1234"), end: http2.ErrCodeProtocol},
 		{name: "6.4 RST_STREAM on an idle stream", do: frame(http2.FrameRSTStream, 0, 7, "1234"), end: http2.ErrCodeProtocol},
 		{name: "6.4 RST_STREAM of a wrong size", do: onHang(http2.FrameRSTStream, 0, "123"), end: http2.ErrCodeFrameSize},
@@ -120,6 +126,13 @@ func stateRules() []rule {
 		{name: "5.1 idle WINDOW_UPDATE", end: http2.ErrCodeProtocol, do: func(r *raw) uint32 {
 			r.must(r.fr.WriteWindowUpdate(1, 1))
 			return 1
+		}},
+		{name: "6.2 HEADERS depending on itself", reset: http2.ErrCodeProtocol, do: func(r *raw) uint32 {
+			id := r.newID()
+			r.must(r.fr.WriteHeaders(http2.HeadersFrameParam{StreamID: id, EndHeaders: true, EndStream: true,
+				BlockFragment: r.encode(":method", "GET", ":scheme", "https", ":path", "/"),
+				Priority:      http2.PriorityParam{StreamDep: id, Weight: 15}}))
+			return id
 		}},
 		{name: "5.1 half-closed DATA", reset: http2.ErrCodeStreamClosed, do: func(r *raw) uint32 {
 			id := r.get("/hang", true)
@@ -207,6 +220,17 @@ func windowRules() []rule {
 			id := r.get("/hang", false)
 			r.must(r.fr.WriteWindowUpdate(id, maxWindow-firstWindow))
 			r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: firstWindow + 1}))
+			return id
+		}},
+		{name: "6.5.3 repeated setting", fine: true, do: func(r *raw) uint32 {
+			r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 100},
+				http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1}))
+			id := r.get("/ten", true)
+			if n := len(r.nextData(id)); n != 1 {
+				r.t.Errorf("a first frame of %d bytes, want 1: the last value of the setting", n)
+			}
+			r.must(r.fr.WriteWindowUpdate(id, 9))
+			r.await(id)
 			return id
 		}},
 		{name: "6.9 more than the stream's window", reset: http2.ErrCodeFlowControl, do: func(r *raw) uint32 {

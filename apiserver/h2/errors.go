@@ -40,6 +40,9 @@ type streamFault struct {
 	why  string
 }
 
+// dependsOnItself is why a priority is refused.
+const dependsOnItself = "stream depends on itself"
+
 func (f *streamFault) Error() string { return f.code.String() + ": " + f.why }
 
 func protocolFault(why string) error { return &connFault{code: http2.ErrCodeProtocol, why: why} }

@@ -24,8 +24,9 @@ func (c *conn) handle(f http2.Frame) error {
 	case *http2.GoAwayFrame:
 		// The client opens no more streams; those open are finished, and the client closes.
 		return c.tolerate()
+	case *http2.PriorityFrame:
+		return c.onPriority(f)
 	default:
-		// PRIORITY (deprecated, RFC 9113 §5.3.2) and what is not known.
 		return c.tolerate()
 	}
 }
@@ -34,6 +35,18 @@ func (c *conn) handle(f http2.Frame) error {
 func (c *conn) tolerate() error {
 	if !c.in.useless.spend() {
 		return excess(limitIdleFrames, "too many frames that bring nothing")
+	}
+	return nil
+}
+
+// onPriority refuses a stream that depends on itself (RFC 7540 §5.3.1). Priorities are deprecated (RFC 9113 §5.3.2) and otherwise
+// ignored.
+func (c *conn) onPriority(f *http2.PriorityFrame) error {
+	if err := c.tolerate(); err != nil {
+		return err
+	}
+	if f.StreamDep == f.StreamID {
+		return &streamFault{f.StreamID, http2.ErrCodeProtocol, dependsOnItself}
 	}
 	return nil
 }
@@ -154,13 +167,19 @@ func (c *conn) onSettings(f *http2.SettingsFrame) error {
 	if err := c.tolerate(); err != nil || f.IsAck() {
 		return err
 	}
-	if f.NumSettings() > maxSettings || f.HasDuplicates() {
-		return protocolFault("too many or repeated settings")
+	if f.NumSettings() > maxSettings {
+		return protocolFault("too many settings")
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	window := c.streams.window
 	if err := f.ForeachSetting(c.set); err != nil {
 		return err
+	}
+	if c.streams.window != window {
+		for _, st := range c.streams.open {
+			c.resume(st)
+		}
 	}
 	if c.out.closed {
 		return nil
@@ -170,8 +189,13 @@ func (c *conn) onSettings(f *http2.SettingsFrame) error {
 	return c.reply()
 }
 
-// set takes one of the client's settings. mu is held.
+// set applies one of the client's settings. A setting may be repeated: the values apply in order, and no stream sends anything in
+// between (RFC 9113 §6.5.3). Each value counts towards the limit on frames without effect, since a change of the window visits
+// every open stream. mu is held.
 func (c *conn) set(s http2.Setting) error {
+	if err := c.tolerate(); err != nil {
+		return err
+	}
 	if err := s.Valid(); err != nil {
 		return err
 	}
@@ -195,9 +219,6 @@ func (c *conn) setWindow(size int64) error {
 			return &connFault{code: http2.ErrCodeFlowControl, why: "stream window too large"}
 		}
 		st.window += more
-	}
-	for _, st := range c.streams.open {
-		c.resume(st)
 	}
 	return nil
 }

@@ -150,6 +150,16 @@ func (r *raw) await(id uint32) answer {
 	}
 }
 
+// nextData reads up to the next DATA frame of a stream.
+func (r *raw) nextData(id uint32) []byte {
+	r.t.Helper()
+	for {
+		if f, ok := r.read().(*http2.DataFrame); ok && f.StreamID == id {
+			return f.Data()
+		}
+	}
+}
+
 func (r *raw) decoder() *hpack.Decoder {
 	if r.dec == nil {
 		r.dec = hpack.NewDecoder(4096, nil)

@@ -14,7 +14,7 @@ import (
 
 // onHeaders begins a request, or ends one with trailers.
 func (c *conn) onHeaders(f *http2.HeadersFrame) error {
-	id, end := f.StreamID, f.StreamEnded()
+	id, end, selfDependent := f.StreamID, f.StreamEnded(), f.HasPriority() && f.Priority.StreamDep == f.StreamID
 	if err := c.in.decode(f); err != nil {
 		return err
 	}
@@ -28,6 +28,9 @@ func (c *conn) onHeaders(f *http2.HeadersFrame) error {
 	h := &c.in.head
 	if h.bad == "" && !h.over {
 		h.check()
+	}
+	if selfDependent {
+		h.bad = dependsOnItself
 	}
 	if h.bad != "" {
 		return &streamFault{id, http2.ErrCodeProtocol, h.bad}

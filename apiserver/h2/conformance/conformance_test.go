@@ -1,0 +1,139 @@
+package conformance
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"quorate/apiserver/internal/testserver"
+)
+
+// cases is the number of cases in the suite.
+const cases = 146
+
+// exception is a case that the API server does not pass, and need not.
+type exception struct {
+	reason  string // what in RFC 9113 allows it
+	netHTTP bool   // whether net/http's server passes it
+}
+
+// exceptions are listed by case id.
+var exceptions = map[string]exception{}
+
+// TestSuite runs the suite against the API server and against net/http's server. Every case must hold for the API server, or be
+// an exception.
+func TestSuite(t *testing.T) {
+	ours := run(t, testserver.Start(t, nil).URL, 300*time.Millisecond, 3*time.Second) // the second one for busy machines
+	yardstick := run(t, netHTTP(t), 1500*time.Millisecond)                            // it closes connections a second late
+	for _, problem := range judge(ours, yardstick, exceptions) {
+		t.Error(problem)
+	}
+	if len(ours) != cases {
+		t.Errorf("%d cases ran, want %d", len(ours), cases)
+	}
+	report(t, "API server", ours)
+	report(t, "net/http", yardstick)
+	if count(yardstick, isFailed) == 0 {
+		t.Error("net/http's server, which is lenient on purpose, failed no case: does the suite judge anything?")
+	}
+}
+
+// netHTTP starts net/http's own HTTP/2 server and returns its URL.
+func netHTTP(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "some bytes")
+	}))
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// judge returns what is wrong with the outcomes of a server: cases that failed or were skipped without an exception, and
+// exceptions that are not true.
+func judge(ours, yardstick map[string]outcome, exceptions map[string]exception) (problems []string) {
+	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	for id, o := range ours {
+		e, excepted := exceptions[id]
+		switch {
+		case o.skipped:
+			complain("%s (%s) was skipped", id, o.desc)
+		case o.failed && !excepted:
+			complain("%s (%s) failed; net/http's server passes it: %v\n%s", id, o.desc, !yardstick[id].failed, o.why)
+		case !o.failed && excepted:
+			complain("%s (%s) holds, so it is no exception any more: %s", id, o.desc, e.reason)
+		case excepted && e.netHTTP == yardstick[id].failed:
+			complain("%s (%s): net/http's server passes it: %v, unlike what the exception says", id, o.desc, !e.netHTTP)
+		}
+	}
+	for id, e := range exceptions {
+		if _, ran := ours[id]; !ran {
+			complain("%s, an exception, is no case of the suite: %s", id, e.reason)
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	held, failed, skipped := outcome{}, outcome{failed: true}, outcome{skipped: true}
+	for name, tc := range map[string]struct {
+		ours, yardstick outcome
+		exceptions      map[string]exception
+		problems        int
+	}{
+		"held":                             {held, failed, nil, 0},
+		"failed":                           {failed, failed, nil, 1},
+		"skipped":                          {skipped, held, nil, 1},
+		"failed as excepted":               {failed, failed, map[string]exception{"a": {}}, 0},
+		"failed, and net/http's passes":    {failed, held, map[string]exception{"a": {netHTTP: true}}, 0},
+		"net/http's fails unexpectedly":    {failed, failed, map[string]exception{"a": {netHTTP: true}}, 1},
+		"net/http's passes unexpectedly":   {failed, held, map[string]exception{"a": {}}, 1},
+		"held though excepted":             {held, held, map[string]exception{"a": {}}, 1},
+		"exception of a case that is none": {held, held, map[string]exception{"b": {}}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := judge(map[string]outcome{"a": tc.ours}, map[string]outcome{"a": tc.yardstick}, tc.exceptions)
+			if len(got) != tc.problems {
+				t.Errorf("got %q, want %d problems", got, tc.problems)
+			}
+		})
+	}
+}
+
+func isFailed(o outcome) bool { return o.failed }
+
+func count(outcomes map[string]outcome, is func(outcome) bool) (n int) {
+	for _, o := range outcomes {
+		if is(o) {
+			n++
+		}
+	}
+	return n
+}
+
+// report logs how many cases ran, held, failed and were skipped, and which failed.
+func report(t *testing.T, server string, outcomes map[string]outcome) {
+	t.Helper()
+	failed, skipped := count(outcomes, isFailed), count(outcomes, func(o outcome) bool { return o.skipped })
+	t.Logf("%s: %d cases ran, %d held, %d failed, %d skipped", server, len(outcomes), len(outcomes)-failed-skipped, failed, skipped)
+	var lines []string
+	for id, o := range outcomes {
+		if o.failed {
+			lines = append(lines, fmt.Sprintf("%s: %s", id, o.desc))
+		}
+	}
+	slices.Sort(lines)
+	for _, line := range lines {
+		t.Logf("%s failed %s", server, line)
+	}
+}

@@ -1,0 +1,3 @@
+// Package conformance runs h2spec, the HTTP/2 conformance suite, against the API server over TLS, and against net/http's own
+// server as a yardstick. It is a module of its own, so that nothing of the suite becomes a dependency of what ships.
+package conformance
