@@ -78,14 +78,12 @@ func (c *Cluster) newGossip() (*gossip.Gossip, error) {
 
 func (c *Cluster) newVoters() (*voters.Voters, error) {
 	return voters.New(voters.Config{
-		Self: c.self.Name, Store: c.cfg.Store, Raft: c.raft, Roster: c.cfg.Roster, Cluster: c.cfg.Store.ClusterID,
+		Self: c.self.Name, Store: c.cfg.Store, Roster: c.cfg.Roster, Cluster: c.cfg.Store.ClusterID,
 		Freed:   c.releaseNames,
 		Members: c.voterView, Changed: c.gossip.Changed, Progress: c.progress, MinVoters: c.minVoters,
 		Cleanup: max(c.cfg.DeadServerCleanup, 0), Scale: c.cfg.TimeoutScale, Logger: c.logger, Registerer: c.cfg.Registerer,
 	})
 }
-
-func (c *Cluster) raft() voters.Raft { return c.cfg.Store.Raft() }
 
 // Run takes part in the cluster until ctx ends; the membership stays. It returns *gossip.Refused when another node has the
 // better right to this one's name or identity, and an error when the data directory cannot be written.
@@ -204,13 +202,11 @@ func (c *Cluster) claimPledged() error {
 // present ones.
 func (c *Cluster) remember(cluster string) error {
 	applied := c.cfg.Store.Applied()
-	servers, err := c.servers()
-	if err != nil {
-		return err
-	}
+	servers := c.cfg.Store.Servers()
 	members := c.gossip.Members()
 	bearers := []gossip.Member{{Meta: c.gossip.Self(), Alive: true}}
 	for _, bearer := range append(bearers, members...) {
+		var err error
 		owner, bound := c.cfg.Roster.Owner(bearer.Name)
 		switch {
 		case !bearer.Alive:
@@ -234,12 +230,8 @@ func (c *Cluster) remember(cluster string) error {
 // releaseNames frees the names of members that are gone.
 func (c *Cluster) releaseNames() error {
 	applied := c.cfg.Store.Applied() // before the configuration is read, which is then no older
-	servers, err := c.servers()
-	if err != nil {
-		return err
-	}
 	inUse := map[string]bool{}
-	for _, s := range servers {
+	for _, s := range c.cfg.Store.Servers() {
 		inUse[string(s.ID)] = true
 	}
 	for _, m := range c.gossip.Members() {

@@ -1,20 +1,19 @@
 package cluster
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"time"
 
-	"github.com/hashicorp/raft"
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
 	"quorate/cluster/bootstrap"
 	"quorate/cluster/keys"
 	"quorate/cluster/roster"
+	"quorate/cluster/voters"
 	"quorate/raftstore"
 )
 
@@ -44,13 +43,13 @@ type bootstrapStore interface {
 }
 
 type leaderStore interface {
-	// Raft is the present Raft instance; it may be another one after an internal restart.
-	Raft() *raft.Raft
+	voters.Store // what the leader changes the configuration with
 	Leader() (name string, ok bool)
+	Term() uint64
+	// SinceContact is how long ago this node heard of the leader, if it ever did.
+	SinceContact() (time.Duration, bool)
 	// TransferLeadership hands over to name, or to whom Raft chooses when it is empty.
 	TransferLeadership(name string) error
-	// WhileLeader runs fn each time this node is a ready leader and cancels it when it is no more.
-	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
 }
 
 // Config is all that a Cluster needs. It is not changed after New.

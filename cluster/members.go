@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -50,11 +49,7 @@ type Member struct {
 // Members are the nodes of the cluster, by name: those of Raft's configuration and those about to be added to it. Each is asked
 // how far it has come, all at once and for a second or two at most.
 func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
-	servers, err := c.servers()
-	if err != nil {
-		return nil, err
-	}
-	members := c.compose(servers)
+	members := c.compose(c.cfg.Store.Servers())
 	ctx, cancel := context.WithTimeout(ctx, c.callTimeout())
 	defer cancel()
 	var (
@@ -151,23 +146,17 @@ func (c *Cluster) ask(ctx context.Context, name, nodeID, peerAddr string) (*peer
 // describe is what this node says of itself when it is asked.
 func (c *Cluster) describe() *peerpb.DescribeResponse {
 	self := c.gossip.Self()
-	r := c.cfg.Store.Raft()
 	leader, _ := c.cfg.Store.Leader()
 	answer := &peerpb.DescribeResponse{
 		Name: self.Name, NodeId: self.NodeID, ClusterId: c.cfg.Store.ClusterID(), ApiAddr: self.APIAddr, PeerAddr: self.PeerAddr,
-		AppliedIndex: c.cfg.Store.Applied(), LastIndex: r.LastIndex(), Term: r.CurrentTerm(), Leader: leader, Build: self.Build,
-		LastContactMs: -1,
+		AppliedIndex: c.cfg.Store.Applied(), LastIndex: c.cfg.Store.LastIndex(), Term: c.cfg.Store.Term(), Leader: leader, Build: self.Build,
+		LastTerm: c.cfg.Store.LastLogTerm(), LastContactMs: -1,
 	}
 	for _, a := range c.cfg.Store.Alarms() {
 		answer.Alarms = append(answer.Alarms, a.Proto())
 	}
-	// Raft tells this one only as text; one that cannot be read stays 0, which no leader takes for healthy.
-	answer.LastTerm, _ = strconv.ParseUint(r.Stats()["last_log_term"], 10, 64)
-	switch contact := r.LastContact(); {
-	case r.State() == raft.Leader:
-		answer.LastContactMs = 0
-	case !contact.IsZero():
-		answer.LastContactMs = time.Since(contact).Milliseconds()
+	if since, heard := c.cfg.Store.SinceContact(); heard {
+		answer.LastContactMs = since.Milliseconds()
 	}
 	return answer
 }
@@ -206,11 +195,7 @@ func (c *Cluster) askPromise(ctx context.Context, to bootstrap.Server, p bootstr
 
 // clientOf is a client of a member at its present address.
 func (c *Cluster) clientOf(name string) (peerpb.MembershipClient, error) {
-	servers, err := c.servers()
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range c.compose(servers) {
+	for _, m := range c.compose(c.cfg.Store.Servers()) {
 		if m.Name == name {
 			return c.links.membership(m.PeerAddr)
 		}

@@ -50,7 +50,7 @@ func (c *Cluster) removeHere(ctx context.Context, name string) error {
 		return errors.Join(voters.ErrNotLeader, err)
 	}
 	members := c.gossip.Members() // with the one that is removed
-	if err := c.voters.Remove(name, true); err != nil {
+	if err := c.voters.Remove(ctx, name, true); err != nil {
 		return err
 	}
 	for _, m := range members {
@@ -85,11 +85,7 @@ func (c *Cluster) transferHere(ctx context.Context, name string) (string, error)
 	if name == c.self.Name {
 		return name, nil // it is where it was asked to be
 	}
-	servers, err := c.servers()
-	if err != nil {
-		return "", err
-	}
-	if name != "" && !configured(servers, name) {
+	if name != "" && !configured(c.cfg.Store.Servers(), name) {
 		return "", fmt.Errorf("hand leadership to %q: %w", name, ErrUnknownMember)
 	}
 	if err := c.cfg.Store.TransferLeadership(name); err != nil {
@@ -115,11 +111,7 @@ func (c *Cluster) Leave(ctx context.Context) error {
 	if err != nil || !member {
 		return err
 	}
-	servers, err := c.servers()
-	if err != nil {
-		return err
-	}
-	if onlyVoter(servers, c.self.Name) {
+	if onlyVoter(c.cfg.Store.Servers(), c.self.Name) {
 		return ErrLastVoter
 	}
 	// Said first, so that no leader takes this node in again.
@@ -187,14 +179,6 @@ func (c *Cluster) atLeaderOnce(here func() error, there func(peerpb.MembershipCl
 		return err
 	}
 	return errorOf(there(client))
-}
-
-func (c *Cluster) servers() ([]raft.Server, error) {
-	future := c.cfg.Store.Raft().GetConfiguration()
-	if err := future.Error(); err != nil {
-		return nil, fmt.Errorf("read the Raft configuration: %w", err)
-	}
-	return future.Configuration().Servers, nil
 }
 
 func configured(servers []raft.Server, name string) bool {

@@ -47,12 +47,12 @@ func (s *service) Promise(_ context.Context, r *peerpb.PromiseRequest) (*peerpb.
 	}, nil
 }
 
-func (s *service) Leave(_ context.Context, r *peerpb.LeaveRequest) (*peerpb.LeaveResponse, error) {
+func (s *service) Leave(ctx context.Context, r *peerpb.LeaveRequest) (*peerpb.LeaveResponse, error) {
 	if owner, known := s.c.cfg.Roster.Owner(r.Name); known && owner != r.NodeId {
 		return nil, status.Errorf(codes.PermissionDenied, "name %q belongs to node %s", r.Name, owner)
 	}
 	// Only the leader itself is asked, so there is nothing to forward.
-	return &peerpb.LeaveResponse{}, statusOf(s.c.voters.Remove(r.Name, false))
+	return &peerpb.LeaveResponse{}, statusOf(s.c.voters.Remove(ctx, r.Name, false))
 }
 
 func (s *service) Remove(ctx context.Context, r *peerpb.RemoveRequest) (*peerpb.RemoveResponse, error) {

@@ -6,6 +6,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
+// Raft is the library's object.
+func (s *Store) Raft() *raft.Raft { return s.raft }
+
 // WrapLog puts a log between Raft and the one on disk.
 func WrapLog(c *Config, wrap func(raft.LogStore) raft.LogStore) { c.wrapLog = wrap }
 

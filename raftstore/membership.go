@@ -1,15 +1,17 @@
 package raftstore
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
 
-// Raft is the library's object, for package cluster to change membership with. Proposals, barriers, transfers and shutdown are
-// this package's.
-func (s *Store) Raft() *raft.Raft { return s.raft }
+// changeTimeout bounds the wait for Raft to take up a change of the configuration, not for its commit.
+const changeTimeout = 10 * time.Second
 
 // HasState reports whether this node belongs to a cluster already: it has a term, a log or a snapshot.
 func (s *Store) HasState() (bool, error) {
@@ -28,6 +30,66 @@ func (s *Store) Bootstrap(servers []raft.Server) error {
 	}
 	s.hasten()
 	return nil
+}
+
+// AddVoter makes a server a voter at an address, whether the configuration has it or not. Like the other changes of the
+// configuration it returns when the change is committed, and ErrNotLeader when another node leads, or leads meanwhile.
+func (s *Store) AddVoter(name, address string) error {
+	return s.changed(s.raft.AddVoter(raft.ServerID(name), raft.ServerAddress(address), 0, changeTimeout))
+}
+
+// AddNonvoter adds a server as a non-voter, or changes the address of one that the configuration has, which stays what it is.
+func (s *Store) AddNonvoter(name, address string) error {
+	return s.changed(s.raft.AddNonvoter(raft.ServerID(name), raft.ServerAddress(address), 0, changeTimeout))
+}
+
+// RemoveServer takes a server out of the configuration.
+func (s *Store) RemoveServer(name string) error {
+	return s.changed(s.raft.RemoveServer(raft.ServerID(name), 0, changeTimeout))
+}
+
+func (s *Store) changed(future raft.IndexFuture) error { return leadershipError(future.Error()) }
+
+// CommitPending returns when every entry of this leader's log, the configuration included, is committed and applied here, or
+// with ErrNotLeader. It proposes an entry that changes nothing. The library's Barrier would do the same without the state
+// machine ever seeing its entry: the commit index would pass the applied index, and every linearizable read would wait for
+// the next write.
+func (s *Store) CommitPending(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, changeTimeout)
+	defer cancel()
+	return leadershipError(s.commitInit(ctx))
+}
+
+// leadershipError adds ErrNotLeader to an error that says that this node doesn't lead, or did not lead to the end.
+func leadershipError(err error) error {
+	for _, lost := range []error{raft.ErrNotLeader, raft.ErrLeadershipLost, raft.ErrLeadershipTransferInProgress} {
+		if errors.Is(err, lost) {
+			return errors.Join(ErrNotLeader, err)
+		}
+	}
+	return err
+}
+
+// LastLogTerm returns the term of the last entry in this node's log or snapshot. The library tells it as text only; one that
+// can't be read is 0.
+func (s *Store) LastLogTerm() uint64 {
+	term, err := strconv.ParseUint(s.raft.Stats()["last_log_term"], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return term
+}
+
+// SinceContact returns for how long this node hasn't heard of the leader; false when it never has. A leader hears of itself.
+func (s *Store) SinceContact() (time.Duration, bool) {
+	contact := s.raft.LastContact()
+	switch {
+	case s.raft.State() == raft.Leader:
+		return 0, true
+	case contact.IsZero():
+		return 0, false
+	}
+	return time.Since(contact), true
 }
 
 // Servers returns the members in Raft's latest configuration, which may not be committed yet.

@@ -84,7 +84,7 @@ func TestLeaderTellsOfMoreThanItSends(t *testing.T) {
 			}
 			return false
 		})
-		b.elect(t, r, a)
+		b.elect(t, library{r}, a)
 		eventually(t, "the follower fails", func() bool { return appended.Load() == failures })
 		time.AfterFunc(looked, func() { close(log.write) })
 		eventually(t, "all is committed and sent", func() bool { return appended.Load() > failures+2 && r.CommitIndex() > 1 })

@@ -67,7 +67,7 @@ func TestHeartbeatRace(t *testing.T) {
 		if err := r.BootstrapCluster(raft.Configuration{Servers: servers}).Error(); err != nil {
 			t.Fatal(err)
 		}
-		b.elect(t, r, a)
+		b.elect(t, library{r}, a)
 		term := r.CurrentTerm()
 
 		index, pending, release := holdBeforeDispatch(t, sink, r, log)

@@ -262,16 +262,25 @@ func (p *puppet) append(t *testing.T, to raft.Server, req raft.AppendEntriesRequ
 	return &resp
 }
 
+// candidate is a real replica: the library as it comes, or a store.
+type candidate interface{ IsLeader() bool }
+
+// library is a replica without a store around it.
+type library struct{ *raft.Raft }
+
+func (l library) IsLeader() bool { return l.State() == raft.Leader }
+func (l library) Term() uint64   { return l.CurrentTerm() }
+
 // elect makes the real replica stand for election now.
-func (p *puppet) elect(t *testing.T, r *raft.Raft, to raft.Server) {
+func (p *puppet) elect(t *testing.T, r candidate, to raft.Server) {
 	t.Helper()
 	eventually(t, "the replica leads", func() bool {
-		if r.State() == raft.Leader {
+		if r.IsLeader() {
 			return true
 		}
 		req := &raft.TimeoutNowRequest{RPCHeader: p.header()}
 		return p.TimeoutNow(to.ID, to.Address, req, &raft.TimeoutNowResponse{}) == nil &&
-			within(200*time.Millisecond, func() bool { return r.State() == raft.Leader })
+			within(time.Second, r.IsLeader)
 	})
 }
 

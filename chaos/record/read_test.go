@@ -80,7 +80,7 @@ func TestReadBeforeBarrier(t *testing.T) {
 		b.answers(h.hold(appends))
 		c.answers(h.hold(appends))
 		defer h.release()
-		b.elect(t, r, a)
+		b.elect(t, library{r}, a)
 
 		index := r.CommitIndex()
 		if err := r.VerifyLeader().Error(); err != nil {
@@ -105,7 +105,7 @@ func TestReadBeforeBarrier(t *testing.T) {
 		var h holder
 		b.answers(h.hold(appends))
 		c.answers(h.hold(appends))
-		b.elect(t, a.Raft(), a.server)
+		b.elect(t, a, a.server)
 		if root, err := a.View(bounded(t, 500*time.Millisecond), raftstore.Quorum()); err == nil {
 			t.Errorf("read before the barrier: sees the write: %t", root.Get(key) != nil)
 		}
@@ -142,7 +142,7 @@ func TestReadByOldAnswer(t *testing.T) {
 		cfg := config("a")
 		cfg.HeartbeatTimeout, cfg.LeaderLeaseTimeout = 5*time.Second, 5*time.Second
 		r, a := n.among(cfg, &counter{}, log, trans, b, c)
-		b.elect(t, r, a)
+		b.elect(t, library{r}, a)
 		var h holder // both answer one heartbeat, and their answers are long under way
 		all := func(rpc raft.RPC) bool { _, ok := rpc.Command.(*raft.AppendEntriesRequest); return ok }
 		b.answers(h.hold(all))
@@ -169,7 +169,7 @@ func TestReadByOldAnswer(t *testing.T) {
 		if err := a.Bootstrap(servers(a.server, b, c)); err != nil {
 			t.Fatal(err)
 		}
-		b.elect(t, a.Raft(), a.server)
+		b.elect(t, a, a.server)
 		if _, err := a.View(bounded(t, patience), raftstore.Quorum()); err != nil {
 			t.Fatal(err)
 		}

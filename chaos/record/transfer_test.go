@@ -31,9 +31,9 @@ func TestTransferForEver(t *testing.T) {
 		write := func() error { return r.Apply([]byte("x"), 0).Error() }
 		stuck := false
 		for range attempts {
-			b.elect(t, r, a)
-			cutShort(t, r, a, b, c, write, func() error { return r.LeadershipTransferToServer(b.id, b.LocalAddr()).Error() })
-			c.elect(t, r, a)
+			b.elect(t, library{r}, a)
+			cutShort(t, library{r}, a, b, c, write, func() error { return r.LeadershipTransferToServer(b.id, b.LocalAddr()).Error() })
+			c.elect(t, library{r}, a)
 			// Three times as long as a transfer may take.
 			if stuck = !within(3*cfg.ElectionTimeout, func() bool { return write() == nil }); stuck {
 				break
@@ -60,10 +60,10 @@ func TestTransferForEver(t *testing.T) {
 		}
 		ended := false
 		for range attempts {
-			b.elect(t, a.Raft(), a.server)
+			b.elect(t, a, a.server)
 			eventually(t, "the store leads", func() bool { return a.IsLeader() && a.Ready() == nil })
-			cutShort(t, a.Raft(), a.server, b.puppet, c.puppet, write, func() error { return a.TransferLeadership("b") })
-			c.elect(t, a.Raft(), a.server)
+			cutShort(t, a, a.server, b.puppet, c.puppet, write, func() error { return a.TransferLeadership("b") })
+			c.elect(t, a, a.server)
 			eventually(t, "the node takes writes, or ends", func() bool {
 				select {
 				case err := <-a.ended:
@@ -97,7 +97,10 @@ func (oneAtATime) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft
 }
 
 // cutShort makes the replica try to hand over to b, which does not answer, and lose leadership to c meanwhile.
-func cutShort(t *testing.T, r *raft.Raft, a raft.Server, b, c *puppet, write, transfer func() error) {
+func cutShort(t *testing.T, r interface {
+	candidate
+	Term() uint64
+}, a raft.Server, b, c *puppet, write, transfer func() error) {
 	t.Helper()
 	var h holder
 	b.answers(h.hold(appends))
@@ -118,7 +121,7 @@ func cutShort(t *testing.T, r *raft.Raft, a raft.Server, b, c *puppet, write, tr
 		last <- err
 	}()
 	eventually(t, "the last transfer is under way", func() bool { return write() != nil })
-	c.append(t, a, raft.AppendEntriesRequest{Term: r.CurrentTerm() + 1})
+	c.append(t, a, raft.AppendEntriesRequest{Term: r.Term() + 1})
 	<-last
-	eventually(t, "the replica follows", func() bool { return r.State() != raft.Leader })
+	eventually(t, "the replica follows", func() bool { return !r.IsLeader() })
 }

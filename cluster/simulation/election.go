@@ -217,6 +217,16 @@ func (p *process) lead() {
 
 // proposeInit is a store's first entry of a term: once it is applied the leader is ready.
 func (p *process) proposeInit() {
+	term := p.term
+	p.waiting[p.propose(p.initEntry())] = func(failure error) {
+		if failure == nil && p.role == leader && p.term == term {
+			p.beginEpoch()
+		}
+	}
+}
+
+// initEntry returns an entry that names the cluster if it is the first one, and changes nothing otherwise.
+func (p *process) initEntry() *entry {
 	id := p.replica.Root().ClusterID()
 	if id == "" {
 		id = "cluster by " + p.node.name
@@ -229,12 +239,7 @@ func (p *process) proposeInit() {
 		p.w.violate("encode an init entry: %v", err)
 	}
 	e.Type, e.Data = raft.LogCommand, data
-	term := p.term
-	p.waiting[p.propose(e)] = func(failure error) {
-		if failure == nil && p.role == leader && p.term == term {
-			p.beginEpoch()
-		}
-	}
+	return e
 }
 
 // keepLease has a leader step down that does not hear of a quorum.

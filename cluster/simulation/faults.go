@@ -175,7 +175,7 @@ func (w *World) expel(bar bool) {
 	by.trace("is asked to remove %s", name)
 	by.removing[name] = true
 	by.node.run(func() {
-		err := by.voters.Remove(name, bar)
+		err := by.voters.Remove(by.ctx, name, bar)
 		by.ask("removed "+name, func() {
 			by.trace("removed %s: %v", name, err)
 			delete(by.removing, name)

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -13,6 +14,7 @@ import (
 
 	"quorate/cluster/roster"
 	"quorate/cluster/voters"
+	"quorate/raftstore"
 )
 
 // members is a process's package voters, and what that stands on. Its goroutines reach the world through ask alone.
@@ -32,7 +34,7 @@ type epoch struct {
 func (p *process) startMembers() {
 	p.turned, p.removing = make(chan struct{}), map[string]bool{}
 	v, err := voters.New(voters.Config{
-		Self: p.node.name, Store: leadership{p}, Raft: func() voters.Raft { return library{p} }, Roster: book{p},
+		Self: p.node.name, Store: leadership{p}, Roster: book{p},
 		Cluster:  func() string { return asked(p, "cluster", func() string { return p.replica.Root().ClusterID() }) },
 		Members:  func() []voters.Member { return asked(p, "members", p.view) },
 		Changed:  func() <-chan struct{} { return asked(p, "changed", func() <-chan struct{} { return p.changed }) },
@@ -118,86 +120,55 @@ func (p *process) turn() {
 	p.turned = make(chan struct{})
 }
 
-// library is the voters.Raft of a process.
-type library struct{ p *process }
+// changeTimeout bounds the wait for a change to be taken up, as in raftstore.
+const changeTimeout = 10 * time.Second
 
-func (l library) change(kind changeKind, id raft.ServerID, addr raft.ServerAddress, timeout time.Duration) *future {
-	c := &change{kind: kind, name: string(id), addr: string(addr), future: newFuture()}
-	l.p.ask(fmt.Sprint(kind, id), func() { l.p.request(c, timeout) })
-	return c.future
+func (l leadership) change(kind changeKind, name, addr string) error {
+	c := &change{kind: kind, name: name, addr: addr, future: newFuture()}
+	l.p.ask(fmt.Sprint(kind, name), func() { l.p.request(c, changeTimeout) })
+	return lostLeadership(c.future.Error())
 }
 
-func (l library) AddNonvoter(id raft.ServerID, addr raft.ServerAddress, _ uint64, timeout time.Duration) raft.IndexFuture {
-	return l.change(addNonvoter, id, addr, timeout)
+// lostLeadership is the library's error as a store returns it.
+func lostLeadership(err error) error {
+	if errors.Is(err, raft.ErrNotLeader) || errors.Is(err, raft.ErrLeadershipLost) {
+		return errors.Join(raftstore.ErrNotLeader, err)
+	}
+	return err
 }
 
-func (l library) AddVoter(id raft.ServerID, addr raft.ServerAddress, _ uint64, timeout time.Duration) raft.IndexFuture {
-	return l.change(addVoter, id, addr, timeout)
-}
+func (l leadership) AddNonvoter(name, addr string) error { return l.change(addNonvoter, name, addr) }
+func (l leadership) AddVoter(name, addr string) error    { return l.change(addVoter, name, addr) }
+func (l leadership) RemoveServer(name string) error      { return l.change(remove, name, "") }
 
-func (l library) DemoteVoter(id raft.ServerID, _ uint64, timeout time.Duration) raft.IndexFuture {
-	return l.change(demote, id, "", timeout)
-}
-
-func (l library) RemoveServer(id raft.ServerID, _ uint64, timeout time.Duration) raft.IndexFuture {
-	return l.change(remove, id, "", timeout)
-}
-
-func (l library) LeadershipTransferToServer(raft.ServerID, raft.ServerAddress) raft.Future {
+// CommitPending ends with an entry of its own, when that is applied.
+func (l leadership) CommitPending(context.Context) error {
 	f := newFuture()
-	f.resolve(raft.ErrLeadershipTransferInProgress) // nobody asks for one
-	return f
-}
-
-// Barrier comes to an end with an entry of its own, when that is applied.
-func (l library) Barrier(time.Duration) raft.Future {
-	f := newFuture()
-	l.p.ask("barrier", func() {
+	l.p.ask("commit pending", func() {
 		if l.p.role != leader {
 			f.resolve(raft.ErrNotLeader)
 			return
 		}
-		l.p.waiting[l.p.propose(&entry{Log: raft.Log{Type: raft.LogBarrier}})] = f.resolve
+		l.p.waiting[l.p.propose(l.p.initEntry())] = f.resolve
 	})
-	return f
+	return lostLeadership(f.Error())
 }
 
-func (l library) LastIndex() uint64 {
+func (l leadership) LastIndex() uint64 {
 	return asked(l.p, "last index", func() uint64 { return l.p.last() })
 }
 
-func (l library) Leader() raft.ServerAddress {
-	return asked(l.p, "leader", func() raft.ServerAddress {
-		if l.p.leading == "" {
-			return ""
-		}
-		return raft.ServerAddress(l.p.w.node(l.p.leading).addr)
-	})
+func (l leadership) LastLogTerm() uint64 {
+	return asked(l.p, "last term", func() uint64 { return l.p.lastTerm() })
 }
 
-func (l library) State() raft.RaftState {
-	return asked(l.p, "state", func() raft.RaftState {
-		if l.p.role == leader {
-			return raft.Leader
-		}
-		return raft.Follower
-	})
+func (l leadership) IsLeader() bool {
+	return asked(l.p, "state", func() bool { return l.p.role == leader })
 }
 
-func (l library) Stats() map[string]string {
-	return map[string]string{"last_log_term": asked(l.p, "last term", func() string { return fmt.Sprint(l.p.lastTerm()) })}
+func (l leadership) Servers() []raft.Server {
+	return asked(l.p, "configuration", func() []raft.Server { return slices.Clone(l.p.config.servers) })
 }
-
-func (l library) GetConfiguration() raft.ConfigurationFuture {
-	return servers(asked(l.p, "configuration", func() []raft.Server { return slices.Clone(l.p.config.servers) }))
-}
-
-// servers are a raft.ConfigurationFuture that has come.
-type servers []raft.Server
-
-func (s servers) Error() error                      { return nil }
-func (s servers) Index() uint64                     { return 0 }
-func (s servers) Configuration() raft.Configuration { return raft.Configuration{Servers: s} }
 
 // askProgress asks a member how far it has come, as package cluster does.
 func (p *process) askProgress(ctx context.Context, m voters.Member) (voters.Progress, error) {

@@ -15,7 +15,6 @@ type changeKind string
 const (
 	addVoter    changeKind = "add voter"
 	addNonvoter changeKind = "add non-voter"
-	demote      changeKind = "demote"
 	remove      changeKind = "remove"
 )
 
@@ -127,10 +126,6 @@ func (c *change) apply(servers []raft.Server) ([]raft.Server, error) {
 	case c.kind == remove:
 		if i >= 0 {
 			next = slices.Delete(next, i, i+1)
-		}
-	case c.kind == demote:
-		if i >= 0 {
-			next[i].Suffrage = raft.Nonvoter
 		}
 	case i < 0:
 		s := raft.Server{ID: raft.ServerID(c.name), Address: raft.ServerAddress(c.addr), Suffrage: raft.Nonvoter}

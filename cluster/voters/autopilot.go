@@ -2,8 +2,10 @@ package voters
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -32,7 +34,7 @@ const (
 
 // startAutopilot runs an autopilot for this leadership and returns what stops it and waits for its end.
 func (v *Voters) startAutopilot(ctx context.Context) (stop func()) {
-	a := autopilot.New(guarded{v.cfg.Raft(), v}, pilotage{v},
+	a := autopilot.New(configuration{v}, pilotage{v},
 		autopilot.WithLogger(logbridge.Hclog(v.cfg.Logger, true)),
 		autopilot.WithUpdateInterval(v.scaled(updateInterval)),
 		autopilot.WithReconcileInterval(v.scaled(reconcileInterval)),
@@ -68,39 +70,88 @@ func (promoter) GetNodeTypes(_ *autopilot.Config, s *autopilot.State) map[raft.S
 
 func replica(s autopilot.Server) bool { return s.Meta[nonVoterKey] != "" }
 
-// guarded is the Raft that autopilot changes. Autopilot decides on a view some seconds old, and Raft's AddVoter adds whom it
-// does not know: a server removed in between would come back as a voter.
-type guarded struct {
-	Raft
-	v *Voters
-}
+// configuration is the Raft that autopilot sees: it may ask, and promote.
+type configuration struct{ v *Voters }
 
-func (g guarded) AddVoter(id raft.ServerID, _ raft.ServerAddress, _ uint64, _ time.Duration) raft.IndexFuture {
-	g.v.change.take()
-	defer g.v.change.give()
-	servers, err := g.v.configuration()
-	if err != nil {
-		return failed{err}
-	}
+// AddVoter promotes a non-voter. Autopilot decides on a view some seconds old, and Raft's AddVoter adds whom it does not
+// know: a server removed in between would come back as a voter.
+func (c configuration) AddVoter(id raft.ServerID, _ raft.ServerAddress, _ uint64, _ time.Duration) raft.IndexFuture {
+	c.v.change.take()
+	defer c.v.change.give()
+	servers := c.v.cfg.Store.Servers()
 	i := slices.IndexFunc(servers, func(s raft.Server) bool { return s.ID == id })
 	if i < 0 || servers[i].Suffrage == raft.Voter {
-		return failed{fmt.Errorf("promote %q: it is no longer a non-voter", id)}
+		return settled{fmt.Errorf("promote %q: it is no longer a non-voter", id)}
 	}
 	// gofail: var memberBeforePromote struct{}
-	future := g.Raft.AddVoter(id, servers[i].Address, 0, changeTimeout)
-	if future.Error() == nil {
+	err := c.v.cfg.Store.AddVoter(string(id), string(servers[i].Address))
+	if err == nil {
 		// gofail: var memberAfterPromote struct{}
-		g.v.metrics.changes.WithLabelValues("promote").Inc()
-		g.v.cfg.Logger.Info("Raft configuration changed", "change", "promote", "member", string(id), "reason", "caught up and stable")
+		c.v.metrics.changes.WithLabelValues("promote").Inc()
+		c.v.cfg.Logger.Info("Raft configuration changed", "change", "promote", "member", string(id), "reason", "caught up and stable")
 	}
-	return future
+	return settled{err}
 }
 
-// failed is the future of a change that was not tried.
-type failed struct{ err error }
+// errNotAutopilots refuses changes that Plan or an operator decides on.
+var errNotAutopilots = errors.New("autopilot promotes, and does nothing else")
 
-func (f failed) Error() error  { return f.err }
-func (f failed) Index() uint64 { return 0 }
+// AddNonvoter is part of autopilot.Raft.
+func (configuration) AddNonvoter(raft.ServerID, raft.ServerAddress, uint64, time.Duration) raft.IndexFuture {
+	return settled{errNotAutopilots}
+}
+
+// DemoteVoter is part of autopilot.Raft.
+func (configuration) DemoteVoter(raft.ServerID, uint64, time.Duration) raft.IndexFuture {
+	return settled{errNotAutopilots}
+}
+
+// RemoveServer is part of autopilot.Raft.
+func (configuration) RemoveServer(raft.ServerID, uint64, time.Duration) raft.IndexFuture {
+	return settled{errNotAutopilots}
+}
+
+// LeadershipTransferToServer is part of autopilot.Raft.
+func (configuration) LeadershipTransferToServer(raft.ServerID, raft.ServerAddress) raft.Future {
+	return settled{errNotAutopilots}
+}
+
+// LastIndex is part of autopilot.Raft.
+func (c configuration) LastIndex() uint64 { return c.v.cfg.Store.LastIndex() }
+
+// Leader is part of autopilot.Raft, which asks only when KnownServers doesn't name the leader: this node.
+func (configuration) Leader() raft.ServerAddress { return "" }
+
+// State is part of autopilot.Raft.
+func (c configuration) State() raft.RaftState {
+	if c.v.cfg.Store.IsLeader() {
+		return raft.Leader
+	}
+	return raft.Follower
+}
+
+// Stats is part of autopilot.Raft, which looks for the last term in it.
+func (c configuration) Stats() map[string]string {
+	return map[string]string{"last_log_term": strconv.FormatUint(c.v.cfg.Store.LastLogTerm(), 10)}
+}
+
+// GetConfiguration is part of autopilot.Raft.
+func (c configuration) GetConfiguration() raft.ConfigurationFuture {
+	return latest(c.v.cfg.Store.Servers())
+}
+
+// settled is the future of what has come to its end.
+type settled struct{ err error }
+
+func (s settled) Error() error { return s.err }
+func (settled) Index() uint64  { return 0 }
+
+// latest is the future of a configuration that is known.
+type latest []raft.Server
+
+func (latest) Error() error                        { return nil }
+func (latest) Index() uint64                       { return 0 }
+func (l latest) Configuration() raft.Configuration { return raft.Configuration{Servers: l} }
 
 // pilotage is what autopilot asks of us.
 type pilotage struct{ v *Voters }

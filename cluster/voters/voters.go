@@ -10,28 +10,35 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-	autopilot "github.com/hashicorp/raft-autopilot"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/cluster/roster"
+	"quorate/raftstore"
 )
 
-const (
-	// reviewInterval is how often the configuration is looked at when nothing seems to change.
-	reviewInterval = 5 * time.Second
-	// changeTimeout bounds the wait for Raft to take up a change, not for its commit.
-	changeTimeout = 10 * time.Second
-)
+// reviewInterval is how often the configuration is looked at when nothing seems to change.
+const reviewInterval = 5 * time.Second
 
 // Store is what this package needs of raftstore.
 type Store interface {
+	// WhileLeader runs fn each time this node is a ready leader and cancels it when it is no more.
 	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
+	IsLeader() bool
+	LastIndex() uint64
+	LastLogTerm() uint64
+	Configuration
 }
 
-// Raft is what this package needs of the library.
-type Raft interface {
-	autopilot.Raft
-	Barrier(timeout time.Duration) raft.Future
+// Configuration is Raft's, as the leader changes it. Changes return when they are committed, and raftstore.ErrNotLeader when
+// this node doesn't lead, or not to the end.
+type Configuration interface {
+	Servers() []raft.Server
+	AddVoter(name, address string) error
+	// AddNonvoter adds a server, or changes the address of one that is there.
+	AddNonvoter(name, address string) error
+	RemoveServer(name string) error
+	// CommitPending returns when the configuration that Servers returns is committed.
+	CommitPending(ctx context.Context) error
 }
 
 // Roster is told which node a name belongs to.
@@ -52,7 +59,6 @@ type Progress struct {
 type Config struct {
 	Self    string
 	Store   Store
-	Raft    func() Raft
 	Roster  Roster
 	Cluster func() string
 	// Members are the nodes that gossip knows, this one included; Changed is closed when they change.
@@ -126,16 +132,12 @@ func (v *Voters) lead(ctx context.Context) error {
 func (v *Voters) review() (again bool, obstacles []string, err error) {
 	v.change.take()
 	defer v.change.give()
-	servers, err := v.configuration()
-	if err != nil {
-		return false, nil, err
-	}
 	cluster := v.cfg.Cluster()
 	if cluster == "" {
 		return false, nil, nil
 	}
 	action, obstacles := Plan(Input{
-		Now: time.Now(), Self: v.cfg.Self, Cluster: cluster, Servers: servers, Members: v.cfg.Members(),
+		Now: time.Now(), Self: v.cfg.Self, Cluster: cluster, Servers: v.cfg.Store.Servers(), Members: v.cfg.Members(),
 		Watching: v.watching, Departed: maps.Clone(v.departed), Cleanup: v.cfg.Cleanup, MinVoters: v.cfg.MinVoters(),
 	})
 	if action == nil {
@@ -155,43 +157,38 @@ func (v *Voters) review() (again bool, obstacles []string, err error) {
 // library does not tell its index (GetConfiguration().Index() is always 0): the lock on changes stands in for that, because only
 // the leader changes the configuration.
 func (v *Voters) apply(a Action) error {
-	r := v.cfg.Raft()
-	id, addr := raft.ServerID(a.Name), raft.ServerAddress(a.PeerAddr)
 	switch {
 	case a.Kind == Remove:
-		return r.RemoveServer(id, 0, changeTimeout).Error()
+		return v.cfg.Store.RemoveServer(a.Name)
 	case a.Kind == Move && a.Voter:
-		return r.AddVoter(id, addr, 0, changeTimeout).Error()
+		return v.cfg.Store.AddVoter(a.Name, a.PeerAddr)
 	case a.Kind == Move:
-		return r.AddNonvoter(id, addr, 0, changeTimeout).Error()
+		return v.cfg.Store.AddNonvoter(a.Name, a.PeerAddr)
 	}
 	// Bound first, so that from the first entry on no other node can bear the name.
-	if err := v.cfg.Roster.Bind(a.Name, roster.Binding{NodeID: a.NodeID, PeerAddr: a.PeerAddr, Index: r.LastIndex() + 1}); err != nil {
+	binding := roster.Binding{NodeID: a.NodeID, PeerAddr: a.PeerAddr, Index: v.cfg.Store.LastIndex() + 1}
+	if err := v.cfg.Roster.Bind(a.Name, binding); err != nil {
 		return err
 	}
 	if owner, _ := v.cfg.Roster.Owner(a.Name); owner != a.NodeID {
 		return &roster.NameTaken{Name: a.Name, Owner: owner, Claims: a.NodeID}
 	}
 	// gofail: var memberBeforeAdd struct{}
-	return r.AddNonvoter(id, addr, 0, changeTimeout).Error()
+	return v.cfg.Store.AddNonvoter(a.Name, a.PeerAddr)
 }
 
 // Remove takes a member out of the configuration; ErrNotLeader when this node does not lead. With bar its node id
 // never comes back. A name that is not in the configuration, and of no node that bar could keep out, is ErrUnknownMember.
-func (v *Voters) Remove(name string, bar bool) error {
+func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 	v.change.take()
 	defer v.change.give()
-	r := v.cfg.Raft()
-	if r.State() != raft.Leader {
+	if !v.cfg.Store.IsLeader() {
 		return ErrNotLeader
 	}
-	servers, err := v.configuration()
-	if err != nil {
-		return err
-	}
+	servers := v.cfg.Store.Servers()
 	if !slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == name }) {
 		// The removal may stand in a configuration that is not committed yet: the answer must wait for that.
-		if err := r.Barrier(changeTimeout).Error(); err != nil {
+		if err := v.cfg.Store.CommitPending(ctx); err != nil {
 			return notLeader(err)
 		}
 		return v.finishRemoval(name, bar)
@@ -204,7 +201,7 @@ func (v *Voters) Remove(name string, bar bool) error {
 	}
 	owner := v.ownerOf(name)
 	// gofail: var memberBeforeRemove struct{}
-	if err := r.RemoveServer(raft.ServerID(name), 0, changeTimeout).Error(); err != nil {
+	if err := v.cfg.Store.RemoveServer(name); err != nil {
 		return notLeader(err)
 	}
 	// gofail: var memberAfterRemove struct{}
@@ -260,16 +257,9 @@ func onlyVoter(servers []raft.Server, name string) bool {
 	return !slices.ContainsFunc(servers, func(s raft.Server) bool { return s.Suffrage == raft.Voter && string(s.ID) != name })
 }
 
-func (v *Voters) configuration() ([]raft.Server, error) {
-	future := v.cfg.Raft().GetConfiguration()
-	if err := future.Error(); err != nil {
-		return nil, fmt.Errorf("read the Raft configuration: %w", err)
-	}
-	return future.Configuration().Servers, nil
-}
-
+// notLeader is the error of a change with this package's condition in it.
 func notLeader(err error) error {
-	if errors.Is(err, raft.ErrNotLeader) || errors.Is(err, raft.ErrLeadershipLost) || errors.Is(err, raft.ErrLeadershipTransferInProgress) {
+	if errors.Is(err, raftstore.ErrNotLeader) {
 		return errors.Join(ErrNotLeader, err)
 	}
 	return err
