@@ -97,13 +97,14 @@ func New(cfg Config) (*Gossip, error) {
 func (g *Gossip) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	list, err := g.start(ctx)
+	list, stopped, err := g.start(ctx)
 	if ctx.Err() != nil && list == nil {
 		return nil // stopped while it waited for a name to resolve
 	}
 	if err != nil {
 		return err
 	}
+	defer stopped() // after end
 	g.addr = list.LocalNode().Address()
 	g.list.Store(list)
 	close(g.ready)

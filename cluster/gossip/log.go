@@ -8,7 +8,10 @@ import (
 	"net"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"quorate/raftstore/logbridge"
 )
@@ -24,6 +27,9 @@ const (
 	maxFindings = 1024
 	// findingsQueued bounds those waiting for the log; the next ones are dropped, for they come again.
 	findingsQueued = 64
+	// maxLogBurst lines of memberlist are logged at once, then maxLogRate a second: packets of strangers cause them.
+	maxLogBurst = 20
+	maxLogRate  = 0.2
 )
 
 // finding is something an operator should read, once in a while.
@@ -90,15 +96,17 @@ var sender = regexp.MustCompile(`from=(\S+)`)
 
 // logWriter passes memberlist's log on, except for the lines that this package words better.
 type logWriter struct {
-	g    *Gossip
-	next io.Writer
+	g     *Gossip
+	next  io.Writer
+	lines *rate.Limiter
+	left  atomic.Int64 // lines left out since the last one that was written
 }
 
 func newLogWriter(g *Gossip) io.Writer {
-	return logWriter{g: g, next: logbridge.Writer(g.cfg.Logger, true)}
+	return &logWriter{g: g, next: logbridge.Writer(g.cfg.Logger, true), lines: rate.NewLimiter(maxLogRate, maxLogBurst)}
 }
 
-func (w logWriter) Write(line []byte) (int, error) {
+func (w *logWriter) Write(line []byte) (int, error) {
 	text := string(line)
 	switch {
 	case strings.Contains(text, "failed to join"): // the join loop says so
@@ -106,10 +114,26 @@ func (w logWriter) Write(line []byte) (int, error) {
 		w.g.reportOtherKey(text)
 	case strings.Contains(text, "ignoring alive message"), strings.Contains(text, "Failed push/pull merge"):
 		// NotifyAlive and NotifyMerge have reported why.
-	default:
+	case strings.HasPrefix(text, "[DEBUG]"):
 		return w.next.Write(line)
+	default:
+		return len(line), w.limited(line)
 	}
 	return len(line), nil
+}
+
+// limited writes a line unless there have been too many, and says how many were left out before it.
+func (w *logWriter) limited(line []byte) error {
+	if !w.lines.Allow() {
+		w.left.Add(1)
+		w.g.metrics.limits.WithLabelValues(limitLogLines).Inc()
+		return nil
+	}
+	if n := w.left.Swap(0); n > 0 {
+		w.g.cfg.Logger.Warn("lines of memberlist were left out of the log", "lines", n)
+	}
+	_, err := w.next.Write(line)
+	return err
 }
 
 func (g *Gossip) reportOtherKey(line string) {

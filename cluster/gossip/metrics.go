@@ -7,6 +7,7 @@ import (
 type metrics struct {
 	refused   prometheus.Counter
 	joins     *prometheus.CounterVec
+	limits    *prometheus.CounterVec
 	collector []prometheus.Collector
 }
 
@@ -20,9 +21,16 @@ func newMetrics(g *Gossip, registerer prometheus.Registerer) (*metrics, error) {
 			Name: "quorate_cluster_gossip_join_attempts_total",
 			Help: "Attempts to reach an address to join, by result (joined, unreachable, refused).",
 		}, []string{"result"}),
+		limits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_cluster_gossip_limit_hits_total",
+			Help: "Connections closed and log lines left out because a bound was reached, by bound.",
+		}, []string{"limit"}),
+	}
+	for _, limit := range []string{limitStreams, limitAddressStreams, limitStreamBytes, limitLogLines} {
+		m.limits.WithLabelValues(limit)
 	}
 	m.collector = []prometheus.Collector{
-		m.refused, m.joins,
+		m.refused, m.joins, m.limits,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_cluster_gossip_health",
 			Help: "How well this node keeps up with gossip: 0 is well, more is worse.",

@@ -21,11 +21,12 @@ const (
 	resolveAttempts = 30
 )
 
-// start binds the gossip address and starts memberlist.
-func (g *Gossip) start(ctx context.Context) (*memberlist.Memberlist, error) {
+// start binds the gossip address and starts memberlist. stopped must be called once memberlist has been
+// shut down, which needs somebody to take the connections that it has accepted.
+func (g *Gossip) start(ctx context.Context) (list *memberlist.Memberlist, stopped func(), err error) {
 	bind, err := net.ResolveTCPAddr("tcp", g.cfg.Addr)
 	if err != nil {
-		return nil, fmt.Errorf("gossip address %s: %w", g.cfg.Addr, err)
+		return nil, nil, fmt.Errorf("gossip address %s: %w", g.cfg.Addr, err)
 	}
 	host := "0.0.0.0"
 	if bind.IP != nil {
@@ -33,26 +34,30 @@ func (g *Gossip) start(ctx context.Context) (*memberlist.Memberlist, error) {
 	}
 	advertise, err := g.advertise(ctx, bind)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	logger := log.New(newLogWriter(g), "", 0)
 	inner, err := memberlist.NewNetTransport(&memberlist.NetTransportConfig{
 		BindAddrs: []string{host}, BindPort: bind.Port, Logger: logger,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("listen on gossip address %s: %w", g.cfg.Addr, err)
+		return nil, nil, fmt.Errorf("listen on gossip address %s: %w", g.cfg.Addr, err)
 	}
 	cfg := g.profile()
 	cfg.Name = g.cfg.Self.gossipName()
-	cfg.Transport = transport{NetTransport: inner, ctx: ctx}
+	streams := newStreams(g.metrics)
+	stopped = streams.start(inner.StreamCh())
+	cfg.Transport = transport{NetTransport: inner, ctx: ctx, streams: streams}
 	cfg.BindAddr, cfg.BindPort = host, inner.GetAutoBindPort()
 	cfg.AdvertiseAddr, cfg.AdvertisePort = advertise, inner.GetAutoBindPort()
 	cfg.Logger = logger
-	list, err := memberlist.Create(cfg)
+	list, err = memberlist.Create(cfg)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start gossip: %w", err), inner.Shutdown())
+		err = errors.Join(fmt.Errorf("start gossip: %w", err), inner.Shutdown())
+		stopped()
+		return nil, nil, err
 	}
-	return list, nil
+	return list, stopped, nil
 }
 
 // profile is memberlist's, its times scaled as Raft's are.

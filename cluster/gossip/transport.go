@@ -8,12 +8,16 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// transport is memberlist's own, whose dials and dialled connections end with ctx: a stop need not wait for an address that
-// swallows packets.
+// transport is memberlist's own with bounds on the connections of others and on what is read of any.
+// Dials and dialled connections end with ctx: a stop need not wait for an address that swallows packets.
 type transport struct {
 	*memberlist.NetTransport
-	ctx context.Context // of Run; memberlist's interface has no place for it
+	ctx     context.Context // of Run; memberlist's interface has no place for it
+	streams *streams
 }
+
+// StreamCh implements memberlist.Transport.
+func (t transport) StreamCh() <-chan net.Conn { return t.streams.admitted }
 
 func (t transport) DialTimeout(addr string, timeout time.Duration) (net.Conn, error) {
 	return t.DialAddressTimeout(memberlist.Address{Addr: addr}, timeout)
@@ -26,15 +30,5 @@ func (t transport) DialAddressTimeout(a memberlist.Address, timeout time.Duratio
 		return nil, err
 	}
 	stop := context.AfterFunc(t.ctx, func() { conn.Close() })
-	return &dialled{Conn: conn, stop: stop}, nil
-}
-
-type dialled struct {
-	net.Conn
-	stop func() bool
-}
-
-func (d *dialled) Close() error {
-	d.stop()
-	return d.Conn.Close()
+	return &boundedConn{Conn: conn, left: maxStreamBytes, metrics: t.streams.metrics, closed: func() { stop() }}, nil
 }
