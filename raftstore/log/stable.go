@@ -17,19 +17,46 @@ const (
 	LastVoteCand = "LastVoteCand"
 )
 
-// Set stores Raft's own state (term, vote), synced when it returns.
+// pair is a key of the stable store and its value.
+type pair struct{ key, value []byte }
+
+// Set stores Raft's own state (term, vote), synced when it returns. A vote's candidate is stored in one transaction with the
+// term of that vote, which SetUint64 holds back for it. The library stores them one after the other: after a crash in between,
+// the candidate of an earlier term would pass for that of the new one, and have the vote without a look at its log.
 func (s *Store) Set(key, value []byte) error {
 	defer s.watch.begin("set").end()
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	if string(key) != LastVoteCand {
+		return s.putStable(pair{key, value})
+	}
+	if s.voteTerm == nil {
+		return errVoteWithoutTerm
+	}
+	err := s.putStable(pair{[]byte(LastVoteTerm), s.voteTerm}, pair{key, value})
+	if err == nil {
+		s.voteTerm = nil // kept otherwise: whoever has to store the vote may try again
+	}
+	return err
+}
+
+// errVoteWithoutTerm reports a library that stores votes in another order than the one this is made for.
+var errVoteWithoutTerm = errors.New("a vote's candidate comes without its term: this build does not fit the Raft library")
+
+// putStable stores values in one transaction, under writing.
+func (s *Store) putStable(pairs ...pair) error {
 	// gofail: var termBeforeSync struct{}
 	err := s.update(func(tx *bbolt.Tx) error {
 		conf := tx.Bucket(confBucket())
-		return errors.Join(conf.Put(key, value), conf.Put(sealKey(key), sealOf(key, value)))
+		var errs []error
+		for _, p := range pairs {
+			errs = append(errs, conf.Put(p.key, p.value), conf.Put(sealKey(p.key), sealOf(p.key, p.value)))
+		}
+		return errors.Join(errs...)
 	})
 	// gofail: var termAfterSync struct{}
 	if err != nil {
-		return fmt.Errorf("set %s in log %s: %w", key, s.cfg.Path, err)
+		return fmt.Errorf("set %s in log %s: %w", pairs[0].key, s.cfg.Path, err)
 	}
 	return nil
 }
@@ -58,9 +85,17 @@ func (s *Store) Get(key []byte) (value []byte, err error) {
 	return value, err
 }
 
-// SetUint64 is Set for a number.
+// SetUint64 is Set for a number. The term of a vote is only noted, and stored with the vote's candidate: until then
+// GetUint64 returns that of the vote before.
 func (s *Store) SetUint64(key []byte, value uint64) error {
-	return s.Set(key, binary.BigEndian.AppendUint64(nil, value))
+	encoded := binary.BigEndian.AppendUint64(nil, value)
+	if string(key) != LastVoteTerm {
+		return s.Set(key, encoded)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.voteTerm = encoded
+	return nil
 }
 
 // GetUint64 is Get for a number.

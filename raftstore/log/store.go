@@ -34,11 +34,12 @@ type Store struct {
 	metrics *metrics
 	span    atomic.Pointer[span] // what the file holds, as of the last commit
 
-	writing sync.Mutex // held by the one writer: append, delete, set, reset
-	buf     []byte     // under writing: encoded entries of one append
-	closed  bool       // under writing and mu
-	doubt   error      // under writing: the write after which there must be no other; see ErrInDoubt
-	cutTo   uint64     // under writing: the last entry that Raft had cut off, until those in their place are stored
+	writing  sync.Mutex // held by the one writer: append, delete, set, reset
+	buf      []byte     // under writing: encoded entries of one append
+	closed   bool       // under writing and mu
+	doubt    error      // under writing: the write after which there must be no other; see ErrInDoubt
+	voteTerm []byte     // under writing: of a vote whose candidate is not stored yet; nil when there is none
+	cutTo    uint64     // under writing: the last entry that Raft had cut off, until those in their place are stored
 
 	holds     holds
 	closing   sync.WaitGroup // of files that reset has replaced

@@ -137,7 +137,7 @@ func TestStableState(t *testing.T) {
 	if _, err := s.Get([]byte("none")); !errors.Is(err, ErrKeyNotFound) || err.Error() != "not found" {
 		t.Fatalf("key not set: %v", err) // NewRaft compares the text
 	}
-	if err := errors.Join(s.Set([]byte("LastVoteCand"), []byte("n2")), s.SetUint64([]byte("CurrentTerm"), 9)); err != nil {
+	if err := errors.Join(s.SetUint64([]byte("LastVoteTerm"), 9), s.Set([]byte("LastVoteCand"), []byte("n2")), s.SetUint64([]byte("CurrentTerm"), 9)); err != nil {
 		t.Fatal(err)
 	}
 	fill(t, s, 1, 3, 20)
@@ -256,7 +256,8 @@ func TestStableStateThatChanged(t *testing.T) {
 	if v, err := s.GetUint64([]byte(CurrentTerm)); err != nil || v != 7 {
 		t.Errorf("term %d, %v", v, err)
 	}
-	if err := errors.Join(s.SetUint64([]byte(CurrentTerm), 9), s.Set([]byte(LastVoteCand), []byte("n2"))); err != nil {
+	err := errors.Join(s.SetUint64([]byte(CurrentTerm), 9), s.SetUint64([]byte(LastVoteTerm), 9), s.Set([]byte(LastVoteCand), []byte("n2")))
+	if err != nil {
 		t.Fatal(err)
 	}
 	put(CurrentTerm, "\x00\x00\x00\x00\x00\x00\x00\x0b")

@@ -8,6 +8,6 @@
 // Mux.Run owns every goroutine and every accepted connection: when it returns they are gone.
 //
 // Raft wraps the library's network transport. It installs no heartbeat fast path (hashicorp/raft#695): heartbeats queue to
-// the main loop like every other request, so only that loop changes term and state. It bounds the bytes of a request, and tells how far
-// followers are (Followers).
+// the main loop like every other request, so only that loop changes term and state. It bounds the bytes of a request, tells how far
+// followers are (Followers), and has votes remembered by server id instead of address.
 package transport

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -28,6 +29,10 @@ type Raft struct {
 	timeout time.Duration // of a request
 	muted   atomic.Bool
 	told    Followers
+
+	requests  *requests
+	work      sync.WaitGroup
+	closeOnce sync.Once
 }
 
 // Followers is told what followers have of this node's log while it leads. Its functions must not block.
@@ -53,19 +58,23 @@ var (
 func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Duration, logger hclog.Logger) *Raft {
 	nobody := Followers{Installed: func(raft.ServerID, uint64, time.Duration) {}, Stored: func(raft.ServerID, uint64) {}}
 	conns := newDialled()
-	return &Raft{
-		mux:     m,
-		dialled: conns,
-		timeout: timeout,
-		told:    nobody,
-		NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-			Stream:  stream{subListener: m.raft, mux: m, dialled: conns},
-			MaxPool: raftConnections,
-			Timeout: timeout,
-			Logger:  logger,
-		}),
-		resolve: resolve,
+	inner := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream:  stream{subListener: m.raft, mux: m, dialled: conns},
+		MaxPool: raftConnections,
+		Timeout: timeout,
+		Logger:  logger,
+	})
+	t := &Raft{
+		mux:              m,
+		dialled:          conns,
+		timeout:          timeout,
+		told:             nobody,
+		NetworkTransport: inner,
+		requests:         newRequests(inner.Consumer()),
+		resolve:          resolve,
 	}
+	t.work.Go(t.requests.run)
+	return t
 }
 
 // Tell says who is told of followers; call it before Raft starts.
@@ -88,7 +97,10 @@ func (t *Raft) Abort() { t.dialled.abort() }
 func (t *Raft) Close() error {
 	t.Abort()
 	t.NetworkTransport.CloseStreams()
-	return t.NetworkTransport.Close()
+	err := t.NetworkTransport.Close()
+	t.closeOnce.Do(func() { close(t.requests.done) })
+	t.work.Wait()
+	return err
 }
 
 // Lost tells of peers that had a connection to us which ended. Why, it does not say: see Refused.
