@@ -96,6 +96,7 @@ func TestEscalation(t *testing.T) {
 	clusterBinding := func(ref string) *schema.Object {
 		return object(t, "clusterrolebindings", "", "x", ref+`,"subjects":[{"kind":"User","name":"joe"}]`)
 	}
+	bindingToJim := object(t, "rolebindings", "a", "x", reader+`,"subjects":[{"kind":"User","name":"jim"}]`)
 	const attempt = `user "jane" (groups=["devs"]) is attempting to grant RBAC permissions not currently held:` + "\n"
 	everywhere := func(w *world) { w.put("clusterrolebindings", "", "b", reader+","+toJane) }
 	here := func(w *world) { w.put("rolebindings", "a", "b", reader+","+toJane) }
@@ -134,6 +135,7 @@ func TestEscalation(t *testing.T) {
 		"binding of a role to come J25": {everywhere, binding(dangles), nil, `user "jane" (groups=["devs"]) is attempting to bind clusterroles "none", which is not there: this needs the verb "bind" on it`},
 		"verb bind on one to come J25":  {may("bind " + group + " clusterroles none"), binding(dangles), nil, ""},
 		"binding as it is J31":          {func(*world) {}, binding(reader), binding(reader), ""},
+		"binding for another J31":       {func(*world) {}, binding(reader), bindingToJim, attempt + `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

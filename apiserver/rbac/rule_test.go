@@ -197,6 +197,26 @@ func TestBeginsAnew(t *testing.T) {
 	}
 }
 
+// TestLaterEventsWait: events of after the state that is asked for take effect with the next one.
+func TestLaterEventsWait(t *testing.T) {
+	t.Parallel()
+	w := roles(t)
+	e, f := w.evaluator()
+	if err := f.advance(t.Context(), w.root); err != nil {
+		t.Fatal(err)
+	}
+	jane, ask := &auth.User{Name: "jane"}, in("a", "get core pods p")
+	w.put("clusterrolebindings", "", "other", reader+`,"subjects":[{"kind":"User","name":"joe"}]`)
+	earlier := w.root
+	w.put("clusterrolebindings", "", "b", reader+","+toJane)
+	if err := f.advance(t.Context(), earlier); err != nil || e.Allows(jane, ask) {
+		t.Fatalf("allowed before the binding: %v", err)
+	}
+	if err := f.advance(t.Context(), w.root); err != nil || !e.Allows(jane, ask) {
+		t.Errorf("not allowed after the binding: %v", err)
+	}
+}
+
 func TestRules(t *testing.T) {
 	t.Parallel()
 	w := roles(t)

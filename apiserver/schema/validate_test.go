@@ -183,6 +183,20 @@ func TestValidateFields(t *testing.T) {
 	}
 }
 
+// TestDefaultsAreEachObjectsOwn: to change a default value in one object changes no other.
+func TestDefaultsAreEachObjectsOwn(t *testing.T) {
+	k := engine(t).Kind("/api/v1", "pods")
+	for range 2 {
+		o := decode(t, k, `{"metadata":{"name":"x","namespace":"n"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)
+		k.Default(o)
+		policy := o.Root().Lookup("spec", "restartPolicy")
+		if policy.Str() != "Always" {
+			t.Fatalf("restartPolicy is %q by default", policy.Str())
+		}
+		policy.SetStr("Never")
+	}
+}
+
 func TestImmutable(t *testing.T) {
 	cat, err := load(files(t, map[string]string{"kinds/widget.yaml": strings.NewReplacer("max: 9", "immutable: true",
 		"type: bool", "type: bool, pointer: true, immutable: true").Replace(widget)}), nil)
