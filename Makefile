@@ -15,7 +15,7 @@ TESTFLAGS ?=
 # Modules beside the main one: clients for tests and benchmarks, kept out of what ships.
 MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*'))
 
-.PHONY: all build run up down test test-docker chaos failpoints bench lint generate image loadgen
+.PHONY: all build run up down test test-docker chaos mutants failpoints bench lint generate image loadgen
 
 all: build
 
@@ -55,6 +55,11 @@ test-docker: image
 # bin/quorate-chaos --containers --duration 1h.
 chaos: build failpoints
 	bin/quorate-chaos --binary bin/failpoints/quorate --failpoints $(CHAOS)
+
+# Faults planted in a copy of the sources, and the tests that catch them: hours. MUTANTS=name,area,... runs some, RESUME=1 those left.
+mutants:
+	$(GO) run ./chaos/mutants $(if $(MUTANTS),-mutants $(MUTANTS)) $(if $(RESUME),-resume); \
+	  status=$$?; $(GO) run ./chaos/mutants -table && exit $$status
 
 # A server with failpoints, and a clock that can be moved, for quorate-chaos; it's not for anything else.
 failpoints:

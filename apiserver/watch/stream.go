@@ -251,11 +251,8 @@ func (st *Stream) sees(e *history.Event) (head string, object []byte) {
 			return added, e.Object.Value
 		}
 	case history.Deleted:
-		switch is := sel.Matches(e.Object); {
-		case is && sel.Matches(before), e.PreviousUnknown && sel.MatchesKey(e.Object.Key):
+		if sel.Matches(before) {
 			return deleted, e.Object.Value
-		case sel.Matches(before):
-			return deleted, e.Left()
 		}
 	case history.Modified:
 		switch was, is := sel.Matches(before), sel.Matches(e.Object); {
