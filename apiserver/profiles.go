@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 
+	"quorate/apiserver/admin"
 	"quorate/apiserver/route"
 )
 
@@ -15,7 +16,7 @@ func registerProfiles(add func(method, path string, e *route.Endpoint)) {
 	}
 	for name, handler := range handlers {
 		add(http.MethodGet, "/debug/pprof/"+name, &route.Endpoint{
-			Verb: route.VerbGet, Class: route.ClassRead,
+			Verb: "profile", Subject: admin.Subject(), Class: route.ClassRead,
 			Serve: func(c *route.Call) error {
 				handler.ServeHTTP(c.W, c.R)
 				return nil

@@ -15,6 +15,14 @@ import (
 // Prefix is where the commands are.
 const Prefix = "/cluster/v1/"
 
+// Group and Operations are what the authorizer sees of a command that reads or changes everything, and of a profile: a resource
+// with a verb for each. A role that may read all non-resource paths, as monitoring has, must not be able to take a backup with
+// all Secrets in it.
+const (
+	Group      = "cluster.platform.io"
+	Operations = "operations"
+)
+
 // Deadline bounds a command; moving leadership, writing a snapshot and comparing states take their time.
 const Deadline = 60 * time.Second
 
@@ -27,20 +35,29 @@ const Deadline = 60 * time.Second
 //	POST /cluster/v1/snapshot
 //	POST /cluster/v1/checksum
 //	GET  /cluster/v1/backup                    answers with the file
+//
+// The members are a non-resource path to the authorizer, the others Operations of Group, with their name as the verb.
 func Register(add func(method, path string, e *route.Endpoint), cluster Cluster) {
 	h := handlers{cluster}
-	add(http.MethodGet, Prefix+"members", endpoint("get", route.ClassRead, h.members))
-	add(http.MethodPost, Prefix+"leave", endpoint("post", route.ClassWrite, h.leave))
-	add(http.MethodPost, Prefix+"transfer-leader", endpoint("post", route.ClassWrite, h.transferLeader))
-	add(http.MethodPost, Prefix+"remove", endpoint("post", route.ClassWrite, h.remove))
-	add(http.MethodPost, Prefix+"snapshot", endpoint("post", route.ClassWrite, h.snapshot))
-	add(http.MethodPost, Prefix+"checksum", endpoint("post", route.ClassWrite, h.checksum))
-	add(http.MethodGet, Prefix+"backup", endpoint("get", route.ClassRead, h.backup))
+	add(http.MethodGet, Prefix+"members", &route.Endpoint{Verb: route.VerbGet, Class: route.ClassRead, Serve: h.members})
+	for _, o := range []struct {
+		method, name string
+		class        route.Class
+		serve        func(c *route.Call) error
+	}{
+		{http.MethodPost, "leave", route.ClassWrite, h.leave},
+		{http.MethodPost, "transfer-leader", route.ClassWrite, h.transferLeader},
+		{http.MethodPost, "remove", route.ClassWrite, h.remove},
+		{http.MethodPost, "snapshot", route.ClassWrite, h.snapshot},
+		{http.MethodPost, "checksum", route.ClassWrite, h.checksum},
+		{http.MethodGet, "backup", route.ClassRead, h.backup},
+	} {
+		add(o.method, Prefix+o.name, &route.Endpoint{Verb: o.name, Subject: Subject(), Class: o.class, Serve: o.serve})
+	}
 }
 
-func endpoint(verb string, class route.Class, serve func(c *route.Call) error) *route.Endpoint {
-	return &route.Endpoint{Verb: verb, Class: class, Serve: serve}
-}
+// Subject is what operations are about.
+func Subject() status.Subject { return status.Subject{Group: Group, Plural: Operations} }
 
 type handlers struct{ cluster Cluster }
 
