@@ -29,6 +29,7 @@ type memory struct {
 	mu     sync.Mutex
 	tree   *state.Tree
 	broken string // in the keys of objects whose writes fail
+	beaten string // in the key of an object that another write changes just before its next one
 }
 
 func (m *memory) View(context.Context, raftstore.Read) (*state.Root, error) {
@@ -50,6 +51,10 @@ func (m *memory) put(key state.Key, o *state.Object) error {
 	defer m.mu.Unlock()
 	if m.broken != "" && strings.Contains(string(key), m.broken) {
 		return errBroken
+	}
+	if m.beaten != "" && strings.Contains(string(key), m.beaten) {
+		m.beaten = ""
+		return &state.Conflict{Key: key, Have: m.tree.Index(), Want: m.tree.Index() - 1}
 	}
 	m.tree.Advance(m.tree.Index() + 1)
 	if o == nil {
@@ -147,6 +152,34 @@ func TestEnd_tells_once(t *testing.T) {
 	m.tree.Delete(content)
 	if err := l.endAll(t.Context(), going); err != nil || len(going) != 0 || m.tree.Get(key) != nil {
 		t.Fatalf("%v, left: %v", err, going)
+	}
+}
+
+// TestEnd_repeats_lost_writes: an object that changes while its namespace is emptied is deleted in the next round (G38).
+func TestEnd_repeats_lost_writes(t *testing.T) {
+	t.Parallel()
+	for name, others := range map[string][]string{"alone": nil, "among_others": {"a", "z"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, l := newMemory(t)
+			key := m.going(t, "busy")
+			for _, other := range others {
+				m.make(t, "configmaps", "busy", other)
+			}
+			m.beaten = "configmaps\x00busy\x00m"
+			going := map[state.Key]*ending{key: {}}
+			for range 3 {
+				if err := l.endAll(t.Context(), going); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if m.beaten != "" {
+				t.Fatal("no write was refused")
+			}
+			if len(going) != 0 || m.tree.Get(key) != nil {
+				t.Errorf("after three rounds %d objects are left: the one whose write was refused was not deleted", m.tree.Publish().Len())
+			}
+		})
 	}
 }
 

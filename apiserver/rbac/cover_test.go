@@ -153,6 +153,39 @@ func TestEscalation(t *testing.T) {
 	}
 }
 
+// TestEscalationLeavesRulesAlone: whoever tries to bind a cluster role in a namespace takes nothing from those who hold it.
+func TestEscalationLeavesRulesAlone(t *testing.T) {
+	t.Parallel()
+	w := roles(t)
+	w.put("clusterrolebindings", "", "b", reader+","+toJane)
+	e := w.known()
+	jane, joe := &auth.User{Name: "jane"}, &auth.User{Name: "joe"}
+	bindings := object(t, "rolebindings", "a", "x", reader+`,"subjects":[{"kind":"User","name":"joe"}]`)
+	inCluster := object(t, "clusterrolebindings", "", "x", reader+`,"subjects":[{"kind":"User","name":"joe"}]`)
+	refusals := func() (texts []string) {
+		for _, o := range []*schema.Object{inCluster, bindings} {
+			why, err := e.Escalation(t.Context(), joe, o, nil)
+			if err != nil || why == "" {
+				t.Fatalf("not refused: %v", err)
+			}
+			texts = append(texts, why)
+		}
+		return texts
+	}
+	first := refusals()
+	if second := refusals(); !slices.Equal(first, second) {
+		t.Errorf("refused with %q, then with %q", first, second)
+	}
+	if why, err := e.Escalation(t.Context(), jane, bindings, nil); err != nil || why != "" {
+		t.Errorf("jane may not bind what she holds: %s, %v", why, err)
+	}
+	for _, what := range []string{"get /metrics", "get core pods p", "list core pods -"} {
+		if !e.Allows(jane, asked(what)) {
+			t.Errorf("jane may not %s any more", what)
+		}
+	}
+}
+
 // TestEscalationOfViews: the legacy form grants as the form does that is stored (J44), and what grants nothing is nobody's concern.
 func TestEscalationOfViews(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package specification
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -29,6 +30,13 @@ var failureRows = []row{
 			t.Errorf("%v %s", a.Header, a.Body)
 		}
 		ok(t, first())
+		for i := range 3 { // refused requests leave the bound as it is
+			held := f.hold(fmt.Sprintf("i13-%d", i))
+			for range 3 {
+				expect(t, f.post("refused"), 429, "TooManyRequests")
+			}
+			ok(t, held())
+		}
 	}},
 	{"I28", func(t *testing.T, s *testserver.Server) {
 		f := failing(t, s, apiserver.Limits{Writes: 1, Reads: 1})
@@ -62,6 +70,24 @@ var failureRows = []row{
 				t.Errorf("%v %s", a.Header, a.Body)
 			}
 		}
+	}},
+	{"I16", func(t *testing.T, s *testserver.Server) {
+		// With the disks full, what lets go of an object goes on: its deletion, and each of its finalizers.
+		ns := namespace(t, s)
+		create(t, s, "ConfigMap", ns, "held", `{"metadata":{"finalizers":["row.io/a","row.io/b"]}}`)
+		create(t, s, "ConfigMap", ns, "kept")
+		full := testserver.StartOn(t, s.Store, func(cfg *apiserver.Config) {
+			quiet(cfg)
+			cfg.Store = fullStore{s.Store}
+		})
+		patch := func(name, body string) testserver.Answer {
+			return full.Do("PATCH", item("ConfigMap", ns, name), body, "Content-Type: application/merge-patch+json")
+		}
+		expect(t, patch("kept", `{"data":{"k":"new"}}`), 507, "InsufficientStorage")
+		ok(t, full.Do("DELETE", item("ConfigMap", ns, "held"), ""))
+		want(t, ok(t, patch("held", `{"metadata":{"finalizers":["row.io/b"]}}`)), "metadata.finalizers", `["row.io/b"]`)
+		ok(t, patch("held", `{"metadata":{"finalizers":null}}`))
+		expect(t, full.Do("GET", item("ConfigMap", ns, "held"), ""), 404, "NotFound")
 	}},
 	{"I17 I21 I22", func(t *testing.T, s *testserver.Server) {
 		f := failing(t, s, apiserver.Limits{})
@@ -146,6 +172,20 @@ var failureRows = []row{
 // quiet keeps errors that a row provokes from failing the server's test.
 func quiet(cfg *apiserver.Config) { cfg.Logger = slog.New(slog.DiscardHandler) }
 
+// fullStore is a store whose disks have no space left: it takes deletions, and updates that free space.
+type fullStore struct{ *raftstore.Store }
+
+func (s fullStore) Create(context.Context, raftstore.Create) (*state.Object, error) {
+	return nil, &raftstore.FullError{Nodes: []string{"n0"}}
+}
+
+func (s fullStore) Update(ctx context.Context, u raftstore.Update) (*state.Object, error) {
+	if !u.Frees {
+		return nil, &raftstore.FullError{Nodes: []string{"n0"}}
+	}
+	return s.Store.Update(ctx, u)
+}
+
 // failures is a store whose creates do what a row wants, behind a server of its own.
 type failures struct {
 	*raftstore.Store
@@ -224,7 +264,11 @@ func (f *failures) hold(name string) (answer func() testserver.Answer) {
 		}
 		answers <- a
 	}()
-	<-h.entered
+	select {
+	case <-h.entered:
+	case a := <-answers:
+		f.t.Fatalf("answered before it was held: %d %s", a.Code, a.Body)
+	}
 	return func() testserver.Answer {
 		close(h.leave)
 		return <-answers

@@ -129,8 +129,13 @@ var pageRows = []row{
 		want(t, second, "metadata.remainingItemCount", "1")
 		third := ok(t, s.Do("GET", asked(path, "limit", "2", "continue", get(t, second, "metadata.continue")), ""))
 		want(t, third, "metadata.remainingItemCount", "")
-		selected := ok(t, s.Do("GET", asked(path, "limit", "2", "labelSelector", "!x"), ""))
-		want(t, selected, "metadata.remainingItemCount", "")
+		for _, selector := range [][]string{
+			{"labelSelector", "!x"}, {"fieldSelector", "metadata.name!=x"}, {"labelSelector", "!x", "fieldSelector", "metadata.name!=x"},
+		} {
+			selected := ok(t, s.Do("GET", asked(path, append(selector, "limit", "2")...), ""))
+			sameNames(t, selected, "a", "b")
+			want(t, selected, "metadata.remainingItemCount", "")
+		}
 	}},
 	{"C37 §7.2 §8-continue-validity", func(t *testing.T, s *testserver.Server) {
 		path, _ := some(t, s, "a", "b")
@@ -149,21 +154,33 @@ var pageRows = []row{
 	{"C38 Z7 §4.4-limit-7", func(t *testing.T, s *testserver.Server) {
 		path, _ := some(t, s, "a", "b", "c")
 		other, _ := some(t, s, "a", "b", "c")
-		value := get(t, ok(t, s.Do("GET", asked(path, "limit", "1", "labelSelector", "!x"), "")), "metadata.continue")
-		sameNames(t, ok(t, s.Do("GET", asked(path, "limit", "1", "labelSelector", "!x", "continue", value), "")), "b")
-		for what, a := range map[string]testserver.Answer{
-			"nonsense":           s.Do("GET", asked(path, "continue", "x"), ""),
-			"another selector":   s.Do("GET", asked(path, "continue", value, "labelSelector", "!y"), ""),
-			"no selector":        s.Do("GET", asked(path, "continue", value), ""),
-			"another namespace":  s.Do("GET", asked(other, "continue", value, "labelSelector", "!x"), ""),
-			"another collection": s.Do("GET", asked(collection("Pod", ""), "continue", value, "labelSelector", "!x"), ""),
-			"initializers":       s.Do("GET", asked(path, "continue", value, "labelSelector", "!x", "includeUninitialized", "true"), ""),
-			"forged":             s.Do("GET", asked(path, "continue", value[:len(value)-2]+"xx", "labelSelector", "!x"), ""),
-			"another cluster": s.Do("GET", asked(path, "continue",
-				token(t, s, path, func(_ *paging.Position, q *paging.Query) { q.ClusterID = "other" })), ""),
+		for parameter, selectors := range map[string][2]string{
+			"labelSelector": {"!x", "!y"}, "fieldSelector": {"metadata.name!=x", "metadata.name!=y"},
 		} {
-			t.Run(what, func(t *testing.T) { expect(t, a, 410, "Expired", "ResourceExpired") })
+			own := []string{"limit", "1", parameter, selectors[0]}
+			value := get(t, ok(t, s.Do("GET", asked(path, own...), "")), "metadata.continue")
+			with := func(path, value string, more ...string) testserver.Answer {
+				return s.Do("GET", asked(path, append(append([]string{"continue", value}, own...), more...)...), "")
+			}
+			sameNames(t, ok(t, with(path, value)), "b")
+			for what, a := range map[string]testserver.Answer{
+				"nonsense":           s.Do("GET", asked(path, "continue", "x"), ""),
+				"another selector":   s.Do("GET", asked(path, "continue", value, parameter, selectors[1]), ""),
+				"no selector":        s.Do("GET", asked(path, "continue", value), ""),
+				"another namespace":  with(other, value),
+				"another collection": with(collection("Pod", ""), value),
+				"initializers":       with(path, value, "includeUninitialized", "true"),
+				"forged":             with(path, value[:len(value)-2]+"xx"),
+			} {
+				t.Run(parameter+" "+what, func(t *testing.T) { expect(t, a, 410, "Expired", "ResourceExpired") })
+			}
 		}
+		plain := get(t, ok(t, s.Do("GET", asked(path, "limit", "1"), "")), "metadata.continue")
+		for _, selector := range [][]string{{"labelSelector", "!x"}, {"fieldSelector", "metadata.name!=x"}} {
+			expect(t, s.Do("GET", asked(path, append(selector, "continue", plain)...), ""), 410, "Expired", "ResourceExpired")
+		}
+		foreign := token(t, s, path, func(_ *paging.Position, q *paging.Query) { q.ClusterID = "other" })
+		expect(t, s.Do("GET", asked(path, "continue", foreign), ""), 410, "Expired", "ResourceExpired")
 	}},
 	{"C39", func(t *testing.T, s *testserver.Server) {
 		path, last := some(t, s, "a", "b")

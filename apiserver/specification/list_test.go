@@ -132,6 +132,14 @@ var listRows = []row{
 		now := ok(t, s.Do("GET", path, ""))
 		sameNames(t, ok(t, exactly(get(t, now, "metadata.resourceVersion"))), "a", "c")
 		expect(t, exactly("1"), 410, "Expired", "The resourceVersion for the provided list is too old.")
+		// A state that nothing keeps yet is kept for the pages to come.
+		then = get(t, ok(t, s.Do("GET", path, "")), "metadata.resourceVersion")
+		page = ok(t, exactly(then, "limit", "1"))
+		sameNames(t, page, "a")
+		ok(t, s.Do("DELETE", path+"/c", ""))
+		rest := ok(t, s.Do("GET", asked(path, "continue", get(t, page, "metadata.continue")), ""))
+		sameNames(t, rest, "c")
+		want(t, rest, "metadata.resourceVersion", then)
 	}},
 	{"C27", func(t *testing.T, s *testserver.Server) {
 		path, _ := some(t, s)

@@ -22,7 +22,7 @@ const variablePrefix = "QUORATE_"
 const configFlag = "config"
 
 // Resolve completes a parsed flag set: what no flag gave comes from the environment, then from the file that --config names.
-// getenv is os.LookupEnv outside tests.
+// getenv decides whether a variable is set: a value that it reports as set is used even if it is empty.
 func Resolve(flags *pflag.FlagSet, getenv func(string) (string, bool)) error {
 	given := make(map[string]bool)
 	flags.Visit(func(f *pflag.Flag) { given[f.Name] = true })
