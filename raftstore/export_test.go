@@ -1,9 +1,12 @@
 package raftstore
 
 import (
+	"context"
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/proto/peerpb"
 )
 
 // Raft is the library's object.
@@ -30,3 +33,8 @@ func (s *Store) ProposeUnchecked(data []byte) { s.raft.Apply(data, 0) }
 
 // Hasten lets the only voter of a cluster lead at once.
 func (s *Store) Hasten() { s.hasten() }
+
+// ReadIndexFor answers a peer, in whose name ctx is, that asks for a read index and is in a term.
+func (s *Store) ReadIndexFor(ctx context.Context, term uint64) (*peerpb.ReadIndexResponse, error) {
+	return rpc{store: s}.ReadIndex(ctx, &peerpb.ReadIndexRequest{ClusterId: s.ClusterID(), Term: term})
+}

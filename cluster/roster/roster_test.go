@@ -57,6 +57,33 @@ func TestRoster(t *testing.T) {
 			}
 		}
 	})
+	t.Run("the names freed last are remembered", func(t *testing.T) {
+		const names, remembered = 300, 256
+		r := open(t, t.TempDir())
+		bindings := map[string]roster.Binding{}
+		inUse := map[string]bool{}
+		name := func(i int) string { return fmt.Sprintf("node-%03d", i) }
+		for i := 1; i <= names; i++ {
+			bindings[name(i)] = roster.Binding{NodeID: "id-" + name(i), Index: 1}
+			inUse[name(i)] = true
+		}
+		must(t, r.Merge(roster.Record{Bindings: bindings}))
+		for i := 1; i <= names; i++ {
+			delete(inUse, name(i))
+			must(t, r.Release(inUse, uint64(1+i)))
+		}
+		kept := r.Record().Bindings
+		for i := 1; i <= names; i++ {
+			if _, known := kept[name(i)]; known != (i > names-remembered) {
+				t.Errorf("%s, freed at %d of %d, is remembered: %t", name(i), i, names, known)
+			}
+		}
+		// A member that lags behind still tells of the former owner of the name that was freed last.
+		must(t, r.Merge(roster.Record{Bindings: map[string]roster.Binding{name(names): bindings[name(names)]}}))
+		if owner, bound := r.Owner(name(names)); bound {
+			t.Errorf("the name that was freed last is %s's again", owner)
+		}
+	})
 	t.Run("nodes are barred together with the cluster that is made without them, or not at all", func(t *testing.T) {
 		for made, want := range map[string]error{"new": roster.ErrRemoved, "old": nil} {
 			dir := t.TempDir()

@@ -2,6 +2,7 @@ package offline_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"quorate/raftstore/log"
 	"quorate/raftstore/offline"
 	"quorate/raftstore/snapshot"
+	"quorate/raftstore/testcluster"
 )
 
 func openLog(t *testing.T, dir string) *log.Store {
@@ -99,6 +101,51 @@ func TestRecover_refuses_a_gap_that_would_use_a_version_again(t *testing.T) {
 	}
 	if _, _, err := s.Recover(1000); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRecover_counts_a_snapshot_that_is_damaged: the versions and the term that it names were given, though its state can't be
+// read any more and the log is lost.
+func TestRecover_counts_a_snapshot_that_is_damaged(t *testing.T) {
+	t.Parallel()
+	c := testcluster.New(t, 1, nil)
+	n := c.Leader()
+	var indexes []uint64
+	for _, name := range []string{"a", "b"} {
+		create(t, n.Store, name)
+		_, index, err := n.Store.Snapshot()
+		must(t, err)
+		indexes = append(indexes, index)
+		if name == "a" { // the second one is of a later term
+			n.Stop()
+			n.Start()
+			c.Leader()
+		}
+	}
+	term := n.Store.Term()
+	n.Kill()
+	older, newer := indexes[0], indexes[1]
+
+	raftDir := filepath.Join(n.Dir, raftstore.RaftDir)
+	newest, err := filepath.Glob(filepath.Join(raftDir, "snapshots", fmt.Sprintf("%d-%d-*", term, newer), "state.bin"))
+	if err != nil || len(newest) != 1 {
+		t.Fatal(newest, err)
+	}
+	must(t, errors.Join(os.Truncate(newest[0], 1), os.Remove(filepath.Join(raftDir, raftstore.LogFile))))
+	s, err := offline.Survey(n.Dir, n.Name)
+	must(t, err)
+	if s.Index != older || s.Damage == nil {
+		t.Fatalf("goes on from %d, want %d; damage %v", s.Index, older, s.Damage)
+	}
+	if _, _, err := s.Recover(newer - older); err == nil || !strings.Contains(err.Error(), "want a larger gap") {
+		t.Errorf("a gap that ends within the damaged snapshot: %v", err)
+	}
+	_, _, err = s.Recover(newer - older + 1)
+	must(t, err)
+	l := openLog(t, n.Dir)
+	defer l.Close()
+	if got, err := l.GetUint64([]byte(log.CurrentTerm)); err != nil || got < term {
+		t.Errorf("the new cluster begins in term %d, %v; the damaged snapshot is of term %d", got, err, term)
 	}
 }
 
