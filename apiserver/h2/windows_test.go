@@ -1,0 +1,155 @@
+package h2
+
+import (
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+)
+
+// windowPatience is how long these tests wait for a frame: a window that is not given back shows as silence.
+const windowPatience = 5 * time.Second
+
+// nextFrame returns the next frame, or fails with what did not come.
+func (r *raw) nextFrame(missing string, args ...any) http2.Frame {
+	r.t.Helper()
+	r.must(r.nc.SetReadDeadline(time.Now().Add(windowPatience)))
+	f, err := r.fr.ReadFrame()
+	if err != nil {
+		r.t.Fatalf("%v, waiting for "+missing, append([]any{err}, args...)...)
+	}
+	return f
+}
+
+// TestConnectionWindowInSteps: streams with wide windows of their own go on whenever the connection's window opens.
+func TestConnectionWindowInSteps(t *testing.T) {
+	t.Parallel()
+	const size, step = firstWindow + 20_000, 1000
+	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) }))
+	for _, streams := range []int{1, 3} {
+		r := dialSilent(t, s.addr, s.roots)
+		r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow})
+		for range streams {
+			r.get("/", true)
+		}
+		for got, open, ended := 0, firstWindow, 0; ended < streams; {
+			if got == open && got < streams*size {
+				r.must(r.fr.WriteWindowUpdate(0, step))
+				open += step
+			}
+			f, ok := r.nextFrame("data of %d streams: %d bytes came, the connection's window is open for %d", streams, got, open).(*http2.DataFrame)
+			if !ok {
+				continue
+			}
+			got += len(f.Data())
+			if f.StreamEnded() {
+				ended++
+			}
+		}
+	}
+}
+
+// upload is a client's side of flow control: how much it may send.
+type upload struct {
+	*raw
+	conn    int
+	streams map[uint32]int
+	ended   map[uint32]bool // the server has ended or reset them
+}
+
+func newUpload(t *testing.T, s *testServer) *upload {
+	u := &upload{raw: dialSilent(t, s.addr, s.roots), conn: firstWindow, streams: map[uint32]int{}, ended: map[uint32]bool{}}
+	u.greet()
+	return u
+}
+
+// open begins a request with a body.
+func (u *upload) open() uint32 {
+	id := u.get("/", false)
+	u.streams[id] = defaultStreamWindow
+	return id
+}
+
+// untilTrue reads frames until the condition holds.
+func (u *upload) untilTrue(is func() bool, missing string, args ...any) {
+	u.t.Helper()
+	for !is() {
+		switch f := u.nextFrame(missing, args...).(type) {
+		case *http2.WindowUpdateFrame:
+			if f.StreamID == 0 {
+				u.conn += int(f.Increment)
+			} else {
+				u.streams[f.StreamID] += int(f.Increment)
+			}
+		case *http2.RSTStreamFrame:
+			u.ended[f.StreamID] = true
+		case *http2.GoAwayFrame:
+			u.t.Fatalf("the server ends the connection: %v %s", f.ErrCode, f.DebugData())
+		}
+	}
+}
+
+// send sends a DATA frame once both windows are open for it.
+func (u *upload) send(id uint32, data, padding int) {
+	u.t.Helper()
+	n, pad := data, []byte(nil)
+	if padding > 0 {
+		n, pad = data+padding+1, make([]byte, padding) // and a byte for its length
+	}
+	u.untilTrue(func() bool { return u.conn >= n }, "room in the connection's window, which has %d bytes left", u.conn)
+	u.untilTrue(func() bool { return u.streams[id] >= n || u.ended[id] }, "room in the stream's window, which has %d bytes left", u.streams[id])
+	u.conn, u.streams[id] = u.conn-n, u.streams[id]-n
+	u.must(u.fr.WriteDataPadded(id, false, make([]byte, data), pad))
+}
+
+// TestPaddingIsGivenBack: padding takes room in both windows, which the server gives back though no handler reads it.
+func TestPaddingIsGivenBack(t *testing.T) {
+	t.Parallel()
+	s := start(t, basicHandler())
+	u := newUpload(t, s)
+	id := u.open()
+	frames := 0
+	for sent := 0; sent < defaultConnWindow+defaultStreamWindow; sent += 256 {
+		u.send(id, 1, 255)
+		frames++
+	}
+	u.must(u.fr.WriteData(id, true, nil))
+	if a := u.await(id); a.status != "200" || len(a.body) == 0 {
+		t.Errorf("after %d frames: %+v", frames, a)
+	}
+}
+
+// TestUnreadBodiesAreGivenBack: what handlers leave unread, or close, takes no room in the connection's window for good.
+func TestUnreadBodiesAreGivenBack(t *testing.T) {
+	t.Parallel()
+	const size = 64 << 10
+	for name, handle := range map[string]func(r *http.Request){
+		"returned": func(*http.Request) {},
+		"closed":   func(r *http.Request) { _ = r.Body.Close() },
+		"panicked": func(*http.Request) { panic(http.ErrAbortHandler) },
+		"partly_read": func(r *http.Request) {
+			_, _ = io.ReadFull(r.Body, make([]byte, size/2))
+			_ = r.Body.Close()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proceed := make(chan struct{})
+			s := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				<-proceed
+				handle(r)
+			}))
+			u := newUpload(t, s)
+			for sent := 0; sent < 2*defaultConnWindow; sent += size {
+				id := u.open()
+				for range size / maxFrameBytes {
+					u.send(id, maxFrameBytes, 0)
+				}
+				proceed <- struct{}{} // all of it waits for the handler, which does not read it
+				u.untilTrue(func() bool { return u.ended[id] }, "the end of a stream whose body is not read, after %d bytes", sent)
+			}
+		})
+	}
+}
