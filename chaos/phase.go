@@ -14,6 +14,7 @@ import (
 	"quorate/chaos/nemesis"
 	"quorate/chaos/nodes"
 	"quorate/chaos/workload"
+	"quorate/chaos/workload/mixture"
 )
 
 // tidyTimeout bounds the deletion of a phase's objects.
@@ -27,6 +28,7 @@ type running struct {
 	observer *nemesis.Observer
 	recorder *history.Recorder
 	load     *workload.Load
+	mixture  *mixture.Mixture // nil: there is none
 }
 
 // run makes the phase and judges it. There is a report unless the clients could not even begin, or ctx has ended.
@@ -41,20 +43,24 @@ func (p *running) run(ctx context.Context) (*PhaseReport, error) {
 		return nil, err
 	}
 	p.load = started
-	defer started.Close()
+	defer p.close()
+	if err := p.startMixture(ctx, load.Namespace); err != nil {
+		return nil, err
+	}
 
 	n := &nemesis.Nemesis{
 		Fleet: p.Fleet, Cluster: p.observer, Rand: rand.New(rand.NewPCG(p.phase.Seed, 0)), Log: p.Log.With("phase", p.phase.Name),
-		Writing: p.recorder.Acknowledged, Calm: p.Calm, Patience: p.Patience,
+		Writing: p.acknowledged, Calm: p.Calm, Patience: p.Patience,
 	}
 	hurt := p.hurt(ctx, n)
-	started.Stop()
+	p.stop()
 	settled := p.settle(ctx)
 	if ctx.Err() != nil { // nobody has waited for what the cluster still owes: there is nothing to judge
 		return nil, errors.Join(hurt, ctx.Err())
 	}
 	report := &PhaseReport{
 		Phase: p.phase.Name, Seed: p.phase.Seed, Namespace: load.Namespace, Strikes: n.Strikes(), Ended: n.Ended(),
+		Calm:    len(p.phase.Faults) == 0,
 		Verdict: p.judge(ctx),
 	}
 	report.Seconds = time.Since(began).Seconds()
@@ -86,7 +92,10 @@ func (p *running) hurt(ctx context.Context, n *nemesis.Nemesis) error {
 	if err := n.AwaitWrites(ctx, p.phase.Name); err != nil {
 		return fmt.Errorf("before the first fault: %w", err)
 	}
-	if p.phase.Rounds == 0 {
+	switch {
+	case len(p.phase.Faults) == 0:
+		return p.rest(ctx, n)
+	case p.phase.Rounds == 0:
 		return n.Mix(ctx, p.phase.Faults, p.phase.Lasting)
 	}
 	for range p.phase.Rounds {
@@ -104,9 +113,21 @@ func (p *running) hurt(ctx context.Context, n *nemesis.Nemesis) error {
 	return nil
 }
 
+// rest lets clients work while nothing strikes.
+func (p *running) rest(ctx context.Context, n *nemesis.Nemesis) error {
+	timer := time.NewTimer(p.phase.Lasting)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return n.AwaitWhole(ctx, p.phase.Name)
+	}
+}
+
 // settle waits until every watcher has seen all, and reads the state of every node.
 func (p *running) settle(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{p.load.Settle, p.load.Finals} {
+	for _, step := range []func(context.Context) error{p.load.Settle, p.settleMixture, p.load.Finals} {
 		bounded, cancel := context.WithTimeout(ctx, cmp.Or(p.Patience, nemesis.DefaultPatience))
 		err := step(bounded)
 		cancel()
@@ -120,13 +141,16 @@ func (p *running) settle(ctx context.Context) error {
 // judge ends the clients that are left and holds what they were told against the promises.
 func (p *running) judge(ctx context.Context) *check.Verdict {
 	record := p.load.Record()
-	return check.All(ctx, &record, check.Options{
+	options := check.Options{
 		VisualizationDir: p.VisualizationDir,
 		// Where a node loses its log, positions of watches are too old there.
 		AllowExpired: slices.ContainsFunc(p.phase.Faults, func(f nemesis.Fault) bool { return f.Forgets }),
 		// What continues a list is good for minutes by the nodes' clocks.
 		AllowExpiredLists: slices.ContainsFunc(p.phase.Faults, func(f nemesis.Fault) bool { return f.Forgets || f.Skews }),
-	})
+	}
+	verdict := check.All(ctx, &record, options)
+	p.judgeMixture(verdict, options)
+	return verdict
 }
 
 // tidy removes what a phase has written, unless somebody will want to look at it.
@@ -148,5 +172,5 @@ func (p *running) tidy(ctx context.Context, report *PhaseReport) error {
 	if waited != nil {
 		return fmt.Errorf("delete namespace %s: %w: %w", report.Namespace, waited, err)
 	}
-	return nil
+	return p.tidyMixture(ctx)
 }

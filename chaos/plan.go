@@ -28,6 +28,15 @@ func Alone(faults []nemesis.Fault, rounds int, seed uint64) []Phase {
 	return phases
 }
 
+// Calm plans phases in which nothing strikes, as many as fill a time when each lasts so long.
+func Calm(total, each time.Duration, seed uint64) []Phase {
+	phases := Mixed(nil, total, each, seed)
+	for i := range phases {
+		phases[i].Name = fmt.Sprintf("no fault %d", i+1)
+	}
+	return phases
+}
+
 // Mixed plans phases in which faults overlap, as many as fill a time when each lasts so long.
 func Mixed(faults []nemesis.Fault, total, each time.Duration, seed uint64) []Phase {
 	var phases []Phase

@@ -26,6 +26,7 @@ type PhaseReport struct {
 	Namespace string           `json:"namespace"` // where its objects are; those of a phase that failed are kept
 	Seconds   float64          `json:"seconds"`
 	Strikes   []nemesis.Record `json:"strikes"`
+	Calm      bool             `json:"calm,omitempty"` // no fault was to strike
 	// Ended are nodes that ended by themselves although nothing explains it.
 	Ended []nemesis.Ended `json:"ended,omitempty"`
 	// NotRecovered says what the cluster did not do in time; empty: it was whole again after each fault.
@@ -68,7 +69,7 @@ func (p *PhaseReport) Outcome() Outcome {
 		return Broken
 	case !p.Verdict.OK():
 		return Undecided
-	case len(p.Strikes) == 0:
+	case len(p.Strikes) == 0 && !p.Calm:
 		return NotStruck
 	default:
 		return Held

@@ -22,6 +22,8 @@ type Config struct {
 	Until time.Time
 	// Load says how many clients work, and how much; a run fills in the rest.
 	Load workload.Config
+	// Mixture is the mixture of watches that runs beside the load.
+	Mixture MixtureConfig
 	// Calm is how many writes are acknowledged before it is said that writes go on.
 	Calm int
 	// Patience bounds how long the cluster may take for what it owes: to be whole again, to deliver the last events, to tell its final

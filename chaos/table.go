@@ -71,7 +71,14 @@ func (p *PhaseReport) rows() (rows [][]string) {
 		rows = append(rows, row)
 	}
 	watch := fmt.Sprintf("watch: %d watchers, %d streams", v.Watchers, v.Streams)
-	return append(rows, []string{"", watch, strconv.Itoa(v.Delivered), "", "", "", "", strconv.Itoa(v.WatchViolations), "", "", ""})
+	rows = append(rows, []string{"", watch, strconv.Itoa(v.Delivered), "", "", "", "", strconv.Itoa(v.WatchViolations), "", "", ""})
+	if m := v.Mixture; m != nil {
+		text := fmt.Sprintf("mixture: %d watches, %d streams", m.Watches, m.Streams)
+		rows = append(rows, []string{
+			"", text, strconv.Itoa(m.Events), strconv.Itoa(m.Writes), "", "", "", strconv.Itoa(m.Violations), "", "", "",
+		})
+	}
+	return rows
 }
 
 func seconds(d time.Duration) string { return d.Round(10 * time.Millisecond).String() }
@@ -153,6 +160,7 @@ func (r *Report) totals(out *printer) {
 		acknowledged, unknown, lost, linearizable, len(r.Phases))
 	out.printf("watch events delivered %d, violations %d; positions and pages said to be too old %d; longest time without a write %s\n",
 		delivered, violations, expired, seconds(unavailable))
+	r.mixture(out)
 	if r.Incomplete != "" {
 		out.printf("the run did not come to its end: %s\n", r.Incomplete)
 	}
@@ -165,6 +173,27 @@ func (r *Report) totals(out *printer) {
 		out.printf("verdict: none, since the run did not come to its end; every promise held in %d phases (seed %d)\n", outcomes[Held], r.Seed)
 	default:
 		out.printf("verdict: %s in %d of %d phases (seed %d)\n", outcome, outcomes[outcome], len(r.Phases), r.Seed)
+	}
+}
+
+// mixture prints what the mixtures of all phases come to.
+func (r *Report) mixture(out *printer) {
+	var sum check.Mixture
+	for _, p := range r.Phases {
+		if m := p.Verdict.Mixture; m != nil {
+			sum.Watches += m.Watches
+			sum.Streams += m.Streams
+			sum.Events += m.Events
+			sum.Changes += m.Changes
+			sum.Refused += m.Refused
+			sum.Expired += m.Expired
+			sum.Violations += m.Violations
+		}
+	}
+	if sum.Watches > 0 {
+		out.printf("mixture: %d watches in %d streams, %d events of %d changes judged, violations %d; %d watches refused as they must be; "+
+			"positions said to be too old %d\n",
+			sum.Watches, sum.Streams, sum.Events, sum.Changes, sum.Violations, sum.Refused, sum.Expired)
 	}
 }
 

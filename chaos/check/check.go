@@ -85,6 +85,8 @@ type Verdict struct {
 	Streams   int `json:"streams"`
 	Delivered int `json:"delivered"` // events, to all watchers
 	Expired   int `json:"expired"`   // positions and states said to be too old
+	// Mixture is nil where there was none.
+	Mixture *Mixture `json:"mixture,omitempty"`
 
 	// LongestUnavailable is the longest time in which no write was acknowledged to anybody while clients were trying, and
 	// LongestUnread the longest in which no quorum read was answered.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -27,11 +28,17 @@ type Credentials struct {
 
 // Client talks to one node. It is safe for concurrent use.
 type Client struct {
-	base  string
-	token string
-	all   []*lane
-	lane  *lane // where requests go
+	base   string
+	token  string
+	server string // host and port
+	roots  *x509.CertPool
+	all    []*lane
+	lane   *lane // where requests go
 }
+
+// Window bounds what a client takes before it has read it, in bytes of one answer and of all answers
+// of one connection. The zero Window is that of net/http.
+type Window struct{ Stream, Connection int }
 
 // New returns a client of the node at base, "https://host:port". Nothing is dialled before the first request.
 func New(base string, c Credentials) (*Client, error) {
@@ -43,19 +50,36 @@ func New(base string, c Credentials) (*Client, error) {
 	if !pool.AppendCertsFromPEM(c.CA) {
 		return nil, errors.New("no certificate in the cluster's CA file")
 	}
+	client := &Client{base: base, token: c.Token, server: server.Host, roots: pool}
+	client.dialBy(lanes, Window{})
+	return client, nil
+}
+
+// Apart returns a client of the same node with connections of its own, so many lanes; Close closes
+// those only.
+func (c *Client) Apart(lanes int, w Window) *Client {
+	other := &Client{base: c.base, token: c.token, server: c.server, roots: c.roots}
+	other.dialBy(lanes, w)
+	return other
+}
+
+// dialBy gives the client its lanes.
+func (c *Client) dialBy(lanes int, w Window) {
 	transport := &http.Transport{
-		TLSClientConfig:    &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12},
+		TLSClientConfig:    &tls.Config{RootCAs: c.roots, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:  true,
 		DisableCompression: true,
-		HTTP2:              &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter, WriteByteTimeout: 2 * pingAfter},
+		HTTP2: &http.HTTP2Config{
+			SendPingTimeout: pingAfter, PingTimeout: pingAfter, WriteByteTimeout: 2 * pingAfter,
+			MaxReceiveBufferPerStream: w.Stream, MaxReceiveBufferPerConnection: w.Connection,
+		},
 	}
-	client := &Client{base: base, token: c.Token}
 	var numbers atomic.Int64
+	c.all = nil
 	for range lanes {
-		client.all = append(client.all, &lane{transport: transport, address: server.Host, numbers: &numbers})
+		c.all = append(c.all, &lane{transport: transport, address: c.server, numbers: &numbers})
 	}
-	client.lane = client.all[0]
-	return client, nil
+	c.lane = c.all[0]
 }
 
 // Lane returns a client of the same node that shares a connection with those of the same n, modulo a small number; Close closes all.
@@ -105,6 +129,13 @@ func (c *Client) exchange(ctx context.Context, method, path string, content []by
 // send returns the beginning of an answer, which the caller must close, and the number of its connection. Otherwise the outcome is
 // Unavailable where nothing can have been done, and Unknown where something may have.
 func (c *Client) send(ctx context.Context, method, path string, content []byte) (*http.Response, int, Outcome, error) {
+	return c.sendWith(ctx, method, path, content, nil)
+}
+
+// sendWith is send with header fields that replace the usual ones.
+func (c *Client) sendWith(
+	ctx context.Context, method, path string, content []byte, set http.Header,
+) (*http.Response, int, Outcome, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, nil)
 	if err != nil {
 		return nil, 0, Refused, err
@@ -117,6 +148,7 @@ func (c *Client) send(ctx context.Context, method, path string, content []byte) 
 		req.Body, req.ContentLength = sent, int64(len(content)) // no GetBody: it can't be sent twice
 		req.Header.Set("Content-Type", "application/json")
 	}
+	maps.Copy(req.Header, set)
 	conn, err := c.lane.reserve(ctx)
 	if err != nil {
 		return nil, 0, Unavailable, fmt.Errorf("%s %s: %w", method, path, err)

@@ -26,7 +26,9 @@ type options struct {
 	duration time.Duration
 	phase    time.Duration
 	calm     int
+	workload string
 	load     workload.Config
+	mixture  chaos.MixtureConfig
 	drawings string
 	json     bool
 	quiet    bool
@@ -55,11 +57,14 @@ func parse(args []string, out io.Writer) (*options, error) {
 	set := flag.NewFlagSet("quorate-chaos", flag.ContinueOnError)
 	set.SetOutput(io.Discard) // errors are told once, by main
 	set.Uint64Var(&o.seed, "seed", 0, "decides what is random in the run (default: a random one)")
-	set.StringVar(&o.faults, "faults", "all", "comma-separated; all: whatever can be done to these nodes (--list says what there is)")
+	set.StringVar(&o.faults, "faults", "all", "comma-separated; all: whatever can be done to these nodes (--list says what there is); none, with --duration")
 	set.IntVar(&o.rounds, "rounds", 1, "how often each fault strikes")
 	set.DurationVar(&o.duration, "duration", 0, "mix the faults, overlapping, for so long, instead of one fault after the other")
 	set.DurationVar(&o.phase, "phase", 2*time.Minute, "how long faults are mixed before all is healed and judged")
 	set.IntVar(&o.calm, "calm", 0, "writes that are acknowledged before it's said that writes go on (default: a quarter more than clients)")
+	set.StringVar(&o.workload, "workload", workloadAll, "what clients do: keys (the other clients), mixture (of watches), or all")
+	set.IntVar(&o.mixture.Watches, "mixture-watches", 240, "watches of the mixture")
+	set.Float64Var(&o.mixture.Rate, "mixture-rate", 80, "writes a second to the objects that the mixture watches")
 	set.IntVar(&o.load.Clients, "clients", 240, "clients that create, read, replace and delete")
 	set.IntVar(&o.load.Keys, "keys", 0, "objects at a time (default: half as many as clients)")
 	set.IntVar(&o.load.Listers, "listers", 4, "clients that list by quorum")
@@ -93,7 +98,35 @@ func parse(args []string, out io.Writer) (*options, error) {
 	if !given["calm"] {
 		o.calm = o.load.Clients + o.load.Clients/4 + 1
 	}
-	return o, errors.Join(o.validate(), o.useless(given))
+	if err := errors.Join(o.validate(), o.useless(given)); err != nil {
+		return o, err
+	}
+	o.choose(given["calm"])
+	return o, nil
+}
+
+// What --workload names.
+const (
+	workloadAll     = "all"
+	workloadKeys    = "keys"
+	workloadMixture = "mixture"
+)
+
+// mixtureCalm is how many writes of the mixture alone show that writes go on: more than it has writers.
+const mixtureCalm = 60
+
+// choose leaves out the clients that were not asked for. One watcher stays beside the mixture: it sees
+// that the cluster holds the same on all nodes in the end.
+func (o *options) choose(calmGiven bool) {
+	switch o.workload {
+	case workloadKeys:
+		o.mixture = chaos.MixtureConfig{}
+	case workloadMixture:
+		o.load.Clients, o.load.Listers, o.load.Pagers, o.load.CachedReaders, o.load.Watchers = 0, 0, 0, 0, 1
+		if !calmGiven {
+			o.calm = mixtureCalm
+		}
+	}
 }
 
 func (o *options) validate() error {
@@ -110,7 +143,10 @@ func (o *options) validate() error {
 	case o.duration < 0 || o.phase <= 0:
 		return errors.New("--duration and --phase must be positive")
 	}
-	if o.faults != "all" {
+	if err := o.validateMixture(); err != nil {
+		return err
+	}
+	if o.faults != "all" && o.faults != noFaults {
 		if _, err := nemesis.Named(o.faultNames()...); err != nil {
 			return fmt.Errorf("--faults: %w: --list says what there is", err)
 		}
@@ -121,6 +157,21 @@ func (o *options) validate() error {
 		}
 	}
 	return o.running.validate()
+}
+
+// noFaults, in place of the names of faults, lets clients work undisturbed.
+const noFaults = "none"
+
+func (o *options) validateMixture() error {
+	switch {
+	case !slices.Contains([]string{workloadAll, workloadKeys, workloadMixture}, o.workload):
+		return fmt.Errorf("--workload %q: want %s, %s or %s", o.workload, workloadAll, workloadKeys, workloadMixture)
+	case o.workload != workloadKeys && (o.mixture.Watches < 1 || o.mixture.Rate <= 0):
+		return errors.New("--mixture-watches and --mixture-rate must be positive")
+	case o.faults == noFaults && o.duration == 0:
+		return errors.New("--faults none needs --duration")
+	}
+	return nil
 }
 
 // useless is an error for flags that would have no effect: who gives them expects another run.
@@ -138,6 +189,9 @@ func (o *options) useless(given map[string]bool) error {
 	unless(!runs, "local processes, without --containers and --members", "dir", "nodes", "serve-flags", "failpoints", "plain")
 	unless(o.running.members != "", "nodes given by --members", "kubeconfig", "kill-command", "start-command", "stop-command", "pause-command",
 		"resume-command", "wipe-command", "running-command", "cut-command", "heal-command")
+	unless(o.workload != workloadKeys, "the mixture of watches", "mixture-watches", "mixture-rate")
+	unless(o.workload != workloadMixture, "the clients that --workload mixture leaves out",
+		"clients", "keys", "listers", "pagers", "cached-readers", "watchers", "rate")
 	unless(o.duration > 0, "faults that are mixed, by --duration", "phase")
 	unless(o.duration == 0, "faults that strike alone, without --duration", "rounds")
 	return errors.Join(errs...)
@@ -164,7 +218,8 @@ func (o *options) config(f *fleet, log *slog.Logger) (chaos.Config, error) {
 		return chaos.Config{}, err
 	}
 	c := chaos.Config{
-		Fleet: f.Fleet, Credentials: f.credentials, Seed: o.seed, Load: o.load, Calm: o.calm, VisualizationDir: o.drawings, Log: log,
+		Fleet: f.Fleet, Credentials: f.credentials, Seed: o.seed, Load: o.load, Mixture: o.mixture, Calm: o.calm,
+		VisualizationDir: o.drawings, Log: log,
 		Judged: func(p *chaos.PhaseReport) {
 			log.Info("judged", "phase", p.Phase, "outcome", p.Outcome(), "seconds", int(p.Seconds), "strikes", len(p.Strikes))
 			if p.NotRecovered != "" {
@@ -180,7 +235,9 @@ func (o *options) config(f *fleet, log *slog.Logger) (chaos.Config, error) {
 		return c, nil
 	}
 	// Phases take longer than their faults strike: enough are planned, and the time ends the run.
-	c.Phases = chaos.Mixed(faults, o.duration, o.phase, o.seed)
+	if c.Phases = chaos.Mixed(faults, o.duration, o.phase, o.seed); o.faults == noFaults {
+		c.Phases = chaos.Calm(o.duration, o.phase, o.seed)
+	}
 	c.Until = time.Now().Add(o.duration)
 	return c, nil
 }
@@ -195,6 +252,9 @@ func (o *options) chosen(fleet nodes.Fleet, log *slog.Logger) ([]nemesis.Fault, 
 		return possible, nil
 	}
 	var chosen []nemesis.Fault
+	if o.faults == noFaults {
+		return chosen, nil
+	}
 	for _, name := range o.faultNames() {
 		if i := slices.IndexFunc(possible, func(f nemesis.Fault) bool { return f.Name == name }); i >= 0 {
 			chosen = append(chosen, possible[i])

@@ -1,0 +1,95 @@
+package mixture
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"unique"
+
+	"quorate/chaos/check/watchmodel"
+	"quorate/chaos/client"
+)
+
+// reference watches all objects of a resource, without a selector, on a connection without judged
+// watches. Each prefers another node.
+type reference struct {
+	*Mixture
+	log    *changes
+	number int
+	rand   *rand.Rand
+
+	mu    sync.Mutex
+	ended []watchmodel.Reference // guarded by mu: those whose position had expired
+	now   watchmodel.Reference   // guarded by mu
+}
+
+func newReference(m *Mixture, log *changes, number int) *reference {
+	return &reference{
+		Mixture: m, log: log, number: number, rand: m.random(uint64(10 + number)),
+		now: watchmodel.Reference{Watcher: number, After: log.base, Reached: log.base},
+	}
+}
+
+// run watches until ctx is done. Where its position has expired it begins anew, after a list.
+func (r *reference) run(ctx context.Context) {
+	for failures := 0; ctx.Err() == nil; {
+		if nodes := r.connections.all(); len(nodes) > 0 {
+			n := nodes[(r.number+failures)%len(nodes)]
+			err := r.stream(ctx, n)
+			switch {
+			case errors.Is(err, client.ErrExpired):
+				r.restart(ctx)
+			case errors.Is(err, client.ErrRefused):
+				r.problem("reference watch of %s on %s: %v", r.log.kind.resource, n.Name, err)
+			}
+			if err != nil {
+				failures++
+			}
+		}
+		wait(ctx, retryPause)
+	}
+}
+
+func (r *reference) stream(ctx context.Context, n *node) error {
+	plain := shape{kind: r.log.kind, version: r.log.kind.versions[0], bookmarks: true}
+	r.mu.Lock()
+	r.now.Nodes = append(r.now.Nodes, n.Name)
+	r.mu.Unlock()
+	return n.own.Stream(ctx, client.Request{Path: plain.path(r.position(), false, 0)}, func(int) {}, r.take)
+}
+
+func (r *reference) take(n client.Notice) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.Reached = n.Object.Version
+	if n.Type != watchmodel.Bookmark {
+		r.now.Events = append(r.now.Events, watchmodel.Event{Type: n.Type, Object: unique.Make(objectOf(&n.Object)), Arrived: r.Now()})
+	}
+}
+
+func (r *reference) position() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.now.Reached
+}
+
+// restart begins anew after a list.
+func (r *reference) restart(ctx context.Context) {
+	version, err := r.version(ctx, r.log.kind, "", "")
+	if err != nil {
+		return // ctx is done
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.now.Expired = r.Now()
+	r.ended = append(r.ended, r.now)
+	r.now = watchmodel.Reference{Watcher: r.number, After: version, Reached: version}
+}
+
+// told returns what the reference was told by now.
+func (r *reference) told() []watchmodel.Reference {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append(r.ended[:len(r.ended):len(r.ended)], r.now)
+}
