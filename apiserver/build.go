@@ -67,6 +67,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.metrics = f.metrics
+	s.authenticator = f.authenticator
 	s.http = newHTTPServer(cfg, f, s.log)
 	// HTTP/2 by our own package: half the processor time of net/http's for a GET or a watch event (apiserver/h2/DESIGN.md).
 	if err := h2.Configure(s.http, h2.Options{Registerer: cfg.Registerer}); err != nil {

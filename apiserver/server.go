@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"quorate/apiserver/auth"
 	"quorate/apiserver/garbage"
 	"quorate/apiserver/lifecycle"
 	"quorate/apiserver/rbac"
@@ -41,7 +42,9 @@ type Server struct {
 	dynamic   *dynamic
 	access    *rbac.Evaluator
 	garbage   *garbage.Collector
-	log       *slog.Logger
+
+	authenticator *auth.Authenticator
+	log           *slog.Logger
 }
 
 func newHTTPServer(cfg Config, handler http.Handler, log *slog.Logger) *http.Server {
@@ -95,6 +98,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.garbage.Run(ctx) })
 	group.Go(func() error { return s.access.Run(ctx) })
 	group.Go(func() error { return s.streams.Run(ctx) })
+	group.Go(func() error { return s.authenticator.Run(ctx, s.log) })
 	group.Go(func() error { return s.listener.run(ctx) })
 	group.Go(func() error {
 		<-ctx.Done()

@@ -88,12 +88,23 @@ func (d Delete) command() (*command, error) {
 	if d.Previous == nil {
 		return nil, errors.New("delete: no object that is to go")
 	}
-	return encode(
-		command{Subject: forward.Subject{Key: d.Key, Version: d.Previous.Version, UID: d.UID}, frees: true},
-		&logpb.Entry{Op: &logpb.Entry_Delete{Delete: &logpb.Delete{
-			Key: keyMessage(d.Key), PreviousVersion: d.Previous.Version, Uid: d.UID, Final: objectMessage(d.final()),
-		}}},
-	)
+	final := d.final()
+	kept := final.Labels == d.Previous.Labels && final.Fields == d.Previous.Fields
+	message := &logpb.Delete{
+		Key: keyMessage(d.Key), PreviousVersion: d.Previous.Version, Uid: d.UID, Final: objectMessage(final), AttributesKept: kept,
+	}
+	if !kept {
+		message.Previous = objectMessage(withoutVersion(d.Previous))
+	}
+	subject := command{Subject: forward.Subject{Key: d.Key, Version: d.Previous.Version, UID: d.UID}, frees: true}
+	entry := &logpb.Entry{Op: &logpb.Entry_Delete{Delete: message}}
+	c, err := encode(subject, entry)
+	if errors.Is(err, ErrTooLarge) && message.Previous != nil {
+		// No deletion is refused for its size. Replay reads the removed object from the entry that wrote it.
+		message.Previous = nil
+		return encode(subject, entry)
+	}
+	return c, err
 }
 
 // final is the last state of the object, without the digits of its version.

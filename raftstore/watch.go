@@ -104,13 +104,14 @@ func (r *replay) Events(ctx context.Context, p state.Prefix, after, upTo uint64,
 		return nil, after, &history.Compacted{Want: after, Oldest: r.Oldest()}
 	}
 	failed := r.store.root().Failed() // of a state that has applied upTo
+	at := func(index uint64) ([]byte, error) { return r.at(ctx, index) }
 	var events []*history.Event
 	size := 0
 	next, err := r.log.Read(ctx, after, upTo, replayEntries, func(index uint64, data []byte) error {
 		if size >= maxBytes {
 			return errEnough
 		}
-		event, err := fsm.Replay(data, index, failed, p)
+		event, err := fsm.Replay(data, index, failed, p, at)
 		if err != nil || event == nil {
 			return err
 		}
@@ -137,6 +138,20 @@ func (r *replay) Events(ctx context.Context, p state.Prefix, after, upTo uint64,
 	default:
 		return nil, after, err
 	}
+}
+
+// at returns the entry at an index, nil when it can't be read any more.
+func (r *replay) at(ctx context.Context, index uint64) (data []byte, err error) {
+	_, err = r.log.Read(ctx, index-1, index, 1, func(_ uint64, read []byte) error {
+		data = read
+		return nil
+	})
+	var truncated *log.Truncated
+	var damaged *log.Corrupt
+	if errors.As(err, &truncated) || errors.As(err, &damaged) {
+		return nil, nil
+	}
+	return data, err
 }
 
 // Why history up to an entry is given up.

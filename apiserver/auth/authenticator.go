@@ -1,7 +1,9 @@
 package auth
 
 import (
+	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"net/http"
 	"strings"
@@ -24,7 +26,7 @@ const maxTokenBytes = 8 << 10
 // Authenticator turns bearer tokens into users: static ones from a file, and signed ones.
 type Authenticator struct {
 	key    []byte
-	static map[string]*User // by token
+	static *tokenFile
 	parser *jwt.Parser
 
 	// verified is copied on write: a request reads it without a lock.
@@ -34,12 +36,12 @@ type Authenticator struct {
 
 type verifiedToken struct {
 	user    *User
-	expires time.Time // zero: never
+	expires time.Time
 }
 
 // NewAuthenticator accepts tokens signed with key, and those of the token file, if one is named.
-func NewAuthenticator(key []byte, tokenFile string) (*Authenticator, error) {
-	static, err := readTokenFile(tokenFile)
+func NewAuthenticator(key []byte, path string) (*Authenticator, error) {
+	static, err := openTokenFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +59,11 @@ func NewAuthenticator(key []byte, tokenFile string) (*Authenticator, error) {
 	return a, nil
 }
 
+// Run watches the token file until ctx ends.
+func (a *Authenticator) Run(ctx context.Context, log *slog.Logger) error {
+	return a.static.run(ctx, log)
+}
+
 // Authenticate returns the user of a request's Authorization header at the time now.
 func (a *Authenticator) Authenticate(h http.Header, now time.Time) (*User, error) {
 	token, ok := bearer(h)
@@ -71,7 +78,10 @@ func (a *Authenticator) Token(token string, now time.Time) (*User, error) {
 	if len(token) > maxTokenBytes {
 		return nil, ErrUnauthenticated
 	}
-	if known, ok := (*a.verified.Load())[token]; ok && (known.expires.IsZero() || now.Before(known.expires)) {
+	if user, ok := a.static.user(token); ok {
+		return user, nil
+	}
+	if known, ok := (*a.verified.Load())[token]; ok && now.Before(known.expires) {
 		return known.user, nil
 	}
 	return a.verify(token, now)
@@ -92,10 +102,6 @@ func bearer(h http.Header) (string, bool) {
 }
 
 func (a *Authenticator) verify(token string, now time.Time) (*User, error) {
-	if user, ok := a.static[token]; ok {
-		a.remember(token, verifiedToken{user: user})
-		return user, nil
-	}
 	var c claims
 	if _, err := a.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return a.key, nil }); err != nil {
 		return nil, ErrUnauthenticated

@@ -1,29 +1,109 @@
 package auth
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
-// readTokenFile reads lines of `token,user,uid,"group,group"`; the groups may be left out (semantics J7).
-func readTokenFile(path string) (map[string]*User, error) {
+// tokenFileInterval is how often the token file is looked at for changes.
+const tokenFileInterval = 5 * time.Second
+
+// tokenFile holds the static tokens of a file as it was last read without a fault.
+type tokenFile struct {
+	path  string
+	users atomic.Pointer[map[string]*User] // by token; never changed once stored
+	seen  fileState                        // of the last attempt to read it, successful or not
+}
+
+// fileState tells whether a file may have changed.
+type fileState struct {
+	modified time.Time
+	size     int64
+	mode     fs.FileMode
+	fault    string // why it could not be looked at
+}
+
+// openTokenFile reads a token file; without a path there are no static tokens.
+func openTokenFile(path string) (*tokenFile, error) {
+	f := &tokenFile{path: path}
+	f.users.Store(&map[string]*User{})
 	if path == "" {
-		return nil, nil
+		return f, nil
 	}
-	f, err := os.Open(path)
+	f.seen = f.look()
+	return f, f.read()
+}
+
+// user returns the user of a static token.
+func (f *tokenFile) user(token string) (*User, bool) {
+	user, ok := (*f.users.Load())[token]
+	return user, ok
+}
+
+// run reads the file again when it has changed. A file that can't be read leaves the tokens as they were, and is logged once.
+func (f *tokenFile) run(ctx context.Context, log *slog.Logger) error {
+	if f.path == "" {
+		return nil
+	}
+	tick := time.NewTicker(tokenFileInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		now := f.look()
+		if now == f.seen {
+			continue
+		}
+		f.seen = now
+		if err := f.read(); err != nil {
+			log.Error("the token file has changed and can't be read; the tokens read before stay valid", "error", err)
+			continue
+		}
+		log.Info("read the token file again", "path", f.path, "tokens", len(*f.users.Load()))
+	}
+}
+
+func (f *tokenFile) look() fileState {
+	info, err := os.Stat(f.path)
 	if err != nil {
-		return nil, fmt.Errorf("open token file: %w", err)
+		return fileState{fault: err.Error()}
 	}
-	defer f.Close()
-	users, err := parseTokens(f)
+	return fileState{modified: info.ModTime(), size: info.Size(), mode: info.Mode()}
+}
+
+// read replaces the tokens by those of the file: lines of `token,user,uid,"group,group"`, where the groups may be left out
+// (semantics J7). A file that others than its owner and group can read, or that its group can write, is refused.
+func (f *tokenFile) read() error {
+	file, err := os.Open(f.path)
 	if err != nil {
-		return nil, fmt.Errorf("read token file %s: %w", path, err)
+		return fmt.Errorf("open token file: %w", err)
 	}
-	return users, nil
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("read token file: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&0o027 != 0 {
+		return fmt.Errorf("token file %s is accessible to others (mode %04o): run chmod 600 %[1]s", f.path, mode)
+	}
+	users, err := parseTokens(file)
+	if err != nil {
+		return fmt.Errorf("read token file %s: %w", f.path, err)
+	}
+	f.users.Store(&users)
+	return nil
 }
 
 func parseTokens(r io.Reader) (map[string]*User, error) {

@@ -195,11 +195,12 @@ func (s *Selector) Matches(o *state.Object) bool {
 			return false
 		}
 	}
-	return s.matchesKey(o.Key)
+	return s.MatchesKey(o.Key)
 }
 
-func (s *Selector) matchesKey(k state.Key) bool {
-	if len(s.name) == 0 && len(s.namespace) == 0 {
+// MatchesKey reports whether some object of the key could be selected. A nil Selector selects any key.
+func (s *Selector) MatchesKey(k state.Key) bool {
+	if s == nil || len(s.name) == 0 && len(s.namespace) == 0 {
 		return true
 	}
 	_, namespace, name := k.Split()

@@ -251,8 +251,11 @@ func (st *Stream) sees(e *history.Event) (head string, object []byte) {
 			return added, e.Object.Value
 		}
 	case history.Deleted:
-		if sel.Matches(before) {
+		switch is := sel.Matches(e.Object); {
+		case is && sel.Matches(before), e.PreviousUnknown && sel.MatchesKey(e.Object.Key):
 			return deleted, e.Object.Value
+		case sel.Matches(before):
+			return deleted, e.Left()
 		}
 	case history.Modified:
 		switch was, is := sel.Matches(before), sel.Matches(e.Object); {

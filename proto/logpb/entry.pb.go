@@ -470,8 +470,13 @@ type Delete struct {
 	PreviousVersion uint64                 `protobuf:"varint,2,opt,name=previous_version,json=previousVersion,proto3" json:"previous_version,omitempty"`
 	Uid             string                 `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`     // when set, must be the stored uid
 	Final           *Object                `protobuf:"bytes,4,opt,name=final,proto3" json:"final,omitempty"` // the last state, as watchers get it, resourceVersion to be that of the deletion (semantics D20)
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// The removed object, present when final has other labels or fields: its selectors decide who gets the deletion
+	// (semantics D19).
+	Previous *Object `protobuf:"bytes,5,opt,name=previous,proto3" json:"previous,omitempty"`
+	// The removed object has the labels and fields of final. Builds before 2026-11 wrote neither this nor previous.
+	AttributesKept bool `protobuf:"varint,6,opt,name=attributes_kept,json=attributesKept,proto3" json:"attributes_kept,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Delete) Reset() {
@@ -530,6 +535,20 @@ func (x *Delete) GetFinal() *Object {
 		return x.Final
 	}
 	return nil
+}
+
+func (x *Delete) GetPrevious() *Object {
+	if x != nil {
+		return x.Previous
+	}
+	return nil
+}
+
+func (x *Delete) GetAttributesKept() bool {
+	if x != nil {
+		return x.AttributesKept
+	}
+	return false
 }
 
 // Init is the first entry of a cluster's first leader.
@@ -999,12 +1018,14 @@ const file_logpb_entry_proto_rawDesc = "" +
 	"\x06object\x18\x02 \x01(\v2\x16.quorate.log.v1.ObjectR\x06object\x12)\n" +
 	"\x10previous_version\x18\x03 \x01(\x04R\x0fpreviousVersion\x12\x10\n" +
 	"\x03uid\x18\x04 \x01(\tR\x03uid\x122\n" +
-	"\bprevious\x18\x05 \x01(\v2\x16.quorate.log.v1.ObjectR\bprevious\"\x9a\x01\n" +
+	"\bprevious\x18\x05 \x01(\v2\x16.quorate.log.v1.ObjectR\bprevious\"\xf7\x01\n" +
 	"\x06Delete\x12%\n" +
 	"\x03key\x18\x01 \x01(\v2\x13.quorate.log.v1.KeyR\x03key\x12)\n" +
 	"\x10previous_version\x18\x02 \x01(\x04R\x0fpreviousVersion\x12\x10\n" +
 	"\x03uid\x18\x03 \x01(\tR\x03uid\x12,\n" +
-	"\x05final\x18\x04 \x01(\v2\x16.quorate.log.v1.ObjectR\x05final\"%\n" +
+	"\x05final\x18\x04 \x01(\v2\x16.quorate.log.v1.ObjectR\x05final\x122\n" +
+	"\bprevious\x18\x05 \x01(\v2\x16.quorate.log.v1.ObjectR\bprevious\x12'\n" +
+	"\x0fattributes_kept\x18\x06 \x01(\bR\x0eattributesKept\"%\n" +
 	"\x04Init\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\"\x05\n" +
@@ -1083,12 +1104,13 @@ var file_logpb_entry_proto_depIdxs = []int32{
 	2,  // 10: quorate.log.v1.Update.previous:type_name -> quorate.log.v1.Object
 	1,  // 11: quorate.log.v1.Delete.key:type_name -> quorate.log.v1.Key
 	2,  // 12: quorate.log.v1.Delete.final:type_name -> quorate.log.v1.Object
-	1,  // 13: quorate.log.v1.SnapshotObject.key:type_name -> quorate.log.v1.Key
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	2,  // 13: quorate.log.v1.Delete.previous:type_name -> quorate.log.v1.Object
+	1,  // 14: quorate.log.v1.SnapshotObject.key:type_name -> quorate.log.v1.Key
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_logpb_entry_proto_init() }

@@ -76,11 +76,7 @@ func (e *entry) update(t *state.Tree, index uint64) (*state.Object, *history.Eve
 	}
 	o := e.replacement(t, current, index)
 	t.Set(o)
-	event := &history.Event{Index: index, Type: history.Modified, Object: o}
-	if e.previous.given {
-		event.Previous = current
-	}
-	return o, event, nil
+	return o, &history.Event{Index: index, Type: history.Modified, Object: o, Previous: previous(current, o)}, nil
 }
 
 func (e *entry) delete(t *state.Tree, index uint64) (*state.Object, *history.Event, error) {
@@ -90,8 +86,18 @@ func (e *entry) delete(t *state.Tree, index uint64) (*state.Object, *history.Eve
 	}
 	o := e.replacement(t, current, index)
 	t.Delete(o.Key)
-	return o, &history.Event{Index: index, Type: history.Deleted, Object: o}, nil
+	return o, &history.Event{Index: index, Type: history.Deleted, Object: o, Previous: previous(current, o)}, nil
 }
+
+// previous returns the object that o replaces or removes, nil when selectors see no difference.
+func previous(current, o *state.Object) *state.Object {
+	if sameAttributes(current, o) {
+		return nil
+	}
+	return current
+}
+
+func sameAttributes(a, b *state.Object) bool { return a.Labels == b.Labels && a.Fields == b.Fields }
 
 // current returns the object that an update or delete is about, when it is the one that the entry was made for.
 func (e *entry) current(t *state.Tree) (*state.Object, error) {

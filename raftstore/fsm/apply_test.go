@@ -43,6 +43,9 @@ func createEntry(resource, namespace, name string, size int) *logpb.Entry {
 	}}}
 }
 
+// noEntry is a log that has no entry any more.
+func noEntry(uint64) ([]byte, error) { return nil, nil }
+
 func marshal(t testing.TB, m proto.Message) []byte {
 	t.Helper()
 	b, err := proto.Marshal(m)
@@ -99,7 +102,7 @@ func TestApply_refuses_what_it_does_not_know(t *testing.T) {
 				t.Fatalf("Check says %v, want %q", err, c.says)
 			}
 			var unknown *fsm.Unknown
-			if _, err := fsm.Replay(c.data, 7, new(state.Failed), ""); !errors.As(err, &unknown) || unknown.Index != 7 {
+			if _, err := fsm.Replay(c.data, 7, new(state.Failed), "", noEntry); !errors.As(err, &unknown) || unknown.Index != 7 {
 				t.Fatalf("Replay says %v", err)
 			}
 			tree := state.NewTree()
@@ -172,7 +175,7 @@ func TestApply_allocates_little(t *testing.T) {
 		t.Fatal(result.Err)
 	}
 	if n := testing.AllocsPerRun(100, func() {
-		if e, err := fsm.Replay(update, 9, new(state.Failed), state.ResourcePrefix("configmaps")); e != nil || err != nil {
+		if e, err := fsm.Replay(update, 9, new(state.Failed), state.ResourcePrefix("configmaps"), noEntry); e != nil || err != nil {
 			t.Fatal(e, err)
 		}
 	}); n > 0 {
@@ -210,7 +213,7 @@ func BenchmarkReplay(b *testing.B) {
 			b.ReportAllocs()
 			failed := new(state.Failed)
 			for b.Loop() {
-				if _, err := fsm.Replay(data, 7, failed, p); err != nil {
+				if _, err := fsm.Replay(data, 7, failed, p, noEntry); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -234,7 +237,7 @@ func FuzzEntry(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		replayed, err := fsm.Replay(data, 1, tree.Publish().Failed(), "")
+		replayed, err := fsm.Replay(data, 1, tree.Publish().Failed(), "", noEntry)
 		if err != nil || (event == nil) != (replayed == nil) {
 			t.Fatalf("%v applied as %v, replayed as %v, %v", result, event, replayed, err)
 		}

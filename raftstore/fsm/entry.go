@@ -38,7 +38,8 @@ type entry struct {
 	object          content // what is stored; for a delete, the final object
 	guard           key     // of a create; may be missing
 	previousVersion uint64
-	previous        content // of an update; given is false when labels and fields stay
+	previous        content // of an update or delete; given is false when labels and fields stay
+	attributesKept  bool    // of a delete: previous is not given because they stay
 	uid             []byte  // that the stored object must have, unless empty
 
 	clusterID []byte // of an init
@@ -145,6 +146,10 @@ func (e *entry) operationField(f field) error {
 			return f.toBytes(&e.uid)
 		case 4:
 			return e.object.take(f)
+		case 5:
+			return e.previous.take(f)
+		case 6:
+			return f.toBool(&e.attributesKept)
 		}
 	case opInit:
 		if f.number == 1 {

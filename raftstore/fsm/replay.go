@@ -6,11 +6,16 @@ import (
 )
 
 // Replay returns the event that applying the log entry at index made, nil when it made none or none of the collection. failed
-// must be of a state that has applied the entry. data is not kept.
+// must be of a state that has applied the entry. data is not kept. at reads the entry at a lower index, nil when the log does
+// not have it any more.
 //
 // The event equals the live one, but for Created in the objects of updates and deletes, which entries don't carry: it is 0.
+// A delete by an older build, or of an object too large to be carried twice, may have removed an object with other labels and
+// fields than it carries. Replay takes that object from the entry that wrote it, and sets PreviousUnknown where there is none.
 // Entries whose failures are forgotten give *history.Compacted; an entry that this build can't apply is an *Unknown.
-func Replay(data []byte, index uint64, failed *state.Failed, p state.Prefix) (*history.Event, error) {
+func Replay(
+	data []byte, index uint64, failed *state.Failed, p state.Prefix, at func(index uint64) ([]byte, error),
+) (*history.Event, error) {
 	if floor := failed.Floor(); index <= floor {
 		return nil, &history.Compacted{Want: index - 1, Oldest: floor}
 	}
@@ -34,8 +39,30 @@ func Replay(data []byte, index uint64, failed *state.Failed, p state.Prefix) (*h
 		}
 	case opDelete:
 		event.Type = history.Deleted
+		switch {
+		case e.previous.given:
+			event.Previous = e.previous.replayed(k, string(e.previous.uid), e.previousVersion)
+		case !e.attributesKept:
+			return event, e.recallPrevious(event, at)
+		}
 	}
 	return event, nil
+}
+
+// recallPrevious sets the removed object of a delete by a build that did not write it.
+func (e *entry) recallPrevious(event *history.Event, at func(index uint64) ([]byte, error)) error {
+	data, err := at(e.previousVersion)
+	if err != nil {
+		return err
+	}
+	k := event.Object.Key
+	var wrote entry
+	if data == nil || wrote.decode(data) != nil || wrote.aboutNothing() || wrote.key.key() != k {
+		event.PreviousUnknown = true
+		return nil
+	}
+	event.Previous = previous(wrote.object.replayed(k, string(wrote.object.uid), e.previousVersion), event.Object)
+	return nil
 }
 
 func (c *content) replayed(k state.Key, uid string, version uint64) *state.Object {

@@ -20,10 +20,12 @@ const (
 type Event struct {
 	Index uint64 // of the log entry: the position of this event
 	Type  Type
+	// PreviousUnknown says of Deleted that Previous is missing because the log no longer tells what it was: see fsm.Replay.
+	PreviousUnknown bool
 	// Object is what is stored from Index on. For Deleted it is the final object, with Index as its version.
 	Object *state.Object
-	// Previous is the object that was replaced. It is set only when labels or fields changed, for selectors that it matched
-	// and Object does not.
+	// Previous is the object that was replaced or removed. It is set only when labels or fields changed, for selectors that it
+	// matched and Object does not.
 	Previous *state.Object
 
 	left atomic.Pointer[[]byte]

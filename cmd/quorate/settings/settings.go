@@ -89,7 +89,7 @@ func (s *Settings) Register(fs *pflag.FlagSet, hostName string) {
 }
 
 func (s *Settings) registerAPI(fs *pflag.FlagSet) {
-	fs.StringVar(&s.API.TokenFile, "token-file", "", "static tokens, one `token,user,uid,\"group,group\"` a line")
+	fs.StringVar(&s.API.TokenFile, "token-file", "", "static tokens, one `token,user,uid,\"group,group\"` a line; read again when it changes")
 	fs.StringVar(&s.API.CertFile, "tls-cert-file", "", "certificate of the REST API, instead of one from the cluster's authority")
 	fs.StringVar(&s.API.KeyFile, "tls-key-file", "", "its private key")
 	fs.StringVar(&s.API.ClientCAFile, "client-ca-file", "", "authorities whose client certificates are accepted")
