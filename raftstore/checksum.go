@@ -121,19 +121,27 @@ func (p rpc) Checksum(ctx context.Context, req *peerpb.ChecksumRequest) (*peerpb
 	return &peerpb.ChecksumResponse{Format: fsm.ChecksumFormat, Sum: p.store.sums.of(root)}, nil
 }
 
-// watchChecksums compares the nodes' states every now and then while this node leads, until ctx ends.
+// watchChecksums compares the nodes' states while this node leads, ChecksumInterval after it last did, or began to run. The
+// time counts on while others lead: each new leader would begin the interval anew otherwise, and where leaders change more often
+// than that, nobody would ever compare. Until ctx ends.
 func (s *Store) watchChecksums(ctx context.Context) error {
+	due := time.Now().Add(s.cfg.ChecksumInterval)
 	return s.WhileLeader(ctx, func(ctx context.Context) error {
 		defer s.tellDiverged(&Comparison{}) // the next leader says
-		ticker := time.NewTicker(s.cfg.ChecksumInterval)
-		defer ticker.Stop()
+		timer := time.NewTimer(time.Until(due))
+		defer timer.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-ticker.C:
-				s.checkOnce(ctx)
+			case <-timer.C:
 			}
+			s.checkOnce(ctx)
+			if ctx.Err() != nil {
+				return nil // cut short, and still due
+			}
+			due = time.Now().Add(s.cfg.ChecksumInterval)
+			timer.Reset(s.cfg.ChecksumInterval)
 		}
 	})
 }

@@ -107,6 +107,40 @@ func TestChecksums_name_the_node_that_diverged(t *testing.T) {
 	}
 }
 
+// TestChecksums_are_compared_though_leaders_change more often than the interval has passed.
+func TestChecksums_are_compared_though_leaders_change(t *testing.T) {
+	t.Parallel()
+	const (
+		interval = 1500 * time.Millisecond
+		leads    = interval / 3 // each leader
+	)
+	registries := map[string]*prometheus.Registry{}
+	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {
+		cfg.ChecksumInterval = interval
+		registries[cfg.Name] = prometheus.NewRegistry()
+		cfg.Registerer = registries[cfg.Name]
+	})
+	c.Ready()
+	compared := func() (count float64) {
+		for _, registry := range registries {
+			count += metric(t, registry, "quorate_raftstore_checksum_comparisons_total", "equal")
+		}
+		return count
+	}
+	for changes := 0; compared() == 0; changes++ {
+		if changes == 12 {
+			t.Fatalf("%d leaders led for %s each, and nobody compared", changes, leads)
+		}
+		leader := c.Leader()
+		for begun := time.Now(); compared() == 0 && time.Since(begun) < leads; {
+			time.Sleep(leads / 50)
+		}
+		if err := leader.Store.TransferLeadership(""); err != nil {
+			t.Log(err) // it lost it already
+		}
+	}
+}
+
 // metric reads a metric, of a label value when it has any.
 func metric(t *testing.T, registry *prometheus.Registry, name, label string) float64 {
 	t.Helper()

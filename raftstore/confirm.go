@@ -83,37 +83,45 @@ type termAnswer struct {
 
 // askTerms asks peers in their order until enough have answered that they are in no later term.
 func (s *Store) askTerms(ctx context.Context, term uint64, peers []raft.Server, missing int) error {
+	return countTerms(ctx, term, peers, missing, s.askTerm, func(peer string) { s.lastConfirmed.Store(&peer) })
+}
+
+// countTerms is askTerms with the asking left to its caller. It gives up as soon as too few peers are left that may answer.
+func countTerms(ctx context.Context, term uint64, peers []raft.Server, missing int,
+	ask func(context.Context, raft.Server, chan<- termAnswer), confirmed func(peer string),
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answers := make(chan termAnswer, len(peers))
-	asked := 0
-	ask := func(upTo int) {
-		for ; asked < min(upTo, len(peers)); asked++ {
-			s.askTerm(ctx, peers[asked], answers)
+	asked, unanswered := 0, len(peers)
+	askUpTo := func(count int) {
+		for ; asked < min(count, len(peers)); asked++ {
+			ask(ctx, peers[asked], answers)
 		}
 	}
-	ask(missing)
+	askUpTo(missing)
 	slow := time.NewTimer(hedge)
 	defer slow.Stop()
 	var errs []error
 	for missing > 0 {
-		if len(peers)-len(errs) < missing {
+		if unanswered < missing {
 			return fmt.Errorf("confirm leadership: %w", errors.Join(errs...))
 		}
 		select {
 		case a := <-answers:
+			unanswered--
 			switch {
 			case a.err == nil && a.term <= term:
 				missing--
-				s.lastConfirmed.Store(&a.peer)
+				confirmed(a.peer)
 			case a.err == nil:
 				return fmt.Errorf("%s is in term %d: %w", a.peer, a.term, ErrNotLeader)
 			default:
 				errs = append(errs, a.err)
-				ask(asked + 1)
+				askUpTo(asked + 1)
 			}
 		case <-slow.C:
-			ask(len(peers))
+			askUpTo(len(peers))
 		case <-ctx.Done():
 			return fmt.Errorf("confirm leadership: %w", errors.Join(append(errs, ctx.Err())...))
 		}
