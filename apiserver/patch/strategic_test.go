@@ -78,6 +78,7 @@ func TestStrategicPatch(t *testing.T) {
 			`{"spec":{"containers":[{"name":"b","image":"y","env":[{"name":"E","value":"1"}]}]}}`},
 		{"F23", volume, `{"spec":{"volumes":[{"name":"v","$retainKeys":["name","hostPath"],"hostPath":{"path":"/p"}}]}}`,
 			`{"spec":{"volumes":[{"name":"v","hostPath":{"path":"/p"}}]}}`},
+		{"F23 with an order", `{"metadata":{"name":"n","finalizers":["x/1","x/2"]}}`, `{"metadata":{"$retainKeys":["name"],"$setElementOrder/finalizers":["x/2","x/1"]}}`, `{"metadata":{"name":"n"}}`},
 		{"F23 null outside", volume, `{"spec":{"volumes":[{"name":"v","$retainKeys":["name"],"emptyDir":null}]}}`, `{"spec":{"volumes":[{"name":"v"}]}}`},
 		{"F23 new item", `{"spec":{"volumes":[{"name":"w"}]}}`, `{"spec":{"volumes":[{"name":"v","$retainKeys":["name","emptyDir"],"emptyDir":{}}]}}`,
 			`{"spec":{"volumes":[{"name":"w"},{"name":"v","emptyDir":{}}]}}`},
