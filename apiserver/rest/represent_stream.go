@@ -19,14 +19,14 @@ func (r *resource) representStream(c *route.Call) (representation, error) {
 }
 
 // streamed returns the kind of what a stream sends, and what makes it: nil for objects as they are.
-func (r *resource) streamed(as *representation) (*schema.Kind, watch.Encoder, *watch.Table) {
+func (r *resource) streamed(as *representation) (*schema.Kind, watch.Encoder, watch.Table) {
 	switch {
 	case as.whole():
-		return r.kind, nil, nil
+		return r.kind, nil, watch.Table{}
 	case as.rows == nil:
-		return as.partial, partialObjects{as.partial, r.kind, as.form.Binary()}, nil
+		return as.partial, partialObjects{as.partial, r.kind, as.form.Binary()}, watch.Table{}
 	}
-	return as.partial, *as.rows, &watch.Table{
+	return as.partial, *as.rows, watch.Table{
 		First: string(as.rows.AppendHead(nil, true)), Later: string(as.rows.AppendHead(nil, false)),
 	}
 }

@@ -42,12 +42,8 @@ func (r *resource) watch(c *route.Call) error {
 	}
 	kind, encoder, head := r.streamed(&as)
 	return r.streams.Serve(c.R.Context(), c.W, watch.Options{
-		Kind:       kind,
-		Form:       as.form,
-		Encoder:    encoder,
-		Table:      head,
+		Projection: watch.Projection{Kind: kind, Form: as.form, Encoder: encoder, Table: head, Selector: opts.selector},
 		Statuses:   c.Statuses,
-		Selector:   opts.selector,
 		Bookmarks:  opts.bookmarks,
 		Timeout:    opts.timeout,
 		End:        r.end,

@@ -31,7 +31,7 @@ func (e inProtobuf) Ages() bool { return false }
 // at is the time that an encoder makes something at: ages are told in whole seconds, so that within one the streams can share what
 // is made. It is zero where the time does not matter.
 func at(e Encoder) time.Time {
-	if !e.Ages() {
+	if e == nil || !e.Ages() {
 		return time.Time{}
 	}
 	return time.Now().Truncate(time.Second)

@@ -28,7 +28,7 @@ func (c clock) Ages() bool { return c.ages }
 func tableStream(t *testing.T, e Encoder) (*Stream, *httptest.ResponseRecorder) {
 	t.Helper()
 	st, w := testStream(t, negotiate.JSON)
-	st.opts.Encoder, st.opts.Table = e, &Table{First: `{"columns":1,"at":`, Later: `{"at":`}
+	st.opts.Encoder, st.opts.Table = e, Table{First: `{"columns":1,"at":`, Later: `{"at":`}
 	return st, w
 }
 

@@ -38,7 +38,7 @@ func testStream(t *testing.T, form negotiate.Form) (*Stream, *httptest.ResponseR
 	st := &Stream{
 		streams: New(1, prometheus.NewRegistry()), w: w, flusher: http.NewResponseController(w),
 		opts: Options{
-			Kind: catalog.Kind("/api/v1", "configmaps"), Form: form, Statuses: statuses, Timeout: time.Hour,
+			Projection: Projection{Kind: catalog.Kind("/api/v1", "configmaps"), Form: form}, Statuses: statuses, Timeout: time.Hour,
 			Unforeseen: func(err error) { t.Errorf("unforeseen: %v", err) },
 		},
 	}
@@ -183,7 +183,7 @@ func TestSharedByMany(t *testing.T) {
 	for i := range streams {
 		group.Go(func() {
 			for _, v := range values {
-				raw, err := st.streams.shared.encode(v, st.opts.Encoder)
+				raw, err := st.streams.shared.encode(v, st.opts.Encoder, time.Time{})
 				if err != nil {
 					t.Error(err)
 				}

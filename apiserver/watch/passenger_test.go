@@ -122,7 +122,9 @@ func newBus(t *testing.T) *bus {
 
 // board begins a stream from where history stands; the function it returns has its client go.
 func (b *bus) board(w http.ResponseWriter, prefix state.Prefix, opts Options) (leave context.CancelFunc) {
-	opts.Kind = &schema.Kind{Identity: schema.Identity{Kind: "Pod", APIVersion: "v1"}}
+	if opts.Kind == nil {
+		opts.Kind = &schema.Kind{Identity: schema.Identity{Kind: "Pod", APIVersion: "v1"}}
+	}
 	if opts.Timeout == 0 {
 		opts.Timeout = time.Hour
 	}

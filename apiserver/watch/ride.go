@@ -44,7 +44,7 @@ type carriage struct {
 	mu      sync.Mutex
 	carried bool // there is a carrier
 	riders  []*rider
-	made    parcel // what was lent last
+	made    batches // of the pass under way
 }
 
 // rider is a stream's seat. While it rides, its stream, cursor and answer are the carrier's, under carriage.mu.
@@ -159,7 +159,7 @@ func (c *carriage) serve(carrier *rider) bool {
 		r.turn <- false
 	}
 	ok := c.advance(carrier)
-	c.made = parcel{} // it would keep the events in memory
+	c.made = batches{} // they would keep the events in memory
 	return ok
 }
 

@@ -36,7 +36,7 @@ func TestRidersSeeEveryChangeOnce(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				p.leave = cancel
 				err := streams.Serve(ctx, p, Options{
-					Kind: &schema.Kind{}, Timeout: time.Hour, Header: func() error { return nil },
+					Projection: Projection{Kind: &schema.Kind{}}, Timeout: time.Hour, Header: func() error { return nil },
 					Start: func(context.Context) (Start, error) {
 						return Start{After: after, Changes: hub.Watch(all(), after)}, nil
 					},

@@ -51,7 +51,7 @@ func TestRidersSeeWhatTheyAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.board(every, all(), Options{})
-		b.board(named, all(), Options{Selector: sel})
+		b.board(named, all(), Options{Projection: Projection{Selector: sel}})
 		b.board(spaced, state.NamespacePrefix("pods", "y"), Options{})
 		synctest.Wait()
 		b.pod("x", "a")
@@ -136,8 +136,8 @@ func TestWhatIsTooLargeIsNotLent(t *testing.T) {
 		selector *selector.Selector
 		lent     int
 	}{
-		{"shared", maxParcelBytes - 100, nil, 1},
-		{"shared, too large", maxParcelBytes, nil, 0},
+		{"shared", maxBatchBytes - 100, nil, 1},
+		{"shared, too large", maxBatchBytes, nil, 0},
 		{"its own", maxOwnBytes - 100, &selector.Selector{}, 1},
 		{"its own, too large", maxOwnBytes, &selector.Selector{}, 0},
 	} {
@@ -146,7 +146,7 @@ func TestWhatIsTooLargeIsNotLent(t *testing.T) {
 				b := newBus(t)
 				defer b.end()
 				p := newPassenger(1)
-				b.board(p, all(), Options{Selector: tc.selector})
+				b.board(p, all(), Options{Projection: Projection{Selector: tc.selector}})
 				synctest.Wait()
 				b.object("x", "a", `,"more":"`+strings.Repeat("m", tc.bytes)+`"`)
 				synctest.Wait()
@@ -265,4 +265,32 @@ func TestDrainOfACarriage(t *testing.T) {
 			wantNames(t, fmt.Sprint("stream ", i), p, "@0", "@0")
 		}
 	})
+}
+
+// TestCarrierAndItsSuccessorEndTogether: a stream that is appointed while its own client goes passes
+// the appointment on; whoever is left goes on (D28, D38).
+func TestCarrierAndItsSuccessorEndTogether(t *testing.T) {
+	for round := range 300 {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBus(t)
+			defer b.end()
+			carrier, third, appointed := newPassenger(1), newPassenger(1), newPassenger(1)
+			var leave [2]func()
+			leave[0] = b.board(carrier, all(), Options{})
+			synctest.Wait()
+			b.board(third, all(), Options{})
+			synctest.Wait()
+			leave[1] = b.board(appointed, all(), Options{}) // the last to come is appointed first
+			synctest.Wait()
+			leave[round%2]()
+			leave[1-round%2]()
+			synctest.Wait()
+			b.pod("x", "a")
+			synctest.Wait()
+			wantNames(t, "the third", third, "a")
+		})
+		if t.Failed() {
+			return
+		}
+	}
 }

@@ -37,9 +37,9 @@ type encoded struct {
 	size int64
 }
 
-// encode returns what an encoder makes of stored bytes now. What it returns is shared.
-func (s *shared) encode(value []byte, by Encoder) ([]byte, error) {
-	from, now := origin{&value[0], by}, at(by)
+// encode returns what an encoder makes of stored bytes at a time, zero where it does not matter. What it returns is shared.
+func (s *shared) encode(value []byte, by Encoder, now time.Time) ([]byte, error) {
+	from := origin{&value[0], by}
 	slot := &s.slots[maphash.Comparable(s.seed, from)%sharedSlots]
 	if e := slot.Load(); e != nil && e.origin == from && e.at.Equal(now) {
 		s.metrics.reused.Inc()

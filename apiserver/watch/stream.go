@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"quorate/apiserver/negotiate"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/selector"
 	"quorate/apiserver/status"
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
@@ -33,16 +31,10 @@ type Start struct {
 
 // Options are those of one stream.
 type Options struct {
-	// Kind is that of what is sent.
-	Kind *schema.Kind
-	// Form is JSON or protobuf.
-	Form negotiate.Form
-	// Encoder, when set, makes what is sent; by default objects are sent as the kind serves them.
-	Encoder Encoder
-	// Table is set when what is sent are Tables, in JSON.
-	Table     *Table
+	// Projection decides what is sent of each event.
+	Projection
+
 	Statuses  *negotiate.Statuses
-	Selector  *selector.Selector
 	Bookmarks bool
 	Timeout   time.Duration
 	// End, when set, is that of the collection.
@@ -232,42 +224,9 @@ func (st *Stream) leave(ctx context.Context, changes *history.Cursor) error {
 
 // event sends one change.
 func (st *Stream) event(e *history.Event) {
-	if head, object := st.sees(e); head != "" {
+	if head, object := st.opts.sees(e); head != "" {
 		st.share(head, object)
 	}
-}
-
-// sees returns one change as the selector sees it (D19), nothing when it doesn't: an object that comes to match is added, one that ceases
-// to is deleted.
-func (st *Stream) sees(e *history.Event) (head string, object []byte) {
-	sel := st.opts.Selector
-	before := e.Previous
-	if before == nil {
-		before = e.Object
-	}
-	switch e.Type {
-	case history.Added:
-		if sel.Matches(e.Object) {
-			return added, e.Object.Value
-		}
-	case history.Deleted:
-		switch is := sel.Matches(e.Object); {
-		case is && sel.Matches(before), e.PreviousUnknown && sel.MatchesKey(e.Object.Key):
-			return deleted, e.Object.Value
-		case sel.Matches(before):
-			return deleted, e.Left()
-		}
-	case history.Modified:
-		switch was, is := sel.Matches(before), sel.Matches(e.Object); {
-		case was && is:
-			return modified, e.Object.Value
-		case is:
-			return added, e.Object.Value
-		case was:
-			return deleted, e.Left()
-		}
-	}
-	return "", nil
 }
 
 // fail sends an error as the stream's last event (D13, D45).

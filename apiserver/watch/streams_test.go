@@ -55,7 +55,7 @@ func TestStuckStreamIsCut(t *testing.T) {
 	served := make(chan error, 1)
 	go func() {
 		served <- s.Serve(t.Context(), d, Options{
-			Kind: &schema.Kind{}, Timeout: time.Hour,
+			Projection: Projection{Kind: &schema.Kind{}}, Timeout: time.Hour,
 			Header: func() error { return nil },
 			Start: func(context.Context) (Start, error) {
 				one := func(yield func(*state.Object, error) bool) {
