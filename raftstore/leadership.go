@@ -22,6 +22,7 @@ const retryPause = 20 * time.Millisecond
 type epoch struct {
 	term  uint64
 	ready chan struct{} // closed when an entry of this term has been applied here
+	first uint64        // an index from which on all entries are of this term; set before ready is closed
 	ctx   context.Context
 	end   context.CancelFunc
 }
@@ -34,6 +35,9 @@ func (e *epoch) isReady() bool {
 		return false
 	}
 }
+
+// owns reports whether the entry at index is known to be of the epoch's term.
+func (e *epoch) owns(index uint64) bool { return e.isReady() && index >= e.first }
 
 // leadership is what this node knows of who leads. It holds the present epoch, and wakes who waits for any change.
 type leadership struct {
@@ -138,6 +142,7 @@ func (s *Store) prepareEpoch(e *epoch) {
 		err := s.commitInit(e.ctx)
 		if err == nil {
 			// gofail: var leaderAfter struct{}
+			e.first = s.Applied()
 			close(e.ready)
 			s.leaders.notify()
 			s.logger.Info("leader is ready", "term", e.term, "index", s.Applied())

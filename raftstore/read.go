@@ -123,7 +123,16 @@ func (s *Store) remoteIndex(ctx context.Context) (uint64, error) {
 	if resp.GetMessage() != "" {
 		return 0, fmt.Errorf("leader %s: %s", name, resp.GetMessage())
 	}
+	s.learnCommit(resp.GetTerm(), resp.GetIndex())
 	return resp.GetIndex(), nil
+}
+
+// learnCommit takes the leader's word that its entry at index is committed, so that it is applied here
+// without waiting for the next append. A term of 0 is no such word.
+func (s *Store) learnCommit(term, index uint64) {
+	if term != 0 && index > s.applied.Index() {
+		s.transport.AdvanceCommit(term, index)
+	}
 }
 
 // confirmed returns a read index of this node as leader, shared with all who ask meanwhile.

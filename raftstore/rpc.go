@@ -35,9 +35,21 @@ func (p rpc) write(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteR
 		return p.respond(notApplied(err))
 	}
 	c.frees = req.GetFrees()
+	e, _ := p.store.leaders.look()
 	r := p.store.propose(ctx, c)
 	// gofail: var forwardApplied struct{}
-	return p.respond(r)
+	resp := p.respond(r)
+	resp.Term = p.store.termOf(e, r.index)
+	return resp
+}
+
+// termOf returns the term of the committed entry at index, learnt since e was looked up, if it is e's.
+// Terms only grow: if e's is still the current one, it was when the index was learnt.
+func (s *Store) termOf(e *epoch, index uint64) uint64 {
+	if e == nil || !e.owns(index) || s.raft.CurrentTerm() != e.term {
+		return 0
+	}
+	return e.term
 }
 
 func (p rpc) respond(r result) *peerpb.WriteResponse {
@@ -84,7 +96,7 @@ func (p rpc) ReadIndex(ctx context.Context, req *peerpb.ReadIndexRequest) (*peer
 	case err != nil:
 		return &peerpb.ReadIndexResponse{Leader: leader, Message: err.Error()}, nil
 	}
-	return &peerpb.ReadIndexResponse{Index: index, Leader: leader}, nil
+	return &peerpb.ReadIndexResponse{Index: index, Leader: leader, Term: s.termOf(e, index)}, nil
 }
 
 // confirm counts the caller as one confirmation where that is enough, and joins the local readers otherwise.

@@ -130,6 +130,7 @@ func (s *Store) forward(ctx context.Context, name, address string, c *command) r
 	case err != nil:
 		return unknown(err)
 	}
+	s.learnCommit(resp.GetTerm(), resp.GetIndex())
 	switch resp.GetOutcome() {
 	case peerpb.Outcome_APPLIED:
 		return applied(resp.GetIndex())

@@ -273,8 +273,10 @@ type WriteResponse struct {
 	Leader  string                 `protobuf:"bytes,4,opt,name=leader,proto3" json:"leader,omitempty"`
 	Message string                 `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	// With NOT_APPLIED: the nodes that have no space, for which the cluster takes up no writes.
-	Full          []string `protobuf:"bytes,6,rep,name=full,proto3" json:"full,omitempty"`
-	Id            uint64   `protobuf:"varint,7,opt,name=id,proto3" json:"id,omitempty"` // of the request
+	Full []string `protobuf:"bytes,6,rep,name=full,proto3" json:"full,omitempty"`
+	Id   uint64   `protobuf:"varint,7,opt,name=id,proto3" json:"id,omitempty"` // of the request
+	// The leader's term when the entry at index is of that term, so that the peer may take it for committed; otherwise 0.
+	Term          uint64 `protobuf:"varint,8,opt,name=term,proto3" json:"term,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -354,6 +356,13 @@ func (x *WriteResponse) GetFull() []string {
 func (x *WriteResponse) GetId() uint64 {
 	if x != nil {
 		return x.Id
+	}
+	return 0
+}
+
+func (x *WriteResponse) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
 	}
 	return 0
 }
@@ -532,6 +541,7 @@ type ReadIndexResponse struct {
 	Leader        string                 `protobuf:"bytes,2,opt,name=leader,proto3" json:"leader,omitempty"`
 	Index         uint64                 `protobuf:"varint,3,opt,name=index,proto3" json:"index,omitempty"`
 	Message       string                 `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
+	Term          uint64                 `protobuf:"varint,5,opt,name=term,proto3" json:"term,omitempty"` // the leader's, which the entry at index is of
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -592,6 +602,13 @@ func (x *ReadIndexResponse) GetMessage() string {
 		return x.Message
 	}
 	return ""
+}
+
+func (x *ReadIndexResponse) GetTerm() uint64 {
+	if x != nil {
+		return x.Term
+	}
+	return 0
 }
 
 type ConfirmRequest struct {
@@ -1903,7 +1920,7 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\rtimeout_nanos\x18\x05 \x01(\x03R\ftimeoutNanos\"C\n" +
 	"\n" +
 	"WriteBatch\x125\n" +
-	"\x06writes\x18\x01 \x03(\v2\x1d.quorate.peer.v1.WriteRequestR\x06writes\"\xe3\x01\n" +
+	"\x06writes\x18\x01 \x03(\v2\x1d.quorate.peer.v1.WriteRequestR\x06writes\"\xf7\x01\n" +
 	"\rWriteResponse\x122\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x18.quorate.peer.v1.OutcomeR\aoutcome\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x122\n" +
@@ -1911,7 +1928,8 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\x06leader\x18\x04 \x01(\tR\x06leader\x12\x18\n" +
 	"\amessage\x18\x05 \x01(\tR\amessage\x12\x12\n" +
 	"\x04full\x18\x06 \x03(\tR\x04full\x12\x0e\n" +
-	"\x02id\x18\a \x01(\x04R\x02id\"\\\n" +
+	"\x02id\x18\a \x01(\x04R\x02id\x12\x12\n" +
+	"\x04term\x18\b \x01(\x04R\x04term\"\\\n" +
 	"\fWriteResults\x128\n" +
 	"\aresults\x18\x01 \x03(\v2\x1e.quorate.peer.v1.WriteResponseR\aresults\x12\x12\n" +
 	"\x04last\x18\x02 \x01(\bR\x04last\"\xf8\x01\n" +
@@ -1931,13 +1949,14 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\x10ReadIndexRequest\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\x12\x12\n" +
-	"\x04term\x18\x02 \x01(\x04R\x04term\"z\n" +
+	"\x04term\x18\x02 \x01(\x04R\x04term\"\x8e\x01\n" +
 	"\x11ReadIndexResponse\x12\x1d\n" +
 	"\n" +
 	"not_leader\x18\x01 \x01(\bR\tnotLeader\x12\x16\n" +
 	"\x06leader\x18\x02 \x01(\tR\x06leader\x12\x14\n" +
 	"\x05index\x18\x03 \x01(\x04R\x05index\x12\x18\n" +
-	"\amessage\x18\x04 \x01(\tR\amessage\"/\n" +
+	"\amessage\x18\x04 \x01(\tR\amessage\x12\x12\n" +
+	"\x04term\x18\x05 \x01(\x04R\x04term\"/\n" +
 	"\x0eConfirmRequest\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x01 \x01(\tR\tclusterId\"%\n" +

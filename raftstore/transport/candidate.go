@@ -6,7 +6,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// requests passes the peers' requests on to the library, with the server id in those for a vote.
+// requests passes the peers' requests on to the library, with the server id in those for a vote, and
+// with the commits that this node has learnt of (see commits).
 //
 // The library stores the bytes of a candidate's address as the vote, and compares addresses when it is asked again. Machines
 // and containers that start again may swap addresses: after a vote for b, it would grant the same term to c at b's former
@@ -16,25 +17,38 @@ type requests struct {
 	from <-chan raft.RPC
 	to   chan raft.RPC
 	done chan struct{} // closed when the transport closes
+
+	commits *commits
 }
 
 func newRequests(from <-chan raft.RPC) *requests {
-	return &requests{from: from, to: make(chan raft.RPC), done: make(chan struct{})}
+	return &requests{from: from, to: make(chan raft.RPC), done: make(chan struct{}), commits: newCommits()}
 }
 
 func (r *requests) run() {
+	var log appended
 	for {
+		var next raft.RPC
 		select {
-		case rpc := <-r.from:
-			if vote, ok := rpc.Command.(*raft.RequestVoteRequest); ok {
-				identify(vote)
+		case next = <-r.from:
+			switch req := next.Command.(type) {
+			case *raft.RequestVoteRequest:
+				identify(req)
+			case *raft.AppendEntriesRequest:
+				log.follow(req, r.commits.latest())
 			}
-			select {
-			case r.to <- rpc:
-			case <-r.done: // who asked hears that the transport is closed
-				return
+		case <-r.commits.wake:
+			req := log.tell(r.commits.latest())
+			if req == nil {
+				continue
 			}
+			next = raft.RPC{Command: req, RespChan: make(chan raft.RPCResponse, 1)} // nobody reads the answer
 		case <-r.done:
+			return
+		}
+		select {
+		case r.to <- next:
+		case <-r.done: // who asked hears that the transport is closed
 			return
 		}
 	}

@@ -77,6 +77,10 @@ func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Durati
 	return t
 }
 
+// AdvanceCommit tells Raft, which may be a follower, that the leader of a term has committed the entry
+// at index, which must be of that same term. It does not block.
+func (t *Raft) AdvanceCommit(term, index uint64) { t.requests.commits.advance(term, index) }
+
 // Tell says who is told of followers; call it before Raft starts.
 func (t *Raft) Tell(f Followers) { t.told = f }
 

@@ -1,0 +1,87 @@
+package transport
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/raft"
+)
+
+func request(term, prev uint64, entries int, commit uint64) *raft.AppendEntriesRequest {
+	return &raft.AppendEntriesRequest{
+		RPCHeader: raft.RPCHeader{ID: []byte("leader"), Addr: []byte("address")},
+		Term:      term, PrevLogEntry: prev, PrevLogTerm: term, Entries: make([]*raft.Log, entries), LeaderCommitIndex: commit,
+	}
+}
+
+// relay runs requests and returns what goes in from the network.
+func relay(t *testing.T) (*requests, chan<- raft.RPC) {
+	t.Helper()
+	network := make(chan raft.RPC)
+	r := newRequests(network)
+	var running sync.WaitGroup
+	running.Go(r.run)
+	t.Cleanup(func() {
+		close(r.done)
+		running.Wait()
+	})
+	return r, network
+}
+
+func next(r *requests) *raft.AppendEntriesRequest {
+	return (<-r.to).Command.(*raft.AppendEntriesRequest)
+}
+
+func TestCommitAheadOfTheNextAppend(t *testing.T) {
+	t.Run("of_an_entry_that_arrived", func(t *testing.T) {
+		r, network := relay(t)
+		network <- raft.RPC{Command: request(3, 7, 2, 6)}
+		if got := next(r); got.LeaderCommitIndex != 6 {
+			t.Errorf("commit index %d before it was known", got.LeaderCommitIndex)
+		}
+		r.commits.advance(3, 8)
+		got := next(r)
+		if got.Term != 3 || got.PrevLogEntry != 8 || got.PrevLogTerm != 3 || got.LeaderCommitIndex != 8 || len(got.Entries) != 0 ||
+			string(got.ID) != "leader" || string(got.Addr) != "address" {
+			t.Errorf("made %+v", got)
+		}
+	})
+
+	t.Run("of_an_entry_that_arrives_later", func(t *testing.T) {
+		r, network := relay(t)
+		r.commits.advance(3, 9)
+		network <- raft.RPC{Command: request(3, 7, 1, 6)}
+		if got := next(r); got.LeaderCommitIndex != 6 {
+			t.Errorf("commit index %d, beyond the entries that were sent", got.LeaderCommitIndex)
+		}
+		network <- raft.RPC{Command: request(3, 8, 2, 6)}
+		if got := next(r); got.LeaderCommitIndex != 9 {
+			t.Errorf("commit index %d", got.LeaderCommitIndex)
+		}
+	})
+
+	t.Run("never_of_another_term", func(t *testing.T) {
+		r, network := relay(t)
+		r.commits.advance(3, 9)
+		for _, term := range []uint64{2, 4} {
+			network <- raft.RPC{Command: request(term, 8, 2, 6)}
+			if got := next(r); got.Term != term || got.LeaderCommitIndex != 6 {
+				t.Errorf("term %d: commit index %d", got.Term, got.LeaderCommitIndex)
+			}
+		}
+	})
+
+	t.Run("not_by_heartbeats_and_only_once", func(t *testing.T) {
+		r, network := relay(t)
+		network <- raft.RPC{Command: request(3, 7, 2, 6)}
+		next(r)
+		r.commits.advance(3, 8)
+		next(r)
+		r.commits.advance(3, 8)
+		heartbeat := &raft.AppendEntriesRequest{Term: 3}
+		network <- raft.RPC{Command: heartbeat}
+		if got := next(r); got != heartbeat || got.LeaderCommitIndex != 0 {
+			t.Errorf("got %+v", got)
+		}
+	})
+}
