@@ -25,7 +25,7 @@ func main() {
 
 func run() error {
 	mode := flag.String("mode", "full", "full (under 10 minutes) or quick (under 2)")
-	phases := flag.String("phases", "floor,one,capacity,three", "what to run")
+	phases := flag.String("phases", "floor,one,contended,capacity,three", "what to run")
 	dir := flag.String("dir", "", "where the nodes keep their data (default: a temporary directory)")
 	total := flag.Duration("total", 12*time.Minute, "longest time of everything")
 	out := flag.String("out", "", "file for the measurements, one JSON line each")

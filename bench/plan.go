@@ -36,7 +36,7 @@ type bench struct {
 }
 
 func (b *bench) phases(ctx context.Context, names string) error {
-	phases := map[string]func(context.Context) error{"floor": b.measureFloor, "one": b.one, "capacity": b.capacity, "three": b.three}
+	phases := map[string]func(context.Context) error{"floor": b.measureFloor, "one": b.one, "capacity": b.capacity, "three": b.three, "contended": b.contended}
 	for name := range strings.SplitSeq(names, ",") {
 		phase, ok := phases[name]
 		if !ok {
@@ -60,7 +60,6 @@ func (b *bench) one(ctx context.Context) (err error) {
 		{"-scenario", "create,update,patch,get,get-rv0"},
 		{"-scenario", "create", "-kind", "pods"},
 		{"-scenario", "list,list-selector"},
-		{"-scenario", "update-contended", "-c", "8"},
 		{"-scenario", "delete-collection", "-objects", "5000"},
 		{"-scenario", "watch-resume"},
 		{"-scenario", "watch-fanout", "-watchers", "1000", "-rates", "50"},
@@ -82,6 +81,25 @@ func (b *bench) three(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, nodes.stop()) }()
 	return b.load(ctx, nodes, "three", "-scenario", "create,update,get,get-rv0")
+}
+
+// contended measures writers of one object, on one node and spread over three.
+func (b *bench) contended(ctx context.Context) error {
+	for label, count := range map[string]int{"contended-one": 1, "contended-three": 3} {
+		if err := b.contendedOn(ctx, label, count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) contendedOn(ctx context.Context, label string, count int) (err error) {
+	nodes, err := start(ctx, filepath.Join(b.dir, label), count)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, nodes.stop()) }()
+	return b.load(ctx, nodes, label, "-scenario", "update-contended,patch-contended", "-c", "8,32")
 }
 
 // capacity fills a node with pods, and then starts it again.

@@ -21,8 +21,9 @@ const entryFormat = 1
 type command struct {
 	forward.Subject
 	creates bool
-	pins    bool // a state, and is about no object
-	frees   bool // is part of a deletion
+	pins    bool   // a state, and is about no object
+	frees   bool   // is part of a deletion
+	client  uint64 // see Update
 	data    []byte
 }
 
@@ -79,7 +80,7 @@ func (u Update) command() (*command, error) {
 		update.Previous = objectMessage(withoutVersion(u.Previous))
 	}
 	return encode(
-		command{Subject: forward.Subject{Key: u.Key, Version: u.Previous.Version, UID: u.UID}, frees: u.Frees},
+		command{Subject: forward.Subject{Key: u.Key, Version: u.Previous.Version, UID: u.UID}, frees: u.Frees, client: u.Client},
 		&logpb.Entry{Op: &logpb.Entry_Update{Update: update}},
 	)
 }

@@ -23,6 +23,9 @@ type Update struct {
 	UID string
 	// Frees says that the update is part of a deletion, which is taken up while there is little space left.
 	Frees bool
+	// Client distinguishes the clients that write to the same object, as a hash of their connections
+	// does: after a conflict, a client that retries is served before others. 0 if it is not known.
+	Client uint64
 }
 
 // Delete removes an object.

@@ -11,95 +11,118 @@ import (
 )
 
 const (
-	// maxLatchWaiters bounds the writes that wait for others to the same keys, those whose refusals are held back among them.
+	// maxLatchWaiters bounds the writes that wait for others to the same keys, delayed conflicts included.
 	maxLatchWaiters = 16 << 10
-	// refusalTurn is how long a writer who was told of a conflict has to come back before the next one is told.
-	refusalTurn = 5 * time.Millisecond
-	// maxRefusalHeld bounds how long a refusal is held back. The more are held, the faster they are let go.
-	maxRefusalHeld = 50 * time.Millisecond
+	// retryTime is how long a key stays reserved for the client whose conflict was released, and so how
+	// long others wait for it at most; then the next conflict is released.
+	retryTime = 5 * time.Millisecond
+	// maxConflictDelay bounds the delay of a conflict. The more are delayed, the faster they are released.
+	maxConflictDelay = 500 * time.Millisecond
 )
 
 // errLatchesFull reports that too many writes wait already.
 var errLatchesFull = errors.New("too many writes wait for others to the same objects")
 
-// latches serialise the leader's writes to one key, so that hopeless entries rarely reach the log. They order nothing that
-// must be ordered: preconditions are decided when an entry is applied.
+// latches serialise the leader's writes to one key, so that doomed entries rarely reach the log. They
+// order nothing that must be ordered: preconditions are decided when an entry is applied.
 //
-// Who waits for a key gets it in turn, while there is hope for it. Most waiters lose theirs with every write to their object,
-// and told so at once they would all read the object, and all come back with the same version, for all but one of them to have
-// worked in vain. So they are told one by one: one when the key is free again, the next after the next write, or after a turn
-// in which nobody wrote, so that a client who doesn't come back holds up nobody. Refusals alone are paced like that. What may
-// succeed never waits for a timer, and no timer makes a batch of proposals.
+// Waiters acquire a key in FIFO order until their precondition can no longer hold. Most lose it with
+// each write to their object. If all of them learned that at once, they would all read the object and
+// write from the same version, and all but one would conflict again: always those that are slow to
+// return, because they are connected to a follower. So conflicts on one key are released one at a
+// time, in FIFO order: the first when the key is free, the next after the next write, or after
+// retryTime without one. A release reserves the key for the client that gets it. Others wait until it
+// has retried, but not longer than retryTime. A key that nobody lost a conflict on is never reserved.
 type latches struct {
 	metrics *metrics
 
 	mu      sync.Mutex
-	keys    map[state.Key]*latch // of writes under way or held back
+	keys    map[state.Key]*latch // that are held, reserved, or have delayed conflicts
 	waiting int
-	held    int
+	delayed int
 }
 
-// latch is one key's, for as long as anybody has it or is held back.
+// latch is the latch of one key.
 type latch struct {
-	taken   bool
-	waiting list.List   // of *turn: for the key, in the order they came; empty while it is free
-	held    list.List   // of *turn: until they may be told that there is no hope for them, in the order that they lost it
-	last    time.Time   // when the key became free or somebody was told
-	timer   *time.Timer // for the first of held; nil before there was one
+	held      bool
+	waiting   list.List // of *waiter: for the key, in the order of their arrival
+	conflicts list.List // of *waiter: doomed, until they are released, in the order of their losses
+
+	reservedFor   uint64    // client; 0 for none
+	reservedUntil time.Time // set by the first release after the key became free
+	last          time.Time // when the key became free, or a conflict was released
+	timer         *time.Timer
 }
 
-// turn is a write's place among those to its key.
-type turn struct {
-	c       *command
-	decided chan struct{} // closed once a write that waits has the key or is hopeless; nil when it didn't wait
-	has     bool          // the key; set before decided is closed
-	told    chan struct{} // closed once a hopeless write may be answered; nil when it always might
-	place   *list.Element // in waiting or held; nil in neither
-	since   time.Time     // when it was held
+// waiter is a write's place at the latch of its key.
+type waiter struct {
+	c        *command
+	decided  chan struct{} // closed once it holds the key or is doomed; nil if it did not wait
+	holds    bool          // the key; set before decided is closed
+	released chan struct{} // closed once the conflict may be returned; nil unless it was delayed
+	place    *list.Element // in waiting or conflicts; nil in neither
+	since    time.Time     // when its conflict was delayed
 }
 
 func newLatches(m *metrics) *latches {
 	return &latches{metrics: m, keys: make(map[state.Key]*latch)}
 }
 
-// enter finds a place for a write: with the key when that is free, else among those who wait for it; or, with a refusal by a
-// state of now, among the hopeless. A create is none of them while a write is under way, which may make room for it.
-func (l *latches) enter(c *command, refusal error) (*turn, error) {
-	t := &turn{c: c}
+// enter acquires the key if it is free, and queues the write otherwise; or, with a refusal by a recent
+// state, delays its conflict. A create is not doomed while another write may make room for it.
+func (l *latches) enter(c *command, refusal error) (*waiter, error) {
+	w := &waiter{c: c}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.keys[c.Key]
-	if c.creates && k != nil && k.taken {
+	if c.creates && k != nil && k.held {
 		refusal = nil
 	}
 	switch {
-	case refusal != nil && (k == nil || l.full()): // none to be told before it, or too many
+	case refusal != nil && (k == nil || l.full()): // no contention, or too much
+		return w, nil
 	case refusal != nil:
-		l.lose(k, t, refusal)
-		l.pace(c.Key, k)
+		l.doom(k, w, refusal)
 	case k == nil:
-		l.keys[c.Key] = &latch{taken: true, last: time.Now()}
-		t.has = true
-	case !k.taken:
-		k.taken, t.has = true, true
+		l.keys[c.Key] = &latch{held: true}
+		w.holds = true
+		return w, nil
+	case k.admits(c):
+		k.held, k.reservedFor, w.holds = true, 0, true
 	case l.full():
 		l.metrics.latchesFull.Inc()
 		return nil, errLatchesFull
 	default:
-		t.decided, t.place = make(chan struct{}), k.waiting.PushBack(t)
+		w.decided, w.place = make(chan struct{}), k.waiting.PushBack(w)
 		l.metrics.latchWaits.Inc()
 		l.count(&l.waiting, 1)
 	}
-	return t, nil
+	l.schedule(c.Key, k)
+	return w, nil
 }
 
-// wait returns once the write has the key or is hopeless, and with an error when its time or the leader's is over before.
-func (l *latches) wait(ctx context.Context, e *epoch, t *turn) error {
-	if t.decided == nil {
+// admits reports whether a write acquires the key at once.
+func (k *latch) admits(c *command) bool {
+	switch {
+	case k.held:
+		return false
+	case k.reserved():
+		return c.client == k.reservedFor
+	default:
+		return k.waiting.Len() == 0
+	}
+}
+
+func (k *latch) reserved() bool { return k.reservedFor != 0 && time.Now().Before(k.reservedUntil) }
+
+// wait returns once the write holds the key or is doomed, and with an error if ctx or the epoch ends
+// before.
+func (l *latches) wait(ctx context.Context, e *epoch, w *waiter) error {
+	if w.decided == nil {
 		return nil
 	}
 	select {
-	case <-t.decided:
+	case <-w.decided:
 		return nil
 	case <-e.ctx.Done():
 		return ErrNotLeader
@@ -108,123 +131,155 @@ func (l *latches) wait(ctx context.Context, e *epoch, t *turn) error {
 	}
 }
 
-// hold returns when the refusal of a write that is held back may be told: in its turn, or as soon as nobody waits for it any
-// longer.
-func (l *latches) hold(ctx context.Context, e *epoch, t *turn) {
+// delayConflict returns when the conflict of a doomed write may be returned to its client: when it is
+// released, or when ctx or the epoch ends.
+func (l *latches) delayConflict(ctx context.Context, e *epoch, w *waiter) {
 	select {
-	case <-t.told:
+	case <-w.released:
 	case <-e.ctx.Done():
 	case <-ctx.Done():
 	}
-	l.metrics.refusalHeld.Observe(time.Since(t.since).Seconds())
+	l.metrics.conflictDelay.Observe(time.Since(w.since).Seconds())
 }
 
-// leave gives up the write's place. The key goes to the first who waits for it and whom the present state doesn't refuse.
-func (l *latches) leave(t *turn, root func() *state.Root) {
+// leave gives up the write's place. A key that it held goes to the first waiter that the present state
+// does not refuse.
+func (l *latches) leave(w *waiter, root func() *state.Root) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k := l.keys[t.c.Key]
+	k := l.keys[w.c.Key]
 	switch {
-	case t.has:
+	case w.holds:
 		l.pass(k, root())
-	case t.place == nil:
+	case w.place == nil:
 		return
-	case t.told != nil:
-		k.held.Remove(t.place)
-		l.count(&l.held, -1)
+	case w.released != nil:
+		k.conflicts.Remove(w.place)
+		l.count(&l.delayed, -1)
 	default:
-		k.waiting.Remove(t.place)
+		k.waiting.Remove(w.place)
 		l.count(&l.waiting, -1)
 	}
-	l.pace(t.c.Key, k)
+	l.schedule(w.c.Key, k)
 }
 
-// pass hands the key on. Everybody is judged once here, by a state that has the version he wrote against: those who lose hope
-// leave the queue.
+// pass hands the key on. Each waiter is judged once here, by a state that has the version that it was
+// derived from.
 func (l *latches) pass(k *latch, root *state.Root) {
-	k.taken = false
-	for at := k.waiting.Front(); at != nil && !k.taken; at = k.waiting.Front() {
-		t := k.waiting.Remove(at).(*turn)
-		t.place = nil
-		l.count(&l.waiting, -1)
-		if refusal := t.c.refusal(root); refusal != nil {
-			l.lose(k, t, refusal)
+	k.held = false
+	for k.waiting.Len() > 0 && !k.held {
+		w := l.pop(k)
+		if refusal := w.c.refusal(root); refusal != nil {
+			l.doom(k, w, refusal)
 		} else {
-			k.taken, t.has = true, true
+			k.held, w.holds = true, true
 		}
-		close(t.decided)
+		close(w.decided)
 	}
-	if k.taken {
-		return
-	}
-	k.last = time.Now()
-	if first := k.held.Front(); first != nil {
-		l.tell(k, first.Value.(*turn))
+	if !k.held {
+		k.last = time.Now()
+		if k.conflicts.Len() > 0 {
+			l.release(k)
+		}
 	}
 }
 
-// lose holds back a write that has become hopeless, if it is one that will be tried again from a newer version.
-func (l *latches) lose(k *latch, t *turn, refusal error) {
+// pop takes the first waiter out of the queue.
+func (l *latches) pop(k *latch) *waiter {
+	w := k.waiting.Remove(k.waiting.Front()).(*waiter)
+	w.place = nil
+	l.count(&l.waiting, -1)
+	return w
+}
+
+// doom delays the conflict of a write that will be retried from a newer version; no other refusal is
+// delayed.
+func (l *latches) doom(k *latch, w *waiter, refusal error) {
 	if _, conflict := errors.AsType[*state.Conflict](refusal); conflict {
-		t.told, t.since = make(chan struct{}), time.Now()
-		t.place = k.held.PushBack(t)
-		l.count(&l.held, 1)
+		w.released, w.since = make(chan struct{}), time.Now()
+		w.place = k.conflicts.PushBack(w)
+		l.count(&l.delayed, 1)
 	}
 }
 
-// tell lets go one who is held back.
-func (l *latches) tell(k *latch, t *turn) {
-	k.held.Remove(t.place)
-	t.place = nil
-	l.count(&l.held, -1)
-	k.last = time.Now()
-	close(t.told)
+// release releases the first conflict, and reserves a free key for its client. Releases that follow
+// before the reservation ends do not prolong it: others wait for retryTime at most.
+func (l *latches) release(k *latch) {
+	w := k.conflicts.Remove(k.conflicts.Front()).(*waiter)
+	w.place = nil
+	l.count(&l.delayed, -1)
+	now := time.Now()
+	k.last = now
+	if !k.held && w.c.client != 0 {
+		if !k.reserved() {
+			k.reservedUntil = now.Add(retryTime)
+		}
+		k.reservedFor = w.c.client
+	}
+	close(w.released)
 }
 
-// pace sets the timer for the first of those who are held back, or forgets a key that nobody has or is held back for.
-func (l *latches) pace(key state.Key, k *latch) {
+// schedule sets the timer for what is due next, or forgets a latch that nothing is due for.
+func (l *latches) schedule(key state.Key, k *latch) {
+	due, any := k.due()
 	switch {
-	case k.held.Len() > 0 && k.timer == nil:
-		k.timer = time.AfterFunc(k.pause(), func() { l.turnOver(key, k) })
-	case k.held.Len() > 0:
-		k.timer.Reset(k.pause())
+	case any && k.timer == nil:
+		k.timer = time.AfterFunc(due, func() { l.expire(key, k) })
+	case any:
+		k.timer.Reset(due)
 	case k.timer != nil:
 		k.timer.Stop()
 	}
-	if !k.taken && k.held.Len() == 0 {
+	if !any && !k.held {
 		delete(l.keys, key)
 	}
 }
 
-// turnOver tells the first of those who are held back, unless it has turned out meanwhile that he must wait.
-func (l *latches) turnOver(key state.Key, k *latch) {
+// due returns when the reservation ends, or the next conflict must be released, whichever is first.
+// While a write is under way, a client that retried would most likely conflict again; so its conflict
+// is delayed until that write ends, unless there are so many that the last one would have to wait for
+// too long.
+func (k *latch) due() (in time.Duration, any bool) {
+	if first := k.conflicts.Front(); first != nil {
+		in = (maxConflictDelay - time.Since(first.Value.(*waiter).since)) / time.Duration(k.conflicts.Len())
+		if !k.held {
+			in = min(in, retryTime)
+		}
+		in, any = in-time.Since(k.last), true
+	}
+	if ends := time.Until(k.reservedUntil); !k.held && k.reservedFor != 0 && (!any || ends < in) {
+		in, any = ends, true
+	}
+	return in, any
+}
+
+// expire does what is due: a free key whose reservation has ended goes to the first waiter, or to the
+// client of the next conflict.
+func (l *latches) expire(key state.Key, k *latch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	first := k.held.Front()
-	if first == nil {
-		return // the last of them has left as the timer fired
+	if l.keys[key] != k {
+		return // forgotten as the timer fired
 	}
-	if k.pause() <= 0 {
-		l.tell(k, first.Value.(*turn))
+	if !k.held && k.reservedFor != 0 && !k.reserved() {
+		l.metrics.reservationsExpired.Inc()
+		k.reservedFor = 0
+		if k.waiting.Len() > 0 {
+			w := l.pop(k)
+			k.held, w.holds = true, true
+			close(w.decided)
+		}
 	}
-	l.pace(key, k)
+	if in, any := k.due(); any && in <= 0 && k.conflicts.Len() > 0 {
+		l.release(k)
+	}
+	l.schedule(key, k)
 }
 
-// pause is how long the first of those who are held back must wait still. While a write is under way, what he would read is as
-// good as outdated; then he waits for its end, unless they are so many that the last would have to wait too long.
-func (k *latch) pause() time.Duration {
-	left := maxRefusalHeld - time.Since(k.held.Front().Value.(*turn).since)
-	share := left / time.Duration(k.held.Len())
-	if !k.taken {
-		share = min(share, refusalTurn)
-	}
-	return share - time.Since(k.last)
-}
-
-func (l *latches) full() bool { return l.waiting+l.held >= maxLatchWaiters }
+func (l *latches) full() bool { return l.waiting+l.delayed >= maxLatchWaiters }
 
 func (l *latches) count(n *int, change int) {
 	*n += change
 	l.metrics.latchWaiting.Set(float64(l.waiting))
-	l.metrics.refusalsHeld.Set(float64(l.held))
+	l.metrics.conflictsDelayed.Set(float64(l.delayed))
 }

@@ -27,15 +27,15 @@ type contest struct {
 	current *state.Root
 	work    sync.WaitGroup
 
-	mu   sync.Mutex
-	told []string // the names of the hopeless, in the order in which they were told
-	at   map[string]time.Duration
-	has  chan holder
+	mu       sync.Mutex
+	returned []string // the names of the doomed, in the order in which their conflicts were returned
+	at       map[string]time.Duration
+	has      chan holder
 }
 
 // holder is a write that has the key.
 type holder struct {
-	*turn
+	*waiter
 	name string
 }
 
@@ -54,8 +54,10 @@ func inContest(t *testing.T, fn func(*contest)) {
 		c.apply(1)
 		fn(c)
 		c.work.Wait()
-		if l := c.latches; len(l.keys) != 0 || l.waiting != 0 || l.held != 0 {
-			t.Errorf("left: %d keys, %d waiting, %d held", len(l.keys), l.waiting, l.held)
+		time.Sleep(retryTime) // the key may still be reserved
+		synctest.Wait()
+		if l := c.latches; len(l.keys) != 0 || l.waiting != 0 || l.delayed != 0 {
+			t.Errorf("left: %d keys, %d waiting, %d delayed", len(l.keys), l.waiting, l.delayed)
 		}
 	})
 }
@@ -83,36 +85,42 @@ func (c *contest) updateWithin(ctx context.Context, name string, version uint64)
 	synctest.Wait()
 }
 
+// updateAs writes against a version as a client.
+func (c *contest) updateAs(client uint64, name string, version uint64) {
+	c.write(c.t.Context(), name, &command{Subject: forward.Subject{Key: contended, Version: version}, client: client})
+	synctest.Wait()
+}
+
 func (c *contest) write(ctx context.Context, name string, cmd *command) {
 	start := time.Now()
 	c.work.Go(func() {
-		t, err := c.latches.enter(cmd, cmd.refusal(c.root()))
+		w, err := c.latches.enter(cmd, cmd.refusal(c.root()))
 		if err == nil {
-			err = c.latches.wait(ctx, c.epoch, t)
+			err = c.latches.wait(ctx, c.epoch, w)
 		}
 		switch {
 		case err != nil:
 			c.note(name+": "+err.Error(), start)
-			if t == nil {
+			if w == nil {
 				return
 			}
-		case t.has:
-			c.has <- holder{t, name}
+		case w.holds:
+			c.has <- holder{w, name}
 			return
-		case t.told != nil:
-			c.latches.hold(ctx, c.epoch, t)
+		case w.released != nil:
+			c.latches.delayConflict(ctx, c.epoch, w)
 			c.note(name, start)
 		default:
 			c.note(name, start)
 		}
-		c.latches.leave(t, c.root)
+		c.latches.leave(w, c.root)
 	})
 }
 
 func (c *contest) note(what string, start time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.told = append(c.told, what)
+	c.returned = append(c.returned, what)
 	c.at[what] = time.Since(start)
 }
 
@@ -131,21 +139,21 @@ func (c *contest) holder() holder {
 
 // over ends the write that has the key.
 func (c *contest) over(h holder) {
-	c.latches.leave(h.turn, c.root)
+	c.latches.leave(h.waiter, c.root)
 	synctest.Wait()
 }
 
-func (c *contest) expect(told ...string) {
+func (c *contest) expect(returned ...string) {
 	c.t.Helper()
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if fmt.Sprint(c.told) != fmt.Sprint(told) {
-		c.t.Errorf("told: %v, want %v", c.told, told)
+	if fmt.Sprint(c.returned) != fmt.Sprint(returned) {
+		c.t.Errorf("returned: %v, want %v", c.returned, returned)
 	}
 }
 
-func TestRefusalsAreToldOneByOne(t *testing.T) {
+func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 	// rivals has a write win over n others that began with the same version.
 	rivals := func(c *contest, n int) {
 		c.update("winner", 1)
@@ -178,11 +186,11 @@ func TestRefusalsAreToldOneByOne(t *testing.T) {
 		inContest(t, func(c *contest) {
 			rivals(c, 3)
 			c.expect("0")
-			time.Sleep(refusalTurn - 1)
+			time.Sleep(retryTime - 1)
 			c.expect("0")
 			time.Sleep(time.Nanosecond)
 			c.expect("0", "1")
-			time.Sleep(refusalTurn)
+			time.Sleep(retryTime)
 			c.expect("0", "1", "2")
 		})
 	})
@@ -192,7 +200,7 @@ func TestRefusalsAreToldOneByOne(t *testing.T) {
 			rivals(c, 3)
 			c.update("next", 2)
 			next := c.holder()
-			time.Sleep(2 * refusalTurn)
+			time.Sleep(2 * retryTime)
 			c.expect("0")
 			c.apply(3)
 			c.over(next)
@@ -205,7 +213,7 @@ func TestRefusalsAreToldOneByOne(t *testing.T) {
 			rivals(c, 5)
 			c.update("hangs", 2)
 			hung := c.holder()
-			time.Sleep(maxRefusalHeld)
+			time.Sleep(maxConflictDelay)
 			c.expect("0", "1", "2", "3", "4")
 			c.over(hung)
 		})
@@ -216,18 +224,18 @@ func TestRefusalsAreToldOneByOne(t *testing.T) {
 			const many = 501
 			rivals(c, many)
 			for passed := 1; passed <= 10; passed++ {
-				time.Sleep(maxRefusalHeld / 10)
+				time.Sleep(maxConflictDelay / 10)
 				synctest.Wait()
 				c.mu.Lock()
-				if got, want := len(c.told), 1+(many-1)*passed/10; got < want-5 || got > want+5 {
-					t.Errorf("after %d tenths: %d told, want about %d", passed, got, want)
+				if got, want := len(c.returned), 1+(many-1)*passed/10; got < want-5 || got > want+5 {
+					t.Errorf("after %d tenths: %d returned, want about %d", passed, got, want)
 				}
 				c.mu.Unlock()
 			}
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			for name, took := range c.at {
-				if took > maxRefusalHeld {
+				if took > maxConflictDelay {
 					t.Errorf("%s was held for %s", name, took)
 				}
 			}
@@ -239,9 +247,9 @@ func TestRefusalsAreToldOneByOne(t *testing.T) {
 			rivals(c, 2)
 			c.update("late", 1)
 			c.expect("0")
-			time.Sleep(refusalTurn)
+			time.Sleep(retryTime)
 			c.expect("0", "1")
-			time.Sleep(refusalTurn)
+			time.Sleep(retryTime)
 			c.expect("0", "1", "late")
 		})
 	})
@@ -259,8 +267,8 @@ func TestRefusalsAreToldOneByOne(t *testing.T) {
 			rivals(c, 3)
 			c.epoch.end()
 			synctest.Wait()
-			if len(c.told) != 3 {
-				t.Errorf("told: %v", c.told)
+			if len(c.returned) != 3 {
+				t.Errorf("returned: %v", c.returned)
 			}
 		})
 	})
@@ -272,13 +280,13 @@ func TestRefusalsAreToldOneByOne(t *testing.T) {
 			c.updateWithin(ctx, "impatient", 1)
 			cancel()
 			c.expect("0", "impatient")
-			time.Sleep(refusalTurn)
+			time.Sleep(retryTime)
 			c.expect("0", "impatient", "1")
 		})
 	})
 }
 
-func TestWhatMaySucceedIsNeverHeldBack(t *testing.T) {
+func TestWaitersAcquireTheKeyInOrder(t *testing.T) {
 	t.Run("the_key_goes_in_turn", func(t *testing.T) {
 		inContest(t, func(c *contest) {
 			c.update("first", 1)
@@ -313,7 +321,7 @@ func TestWhatMaySucceedIsNeverHeldBack(t *testing.T) {
 			c.over(next) // in vain
 			c.over(c.holder())
 			c.expect("0", "1")
-			time.Sleep(refusalTurn)
+			time.Sleep(retryTime)
 		})
 	})
 
@@ -331,7 +339,7 @@ func TestWhatMaySucceedIsNeverHeldBack(t *testing.T) {
 			c.expect()
 			c.apply(3)
 			c.over(first)
-			slices.Sort(c.told)
+			slices.Sort(c.returned)
 			c.expect("b", "c") // that it exists, together: nobody comes again for that
 		})
 	})

@@ -14,19 +14,20 @@ import (
 type metrics struct {
 	registerer prometheus.Registerer
 
-	writes          *prometheus.CounterVec // by outcome, on the node that the request came to
-	proposalSeconds prometheus.Histogram
-	proposalsFull   prometheus.Counter
-	abandoned       prometheus.Counter
-	prechecked      prometheus.Counter
-	retries         prometheus.Counter
-	unsettled       prometheus.Counter
-	forwarded       prometheus.Histogram
-	latchWaits      prometheus.Counter
-	latchWaiting    prometheus.Gauge
-	latchesFull     prometheus.Counter
-	refusalsHeld    prometheus.Gauge
-	refusalHeld     prometheus.Histogram
+	writes              *prometheus.CounterVec // by outcome, on the node that the request came to
+	proposalSeconds     prometheus.Histogram
+	proposalsFull       prometheus.Counter
+	abandoned           prometheus.Counter
+	prechecked          prometheus.Counter
+	retries             prometheus.Counter
+	unsettled           prometheus.Counter
+	forwarded           prometheus.Histogram
+	latchWaits          prometheus.Counter
+	latchWaiting        prometheus.Gauge
+	latchesFull         prometheus.Counter
+	conflictsDelayed    prometheus.Gauge
+	conflictDelay       prometheus.Histogram
+	reservationsExpired prometheus.Counter
 
 	readWaits      prometheus.Histogram
 	confirmReaders *prometheus.HistogramVec // by role
@@ -82,21 +83,22 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			Name: "quorate_raftstore_writes_total",
 			Help: "Writes that this node took in, by what became of them.",
 		}, []string{"outcome"}),
-		proposalSeconds: histogram("proposal_seconds", "From proposing an entry to its outcome.", latencies()),
-		proposalsFull:   counter("proposals_full_total", "Writes given up because too many proposals were under way."),
-		abandoned:       counter("proposals_abandoned_total", "Writes whose deadline passed with the entry in Raft's hands."),
-		prechecked:      counter("prechecked_total", "Writes refused by the leader's state, without a log entry."),
-		retries:         counter("write_retries_total", "Attempts repeated because the one before surely changed nothing."),
-		unsettled:       counter("write_unsettled_total", "Writes answered before this node had applied them."),
-		forwarded:       histogram("forward_seconds", "Writes handed to the leader and answered.", latencies()),
-		latchWaits:      counter("latch_waits_total", "Writes that waited for another to the same object."),
-		latchWaiting:    gauge("latch_waiting", "Writes waiting now for others to the same objects."),
-		latchesFull:     counter("latches_full_total", "Writes given up because too many waited for others to the same objects."),
-		refusalsHeld:    gauge("refusals_held", "Refusals held back now, for writers to an object to come again one after the other."),
-		refusalHeld:     histogram("refusal_held_seconds", "Time that a refusal was held back.", latencies()),
-		readWaits:       histogram("read_wait_seconds", "Wait of a linearizable read.", latencies()),
-		confirmReaders:  histograms("read_index_readers", "Readers served by one confirmed read index.", sizes()),
-		confirmSeconds:  histograms("read_index_seconds", "Time to confirm a read index.", latencies()),
+		proposalSeconds:     histogram("proposal_seconds", "From proposing an entry to its outcome.", latencies()),
+		proposalsFull:       counter("proposals_full_total", "Writes given up because too many proposals were under way."),
+		abandoned:           counter("proposals_abandoned_total", "Writes whose deadline passed with the entry in Raft's hands."),
+		prechecked:          counter("prechecked_total", "Writes refused by the leader's state, without a log entry."),
+		retries:             counter("write_retries_total", "Attempts repeated because the one before surely changed nothing."),
+		unsettled:           counter("write_unsettled_total", "Writes answered before this node had applied them."),
+		forwarded:           histogram("forward_seconds", "Writes handed to the leader and answered.", latencies()),
+		latchWaits:          counter("latch_waits_total", "Writes that waited for another to the same object."),
+		latchWaiting:        gauge("latch_waiting", "Writes waiting now for others to the same objects."),
+		latchesFull:         counter("latches_full_total", "Writes given up because too many waited for others to the same objects."),
+		conflictsDelayed:    gauge("conflicts_delayed", "Conflicts on contended objects that are delayed now."),
+		conflictDelay:       histogram("conflict_delay_seconds", "Delay of conflicts on contended objects.", latencies()),
+		reservationsExpired: counter("latch_reservations_expired_total", "Objects reserved for a client that did not retry its write in time."),
+		readWaits:           histogram("read_wait_seconds", "Wait of a linearizable read.", latencies()),
+		confirmReaders:      histograms("read_index_readers", "Readers served by one confirmed read index.", sizes()),
+		confirmSeconds:      histograms("read_index_seconds", "Time to confirm a read index.", latencies()),
 		pins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_pins_total",
 			Help: "States pinned on all nodes for paged reads that came to this one, by result.",
@@ -129,7 +131,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	}
 	return m, m.register(
 		m.alarms, m.readOnly, m.comparisons, m.diverged, m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
-		m.latchWaits, m.latchWaiting, m.latchesFull, m.refusalsHeld, m.refusalHeld, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
+		m.latchWaits, m.latchWaiting, m.latchesFull, m.conflictsDelayed, m.conflictDelay, m.reservationsExpired, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
 		m.leaderChanges, m.successions, m.pins, m.pinCallers, m.pinSeconds,
 	)
 }

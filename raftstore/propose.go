@@ -37,21 +37,21 @@ func (s *Store) propose(ctx context.Context, c *command) result {
 		return notApplied(err)
 	}
 	for {
-		t, err := s.latches.enter(c, c.refusal(s.root()))
+		w, err := s.latches.enter(c, c.refusal(s.root()))
 		if err != nil {
 			return notApplied(fmt.Errorf("wait for a write to the same object: %w", err))
 		}
-		leave := func() { s.latches.leave(t, s.root) }
-		if err := s.latches.wait(ctx, e, t); err != nil {
+		leave := func() { s.latches.leave(w, s.root) }
+		if err := s.latches.wait(ctx, e, w); err != nil {
 			leave()
 			return s.unconfirmed(fmt.Errorf("wait for a write to the same object: %w", err))
 		}
 		r, decided := s.precheck(ctx, c)
-		if !decided && t.has {
+		if !decided && w.holds {
 			return s.apply(ctx, c.data, leave)
 		}
-		if r.outcome == peerpb.Outcome_REFUSED && t.told != nil {
-			r = s.hold(ctx, e, c, t, r)
+		if r.outcome == peerpb.Outcome_REFUSED && w.released != nil {
+			r = s.delayConflict(ctx, e, w, r)
 		}
 		leave()
 		if decided {
@@ -60,12 +60,13 @@ func (s *Store) propose(ctx context.Context, c *command) result {
 	}
 }
 
-// hold keeps back a refusal that is proven until it may be told. It is then made by the newest state, which refuses the write
-// too, since a version that is gone never comes back: who comes again from that one has the best chance.
-func (s *Store) hold(ctx context.Context, e *epoch, c *command, t *turn, r result) result {
-	s.latches.hold(ctx, e, t)
+// delayConflict delays a proven conflict until it is released. The conflict is then with the newest
+// state, which refuses the write too, since a replaced version never returns: a retry from that state
+// has the best chance.
+func (s *Store) delayConflict(ctx context.Context, e *epoch, w *waiter, r result) result {
+	s.latches.delayConflict(ctx, e, w)
 	root := s.root()
-	if refusal := c.refusal(root); refusal != nil {
+	if refusal := w.c.refusal(root); refusal != nil {
 		return refused(root.Index(), refusal)
 	}
 	return r

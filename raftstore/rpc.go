@@ -34,7 +34,7 @@ func (p rpc) write(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteR
 	if err != nil {
 		return p.respond(notApplied(err))
 	}
-	c.frees = req.GetFrees()
+	c.frees, c.client = req.GetFrees(), req.GetClient()
 	e, _ := p.store.leaders.look()
 	r := p.store.propose(ctx, c)
 	// gofail: var forwardApplied struct{}

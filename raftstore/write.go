@@ -121,7 +121,7 @@ func (s *Store) attempt(ctx context.Context, c *command) result {
 func (s *Store) forward(ctx context.Context, name, address string, c *command) result {
 	// gofail: var forwardBefore struct{}
 	start := time.Now()
-	resp, err := s.peers.Write(ctx, name, address, &peerpb.WriteRequest{Entry: c.data, ClusterId: s.ClusterID(), Frees: c.frees})
+	resp, err := s.peers.Write(ctx, name, address, &peerpb.WriteRequest{Entry: c.data, ClusterId: s.ClusterID(), Frees: c.frees, Client: c.client})
 	// gofail: var forwardAfter struct{}
 	s.metrics.forwarded.Observe(time.Since(start).Seconds())
 	switch {

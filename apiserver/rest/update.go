@@ -3,6 +3,8 @@ package rest
 import (
 	"context"
 	"errors"
+	"hash/fnv"
+	"net/http"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -195,10 +197,17 @@ func (u *update) write(ctx context.Context, previous, next *state.Object, o *sch
 		written, err = u.store.Delete(ctx, raftstore.Delete{Key: u.key, Previous: previous, UID: previous.UID, Final: next})
 	} else {
 		_, going := o.DeletionTimestamp() // somebody may be letting go of it
-		written, err = u.store.Update(ctx, raftstore.Update{Key: u.key, Previous: previous, UID: previous.UID, Object: next, Frees: going})
+		written, err = u.store.Update(ctx, raftstore.Update{Key: u.key, Previous: previous, UID: previous.UID, Object: next, Frees: going, Client: client(u.c.R)})
 	}
 	if err != nil {
 		return err
 	}
 	return u.answers.respond(u.c, u.w, written)
+}
+
+// client distinguishes clients by their connections, as raftstore.Update asks.
+func client(r *http.Request) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(r.RemoteAddr))
+	return h.Sum64()
 }

@@ -67,6 +67,7 @@ type Report struct {
 	Errors   map[string]int   `json:"errors,omitempty"`
 	ErrSamp  string           `json:"error_sample,omitempty"`
 	Extra    map[string]any   `json:"extra,omitempty"`
+	Nodes    []NodeShare      `json:"nodes,omitempty"`
 	Procs    []ProcStat       `json:"procs,omitempty"`
 	ServerUS float64          `json:"server_cpu_us_per_op,omitempty"`
 	SelfCPU  float64          `json:"self_cpu_s"`

@@ -18,6 +18,7 @@ var table = map[string]func(*env) error{
 	"update":            (*env).update,
 	"update-contended":  (*env).contended,
 	"patch":             (*env).patch,
+	"patch-contended":   (*env).patchContended,
 	"get":               func(e *env) error { return e.get("quorum", "") },
 	"get-rv0":           func(e *env) error { return e.get("rv0", "?resourceVersion=0") },
 	"list":              func(e *env) error { return e.list("full", "") },
@@ -46,7 +47,7 @@ func names() []string {
 func (e *env) scenario(s string) error {
 	switch s {
 	case "all":
-		for _, k := range []string{"create", "update", "update-contended", "patch", "get", "get-rv0",
+		for _, k := range []string{"create", "update", "update-contended", "patch", "patch-contended", "get", "get-rv0",
 			"list", "list-rv0", "list-page", "list-selector", "list-selector-rv0", "watch-fanout", "watch-resume", "mixed", "delete", "delete-collection"} {
 			if err := e.scenario(k); err != nil {
 				fmt.Fprintf(os.Stderr, "loadgen: %s: %v\n", k, err)

@@ -98,36 +98,6 @@ func (e *env) update() error {
 	return nil
 }
 
-func (e *env) contended() error {
-	ns, err := e.namespace("contended")
-	if err != nil {
-		return err
-	}
-	if err := e.ensure(ns, 1, e.kindSize()); err != nil {
-		return err
-	}
-	path := e.coll(ns) + "/" + objName(0)
-	for _, c := range e.o.conc {
-		r := &Report{Scenario: "update-contended", Variant: "one object", Size: e.kindSize()}
-		n := e.o.n / 5
-		if n < 100 {
-			n = 100
-		}
-		e.measure(r, n, c, e.o.maxTime, func(ctx context.Context, w *worker, i int) error {
-			for k := 0; k < 10000; k++ {
-				err := e.getPut(ctx, w, path)
-				if !is(err, 409) {
-					return err
-				}
-				w.count["retries_409"]++
-			}
-			return fmt.Errorf("gave up after 10000 conflicts")
-		})
-		e.emit(r)
-	}
-	return nil
-}
-
 func (e *env) patch() error {
 	ns, err := e.prepared()
 	if err != nil {

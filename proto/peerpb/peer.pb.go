@@ -151,7 +151,9 @@ type WriteRequest struct {
 	Frees bool   `protobuf:"varint,3,opt,name=frees,proto3" json:"frees,omitempty"`
 	Id    uint64 `protobuf:"varint,4,opt,name=id,proto3" json:"id,omitempty"` // rises within a stream
 	// What was left to its deadline when it was sent; 0 when it has none.
-	TimeoutNanos  int64 `protobuf:"varint,5,opt,name=timeout_nanos,json=timeoutNanos,proto3" json:"timeout_nanos,omitempty"`
+	TimeoutNanos int64 `protobuf:"varint,5,opt,name=timeout_nanos,json=timeoutNanos,proto3" json:"timeout_nanos,omitempty"`
+	// The client, as in raftstore.Update; 0 if it is not known.
+	Client        uint64 `protobuf:"fixed64,6,opt,name=client,proto3" json:"client,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -217,6 +219,13 @@ func (x *WriteRequest) GetId() uint64 {
 func (x *WriteRequest) GetTimeoutNanos() int64 {
 	if x != nil {
 		return x.TimeoutNanos
+	}
+	return 0
+}
+
+func (x *WriteRequest) GetClient() uint64 {
+	if x != nil {
+		return x.Client
 	}
 	return 0
 }
@@ -1910,14 +1919,15 @@ var File_peerpb_peer_proto protoreflect.FileDescriptor
 
 const file_peerpb_peer_proto_rawDesc = "" +
 	"\n" +
-	"\x11peerpb/peer.proto\x12\x0fquorate.peer.v1\"\x8e\x01\n" +
+	"\x11peerpb/peer.proto\x12\x0fquorate.peer.v1\"\xa6\x01\n" +
 	"\fWriteRequest\x12\x14\n" +
 	"\x05entry\x18\x01 \x01(\fR\x05entry\x12\x1d\n" +
 	"\n" +
 	"cluster_id\x18\x02 \x01(\tR\tclusterId\x12\x14\n" +
 	"\x05frees\x18\x03 \x01(\bR\x05frees\x12\x0e\n" +
 	"\x02id\x18\x04 \x01(\x04R\x02id\x12#\n" +
-	"\rtimeout_nanos\x18\x05 \x01(\x03R\ftimeoutNanos\"C\n" +
+	"\rtimeout_nanos\x18\x05 \x01(\x03R\ftimeoutNanos\x12\x16\n" +
+	"\x06client\x18\x06 \x01(\x06R\x06client\"C\n" +
 	"\n" +
 	"WriteBatch\x125\n" +
 	"\x06writes\x18\x01 \x03(\v2\x1d.quorate.peer.v1.WriteRequestR\x06writes\"\xf7\x01\n" +
