@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -147,6 +148,20 @@ type world struct {
 	objects map[state.Key]*state.Object
 	log     []modelChange
 	streams []*mixed
+
+	mu   sync.Mutex // of all above while streams are at work
+	more int        // changes to make while a pass over the streams is under way
+}
+
+// during makes changes in the middle of a pass, so that the streams that come later in it find more
+// events than those before them.
+func (w *world) during() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.more > 0 && w.random.IntN(4) == 0 {
+		w.more--
+		w.changes(1 + w.random.IntN(2))
+	}
 }
 
 func (w *world) run() {
@@ -165,8 +180,12 @@ func (w *world) run() {
 		if m := w.some(); m != nil {
 			m.refuse(w.random.IntN(4) == 0)
 		}
+		w.mu.Lock()
+		w.more = 6
 		w.changes(1 + w.random.IntN(5))
+		w.mu.Unlock()
 		synctest.Wait()
+		w.more = 0
 		time.Sleep(time.Duration(w.random.IntN(700)) * time.Millisecond)
 	}
 }
@@ -177,6 +196,9 @@ func (w *world) some() *mixed {
 	}
 	return w.streams[w.random.IntN(len(w.streams))]
 }
+
+// tables are two forms of Tables whose rows are alike.
+var tables = [2]Table{{First: `{"columns":0,`, Later: `{"table":0,`}, {First: `{"columns":1,`, Later: `{"table":1,`}}
 
 // join has a stream begin, of few shapes, so that some are equal and some differ in one thing.
 func (w *world) join() {
@@ -194,7 +216,7 @@ func (w *world) join() {
 		m.projection.Encoder = stamp{name: fmt.Sprint("e", w.random.IntN(2))}
 	case 2:
 		m.projection.Encoder = stamp{name: "table", table: true, ages: w.random.IntN(2) == 0}
-		m.projection.Table = Table{First: fmt.Sprintf(`{"columns":%d,`, w.random.IntN(2)), Later: "{"}
+		m.projection.Table = tables[w.random.IntN(2)]
 	}
 	if w.random.IntN(4) == 0 {
 		label := "xy"[w.random.IntN(2):][:1]
@@ -210,6 +232,7 @@ func (w *world) join() {
 	}
 	now := w.bus.index
 	w.bus.index = m.after
+	m.lending = w.during
 	m.leave = w.board(m, prefix, Options{Projection: m.projection})
 	w.bus.index = now
 	w.streams = append(w.streams, m)

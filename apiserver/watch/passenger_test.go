@@ -20,6 +20,7 @@ import (
 type passenger struct {
 	header     http.Header
 	connection any
+	lending    func() // called before each piece that is lent, when set
 
 	mu      sync.Mutex
 	refuses bool // it has not taken what was lent before
@@ -56,6 +57,9 @@ func (p *passenger) Write(b []byte) (int, error) {
 }
 
 func (p *passenger) Lend(b []byte) bool {
+	if p.lending != nil {
+		p.lending()
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refuses {

@@ -58,6 +58,26 @@ func TestReplay_of_a_delete_that_carries_no_previous_object(t *testing.T) {
 	}
 }
 
+// TestReplay_of_a_delete_that_carries_the_previous_object reads no other entry. (D19)
+func TestReplay_of_a_delete_that_carries_the_previous_object(t *testing.T) {
+	created := createEntry("pods", "a", "x", 10).GetCreate()
+	final := proto.Clone(created.GetObject()).(*logpb.Object)
+	final.Labels = "l\x00y\x00"
+	for name, removal := range map[string]*logpb.Delete{
+		"changed": {Key: created.GetKey(), PreviousVersion: 3, Final: final, Previous: created.GetObject()},
+		"kept":    {Key: created.GetKey(), PreviousVersion: 3, Final: final, AttributesKept: true},
+	} {
+		data := marshal(t, &logpb.Entry{Format: 1, Op: &logpb.Entry_Delete{Delete: removal}})
+		event, err := fsm.Replay(data, 7, new(state.Failed), "", func(index uint64) ([]byte, error) {
+			t.Errorf("%s: read entry %d", name, index)
+			return nil, nil
+		})
+		if err != nil || event.PreviousUnknown || (event.Previous != nil) != (name == "changed") {
+			t.Errorf("%s: unknown %v, previous %v: %v", name, event.PreviousUnknown, event.Previous, err)
+		}
+	}
+}
+
 // TestReplay_refuses_entries_whose_failures_are_forgotten: it could not tell a change from a refusal there.
 func TestReplay_refuses_entries_whose_failures_are_forgotten(t *testing.T) {
 	loader, err := state.NewLoader(100, "c", nil, 40)
