@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -93,7 +94,9 @@ func (s *Store) SinceContact() (time.Duration, bool) {
 }
 
 // Servers returns the members in Raft's latest configuration, which may not be committed yet.
-func (s *Store) Servers() []raft.Server { return s.raft.GetConfiguration().Configuration().Servers }
+func (s *Store) Servers() []raft.Server {
+	return slices.Clone(s.raft.GetConfiguration().Configuration().Servers) // the library shares its own
+}
 
 // ClusterID returns the cluster's id, "" while this node hasn't learnt it.
 func (s *Store) ClusterID() string { return s.root().ClusterID() }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/hashicorp/raft"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -14,6 +16,8 @@ const (
 	closeLimit = 5 * time.Second
 	// pruneInterval is how often states kept for paged reads are looked over.
 	pruneInterval = 5 * time.Second
+	// membersInterval is how often the configuration is looked at for servers that have left it.
+	membersInterval = time.Second
 )
 
 // errCloseHangs says that Raft's own goroutines did not end, as with a disk that hangs.
@@ -32,6 +36,7 @@ func (s *Store) Run(ctx context.Context) error {
 	group.Go(func() error { return s.pins.batcher.Run(inner) })
 	group.Go(func() error { return s.takeSnapshots(inner) })
 	group.Go(func() error { return s.prune(inner) })
+	group.Go(func() error { return s.followMembers(inner) })
 	group.Go(func() error { return s.proveReady(inner) })
 	group.Go(func() error { return s.watchChecksums(inner) })
 	group.Go(func() error { return s.followSpace(inner) })
@@ -152,7 +157,7 @@ func (s *Store) closeFiles() error {
 	return s.filesErr
 }
 
-// prune drops states kept for paged reads when their time is over.
+// prune drops states kept for paged reads when their time is over, and clients of nodes that are members no more.
 func (s *Store) prune(ctx context.Context) error {
 	ticker := time.NewTicker(pruneInterval)
 	defer ticker.Stop()
@@ -163,6 +168,29 @@ func (s *Store) prune(ctx context.Context) error {
 		case now := <-ticker.C:
 			s.retainer.Prune(s.root(), now)
 			s.peers.Retain(s.isMember)
+		}
+	}
+}
+
+// followMembers closes the connections of servers that have left the configuration, until ctx ends. It does so an interval
+// later: one that asked to leave has the answer by then. New ones are refused in the handshake where they may not come back.
+func (s *Store) followMembers(ctx context.Context) error {
+	ticker := time.NewTicker(membersInterval)
+	defer ticker.Stop()
+	var servers, left []raft.Server
+	for {
+		for _, server := range left {
+			if name := string(server.ID); name != s.cfg.Name && !s.isMember(name) {
+				s.transport.Disconnect(name)
+				s.logger.Info("connections closed: the node is no member any more", "peer", name)
+			}
+		}
+		left = slices.DeleteFunc(servers, func(m raft.Server) bool { return s.isMember(string(m.ID)) })
+		servers = s.Servers()
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
 		}
 	}
 }

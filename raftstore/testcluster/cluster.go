@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -227,6 +228,11 @@ func (c *Cluster) Isolate(n *Node, cut bool) {
 
 // Cut cuts one direction between two nodes, or heals it.
 func (c *Cluster) Cut(from, to *Node, cut bool) { c.proxies[[2]string{from.Name, to.Name}].Cut(cut) }
+
+// Open returns the connections between two nodes, as they pass the proxies of both directions.
+func (c *Cluster) Open(a, b *Node) []net.Conn {
+	return append(c.proxies[[2]string{a.Name, b.Name}].Open(), c.proxies[[2]string{b.Name, a.Name}].Open()...)
+}
 
 // Throttle makes one direction between two nodes slow, for each connection from now on: so many bytes a second.
 func (c *Cluster) Throttle(from, to *Node, bytesPerSecond int) {

@@ -2,7 +2,9 @@ package testcluster
 
 import (
 	"io"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -53,6 +55,21 @@ func (p *Proxy) Cut(cut bool) {
 		c.Close()
 	}
 	clear(p.conns)
+}
+
+// Open returns the connections that pass now, in both halves, to compare with a later call.
+func (p *Proxy) Open() []net.Conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.conns))
+}
+
+// end closes a connection that has passed what it had to.
+func (p *Proxy) end(c net.Conn) {
+	c.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.conns, c)
 }
 
 // Throttle makes the link to the target slow, for each connection from now on: so many bytes a second.
@@ -112,12 +129,12 @@ func (p *Proxy) admit(c net.Conn) (target string, rate int, cut, ok bool) {
 }
 
 func (p *Proxy) pass(from net.Conn, target string, rate int) {
-	defer from.Close()
+	defer p.end(from)
 	to, err := net.Dial("tcp", target)
 	if err != nil {
 		return
 	}
-	defer to.Close()
+	defer p.end(to)
 	if _, _, _, ok := p.admit(to); !ok {
 		return
 	}

@@ -55,7 +55,7 @@ type Mux struct {
 	metrics   *metrics
 
 	mu     sync.Mutex
-	conns  map[*conn]struct{} // accepted and not closed yet
+	conns  map[*conn]string // accepted and not closed yet; whose they are, once that is known
 	closed bool
 }
 
@@ -94,7 +94,7 @@ func Listen(cfg Config) (*Mux, error) {
 		slots:    make(chan struct{}, maxHandshakes),
 		refusals: rate.NewLimiter(rate.Every(time.Second), 10),
 		metrics:  m,
-		conns:    make(map[*conn]struct{}),
+		conns:    make(map[*conn]string),
 	}, nil
 }
 
@@ -163,11 +163,13 @@ func (m *Mux) welcome(ctx context.Context, raw net.Conn) {
 		c.Close()
 		return
 	}
+	name, _ := NameOf(c.ConnectionState().PeerCertificates[0]) // verified in the handshake
+	m.identify(c, name)
 	var to *subListener
 	switch c.ConnectionState().NegotiatedProtocol {
 	case ProtocolRaft:
 		to = m.raft
-		c.peer, _ = NameOf(c.ConnectionState().PeerCertificates[0]) // verified in the handshake
+		c.peer = name
 	case ProtocolGRPC:
 		to = m.grpc
 	default:
@@ -194,9 +196,32 @@ func (m *Mux) track(c *conn) bool {
 	if m.closed {
 		return false
 	}
-	m.conns[c] = struct{}{}
+	m.conns[c] = ""
 	m.metrics.open.Set(float64(len(m.conns)))
 	return true
+}
+
+func (m *Mux) identify(c *conn, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, open := m.conns[c]; open {
+		m.conns[c] = name
+	}
+}
+
+// Disconnect closes the connections that were accepted from a peer. Whether it may connect again is for the handshake to say.
+func (m *Mux) Disconnect(name string) {
+	m.mu.Lock()
+	var from []*conn
+	for c, peer := range m.conns {
+		if peer == name {
+			from = append(from, c)
+		}
+	}
+	m.mu.Unlock()
+	for _, c := range from {
+		c.NetConn().Close() // under TLS's feet, as in close; whoever serves it closes the rest
+	}
 }
 
 func (m *Mux) forget(c *conn) {

@@ -97,6 +97,13 @@ func (t *Raft) Mute(mute bool) { t.muted.Store(mute) }
 // waits for them.
 func (t *Raft) Abort() { t.dialled.abort() }
 
+// Disconnect closes all connections from and to a peer that is a member no more. It is refused new ones in the handshake, if
+// it may not come back.
+func (t *Raft) Disconnect(name string) {
+	t.dialled.disconnect(name)
+	t.mux.Disconnect(name)
+}
+
 // Close ends the transport with its pooled connections, which the library's own Close leaves open.
 func (t *Raft) Close() error {
 	t.Abort()

@@ -30,7 +30,7 @@ func (s stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Con
 	if err != nil {
 		return nil, &undialled{err}
 	}
-	c, err = s.dialled.add(c)
+	c, err = s.dialled.add(name, c)
 	if err != nil {
 		return nil, &undialled{err}
 	}
@@ -49,26 +49,26 @@ type dialled struct {
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	open    map[net.Conn]struct{}
+	open    map[net.Conn]string // whom each leads to
 	aborted bool
 }
 
 func newDialled() *dialled {
-	d := &dialled{open: make(map[net.Conn]struct{})}
+	d := &dialled{open: make(map[net.Conn]string)}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }
 
 var errAborted = errors.New("transport is closing")
 
-func (d *dialled) add(c net.Conn) (net.Conn, error) {
+func (d *dialled) add(name string, c net.Conn) (net.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.aborted {
 		c.Close()
 		return nil, errAborted
 	}
-	d.open[c] = struct{}{}
+	d.open[c] = name
 	return &dialledConn{c, d}, nil
 }
 
@@ -78,12 +78,29 @@ func (d *dialled) abort() {
 	defer d.mu.Unlock()
 	d.aborted = true
 	for c := range d.open {
-		if t, ok := c.(*tls.Conn); ok {
-			c = t.NetConn() // TLS would wait to say goodbye to a peer that doesn't read
-		}
-		c.Close()
+		cutOff(c)
 	}
 	clear(d.open)
+}
+
+// disconnect closes the connections to a peer. More may be made.
+func (d *dialled) disconnect(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for c, peer := range d.open {
+		if peer == name {
+			cutOff(c)
+			delete(d.open, c)
+		}
+	}
+}
+
+// cutOff closes a connection under TLS's feet, which would wait to say goodbye to a peer that doesn't read.
+func cutOff(c net.Conn) {
+	if t, ok := c.(*tls.Conn); ok {
+		c = t.NetConn()
+	}
+	c.Close()
 }
 
 type dialledConn struct {
