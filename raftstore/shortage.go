@@ -42,8 +42,31 @@ type voterRoom struct {
 	room room
 }
 
-// judgeShortage decides what a leader may do, nil for everything. Own is among the voters, if it is one. A voter that doesn't answer
-// counts as without space, but only while another is known to have none: a busy network is no reason to refuse writes.
+// roomMemory is for how long a voter that does not answer counts as having the room that it last told of. A pause or a lost
+// packet says nothing about a disk; but once a voter is down, writes need the disks of the others, full ones included.
+const roomMemory = 10 * spaceInterval
+
+// rooms remembers what voters told of their room.
+type rooms map[string]toldRoom
+
+type toldRoom struct {
+	room room
+	at   time.Time
+}
+
+// recall notes the answers, and fills in what those that did not answer told before, unless that is too long ago.
+func (r rooms) recall(voters []voterRoom, now time.Time) {
+	for i, v := range voters {
+		if v.room != unknownRoom {
+			r[v.name] = toldRoom{v.room, now}
+		} else if told, ok := r[v.name]; ok && now.Sub(told.at) <= roomMemory {
+			voters[i].room = told.room
+		}
+	}
+}
+
+// judgeShortage decides what a leader may do, nil for everything. Own is among the voters, if it is one. A voter whose room is
+// unknown counts as without space, but only while another is known to have none: a busy network is no reason to refuse writes.
 func judgeShortage(own string, voters []voterRoom) *shortage {
 	view := &shortage{}
 	for _, v := range voters {
@@ -108,11 +131,13 @@ func (s *Store) followShortage(ctx context.Context) error {
 		ticker := time.NewTicker(spaceInterval)
 		defer ticker.Stop()
 		var handing handingOver
+		told := rooms{}
 		for {
 			voters := s.askRoom(ctx)
 			if ctx.Err() != nil {
 				return nil
 			}
+			told.recall(voters, time.Now())
 			s.noteShortage(judgeShortage(s.cfg.Name, voters))
 			s.leadElsewhere(&handing, voters)
 			select {

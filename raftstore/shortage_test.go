@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -72,6 +73,38 @@ func TestShortage(t *testing.T) {
 				t.Error("the state of a list can't be pinned")
 			}
 		})
+	}
+}
+
+// TestRoomIsRemembered: a voter that misses an answer is not taken for one without space, as long as it may be there.
+func TestRoomIsRemembered(t *testing.T) {
+	start := time.Unix(1000, 0)
+	told := rooms{}
+	for _, c := range []struct {
+		after  time.Duration
+		voters string
+		writes verdict
+	}{
+		{0, "n1 n2- n3", taken},
+		{time.Second, "n1 n2- n3?", taken},
+		{roomMemory, "n1 n2- n3?", taken},
+		{roomMemory + time.Second, "n1 n2- n3?", nowhere}, // it is down: writes would use up n2's reserve
+		{roomMemory + 2*time.Second, "n1 n2- n3-", nowhere},
+		{roomMemory + 3*time.Second, "n1 n2- n3?", nowhere}, // what it told last is not what it told first
+		{roomMemory + 4*time.Second, "n1 n2- n3", taken},
+		{roomMemory + 5*time.Second, "n1 n2? n3", taken}, // nor is one that is full forgotten at once
+		{roomMemory + 6*time.Second, "n1 n2? n3?", taken},
+		{roomMemory + 7*time.Second, "n1 n2? n3-", nowhere},
+	} {
+		voters := roomsOf(c.voters)
+		told.recall(voters, start.Add(c.after))
+		got := taken
+		if view := judgeShortage("n1", voters); view != nil {
+			got = view.writes
+		}
+		if got != c.writes {
+			t.Errorf("%s after %s: verdict %d, want %d", c.voters, c.after, got, c.writes)
+		}
 	}
 }
 
