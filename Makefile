@@ -40,11 +40,19 @@ up: image
 down:
 	deploy/compose down
 
-# Every test that needs no Docker; what CI runs. -race needs cgo. The modules hold others' clients, which drive servers that are processes
-# of their own or tested above: there the race detector would look at the clients, and take most of the time.
+# Every test that needs no Docker; what CI runs. It ends with how many cases passed, failed and were skipped, and why.
+# -race needs cgo. The modules hold others' clients, which drive servers that are processes of their own or tested above: there the race
+# detector would look at the clients, and take most of the time.
 test: fresh
-	CGO_ENABLED=1 $(GO) test -race -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./...
-	set -e; for m in $(MODULES); do (cd $$m && CGO_ENABLED=0 $(GO) test -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./...); done
+	rm -rf bin/tests && mkdir -p bin/tests
+	CGO_ENABLED=0 $(GO) build -o bin/tests/tally ./chaos/tally
+	@tally="bin/tests/tally -into bin/tests --"; failed=0; \
+	  CGO_ENABLED=1 $$tally $(GO) test -race -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./... || failed=1; \
+	  for m in $(MODULES); do \
+	    echo "module $$m"; \
+	    CGO_ENABLED=0 $$tally $(GO) -C $$m test -p $(PARALLEL) -timeout 20m $(TESTFLAGS) ./... || failed=1; \
+	  done; \
+	  bin/tests/tally -sum bin/tests; exit $$failed
 
 # The compose and network-fault tests, where a Docker engine answers: those with the build tag docker, TestContainers...
 test-docker: image

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"quorate/chaos/check"
@@ -29,10 +28,20 @@ type running struct {
 	recorder *history.Recorder
 	load     *workload.Load
 	mixture  *mixture.Mixture // nil: there is none
+	// compacted says that a strike of an earlier phase may have let a node's log begin with a snapshot.
+	compacted bool
 }
 
-// run makes the phase and judges it. There is a report unless the clients could not even begin, or ctx has ended.
+// run makes the phase and judges it, as the kind of phase that it is.
 func (p *running) run(ctx context.Context) (*PhaseReport, error) {
+	if p.phase.Idle > 0 {
+		return p.idle(ctx)
+	}
+	return p.work(ctx)
+}
+
+// work makes a phase in which clients write, and judges it. There is a report unless the clients could not even begin, or ctx has ended.
+func (p *running) work(ctx context.Context) (*PhaseReport, error) {
 	began := time.Now()
 	p.recorder = history.NewRecorder()
 	load := p.Load
@@ -50,7 +59,7 @@ func (p *running) run(ctx context.Context) (*PhaseReport, error) {
 
 	n := &nemesis.Nemesis{
 		Fleet: p.Fleet, Cluster: p.observer, Rand: rand.New(rand.NewPCG(p.phase.Seed, 0)), Log: p.Log.With("phase", p.phase.Name),
-		Writing: p.acknowledged, Calm: p.Calm, Patience: p.Patience,
+		Writing: p.acknowledged, Calm: p.Calm, Patience: p.Patience, Compacted: p.compacted,
 	}
 	hurt := p.hurt(ctx, n)
 	p.stop()
@@ -59,10 +68,10 @@ func (p *running) run(ctx context.Context) (*PhaseReport, error) {
 		return nil, errors.Join(hurt, ctx.Err())
 	}
 	report := &PhaseReport{
-		Phase: p.phase.Name, Seed: p.phase.Seed, Namespace: load.Namespace, Strikes: n.Strikes(), Ended: n.Ended(),
-		Calm:    len(p.phase.Faults) == 0,
-		Verdict: p.judge(ctx),
+		Phase: p.phase.Name, Planned: p.phase.planned(), Seed: p.phase.Seed, Namespace: load.Namespace, Strikes: n.Strikes(), Ended: n.Ended(),
+		Calm: len(p.phase.Faults) == 0,
 	}
+	report.Verdict = p.judge(ctx, report.Strikes)
 	report.Seconds = time.Since(began).Seconds()
 	owed, failed := nemesis.Part(hurt)
 	if failed == nil { // nothing is wrong with the nodes any more: what they don't do now they owe
@@ -139,18 +148,30 @@ func (p *running) settle(ctx context.Context) error {
 }
 
 // judge ends the clients that are left and holds what they were told against the promises.
-func (p *running) judge(ctx context.Context) *check.Verdict {
+func (p *running) judge(ctx context.Context, strikes []nemesis.Record) *check.Verdict {
 	record := p.load.Record()
+	positions, lists := excuses(strikes, p.recorder.Offset)
 	options := check.Options{
-		VisualizationDir: p.VisualizationDir,
-		// Where a node loses its log, positions of watches are too old there.
-		AllowExpired: slices.ContainsFunc(p.phase.Faults, func(f nemesis.Fault) bool { return f.Forgets }),
-		// What continues a list is good for minutes by the nodes' clocks.
-		AllowExpiredLists: slices.ContainsFunc(p.phase.Faults, func(f nemesis.Fault) bool { return f.Forgets || f.Skews }),
+		VisualizationDir: p.VisualizationDir, ExpiredPositions: positions, ExpiredLists: lists,
+		Allowed: newLimits(strikes, p.recorder.Offset, p.recorder.Now(), cmp.Or(p.BoundScale, 1)).allowed,
 	}
 	verdict := check.All(ctx, &record, options)
 	p.judgeMixture(verdict, options)
 	return verdict
+}
+
+// excuses are what the strikes that happened explain of positions and lists that are too old. A node that lost its log no longer
+// has older positions; the state of a paged list may have been kept by that node, and is kept for minutes by the nodes' clocks.
+func excuses(strikes []nemesis.Record, offset func(time.Time) time.Duration) (positions, lists []check.Excuse) {
+	for _, s := range strikes {
+		for _, node := range s.Forgot {
+			positions = append(positions, check.Excuse{Node: node, From: offset(s.At)})
+		}
+		if len(s.Forgot) > 0 || s.Skewed {
+			lists = append(lists, check.Excuse{From: offset(s.At)})
+		}
+	}
+	return positions, lists
 }
 
 // tidy removes what a phase has written, unless somebody will want to look at it.

@@ -17,6 +17,16 @@ type Phase struct {
 	// Rounds is how often each of the faults strikes, one after the other; 0 mixes them for Lasting.
 	Rounds  int
 	Lasting time.Duration
+	// Idle makes a phase in which nobody writes: each fault strikes once, and then again until so long is over. All kinds of reads go on.
+	Idle time.Duration
+}
+
+// planned are the names of the faults that are to strike.
+func (p *Phase) planned() (names []string) {
+	for _, f := range p.Faults {
+		names = append(names, f.Name)
+	}
+	return names
 }
 
 // Alone plans a phase for each fault, in which nothing else strikes.
@@ -45,6 +55,29 @@ func Mixed(faults []nemesis.Fault, total, each time.Duration, seed uint64) []Pha
 		phases = append(phases, Phase{Name: name, Seed: seedOf(seed, name), Faults: faults, Lasting: min(each, total-planned)})
 	}
 	return phases
+}
+
+// Idle plans a phase without writes for each group of acts, each of which lasts at least so long.
+func Idle(groups []nemesis.IdleGroup, lasting time.Duration, seed uint64) []Phase {
+	phases := make([]Phase, 0, len(groups))
+	for _, g := range groups {
+		phases = append(phases, Phase{Name: g.Name, Seed: seedOf(seed, g.Name), Faults: g.Acts, Idle: lasting})
+	}
+	return phases
+}
+
+// Interleave puts one of the idle phases, in turn, after every few others.
+func Interleave(phases, idle []Phase, every int) (all []Phase) {
+	for i, phase := range phases {
+		all = append(all, phase)
+		if n := (i + 1) / every; len(idle) > 0 && (i+1)%every == 0 {
+			next := idle[(n-1)%len(idle)]
+			next.Name = fmt.Sprintf("%s %d", next.Name, n)
+			next.Seed = seedOf(next.Seed, next.Name)
+			all = append(all, next)
+		}
+	}
+	return all
 }
 
 // seedOf is the seed of a phase. It does not depend on the others, so that one of a run can be repeated alone.

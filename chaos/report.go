@@ -15,6 +15,8 @@ type Report struct {
 	Began   time.Time      `json:"began"`
 	Seconds float64        `json:"seconds"`
 	Phases  []*PhaseReport `json:"phases"`
+	// Unavailable are faults that were asked for and can't be had of these nodes.
+	Unavailable []nemesis.Unavailable `json:"unavailable,omitempty"`
 	// Incomplete says why the run ended before all was done that was planned, or its time was over; empty: it did not.
 	Incomplete string `json:"incomplete,omitempty"`
 }
@@ -25,8 +27,10 @@ type PhaseReport struct {
 	Seed      uint64           `json:"seed"`
 	Namespace string           `json:"namespace"` // where its objects are; those of a phase that failed are kept
 	Seconds   float64          `json:"seconds"`
+	Planned   []string         `json:"planned"` // faults
 	Strikes   []nemesis.Record `json:"strikes"`
 	Calm      bool             `json:"calm,omitempty"` // no fault was to strike
+	Idle      *IdleReport      `json:"idle,omitempty"` // of a phase in which nobody wrote
 	// Ended are nodes that ended by themselves although nothing explains it.
 	Ended []nemesis.Ended `json:"ended,omitempty"`
 	// NotRecovered says what the cluster did not do in time; empty: it was whole again after each fault.

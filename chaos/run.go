@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"quorate/chaos/client"
@@ -20,6 +21,8 @@ type Config struct {
 	Phases      []Phase
 	// Until ends the run early: no phase begins after it. The zero time is never.
 	Until time.Time
+	// Unavailable are faults that were asked for and can't be had, for the report.
+	Unavailable []nemesis.Unavailable
 	// Load says how many clients work, and how much; a run fills in the rest.
 	Load workload.Config
 	// Mixture is the mixture of watches that runs beside the load.
@@ -29,6 +32,9 @@ type Config struct {
 	// Patience bounds how long the cluster may take for what it owes: to be whole again, to deliver the last events, to tell its final
 	// states. 0 is nemesis.DefaultPatience.
 	Patience time.Duration
+	// BoundScale multiplies the bounds of how long writes and reads may be refused, for nodes whose own timeouts are longer, or a
+	// slow machine; 0 is 1.
+	BoundScale float64
 	// VisualizationDir is where histories that are not linearizable are drawn; "" for nowhere. It must exist.
 	VisualizationDir string
 	// Judged, if there is one, is called with each phase that has ended.
@@ -39,20 +45,22 @@ type Config struct {
 // Run hurts the cluster, which must be ready, phase by phase, and returns the verdict. An error means that the run could not be made, or
 // not to its end; what the cluster did wrong is in the report, which is there in any case.
 func Run(ctx context.Context, c Config) (*Report, error) {
-	report := &Report{Seed: c.Seed, Began: time.Now()}
+	report := &Report{Seed: c.Seed, Began: time.Now(), Unavailable: c.Unavailable}
 	observer := nemesis.NewObserver(c.Credentials)
 	defer observer.Close()
 	targets := follow(c.Fleet, c.Credentials, c.Log)
 	defer targets.close()
 	defer func() { report.Seconds = time.Since(report.Began).Seconds() }()
+	compacted := false
 	for i, phase := range c.Phases {
 		if !c.Until.IsZero() && time.Now().After(c.Until) {
 			break
 		}
-		p := &running{Config: c, phase: phase, targets: targets.Targets, observer: observer}
+		p := &running{Config: c, phase: phase, targets: targets.Targets, observer: observer, compacted: compacted}
 		judged, err := p.run(ctx)
 		if judged != nil {
 			report.Phases = append(report.Phases, judged)
+			compacted = compacted || slices.ContainsFunc(judged.Strikes, func(s nemesis.Record) bool { return len(s.Forgot) > 0 })
 			if c.Judged != nil {
 				c.Judged(judged)
 			}

@@ -15,7 +15,7 @@ import (
 
 // columns of the table of a report.
 var columns = []string{
-	"FAULT", "WORKLOAD", "OPERATIONS", "ACKNOWLEDGED", "UNKNOWN", "LOST", "LINEARIZABLE", "WATCH VIOLATIONS", "LONGEST UNAVAILABLE", "SEED", "VERDICT",
+	"FAULT", "WORKLOAD", "OPERATIONS", "ACKNOWLEDGED", "UNKNOWN", "LOST", "LINEARIZABLE", "WATCH VIOLATIONS", "LONGEST REFUSED", "SEED", "VERDICT",
 }
 
 // workloads are the rows that each phase has, and the kinds of operations that belong to them.
@@ -52,6 +52,9 @@ func (r *Report) Write(w io.Writer) error {
 // rows has one for each workload, and one for the watchers.
 func (p *PhaseReport) rows() (rows [][]string) {
 	v := p.Verdict
+	if p.Idle != nil {
+		return [][]string{p.idleRow()}
+	}
 	for i, workload := range workloads {
 		var sum check.Counts
 		for _, kind := range workload.kinds {
@@ -63,10 +66,12 @@ func (p *PhaseReport) rows() (rows [][]string) {
 		row := []string{"", workload.name, strconv.Itoa(sum.Operations), strconv.Itoa(sum.Acknowledged), strconv.Itoa(sum.Unknown), "", "", "", "", "", ""}
 		switch i {
 		case 0:
-			row[0], row[5], row[6], row[8] = p.Phase, strconv.Itoa(v.Lost), string(v.Linearizable), seconds(v.LongestUnavailable)
+			row[0], row[5], row[6], row[8] = p.Phase, strconv.Itoa(v.Lost), string(v.Linearizable), refused(v.Refusals, check.Writes)
 			row[9], row[10] = strconv.FormatUint(p.Seed, 10), string(p.Outcome())
 		case 1:
-			row[6], row[8] = string(v.Linearizable), seconds(v.LongestUnread)
+			row[6], row[8] = string(v.Linearizable), refused(v.Refusals, check.QuorumReads)
+		case 2:
+			row[8] = refused(v.Refusals, check.CachedReads)
 		}
 		rows = append(rows, row)
 	}
@@ -79,6 +84,43 @@ func (p *PhaseReport) rows() (rows [][]string) {
 		})
 	}
 	return rows
+}
+
+// idleRow is that of a phase in which nobody wrote.
+func (p *PhaseReport) idleRow() []string {
+	i := p.Idle
+	row := make([]string, len(columns))
+	row[0], row[1] = p.Phase, fmt.Sprintf("reads alone: %d acts, %d entries in between", i.Acts, i.Entries)
+	row[2], row[3], row[4] = strconv.Itoa(i.Reads), strconv.Itoa(i.Reads-i.Excused-p.failed()), strconv.Itoa(i.Excused)
+	row[9], row[10] = strconv.FormatUint(p.Seed, 10), string(p.Outcome())
+	return row
+}
+
+// failed is how many reads were findings.
+func (p *PhaseReport) failed() (n int) {
+	for f := range p.Broken() {
+		n += f.Count
+	}
+	return n
+}
+
+// refused is how long a service was refused at most, by the node that came nearest to its bound, beside that bound.
+func refused(all []check.Refusal, s check.Service) string {
+	var worst check.Refusal
+	part := -1.0
+	for _, r := range all {
+		if of := float64(r.Longest) / float64(max(r.Allowed, 1)); r.Service == s && of > part {
+			worst, part = r, of
+		}
+	}
+	if part < 0 {
+		return ""
+	}
+	text := seconds(worst.Longest) + " of " + worst.Allowed.Round(100*time.Millisecond).String()
+	if worst.Node != "" {
+		text += " (" + worst.Node + ")"
+	}
+	return text
 }
 
 func seconds(d time.Duration) string { return d.Round(10 * time.Millisecond).String() }
@@ -132,11 +174,19 @@ func line(s nemesis.Record) string {
 
 // totals prints what all phases come to.
 func (r *Report) totals(out *printer) {
-	var operations, acknowledged, unknown, lost, delivered, violations, expired, strikes int
-	var unavailable time.Duration
+	var operations, acknowledged, unknown, lost, delivered, violations, expired, strikes, written int
+	var idle idleTotals
+	var writes []check.Refusal
 	linearizable := 0
 	outcomes := map[Outcome]int{}
 	for _, p := range r.Phases {
+		outcomes[p.Outcome()]++
+		strikes += len(p.Strikes)
+		if p.Idle != nil {
+			idle.add(p)
+			continue
+		}
+		written++
 		for kind, c := range p.Verdict.Workloads {
 			operations += c.Operations
 			if kind.IsWrite() {
@@ -147,20 +197,20 @@ func (r *Report) totals(out *printer) {
 		lost += p.Verdict.Lost
 		delivered += p.Verdict.Delivered
 		violations += p.Verdict.WatchViolations
-		unavailable = max(unavailable, p.Verdict.LongestUnavailable)
+		writes = append(writes, p.Verdict.Refusals...)
 		expired += p.Verdict.Expired
-		strikes += len(p.Strikes)
 		if p.Verdict.Linearizable == check.Yes {
 			linearizable++
 		}
-		outcomes[p.Outcome()]++
 	}
 	out.printf("%.0f s, %d phases, %d strikes, %d operations\n", r.Seconds, len(r.Phases), strikes, operations)
 	out.printf("writes acknowledged %d, of unknown outcome %d, lost %d; linearizable in %d of %d phases\n",
-		acknowledged, unknown, lost, linearizable, len(r.Phases))
-	out.printf("watch events delivered %d, violations %d; positions and pages said to be too old %d; longest time without a write %s\n",
-		delivered, violations, expired, seconds(unavailable))
+		acknowledged, unknown, lost, linearizable, written)
+	out.printf("watch events delivered %d, violations %d; positions and pages said to be too old %d; longest without a write %s\n",
+		delivered, violations, expired, refused(writes, check.Writes))
 	r.mixture(out)
+	idle.tell(out)
+	r.coverage(out)
 	if r.Incomplete != "" {
 		out.printf("the run did not come to its end: %s\n", r.Incomplete)
 	}

@@ -78,18 +78,18 @@ func (t *timeline) session(reads []*history.Op, begun []time.Duration, found fin
 		})
 		spans := t.spans(op)
 		if len(spans) == 0 {
-			found.add(CachedReads, "%s found %s, which never was", describeOp(op), describeItem(op.Got))
+			found.add(ReadsCached, "%s found %s, which never was", describeOp(op), describeItem(op.Got))
 			continue
 		}
 		n := slices.IndexFunc(spans, func(s span) bool { return s.last >= floor.version })
 		if n < 0 {
-			found.add(CachedReads, "%s found %s, older than version %d that was read on it by %s",
+			found.add(ReadsCached, "%s found %s, older than version %d that was read on it by %s",
 				describeOp(op), describeRead(op), floor.version, describeOp(floor.op))
 			continue
 		}
 		version := max(spans[n].first, floor.version)
 		if begun[t.rankAt(version)] > op.Answered {
-			found.add(CachedReads, "%s found %s, which wasn't asked for yet", describeOp(op), describeRead(op))
+			found.add(ReadsCached, "%s found %s, which wasn't asked for yet", describeOp(op), describeRead(op))
 			continue
 		}
 		open = append(open, position{op.Answered, version, op})

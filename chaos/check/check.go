@@ -23,13 +23,17 @@ const (
 	WatchTruth   Promise = "watchers are told the same everywhere, and of nothing that nobody did"
 	WatchResume  Promise = "watchers can go on where they were, to the end"
 	Lists        Promise = "a list is a state that existed"
-	CachedReads  Promise = "cached reads are of states that existed, and never go back on one node"
+	ReadsCached  Promise = "cached reads are of states that existed, and never go back on one node"
 	SameState    Promise = "all nodes hold the same in the end"
 	Answers      Promise = "no answer that a correct server never gives"
+	Served       Promise = "writes and reads are refused no longer than what struck allows"
+	IdleReads    Promise = "every read of an idle cluster is answered, unless what was done then explains it"
+	IdleAnswers  Promise = "reads of an idle cluster find what was written last"
 )
 
 var promises = [...]Promise{
-	NoLoss, Linearizable, Effects, Versions, WatchAll, WatchOrder, WatchTruth, WatchResume, Lists, CachedReads, SameState, Answers,
+	NoLoss, Linearizable, Effects, Versions, WatchAll, WatchOrder, WatchTruth, WatchResume, Lists, ReadsCached, SameState, Answers, Served,
+	IdleReads, IdleAnswers,
 }
 
 // Answer is what is known of a yes-or-no question.
@@ -48,8 +52,11 @@ type Options struct {
 	VisualizationDir string
 	// Timeout bounds the search for an order of operations where it isn't plain; 0 means DefaultTimeout.
 	Timeout time.Duration
-	// AllowExpired accepts that watch positions are said to be too old, and AllowExpiredLists that the states are which paged lists read.
-	AllowExpired, AllowExpiredLists bool
+	// ExpiredPositions explain that watch positions are said to be too old, and ExpiredLists that the states are which paged
+	// lists read. Without an excuse of that node and time such an answer is a finding.
+	ExpiredPositions, ExpiredLists []Excuse
+	// Allowed is how long an outage may last for what struck then; nil: outages are not judged.
+	Allowed func(Outage) time.Duration
 }
 
 // DefaultTimeout is long enough for any history of a working cluster, where no search is needed.
@@ -92,6 +99,8 @@ type Verdict struct {
 	// LongestUnread the longest in which no quorum read was answered.
 	LongestUnavailable time.Duration `json:"longestUnavailable"`
 	LongestUnread      time.Duration `json:"longestUnread"`
+	// Refusals are the longest outages of each service of each node.
+	Refusals []Refusal `json:"refusals,omitempty"`
 }
 
 // OK reports whether every promise held, and all was judged.
@@ -114,13 +123,15 @@ func All(ctx context.Context, r *history.Record, o Options) *Verdict {
 		o.Timeout = DefaultTimeout
 	}
 	v := &Verdict{
-		Linearizable: Yes, Workloads: workloads(r), Watchers: len(r.Watches), Expired: r.Expired,
+		Linearizable: Yes, Workloads: workloads(r), Watchers: len(r.Watches), Expired: len(r.Expired),
 		LongestUnavailable: longestGap(r.Ops, history.Kind.IsWrite),
 		LongestUnread:      longestGap(r.Ops, isQuorumRead),
 	}
 	for i := range r.Watches {
 		v.Streams += r.Watches[i].Streams
-		v.Expired += r.Watches[i].Expired
+		if r.Watches[i].Expired != nil {
+			v.Expired++
+		}
 	}
 	found := findings{}
 	ops := byInvocation(r.Ops)
@@ -128,6 +139,7 @@ func All(ctx context.Context, r *history.Record, o Options) *Verdict {
 	t := newTimeline(r, writes)
 	t.effects(writes, found)
 	answers(r, ops, o, found)
+	v.Refusals = served(r, ops, o.Allowed, found)
 	lost := lostWrites(r, ops, t)
 	lost.tell(ops, found)
 	versions(ops, t, found)

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"time"
 
 	"quorate/chaos/client"
 	"quorate/chaos/history"
@@ -113,7 +114,10 @@ func answers(r *history.Record, ops []*history.Op, o Options, found findings) {
 			}
 		}
 	}
-	if !o.AllowExpiredLists && r.Expired > 0 {
-		found.add(WatchResume, "%d paged lists were told that their state is gone", r.Expired)
+	for i := range r.Expired {
+		if e := &r.Expired[i]; !excused(o.ExpiredLists, e) {
+			found.add(WatchResume, "a paged list was told by %s at %v that its state is gone, which nothing that struck explains: %s",
+				e.Node, e.At.Round(time.Millisecond), e.Text)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"quorate/chaos/check/watchmodel"
+	"quorate/chaos/history"
 )
 
 // Mixture is what came of watches of every shape.
@@ -19,8 +20,8 @@ type Mixture struct {
 	Violations int `json:"violations"`
 }
 
-// AddMixture adds what became of a mixture of watches, and the answers to its clients that no
-// correct server gives. Each of its rules is a promise.
+// AddMixture adds what became of a mixture of watches, and the answers to its clients that no correct
+// server gives. Each of its rules is a promise.
 func (v *Verdict) AddMixture(m *watchmodel.Verdict, problems []string, o Options) {
 	v.Mixture = &Mixture{
 		Watches: m.Watches, Streams: m.Streams, Events: m.Events, Refused: m.Refused, Expired: len(m.Expired),
@@ -31,8 +32,8 @@ func (v *Verdict) AddMixture(m *watchmodel.Verdict, problems []string, o Options
 	for _, text := range problems {
 		found.add(Answers, "%s", text)
 	}
-	if !o.AllowExpired {
-		for _, e := range m.Expired {
+	for _, e := range m.Expired {
+		if !excused(o.ExpiredPositions, &history.Expiry{Node: e.Node, At: e.At}) {
 			found.add(WatchResume, "%s: position %d was said to be too old by %s", e.Watch, e.Position, e.Node)
 		}
 	}

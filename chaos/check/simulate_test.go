@@ -168,7 +168,7 @@ func (s *simulation) watch(id int) {
 			break
 		}
 		if s.mayExpire && version <= s.record.End && s.rand.IntN(30) == 0 {
-			w.Expired, w.Reached = 1, version-1
+			w.Expired, w.Reached = &history.Expiry{Node: s.nodes[0].name, At: at}, version-1
 			s.record.Watches = append(s.record.Watches, w)
 			w = history.Watch{Client: id, After: version, Streams: 1} // its list shows this change
 			continue

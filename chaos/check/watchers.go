@@ -1,6 +1,9 @@
 package check
 
 import (
+	"slices"
+	"time"
+
 	"quorate/chaos/history"
 )
 
@@ -12,19 +15,31 @@ func watchers(r *history.Record, t *timeline, o Options, found findings) (delive
 		w := &r.Watches[i]
 		delivered += len(w.Events)
 		upTo := reach(w)
-		if !o.AllowExpired && w.Expired > 0 {
-			found.add(WatchResume, "watcher %d: position %d was said to be too old", w.Client, upTo)
+		if e := w.Expired; e != nil && !excused(o.ExpiredPositions, e) {
+			found.add(WatchResume, "watcher %d: position %d was said to be too old by %s at %v, which nothing that struck explains: %s",
+				w.Client, upTo, e.Node, e.At.Round(time.Millisecond), e.Text)
 		}
 		arrived[w.Client] = arrived[w.Client] || upTo >= r.End
 		t.watcher(w, upTo, found)
 	}
 	for i := range r.Watches {
 		// A watch that expired was followed by another one of the same client.
-		if w := &r.Watches[i]; w.Expired == 0 && reach(w) < r.End || !arrived[w.Client] {
+		if w := &r.Watches[i]; w.Expired == nil && reach(w) < r.End || !arrived[w.Client] {
 			found.add(WatchResume, "watcher %d came only to version %d of %d", w.Client, reach(w), r.End)
 		}
 	}
 	return delivered
+}
+
+// Excuse is something that struck a node and explains a kind of answer of it, from a time on.
+type Excuse struct {
+	Node string // "" for all nodes
+	From time.Duration
+}
+
+// excused reports whether something explains that a node said that what was asked for is too old.
+func excused(by []Excuse, e *history.Expiry) bool {
+	return slices.ContainsFunc(by, func(x Excuse) bool { return (x.Node == "" || x.Node == e.Node) && x.From <= e.At })
 }
 
 // watcher judges what one watcher was told.

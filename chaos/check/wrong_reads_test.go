@@ -99,7 +99,7 @@ func wrongReads() []flaw {
 			one.Items = append(one.Items[:len(one.Items)-1:len(one.Items)-1], other.Items[len(other.Items)-1])
 			return true
 		}},
-		{"a cached read goes back", check.CachedReads, func(h *past) bool {
+		{"a cached read goes back", check.ReadsCached, func(h *past) bool {
 			for _, at := range h.Perm(len(h.Ops)) {
 				first := &h.Ops[at]
 				second := h.any(cached, sameSession(first), func(op *history.Op) bool { return op.Key == first.Key })
@@ -111,7 +111,7 @@ func wrongReads() []flaw {
 			}
 			return false
 		}},
-		{"a cached list goes back", check.CachedReads, func(h *past) bool {
+		{"a cached list goes back", check.ReadsCached, func(h *past) bool {
 			for _, at := range h.Perm(len(h.Ops)) {
 				first := &h.Ops[at]
 				second := h.any(is(history.CachedList), sameSession(first))
@@ -122,7 +122,7 @@ func wrongReads() []flaw {
 			}
 			return false
 		}},
-		{"a cached read finds what never was", check.CachedReads, func(h *past) bool {
+		{"a cached read finds what never was", check.ReadsCached, func(h *past) bool {
 			op := h.any(cached, done)
 			if op == nil {
 				return false
@@ -130,7 +130,7 @@ func wrongReads() []flaw {
 			op.Got.Value = "another"
 			return true
 		}},
-		{"a cached read finds what nobody has asked for yet", check.CachedReads, func(h *past) bool {
+		{"a cached read finds what nobody has asked for yet", check.ReadsCached, func(h *past) bool {
 			write := h.any(is(history.Create, history.Replace), done)
 			read := h.any(cached, func(op *history.Op) bool { return op.Key == write.Key && op.Answered < write.Invoked })
 			if read == nil {

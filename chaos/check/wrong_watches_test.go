@@ -98,11 +98,11 @@ func wrongWatches() []flaw {
 		}},
 		{"a position is too old", check.WatchResume, func(h *past) bool {
 			w, _ := one(h)
-			w.Expired = 1
+			w.Expired = &history.Expiry{Node: h.Finals[0].Node}
 			return true
 		}},
 		{"the state of a paged list is gone", check.WatchResume, func(h *past) bool {
-			h.Expired = 1
+			h.Expired = []history.Expiry{{Node: h.Finals[0].Node}}
 			return true
 		}},
 	}

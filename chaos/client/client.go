@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -10,7 +11,10 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync/atomic"
+	"unicode"
+	"unicode/utf8"
 )
 
 const (
@@ -110,7 +114,12 @@ type answer struct {
 }
 
 func (c *Client) exchange(ctx context.Context, method, path string, content []byte) (answer, error) {
-	resp, connection, outcome, err := c.send(ctx, method, path, content)
+	return c.exchangeAs(ctx, JSON, method, path, content)
+}
+
+// exchangeAs asks for an answer of a media type.
+func (c *Client) exchangeAs(ctx context.Context, accept, method, path string, content []byte) (answer, error) {
+	resp, connection, outcome, err := c.send(ctx, accept, method, path, content)
 	if err != nil {
 		return answer{outcome: outcome}, err
 	}
@@ -119,17 +128,38 @@ func (c *Client) exchange(ctx context.Context, method, path string, content []by
 	if err != nil {
 		return answer{outcome: Unknown}, fmt.Errorf("%s %s: answer %d breaks off: %w", method, path, resp.StatusCode, err)
 	}
-	a := answer{outcomeOf(resp.StatusCode), text, connection}
-	if a.outcome != OK {
-		return a, fmt.Errorf("%s %s: %d %.300s", method, path, resp.StatusCode, text)
+	outcome, flaw := outcomeOf(resp.StatusCode, resp.Header.Get("Content-Type"), text)
+	return answer{outcome, text, connection}, errorOf(outcome, flaw, method+" "+path, resp.StatusCode, text)
+}
+
+// errorOf is the error of an outcome; nil for OK.
+func errorOf(outcome Outcome, flaw, request string, code int, text []byte) error {
+	switch {
+	case outcome == OK:
+		return nil
+	case flaw != "":
+		return fmt.Errorf("%s: %s: %d %s", request, flaw, code, readable(text))
+	default:
+		return fmt.Errorf("%s: %d %s", request, code, readable(text))
 	}
-	return a, nil
+}
+
+// maxQuoted bounds what an error quotes of an answer.
+const maxQuoted = 300
+
+// readable is the beginning of an answer, as text.
+func readable(text []byte) string {
+	text = text[:min(len(text), maxQuoted)]
+	if utf8.Valid(text) && !bytes.ContainsFunc(text, unicode.IsControl) {
+		return string(text)
+	}
+	return strconv.Quote(string(text))
 }
 
 // send returns the beginning of an answer, which the caller must close, and the number of its connection. Otherwise the outcome is
 // Unavailable where nothing can have been done, and Unknown where something may have.
-func (c *Client) send(ctx context.Context, method, path string, content []byte) (*http.Response, int, Outcome, error) {
-	return c.sendWith(ctx, method, path, content, nil)
+func (c *Client) send(ctx context.Context, accept, method, path string, content []byte) (*http.Response, int, Outcome, error) {
+	return c.sendWith(ctx, method, path, content, http.Header{"Accept": {accept}})
 }
 
 // sendWith is send with header fields that replace the usual ones.
@@ -141,7 +171,7 @@ func (c *Client) sendWith(
 		return nil, 0, Refused, err
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token)
-	req.Header.Set("Accept", "application/json")
+	req.Header.Set("Accept", JSON)
 	var sent *body
 	if content != nil {
 		sent = newBody(content)

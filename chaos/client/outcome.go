@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 )
@@ -16,7 +17,9 @@ const (
 	Conflict    // another version, or the name is taken
 	Unavailable // surely not applied: 503, 429, and 507, as nobody begins to write on a full disk
 	Unknown
-	Refused // any other 4xx, or an answer that can't be read: a bug in the run or in the server
+	// Refused is any answer that no correct server gives to such a request: another 4xx, a 5xx other than 503, 504 and 507,
+	// or a failure whose body is not the Status that belongs to its code. Whether a write was applied is not known.
+	Refused
 	Expired // what was asked for is said to be too old
 )
 
@@ -24,23 +27,34 @@ func (o Outcome) String() string {
 	return [...]string{"ok", "not found", "conflict", "unavailable", "unknown", "refused", "expired"}[o]
 }
 
-func outcomeOf(code int) Outcome {
-	switch {
-	case code/100 == 2:
-		return OK
-	case code == http.StatusNotFound:
-		return NotFound
-	case code == http.StatusConflict:
-		return Conflict
-	case code == http.StatusGone:
-		return Expired
-	case code == http.StatusServiceUnavailable, code == http.StatusTooManyRequests, code == http.StatusInsufficientStorage:
-		return Unavailable
-	case code >= 500:
-		return Unknown
-	default:
-		return Refused
+// failures are the codes that a correct server may fail a request with, the outcome of each, and the reasons that its Status
+// may give.
+var failures = map[int]struct {
+	outcome Outcome
+	reasons []string
+}{
+	http.StatusNotFound:            {NotFound, []string{"NotFound"}},
+	http.StatusConflict:            {Conflict, []string{"Conflict", "AlreadyExists"}},
+	http.StatusGone:                {Expired, []string{"Expired"}},
+	http.StatusTooManyRequests:     {Unavailable, []string{"TooManyRequests"}},
+	http.StatusServiceUnavailable:  {Unavailable, []string{"ServiceUnavailable"}},
+	http.StatusInsufficientStorage: {Unavailable, []string{"InsufficientStorage"}},
+	http.StatusGatewayTimeout:      {Unknown, []string{"Timeout"}},
+}
+
+// outcomeOf judges a whole answer. flaw says what is wrong with one that is Refused, and is empty for all others.
+func outcomeOf(code int, contentType string, body []byte) (outcome Outcome, flaw string) {
+	if code/100 == 2 {
+		return OK, ""
 	}
+	if _, known := failures[code]; !known {
+		return Refused, fmt.Sprintf("a correct server does not answer %d here", code)
+	}
+	s, err := parseStatus(contentType, body)
+	if err != nil {
+		return Refused, fmt.Sprintf("the body of %d is no Status: %v", code, err)
+	}
+	return s.outcome(code)
 }
 
 // refusedStream is the HTTP/2 error code REFUSED_STREAM (RFC 9113 §7).

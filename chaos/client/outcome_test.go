@@ -30,11 +30,10 @@ func TestWriteOutcomes(t *testing.T) {
 		whole  int // how many requests the peer may see whole
 	}{
 		"answered":                       {func(w *wire) { w.answer(w.request(true), "201", stored); w.drain() }, client.OK, 1},
-		"503 is surely not applied":      {func(w *wire) { w.answer(w.request(true), "503", "{}"); w.drain() }, client.Unavailable, 1},
-		"507 is surely not applied":      {func(w *wire) { w.answer(w.request(true), "507", "{}"); w.drain() }, client.Unavailable, 1},
-		"504 may have been applied":      {func(w *wire) { w.answer(w.request(true), "504", "{}"); w.drain() }, client.Unknown, 1},
-		"500 may have been applied":      {func(w *wire) { w.answer(w.request(true), "500", "{}"); w.drain() }, client.Unknown, 1},
-		"409":                            {func(w *wire) { w.answer(w.request(true), "409", "{}"); w.drain() }, client.Conflict, 1},
+		"503 is surely not applied":      {func(w *wire) { w.answer(w.request(true), "503", failed(503, "ServiceUnavailable")); w.drain() }, client.Unavailable, 1},
+		"507 is surely not applied":      {func(w *wire) { w.answer(w.request(true), "507", failed(507, "InsufficientStorage")); w.drain() }, client.Unavailable, 1},
+		"504 may have been applied":      {func(w *wire) { w.answer(w.request(true), "504", failed(504, "Timeout")); w.drain() }, client.Unknown, 1},
+		"409":                            {func(w *wire) { w.answer(w.request(true), "409", failed(409, "Conflict")); w.drain() }, client.Conflict, 1},
 		"an answer that is no object":    {func(w *wire) { w.answer(w.request(true), "201", "<html>"); w.drain() }, client.Refused, 1},
 		"the connection ends in silence": {func(w *wire) { w.request(true) }, client.Unknown, 1},
 		"an answer breaks off":           {func(w *wire) { w.begin(w.request(true), "201", stored[:9]) }, client.Unknown, 1},
@@ -195,9 +194,11 @@ func TestWatchTellsBrokenFromWrong(t *testing.T) {
 		"half an event":        {event + event[:20], 1, nil, client.ErrRefused},
 		"nonsense":             {event + "nonsense\n" + event, 1, client.ErrRefused, nil},
 		"a version is missing": {`{"type":"ADDED","object":{"metadata":{}}}` + "\n", 0, client.ErrRefused, nil},
-		"too old":              {`{"type":"ERROR","object":{"code":410}}` + "\n", 0, client.ErrExpired, client.ErrRefused},
-		"not now":              {`{"type":"ERROR","object":{"code":504}}` + "\n", 0, nil, client.ErrRefused},
-		"not allowed":          {`{"type":"ERROR","object":{"code":403}}` + "\n", 0, client.ErrRefused, nil},
+		"too old":              {`{"type":"ERROR","object":` + failed(410, "Expired") + "}\n", 0, client.ErrExpired, client.ErrRefused},
+		"not now":              {`{"type":"ERROR","object":` + failed(504, "Timeout") + "}\n", 0, nil, client.ErrRefused},
+		"not allowed":          {`{"type":"ERROR","object":` + failed(403, "Forbidden") + "}\n", 0, client.ErrRefused, nil},
+		"internal error":       {`{"type":"ERROR","object":` + failed(500, "InternalError") + "}\n", 0, client.ErrRefused, client.ErrExpired},
+		"too old, no reason":   {`{"type":"ERROR","object":{"kind":"Status","status":"Failure","message":"m","code":410}}` + "\n", 0, client.ErrRefused, client.ErrExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -170,8 +170,15 @@ func (w *wire) answer(stream uint32, status, body string) {
 
 // begin sends the beginning of an answer.
 func (w *wire) begin(stream uint32, status, body string) {
+	w.beginAs(stream, status, client.JSON, body)
+}
+
+// beginAs is begin for a body of a content type.
+func (w *wire) beginAs(stream uint32, status, contentType, body string) {
 	var block bytes.Buffer
-	_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: status}) // to memory
+	encoder := hpack.NewEncoder(&block)
+	_ = encoder.WriteField(hpack.HeaderField{Name: ":status", Value: status}) // to memory
+	_ = encoder.WriteField(hpack.HeaderField{Name: "content-type", Value: contentType})
 	_ = w.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true})
 	_ = w.WriteData(stream, false, []byte(body))
 }

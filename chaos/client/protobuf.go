@@ -62,7 +62,7 @@ func parseProtobufNotice(frame []byte) (n Notice, err error) {
 		return n, fmt.Errorf("%w: event: %w", ErrRefused, err)
 	}
 	if n.Type == "ERROR" {
-		return n, refusedProtobuf(object)
+		return n, refusedProtobuf(kind, object)
 	}
 	n.Object, err = parseProtobuf(apiVersion, kind, object)
 	if err != nil {
@@ -96,23 +96,13 @@ func unwrap(enveloped []byte) (apiVersion, kind string, object []byte, err error
 	return apiVersion, kind, object, err
 }
 
-// refusedProtobuf is the error of a Status: {3: message, 6: code}.
-func refusedProtobuf(status []byte) error {
-	var message string
-	var code uint64
-	err := fields(status, func(number protowire.Number, content []byte, value uint64) error {
-		switch number {
-		case 3:
-			message = string(content)
-		case 6:
-			code = value
-		}
-		return nil
-	})
+// refusedProtobuf is the error of an ERROR event.
+func refusedProtobuf(kind string, raw []byte) error {
+	status, err := unwrappedStatus(kind, raw)
 	if err != nil {
 		return fmt.Errorf("%w: error event: %w", ErrRefused, err)
 	}
-	return refusal(int(code), message)
+	return status.refusal()
 }
 
 // parseProtobuf reads an object: {1: metadata, 2: data of a ConfigMap or spec, 3: status}.

@@ -141,14 +141,11 @@ func parseNotice(line []byte) (Notice, error) {
 		return Notice{}, fmt.Errorf("%w: event %.300q: %w", ErrRefused, bytes.TrimSpace(line), err)
 	}
 	if frame.Type == "ERROR" {
-		var status struct {
-			Code    int    `json:"code"`
-			Message string `json:"message"`
-		}
+		var status Status
 		if err := json.Unmarshal(frame.Object, &status); err != nil {
 			return Notice{}, fmt.Errorf("%w: error event: %w", ErrRefused, err)
 		}
-		return Notice{}, refusal(status.Code, status.Message)
+		return Notice{}, status.refusal()
 	}
 	o, err := parseResource(frame.Object)
 	if err != nil {

@@ -40,8 +40,8 @@ type Notice struct {
 }
 
 // Stream calls each with every event of a watch, in order, until the stream ends or ctx is done;
-// opened is called with the number of the connection once the node has answered. It returns nil at
-// a clean end of the stream.
+// opened is called with the number of the connection once the node has answered. It returns nil at a
+// clean end of the stream.
 func (c *Client) Stream(ctx context.Context, r Request, opened func(connection int), each func(Notice)) error {
 	resp, connection, _, err := c.request(ctx, r)
 	if err != nil {
@@ -52,8 +52,7 @@ func (c *Client) Stream(ctx context.Context, r Request, opened func(connection i
 		return fmt.Errorf("%s: %w", r.Path, ErrForbidden)
 	}
 	if resp.StatusCode != http.StatusOK {
-		text, _ := io.ReadAll(io.LimitReader(resp.Body, 300)) // the status alone says enough
-		return refusal(resp.StatusCode, fmt.Sprintf("%s: %s", r.Path, text))
+		return refusedWatch(resp)
 	}
 	opened(connection)
 	next := readLine
@@ -107,8 +106,9 @@ func (c *Client) Do(ctx context.Context, r Request) (Resource, Outcome, error) {
 	if err != nil {
 		return Resource{}, Unknown, fmt.Errorf("%s: answer %d breaks off: %w", r.Path, resp.StatusCode, err)
 	}
-	if outcome = outcomeOf(resp.StatusCode); outcome != OK {
-		return Resource{}, outcome, fmt.Errorf("%s %s: %d %.300s", r.Method, r.Path, resp.StatusCode, text)
+	outcome, flaw := outcomeOf(resp.StatusCode, resp.Header.Get("Content-Type"), text)
+	if outcome != OK {
+		return Resource{}, outcome, errorOf(outcome, flaw, r.Method+" "+r.Path, resp.StatusCode, text)
 	}
 	o, err := parseResource(text)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strconv"
 )
 
 var (
@@ -31,14 +33,21 @@ type Event struct {
 // Watch calls each with every event after a version, in order, until the stream ends or ctx is done; opened is called once
 // the node has answered. It returns nil at a clean end of the stream.
 func (c *Client) Watch(ctx context.Context, namespace string, after uint64, opened func(), each func(Event)) error {
-	path := fmt.Sprintf("%s?watch=true&allowWatchBookmarks=true&resourceVersion=%d", collection(namespace), after)
-	resp, _, _, err := c.send(ctx, http.MethodGet, path, nil)
+	return c.watch(ctx, namespace, after, url.Values{}, opened, each)
+}
+
+func (c *Client) watch(ctx context.Context, namespace string, after uint64, query url.Values, opened func(), each func(Event)) error {
+	query.Set("watch", "true")
+	query.Set("allowWatchBookmarks", "true")
+	query.Set("resourceVersion", strconv.FormatUint(after, 10))
+	path := collection(namespace) + "?" + query.Encode()
+	resp, _, _, err := c.send(ctx, JSON, http.MethodGet, path, nil)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return refusal(resp.StatusCode, fmt.Sprintf("watch after %d", after))
+		return refusedWatch(resp)
 	}
 	opened()
 	lines := bufio.NewReaderSize(resp.Body, 64<<10)
@@ -72,15 +81,33 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// refusal sorts an error status by what it means for a watch.
-func refusal(code int, text string) error {
-	switch outcomeOf(code) {
-	case Expired:
+// refusedWatch is the error of an answer other than a stream.
+func refusedWatch(resp *http.Response) error {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxEventBytes))
+	if err != nil {
+		return fmt.Errorf("watch: answer %d breaks off: %w", resp.StatusCode, err)
+	}
+	outcome, flaw := outcomeOf(resp.StatusCode, resp.Header.Get("Content-Type"), text)
+	return refusal(outcome, flaw, fmt.Sprintf("%d %.300s", resp.StatusCode, text))
+}
+
+// refusal is the error of an ERROR event.
+func (s Status) refusal() error {
+	outcome, flaw := s.outcome(s.Code)
+	return refusal(outcome, flaw, fmt.Sprintf("%d %s", s.Code, s.Message))
+}
+
+// refusal sorts what a node says in place of events by what it means for a watch.
+func refusal(outcome Outcome, flaw, text string) error {
+	switch {
+	case flaw != "":
+		return fmt.Errorf("%w: %s: %s", ErrRefused, flaw, text)
+	case outcome == Expired:
 		return fmt.Errorf("%w: %s", ErrExpired, text)
-	case Refused, NotFound, Conflict:
-		return fmt.Errorf("%w: %d %s", ErrRefused, code, text)
+	case outcome == Unavailable, outcome == Unknown:
+		return fmt.Errorf("watch: %s", text)
 	default:
-		return fmt.Errorf("watch: %d %s", code, text)
+		return fmt.Errorf("%w: %s", ErrRefused, text)
 	}
 }
 
@@ -93,14 +120,11 @@ func parseEvent(line []byte) (Event, error) {
 		return Event{}, fmt.Errorf("%w: event %.300q: %w", ErrRefused, bytes.TrimSpace(line), err)
 	}
 	if frame.Type == "ERROR" {
-		var status struct {
-			Code    int    `json:"code"`
-			Message string `json:"message"`
-		}
+		var status Status
 		if err := json.Unmarshal(frame.Object, &status); err != nil {
 			return Event{}, fmt.Errorf("%w: error event: %w", ErrRefused, err)
 		}
-		return Event{}, refusal(status.Code, status.Message)
+		return Event{}, status.refusal()
 	}
 	var w wireObject
 	if err := json.Unmarshal(frame.Object, &w); err != nil {

@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"quorate/chaos/capability"
 )
 
 // mounted returns a disk that is unmounted when the test ends.
 func mounted(t testing.TB, options ...Option) *Disk {
 	t.Helper()
-	if err := Available(); err != nil {
-		t.Skip(err)
-	}
+	capability.Require(t, Available())
 	root := t.TempDir()
 	dir := filepath.Join(root, "mnt")
 	must(t, os.Mkdir(dir, 0o755))

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"quorate/chaos/capability"
 )
 
 // mounts is how many file systems are mounted at a directory.
@@ -38,9 +40,7 @@ func TestUnmountLeavesNothing(t *testing.T) {
 
 // TestMountAfterServerWasKilled: the mount of a process that was killed is in nobody's way, and its files are there.
 func TestMountAfterServerWasKilled(t *testing.T) {
-	if err := Available(); err != nil {
-		t.Skip(err)
-	}
+	capability.Require(t, Available())
 	root := t.TempDir()
 	dir, backing := filepath.Join(root, "mnt"), filepath.Join(root, "backing")
 	must(t, os.Mkdir(dir, 0o755))

@@ -15,13 +15,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
+
+	"quorate/chaos/capability"
 )
 
 // TestAgainstModel: whatever is done to files, synced or not, a disk is after a power cut what a naive model of one says.
 func TestAgainstModel(t *testing.T) {
-	if err := Available(); err != nil {
-		t.Skip(err)
-	}
+	capability.Require(t, Available())
 	for name, options := range map[string][]Option{"ordered": nil, "strict": {Strict}} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(rt *rapid.T) {

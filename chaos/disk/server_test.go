@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"quorate/chaos/capability"
 	"quorate/chaos/client"
 	"quorate/chaos/disk"
 	"quorate/chaos/nodes"
@@ -97,9 +98,7 @@ func TestServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and starts servers")
 	}
-	if err := disk.Available(); err != nil {
-		t.Skip(err)
-	}
+	capability.Require(t, disk.Available())
 	binary, err := nodes.Build(t.Context(), t.TempDir())
 	must(t, err)
 	t.Run("loses nothing that it acknowledged", func(t *testing.T) { losesNothing(t, binary) })

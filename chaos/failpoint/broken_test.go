@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"quorate/chaos/capability"
 	"quorate/chaos/client"
 	"quorate/chaos/disk"
 	"quorate/chaos/failpoint"
@@ -101,9 +102,7 @@ func forgets(t *testing.T, armed bool) bool {
 
 // forgetsWithoutPower: what was acknowledged is gone after a power cut.
 func forgetsWithoutPower(t *testing.T, armed bool) bool {
-	if err := disk.Available(); err != nil {
-		t.Skip(err)
-	}
+	capability.Require(t, disk.Available())
 	backing, mounted := t.TempDir(), t.TempDir()
 	d, err := disk.Mount(mounted, backing, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -71,8 +71,22 @@ type Watch struct {
 	After   uint64 // the version from which it watched
 	Events  []Event
 	Streams int
-	Expired int    // how often its position was said to be too old
-	Reached uint64 // its last position, of an event or a bookmark
+	Expired *Expiry // nil: its position was never said to be too old
+	Reached uint64  // its last position, of an event or a bookmark
+}
+
+// Expiry is an answer that what was asked for is too old.
+type Expiry struct {
+	Node string
+	At   time.Duration
+	Text string // the answer
+}
+
+// Failure is a request that was not carried out, or a read that got no answer.
+type Failure struct {
+	Kind              Kind
+	Node              string // that was asked
+	Invoked, Answered time.Duration
 }
 
 // Final is what one node itself holds after all clients have stopped: a state no older than the last write.
@@ -91,7 +105,8 @@ type Record struct {
 	Checksums   client.Checksums // of all nodes, after the last write
 	Unavailable map[Kind]int     // requests that were surely not carried out
 	Unanswered  map[Kind]int     // reads that got no answer, or none that helps
-	Expired     int              // paged lists that were broken off because the state they read was said to be gone
+	Failures    []Failure        // what Unavailable and Unanswered count
+	Expired     []Expiry         // paged lists that were broken off because the state they read was said to be gone
 	Refused     []string         // answers that no correct server gives in such a run
 }
 
@@ -125,25 +140,34 @@ func (r *Recorder) Add(op Op) {
 	}
 }
 
+// Offset is the time of the history at which something happened.
+func (r *Recorder) Offset(at time.Time) time.Duration { return at.Sub(r.began) }
+
 // Unavailable counts an operation that was surely not carried out.
-func (r *Recorder) Unavailable(kind Kind) {
+func (r *Recorder) Unavailable(op Op) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.record.Unavailable[kind]++
+	r.record.Unavailable[op.Kind]++
+	r.record.Failures = append(r.record.Failures, failureOf(op))
 }
 
 // Unanswered counts a read that got no answer, or none that helps.
-func (r *Recorder) Unanswered(kind Kind) {
+func (r *Recorder) Unanswered(op Op) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.record.Unanswered[kind]++
+	r.record.Unanswered[op.Kind]++
+	r.record.Failures = append(r.record.Failures, failureOf(op))
 }
 
-// Expired counts a paged list whose state was said to be gone.
-func (r *Recorder) Expired() {
+func failureOf(op Op) Failure {
+	return Failure{Kind: op.Kind, Node: op.Node, Invoked: op.Invoked, Answered: op.Answered}
+}
+
+// Expired takes down that the state of a paged list was said to be gone.
+func (r *Recorder) Expired(e Expiry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.record.Expired++
+	r.record.Expired = append(r.record.Expired, e)
 }
 
 // Refused takes down an answer that no correct server gives.

@@ -52,6 +52,9 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	if problems := check(".", all); problems != nil {
+		return errors.Join(problems...)
+	}
 	switch {
 	case o.list:
 		return printList(all)
@@ -66,9 +69,6 @@ func plant(ctx context.Context, o options, all []*mutant) error {
 	chosen, err := choose(all, o.mutants)
 	if err != nil {
 		return err
-	}
-	if problems := check(".", chosen); problems != nil {
-		return errors.Join(problems...)
 	}
 	if o.resume {
 		if chosen, err = undone(chosen, o.results); err != nil {

@@ -216,6 +216,7 @@ func (s *Strike) setClocks(ctx context.Context, offset time.Duration, names ...s
 	if !has {
 		return fmt.Errorf("set clocks: %s", clocksSet().what)
 	}
+	s.n.ledger.skewed(s)
 	for _, name := range names {
 		s.hurts(name)
 		s.undo(surroundings, "set the clock of "+name, func(ctx context.Context) error {

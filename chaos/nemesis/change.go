@@ -121,6 +121,9 @@ func (s *Strike) join(ctx context.Context, voter bool) (string, error) {
 		return "", fmt.Errorf("add a node: %w", err)
 	}
 	s.hurts(node.Name)
+	if s.n.Compacted || s.n.ledger.compacted() { // then it may begin with a snapshot
+		s.forgets(node.Name)
+	}
 	s.endings = append(s.endings, node.Name)
 	s.log.Info("a node joins", "node", node.Name, "voter", voter)
 	if err := s.awaitReady(ctx, node.Name); err != nil {

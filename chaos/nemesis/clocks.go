@@ -11,10 +11,10 @@ const minSkew, maxSkew = time.Hour, 20 * time.Hour
 func clockFaults() []Fault {
 	needs := []need{clocksSet()}
 	return []Fault{
-		{Name: "clock-forward", About: "one node's clock jumps hours ahead, and back later", Survivable: true, Skews: true, needs: needs, strike: skew(+1, one)},
-		{Name: "clock-back", About: "one node's clock jumps hours back, and ahead later", Survivable: true, Skews: true, needs: needs, strike: skew(-1, one)},
-		{Name: "clocks-forward", About: "all clocks jump hours ahead, and back later", Survivable: true, Skews: true, needs: needs, strike: skew(+1, every)},
-		{Name: "clocks-back", About: "all clocks jump hours back, and ahead later", Survivable: true, Skews: true, needs: needs, strike: skew(-1, every)},
+		{Name: "clock-forward", About: "one node's clock jumps hours ahead, and back later", Survivable: true, needs: needs, strike: skew(+1, one)},
+		{Name: "clock-back", About: "one node's clock jumps hours back, and ahead later", Survivable: true, needs: needs, strike: skew(-1, one)},
+		{Name: "clocks-forward", About: "all clocks jump hours ahead, and back later", Survivable: true, needs: needs, strike: skew(+1, every)},
+		{Name: "clocks-back", About: "all clocks jump hours back, and ahead later", Survivable: true, needs: needs, strike: skew(-1, every)},
 	}
 }
 

@@ -136,6 +136,18 @@ func (n *Nemesis) leaderOnce(ctx context.Context, besides ...string) (string, er
 	return leader, nil
 }
 
+// LastIndex is the index of the newest log entry that any node has, as far as the leader knows; 0 when nobody says.
+func (n *Nemesis) LastIndex(ctx context.Context) (last uint64) {
+	members, err := n.leaderView(ctx)
+	if err != nil {
+		return 0
+	}
+	for _, m := range members {
+		last = max(last, m.LastIndex)
+	}
+	return last
+}
+
 // leaderView are the members as the leader sees them.
 func (n *Nemesis) leaderView(ctx context.Context) ([]client.Member, error) {
 	leader, err := n.leaderOnce(ctx)

@@ -19,23 +19,23 @@ func damageFaults() []Fault {
 	needs := []need{data(), running(), wiping(), operating(), atLeast(3)}
 	return []Fault{
 		{
-			Name: "flip-log", About: "a bit of a node's log is turned over while it is down", Survivable: true, Forgets: true,
+			Name: "flip-log", About: "a bit of a node's log is turned over while it is down", Survivable: true,
 			needs: needs, strike: damageNode(disk.FlipLog), lasts: startDamaged,
 		},
 		{
-			Name: "tear-log", About: "sectors at the end of a node's log are zeros after it was down", Survivable: true, Forgets: true,
+			Name: "tear-log", About: "sectors at the end of a node's log are zeros after it was down", Survivable: true,
 			needs: needs, strike: damageNode(disk.TearLog), lasts: startDamaged,
 		},
 		{
-			Name: "truncate-log", About: "the end of a node's log is cut off while it is down", Survivable: true, Forgets: true,
+			Name: "truncate-log", About: "the end of a node's log is cut off while it is down", Survivable: true,
 			needs: needs, strike: damageNode(disk.TruncateLog), lasts: startDamaged,
 		},
 		{
-			Name: "flip-snapshot", About: "a bit of a node's newest snapshot is turned over while it is down", Survivable: true, Forgets: true,
+			Name: "flip-snapshot", About: "a bit of a node's newest snapshot is turned over while it is down", Survivable: true,
 			needs: needs, strike: snapshotFirst(damageNode(disk.FlipSnapshot)), lasts: startDamaged,
 		},
 		{
-			Name: "delete-data", About: "a follower loses its data, is removed, and joins again by the same name", Survivable: true, Forgets: true,
+			Name: "delete-data", About: "a follower loses its data, is removed, and joins again by the same name", Survivable: true,
 			needs: []need{wiping(), operating(), observing(), atLeast(3)}, strike: killForWipe, lasts: rejoin,
 		},
 	}
@@ -145,6 +145,7 @@ func rejoin(ctx context.Context, s *Strike) error { return s.rejoinEmpty(ctx, s.
 // willRejoin says that a node is to lose its data; healing sees to it.
 func (s *Strike) willRejoin(name string) {
 	s.emptied, s.endings = append(s.emptied, name), append(s.endings, name)
+	s.forgets(name)
 	s.undo(membership, "rejoin "+name, func(ctx context.Context) error { return s.rejoinEmpty(ctx, name) })
 }
 

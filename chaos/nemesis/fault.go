@@ -14,10 +14,8 @@ type Fault struct {
 	About string // one line, for those who read a report
 	// Survivable says that writes have to go on while it lasts, after an election if it takes one.
 	Survivable bool
-	// Forgets says that nodes may lose their log for it, and with it old positions of watches.
-	Forgets bool
-	// Skews says that clocks jump for it, and with them the age of what is kept for minutes.
-	Skews bool
+	// Bound is how long it may keep the cluster from serving.
+	Bound Bound
 
 	needs []need
 	// strike does the harm and returns. It takes down with s how to undo it.
@@ -34,20 +32,25 @@ type need struct {
 
 // Unavailable is a fault that a fleet can't be hurt with.
 type Unavailable struct {
-	Name string
-	Why  string
+	Name string `json:"name"`
+	Why  string `json:"why"`
 }
 
 // Faults are all faults, family by family.
 func Faults() []Fault {
-	return slices.Concat(
+	return bounded(slices.Concat(
 		processFaults(), networkFaults(), diskFaults(), damageFaults(), clockFaults(), membershipFaults(), snapshotFaults(), momentFaults(),
-	)
+	))
 }
 
 // Possible parts all faults into those that the fleet can be hurt with and those that it can't.
 func Possible(fleet nodes.Fleet) (possible []Fault, unavailable []Unavailable) {
-	for _, f := range Faults() {
+	return Parted(fleet, Faults())
+}
+
+// Parted is Possible for some faults.
+func Parted(fleet nodes.Fleet, faults []Fault) (possible []Fault, unavailable []Unavailable) {
+	for _, f := range faults {
 		if why := f.lacking(fleet); why != "" {
 			unavailable = append(unavailable, Unavailable{f.Name, why})
 			continue

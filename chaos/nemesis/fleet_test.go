@@ -252,13 +252,19 @@ func (f *fleet) Operate(_ context.Context, name string, args ...string) (string,
 		asked.member, asked.running = false, false
 	case "remove":
 		removed := f.states[args[1]]
+		if removed == nil {
+			return "", errors.New("no such member")
+		}
 		removed.barred = removed.barred || removed.member && !removed.former
 		removed.member, removed.former = false, false
 	case "transfer-leader":
+		if len(args) > 1 && f.states[args[1]] == nil {
+			return "", errors.New("no such member")
+		}
 		if len(args) > 1 && f.states[args[1]].voter {
 			f.leader = args[1]
 		}
-	case "snapshot":
+	case "snapshot", "members", "backup", "checksum", "token":
 	default:
 		f.t.Errorf("operate %v", args)
 	}

@@ -14,11 +14,18 @@ import (
 
 // Record is what a report says of one strike.
 type Record struct {
-	Fault  string    `json:"fault"`
-	Nodes  []string  `json:"nodes,omitempty"` // that were struck, in the order in which they were
-	Notes  []string  `json:"notes,omitempty"` // what else was decided, or happened
+	Fault string   `json:"fault"`
+	Nodes []string `json:"nodes,omitempty"` // that were struck, in the order in which they were
+	Notes []string `json:"notes,omitempty"` // what else was decided, or happened
+	// Forgot are the nodes that may have lost their log, or had it replaced by a snapshot: they rightly call older positions too old.
+	Forgot []string `json:"forgot,omitempty"`
+	// Skewed says that clocks jumped, and with them the age of what is kept for minutes.
+	Skewed bool      `json:"skewed,omitempty"`
 	At     time.Time `json:"at"`
 	Healed time.Time `json:"healed"` // zero: not yet
+	// Bound is that of the fault, and Survivable says that writes had to go on.
+	Bound      Bound `json:"-"`
+	Survivable bool  `json:"-"`
 }
 
 // ledger is what is struck at the moment, by whom, and what has been.
@@ -78,6 +85,28 @@ func (l *ledger) note(s *Strike, node, text string) {
 	}
 }
 
+// forgot takes down which nodes may have lost their log.
+func (l *ledger) forgot(s *Strike, names ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, name := range names {
+		if !slices.Contains(s.record.Forgot, name) {
+			s.record.Forgot = append(s.record.Forgot, name)
+		}
+	}
+}
+
+// compacted reports whether some node's log may begin with a snapshot.
+func (l *ledger) compacted() bool {
+	return slices.ContainsFunc(l.records(), func(r Record) bool { return len(r.Forgot) > 0 })
+}
+
+func (l *ledger) skewed(s *Strike) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.record.Skewed = true
+}
+
 func (l *ledger) strikes() []*Strike {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +125,7 @@ func (l *ledger) records() []Record {
 }
 
 func (r Record) clone() Record {
-	r.Nodes, r.Notes = slices.Clone(r.Nodes), slices.Clone(r.Notes)
+	r.Nodes, r.Notes, r.Forgot = slices.Clone(r.Nodes), slices.Clone(r.Notes), slices.Clone(r.Forgot)
 	return r
 }
 

@@ -37,6 +37,9 @@ type Nemesis struct {
 	// Patience bounds how long the cluster may take for each thing that it has to do by itself; 0 is DefaultPatience.
 	Patience time.Duration
 
+	// Compacted says that the log of some node may begin with a snapshot: what joins may then begin with it as well.
+	Compacted bool
+
 	ledger ledger
 	// suspects are nodes that a healed strike may still make end by themselves; until the cluster is whole they are started again.
 	suspects []string
@@ -80,7 +83,7 @@ func (n *Nemesis) begin(ctx context.Context, f Fault, alone bool) (*Strike, erro
 	}
 	s := &Strike{
 		n: n, fault: f, rand: rand.New(rand.NewPCG(n.Rand.Uint64(), n.Rand.Uint64())), log: n.Log.With("fault", f.Name),
-		alone: alone, record: Record{Fault: f.Name, At: time.Now()}, harm: harm{down: map[string]bool{}},
+		alone: alone, record: Record{Fault: f.Name, At: time.Now(), Bound: f.Bound, Survivable: f.Survivable}, harm: harm{down: map[string]bool{}},
 	}
 	n.ledger.begin(s)
 	if err := f.strike(ctx, s); err != nil {

@@ -23,7 +23,7 @@ func snapshotFaults() []Fault {
 			needs: []need{operating()}, strike: func(context.Context, *Strike) error { return nil }, lasts: snapshots,
 		},
 		{
-			Name: "install-snapshot", About: "a follower is down while the others write on, write snapshots and drop log", Survivable: true, Forgets: true,
+			Name: "install-snapshot", About: "a follower is down while the others write on, write snapshots and drop log", Survivable: true,
 			needs: needs, strike: killFollower, lasts: fallBehind,
 		},
 		{
@@ -31,7 +31,7 @@ func snapshotFaults() []Fault {
 			needs: needs, strike: claimToKillLater, lasts: killInSnapshots,
 		},
 		{
-			Name: "kill-during-restore", About: "a follower that fell behind is killed again and again as it catches up", Survivable: true, Forgets: true,
+			Name: "kill-during-restore", About: "a follower that fell behind is killed again and again as it catches up", Survivable: true,
 			needs: needs, strike: killFollower, lasts: killCatchingUp,
 		},
 	}
@@ -83,6 +83,7 @@ func fallBehind(ctx context.Context, s *Strike) error {
 		if err != nil {
 			return err
 		}
+		s.forgets(s.n.names()...) // where the log is kept short
 		if err := s.snapshotAll(ctx, s.others(victim)); err != nil {
 			return err
 		}

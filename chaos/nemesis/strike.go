@@ -80,6 +80,9 @@ func acting(ctx context.Context) (context.Context, context.CancelFunc) {
 // hurts takes down that a node is struck.
 func (s *Strike) hurts(name string) { s.n.ledger.note(s, name, "") }
 
+// forgets takes down that nodes may have lost their log, or have it replaced by a snapshot.
+func (s *Strike) forgets(names ...string) { s.n.ledger.forgot(s, names...) }
+
 // notes takes down a decision, or what came of it.
 func (s *Strike) notes(format string, values ...any) {
 	s.n.ledger.note(s, "", fmt.Sprintf(format, values...))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"quorate/chaos/capability"
 	"quorate/chaos/network"
 )
 
@@ -86,9 +87,7 @@ func TestProcessKeepsItsNamespaceOverRestarts(t *testing.T) {
 }
 
 func TestCloseKillsWhatRunsOnTheHosts(t *testing.T) {
-	if err := network.Available(); err != nil {
-		t.Skipf("no virtual network here: %v", err)
-	}
+	capability.Require(t, network.Available())
 	n, err := network.New(1, discard)
 	if err != nil {
 		t.Fatal(err)
@@ -115,9 +114,7 @@ func TestNetworksAtTheSameTimeAreApart(t *testing.T) {
 
 // TestNothingIsLeftOfAKilledProcess kills a process that has a network with a process on it.
 func TestNothingIsLeftOfAKilledProcess(t *testing.T) {
-	if err := network.Available(); err != nil {
-		t.Skipf("no virtual network here: %v", err)
-	}
+	capability.Require(t, network.Available())
 	owner := exec.Command(os.Args[0])
 	owner.Env = append(os.Environ(), childEnv+"="+ownerMode)
 	owner.Stderr = os.Stderr

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"quorate/chaos/capability"
 	"quorate/chaos/network"
 )
 
@@ -35,9 +36,7 @@ func TestMain(m *testing.M) {
 // start returns a network with hosts a and b.
 func start(t testing.TB) (n *network.Network, a, b *network.Host) {
 	t.Helper()
-	if err := network.Available(); err != nil {
-		t.Skipf("no virtual network here: %v", err)
-	}
+	capability.Require(t, network.Available())
 	n, err := network.New(1, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	if err != nil {
 		t.Fatal(err)

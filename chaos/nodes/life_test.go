@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"quorate/chaos/capability"
 	"quorate/chaos/client"
 	"quorate/chaos/disk"
 	"quorate/chaos/nodes"
@@ -83,9 +84,7 @@ func TestFleetCanDoWhatItWasConfiguredFor(t *testing.T) {
 
 // TestDataLiesOnADiskThatGoesWrong: a node loses what it hadn't synced, and nothing else.
 func TestDataLiesOnADiskThatGoesWrong(t *testing.T) {
-	if err := disk.Available(); err != nil {
-		t.Skipf("no disks here: %v", err)
-	}
+	capability.Require(t, disk.Available())
 	f := prepare(t, nodes.ProcessesConfig{Count: 1, Disks: true})
 	f.startAll()
 	if _, outcome, err := f.client("n1").Create(f.ctx, "default", "kept", nil); outcome != client.OK {

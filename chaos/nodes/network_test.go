@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"quorate/chaos/capability"
 	"quorate/chaos/client"
 	"quorate/chaos/network"
 	"quorate/chaos/nodes"
@@ -14,9 +15,7 @@ func TestNodesOnANetworkLiveThroughAll(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts several servers")
 	}
-	if err := network.Available(); err != nil {
-		t.Skipf("no virtual network here: %v", err)
-	}
+	capability.Require(t, network.Available())
 	f := prepare(t, nodes.ProcessesConfig{Count: 3, Network: true, Seed: 1})
 	f.startAll()
 	f.cutLeader("both ways", func(leader, other string) []nodes.Link {

@@ -16,8 +16,8 @@ func TestQuietRunIsRecordedWhole(t *testing.T) {
 	b.await(1500)
 	record := b.finish(load)
 
-	if len(record.Refused)+len(record.Unavailable)+len(record.Unanswered)+record.Expired != 0 {
-		t.Errorf("refused %q, unavailable %v, unanswered %v, %d expired", record.Refused, record.Unavailable, record.Unanswered, record.Expired)
+	if len(record.Refused)+len(record.Unavailable)+len(record.Unanswered)+len(record.Expired) != 0 {
+		t.Errorf("refused %q, unavailable %v, unanswered %v, %v expired", record.Refused, record.Unavailable, record.Unanswered, record.Expired)
 	}
 	outcomes := map[history.Kind]map[client.Outcome]int{}
 	for _, op := range record.Ops {

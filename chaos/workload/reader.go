@@ -49,7 +49,7 @@ func (p *pager) step(ctx context.Context) bool {
 		switch {
 		case outcome == client.Expired:
 			p.Log.Warn("paged list expired", "client", p.number, "version", op.Version, "node", node, "answer", err)
-			p.Recorder.Expired()
+			p.Recorder.Expired(history.Expiry{Node: node, At: p.Recorder.Now(), Text: fmt.Sprint(err)})
 			return true
 		case outcome != client.OK:
 			return p.read(op, outcome, err)

@@ -98,8 +98,8 @@ func checkWatches(t *testing.T, record history.Record, unknown int) {
 	}
 	late := 0
 	for _, w := range record.Watches {
-		if w.Reached < record.End || w.Expired != 0 {
-			t.Errorf("watcher %d reached %d, end is %d; %d times expired", w.Client, w.Reached, record.End, w.Expired)
+		if w.Reached < record.End || w.Expired != nil {
+			t.Errorf("watcher %d reached %d, end is %d; expired %v", w.Client, w.Reached, record.End, w.Expired)
 		}
 		if w.After > record.Start {
 			late++

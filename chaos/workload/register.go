@@ -123,7 +123,7 @@ func (w *worker) recordWrite(op history.Op, outcome client.Outcome, err error) b
 	op.Answered, op.Outcome = w.Recorder.Now(), outcome
 	switch {
 	case outcome == client.Unavailable:
-		w.Recorder.Unavailable(op.Kind)
+		w.Recorder.Unavailable(op)
 		return false
 	case outcome == client.NotFound && op.Kind == history.Create:
 		w.Recorder.Refused(fmt.Sprintf("create: the namespace isn't there: %v", err))

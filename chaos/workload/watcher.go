@@ -80,7 +80,7 @@ func (w *watcher) follow(ctx context.Context) (expired bool) {
 			err := w.stream(ctx, target)
 			if errors.Is(err, client.ErrExpired) {
 				w.mu.Lock()
-				w.now.Expired++
+				w.now.Expired = &history.Expiry{Node: target.Name, At: w.Recorder.Now(), Text: err.Error()}
 				w.mu.Unlock()
 				return true
 			}

@@ -82,9 +82,9 @@ func (w *worker) read(op history.Op, outcome client.Outcome, err error) bool {
 		}
 		w.Recorder.Refused(fmt.Sprintf("%s: %v", op.Kind, err))
 	case client.Unavailable:
-		w.Recorder.Unavailable(op.Kind)
+		w.Recorder.Unavailable(op)
 	case client.Unknown:
-		w.Recorder.Unanswered(op.Kind)
+		w.Recorder.Unanswered(op)
 	default:
 		w.Recorder.Refused(fmt.Sprintf("%s: %v", op.Kind, err))
 	}

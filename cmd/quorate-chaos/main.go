@@ -86,5 +86,8 @@ func listFaults() error {
 	for _, f := range nemesis.Faults() {
 		fmt.Fprintf(table, "%s\t%s\n", f.Name, f.About)
 	}
+	for _, g := range nemesis.IdleGroups() {
+		fmt.Fprintf(table, "%s\t%s\n", g.Name, g.About)
+	}
 	return table.Flush() // has the error of all lines
 }

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"quorate/chaos"
-	"quorate/chaos/nemesis"
-	"quorate/chaos/nodes"
 	"quorate/chaos/workload"
 )
 
@@ -27,6 +25,8 @@ type options struct {
 	phase    time.Duration
 	calm     int
 	workload string
+	bounds   float64
+	idle     time.Duration
 	load     workload.Config
 	mixture  chaos.MixtureConfig
 	drawings string
@@ -57,10 +57,12 @@ func parse(args []string, out io.Writer) (*options, error) {
 	set := flag.NewFlagSet("quorate-chaos", flag.ContinueOnError)
 	set.SetOutput(io.Discard) // errors are told once, by main
 	set.Uint64Var(&o.seed, "seed", 0, "decides what is random in the run (default: a random one)")
-	set.StringVar(&o.faults, "faults", "all", "comma-separated; all: whatever can be done to these nodes (--list says what there is); none, with --duration")
+	set.StringVar(&o.faults, "faults", "all", "comma-separated; all: whatever can be done to these nodes; idle: the phases without writes (--list says what there is); none, with --duration")
 	set.IntVar(&o.rounds, "rounds", 1, "how often each fault strikes")
+	set.Float64Var(&o.bounds, "bound-scale", 1, "multiplies how long each fault may keep writes and reads from being served: as serve's --timeout-scale")
 	set.DurationVar(&o.duration, "duration", 0, "mix the faults, overlapping, for so long, instead of one fault after the other")
 	set.DurationVar(&o.phase, "phase", 2*time.Minute, "how long faults are mixed before all is healed and judged")
+	set.DurationVar(&o.idle, "idle", time.Minute, "how long each phase without writes lasts at least; 0: none unless --faults names them")
 	set.IntVar(&o.calm, "calm", 0, "writes that are acknowledged before it's said that writes go on (default: a quarter more than clients)")
 	set.StringVar(&o.workload, "workload", workloadAll, "what clients do: keys (the other clients), mixture (of watches), or all")
 	set.IntVar(&o.mixture.Watches, "mixture-watches", 240, "watches of the mixture")
@@ -140,14 +142,18 @@ func (o *options) validate() error {
 		return errors.New("--keys, --listers, --pagers, --cached-readers and --rate must not be negative")
 	case o.calm <= l.Clients:
 		return fmt.Errorf("--calm must be more than the %d clients, each of which may have an answer under way", l.Clients)
+	case o.idle < 0:
+		return errors.New("--idle must not be negative")
+	case o.bounds <= 0:
+		return errors.New("--bound-scale must be positive")
 	case o.duration < 0 || o.phase <= 0:
 		return errors.New("--duration and --phase must be positive")
 	}
 	if err := o.validateMixture(); err != nil {
 		return err
 	}
-	if o.faults != "all" && o.faults != noFaults {
-		if _, err := nemesis.Named(o.faultNames()...); err != nil {
+	if o.faults != allFaults && o.faults != noFaults {
+		if err := known(o.faultNames()); err != nil {
 			return fmt.Errorf("--faults: %w: --list says what there is", err)
 		}
 	}
@@ -209,61 +215,4 @@ func (o *options) level() slog.Level {
 		return slog.LevelWarn
 	}
 	return slog.LevelInfo
-}
-
-// config plans the run for a cluster.
-func (o *options) config(f *fleet, log *slog.Logger) (chaos.Config, error) {
-	faults, err := o.chosen(f.Fleet, log)
-	if err != nil {
-		return chaos.Config{}, err
-	}
-	c := chaos.Config{
-		Fleet: f.Fleet, Credentials: f.credentials, Seed: o.seed, Load: o.load, Mixture: o.mixture, Calm: o.calm,
-		VisualizationDir: o.drawings, Log: log,
-		Judged: func(p *chaos.PhaseReport) {
-			log.Info("judged", "phase", p.Phase, "outcome", p.Outcome(), "seconds", int(p.Seconds), "strikes", len(p.Strikes))
-			if p.NotRecovered != "" {
-				log.Warn("not recovered", "phase", p.Phase, "what", p.NotRecovered)
-			}
-			for f := range p.Broken() {
-				log.Warn("broken", "phase", p.Phase, "promise", f.Promise, "times", f.Count, "first", f.Samples[0])
-			}
-		},
-	}
-	if o.duration == 0 {
-		c.Phases = chaos.Alone(faults, o.rounds, o.seed)
-		return c, nil
-	}
-	// Phases take longer than their faults strike: enough are planned, and the time ends the run.
-	if c.Phases = chaos.Mixed(faults, o.duration, o.phase, o.seed); o.faults == noFaults {
-		c.Phases = chaos.Calm(o.duration, o.phase, o.seed)
-	}
-	c.Until = time.Now().Add(o.duration)
-	return c, nil
-}
-
-// chosen are the faults that were asked for.
-func (o *options) chosen(fleet nodes.Fleet, log *slog.Logger) ([]nemesis.Fault, error) {
-	possible, unavailable := nemesis.Possible(fleet)
-	if o.faults == "all" {
-		for _, u := range unavailable {
-			log.Warn("this fault can't be had here", "fault", u.Name, "why", u.Why)
-		}
-		return possible, nil
-	}
-	var chosen []nemesis.Fault
-	if o.faults == noFaults {
-		return chosen, nil
-	}
-	for _, name := range o.faultNames() {
-		if i := slices.IndexFunc(possible, func(f nemesis.Fault) bool { return f.Name == name }); i >= 0 {
-			chosen = append(chosen, possible[i])
-			continue
-		}
-		if i := slices.IndexFunc(unavailable, func(u nemesis.Unavailable) bool { return u.Name == name }); i >= 0 {
-			return nil, fmt.Errorf("--faults: %s %s", name, unavailable[i].Why)
-		}
-		return nil, fmt.Errorf("--faults: there is no %q: --list says what there is", name)
-	}
-	return chosen, nil
 }

@@ -1,0 +1,33 @@
+// Package capability decides whether a test of faults may be skipped for what the machine lacks. Where the tests run as root with
+// /dev/fuse and /dev/net/tun, all faults can be had: what claims otherwise is broken, and so the test fails.
+package capability
+
+import (
+	"os"
+	"testing"
+)
+
+// devices are what disks and networks that go wrong take, besides root.
+var devices = []string{"/dev/fuse", "/dev/net/tun"}
+
+// Require skips a test when err says that the machine lacks something, or fails it on a machine that has all.
+func Require(t testing.TB, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case able(os.Geteuid(), devices):
+		t.Fatalf("this must not be skipped as root with %q: %v", devices, err)
+	default:
+		t.Skip(err)
+	}
+}
+
+// able reports whether a user of this machine can have all faults.
+func able(uid int, devices []string) bool {
+	for _, path := range devices {
+		if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeDevice == 0 {
+			return false
+		}
+	}
+	return uid == 0
+}

@@ -1,0 +1,17 @@
+package nemesis
+
+import "testing"
+
+// TestEveryFaultHasABound, and there is no bound without a fault.
+func TestEveryFaultHasABound(t *testing.T) {
+	left := bounds()
+	for _, f := range Faults() {
+		if f.Bound.Writes < Steady().Writes || f.Bound.Reads < Steady().Reads {
+			t.Errorf("%s: %+v is less than while nothing strikes", f.Name, f.Bound)
+		}
+		delete(left, f.Name)
+	}
+	if len(left) > 0 {
+		t.Errorf("bounds of no fault: %v", left)
+	}
+}

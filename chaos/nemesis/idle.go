@@ -1,0 +1,217 @@
+package nemesis
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"quorate/chaos/nodes"
+)
+
+// IdleGroup is acts that belong together: what is done to a cluster on which nobody writes.
+type IdleGroup struct {
+	Name  string
+	About string
+	Acts  []Fault
+}
+
+// IdleGroups are all groups. Their acts are as faults that strike alone.
+func IdleGroups() []IdleGroup {
+	return []IdleGroup{
+		{"idle-operator", "nobody writes, and the operator's commands are given: rightly, by mistake, and again", operatorActs()},
+		{"idle-restarts", "nobody writes, and nodes are restarted in every way", restartActs()},
+		{"idle-leaders", "nobody writes, and the leader changes in every way", leaderActs()},
+	}
+}
+
+// nobody is a name that no node has.
+const nobody = "no-such-node"
+
+// operatorActs take no time. None of those that strike no node may keep any read from its answer.
+func operatorActs() []Fault {
+	asks := []need{operating()}
+	changes := []need{growing(), operating(), atLeast(3)}
+	act := func(name, about string, do func(context.Context, *Strike) error) Fault {
+		return Fault{Name: name, About: about, Survivable: true, needs: asks, strike: claimNobody, lasts: do}
+	}
+	join := bounds()["join-leave"]
+	return []Fault{
+		act("members", "the members are listed, by every node", everywhereOnce(mustSucceed, "members")),
+		act("remove-unknown", "a node is removed that there is not", once("remove", nobody)),
+		act("remove-unknown-again", "the same is said again, to every node", everywhereOnce(mayFail, "remove", nobody)),
+		act("snapshot", "every node writes a snapshot", everywhereOnce(mustSucceed, "snapshot")),
+		act("snapshot-again", "the same, when nothing is new", everywhereOnce(mayFail, "snapshot")),
+		act("backup", "every node is asked for a backup", everywhereOnce(mustSucceed, "backup", "-")),
+		act("token-create", "a token is made", once("token", "create", "--user", "idle")),
+		act("checksum", "the states are compared, which takes an entry of the log", once("checksum")),
+		act("transfer-to-self", "leadership is handed to who has it", transferTo(leads)),
+		act("transfer-to-unknown", "leadership is handed to a node that there is not", once("transfer-leader", nobody)),
+		act("transfer-to-other", "leadership is handed to a follower", transferTo(follows)),
+		act("transfer-to-any", "leadership is handed to the best voter", once("transfer-leader")),
+		{
+			Name: "remove-again", About: "a node that joined and was killed is removed, and once more", Survivable: true, Bound: join,
+			needs: changes, strike: beginChange, lasts: removeAgain,
+		},
+		{
+			Name: "leave-again", About: "a node that joined leaves, and is told to leave once more", Survivable: true, Bound: join,
+			needs: changes, strike: beginChange, lasts: leaveAgain,
+		},
+	}
+}
+
+func restartActs() []Fault {
+	all := bounds()
+	return append(faultsNamed("kill-follower", "kill-leader", "kill-all", "stop-leader", "rolling-restart"),
+		Fault{
+			Name: "stop-follower", About: "a follower is stopped in order, and started again", Survivable: true, Bound: all["kill-follower"],
+			needs: outlived(stopping()), strike: stopFollower,
+		},
+		Fault{
+			Name: "stop-all", About: "all nodes are stopped in order, and started again", Bound: all["kill-all"],
+			needs: []need{stopping()}, strike: stopAll,
+		},
+	)
+}
+
+func leaderActs() []Fault {
+	acts := faultsNamed("pause-leader", "isolate-leader", "one-way-leader", "kill-leader", "stop-leader")
+	for _, act := range operatorActs() {
+		if act.Name == "transfer-to-other" || act.Name == "transfer-to-any" {
+			acts = append(acts, act)
+		}
+	}
+	return acts
+}
+
+// faultsNamed are faults that there are.
+func faultsNamed(names ...string) (named []Fault) {
+	for _, f := range Faults() {
+		if slices.Contains(names, f.Name) {
+			named = append(named, f)
+		}
+	}
+	return named
+}
+
+// mustSucceed and mayFail say what is expected of a command.
+const (
+	mustSucceed = true
+	mayFail     = false
+)
+
+// once gives a command to one node. It may fail: what it must not do is judged by the reads.
+func once(args ...string) func(context.Context, *Strike) error {
+	return func(ctx context.Context, s *Strike) error { return s.give(ctx, s.pick(s.n.names()), mayFail, args...) }
+}
+
+// everywhereOnce gives a command to one node after the other.
+func everywhereOnce(must bool, args ...string) func(context.Context, *Strike) error {
+	return func(ctx context.Context, s *Strike) error {
+		for _, name := range s.n.names() {
+			if err := s.give(ctx, name, must, args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// give has a node carry out a command, and notes that it did not. A command that must succeed and did not is NotRecovered.
+func (s *Strike) give(ctx context.Context, name string, must bool, args ...string) error {
+	err := s.operateAt(ctx, name, args...)
+	switch {
+	case err == nil:
+		s.notes("%s by %s: done", args[0], name)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case must:
+		return &NotRecovered{Fault: s.fault.Name, What: "the command is carried out", Err: err}
+	default:
+		s.notes("%s by %s: %s", args[0], name, strings.TrimSpace(err.Error()))
+	}
+	return nil
+}
+
+// leads and follows choose whom leadership is handed to.
+func leads(_ *Strike, leader string) string   { return leader }
+func follows(s *Strike, leader string) string { return s.pick(s.others(leader)) }
+
+func transferTo(whom func(s *Strike, leader string) string) func(context.Context, *Strike) error {
+	return func(ctx context.Context, s *Strike) error {
+		leader, err := s.leader(ctx)
+		if err != nil {
+			return err
+		}
+		return s.give(ctx, s.pick(s.n.names()), mayFail, "transfer-leader", whom(s, leader))
+	}
+}
+
+func stopFollower(ctx context.Context, s *Strike) error {
+	victim, err := s.claimFollower(ctx)
+	if err != nil {
+		return err
+	}
+	return s.stopNode(ctx, victim)
+}
+
+func stopAll(ctx context.Context, s *Strike) error {
+	victims, err := s.claimAll(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range victims {
+		if err := s.stopNode(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func removeAgain(ctx context.Context, s *Strike) error {
+	name, err := s.join(ctx, true)
+	if err != nil {
+		return err
+	}
+	if err := s.killLeaving(ctx, name); err != nil {
+		return err
+	}
+	if err := s.remove(ctx, name); err != nil {
+		return err
+	}
+	for range 2 {
+		if err := s.give(ctx, s.pick(s.others(name)), mayFail, "remove", name); err != nil {
+			return err
+		}
+	}
+	return s.forget(ctx, name)
+}
+
+// leaveTimeout bounds how long a node that has left may take to stop.
+const leaveTimeout = time.Minute
+
+func leaveAgain(ctx context.Context, s *Strike) error {
+	operator, has := nodes.As[nodes.Operator](s.n.Fleet)
+	if !has {
+		return fmt.Errorf("leave: %s", operating().what)
+	}
+	name, err := s.join(ctx, true)
+	if err != nil {
+		return err
+	}
+	s.change.leaving = append(s.change.leaving, name)
+	for range 3 { // the last may find it gone
+		bounded, cancel := context.WithTimeout(ctx, leaveTimeout)
+		_, err := operator.Operate(bounded, name, "leave")
+		cancel()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.notes("leave by %s: %s", name, strings.TrimSpace(fmt.Sprint(err)))
+	}
+	if err := s.await(ctx, "node "+name+" has left", func(ctx context.Context) error { return s.n.absent(ctx, name) }); err != nil {
+		return err
+	}
+	return s.forget(ctx, name)
+}

@@ -1,0 +1,103 @@
+package nemesis_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"quorate/chaos/nemesis"
+)
+
+// TestEachIdleAct: every act of an idle cluster is done and undone without a write to wait for.
+func TestEachIdleAct(t *testing.T) {
+	for _, group := range nemesis.IdleGroups() {
+		acts, unavailable := nemesis.Parted(newFleet(t, size), group.Acts)
+		if len(unavailable) > 0 {
+			t.Errorf("%s: not to be had: %v", group.Name, unavailable)
+		}
+		for _, act := range acts {
+			t.Run(fmt.Sprintf("%s/%s", group.Name, act.Name), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					for seed := range uint64(4) {
+						f := newFleet(t, size)
+						n := hurting(f, seed)
+						n.Writing, n.Calm = func() int { return 0 }, 0
+						if err := n.Inflict(t.Context(), act); err != nil {
+							t.Fatalf("seed %d: %v", seed, err)
+						}
+						f.whole(size)
+						if len(f.called()) == 0 {
+							t.Error("nothing was done")
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestActsWithoutVictims: what strikes no node has no bound, so that it excuses no failure.
+func TestActsWithoutVictims(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, act := range nemesis.IdleGroups()[0].Acts {
+			n := hurting(newFleet(t, size), 1)
+			n.Calm = 0
+			if err := n.Inflict(t.Context(), act); err != nil {
+				t.Fatal(err)
+			}
+			if r := n.Strikes()[0]; (len(r.Nodes) == 0) != (r.Bound == nemesis.Bound{}) {
+				t.Errorf("%s struck %v and has the bound %+v", act.Name, r.Nodes, r.Bound)
+			}
+		}
+	})
+}
+
+// TestWhatForgets: a record names the nodes that may have lost their log, and only them.
+func TestWhatForgets(t *testing.T) {
+	for _, fault := range possible(t, newFleet(t, size)) {
+		t.Run(fault.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := hurting(newFleet(t, size), 1)
+				if err := n.Inflict(t.Context(), fault); err != nil {
+					t.Fatal(err)
+				}
+				r := n.Strikes()[0]
+				damages := slices.Contains([]string{"flip-log", "tear-log", "truncate-log", "flip-snapshot", "delete-data"}, fault.Name)
+				lags := slices.Contains([]string{"install-snapshot", "kill-during-restore"}, fault.Name)
+				switch {
+				case damages && !slices.Equal(r.Forgot, r.Nodes[:1]):
+					t.Errorf("it struck %v, and %v forgot", r.Nodes, r.Forgot)
+				case lags && len(r.Forgot) != size:
+					t.Errorf("%v forgot", r.Forgot)
+				case !damages && !lags && len(r.Forgot) > 0:
+					t.Errorf("%v forgot", r.Forgot)
+				}
+				if r.Skewed != strings.HasPrefix(fault.Name, "clock") {
+					t.Errorf("skewed: %v", r.Skewed)
+				}
+			})
+		})
+	}
+}
+
+// TestJoinersAfterLoss: what joins a cluster in which a log may begin with a snapshot may begin with that as well.
+func TestJoinersAfterLoss(t *testing.T) {
+	faults, err := nemesis.Named("join-leave")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, compacted := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			n := hurting(newFleet(t, size), 1)
+			n.Compacted = compacted
+			if err := n.Inflict(t.Context(), faults[0]); err != nil {
+				t.Fatal(err)
+			}
+			if forgot := n.Strikes()[0].Forgot; (len(forgot) == 1) != compacted {
+				t.Errorf("compacted %v: %v forgot", compacted, forgot)
+			}
+		})
+	}
+}
