@@ -9,7 +9,6 @@ import (
 
 	"quorate/chaos"
 	"quorate/chaos/capability"
-	"quorate/chaos/client"
 	"quorate/chaos/disk"
 	"quorate/chaos/nemesis"
 	"quorate/chaos/network"
@@ -22,6 +21,9 @@ const seed = 1
 
 // load is what clients do in tests: as much as leaves a small machine time for elections.
 var load = workload.Config{Clients: 60, Listers: 2, Pagers: 2, CachedReaders: 4, Watchers: 6, Rate: 400}
+
+// mixture is what runs beside the load where processes are killed.
+var mixture = chaos.MixtureConfig{Watches: 120, Rate: 60}
 
 // calm is how many writes are acknowledged before it's said that writes go on: more than there are clients.
 const calm = 100
@@ -41,7 +43,11 @@ func TestProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hurt(t, fleet, credentials, "kill-leader", "kill-follower", "kill-all")
+	faults, err := nemesis.Named("kill-leader", "kill-follower", "kill-all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, chaos.Config{Fleet: fleet, Credentials: credentials, Mixture: mixture, Phases: chaos.Alone(faults, 1, seed)})
 }
 
 // newProcesses returns three nodes that run as processes once they are started, and end with the test.
@@ -67,16 +73,6 @@ func newFleet(t *testing.T, c nodes.ProcessesConfig) *nodes.Processes {
 		}
 	})
 	return fleet
-}
-
-// hurt lets each fault strike the cluster once.
-func hurt(t *testing.T, fleet nodes.Fleet, credentials client.Credentials, names ...string) {
-	t.Helper()
-	faults, err := nemesis.Named(names...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustHold(t, chaos.Config{Fleet: fleet, Credentials: credentials, Phases: chaos.Alone(faults, 1, seed)})
 }
 
 // mustHold fails the test unless the run was made and every promise held.

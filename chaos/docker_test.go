@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"quorate/chaos"
 	"quorate/chaos/client"
 	"quorate/chaos/nemesis"
 	"quorate/chaos/nodes"
@@ -104,4 +105,14 @@ func command(t *testing.T, name string, args ...string) {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
 	t.Logf("%s", out)
+}
+
+// hurt lets each fault strike the cluster once.
+func hurt(t *testing.T, fleet nodes.Fleet, credentials client.Credentials, names ...string) {
+	t.Helper()
+	faults, err := nemesis.Named(names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, chaos.Config{Fleet: fleet, Credentials: credentials, Phases: chaos.Alone(faults, 1, seed)})
 }

@@ -120,3 +120,25 @@ func TestDecide_longest(t *testing.T) {
 		}
 	}
 }
+
+// TestDecide_again: a second deletion may shorten the grace period, never prolong it (G14).
+func TestDecide_again(t *testing.T) {
+	t.Parallel()
+	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1_700_000_000, 0).UTC()
+	o, err := catalog.Stored("pods").DecodeStored([]byte(
+		`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"nodeName":"n"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := int64(30)
+	going := deletion.Decide(o, deletion.Options{Grace: &first}, now).Object
+	for again, want := range map[int64]deletion.Action{60: deletion.Nothing, 30: deletion.Nothing, 10: deletion.Mark, 0: deletion.Remove} {
+		if d := deletion.Decide(going, deletion.Options{Grace: &again}, now.Add(time.Second)); d.Action != want {
+			t.Errorf("30 s, then %d s: action %d, want %d", again, d.Action, want)
+		}
+	}
+}

@@ -57,6 +57,7 @@ func (m *memory) put(key state.Key, o *state.Object) error {
 		return &state.Conflict{Key: key, Have: m.tree.Index(), Want: m.tree.Index() - 1}
 	}
 	m.tree.Advance(m.tree.Index() + 1)
+	m.tree.Stamp(time.Now())
 	if o == nil {
 		m.tree.Delete(key)
 		return nil

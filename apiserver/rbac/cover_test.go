@@ -36,6 +36,7 @@ func TestMissing(t *testing.T) {
 		"names of all J30":             {[]rule{ruleOf("get core pods")}, []rule{ruleOf("get core pods a")}, ""},
 		"paths J30":                    {[]rule{pathRule("get /a,/b/*")}, []rule{pathRule("get /a,/b/c,/b/*,/b/c/*")}, ""},
 		"another path J30":             {[]rule{pathRule("get /a")}, []rule{pathRule("get /a/*")}, `{NonResourceURLs:["/a/*"], Verbs:["get"]}`},
+		"a pattern of one path J30":    {[]rule{pathRule("get /a")}, []rule{pathRule("get /a*")}, `{NonResourceURLs:["/a*"], Verbs:["get"]}`},
 		"every path J30":               {[]rule{pathRule("* *")}, []rule{pathRule("post /x")}, ""},
 		"no pattern for names J20 J30": {[]rule{ruleOf("get core pods *")}, []rule{ruleOf("get core pods a")}, `{APIGroups:[""], Resources:["pods"], ResourceNames:["a"], Verbs:["get"]}`},
 		"nor within paths J19":         {[]rule{pathRule("get **,/a**")}, []rule{pathRule("get *,/a*,/a**,/a*b")}, "{NonResourceURLs:[\"*\"], Verbs:[\"get\"]}\n{NonResourceURLs:[\"/a*\"], Verbs:[\"get\"]}"},

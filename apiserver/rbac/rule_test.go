@@ -231,6 +231,10 @@ func TestRules(t *testing.T) {
 	if rules = e.Rules(&auth.User{Name: "jane"}, ""); len(rules.Resource) != 1 || rules.NonResource[0].Paths[0] != "/metrics" {
 		t.Errorf("%+v", rules)
 	}
+	w.drop("clusterrolebindings", "", "b")
+	if rules = w.known().Rules(&auth.User{Name: "jane"}, "a"); len(rules.Resource) != 2 || len(rules.NonResource) != 0 {
+		t.Errorf("J19: a binding of a namespace gives %+v", rules)
+	}
 	if rules = e.Rules(&auth.User{Name: "m", Groups: []string{auth.MastersGroup}}, ""); rules.Resource[0].Verbs[0] != "*" || rules.NonResource[0].Paths[0] != "*" {
 		t.Errorf("%+v", rules)
 	}

@@ -67,6 +67,27 @@ messages:
       parts: {type: 'list<WidgetSpec>'}
 `
 
+// TestDefaultsReachEverywhere: into the items of lists and the values of maps, but no message is made to hold none.
+func TestDefaultsReachEverywhere(t *testing.T) {
+	cat, err := load(files(t, map[string]string{"kinds/widget.yaml": widget +
+		"      named: {type: 'map<string,WidgetSpec>'}\n      rest: {type: WidgetRest}\n" +
+		"  WidgetRest:\n    fields:\n      parts: {type: 'list<WidgetSpec>'}\n"}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := cat.Kind("/apis/example.io/v1", "widgets")
+	o := decode(t, k, `{"metadata":{"name":"w","namespace":"n"},"spec":{"parts":[{}],"named":{"a":{}}}}`)
+	k.Default(o)
+	want := `{"kind":"Widget","apiVersion":"example.io/v1","metadata":{"name":"w","namespace":"n","creationTimestamp":null},` +
+		`"spec":{"size":3,"parts":[{"size":3}],"named":{"a":{"size":3}}}}`
+	if got := string(o.AppendJSON(nil)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if o.Root().Lookup("spec").Field("rest").IsSet() {
+		t.Error("a message without anything in it is set")
+	}
+}
+
 func TestAKindIsAFile(t *testing.T) {
 	cat, err := load(files(t, map[string]string{"kinds/widget.yaml": widget}), nil)
 	if err != nil {

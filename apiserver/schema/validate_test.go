@@ -112,6 +112,12 @@ func TestValidateMetaUpdate(t *testing.T) {
 		wantBegins(t, texts(k.ValidateUpdate(Update, o, old)), []string{
 			`metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"c/d"}`})
 	})
+	t.Run("finalizers_only_go_one_in_place_of_another_E15", func(t *testing.T) {
+		o := decode(t, k, `{"metadata":{"name":"a","namespace":"n","finalizers":["c/d"]}}`)
+		k.PrepareUpdate(Update, o, old)
+		wantBegins(t, texts(k.ValidateUpdate(Update, o, old)), []string{
+			`metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"c/d"}`})
+	})
 	t.Run("name_and_uid_stay_E21", func(t *testing.T) {
 		o := decode(t, k, `{"metadata":{"name":"b","namespace":"n","uid":"2"}}`)
 		k.PrepareUpdate(Update, o, old)

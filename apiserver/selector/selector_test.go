@@ -48,6 +48,8 @@ func TestParse(t *testing.T) {
 		{"C5 notin", "app notin (db,web)", "", false},
 		{"C5 greater", "tier>4", "", true},
 		{"C5 less", "tier<4", "", false},
+		{"C5 not greater than itself", "tier>5", "", false},
+		{"C5 not less than itself", "tier<5", "", false},
 		{"C5 conjunction", "app=web,tier>4,!nope", "", true},
 		{"C6 not equals matches missing", "nope!=x", "", true},
 		{"C6 notin matches missing", "nope notin (x)", "", true},
@@ -113,6 +115,27 @@ func TestNamed(t *testing.T) {
 }
 
 // TestAgainstReference compares with the reference matcher on random selectors and labels.
+// TestFixedNames: only a name that is equal to something fixes what to look at.
+func TestFixedNames(t *testing.T) {
+	t.Parallel()
+	for fields, want := range map[string][2]string{
+		"metadata.name=p,metadata.namespace=ns":   {"p", "ns"},
+		"metadata.name!=p,metadata.namespace!=ns": {},
+		"metadata.name!=q,metadata.name=p":        {"p"},
+		"spec.nodeName=n1":                        {},
+	} {
+		s, err := selector.Parse("", fields, pods())
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, named := s.Name()
+		namespace, spaced := s.Namespace()
+		if name != want[0] || named != (want[0] != "") || namespace != want[1] || spaced != (want[1] != "") {
+			t.Errorf("%s fixes name %q (%v) and namespace %q (%v), want %q", fields, name, named, namespace, spaced, want)
+		}
+	}
+}
+
 func TestAgainstReference(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,8 +20,8 @@ type Mixture struct {
 	Violations int `json:"violations"`
 }
 
-// AddMixture adds what became of a mixture of watches, and the answers to its clients that no correct
-// server gives. Each of its rules is a promise.
+// AddMixture adds what became of a mixture of watches, and the answers to its clients that no
+// correct server gives. Each of its rules is a promise.
 func (v *Verdict) AddMixture(m *watchmodel.Verdict, problems []string, o Options) {
 	v.Mixture = &Mixture{
 		Watches: m.Watches, Streams: m.Streams, Events: m.Events, Refused: m.Refused, Expired: len(m.Expired),

@@ -52,9 +52,6 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	if problems := check(".", all); problems != nil {
-		return errors.Join(problems...)
-	}
 	switch {
 	case o.list:
 		return printList(all)
@@ -69,6 +66,9 @@ func plant(ctx context.Context, o options, all []*mutant) error {
 	chosen, err := choose(all, o.mutants)
 	if err != nil {
 		return err
+	}
+	if problems := check(".", chosen); problems != nil {
+		return errors.Join(problems...)
 	}
 	if o.resume {
 		if chosen, err = undone(chosen, o.results); err != nil {

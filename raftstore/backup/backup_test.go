@@ -42,6 +42,16 @@ func root(t testing.TB, objects int) *state.Root {
 	return loader.Tree().Publish()
 }
 
+// empty is the state of a cluster without objects.
+func empty(t testing.TB, cluster string) *state.Root {
+	t.Helper()
+	loader, err := state.NewLoader(8, cluster, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loader.Tree().Publish()
+}
+
 func write(t testing.TB, r *state.Root) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -109,6 +119,8 @@ func TestBackup_says_what_is_wrong(t *testing.T) {
 	header[len("quorate-backup")+8] ^= 1
 	other := write(t, root(t, 4))
 	swapped := append(bytes.Clone(good[:bytes.Index(good, []byte("quorate\x01"))]), other[bytes.Index(other, []byte("quorate\x01")):]...)
+	alien, own := write(t, empty(t, "c2")), write(t, empty(t, "c1"))
+	foreign := append(bytes.Clone(own[:bytes.Index(own, []byte("quorate\x01"))]), alien[bytes.Index(alien, []byte("quorate\x01")):]...)
 	for _, c := range []struct {
 		name string
 		file []byte
@@ -125,6 +137,7 @@ func TestBackup_says_what_is_wrong(t *testing.T) {
 		{"a long header", long, "its header can't be so long"},
 		{"a bit of the header", header, "the checksum of its header does not match"},
 		{"another content", swapped, "its header is of another state than its content"},
+		{"another cluster's content", foreign, "its header is of another state than its content"},
 		{"more after the end", append(bytes.Clone(good), "x"...), "damaged"},
 		{"a second copy", append(bytes.Clone(good), good...), "damaged"},
 	} {

@@ -71,6 +71,17 @@ func TestDamagedEntryIsFoundByAllReaders(t *testing.T) {
 	}
 }
 
+func TestDamageOfAnyEntryIsFound(t *testing.T) {
+	const last = 9
+	for index := uint64(1); index <= last; index++ {
+		path := pathOf(t)
+		s := open(t, path)
+		fill(t, s, 1, last, 40)
+		rewrite(t, s, index, []byte("hello"))
+		wantCorrupt(t, s.Verify(t.Context(), 1), path, index)
+	}
+}
+
 func TestEachFlippedBitOfARecordIsFound(t *testing.T) {
 	for _, e := range []*raft.Log{entries(300, 1, 200)[0], {Index: 300, Term: 1 << 33, Type: raft.LogNoop}} {
 		record := appendRecord(nil, e)

@@ -3,6 +3,7 @@ package log
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -146,31 +147,37 @@ func TestNothingIsWrittenAfterADoubt(t *testing.T) {
 	}
 }
 
-// TestAppendThatFailsAfterACut leaves Raft with a last entry that is not there any more.
+// TestAppendThatFailsAfterACut leaves Raft with a last entry that is not there any more, whether many entries are cut off or one.
 func TestAppendThatFailsAfterACut(t *testing.T) {
+	for _, low := range []uint64{280, 300} {
+		t.Run(fmt.Sprint("from ", low), func(t *testing.T) { appendAfterCut(t, low, 300) })
+	}
+}
+
+func appendAfterCut(t *testing.T, low, last uint64) {
 	disk := smalldisk.New(t, 12<<20)
 	path := disk.Dir + "/log.db"
 	var told error
 	s := open(t, path, func(c *Config) { c.OnError = func(err error) { told = err } })
-	fill(t, s, 1, 300, 900)
-	deleteRange(t, s, 290, 300) // leaves pages for the next one
+	fill(t, s, 1, last, 900)
+	deleteRange(t, s, 290, last) // leaves pages for the next one
 	store(t, s, entries(290, 11, 900))
 	disk.Fill(0)
-	deleteRange(t, s, 280, 300)
-	err := s.StoreLogs(entries(280, 10, 1<<20))
+	deleteRange(t, s, low, last)
+	err := s.StoreLogs(entries(low, 10, 1<<20))
 	if !OutOfSpace(err) || !errors.Is(err, ErrInDoubt) || !errors.Is(told, ErrInDoubt) {
 		t.Fatalf("failed with %v, told %v", err, told)
 	}
 	disk.Clear()
-	if err := s.StoreLogs(entries(301, 1, 10)); !errors.Is(err, ErrInDoubt) {
+	if err := s.StoreLogs(entries(last+1, 1, 10)); !errors.Is(err, ErrInDoubt) {
 		t.Errorf("what Raft believes to come next: %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	again := open(t, path)
-	wantContent(t, again, 1, 279, 900)
-	store(t, again, entries(280, 1, 900))
+	wantContent(t, again, 1, low-1, 900)
+	store(t, again, entries(low, 1, 900))
 }
 
 // TestAppendThatFailsAfterAReset is in doubt where it was to replace entries, and not where a snapshot has replaced them.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/raft"
@@ -287,6 +288,39 @@ func TestDamagedSnapshotIsFound(t *testing.T) {
 			wantCorrupt(t, s, err, id)
 		})
 	}
+}
+
+// TestSnapshotIsHeldBeforeItIsRead: the log behind it must stay from before anything of it counts.
+func TestSnapshotIsHeldBeforeItIsRead(t *testing.T) {
+	var id string
+	var s *Store
+	s, err := New(Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler), OnOpen: func(uint64) func() {
+		change(t, path(s, id, metaFile), func(b []byte) []byte { return b[:len(b)/2] })
+		return func() {}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id = write(t, s, 10, 1, podLike(1000))
+	_, _, err = s.Open(id)
+	wantCorrupt(t, s, err, id)
+}
+
+// TestSnapshotIsVerifiedAgainWhenItHasChanged, even if its size is the same.
+func TestSnapshotIsVerifiedAgainWhenItHasChanged(t *testing.T) {
+	s := open(t, t.TempDir())
+	id := write(t, s, 10, 1, podLike(1000))
+	if _, err := restore(s, id); err != nil {
+		t.Fatal(err)
+	}
+	state := path(s, id, stateFile)
+	change(t, state, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
+	later := time.Now().Add(time.Second) // whatever the file system's clock counts in
+	if err := os.Chtimes(state, later, later); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := s.Open(id)
+	wantCorrupt(t, s, err, id)
 }
 
 func TestFlippedBitOfMetaIsFoundOrHarmless(t *testing.T) {

@@ -82,3 +82,15 @@ func TestFailed_stays_within_its_budget(t *testing.T) {
 		t.Fatalf("%d failures above %d take %d bytes, more than %d", f.Len(), f.Floor(), used, budget)
 	}
 }
+
+// TestLoader_knows_what_was_forgotten: failures up to the floor can't be told from successes.
+func TestLoader_knows_what_was_forgotten(t *testing.T) {
+	loader, err := NewLoader(10, "", []uint64{5, 8}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := loader.Tree().Publish().Failed()
+	if failed.Floor() != 3 || failed.Len() != 2 || !failed.Contains(5) || !failed.Contains(8) || failed.Contains(6) {
+		t.Errorf("loaded %+v", failed)
+	}
+}

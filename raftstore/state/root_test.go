@@ -49,6 +49,21 @@ func TestRoot_stays_as_it_was_published(t *testing.T) {
 	})
 }
 
+// TestRoot_at_an_earlier_index: a state is that of an earlier index only if nothing changed since.
+func TestRoot_at_an_earlier_index(t *testing.T) {
+	tree := NewTree()
+	tree.Advance(7)
+	tree.Set(object(NewKey("pods", "a", "x"), 7, 1))
+	tree.Advance(9)
+	root := tree.Publish()
+	for index, want := range map[uint64]bool{6: false, 7: true, 8: true, 9: true, 10: false} {
+		at := root.At(index)
+		if (at != nil) != want || want && (at.Index() != index || at.Len() != 1) {
+			t.Errorf("the state after %d: %v, want one: %v", index, at, want)
+		}
+	}
+}
+
 func check(t *rapid.T, root *Root, want map[Key]*Object) {
 	var size uint64
 	for k, o := range want {
@@ -74,6 +89,9 @@ func check(t *rapid.T, root *Root, want map[Key]*Object) {
 			t.Fatalf("%q: counted %d of %d", p, root.Count(p), len(in))
 		}
 		in = slices.DeleteFunc(in, func(k Key) bool { return k <= after })
+		if n := root.CountAfter(p, after); n != len(in) {
+			t.Fatalf("%q after %q: counted %d of %d", p, after, n, len(in))
+		}
 		limit := rapid.IntRange(0, len(in)+1).Draw(t, "limit")
 		var got []Key
 		root.Ascend(p, after, func(o *Object) bool {

@@ -108,7 +108,8 @@ func (v *visit) event(e *Event) {
 	v.compare(e.Type, o)
 }
 
-// unjudged counts events that the log does not cover. What follows the last write is not of the run.
+// unjudged counts events that the log does not cover. What follows the last write is not of the
+// run.
 func (v *visit) unjudged(version uint64, events int) {
 	if version <= v.log.end {
 		v.Unjudged += events

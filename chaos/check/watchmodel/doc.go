@@ -3,7 +3,7 @@
 // Judge is a pure function from a Record to a Verdict. It works in three steps:
 //
 //  1. It builds the event log of each resource from the reference watches, which select nothing and
-//     run against every node. The log is checked against itself (each reference must tell the same),
+//     run against every node. The log is checked against itself (each reference tells the same),
 //     by replaying it (each event must have the type that the object's state requires), and against
 //     the writes (each acknowledged write is in the log with the version its client got, and each
 //     event of a namespace of the run has a write that explains it).

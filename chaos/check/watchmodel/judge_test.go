@@ -274,7 +274,8 @@ func initial(r *watchmodel.Record) *watchmodel.Stream {
 	return nil
 }
 
-// foreign puts a change of a namespace that is not selected between the events of a chain that fits.
+// foreign puts a change of a namespace that is not selected between the events of a chain that
+// fits.
 func foreign(w *world, r *watchmodel.Record, fits func(*watchmodel.Chain) bool, namespace string) bool {
 	p, ok := pick(w, r, func(p place) bool { return fits(p.chain) })
 	if !ok {

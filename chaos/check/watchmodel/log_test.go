@@ -130,7 +130,8 @@ func TestGapInTheLog(t *testing.T) {
 	}
 }
 
-// TestRefusedWatches: a watch that its user may not have, and did not get, is counted, and nothing else.
+// TestRefusedWatches: a watch that its user may not have, and did not get, is counted, and nothing
+// else.
 func TestRefusedWatches(t *testing.T) {
 	r := simulate(4, 20).record()
 	r.Chains = []watchmodel.Chain{{Resource: resource, Forbidden: true, Complete: true}}

@@ -66,7 +66,8 @@ type Chain struct {
 	Bookmarks bool
 	// Forbidden is set when the user must not be served at all.
 	Forbidden bool
-	// Complete is set when the chain ended with the run, so that it must have reached the last write.
+	// Complete is set when the chain ended with the run, so that it must have reached the last
+	// write.
 	Complete bool
 	Position uint64 // the version of its last event or bookmark, or where it began
 	Streams  []Stream

@@ -46,7 +46,8 @@ func (w *world) label() watchmodel.Labels {
 	return watchmodel.LabelsOf(map[string]string{"l": string("xy"[w.IntN(2)]), "m": string("xy"[w.IntN(2)])})
 }
 
-// step creates, changes, deletes, or removes the finalizer of an object, with or without its labels.
+// step creates, changes, deletes, or removes the finalizer of an object, with or without its
+// labels.
 func (w *world) step() {
 	namespace, name := string("ab"[w.IntN(2)]), fmt.Sprintf("o%d", w.IntN(4))
 	o, there := w.objects[namespace+"/"+name]
@@ -105,8 +106,8 @@ func (w *world) reference(number int) watchmodel.Reference {
 	return r
 }
 
-// follow returns what a watch of the selection tells after a version. It remembers which objects the
-// client knows, where the model compares two states of one object.
+// follow returns what a watch of the selection tells after a version. It remembers which objects
+// the client knows, where the model compares two states of one object.
 func (w *world) follow(c *watchmodel.Chain, after uint64) (events []watchmodel.Event) {
 	known := map[string]watchmodel.Object{}
 	for _, change := range w.changes {

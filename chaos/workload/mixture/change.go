@@ -8,8 +8,8 @@ import (
 )
 
 // release removes one finalizer of an object that is being deleted, mostly with a change of its
-// labels. After the last one the object is gone: watches that selected it by its labels of before must
-// hear of that, whatever its labels are in the end.
+// labels. After the last one the object is gone: watches that selected it by its labels of before
+// must hear of that, whatever its labels are in the end.
 func (w *writer) release(s *slot) (client.Request, watchmodel.Write, error) {
 	_, left, _ := strings.Cut(s.object.Finalizers, ",")
 	return w.change(s, left)

@@ -30,6 +30,8 @@ const (
 	writers = 24
 	// slotsPerWriter is how many objects of each kind a writer has at a time.
 	slotsPerWriter = 2
+	// writesPerRound is how often a writer writes in a round, without a pause.
+	writesPerRound = 4
 	// namespaceCount is how many namespaces the writers write in.
 	namespaceCount = 4
 	// minReferences is how many references each resource has at least.
@@ -73,11 +75,12 @@ type changes struct {
 	end    uint64
 }
 
-// Start makes namespaces and users, and begins to write and watch. The caller must Close the mixture.
+// Start makes namespaces and users, and begins to write and watch. The caller must Close the
+// mixture.
 func Start(ctx context.Context, c Config) (*Mixture, error) {
 	m := &Mixture{
 		Config: c, kinds: kinds(), connections: newConnections(c.Targets), logs: map[string]*changes{},
-		round:      time.Duration(writers / c.Rate * float64(time.Second)),
+		round:      time.Duration(writers * writesPerRound / c.Rate * float64(time.Second)),
 		stopWrites: func() {}, stopWatches: func() {},
 	}
 	m.favoured = &m.kinds[c.Seed%uint64(len(m.kinds))]
@@ -118,8 +121,8 @@ func (m *Mixture) begin(ctx context.Context) {
 // random returns a source of its own for each stream of choices.
 func (m *Mixture) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(m.Seed, stream)) }
 
-// nameOf is the name of an object of a writer. A name is used again after its object is gone, unless
-// nobody knows whether it is.
+// nameOf is the name of an object of a writer. A name is used again after its object is gone,
+// unless nobody knows whether it is.
 func (m *Mixture) nameOf(writer, slot, generation int) string {
 	return fmt.Sprintf("o%d-%d-%d", writer, slot, generation)
 }

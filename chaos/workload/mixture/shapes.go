@@ -50,15 +50,16 @@ func (s *shaper) oneIn(n int) bool { return s.IntN(n) == 0 }
 
 func pick[T any](r *rand.Rand, all []T) T { return all[r.IntN(len(all))] }
 
-// shape returns the next shape. One in three is plain: JSON of a namespace, or of all, without a
-// selector. Such watches share the most work. Most are of one kind, so that many share it.
+// shape returns the next shape. A few are plain: JSON of a namespace, or of all, without a
+// selector. Such watches share the most, and the work for all others between them gives events time
+// to come. Most are of one kind, so that many share it.
 func (s *shaper) shape() *shape {
 	k := s.favoured
 	if s.oneIn(3) {
 		k = &s.kinds[s.IntN(len(s.kinds))]
 	}
 	one := &shape{kind: k, version: pick(s.Rand, k.versions), legacy: s.oneIn(4), bookmarks: s.oneIn(2), habit: habit(s.IntN(habits))}
-	plain := s.oneIn(3)
+	plain := s.oneIn(12)
 	s.scope(one, plain)
 	s.represent(one, plain)
 	if !plain {
@@ -70,13 +71,16 @@ func (s *shaper) shape() *shape {
 	return one
 }
 
-// scope chooses one object, one namespace, or all. Few watches see all ConfigMaps without a selector:
-// other workloads write many.
+// scope chooses one object, one namespace, or all. Most watches see one object: they deliver
+// little, so that hundreds of them leave their clients time. Fewer see all ConfigMaps: other
+// workloads write many.
 func (s *shaper) scope(one *shape, plain bool) {
-	switch roll := s.IntN(10); {
-	case roll == 0 && !plain:
+	if !plain && s.IntN(5) < 3 {
 		one.Namespace, one.Name = pick(s.Rand, s.namespaces), s.nameOf(s.IntN(writers), s.IntN(slotsPerWriter), 0)
-	case roll < 3 && (one.kind.resource != "configmaps" || s.oneIn(3)):
+		return
+	}
+	switch roll := s.IntN(10); {
+	case roll < 3 && (one.kind.resource != "configmaps" || s.oneIn(2)):
 		return
 	case roll < 7:
 		one.Namespace = s.namespaces[0]
@@ -103,11 +107,11 @@ func (s *shaper) represent(one *shape, plain bool) {
 
 // selectors chooses conditions on labels, on fields, or on both.
 func (s *shaper) selectors(one *shape) {
-	roll := s.IntN(6)
+	roll := s.IntN(8)
 	if roll < 4 {
 		one.Labels = s.labelTerms()
 	}
-	if roll == 3 || roll == 4 {
+	if roll >= 3 && roll < 7 {
 		one.Fields = s.fieldTerms(one)
 	}
 }
@@ -147,8 +151,8 @@ func (s *shaper) fieldTerms(one *shape) []watchmodel.Term {
 	}
 }
 
-// authorize has some watches opened by users who may read one namespace only, and a few of those ask
-// for what they may not have.
+// authorize has some watches opened by users who may read one namespace only, and a few of those
+// ask for what they may not have.
 func (s *shaper) authorize(one *shape) {
 	switch {
 	case one.Namespace == s.namespaces[0] && s.oneIn(2):

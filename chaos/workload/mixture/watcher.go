@@ -82,8 +82,8 @@ func (w *watcher) expired() bool {
 	return len(streams) > 0 && streams[len(streams)-1].Expired
 }
 
-// follow takes one stream after the other. It returns false when ctx is done, and true when the watch
-// is to begin anew.
+// follow takes one stream after the other. It returns false when ctx is done, and true when the
+// watch is to begin anew.
 func (w *watcher) follow(ctx context.Context) (anew bool) {
 	for ctx.Err() == nil {
 		nodes := w.connections.all()
@@ -112,9 +112,9 @@ func (w *watcher) follow(ctx context.Context) (anew bool) {
 	return false
 }
 
-// choose returns a node for the next stream: every other time the one that most streams go to.
+// choose returns a node for the next stream: two times of three the one that most streams go to.
 func (w *watcher) choose(nodes []*node) *node {
-	if w.rand.IntN(2) == 0 {
+	if w.rand.IntN(3) > 0 {
 		return nodes[w.Seed%uint64(len(nodes))]
 	}
 	return pick(w.rand, nodes)
@@ -125,7 +125,7 @@ func (w *watcher) connection(n *node) *client.Client {
 	switch {
 	case w.shape.slow:
 		return n.slow
-	case w.rand.IntN(4) == 0:
+	case w.rand.IntN(6) == 0:
 		return n.shared.Lane(1 + w.rand.IntN(sharedLanes-1))
 	default:
 		return n.shared.Lane(0)
@@ -161,8 +161,8 @@ func (w *watcher) stream(ctx context.Context, n *node) error {
 	return err
 }
 
-// take takes one event. The position is whatever came last, even if it goes back: then the model sees
-// what a client would suffer. Among initial events there is no position.
+// take takes one event. The position is whatever came last, even if it goes back: then the model
+// sees what a client would suffer. Among initial events there is no position.
 func (w *watcher) take(ctx context.Context, s *watchmodel.Stream, n client.Notice) {
 	e := watchmodel.Event{Type: n.Type, Form: n.Object.APIVersion + " " + n.Object.Kind, Arrived: w.Now(), Initial: n.Object.EndsInitialEvents()}
 	o := watchmodel.Object{Version: n.Object.Version}

@@ -30,8 +30,8 @@ type slot struct {
 	object     *watchmodel.Object // as it is, nil: it is not there
 }
 
-// writer creates, changes and deletes objects of its own, one request after the other. After a write
-// of unknown outcome it leaves the object as it is, and goes on with another one.
+// writer creates, changes and deletes objects of its own, one request after the other. After a
+// write of unknown outcome it leaves the object as it is, and goes on with another one.
 type writer struct {
 	*Mixture
 	number int
@@ -55,15 +55,17 @@ func newWriter(m *Mixture, number int) *writer {
 	return w
 }
 
-// run writes once in each round. All writers write at the same time, and objects of one kind: what
-// streams share, they share of several events at a time.
+// run writes a few times in each round. All writers write at the same time, and objects of one
+// kind: what streams share, they share of several events at a time, while more events come.
 func (w *writer) run(ctx context.Context, began time.Time) {
 	for ctx.Err() == nil {
 		k := w.favoured
 		if round := int(time.Since(began) / w.round); round%2 == 1 {
 			k = &w.kinds[round/2%len(w.kinds)]
 		}
-		w.step(ctx, pick(w.rand, w.slots[k]))
+		for range writesPerRound {
+			w.step(ctx, pick(w.rand, w.slots[k]))
+		}
 		wait(ctx, time.Until(began.Add((time.Since(began)/w.round+1)*w.round)))
 	}
 }

@@ -114,6 +114,8 @@ func TestRefusals(t *testing.T) {
 		{"request log", []string{"--request-log=some"}, nil, "", "want one of none, errors, writes, all"},
 		{"no servers", []string{"--bootstrap-expect=0"}, nil, "", "want 1 to 99"},
 		{"timeout scale", []string{"--timeout-scale=0"}, nil, "", "want 0.1 to 20"},
+		{"size too large", []string{"--log-bytes=9000000TiB"}, nil, "", "too large"},
+		{"events kept too long", []string{"--event-ttl=12h1s"}, nil, "", "--event-ttl 12h0m1s: want 1s to 12h0m0s"},
 		{"small log", []string{"--log-bytes=1KiB"}, nil, "", "at least 16MiB"},
 		{"two faults, one line", []string{"--max-requests=0", "--log-age=1s"}, nil, "", "--max-requests 0: want at least 1; --log-age 1s"},
 	}
