@@ -41,7 +41,7 @@ type happened struct {
 	kind  history.Type
 	key   state.Key
 	thing
-	before string // the value as it left a selector, of an update that changed labels
+	before string // the value as it left a selector, of an update or delete that changed labels
 }
 
 func newTruth(w *World) truth {

@@ -35,7 +35,7 @@ type write struct {
 	labels   string
 	sealed   bool
 	asked    time.Time // of a pin
-	relabels bool      // an update that changes labels
+	relabels bool      // an update or delete that changes labels
 }
 
 // client writes to any node, one thing after another, from what that node shows it.
@@ -150,6 +150,7 @@ func (c *client) draw(root *state.Root) (*entry, error) {
 		del := raftstore.Delete{Key: k, Previous: have}
 		if c.w.chance(0.5) {
 			del.Final = c.object(w, have.UID)
+			w.relabels = del.Final.Labels != have.Labels
 		} else {
 			w.value = string(have.Value[:have.VersionOffset]) + "%" + string(have.Value[int(have.VersionOffset)+len(fmt.Sprint(have.Version)):])
 			w.made, w.labels, w.sealed = have.UID, string(have.Labels), have.Sealed
