@@ -1,6 +1,7 @@
 package log
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -68,6 +69,26 @@ func TestDamagedEntryIsFoundByAllReaders(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// TestValueInThePlaceOfAnotherIsFound: a checksum is of a value under its key.
+func TestValueInThePlaceOfAnotherIsFound(t *testing.T) {
+	s := open(t, pathOf(t))
+	const other = "Other"
+	if err := errors.Join(s.SetUint64([]byte(CurrentTerm), 7), s.SetUint64([]byte(other), 8)); err != nil {
+		t.Fatal(err)
+	}
+	err := s.db.Update(func(tx *bbolt.Tx) error {
+		conf := tx.Bucket(confBucket())
+		value, seal := bytes.Clone(conf.Get([]byte(other))), bytes.Clone(conf.Get(sealKey([]byte(other))))
+		return errors.Join(conf.Put([]byte(CurrentTerm), value), conf.Put(sealKey([]byte(CurrentTerm)), seal))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if term, err := s.GetUint64([]byte(CurrentTerm)); !errors.As(err, new(*Corrupt)) {
+		t.Errorf("the term is %d (%v)", term, err)
 	}
 }
 

@@ -290,6 +290,16 @@ func TestDamagedSnapshotIsFound(t *testing.T) {
 	}
 }
 
+// TestNewestSnapshotIsByNumber: indexes and terms are numbers, however many digits they have.
+func TestNewestSnapshotIsByNumber(t *testing.T) {
+	s := open(t, t.TempDir())
+	nine := write(t, s, 9, 9, podLike(100))
+	ten := write(t, s, 100, 10, podLike(100))
+	if ids, err := s.ids(); err != nil || len(ids) != 2 || ids[0] != ten || ids[1] != nine {
+		t.Errorf("in the order %v (%v), want %s first", ids, err, ten)
+	}
+}
+
 // TestSnapshotIsHeldBeforeItIsRead: the log behind it must stay from before anything of it counts.
 func TestSnapshotIsHeldBeforeItIsRead(t *testing.T) {
 	var id string

@@ -1,0 +1,38 @@
+package raftstore
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// TestMajorityIsMoreThanHalf: a leader's own term and that of the follower that asks confirm a read
+// only where they are a majority; otherwise others are asked, which here nobody can be.
+func TestMajorityIsMoreThanHalf(t *testing.T) {
+	s := new(Store)
+	s.work.close()
+	var others []raft.Server
+	for n := range 6 {
+		for _, voter := range []bool{false, true} {
+			for _, voucher := range []string{"", "a follower that does not vote", "n0"} {
+				have, total := 0, len(others)
+				if voter {
+					have, total = 1, total+1
+				}
+				if voucher == "n0" && n > 0 {
+					have++
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				err := s.confirmTerm(ctx, 1, others, voter, voucher)
+				cancel()
+				if enough := 2*have > total; enough != (err == nil) {
+					t.Errorf("%d of %d, of them %q: %v", have, total, voucher, err)
+				}
+			}
+		}
+		others = append(others, raft.Server{ID: raft.ServerID(fmt.Sprint("n", n))})
+	}
+}
