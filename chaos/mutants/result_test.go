@@ -7,6 +7,22 @@ import (
 	"testing"
 )
 
+func TestEachMutantIsCaught(t *testing.T) {
+	mutants, err := load("list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := readResults("results.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutants {
+		if v := results[m.Name].Verdict; v != caught && v != hung {
+			t.Errorf("%s is not known to be caught (%q): run make mutants MUTANTS=%s", m.Name, v, m.Name)
+		}
+	}
+}
+
 func TestTableIsThatOfTheResults(t *testing.T) {
 	mutants, err := load("list")
 	if err != nil {
