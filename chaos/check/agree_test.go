@@ -32,7 +32,7 @@ func TestSweepAgreesWithSearch(t *testing.T) {
 			t.Fatalf("the sweep says %t (confirmed: %t), the search %s", swept, confirmed, searched)
 		}
 	})
-	if verdicts[true] < 10 || verdicts[false] < 10 {
+	if !testing.Short() && (verdicts[true] < 10 || verdicts[false] < 10) { // fewer are drawn then
 		t.Errorf("too few of one kind: %v", verdicts)
 	}
 }

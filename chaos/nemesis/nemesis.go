@@ -43,7 +43,8 @@ type Nemesis struct {
 	ledger ledger
 	// suspects are nodes that a healed strike may still make end by themselves; until the cluster is whole they are started again.
 	suspects []string
-	excused  []string // nodes that strikes have let end by themselves since the cluster was whole last
+	revived  map[string]int // how often each was started again
+	excused  []string       // nodes that strikes have let end by themselves since the cluster was whole last
 	ended    []Ended
 }
 
@@ -150,10 +151,9 @@ func (n *Nemesis) awaitWrites(ctx context.Context, name string, before int) erro
 // AwaitWhole waits until every node is ready and writes go on. A node that has ended by itself, although no fault explains it, is
 // NotRecovered at once.
 func (n *Nemesis) AwaitWhole(ctx context.Context, name string) error {
-	revived := map[string]int{}
 	for _, node := range n.Fleet.Nodes() {
 		err := await(ctx, name, "node "+node.Name+" ready", n.patience(), func(ctx context.Context) error {
-			if ended := n.revive(ctx, name, node.Name, revived); ended != nil {
+			if ended := n.revive(ctx, name, node.Name); ended != nil {
 				return ended
 			}
 			if !n.Cluster.Ready(ctx, node) {
@@ -165,7 +165,7 @@ func (n *Nemesis) AwaitWhole(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	n.suspects = nil
+	n.suspects, n.revived = nil, nil
 	if err := n.AwaitWrites(ctx, name); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (n *Nemesis) AwaitWhole(ctx context.Context, name string) error {
 }
 
 // revive starts a node that has ended by itself, if a fault explains that.
-func (n *Nemesis) revive(ctx context.Context, fault, name string, revived map[string]int) error {
+func (n *Nemesis) revive(ctx context.Context, fault, name string) error {
 	running, known := nodes.As[nodes.Running](n.Fleet)
 	if !known {
 		return nil
@@ -184,12 +184,44 @@ func (n *Nemesis) revive(ctx context.Context, fault, name string, revived map[st
 	if err != nil || runs {
 		return err
 	}
-	if !slices.Contains(n.suspects, name) || revived[name] >= maxRevivals {
+	if !n.mayHaveEnded(name) || n.revived[name] >= maxRevivals {
 		return hopeless{fmt.Errorf("node %s has ended by itself: its log says why", name)}
 	}
-	revived[name]++
+	if n.revived == nil {
+		n.revived = map[string]int{}
+	}
+	n.revived[name]++
 	n.Log.Info("start a node again that ended by itself", "fault", fault, "node", name)
 	act, cancel := acting(ctx)
 	defer cancel()
 	return n.Fleet.Start(act, name)
+}
+
+// reviveOthers starts nodes again that have ended by themselves, as strikes may make them, while a strike
+// is undone that takes a quorum: they may be a part of it. One whose disk was read-only can end some
+// time after the disk was healed. Nodes that rejoin with the help of a quorum themselves are left alone.
+func (n *Nemesis) reviveOthers(ctx context.Context, s *Strike) {
+	candidates, left := slices.Clone(n.suspects), s.Nodes()
+	for _, other := range n.ledger.strikes() {
+		if other.late {
+			left = append(left, other.Nodes()...)
+		} else {
+			candidates = append(candidates, other.mayEnd...)
+		}
+	}
+	for _, name := range candidates {
+		if slices.Contains(left, name) || !n.has(name) {
+			continue
+		}
+		if err := n.revive(ctx, s.fault.Name, name); err != nil {
+			n.Log.Debug("a node was not started again", "fault", s.fault.Name, "node", name, "error", err)
+		}
+	}
+}
+
+// mayHaveEnded reports whether a strike, healed or not, explains that a node ended by itself.
+func (n *Nemesis) mayHaveEnded(name string) bool {
+	return slices.Contains(n.suspects, name) || slices.ContainsFunc(n.ledger.strikes(), func(s *Strike) bool {
+		return slices.Contains(s.mayEnd, name)
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"quorate/chaos/nemesis"
 )
@@ -237,6 +238,36 @@ func TestRulesAddUp(t *testing.T) {
 			}
 		}
 		if err := second.Heal(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.whole(size)
+	})
+}
+
+// A node may end by itself after its strike was healed, while another strike is undone that takes a quorum, and it may be a part of that.
+func TestSuspectsAreStartedForAQuorum(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, size)
+		n := hurting(f, 1)
+		crash, err := n.Strike(t.Context(), named(t, "kill-in-write"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for len(crash.Nodes()) == 0 {
+			time.Sleep(time.Second)
+		}
+		sick := crash.Nodes()[0]
+		if err := crash.Heal(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Strike(t.Context(), named(t, "delete-data")); err != nil {
+			t.Fatal(err)
+		}
+		f.states[sick].running = false // it had begun to end before it was healed
+		if err := n.HealAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.AwaitWhole(t.Context(), "all"); err != nil {
 			t.Fatal(err)
 		}
 		f.whole(size)

@@ -60,6 +60,8 @@ type harm struct {
 	emptied []string        // are to be removed, and to join again with empty directories
 	change  *change         // of the membership; nil: none
 	late    bool            // healing takes a quorum, and so can't be done while others strike
+
+	rejoining bool // what takes a quorum is being undone
 }
 
 // Fault is what struck.
@@ -95,7 +97,13 @@ func (s *Strike) undo(at stage, what string, do func(ctx context.Context) error)
 
 // await waits for what the cluster owes.
 func (s *Strike) await(ctx context.Context, what string, condition func(context.Context) error) error {
-	return await(ctx, s.fault.Name, what, s.n.patience(), condition)
+	return await(ctx, s.fault.Name, what, s.n.patience(), func(ctx context.Context) error {
+		err := condition(ctx)
+		if err != nil && s.rejoining {
+			s.n.reviveOthers(ctx, s)
+		}
+		return err
+	})
 }
 
 // between is a random duration, evenly from low up to high.
@@ -171,6 +179,8 @@ func (s *Strike) undoOne(ctx context.Context, u undo) error {
 	bound := actTimeout
 	if u.stage == membership { // takes the cluster's part as well
 		bound = 2 * s.n.patience()
+		s.rejoining = true
+		defer func() { s.rejoining = false }()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	defer cancel()
