@@ -45,12 +45,12 @@ func TestReservation(t *testing.T) {
 			time.Sleep(time.Millisecond)
 			c.updateAs(1, "next", 2)
 			c.updateAs(3, "third", 2)
-			time.Sleep(retryTime - time.Millisecond - 1)
+			time.Sleep(retryTime - time.Millisecond - time.Nanosecond)
 			synctest.Wait()
 			if len(c.has) != 0 {
 				t.Error("the reservation ended early")
 			}
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			h := c.holder()
 			if h.name != "next" {
 				t.Errorf("%s holds the key", h.name)

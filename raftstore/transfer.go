@@ -43,7 +43,7 @@ func (t *transfers) refused(fail func(error)) {
 	legitimate := t.underway || time.Since(t.over) < t.grace
 	t.mu.Unlock()
 	if !legitimate {
-		fail(errors.New("Raft refuses writes for a leadership transfer that is long over (hashicorp/raft#696); restart this node"))
+		fail(errors.New("writes are refused for a leadership transfer that is long over (hashicorp/raft#696); restart this node"))
 	}
 }
 

@@ -54,13 +54,9 @@ func (r *requests) run() {
 	}
 }
 
-// identify puts the candidate's id into what the library remembers a vote by.
+// identify puts the candidate's id into what the library remembers a vote by. Every build of ours sends the address in the header.
 func identify(vote *raft.RequestVoteRequest) {
-	addr := vote.RPCHeader.Addr
-	if len(addr) == 0 {
-		addr = vote.Candidate // as the library does
-	}
-	vote.RPCHeader.Addr = []byte(string(vote.ID) + nameMark + string(addr))
+	vote.RPCHeader.Addr = []byte(string(vote.ID) + nameMark + string(vote.RPCHeader.Addr))
 }
 
 // Consumer implements raft.Transport.

@@ -46,7 +46,6 @@ func (c *commits) latest() position {
 // appended is what the latest append that went to Raft asked for.
 type appended struct {
 	header raft.RPCHeader
-	leader []byte
 	term   uint64
 	last   uint64 // index of the last entry that it sent or compared
 	commit uint64
@@ -62,7 +61,7 @@ func (a *appended) follow(req *raft.AppendEntriesRequest, known position) {
 	if known.term == req.Term && known.index > req.LeaderCommitIndex && known.index <= last {
 		req.LeaderCommitIndex = known.index
 	}
-	*a = appended{header: req.RPCHeader, leader: req.Leader, term: req.Term, last: last, commit: req.LeaderCommitIndex}
+	*a = appended{header: req.RPCHeader, term: req.Term, last: last, commit: req.LeaderCommitIndex}
 }
 
 // tell makes the append, without entries, that tells Raft of a commit; nil when Raft has been told,
@@ -74,7 +73,7 @@ func (a *appended) tell(known position) *raft.AppendEntriesRequest {
 	}
 	a.commit = known.index
 	return &raft.AppendEntriesRequest{
-		RPCHeader: a.header, Term: a.term, Leader: a.leader,
+		RPCHeader: a.header, Term: a.term,
 		PrevLogEntry: known.index, PrevLogTerm: known.term, LeaderCommitIndex: known.index,
 	}
 }
