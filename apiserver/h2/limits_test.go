@@ -105,6 +105,26 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestRefusedStreamsDoNotRun: refused streams do not count as running handlers, so that the
+// connection serves as many requests as before.
+func TestRefusedStreamsDoNotRun(t *testing.T) {
+	t.Parallel()
+	const streams = 10 // of a bounded server
+	s := start(t, basicHandler(), bounded)
+	r := dialRaw(t, s.addr, s.roots)
+	for range streams {
+		r.get("/hang", true)
+	}
+	const refused = handlersPerStream * streams
+	for range refused {
+		r.wantReset(r.get("/", true), http2.ErrCodeRefusedStream)
+	}
+	r.must(r.fr.WriteRSTStream(1, http2.ErrCodeCancel))
+	if a := r.await(r.get("/", true)); a.status != "200" {
+		t.Errorf("after %d refused streams and the end of another the next request gets %+v, want status 200", refused, a)
+	}
+}
+
 func TestRapidReset(t *testing.T) {
 	var running, most atomic.Int64
 	release := make(chan struct{})

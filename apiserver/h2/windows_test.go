@@ -3,6 +3,7 @@ package h2
 import (
 	"io"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -98,10 +99,16 @@ func (u *upload) send(id uint32, data, padding int) {
 	if padding > 0 {
 		n, pad = data+padding+1, make([]byte, padding) // and a byte for its length
 	}
+	u.reserve(id, n)
+	u.must(u.fr.WriteDataPadded(id, false, make([]byte, data), pad))
+}
+
+// reserve waits until both windows are open for n bytes, and takes them.
+func (u *upload) reserve(id uint32, n int) {
+	u.t.Helper()
 	u.untilTrue(func() bool { return u.conn >= n }, "room in the connection's window, which has %d bytes left", u.conn)
 	u.untilTrue(func() bool { return u.streams[id] >= n || u.ended[id] }, "room in the stream's window, which has %d bytes left", u.streams[id])
 	u.conn, u.streams[id] = u.conn-n, u.streams[id]-n
-	u.must(u.fr.WriteDataPadded(id, false, make([]byte, data), pad))
 }
 
 // TestPaddingIsGivenBack: padding takes room in both windows, which the server gives back though no handler reads it.
@@ -149,6 +156,28 @@ func TestUnreadBodiesAreGivenBack(t *testing.T) {
 				}
 				proceed <- struct{}{} // all of it waits for the handler, which does not read it
 				u.untilTrue(func() bool { return u.ended[id] }, "the end of a stream whose body is not read, after %d bytes", sent)
+			}
+		})
+	}
+}
+
+// TestBodiesOfAnotherLengthAreGivenBack: data that makes a body longer or shorter than its
+// content-length resets the stream, and takes no room in the connection's window for good.
+func TestBodiesOfAnotherLengthAreGivenBack(t *testing.T) {
+	t.Parallel()
+	for name, announced := range map[string]int{"longer": maxFrameBytes - 1, "shorter": maxFrameBytes + 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, basicHandler())
+			u := newUpload(t, s)
+			for sent := 0; sent < 2*defaultConnWindow; sent += maxFrameBytes {
+				id := u.newID()
+				u.streams[id] = defaultStreamWindow
+				u.headers(id, false, ":method", "POST", ":scheme", "https", ":authority", "example.com", ":path", "/",
+					"content-length", strconv.Itoa(announced))
+				u.reserve(id, maxFrameBytes)
+				u.must(u.fr.WriteData(id, true, make([]byte, maxFrameBytes)))
+				u.untilTrue(func() bool { return u.ended[id] }, "the reset of a stream with a wrong content-length, after %d bytes", sent)
 			}
 		})
 	}

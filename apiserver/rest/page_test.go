@@ -25,8 +25,8 @@ func (s *retainingStore) View(context.Context, raftstore.Read) (*state.Root, err
 func (s *retainingStore) Pin(context.Context) (*state.Root, error) { return s.root, nil }
 func (s *retainingStore) Retained(uint64) *state.Root              { return s.root }
 
-// TestPagesExpireTogether_C37: a later page does not prolong a list. All of its continue values expire ten minutes after the
-// first page, even when the state is still retained.
+// TestPagesExpireTogether_C37: a later page does not prolong a list. All of its continue values
+// expire ten minutes after the first page, even when the state is still retained.
 func TestPagesExpireTogether_C37(t *testing.T) {
 	t.Parallel()
 	k := configMaps(t)
