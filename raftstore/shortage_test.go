@@ -90,11 +90,14 @@ func TestRoomIsRemembered(t *testing.T) {
 		{roomMemory, "n1 n2- n3?", taken},
 		{roomMemory + time.Second, "n1 n2- n3?", nowhere}, // it is down: writes would use up n2's reserve
 		{roomMemory + 2*time.Second, "n1 n2- n3-", nowhere},
-		{roomMemory + 3*time.Second, "n1 n2- n3?", nowhere}, // what it told last is not what it told first
+		{roomMemory + 3*time.Second, "n1 n2- n3?", nowhere},
 		{roomMemory + 4*time.Second, "n1 n2- n3", taken},
 		{roomMemory + 5*time.Second, "n1 n2? n3", taken}, // nor is one that is full forgotten at once
 		{roomMemory + 6*time.Second, "n1 n2? n3?", taken},
 		{roomMemory + 7*time.Second, "n1 n2? n3-", nowhere},
+		{roomMemory + 8*time.Second, "n1 n2- n3- n4 n5", taken},
+		{roomMemory + 9*time.Second, "n1 n2- n3- n4 n5-", nowhere},
+		{roomMemory + 10*time.Second, "n1 n2- n3- n4 n5?", nowhere}, // what n5 told last is not what it told first
 	} {
 		voters := roomsOf(c.voters)
 		told.recall(voters, start.Add(c.after))

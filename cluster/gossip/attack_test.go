@@ -108,6 +108,22 @@ func TestSilentStreams(t *testing.T) {
 	}
 }
 
+// TestEndedStreamsAreNotCounted opens more connections from one address than a node reads at a time, each after the end of
+// the one before.
+func TestEndedStreamsAreNotCounted(t *testing.T) {
+	_, registry := runLogged(t, attackHost(60), io.Discard)
+	for range 40 {
+		conn := dialFrom(t, attackHost(61), attackHost(60)+":7947")
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Read(make([]byte, 1)) // until the node closes it: with an end, or with a reset
+	}
+	if hits := limitHits(t, registry); hits["streams_per_address"] != 0 || hits["streams"] != 0 {
+		t.Errorf("bounds hit: %v", hits)
+	}
+}
+
 // TestJunkIsLoggedSparingly sends packets and streams that are no messages.
 func TestJunkIsLoggedSparingly(t *testing.T) {
 	const packets, allowed = 2000, 60

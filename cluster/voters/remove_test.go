@@ -19,10 +19,11 @@ type leading struct {
 	Store
 	servers []raft.Server
 	lost    error // what a removal comes to, though it takes effect
+	pending error // what waiting for the configuration comes to
 }
 
 func (l *leading) IsLeader() bool                      { return true }
-func (l *leading) CommitPending(context.Context) error { return nil }
+func (l *leading) CommitPending(context.Context) error { return l.pending }
 func (l *leading) Servers() []raft.Server              { return l.servers }
 
 func (l *leading) RemoveServer(name string) error {
@@ -48,6 +49,20 @@ func (f *full) Remove(nodeID string) error {
 	return f.Roster.Remove(nodeID)
 }
 
+// votersOf makes the voters of a node that hears of n1, n2 and n3 by gossip.
+func votersOf(t *testing.T, store Store, names Roster) *Voters {
+	t.Helper()
+	v, err := New(Config{
+		Self: "n1", Store: store, Roster: names, Cluster: func() string { return "A" },
+		Members: func() []Member { return membersOf("n1 n2 n3") }, Freed: func() error { return nil },
+		Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
 // TestRemovalBrokenOff: a node that was taken out of the configuration, by a leader that got no further, is barred when the removal is
 // asked for again. It would come back by itself otherwise, while nobody knew a member of its name.
 func TestRemovalBrokenOff(t *testing.T) {
@@ -62,14 +77,7 @@ func TestRemovalBrokenOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			store := &leading{servers: configOf("n1 n2 n3"), lost: lost}
-			v, err := New(Config{
-				Self: "n1", Store: store, Roster: names, Cluster: func() string { return "A" },
-				Members: func() []Member { return membersOf("n1 n2 n3") }, Freed: func() error { return nil },
-				Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := votersOf(t, store, names)
 			if err := v.Remove(t.Context(), "n3", true); err == nil {
 				t.Fatal("a removal that was broken off succeeds")
 			}
@@ -87,5 +95,32 @@ func TestRemovalBrokenOff(t *testing.T) {
 				t.Errorf("removing nobody: %v", err)
 			}
 		})
+	}
+}
+
+// TestRepeatedRemovalWaits: a name that is not in the configuration may be in the committed one still. The removal has not
+// succeeded, and its node is not barred, until that is known.
+func TestRepeatedRemovalWaits(t *testing.T) {
+	r, err := roster.Open(t.TempDir(), "n1", "id-n1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Bind("n3", roster.Binding{NodeID: "id-n3", Index: 1}); err != nil {
+		t.Fatal(err)
+	}
+	store := &leading{servers: configOf("n1 n2"), pending: raftstore.ErrNotLeader}
+	v := votersOf(t, store, r)
+	if err := v.Remove(t.Context(), "n3", true); !errors.Is(err, ErrNotLeader) {
+		t.Errorf("a removal that may not be committed: %v", err)
+	}
+	if err := r.Admit("n3", "id-n3"); errors.Is(err, roster.ErrRemoved) {
+		t.Error("the node is barred before its removal is committed")
+	}
+	store.pending = nil
+	if err := v.Remove(t.Context(), "n3", true); err != nil {
+		t.Errorf("a removal that is committed: %v", err)
+	}
+	if err := r.Admit("n3", "id-n3"); !errors.Is(err, roster.ErrRemoved) {
+		t.Errorf("the node that was removed is admitted: %v", err)
 	}
 }

@@ -32,6 +32,24 @@ func next(r *requests) *raft.AppendEntriesRequest {
 	return (<-r.to).Command.(*raft.AppendEntriesRequest)
 }
 
+// TestCommitThatIsNotTold: Raft is told only of what its present leader has committed, and has sent already.
+func TestCommitThatIsNotTold(t *testing.T) {
+	for name, known := range map[string]position{
+		"beyond_the_entries_that_were_sent": {3, 9}, "of_a_former_term": {2, 8}, "of_a_later_term": {4, 8}, "known_already": {3, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var log appended
+			log.follow(request(3, 7, 1, 6), position{})
+			if got := log.tell(known); got != nil {
+				t.Errorf("made %+v", got)
+			}
+			if got := log.tell(position{3, 8}); got == nil || got.LeaderCommitIndex != 8 {
+				t.Errorf("made %+v of a commit to tell", got)
+			}
+		})
+	}
+}
+
 func TestCommitAheadOfTheNextAppend(t *testing.T) {
 	t.Run("of_an_entry_that_arrived", func(t *testing.T) {
 		r, network := relay(t)
