@@ -108,6 +108,19 @@ func TestSilentStreams(t *testing.T) {
 	}
 }
 
+// TestStreamsOfOneAddress opens one connection more than one address may have.
+func TestStreamsOfOneAddress(t *testing.T) {
+	_, registry := runLogged(t, attackHost(62), io.Discard)
+	var last net.Conn
+	for range 9 {
+		last = dialFrom(t, attackHost(63), attackHost(62)+":7947")
+	}
+	_, _ = last.Read(make([]byte, 1)) // until the node closes it
+	if hits := limitHits(t, registry); hits["streams_per_address"] != 1 || hits["streams"] != 0 {
+		t.Errorf("bounds hit: %v, want that of one address once", hits)
+	}
+}
+
 // TestEndedStreamsAreNotCounted opens more connections from one address than a node reads at a time, each after the end of
 // the one before.
 func TestEndedStreamsAreNotCounted(t *testing.T) {
