@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -64,9 +65,29 @@ func StartIdle(ctx context.Context, l *Load) (*Idle, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read namespace %s: %w", l.Namespace, err)
 	}
+	if err := i.catchUp(ctx); err != nil {
+		return nil, err
+	}
 	ctx, i.stop = context.WithCancel(ctx)
 	i.follow.Go(func() { i.readAll(ctx) })
 	return i, nil
+}
+
+// catchUp waits until every node has applied the last write, which a list by quorum waits for: until then a node may answer a
+// cached read from before it.
+func (i *Idle) catchUp(ctx context.Context) error {
+	for _, node := range i.load.Targets.All() {
+		for {
+			page, outcome, err := node.Client.Page(ctx, i.content.namespace, "")
+			if outcome == client.OK && page.Version >= i.content.version {
+				break
+			}
+			if wait(ctx, roundPoll); ctx.Err() != nil {
+				return fmt.Errorf("node %s has not caught up: %w", node.Name, errors.Join(ctx.Err(), err))
+			}
+		}
+	}
+	return nil
 }
 
 // readAll keeps readers at work on the nodes that there are.
