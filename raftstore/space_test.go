@@ -158,6 +158,7 @@ func TestQuorumWithoutSpace(t *testing.T) {
 		return slices.Equal(full.Nodes, []string{"n0", "n1"})
 	})
 	testcluster.Eventually(t, "the one with space leads", func() bool { return !alarmed(c.Leader().Store) })
+	refused(t, "creates", create) // by that leader: until it has asked the others it takes writes
 	_, err = any().Update(within(t, 10*time.Second), raftstore.Update{Key: kept.Key, Object: object("kept", "2"), Previous: kept})
 	if _, is := errors.AsType[*raftstore.FullError](err); !is {
 		t.Errorf("an update: %v", err)
