@@ -128,7 +128,7 @@ func (p *running) act(
 	}
 	report.whole = append(report.whole, p.recorder.Now())
 	before := n.LastIndex(ctx)
-	if err := pause(ctx, quiet); err != nil {
+	if err := nemesis.Pause(ctx, quiet); err != nil {
 		return err
 	}
 	if after := n.LastIndex(ctx); before > 0 && after > before {
@@ -150,17 +150,6 @@ func round(ctx context.Context, after string, readers *workload.Idle) error {
 		return ctx.Err()
 	default:
 		return &nemesis.NotRecovered{Fault: after, What: "every read of the idle cluster is answered", After: idleRound, Err: err}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 type source struct {
 	Projection
 	first  bool      // the batch begins a stream of Tables, whose first one has the columns
-	at     time.Time // that ages are told at; zero where they do not matter
+	at     time.Time // when ages are computed; zero where they do not matter
 	events []*history.Event
 }
 

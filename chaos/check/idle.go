@@ -43,7 +43,7 @@ func Idle(reads []history.IdleRead, excused func(history.IdleRead) bool) (*Verdi
 	return v, counts
 }
 
-// maxProblem bounds what is told of one read.
+// maxProblem bounds the description of one failed read.
 const maxProblem = 200
 
 func clip(s string) string {

@@ -82,8 +82,8 @@ func await(ctx context.Context, fault, what string, bound time.Duration, conditi
 	}
 }
 
-// pause waits, or fails when ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
+// Pause waits for d, or returns the error of ctx when that ends first.
+func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -147,7 +147,7 @@ func (s *Strike) joinAndLeave(ctx context.Context, voter bool) error {
 	if err != nil {
 		return err
 	}
-	if err := pause(ctx, s.between(0, minHold)); err != nil {
+	if err := Pause(ctx, s.between(0, minHold)); err != nil {
 		return err
 	}
 	s.change.leaving = append(s.change.leaving, name)
@@ -183,7 +183,7 @@ func transfer(ctx context.Context, s *Strike) error {
 	}
 	transfers, done := minTransfers+s.rand.IntN(maxTransfers-minTransfers+1), 1
 	for range transfers - 1 {
-		if err := pause(ctx, s.between(0, minHold)); err != nil {
+		if err := Pause(ctx, s.between(0, minHold)); err != nil {
 			return err
 		}
 		to := s.pick(s.n.names())

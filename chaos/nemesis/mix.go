@@ -70,7 +70,7 @@ func (n *Nemesis) storm(ctx context.Context, faults []Fault, end time.Time) erro
 // wait lets some time pass, and more while there are as many strikes as may be, and heals those whose time has come. Those that take a
 // quorum to heal are left to HealAll, and so is what can't be healed now.
 func (n *Nemesis) wait(ctx context.Context, active []spell) ([]spell, error) {
-	if err := pause(ctx, randomTime(n.Rand, 0, maxGap)); err != nil {
+	if err := Pause(ctx, randomTime(n.Rand, 0, maxGap)); err != nil {
 		return active, err
 	}
 	for {
@@ -86,7 +86,7 @@ func (n *Nemesis) wait(ctx context.Context, active []spell) ([]spell, error) {
 		if len(n.ledger.strikes()) < maxAtOnce || !waiting {
 			return active, nil
 		}
-		if err := pause(ctx, lookInterval); err != nil {
+		if err := Pause(ctx, lookInterval); err != nil {
 			return active, err
 		}
 	}

@@ -143,7 +143,7 @@ func (s *Strike) awaitMoment(ctx context.Context, name string) (bool, error) {
 		if gone || err != nil {
 			return gone, err
 		}
-		if pause(bounded, lookInterval) != nil {
+		if Pause(bounded, lookInterval) != nil {
 			return false, ctx.Err()
 		}
 	}
@@ -174,7 +174,7 @@ func cutOff(ctx context.Context, s *Strike, victim string) error {
 	if err := s.shape(ctx, links{}.between([]string{victim}, s.others(victim), cut)); err != nil {
 		return err
 	}
-	if err := pause(ctx, s.between(maxHold/2, maxHold)); err != nil {
+	if err := Pause(ctx, s.between(maxHold/2, maxHold)); err != nil {
 		return err
 	}
 	return s.reshape(ctx, nil)

@@ -114,7 +114,7 @@ func (n *Nemesis) endure(ctx context.Context, s *Strike) error {
 		if err := s.fault.lasts(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", s.fault.Name, err)
 		}
-	} else if err := pause(ctx, s.between(minHold, maxHold)); err != nil {
+	} else if err := Pause(ctx, s.between(minHold, maxHold)); err != nil {
 		return err
 	}
 	if !s.fault.Survivable {

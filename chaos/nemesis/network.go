@@ -161,7 +161,7 @@ func flap(ctx context.Context, s *Strike) error {
 			if err := s.reshape(ctx, rules); err != nil {
 				return err
 			}
-			if err := pause(ctx, s.between(minFlap, maxFlap)); err != nil {
+			if err := Pause(ctx, s.between(minFlap, maxFlap)); err != nil {
 				return err
 			}
 		}

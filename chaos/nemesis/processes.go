@@ -178,7 +178,7 @@ func killAtStart(ctx context.Context, s *Strike) error {
 		if err := s.start(ctx, victim); err != nil {
 			return err
 		}
-		if err := pause(ctx, s.between(0, maxStartUp)); err != nil {
+		if err := Pause(ctx, s.between(0, maxStartUp)); err != nil {
 			return err
 		}
 		if err := s.kill(ctx, victim); err != nil {

@@ -43,7 +43,7 @@ func snapshots(ctx context.Context, s *Strike) error {
 		if err := s.snapshotAll(ctx, s.shuffled(s.n.names())[:1+s.rand.IntN(len(s.n.names()))]); err != nil {
 			return err
 		}
-		if err := pause(ctx, s.between(0, minHold)); err != nil {
+		if err := Pause(ctx, s.between(0, minHold)); err != nil {
 			return err
 		}
 	}
@@ -123,7 +123,7 @@ func (s *Strike) killInSnapshot(ctx context.Context, victim string) error {
 	})
 	defer group.Wait()
 	defer cancel()
-	if err := pause(ctx, s.between(0, maxSnapshotTime)); err != nil {
+	if err := Pause(ctx, s.between(0, maxSnapshotTime)); err != nil {
 		return err
 	}
 	return s.kill(ctx, victim)

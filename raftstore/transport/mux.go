@@ -220,7 +220,7 @@ func (m *Mux) Disconnect(name string) {
 	}
 	m.mu.Unlock()
 	for _, c := range from {
-		c.NetConn().Close() // under TLS's feet, as in close; whoever serves it closes the rest
+		cutOff(c.Conn) // whoever serves it closes the rest
 	}
 }
 
@@ -251,7 +251,7 @@ func (m *Mux) close() {
 	m.raft.Close()
 	m.grpc.Close()
 	for _, c := range conns {
-		c.NetConn().Close()
+		cutOff(c.Conn)
 		m.forget(c)
 	}
 }
