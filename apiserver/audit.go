@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"time"
 
-	"quorate/apiserver/route"
+	"quorate/apiserver/rest/route"
 )
 
 // audit writes one line for each request that its policy chooses. It never sees bodies, tokens or queries.

@@ -3,24 +3,24 @@ package apiserver
 import (
 	"slices"
 
+	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/rbac"
+	"quorate/apiserver/access/review"
 	"quorate/apiserver/admin"
-	"quorate/apiserver/auth"
-	"quorate/apiserver/discovery"
-	"quorate/apiserver/garbage"
-	"quorate/apiserver/h2"
+	"quorate/apiserver/controllers/garbage"
+	"quorate/apiserver/controllers/lifecycle"
+	"quorate/apiserver/controllers/thirdparty"
+	"quorate/apiserver/describe/discovery"
+	"quorate/apiserver/describe/openapi"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/lifecycle"
-	"quorate/apiserver/negotiate"
-	"quorate/apiserver/openapi"
-	"quorate/apiserver/paging"
-	"quorate/apiserver/rbac"
+	"quorate/apiserver/objects/rules"
+	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/rest"
-	"quorate/apiserver/review"
-	"quorate/apiserver/route"
-	"quorate/apiserver/rules"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/thirdparty"
-	"quorate/apiserver/watch"
+	"quorate/apiserver/rest/paging"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/rest/watch"
+	"quorate/apiserver/wire/h2"
+	"quorate/apiserver/wire/negotiate"
 )
 
 // New builds a server. It starts nothing.
@@ -69,7 +69,7 @@ func New(cfg Config) (*Server, error) {
 	s.metrics = f.metrics
 	s.authenticator = f.authenticator
 	s.http = newHTTPServer(cfg, f, s.log)
-	// HTTP/2 by our own package: half the processor time of net/http's for a GET or a watch event (apiserver/h2/DESIGN.md).
+	// HTTP/2 by our own package: half the processor time of net/http's for a GET or a watch event (apiserver/wire/h2/DESIGN.md).
 	if err := h2.Configure(s.http, h2.Options{Registerer: cfg.Registerer}); err != nil {
 		return nil, err
 	}

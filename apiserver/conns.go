@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"quorate/apiserver/h2"
+	"quorate/apiserver/wire/h2"
 )
 
 const (

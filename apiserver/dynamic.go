@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"quorate/apiserver/discovery"
-	"quorate/apiserver/openapi"
+	"quorate/apiserver/controllers/thirdparty"
+	"quorate/apiserver/describe/discovery"
+	"quorate/apiserver/describe/openapi"
+	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/rest"
-	"quorate/apiserver/route"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/status"
-	"quorate/apiserver/thirdparty"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 )
 
 const (

@@ -3,8 +3,8 @@ package apiserver
 import (
 	"net/http"
 
-	"quorate/apiserver/auth"
-	"quorate/apiserver/route"
+	"quorate/apiserver/access/auth"
+	"quorate/apiserver/rest/route"
 )
 
 // exchange is one request with its answer: a writer that notes what was sent.

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"quorate/apiserver/auth"
-	"quorate/apiserver/negotiate"
-	"quorate/apiserver/rbac"
-	"quorate/apiserver/route"
-	"quorate/apiserver/selector"
-	"quorate/apiserver/status"
+	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/rbac"
+	"quorate/apiserver/objects/selector"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/negotiate"
+	"quorate/apiserver/wire/status"
 )
 
 // front is what every request goes through: authenticate, route, authorize, bound, serve; then count, log, clean up.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"quorate/apiserver"
-	"quorate/apiserver/auth"
+	"quorate/apiserver/access/auth"
 	"quorate/apiserver/internal/testserver"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"quorate/apiserver/negotiate"
-	"quorate/apiserver/route"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/negotiate"
 )
 
 // goneWriter is the writer of a client that goes after the first piece.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"quorate/apiserver/route"
-	"quorate/apiserver/status"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore"
 )
 

@@ -16,13 +16,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"quorate/apiserver/auth"
+	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/rbac"
-	"quorate/apiserver/route"
-	"quorate/apiserver/rules"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/status"
+	"quorate/apiserver/objects/rules"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 )
 
 // bareFront is a front with one route of its own, and a token for it.

@@ -10,9 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"quorate/apiserver/protofile"
-	"quorate/apiserver/route"
-	"quorate/apiserver/schema"
+	"quorate/apiserver/describe/protofile"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/route"
 )
 
 // version is the document at /version (semantics L12). major and minor are those of the API that clients compare with.

@@ -5,7 +5,7 @@ import (
 	"net/http/pprof"
 
 	"quorate/apiserver/admin"
-	"quorate/apiserver/route"
+	"quorate/apiserver/rest/route"
 )
 
 // registerProfiles adds Go's profiles under /debug/pprof, for administrators: `go tool pprof` takes them from a live node.

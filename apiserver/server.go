@@ -11,11 +11,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"quorate/apiserver/auth"
-	"quorate/apiserver/garbage"
-	"quorate/apiserver/lifecycle"
-	"quorate/apiserver/rbac"
-	"quorate/apiserver/watch"
+	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/rbac"
+	"quorate/apiserver/controllers/garbage"
+	"quorate/apiserver/controllers/lifecycle"
+	"quorate/apiserver/rest/watch"
 )
 
 const (

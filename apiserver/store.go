@@ -1,9 +1,9 @@
 package apiserver
 
 import (
-	"quorate/apiserver/lifecycle"
+	"quorate/apiserver/controllers/lifecycle"
+	"quorate/apiserver/controllers/thirdparty"
 	"quorate/apiserver/rest"
-	"quorate/apiserver/thirdparty"
 	"quorate/raftstore"
 )
 

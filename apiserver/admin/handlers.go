@@ -8,8 +8,8 @@ import (
 	"net/http"
 	"time"
 
-	"quorate/apiserver/route"
-	"quorate/apiserver/status"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 )
 
 // Prefix is where the commands are.

@@ -2,7 +2,7 @@ package kinds
 
 import "embed"
 
-// Files holds kinds/*.yaml and types/*.yaml.
+// Files holds the kinds, *.yaml, and types/*.yaml.
 //
-//go:embed kinds/*.yaml types/*.yaml
+//go:embed *.yaml types/*.yaml
 var Files embed.FS

@@ -10,14 +10,14 @@ import (
 
 	"go.uber.org/goleak"
 
-	"quorate/apiserver/auth"
+	"quorate/apiserver/access/auth"
 	"quorate/apiserver/internal/testserver"
 	"quorate/apiserver/kinds"
+	"quorate/apiserver/objects/rules"
+	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/rest"
-	"quorate/apiserver/route"
-	"quorate/apiserver/rules"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/status"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -7,11 +7,11 @@ import (
 	"strconv"
 	"time"
 
-	"quorate/apiserver/deletion"
-	"quorate/apiserver/negotiate"
-	"quorate/apiserver/route"
-	"quorate/apiserver/status"
-	"quorate/apiserver/stored"
+	"quorate/apiserver/objects/deletion"
+	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/negotiate"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore"
 	"quorate/raftstore/state"
 )

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"quorate/apiserver/deletion"
-	"quorate/apiserver/route"
-	"quorate/apiserver/status"
+	"quorate/apiserver/objects/deletion"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore"
 	"quorate/raftstore/state"
 )

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/route"
-	"quorate/apiserver/rules"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/stored"
+	"quorate/apiserver/objects/rules"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/rest/route"
 	"quorate/raftstore"
 	"quorate/raftstore/state"
 )

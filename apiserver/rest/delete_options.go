@@ -6,11 +6,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"quorate/apiserver/deletion"
-	"quorate/apiserver/negotiate"
-	"quorate/apiserver/route"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/status"
+	"quorate/apiserver/objects/deletion"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/negotiate"
+	"quorate/apiserver/wire/status"
 )
 
 const deleteOptionsKind = "DeleteOptions"

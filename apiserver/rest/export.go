@@ -1,8 +1,8 @@
 package rest
 
 import (
-	"quorate/apiserver/route"
-	"quorate/apiserver/stored"
+	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/rest/route"
 	"quorate/raftstore/state"
 )
 

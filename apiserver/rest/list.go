@@ -6,11 +6,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"quorate/apiserver/paging"
-	"quorate/apiserver/route"
-	"quorate/apiserver/selector"
-	"quorate/apiserver/status"
-	"quorate/apiserver/stored"
+	"quorate/apiserver/objects/selector"
+	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/rest/paging"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 )
 
 // The values of resourceVersionMatch.

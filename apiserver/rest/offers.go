@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 
-	"quorate/apiserver/negotiate"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/table"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/table"
+	"quorate/apiserver/wire/negotiate"
 )
 
 // What objects can be turned into, by stock names.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"quorate/apiserver/route"
+	"quorate/apiserver/rest/route"
 )
 
 // TestWatchTimeout: without a wish a stream lives for 30 to 60 minutes, not all streams equally long (D29); a wish is bounded

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"quorate/apiserver/paging"
-	"quorate/apiserver/route"
-	"quorate/apiserver/selector"
-	"quorate/apiserver/status"
-	"quorate/apiserver/stored"
+	"quorate/apiserver/objects/selector"
+	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/rest/paging"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore"
 	"quorate/raftstore/state"
 )

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"quorate/apiserver/paging"
-	"quorate/apiserver/route"
-	"quorate/apiserver/status"
+	"quorate/apiserver/rest/paging"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore"
 	"quorate/raftstore/state"
 )

@@ -6,10 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"quorate/apiserver/patch"
-	"quorate/apiserver/route"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/status"
+	"quorate/apiserver/objects/patch"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore/state"
 )
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"quorate/apiserver/route"
-	"quorate/apiserver/status"
-	"quorate/apiserver/stored"
+	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore"
 	"quorate/raftstore/state"
 )

@@ -3,10 +3,10 @@ package rest
 import (
 	"time"
 
-	"quorate/apiserver/negotiate"
-	"quorate/apiserver/route"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/watch"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/rest/watch"
+	"quorate/apiserver/wire/negotiate"
 )
 
 // representStream chooses how a watch stream shows objects (D8).

@@ -1,10 +1,10 @@
 package rest
 
 import (
-	"quorate/apiserver/route"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/status"
-	"quorate/apiserver/stored"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore/state"
 )
 

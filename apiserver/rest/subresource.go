@@ -1,8 +1,8 @@
 package rest
 
 import (
-	"quorate/apiserver/route"
-	"quorate/apiserver/schema"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/route"
 )
 
 // replaceStatus stores the status of the body, and its metadata; the rest stays (H2).

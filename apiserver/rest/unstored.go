@@ -1,9 +1,9 @@
 package rest
 
 import (
-	"quorate/apiserver/negotiate"
-	"quorate/apiserver/route"
-	"quorate/apiserver/schema"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/negotiate"
 )
 
 // Unstored reads the object of a create that stores nothing, with all that a create says of how it is to be read and answered.

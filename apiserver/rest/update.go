@@ -9,11 +9,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"quorate/apiserver/deletion"
-	"quorate/apiserver/route"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/status"
-	"quorate/apiserver/stored"
+	"quorate/apiserver/objects/deletion"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore"
 	"quorate/raftstore/state"
 )

@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 
-	"quorate/apiserver/selector"
-	"quorate/apiserver/stored"
+	"quorate/apiserver/objects/selector"
+	"quorate/apiserver/objects/stored"
 	"quorate/raftstore/state"
 )
 

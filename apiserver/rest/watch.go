@@ -8,11 +8,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"quorate/apiserver/route"
-	"quorate/apiserver/selector"
-	"quorate/apiserver/status"
-	"quorate/apiserver/stored"
-	"quorate/apiserver/watch"
+	"quorate/apiserver/objects/selector"
+	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/rest/watch"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore/state"
 )
 

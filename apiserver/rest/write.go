@@ -8,10 +8,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"quorate/apiserver/negotiate"
-	"quorate/apiserver/route"
-	"quorate/apiserver/schema"
-	"quorate/apiserver/status"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/negotiate"
+	"quorate/apiserver/wire/status"
 	"quorate/raftstore/state"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"quorate/apiserver"
-	"quorate/apiserver/auth"
+	"quorate/apiserver/access/auth"
 	"quorate/apiserver/internal/testserver"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"quorate/apiserver"
-	"quorate/apiserver/auth"
+	"quorate/apiserver/access/auth"
 	"quorate/apiserver/internal/testserver"
 )
 

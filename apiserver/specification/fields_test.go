@@ -12,8 +12,8 @@ import (
 
 	"quorate/apiserver/internal/testserver"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/rules"
-	"quorate/apiserver/schema"
+	"quorate/apiserver/objects/rules"
+	"quorate/apiserver/objects/schema"
 )
 
 // fieldRows prove the tables of §2: an object with every field that the specification names is created, its status written, and
@@ -98,7 +98,7 @@ func full(t *testing.T, kind string) map[string]any {
 	case "ClusterRoleBinding":
 		name = "clusterrolebinding.rbac"
 	}
-	body, err := os.ReadFile(filepath.Join("..", "schema", "testdata", "golden", "full", name+".json"))
+	body, err := os.ReadFile(filepath.Join("..", "objects", "schema", "testdata", "golden", "full", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +199,7 @@ func selectorFields(t *testing.T, s *testserver.Server) {
 
 func goldenText(t *testing.T, name string) string {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join("..", "schema", "testdata", "golden", "full", name+".json"))
+	body, err := os.ReadFile(filepath.Join("..", "objects", "schema", "testdata", "golden", "full", name+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"quorate/apiserver/internal/testserver"
-	"quorate/apiserver/paging"
+	"quorate/apiserver/rest/paging"
 )
 
 // pagesOf reads a list to its end and returns the names of each page, and the lists' versions.

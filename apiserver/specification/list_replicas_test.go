@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"quorate/apiserver/auth"
+	"quorate/apiserver/access/auth"
 	"quorate/apiserver/internal/testserver"
 	"quorate/raftstore"
 	"quorate/raftstore/testcluster"

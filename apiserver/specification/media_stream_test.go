@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"quorate/apiserver/internal/testserver"
-	"quorate/apiserver/schema"
+	"quorate/apiserver/objects/schema"
 )
 
 // bodyRows prove the forms of request bodies (A41, A42) and of refusals (I32).

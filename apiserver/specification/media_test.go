@@ -11,8 +11,8 @@ import (
 
 	"quorate/apiserver/internal/testserver"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/rules"
-	"quorate/apiserver/schema"
+	"quorate/apiserver/objects/rules"
+	"quorate/apiserver/objects/schema"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"quorate/apiserver/internal/testserver"
-	"quorate/apiserver/schema"
+	"quorate/apiserver/objects/schema"
 )
 
 // asTableV1beta1 is asTable in its first version.

@@ -62,7 +62,7 @@ func buildWithKind(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(source, "apiserver", "kinds", "kinds", filepath.Base(file)), text, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(source, "apiserver", "kinds", filepath.Base(file)), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(t.TempDir(), "quorate")

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/apiserver"
-	"quorate/apiserver/auth"
+	"quorate/apiserver/access/auth"
 	"quorate/raftstore"
 	"quorate/raftstore/testcluster"
 )

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -73,7 +74,7 @@ var update = flag.Bool("update", false, "write what stock types write anew")
 
 var (
 	tree     = filepath.Join("..", "..", "..", "apiserver")
-	testdata = filepath.Join(tree, "schema", "testdata")
+	testdata = filepath.Join(tree, "objects", "schema", "testdata")
 )
 
 func golden(t *testing.T, name string) []byte {
@@ -206,10 +207,15 @@ func dropTypeMeta(v any) {
 func upstreamNames(t *testing.T) map[string]string {
 	t.Helper()
 	names := map[string]string{}
-	files, err := filepath.Glob(filepath.Join(tree, "kinds", "*", "*.yaml"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+	kinds, err := filepath.Glob(filepath.Join(tree, "kinds", "*.yaml"))
+	if err != nil || len(kinds) == 0 {
+		t.Fatal(kinds, err)
 	}
+	types, err := filepath.Glob(filepath.Join(tree, "kinds", "types", "*.yaml"))
+	if err != nil || len(types) == 0 {
+		t.Fatal(types, err)
+	}
+	files := slices.Concat(kinds, types)
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil {

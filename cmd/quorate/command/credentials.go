@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"quorate/apiserver/auth"
+	"quorate/apiserver/access/auth"
 	"quorate/cluster/keys"
 	"quorate/cmd/quorate/datadir"
 	"quorate/cmd/quorate/kubeconfig"

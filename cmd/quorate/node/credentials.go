@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"quorate/apiserver/auth"
+	"quorate/apiserver/access/auth"
 	"quorate/cmd/quorate/datadir"
 	"quorate/cmd/quorate/kubeconfig"
 	"quorate/raftstore/log"

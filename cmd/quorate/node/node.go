@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"quorate/apiserver"
-	"quorate/apiserver/auth"
+	"quorate/apiserver/access/auth"
 	"quorate/cluster"
 	"quorate/cluster/keys"
 	"quorate/cluster/roster"

@@ -1,0 +1,141 @@
+package rbac
+
+import (
+	"maps"
+	"slices"
+
+	"quorate/apiserver/access/auth"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest"
+	"quorate/apiserver/rest/route"
+)
+
+// builtinRole is a cluster role that every cluster has.
+type builtinRole struct {
+	name  string
+	rules []rule
+}
+
+// builtinBinding gives a built-in role to a group, in all of the cluster; it has the name of the role.
+type builtinBinding struct{ role, group string }
+
+// builtinBindings are those of J34.
+func builtinBindings() []builtinBinding {
+	return []builtinBinding{
+		{"cluster-admin", auth.MastersGroup},
+		{"system:discovery", auth.AuthenticatedGroup},
+		{"system:basic-user", auth.AuthenticatedGroup},
+	}
+}
+
+// builtinRoles are those of J33. What is in namespaces is what the catalog has there.
+func builtinRoles(c *schema.Catalog) []builtinRole {
+	all := []string{everything}
+	reviews := func(group string, resources ...string) rule {
+		return rule{verbs: []string{route.VerbCreate}, groups: []string{group}, resources: resources}
+	}
+	return []builtinRole{
+		{"cluster-admin", []rule{{verbs: all, groups: all, resources: all}, {verbs: all, paths: all}}},
+		{"admin", inNamespaces(c, true, anything)},
+		{"edit", inNamespaces(c, true, grantsNothing)},
+		{"view", inNamespaces(c, false, keepsNoSecrets)},
+		{"system:discovery", []rule{{verbs: []string{route.VerbGet}, paths: []string{
+			"/api", "/api/*", "/apis", "/apis/*", "/oapi", "/oapi/*", "/openapi", "/openapi/*",
+			"/healthz", "/livez", "/readyz", "/version", "/version/",
+		}}}},
+		{"system:basic-user", []rule{
+			reviews(authorizationGroup, "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
+			reviews(authenticationGroup, "selfsubjectreviews"),
+		}},
+		{"system:node", nodeRules(c)},
+	}
+}
+
+// The groups of reviews, which clients ask for by just these names (J58).
+const (
+	authorizationGroup  = "authorization.k8s.io"
+	authenticationGroup = "authentication.k8s.io"
+)
+
+func anything(*schema.Kind) bool { return true }
+
+// grantsNothing: roles and bindings are not for who only works in a namespace.
+func grantsNothing(k *schema.Kind) bool { return k.Group != group }
+
+// keepsNoSecrets: who may read a secret has what it opens.
+func keepsNoSecrets(k *schema.Kind) bool { return grantsNothing(k) && k.Resource != "secrets" }
+
+// inNamespaces returns rules for what is in namespaces and of the kinds wanted: to read it, or to write it too. Status is for
+// those who report it, so it is only read. The namespace itself, in which such a request is (J16), is read too.
+func inNamespaces(c *schema.Catalog, write bool, wanted func(*schema.Kind) bool) []rule {
+	read, written := resources{"": {"namespaces": true, "namespaces/status": true}}, resources{}
+	for _, k := range c.Kinds() {
+		if !k.Namespaced || !wanted(k) {
+			continue
+		}
+		read.add(k.Group, k.Plural)
+		written.add(k.Group, k.Plural)
+		for _, sub := range rest.Subresources(k) {
+			read.add(k.Group, k.Plural+"/"+sub.Name)
+			if sub.Name != "status" {
+				written.add(k.Group, k.Plural+"/"+sub.Name)
+			}
+		}
+	}
+	rules := read.rules(route.VerbGet, route.VerbList, route.VerbWatch)
+	if write {
+		rules = append(rules, written.rules(route.VerbCreate, route.VerbDelete, route.VerbDeleteCollection, route.VerbPatch, route.VerbUpdate)...)
+	}
+	return rules
+}
+
+// resources are sets of resources by group.
+type resources map[string]map[string]bool
+
+func (r resources) add(group, resource string) {
+	if r[group] == nil {
+		r[group] = map[string]bool{}
+	}
+	r[group][resource] = true
+}
+
+// rules returns a rule for each group.
+func (r resources) rules(verbs ...string) []rule {
+	rules := make([]rule, 0, len(r))
+	for _, group := range slices.Sorted(maps.Keys(r)) {
+		rules = append(rules, rule{verbs: verbs, groups: []string{group}, resources: slices.Sorted(maps.Keys(r[group]))})
+	}
+	return rules
+}
+
+// nodeRules are what an agent on a node does, as far as the catalog has it.
+func nodeRules(c *schema.Catalog) []rule {
+	read := []string{route.VerbGet, route.VerbList, route.VerbWatch}
+	change := []string{route.VerbPatch, route.VerbUpdate}
+	var rules []rule
+	for _, what := range []struct {
+		plural, sub string
+		verbs       []string
+	}{
+		{"nodes", "", slices.Concat(read, []string{route.VerbCreate, route.VerbDelete}, change)},
+		{"nodes", "/status", change},
+		{"pods", "", slices.Concat(read, []string{route.VerbCreate, route.VerbDelete})},
+		{"pods", "/status", change},
+		{"events", "", append([]string{route.VerbCreate}, change...)},
+		{"leases", "", slices.Concat([]string{route.VerbGet, route.VerbCreate, route.VerbDelete}, change)},
+		{"configmaps", "", read},
+		{"endpoints", "", read},
+		{"persistentvolumes", "", read},
+		{"secrets", "", read},
+		{"services", "", read},
+	} {
+		served := resources{}
+		for _, k := range c.Kinds() {
+			if k.Plural == what.plural {
+				served.add(k.Group, k.Plural+what.sub)
+			}
+		}
+		rules = append(rules, served.rules(what.verbs...)...)
+	}
+	return rules
+}

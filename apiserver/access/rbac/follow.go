@@ -1,0 +1,163 @@
+package rbac
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"quorate/apiserver/controllers/background"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// Run, called once, keeps the index current until ctx ends, and makes the built-in roles and bindings while this node leads.
+func (e *Evaluator) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		f := &follower{evaluator: e}
+		e.Answer(ctx, f.advance)
+		return nil
+	})
+	group.Go(func() error {
+		e.tasks().Persist(ctx, "load", e.Confirm)
+		for _, k := range e.kinds {
+			group.Go(func() error {
+				e.tasks().Persist(ctx, "follow "+k.Plural, func(ctx context.Context) error { return e.Follow(ctx, stored.Prefix(k, "")) })
+				return nil
+			})
+		}
+		return nil
+	})
+	group.Go(func() error {
+		return e.store.WhileLeader(ctx, func(ctx context.Context) error {
+			e.tasks().Persist(ctx, "reconcile", e.reconcile)
+			return nil
+		})
+	})
+	return group.Wait()
+}
+
+func (e *Evaluator) tasks() background.Tasks {
+	return background.Tasks{Log: e.log, Errors: e.metrics.errors}
+}
+
+// follower makes indexes. It belongs to one goroutine.
+type follower struct {
+	evaluator *Evaluator
+	drafts    *drafts // nil when there is none to go on from
+	followed  []*changes
+}
+
+// changes are those of a kind that are not taken in yet.
+type changes struct {
+	kind   *schema.Kind
+	cursor *history.Cursor
+	events []*history.Event // read, and later than what is asked for
+}
+
+// advance makes the index of a state the current one. Where the changes that lead there are not to be had, as after a snapshot from
+// another node, it begins anew with the state.
+func (f *follower) advance(ctx context.Context, root *state.Root) error {
+	follows := f.drafts != nil
+	err := f.make(ctx, root)
+	if err != nil && follows {
+		err = f.make(ctx, root)
+	}
+	return err
+}
+
+// make makes the index of a state. After an error there is nothing to go on from.
+func (f *follower) make(ctx context.Context, root *state.Root) (err error) {
+	defer func() {
+		if err != nil {
+			f.drafts = nil
+		}
+	}()
+	e := f.evaluator
+	// A state is there a moment before its events are: wait for them, so that no cursor waits for what does not come.
+	if _, err := e.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
+		return err
+	}
+	if f.drafts == nil {
+		if err := f.load(root); err != nil {
+			return err
+		}
+	}
+	events, err := f.until(ctx, root.Index())
+	if err != nil {
+		return err
+	}
+	for _, c := range events {
+		f.take(c.kind, c.event.Object, c.event.Type == history.Deleted)
+	}
+	e.current.Store(f.drafts.publish(root.Index()))
+	return nil
+}
+
+// load takes in a state as a whole, and follows it from there.
+func (f *follower) load(root *state.Root) error {
+	f.followed = nil
+	for _, k := range f.evaluator.kinds {
+		cursor, err := f.evaluator.store.Watch(stored.Prefix(k, ""), root.Index())
+		if err != nil {
+			return err
+		}
+		f.followed = append(f.followed, &changes{kind: k, cursor: cursor})
+	}
+	f.drafts = newDrafts()
+	for _, k := range f.evaluator.kinds {
+		root.Ascend(stored.Prefix(k, ""), "", func(o *state.Object) bool {
+			f.take(k, o, false)
+			return true
+		})
+	}
+	return nil
+}
+
+// change is one event of a kind.
+type change struct {
+	kind  *schema.Kind
+	event *history.Event
+}
+
+// until returns the changes up to a log index that are not taken in yet, in the order of the log.
+func (f *follower) until(ctx context.Context, index uint64) ([]change, error) {
+	var all []change
+	for _, c := range f.followed {
+		for c.cursor.Position() < index {
+			events, err := c.cursor.Next(ctx)
+			if err != nil {
+				return nil, err
+			}
+			c.events = append(c.events, events...)
+		}
+		due := 0
+		for ; due < len(c.events) && c.events[due].Index <= index; due++ {
+			all = append(all, change{c.kind, c.events[due]})
+		}
+		c.events = append([]*history.Event(nil), c.events[due:]...)
+	}
+	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(a.event.Index, b.event.Index) })
+	return all, nil
+}
+
+// take takes in an object. One that cannot be read grants nothing.
+func (f *follower) take(k *schema.Kind, o *state.Object, gone bool) {
+	if gone {
+		f.drafts.drop(k, o.Key)
+		return
+	}
+	decoded, err := k.DecodeStored(o.Value)
+	if err != nil {
+		f.drafts.drop(k, o.Key)
+		f.evaluator.metrics.errors.Inc()
+		f.evaluator.log.Error("a role or binding can't be read, and grants nothing", "key", string(o.Key), "index", o.Version, "error", err)
+		return
+	}
+	f.drafts.put(o.Key, decoded)
+}

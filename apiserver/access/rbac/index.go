@@ -1,0 +1,216 @@
+package rbac
+
+import (
+	"iter"
+	"slices"
+
+	"quorate/apiserver/access/auth"
+	"quorate/apiserver/objects/schema"
+	"quorate/raftstore/state"
+)
+
+const (
+	kindRole               = "Role"
+	kindClusterRole        = "ClusterRole"
+	kindRoleBinding        = "RoleBinding"
+	kindClusterRoleBinding = "ClusterRoleBinding"
+
+	kindGroup          = "Group"
+	kindServiceAccount = "ServiceAccount"
+)
+
+// roleName is the name of a role; those of the cluster have no namespace.
+type roleName struct{ namespace, name string }
+
+// subject is whom bindings of a namespace name; those of the cluster have none. Service accounts are users (J10).
+type subject struct {
+	namespace string
+	group     bool
+	name      string
+}
+
+// binding gives the rules of a role to subjects.
+type binding struct {
+	namespace, name string // as of the object
+	role            roleName
+	subjects        []subject
+}
+
+// index is what a state's roles and bindings say. It never changes.
+type index struct {
+	position uint64 // the log index that it is complete up to
+	bindings *table[subject, []*binding]
+	roles    *table[roleName, []rule]
+	// how many are in it
+	roleCount, bindingCount int
+}
+
+// bindingsOf yields the bindings of a user that count in a namespace: those of the cluster, and then those of the namespace.
+func (x *index) bindingsOf(u *auth.User, namespace string) iter.Seq2[subject, *binding] {
+	return func(yield func(s subject, b *binding) bool) {
+		scopes := [...]string{"", namespace}
+		for _, scope := range scopes[:min(len(namespace), 1)+1] {
+			for _, b := range x.bindings.get(subject{scope, false, u.Name}) {
+				if !yield(subject{scope, false, u.Name}, b) {
+					return
+				}
+			}
+			for _, group := range u.Groups {
+				for _, b := range x.bindings.get(subject{scope, true, group}) {
+					if !yield(subject{scope, true, group}, b) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// granting returns the first binding that allows a user something, and whom it names; nil when none does (J21–J23).
+func (x *index) granting(u *auth.User, a *auth.Attributes) (subject, *binding) {
+	namespace := a.Namespace
+	if a.Path != "" {
+		namespace = "" // J19: paths are in no namespace
+	}
+	for s, b := range x.bindingsOf(u, namespace) {
+		rules := x.roles.get(b.role)
+		for i := range rules {
+			if rules[i].allows(a) {
+				return s, b
+			}
+		}
+	}
+	return subject{}, nil
+}
+
+// rulesOf yields the rules that a user has in a namespace.
+func (x *index) rulesOf(u *auth.User, namespace string) iter.Seq[*rule] {
+	return func(yield func(r *rule) bool) {
+		for _, b := range x.bindingsOf(u, namespace) {
+			rules := x.roles.get(b.role)
+			for i := range rules {
+				r := &rules[i]
+				if b.namespace != "" && len(r.paths) > 0 {
+					continue // J19: only bindings of the cluster give paths
+				}
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// drafts is an index at work. It belongs to one goroutine.
+type drafts struct {
+	bindings *draft[subject, []*binding]
+	roles    *draft[roleName, []rule]
+	known    map[state.Key]*binding // that are in bindings
+	count    int                    // of roles
+}
+
+func newDrafts() *drafts {
+	return &drafts{
+		bindings: newDraft[subject, []*binding](), roles: newDraft[roleName, []rule](), known: map[state.Key]*binding{},
+	}
+}
+
+// publish returns the index of what was taken in, which is all up to a position.
+func (d *drafts) publish(position uint64) *index {
+	return &index{
+		position: position, bindings: d.bindings.publish(), roles: d.roles.publish(),
+		roleCount: d.count, bindingCount: len(d.known),
+	}
+}
+
+// put takes in an object that was created or changed.
+func (d *drafts) put(key state.Key, o *schema.Object) {
+	d.drop(o.Kind, key)
+	if o.Initializers().IsSet() {
+		return // it does not exist yet for anybody (A30)
+	}
+	switch o.Kind.Kind {
+	case kindRole, kindClusterRole:
+		d.roles.set(nameOf(key), readRules(o))
+		d.count++
+	default:
+		b := readBinding(o)
+		d.known[key] = b
+		for _, s := range b.subjects {
+			// Indexes that are out see no further than the lengths that they have, so growing in place is safe.
+			d.bindings.set(s, append(d.bindings.get(s), b))
+		}
+	}
+}
+
+// drop takes out an object of a kind, if it is in.
+func (d *drafts) drop(k *schema.Kind, key state.Key) {
+	switch k.Kind {
+	case kindRole, kindClusterRole:
+		if d.roles.get(nameOf(key)) != nil {
+			d.roles.delete(nameOf(key))
+			d.count--
+		}
+	default:
+		b := d.known[key]
+		if b == nil {
+			return
+		}
+		delete(d.known, key)
+		for _, s := range b.subjects {
+			d.unbind(s, b)
+		}
+	}
+}
+
+// unbind takes a binding from a subject, in a list of its own: indexes that are out have the former one.
+func (d *drafts) unbind(s subject, b *binding) {
+	former := d.bindings.get(s)
+	if len(former) == 1 {
+		d.bindings.delete(s)
+		return
+	}
+	i := slices.Index(former, b)
+	d.bindings.set(s, slices.Concat(former[:i], former[i+1:]))
+}
+
+func nameOf(key state.Key) roleName {
+	_, namespace, name := key.Split()
+	return roleName{namespace, name}
+}
+
+// readBinding compiles a binding. A role that it names without a namespace is one of the cluster.
+func readBinding(o *schema.Object) *binding {
+	b := &binding{namespace: o.Namespace(), name: o.Name(), role: referenced(o)}
+	list := o.Field("subjects")
+	b.subjects = make([]subject, 0, list.Len())
+	seen := make(map[subject]bool, list.Len())
+	for _, v := range list.Items() {
+		s := subject{namespace: b.namespace, name: v.Field("name").Str()}
+		switch v.Field("kind").Str() {
+		case kindGroup:
+			s.group = true
+		case kindServiceAccount:
+			namespace := v.Field("namespace").Str()
+			if namespace == "" {
+				namespace = b.namespace
+			}
+			s.name = auth.ServiceAccountName(namespace, s.name)
+		}
+		if !seen[s] {
+			seen[s] = true
+			b.subjects = append(b.subjects, s)
+		}
+	}
+	return b
+}
+
+// referenced is the role that a binding names.
+func referenced(binding *schema.Object) roleName {
+	ref := binding.Field("roleRef")
+	role := roleName{name: ref.Field("name").Str()}
+	if ref.Field("kind").Str() == kindRole {
+		role.namespace = binding.Namespace()
+	}
+	return role
+}

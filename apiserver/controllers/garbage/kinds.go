@@ -1,0 +1,96 @@
+package garbage
+
+import (
+	"context"
+
+	"quorate/apiserver/objects/deletion"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// typeName is how a reference names a kind.
+type typeName struct{ apiVersion, kind string }
+
+// kinds are the kinds that a collection knows. One that has left the catalog stays until its objects are gone, so that their
+// dependents are found.
+type kinds struct {
+	catalog  *schema.Catalog // that all of this is of
+	byName   map[typeName]*schema.Kind
+	followed map[string]*follower // by resource
+}
+
+// follower reads the changes of a stored kind.
+type follower struct {
+	kind    *schema.Kind
+	changes *history.Cursor
+}
+
+func newKinds() *kinds {
+	return &kinds{byName: map[typeName]*schema.Kind{}, followed: map[string]*follower{}}
+}
+
+// owner returns the kind that a reference names; nil when it is unknown.
+func (k *kinds) owner(r reference) *schema.Kind { return k.byName[typeName{r.APIVersion, r.Kind}] }
+
+// learnKinds takes the present catalog in. The objects of new kinds are read from the state, and all dependents are looked at
+// again, as they may refer to a kind that was unknown.
+func (c *collection) learnKinds(ctx context.Context, root *state.Root) error {
+	catalog := c.catalog()
+	if catalog == c.kinds.catalog {
+		return nil
+	}
+	if c.queue.len()+len(c.failed) == 0 { // else something queued may refer to them
+		c.kinds.forgetEmpty(catalog, root)
+	}
+	for _, k := range catalog.Kinds() {
+		c.kinds.byName[typeName{k.APIVersion, k.Kind}] = k
+		if k.Storage() != k {
+			continue
+		}
+		if f := c.kinds.followed[k.Resource]; f != nil {
+			f.kind = k
+			continue
+		}
+		if err := c.take(ctx, root, k); err != nil {
+			return err
+		}
+	}
+	c.kinds.catalog = catalog
+	for key := range c.graph.edges {
+		c.queue.add(key)
+	}
+	return nil
+}
+
+// take reads all objects of a kind, and follows it from there.
+func (c *collection) take(ctx context.Context, root *state.Root, k *schema.Kind) error {
+	prefix := stored.Prefix(k, "")
+	changes, err := c.store.Watch(prefix, root.Index())
+	if err != nil {
+		return err
+	}
+	c.kinds.followed[k.Resource] = &follower{kind: k, changes: changes}
+	if !deletion.Collected(k) {
+		return nil
+	}
+	root.Ascend(prefix, "", func(o *state.Object) bool {
+		err = c.note(k, o, false)
+		return err == nil && ctx.Err() == nil
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
+}
+
+// forgetEmpty forgets kinds that the catalog has no more, and the state no objects of.
+func (k *kinds) forgetEmpty(catalog *schema.Catalog, root *state.Root) {
+	for name, kind := range k.byName {
+		if catalog.Stored(kind.Resource) == nil && root.Count(stored.Prefix(kind, "")) == 0 {
+			delete(k.byName, name)
+			delete(k.followed, kind.Resource)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package garbage
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"quorate/apiserver/objects/deletion"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/raftstore/state"
+)
+
+// task is a decision that has to be written.
+type task struct {
+	kind     *schema.Kind
+	object   *state.Object
+	decision Decision
+}
+
+// work decides about the objects as a confirmed state has them, and writes. An object that has changed meanwhile is looked at
+// again at once, one whose write failed after a pause.
+func (c *collection) work(ctx context.Context, root *state.Root, keys []state.Key) {
+	var writers sync.WaitGroup
+	slots := make(chan struct{}, parallel)
+	results := make([]error, len(keys))
+	for i, key := range keys {
+		t, err := c.decide(root, key)
+		if err != nil || t == nil {
+			results[i] = err
+			continue
+		}
+		slots <- struct{}{} // a write gives its slot back, at the latest when ctx ends
+		writers.Go(func() {
+			defer func() { <-slots }()
+			results[i] = c.write(ctx, t)
+		})
+	}
+	writers.Wait()
+	if ctx.Err() != nil {
+		return
+	}
+	var failure error
+	for i, err := range results {
+		switch {
+		case err == nil:
+		case deletion.Lost(err):
+			c.queue.add(keys[i])
+		default:
+			failure = err
+			if len(c.failed) == 0 {
+				c.retryAt = time.Now().Add(pollPause)
+			}
+			c.failed = append(c.failed, keys[i])
+			c.metrics.errors.Inc()
+		}
+	}
+	if failure != nil {
+		c.log.Warn("garbage collection of objects failed; it is tried again", "objects", len(c.failed), "error", failure)
+	}
+}
+
+// decide says what to do about one object; nil when that is nothing.
+func (c *collection) decide(root *state.Root, key state.Key) (*task, error) {
+	o := root.Get(key)
+	f := c.kinds.followed[key.Resource()]
+	if o == nil || f == nil {
+		return nil, nil
+	}
+	l, err := readLinks(f.kind, o)
+	if err != nil {
+		return nil, err
+	}
+	d := Decide(c.judge(root, o, &l))
+	if d.Action == Keep {
+		return nil, nil
+	}
+	return &task{kind: f.kind, object: o, decision: d}, nil
+}
+
+// judge finds what the decision depends on.
+func (c *collection) judge(root *state.Root, o *state.Object, l *links) Object {
+	j := Object{Going: l.going(), Orphans: l.orphans(), Foreground: l.foreground(), Blocks: l.blocks()}
+	for _, r := range l.Owners {
+		if r.UID == o.UID { // it is there, and there is nothing to wait for
+			j.Owners = append(j.Owners, Alive)
+			continue
+		}
+		j.Owners = append(j.Owners, c.standing(root, o.Key, r))
+	}
+	j.Dependents, j.Blocked = c.graph.dependents(o.Key, o.UID)
+	j.Cycle = j.Blocked && j.Blocks && c.graph.cycle(o.Key, o.UID)
+	return j
+}
+
+// standing looks an owner up. The state is later than the reference, and uids do not come back, so an owner that it does not
+// have is gone for good.
+func (c *collection) standing(root *state.Root, dependent state.Key, r reference) Standing {
+	k := c.kinds.owner(r)
+	_, namespace, _ := dependent.Split()
+	switch {
+	case k == nil, k.Namespaced && namespace == "":
+		return Unknown
+	case !k.Namespaced:
+		namespace = ""
+	}
+	owner := root.Get(stored.Key(k, namespace, r.Name))
+	if owner == nil || owner.UID != r.UID {
+		return Absent
+	}
+	switch w := c.graph.waiting[owner.Key]; {
+	case w.uid != r.UID:
+		return Alive
+	case w.orphans:
+		return Orphaning
+	default:
+		return Waiting
+	}
+}
+
+// write carries a decision out: one entry, for the object as it was seen.
+func (c *collection) write(ctx context.Context, t *task) error {
+	o, err := t.kind.DecodeStored(t.object.Value)
+	if err != nil {
+		return err
+	}
+	d := t.decision
+	var outcome deletion.Decision
+	count := c.metrics.orphaned
+	switch d.Action {
+	case Forget:
+		owners := o.OwnerReferences()
+		for _, i := range slices.Backward(d.Drop) {
+			owners.RemoveAt(i)
+		}
+		outcome = deletion.Decision{Action: deletion.Mark, Object: o}
+	case Delete:
+		if d.Unblock {
+			unblock(o)
+		}
+		outcome, count = deletion.Decide(o, deletion.Options{Policy: d.Policy}, time.Now()), c.metrics.deleted
+	case Release:
+		outcome, count = deletion.Released(o, d.Finalizer), c.metrics.released
+	case Unblock:
+		unblock(o)
+		outcome, count = deletion.Decision{Action: deletion.Mark, Object: o}, c.metrics.released
+	}
+	err = deletion.Commit(ctx, c.store, t.object, outcome)
+	if err == nil && (outcome.Action == deletion.Mark || outcome.Action == deletion.Remove) {
+		count.Inc()
+	}
+	return err
+}
+
+// unblock lets no owner wait for the object any longer.
+func unblock(o *schema.Object) {
+	for _, r := range o.OwnerReferences().Items() {
+		r.Clear("blockOwnerDeletion")
+	}
+}

@@ -1,0 +1,123 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	kindfiles "quorate/apiserver/kinds"
+	"quorate/apiserver/objects/rules"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+func catalogOf(t *testing.T) *schema.Catalog {
+	t.Helper()
+	catalog, err := schema.Load(kindfiles.Files, rules.Hooks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return catalog
+}
+
+// TestExpiry_knows_each_once: what is remembered is bounded by the pods that are going, not by how often they are written, or
+// made anew (G13).
+func TestExpiry_knows_each_once(t *testing.T) {
+	t.Parallel()
+	k := catalogOf(t).Stored("pods")
+	hub, err := history.New(history.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &expiry{kind: k}
+	changes, index := hub.Watch(stored.Prefix(k, ""), 0), uint64(0)
+	happens := func(does history.Type, name, deletion string) {
+		index++
+		o := &state.Object{Key: stored.Key(k, "ns", name), Version: index, Value: fmt.Appendf(nil,
+			`{"kind":"Pod","apiVersion":"v1","metadata":{"name":%q%s},"spec":{}}`, name, deletion)}
+		hub.Append(index, []*history.Event{{Index: index, Type: does, Object: o}})
+		if err := e.followToDeadline(t.Context(), changes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	going := func(at time.Time) string {
+		return fmt.Sprintf(`,"deletionTimestamp":%q,"deletionGracePeriodSeconds":3600`, at.UTC().Format(time.RFC3339))
+	}
+	hour := time.Now().Add(time.Hour).Truncate(time.Second)
+	happens(history.Added, "p", "")
+	for range 10 {
+		happens(history.Modified, "p", going(hour))
+	}
+	happens(history.Modified, "p", going(hour.Add(-time.Minute)))
+	happens(history.Modified, "q", going(hour))
+	if e.next.len() != 2 || !e.next.first().at.Equal(hour.Add(-time.Minute)) {
+		t.Errorf("knows %+v", e.next.heap.items)
+	}
+	for range 10 {
+		happens(history.Deleted, "p", going(hour))
+		happens(history.Added, "p", "")
+	}
+	if e.next.len() != 1 || e.next.first().key != stored.Key(k, "ns", "q") {
+		t.Errorf("knows %+v", e.next.heap.items)
+	}
+}
+
+// TestExpiry_is_not_early: what is remembered may be older than the object, whose own deadline counts (G13).
+func TestExpiry_is_not_early(t *testing.T) {
+	t.Parallel()
+	m, l := newMemory(t)
+	e := &expiry{Lifecycle: l, kind: m.catalog.Stored("pods")}
+	deadline := time.Now().Add(time.Hour).Truncate(time.Second)
+	key := stored.Key(e.kind, "ns", "p")
+	value := fmt.Appendf(nil, `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","resourceVersion":"",`+
+		`"deletionTimestamp":%q,"deletionGracePeriodSeconds":3600},"spec":{"nodeName":"n"}}`, deadline.UTC().Format(time.RFC3339))
+	offset := uint32(len(`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","resourceVersion":"`))
+	if err := m.put(key, &state.Object{Value: value, VersionOffset: offset}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.remove(t.Context(), m.tree.Get(key), deadline.Add(-time.Second)); err != nil || m.tree.Get(key) == nil {
+		t.Fatalf("a second before its deadline: %v, %v", m.tree.Get(key), err)
+	}
+	if err := e.remove(t.Context(), m.tree.Get(key), deadline); err != nil || m.tree.Get(key) != nil {
+		t.Errorf("at its deadline: %v, %v", m.tree.Get(key), err)
+	}
+}
+
+// TestOutlive_goes_on: events expire for as long as a leader leads, not only those that it finds.
+func TestOutlive_goes_on(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, l := newMemory(t)
+		l.eventTTL = time.Minute
+		k := m.catalog.Stored("events")
+		ctx, cancel := context.WithCancel(t.Context())
+		var working sync.WaitGroup
+		working.Go(func() {
+			if err := l.outlive(ctx, k); err != nil {
+				t.Error(err)
+			}
+		})
+		there := func(name string) bool {
+			root, err := m.View(ctx, raftstore.Cached())
+			return err == nil && root.Get(stored.Key(k, "ns", name)) != nil
+		}
+		for _, name := range []string{"first", "second"} {
+			m.make(t, "events", "ns", name)
+			time.Sleep(30 * time.Second)
+			if !there(name) {
+				t.Errorf("the %s event has gone early", name)
+			}
+			time.Sleep(time.Minute)
+			if there(name) {
+				t.Errorf("the %s event has not gone", name)
+			}
+		}
+		cancel()
+		working.Wait()
+	})
+}

@@ -1,0 +1,170 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"quorate/apiserver/objects/deletion"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// ending is how far a namespace has come on its way.
+type ending struct {
+	since uint64 // its last version that was seen
+	// told: everything in it has been told to go. Nothing is made in it, so there is only to wait.
+	told bool
+}
+
+// emptyNamespaces follows the namespaces and brings those that are going to their end (G38). A namespace that is going is
+// sealed, so nothing is added to it while it is emptied. An error with one of them does not hold up the others.
+func (l *Lifecycle) emptyNamespaces(ctx context.Context) error {
+	defer l.metrics.terminating.Set(0) // for the next leader to say
+	root, err := l.store.View(ctx, raftstore.Cached())
+	if err != nil {
+		return err
+	}
+	prefix := stored.Prefix(l.namespaces, "")
+	going := map[state.Key]*ending{}
+	root.Ascend(prefix, "", func(o *state.Object) bool {
+		if o.Sealed {
+			going[o.Key] = &ending{since: o.Version}
+		}
+		return true
+	})
+	changes, err := l.store.Watch(prefix, root.Index())
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		l.metrics.terminating.Set(float64(len(going)))
+		if err := l.endAll(ctx, going); err != nil {
+			return err
+		}
+		if err := followNamespaces(ctx, changes, going); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endAll brings each namespace that is going as far as it can now, and forgets those that are done.
+func (l *Lifecycle) endAll(ctx context.Context, going map[state.Key]*ending) error {
+	var failed []error
+	for _, key := range slices.Sorted(maps.Keys(going)) {
+		gone, err := l.end(ctx, key, going[key])
+		if err != nil {
+			failed = append(failed, err)
+		}
+		if gone {
+			delete(going, key)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// followNamespaces waits for changes of namespaces; while some are going it looks again soon, as what they wait for are
+// changes of their content.
+func followNamespaces(ctx context.Context, changes *history.Cursor, going map[state.Key]*ending) error {
+	if len(going) > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, lookPause)
+		defer cancel()
+	}
+	events, err := changes.Next(ctx)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	for _, event := range events {
+		key := event.Object.Key
+		switch e := going[key]; {
+		case event.Type == history.Deleted:
+			delete(going, key)
+		case event.Object.Sealed && e != nil:
+			e.since = event.Index
+		case event.Object.Sealed:
+			going[key] = &ending{since: event.Index}
+		}
+	}
+	return nil
+}
+
+// end deletes what is in a namespace that is going and, when nothing is left, takes the server's finalizer off; gone says that
+// this was all there is to do.
+func (l *Lifecycle) end(ctx context.Context, key state.Key, e *ending) (gone bool, err error) {
+	for {
+		root, err := l.store.View(ctx, raftstore.AtLeast(e.since))
+		if err != nil {
+			return false, err
+		}
+		namespace := root.Get(key)
+		if namespace == nil || !namespace.Sealed {
+			return true, nil
+		}
+		// A kind of this state may not be served here yet, and nothing may be left of it.
+		catalog, err := l.catalogOf(ctx, root)
+		if err != nil {
+			return false, err
+		}
+		_, _, name := key.Split()
+		if empty(root, catalog, name) {
+			return l.finish(ctx, namespace)
+		}
+		if e.told {
+			return false, nil
+		}
+		swept, err := l.sweep(ctx, root, catalog, name)
+		if err != nil {
+			return false, err
+		}
+		e.told = swept.Told+swept.Missed == 0
+		if swept.Told == 0 {
+			return false, nil // what is left waits out a grace period, or for a finalizer
+		}
+	}
+}
+
+// empty reports whether nothing is in a namespace.
+func empty(root *state.Root, catalog *schema.Catalog, name string) bool {
+	for _, k := range kinds(catalog, namespaced) {
+		if root.Count(stored.Prefix(k, name)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sweep deletes what is in a namespace, kind by kind.
+func (l *Lifecycle) sweep(ctx context.Context, root *state.Root, catalog *schema.Catalog, name string) (deletion.Swept, error) {
+	var all deletion.Swept
+	for _, k := range kinds(catalog, namespaced) {
+		swept, err := deletion.Sweep(ctx, l.store, root, k, name, l.metrics.emptied.Inc)
+		if err != nil {
+			return all, err
+		}
+		all.Told += swept.Told
+		all.Missed += swept.Missed
+	}
+	return all, nil
+}
+
+// finish takes the server's finalizer off an empty namespace, and with the last finalizer the namespace goes.
+func (l *Lifecycle) finish(ctx context.Context, namespace *state.Object) (gone bool, err error) {
+	decoded, err := l.namespaces.DecodeStored(namespace.Value)
+	if err != nil {
+		return false, err
+	}
+	err = deletion.Commit(ctx, l.store, namespace, deletion.Emptied(decoded))
+	if deletion.Lost(err) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,54 @@
+package thirdparty
+
+import (
+	"strings"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/raftstore/state"
+)
+
+// Define says what a ThirdPartyResource's name makes: kind and group (K1), plural and singular (K4). The name is valid.
+func Define(name string) schema.Definition {
+	kebab, group, _ := strings.Cut(name, ".")
+	var kind strings.Builder
+	for word := range strings.SplitSeq(kebab, "-") {
+		if word != "" {
+			kind.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	singular := strings.ReplaceAll(kebab, "-", "")
+	return schema.Definition{Kind: kind.String(), Group: group, Singular: singular, Plural: plural(singular)}
+}
+
+// plural guesses as clients of the time do (K4).
+func plural(singular string) string {
+	switch singular[len(singular)-1] {
+	case 's':
+		return singular + "es"
+	case 'y':
+		return singular[:len(singular)-1] + "ies"
+	}
+	return singular + "s"
+}
+
+// separator parts group, plural and uid in the resource of instances. Those of other kinds hold it once at most.
+const separator = "/"
+
+// resourceOf is the first part of the keys of a ThirdPartyResource's instances.
+func resourceOf(d *schema.Definition, uid string) string {
+	return d.Group + separator + d.Plural + separator + uid
+}
+
+// ownerOf returns the uid in the resource of instances; ok is false for resources of other kinds.
+func ownerOf(resource string) (uid string, ok bool) {
+	if strings.Count(resource, separator) != 2 {
+		return "", false
+	}
+	return resource[strings.LastIndex(resource, separator)+1:], true
+}
+
+// nameOf returns the name in a key.
+func nameOf(k state.Key) string {
+	_, _, name := k.Split()
+	return name
+}

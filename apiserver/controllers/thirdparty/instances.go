@@ -1,0 +1,123 @@
+package thirdparty
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"quorate/apiserver/rest"
+	"quorate/apiserver/wire/status"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// Stale reports that a request came by a route that a newer state has no more, or has anew. What it did, if anything, came to
+// nothing: it is to be routed again.
+type Stale struct{ refusal *status.Error }
+
+func (e *Stale) Error() string { return "the kind was changed or deleted: " + e.refusal.Error() }
+func (e *Stale) Unwrap() error { return e.refusal }
+
+// Instances returns the store for the handlers of an owner's kinds. They may be those of a node that is behind: every state
+// that they are given is checked to have the owner, and every write to have come while it was there. Else the error is a
+// *Stale, when what the newer state defines is served.
+func (s *Served) Instances(store rest.Store, o *Owner) rest.Store { return &instances{store, s, o} }
+
+type instances struct {
+	rest.Store
+	served *Served
+	owner  *Owner
+}
+
+func (i *instances) View(ctx context.Context, r raftstore.Read) (*state.Root, error) {
+	root, err := i.Store.View(ctx, r)
+	if err != nil || i.owner.holdsIn(root) {
+		return root, err
+	}
+	return nil, i.stale(ctx, root)
+}
+
+// Pin is View for a state that stays.
+func (i *instances) Pin(ctx context.Context) (*state.Root, error) {
+	root, err := i.Store.Pin(ctx)
+	if err != nil || i.owner.holdsIn(root) {
+		return root, err
+	}
+	return nil, i.stale(ctx, root)
+}
+
+// What a client knows of before the owner was made is of a former one of its name, whose objects and their deletions it would
+// never hear of here: lists and watches from there are refused as those are that history does not reach back to.
+
+// Retained returns no states from before the owner was made.
+func (i *instances) Retained(index uint64) *state.Root {
+	if index < i.owner.created {
+		return nil
+	}
+	return i.Store.Retained(index)
+}
+
+// Elsewhere finds no states from before the owner was made.
+func (i *instances) Elsewhere(ctx context.Context, p raftstore.Page) (*raftstore.Found, error) {
+	if p.Index < i.owner.created {
+		return nil, raftstore.ErrNotRetained
+	}
+	return i.Store.Elsewhere(ctx, p)
+}
+
+// Watch refuses positions from before the owner was made.
+func (i *instances) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
+	if after < i.owner.created {
+		return nil, &history.Compacted{Want: after, Oldest: i.owner.created}
+	}
+	return i.Store.Watch(p, after)
+}
+
+// Beginning is where the owner was made, unless less is kept.
+func (i *instances) Beginning(ctx context.Context, p state.Prefix) (iter.Seq2[*state.Object, error], uint64, error) {
+	objects, after, err := i.Store.Beginning(ctx, p)
+	return objects, max(after, i.owner.created), err
+}
+
+func (i *instances) stale(ctx context.Context, root *state.Root) error {
+	if err := i.served.Refresh(ctx, root); err != nil {
+		return err
+	}
+	return &Stale{status.NewNoRoute()}
+}
+
+func (i *instances) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
+	o, err := i.Store.Create(ctx, c)
+	if _, exists := errors.AsType[*state.Exists](err); exists { // here, or among what a former one left
+		if _, stale := i.View(ctx, raftstore.Quorum()); stale != nil {
+			return nil, stale
+		}
+	}
+	return i.check(ctx, o, err)
+}
+
+func (i *instances) Update(ctx context.Context, u raftstore.Update) (*state.Object, error) {
+	o, err := i.Store.Update(ctx, u)
+	return i.check(ctx, o, err)
+}
+
+func (i *instances) Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error) {
+	o, err := i.Store.Delete(ctx, d)
+	return i.check(ctx, o, err)
+}
+
+// check refuses to acknowledge a write that came after the owner was deleted: nobody can see it, and it will be removed.
+func (i *instances) check(ctx context.Context, o *state.Object, err error) (*state.Object, error) {
+	if err != nil {
+		return o, err
+	}
+	root, err := i.Store.View(ctx, raftstore.AtLeast(o.Version))
+	if err != nil {
+		return nil, raftstore.ErrUnknownOutcome
+	}
+	if !i.owner.standsIn(root) {
+		return nil, i.stale(ctx, root)
+	}
+	return o, nil
+}

@@ -1,0 +1,186 @@
+package thirdparty
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"quorate/apiserver/controllers/background"
+	"quorate/apiserver/controllers/derived"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// Store is what ThirdPartyResources and their instances are in.
+type Store interface {
+	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
+	Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error)
+	Watch(p state.Prefix, after uint64) (*history.Cursor, error)
+	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
+}
+
+// Config of what is served.
+type Config struct {
+	Store Store
+	// Catalog holds the kinds of the files.
+	Catalog    *schema.Catalog
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Served is what a node serves for ThirdPartyResources.
+type Served struct {
+	*derived.Keeper // of the set
+	store           Store
+	factory         factory
+	prefix          state.Prefix // of the ThirdPartyResources
+	log             *slog.Logger
+	metrics         *metrics
+	current         atomic.Pointer[Set]
+}
+
+// New prepares what is served: nothing before Run.
+func New(cfg Config) (*Served, error) {
+	kind := cfg.Catalog.Kind("/apis/extensions/v1beta1", "thirdpartyresources")
+	if kind == nil {
+		return nil, errors.New("thirdparty: the catalog has no ThirdPartyResources")
+	}
+	s := &Served{
+		store:   cfg.Store,
+		factory: factory{kind: kind, static: cfg.Catalog, groups: cfg.Catalog.Groups()},
+		prefix:  stored.Prefix(kind, ""),
+		log:     cfg.Logger.With("component", "thirdparty"),
+	}
+	s.Keeper = derived.NewKeeper(cfg.Store, s.log, s.covers)
+	s.metrics = newMetrics(cfg.Registerer, s)
+	s.current.Store(&Set{Catalog: cfg.Catalog})
+	return s, nil
+}
+
+// Catalog returns the kinds that are served now.
+func (s *Served) Catalog() *schema.Catalog { return s.current.Load().Catalog }
+
+// CatalogOf returns the kinds that a state defines, or a newer one.
+func (s *Served) CatalogOf(ctx context.Context, root *state.Root) (*schema.Catalog, error) {
+	if err := s.Refresh(ctx, root); err != nil {
+		return nil, err
+	}
+	return s.Catalog(), nil
+}
+
+// Ready returns an error while the present state defines more than what is served.
+func (s *Served) Ready() error {
+	root, err := s.store.View(context.Background(), raftstore.Cached()) // which does not wait
+	if err == nil && !s.covers(root) {
+		err = errors.New("kinds of ThirdPartyResources are not served yet")
+	}
+	return err
+}
+
+func (s *Served) covers(root *state.Root) bool {
+	set := s.current.Load()
+	return root.Index() <= set.index || set.covers(root, s.prefix)
+}
+
+// Run, called once, keeps the set current until ctx ends, and removes what deleted ThirdPartyResources left while this node leads. publish is
+// called by one goroutine with each set before it counts as served.
+func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		s.Answer(ctx, func(ctx context.Context, root *state.Root) error { return s.advance(ctx, group, root, publish) })
+		return nil
+	})
+	group.Go(func() error {
+		s.tasks().Persist(ctx, "follow", func(ctx context.Context) error { return s.Follow(ctx, s.prefix) })
+		return nil
+	})
+	group.Go(func() error {
+		return s.store.WhileLeader(ctx, func(ctx context.Context) error {
+			s.tasks().Persist(ctx, "remove", s.remove)
+			return nil
+		})
+	})
+	return group.Wait()
+}
+
+func (s *Served) tasks() background.Tasks {
+	return background.Tasks{Log: s.log, Errors: s.metrics.errors}
+}
+
+// advance makes a state's set the one that is served.
+func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state.Root, publish func(*Set) error) error {
+	before := s.current.Load()
+	set, err := s.factory.make(root, before)
+	if err == nil {
+		err = publish(set)
+	}
+	if err != nil {
+		s.metrics.errors.Inc()
+		s.log.Error("kinds of ThirdPartyResources can't be served", "index", root.Index(), "error", err)
+		return err
+	}
+	s.current.Store(set)
+	for _, former := range before.Owners {
+		if err := s.end(ctx, group, former, set.owner(former.uid), root); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end ends what is served no more: versions at once (K15), the last instances' watches when all of them are gone (K14).
+func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) error {
+	if now != nil {
+		gone := slices.DeleteFunc(slices.Clone(former.Kinds), func(k Kind) bool { return now.serves(k.Version) })
+		return s.endWatches(ctx, gone, root)
+	}
+	group.Go(func() error {
+		s.tasks().Persist(ctx, "bury", func(ctx context.Context) error { return s.bury(ctx, former) })
+		return nil
+	})
+	return nil
+}
+
+// endWatches ends the watches of kinds that have no changes after a state. They must be able to reach its index, which history
+// may do a moment after the state: one that waits for it would wait for an event.
+func (s *Served) endWatches(ctx context.Context, kinds []Kind, root *state.Root) error {
+	if len(kinds) == 0 {
+		return nil
+	}
+	if _, err := s.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
+		return err
+	}
+	for _, k := range kinds {
+		k.End.At(root.Index())
+	}
+	return nil
+}
+
+// bury waits until the last instance of a former ThirdPartyResource is gone, and ends its watches.
+func (s *Served) bury(ctx context.Context, former *Owner) error {
+	prefix := state.ResourcePrefix(former.resource)
+	for {
+		root, err := s.store.View(ctx, raftstore.Cached())
+		if err != nil {
+			return err
+		}
+		if root.Count(prefix) == 0 {
+			return s.endWatches(ctx, former.Kinds, root)
+		}
+		changes, err := s.store.Watch(prefix, root.Index())
+		if err != nil {
+			return err
+		}
+		if _, err := changes.Next(ctx); err != nil {
+			return err
+		}
+	}
+}

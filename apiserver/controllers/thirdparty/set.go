@@ -1,0 +1,165 @@
+package thirdparty
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/rest/watch"
+	"quorate/raftstore/state"
+)
+
+// maxServed bounds the ThirdPartyResources that are served, the oldest ones: each costs routes and documents on every node.
+const maxServed = 1000
+
+// Set is what the ThirdPartyResources of a state define. It never changes.
+type Set struct {
+	// Catalog holds the kinds of the files and the set's.
+	Catalog *schema.Catalog
+	// Owners are the ThirdPartyResources that are served, in the order of their creation.
+	Owners []*Owner
+
+	index    uint64 // of the state
+	known    []version
+	unserved int
+}
+
+// version tells one ThirdPartyResource as it was once from all others.
+type version struct {
+	uid   string
+	index uint64
+}
+
+// Owner is a ThirdPartyResource that is served. It never changes: an update makes another one.
+type Owner struct {
+	Kinds []Kind
+
+	key state.Key
+	version
+	created  uint64 // index: no instance is older
+	resource string
+}
+
+// Kind is a kind that is served.
+type Kind struct {
+	*schema.Kind
+	// End is when its routes are gone and its watches have nothing more to tell (K14, K15).
+	End *watch.End
+}
+
+// standsIn reports whether the ThirdPartyResource is still there, be it changed.
+func (o *Owner) standsIn(root *state.Root) bool {
+	found := root.Get(o.key)
+	return found != nil && found.UID == o.uid
+}
+
+// holdsIn reports whether the ThirdPartyResource is what it was.
+func (o *Owner) holdsIn(root *state.Root) bool {
+	found := root.Get(o.key)
+	return found != nil && found.UID == o.uid && found.Version == o.index
+}
+
+// covers reports whether the set is what a state defines.
+func (s *Set) covers(root *state.Root, prefix state.Prefix) bool {
+	i, same := 0, true
+	root.Ascend(prefix, "", func(o *state.Object) bool {
+		same = i < len(s.known) && s.known[i] == version{o.UID, o.Version}
+		i++
+		return same
+	})
+	return same && i == len(s.known)
+}
+
+// factory makes sets.
+type factory struct {
+	kind   *schema.Kind // ThirdPartyResource
+	static *schema.Catalog
+	groups map[string]bool // of the static kinds
+}
+
+// make computes the set of a state. What is as it was is taken over from the set before.
+func (f *factory) make(root *state.Root, before *Set) (*Set, error) {
+	set := &Set{index: root.Index()}
+	var objects []*state.Object
+	root.Ascend(stored.Prefix(f.kind, ""), "", func(o *state.Object) bool {
+		objects = append(objects, o)
+		set.known = append(set.known, version{o.UID, o.Version})
+		return true
+	})
+	// Where two make the same plural in one group, the older one is served (K11).
+	slices.SortStableFunc(objects, func(a, b *state.Object) int { return cmp.Compare(a.Created, b.Created) })
+	taken := map[string]bool{}
+	var kinds []*schema.Kind
+	for _, o := range objects {
+		d := Define(nameOf(o.Key))
+		d.Resource = resourceOf(&d, o.UID)
+		route := d.Group + separator + d.Plural
+		if taken[route] || f.groups[d.Group] || len(set.Owners) == maxServed {
+			set.unserved++
+			continue
+		}
+		taken[route] = true
+		owner, err := f.owner(o, d, before)
+		if err != nil {
+			return nil, err
+		}
+		set.Owners = append(set.Owners, owner)
+		for _, k := range owner.Kinds {
+			kinds = append(kinds, k.Kind)
+		}
+	}
+	var err error
+	set.Catalog, err = f.static.With(kinds)
+	return set, err
+}
+
+func (f *factory) owner(o *state.Object, d schema.Definition, before *Set) (*Owner, error) {
+	former := before.owner(o.UID)
+	if former != nil && former.index == o.Version {
+		return former, nil
+	}
+	decoded, err := f.kind.DecodeStored(o.Value)
+	if err != nil {
+		return nil, fmt.Errorf("decode ThirdPartyResource %s: %w", nameOf(o.Key), err)
+	}
+	for _, v := range decoded.Field("versions").Items() {
+		d.Versions = append(d.Versions, v.Field("name").Str())
+	}
+	owner := &Owner{key: o.Key, version: version{o.UID, o.Version}, created: o.Created, resource: d.Resource}
+	compiled, err := f.static.Schemaless(d)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range compiled {
+		owner.Kinds = append(owner.Kinds, Kind{k, former.end(k.Version)})
+	}
+	return owner, nil
+}
+
+// owner returns the owner of that uid; nil when the set has none.
+func (s *Set) owner(uid string) *Owner {
+	i := slices.IndexFunc(s.Owners, func(o *Owner) bool { return o.uid == uid })
+	if i < 0 {
+		return nil
+	}
+	return s.Owners[i]
+}
+
+// end returns the end of a version, which goes on when the ThirdPartyResource had it already.
+func (o *Owner) end(version string) *watch.End {
+	if o != nil {
+		for _, k := range o.Kinds {
+			if k.Version == version {
+				return k.End
+			}
+		}
+	}
+	return watch.NewEnd()
+}
+
+// serves reports whether the owner has a version.
+func (o *Owner) serves(version string) bool {
+	return slices.ContainsFunc(o.Kinds, func(k Kind) bool { return k.Version == version })
+}

@@ -1,0 +1,54 @@
+package thirdparty
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/rest"
+	"quorate/apiserver/wire/status"
+	"quorate/raftstore"
+	"quorate/raftstore/state"
+)
+
+// Writes returns the store for the handlers of the kinds of the files: a write of a ThirdPartyResource returns when this node
+// serves what it says (K5, K13).
+func (s *Served) Writes(store rest.Store) rest.Store {
+	return s.Keeper.Writes(&admitting{store, s}, s.prefix.Covers)
+}
+
+type admitting struct {
+	rest.Store
+	served *Served
+}
+
+func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
+	if a.served.prefix.Covers(c.Key) {
+		if err := a.served.admit(ctx, c.Key); err != nil {
+			return nil, err
+		}
+	}
+	return a.Store.Create(ctx, c)
+}
+
+// admit refuses a ThirdPartyResource that makes the same plural in the same group as another one (K11). Of two that are
+// created at the same moment both may get in; then the younger one is not served.
+func (s *Served) admit(ctx context.Context, key state.Key) error {
+	root, err := s.store.View(ctx, raftstore.Quorum())
+	if err != nil {
+		return err
+	}
+	name := nameOf(key)
+	mine := Define(name)
+	root.Ascend(s.prefix, "", func(o *state.Object) bool {
+		other := nameOf(o.Key)
+		if d := Define(other); other != name && d.Group == mine.Group && d.Plural == mine.Plural {
+			err = status.NewInvalid(status.Subject{
+				Group: s.factory.kind.Group, Plural: s.factory.kind.Plural, Kind: s.factory.kind.Kind, Name: name,
+			}, field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), name,
+				"the plural "+mine.Plural+" in group "+mine.Group+" is that of "+other)})
+		}
+		return err == nil
+	})
+	return err
+}

@@ -1,0 +1,72 @@
+package discovery
+
+import (
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest"
+	"quorate/apiserver/wire/negotiate"
+)
+
+// The one document that clients of today ask for instead of all lists (L8), and the versions in which it is served: they differ in
+// their name alone.
+const (
+	aggregatedGroup = "apidiscovery.k8s.io"
+	aggregatedKind  = "APIGroupDiscoveryList"
+)
+
+func aggregatedVersions() []string { return []string{"v2", "v2beta1"} }
+
+// current says that a version is listed as it is served, and not from memory of a server that can't be reached.
+const current = "Current"
+
+// addAggregated adds the forms in which groups are listed whole to the document that lists their names (L9).
+func (d *Documents) addAggregated(path string, groups []wholeGroup) error {
+	for _, version := range aggregatedVersions() {
+		whole, err := newDocument(path, wholeList{
+			Kind: aggregatedKind, APIVersion: aggregatedGroup + "/" + version, Items: groups,
+		})
+		if err != nil {
+			return err
+		}
+		target := negotiate.Target{Group: aggregatedGroup, Version: version, Kind: aggregatedKind}
+		d.byPath[path].turned = append(d.byPath[path].turned, turned{target, whole})
+	}
+	return nil
+}
+
+// core lists the group without a name, which has one version.
+func (d *Documents) core() []wholeGroup {
+	return []wholeGroup{{Versions: []wholeVersion{listVersion(coreVersion, d.kinds[corePrefix])}}}
+}
+
+// named lists the named groups.
+func (d *Documents) named() []wholeGroup {
+	items := make([]wholeGroup, len(d.groups))
+	for i, g := range d.groups {
+		items[i].Metadata.Name = g.Name
+		for _, v := range g.Versions {
+			items[i].Versions = append(items[i].Versions, listVersion(v.Version, d.kindsAt(groupPrefix+v.GroupVersion)))
+		}
+	}
+	return items
+}
+
+func listVersion(version string, kinds []*schema.Kind) wholeVersion {
+	v := wholeVersion{Version: version, Freshness: current}
+	for _, k := range byPlural(kinds) {
+		r := wholeResource{
+			Resource: k.Plural, ResponseKind: kindOf(k), Scope: k.Spec.Scope, SingularResource: k.Singular,
+			Verbs: rest.Verbs(k), ShortNames: k.ShortNames, Categories: k.Categories,
+		}
+		for _, sub := range rest.Subresources(k) {
+			r.Subresources = append(r.Subresources, wholeSubresource{
+				Subresource: sub.Name, ResponseKind: kindOf(sub.Kind), Verbs: sub.Verbs,
+			})
+		}
+		v.Resources = append(v.Resources, r)
+	}
+	return v
+}
+
+func kindOf(k *schema.Kind) groupVersionKind {
+	return groupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
+}

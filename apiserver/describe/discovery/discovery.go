@@ -1,0 +1,150 @@
+package discovery
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/route"
+)
+
+const (
+	coreVersion = "v1"
+	corePrefix  = "/api/v1"
+	groupPrefix = "/apis/"
+	groupsPath  = "/apis"
+)
+
+// object is a JSON object; its members are written in sorted order.
+type object = map[string]any
+
+// Config of the discovery documents.
+type Config struct {
+	// Kinds are those that are always served.
+	Kinds []*schema.Kind
+	// Address is the HOST:PORT at which clients find this server.
+	Address string
+	// Paths are those of the server beside the documents, for the index of all paths.
+	Paths []string
+}
+
+// Documents are all of them, by path. They never change; With makes others.
+type Documents struct {
+	static *Documents                // of the kinds that are always served; nil for these themselves
+	kinds  map[string][]*schema.Kind // by prefix, without the static ones
+	groups []group
+	others []string             // paths beside the documents, for the index of all paths
+	byPath map[string]*Document // without the static ones that are not other here
+}
+
+// New makes the documents of the kinds that are always served.
+func New(cfg Config) (*Documents, error) {
+	kinds := schema.ByPrefix(cfg.Kinds)
+	d := &Documents{kinds: kinds, others: cfg.Paths, byPath: map[string]*Document{}}
+	versions := apiVersions{
+		Kind: "APIVersions", Versions: []string{coreVersion},
+		ServerAddresses: []serverAddress{{ClientCIDR: "0.0.0.0/0", ServerAddress: cfg.Address}},
+	}
+	for _, path := range []string{"/api", "/oapi"} {
+		if err := d.add(path, versions); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.addAggregated("/api", d.core()); err != nil {
+		return nil, err
+	}
+	return d, d.fill(nil)
+}
+
+// With returns the documents of the static kinds and others, whose groups are their own, and which have more paths beside the
+// documents. What is as it was is taken over from the documents before.
+func (d *Documents) With(kinds []*schema.Kind, paths []string) (*Documents, error) {
+	static := d
+	if d.static != nil {
+		static = d.static
+	}
+	out := &Documents{static: static, kinds: schema.ByPrefix(kinds), others: paths, byPath: map[string]*Document{}}
+	return out, out.fill(d)
+}
+
+// fill adds what follows from the kinds.
+func (d *Documents) fill(before *Documents) error {
+	for prefix, kinds := range d.kinds {
+		if before != nil && slices.Equal(kinds, before.kinds[prefix]) {
+			d.byPath[prefix] = before.byPath[prefix]
+			continue
+		}
+		if err := d.add(prefix, listOf(kinds)); err != nil {
+			return err
+		}
+	}
+	own := groupsOf(d.kinds)
+	for _, g := range own {
+		g.Kind, g.APIVersion = "APIGroup", "v1"
+		if err := d.add(groupPrefix+g.Name, g); err != nil {
+			return err
+		}
+	}
+	d.groups = own
+	if d.static != nil {
+		d.groups = slices.Concat(d.static.groups, own)
+		slices.SortFunc(d.groups, func(a, b group) int { return strings.Compare(a.Name, b.Name) })
+	}
+	if err := d.add(groupsPath, groupList{Kind: "APIGroupList", APIVersion: "v1", Groups: d.groups}); err != nil {
+		return err
+	}
+	if err := d.addAggregated(groupsPath, d.named()); err != nil {
+		return err
+	}
+	return d.add("/", object{"paths": d.paths()})
+}
+
+func (d *Documents) add(path string, content any) error {
+	document, err := newDocument(path, content)
+	d.byPath[path] = document
+	return err
+}
+
+// kindsAt returns the kinds of a prefix.
+func (d *Documents) kindsAt(prefix string) []*schema.Kind {
+	if kinds := d.kinds[prefix]; kinds != nil || d.static == nil {
+		return kinds
+	}
+	return d.static.kinds[prefix]
+}
+
+// Get returns the document of a path; nil when there is none.
+func (d *Documents) Get(path string) *Document {
+	if document := d.byPath[path]; document != nil || d.static == nil {
+		return document
+	}
+	return d.static.byPath[path]
+}
+
+// paths returns all paths, sorted, but for the root, which lists them (I26).
+func (d *Documents) paths() []string {
+	paths := slices.AppendSeq(slices.Clone(d.others), maps.Keys(d.byPath))
+	if d.static != nil {
+		paths = slices.AppendSeq(append(paths, d.static.others...), maps.Keys(d.static.byPath))
+	}
+	slices.Sort(paths)
+	return slices.DeleteFunc(slices.Compact(paths), func(path string) bool { return path == "/" })
+}
+
+// Own returns the documents that are not among the static ones, by path.
+func (d *Documents) Own() map[string]*Document {
+	own := maps.Clone(d.byPath)
+	if d.static != nil {
+		maps.DeleteFunc(own, func(path string, _ *Document) bool { return d.static.byPath[path] != nil })
+	}
+	return own
+}
+
+// Register adds the routes of the static documents; current returns those that are served now.
+func (d *Documents) Register(add func(method, path string, e *route.Endpoint), current func(c *route.Call) *Documents) {
+	for path := range d.byPath {
+		add(http.MethodGet, path, Endpoint(func(c *route.Call) *Document { return current(c).Get(path) }))
+	}
+}

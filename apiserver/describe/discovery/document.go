@@ -1,0 +1,75 @@
+package discovery
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/negotiate"
+)
+
+// Document is a discovery document, ready to serve.
+type Document struct {
+	text   []byte
+	hash   string   // of the text
+	turned []turned // what clients may ask for instead
+}
+
+// turned is a document that another can be turned into.
+type turned struct {
+	target   negotiate.Target
+	document *Document
+}
+
+func newDocument(path string, content any) (*Document, error) {
+	text, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("make discovery document %s: %w", path, err)
+	}
+	sum := sha256.Sum256(text)
+	return &Document{text: text, hash: strings.ToUpper(hex.EncodeToString(sum[:]))}, nil
+}
+
+// answer writes the document, or that the client has it already (L11).
+func (d *Document) answer(c *route.Call) error {
+	chosen, form, target, err := d.choose(c)
+	if err != nil {
+		return err
+	}
+	if c.Unchanged(`"` + chosen.hash + "-" + strconv.Itoa(int(form)) + `"`) {
+		return nil
+	}
+	return c.DocumentAs(target, chosen.text, form)
+}
+
+// choose returns the document that the client wants most: this one, or what it can be turned into.
+func (d *Document) choose(c *route.Call) (*Document, negotiate.Form, negotiate.Target, error) {
+	if len(d.turned) == 0 {
+		form, err := c.Form()
+		return d, form, negotiate.Target{}, err
+	}
+	forms := negotiate.Offered(negotiate.YAML)
+	variants := []negotiate.Variant{{Forms: forms}}
+	for _, t := range d.turned {
+		variants = append(variants, negotiate.Variant{Target: t.target, Forms: forms})
+	}
+	form, target, err := c.Choose(variants)
+	for _, t := range d.turned {
+		if t.target == target {
+			return t.document, form, target, err
+		}
+	}
+	return d, form, target, err
+}
+
+// Endpoint serves what document returns at the time, to every authenticated user (L20).
+func Endpoint(document func(c *route.Call) *Document) *route.Endpoint {
+	return &route.Endpoint{
+		Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true,
+		Serve: func(c *route.Call) error { return document(c).answer(c) },
+	}
+}

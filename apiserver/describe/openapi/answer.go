@@ -1,0 +1,80 @@
+package openapi
+
+import (
+	"net/http"
+	"strconv"
+
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/negotiate"
+)
+
+// cacheYears is how long clients may keep what they asked for by its hash.
+const cacheYears = 1
+
+// address is where the document is as it is now (L15).
+func (d *document) address() (string, error) {
+	made, err := d.json()
+	if err != nil {
+		return "", err
+	}
+	return d.path + "?hash=" + made.hash, nil
+}
+
+// answer writes the document in the form that the client takes (L16, L18).
+func (d *document) answer(c *route.Call) error {
+	offered := append([]string{mediaJSON, mediaYAML}, d.media...)
+	chosen, err := negotiate.Media(c.R, offered...)
+	if err != nil {
+		return err
+	}
+	plain, err := d.json()
+	if err != nil {
+		return err
+	}
+	if hash := c.Query().Get("hash"); hash != "" && hash != plain.hash {
+		return d.redirect(c)
+	} else if hash != "" {
+		h := c.W.Header()
+		h.Set("Cache-Control", "public, immutable")
+		h.Set("Expires", c.Now.UTC().AddDate(cacheYears, 0, 0).Format(http.TimeFormat))
+	}
+	if chosen > 1 {
+		return d.answerProtobuf(c, plain.hash)
+	}
+	return answerText(c, plain)
+}
+
+// redirect sends a client with an old address to the present one.
+func (d *document) redirect(c *route.Call) error {
+	address, err := d.address()
+	if err != nil {
+		return err
+	}
+	c.W.Header().Set("Location", address)
+	c.W.WriteHeader(http.StatusMovedPermanently)
+	return nil
+}
+
+func (d *document) answerProtobuf(c *route.Call, hash string) error {
+	made, err := d.protobuf()
+	if err != nil || c.Unchanged(`"`+hash+`-protobuf"`) {
+		return err
+	}
+	return c.Packed(made.packed, d.media[0])
+}
+
+// answerText answers in JSON, for people indented, or in YAML.
+func answerText(c *route.Call, plain *made) error {
+	form, err := c.Form()
+	if err != nil || c.Unchanged(`"`+plain.hash+"-"+strconv.Itoa(int(form))+`"`) {
+		return err
+	}
+	if form == negotiate.JSON {
+		return c.Packed(plain.packed, mediaJSON)
+	}
+	text, err := plain.packed.Text()
+	if err != nil {
+		return err
+	}
+	return c.Document(http.StatusOK, text, form)
+}

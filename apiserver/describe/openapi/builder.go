@@ -1,0 +1,62 @@
+package openapi
+
+import (
+	"strconv"
+	"strings"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest"
+)
+
+// builder gathers one document: paths with their operations, and the components that they refer to.
+type builder struct {
+	common  *common
+	schemas *schemas
+	paths   []path
+	ids     map[string]bool
+	lists   listNames
+}
+
+// listNames are the components of lists.
+type listNames map[*schema.Kind]string
+
+// common are the messages that operations of all kinds have.
+type common struct {
+	status, deleteOptions, watchEvent, listMeta *schema.Message
+}
+
+// kind adds what is served for a kind, by its operations (§4.2).
+func (b *builder) kind(k *schema.Kind) {
+	w := &kindWriter{builder: b, kind: k, object: b.schemas.kind(k)}
+	all := k.Prefix + "/" + k.Plural
+	collection := all
+	if k.Namespaced {
+		w.namespaced = "Namespaced"
+		collection = k.Prefix + "/namespaces/{namespace}/" + k.Plural
+		w.add(all, w.list(schema.OpListAll, "", "ForAllNamespaces"), w.create(schema.OpCreateClusterWide, ""))
+	}
+	w.add(collection, w.list(schema.OpList, w.namespaced, ""), w.create(schema.OpCreate, w.namespaced), w.deleteCollection())
+	item := collection + "/{name}"
+	w.add(item, w.read("", schema.OpRead), w.replace("", schema.OpReplace), w.patch("", schema.OpPatch), w.delete())
+	for _, sub := range rest.Subresources(k) {
+		w.add(item+"/"+sub.Name, w.subresource(sub)...)
+	}
+	watched := func(path string) string { return k.Prefix + "/watch" + strings.TrimPrefix(path, k.Prefix) }
+	if k.Namespaced {
+		w.add(watched(all), w.watch(schema.OpWatchAll, "watchlist", "", "ListForAllNamespaces"))
+		w.add(watched(collection), w.watch(schema.OpWatchNamespace, "watchlist", w.namespaced, "List"))
+	} else {
+		w.add(watched(all), w.watch(schema.OpWatchAll, "watchlist", "", "List"))
+	}
+	w.add(watched(item), w.watch(schema.OpWatchOne, "watch", w.namespaced, ""))
+}
+
+// unique makes an id that no other operation has: a kind FooList gives what the lists of a kind Foo give.
+func (b *builder) unique(id string) string {
+	free := id
+	for n := 2; b.ids[free]; n++ {
+		free = id + strconv.Itoa(n)
+	}
+	b.ids[free] = true
+	return free
+}

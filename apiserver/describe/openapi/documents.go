@@ -1,0 +1,151 @@
+package openapi
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/route"
+)
+
+const (
+	wholePath = "/openapi/v2"
+	indexPath = "/openapi/v3"
+)
+
+// Config of the documents.
+type Config struct {
+	// Kinds are those that are always served.
+	Kinds []*schema.Kind
+	// Catalog has the messages that requests and answers about all kinds share.
+	Catalog *schema.Catalog
+}
+
+// Documents describe a set of kinds. They never change; With makes others.
+type Documents struct {
+	common   *common
+	formats  formats
+	static   *Documents                // of the kinds that are always served; nil for these themselves
+	kinds    map[string][]*schema.Kind // by prefix, without the static ones
+	versions map[string]*document      // version 3 by prefix, without the static ones
+	index    *document                 // of version 3
+	whole    *document                 // version 2: everything
+}
+
+// New returns the documents of the kinds that are always served.
+func New(cfg Config) (*Documents, error) {
+	d := &Documents{common: &common{}, formats: cfg.Catalog.Formats(), kinds: schema.ByPrefix(cfg.Kinds)}
+	for name, at := range map[string]**schema.Message{
+		"Status": &d.common.status, "DeleteOptions": &d.common.deleteOptions, "WatchEvent": &d.common.watchEvent,
+		"ListMeta": &d.common.listMeta,
+	} {
+		if *at = cfg.Catalog.Message(name); *at == nil {
+			return nil, errors.New("the catalog has no message " + name)
+		}
+	}
+	d.fill(nil)
+	return d, nil
+}
+
+// With returns the documents of the static kinds and others, whose groups are their own. What is as it was is taken over from
+// the documents before.
+func (d *Documents) With(kinds []*schema.Kind) *Documents {
+	out := &Documents{common: d.common, formats: d.formats, static: d, kinds: schema.ByPrefix(kinds)}
+	if d.static != nil {
+		out.static = d.static
+	}
+	out.fill(d)
+	return out
+}
+
+// fill adds the documents. None is made before a client asks for it.
+func (d *Documents) fill(before *Documents) {
+	d.versions = map[string]*document{}
+	common, formats := d.common, d.formats // a document outlives the set that it was made for
+	for prefix, kinds := range d.kinds {
+		if before != nil && slices.Equal(kinds, before.kinds[prefix]) {
+			d.versions[prefix] = before.versions[prefix]
+			continue
+		}
+		d.versions[prefix] = newDocument(indexPath+prefix, func() (object, error) { return describe(version3, common, formats, kinds) },
+			protobuf3, protobuf3Type, protobuf3OldType)
+	}
+	d.index = newDocument(indexPath, d.makeIndex, nil)
+	d.whole = newDocument(wholePath, func() (object, error) { return describe(version2, common, formats, d.allKinds()) },
+		protobuf2, protobuf2Type, protobuf2OldType)
+}
+
+// describe makes a document of kinds.
+func describe(as dialect, c *common, f formats, kinds []*schema.Kind) (object, error) {
+	b := newBuilder(as, c, f)
+	for _, k := range kinds {
+		b.kind(k)
+	}
+	return b.document()
+}
+
+// allKinds are all kinds, those of the core first, whose components then have the plain names.
+func (d *Documents) allKinds() []*schema.Kind {
+	kinds := maps.Clone(d.kinds)
+	if d.static != nil {
+		maps.Copy(kinds, d.static.kinds)
+	}
+	var all []*schema.Kind
+	for _, prefix := range slices.Sorted(maps.Keys(kinds)) {
+		all = append(all, kinds[prefix]...)
+	}
+	return all
+}
+
+// makeIndex lists the documents of version 3, at addresses that change with them (L15).
+func (d *Documents) makeIndex() (object, error) {
+	index := object{}
+	for prefix, document := range d.allVersions() {
+		address, err := document.address()
+		if err != nil {
+			return nil, err
+		}
+		index[strings.TrimPrefix(prefix, "/")] = object{"serverRelativeURL": address}
+	}
+	return object{"paths": index}, nil
+}
+
+// allVersions are the documents of version 3, by prefix.
+func (d *Documents) allVersions() map[string]*document {
+	all := maps.Clone(d.versions)
+	if d.static != nil {
+		maps.Copy(all, d.static.versions)
+	}
+	return all
+}
+
+// Paths returns where the documents are.
+func (d *Documents) Paths() []string {
+	paths := []string{wholePath, indexPath}
+	for prefix := range d.allVersions() {
+		paths = append(paths, indexPath+prefix)
+	}
+	return paths
+}
+
+// Register adds the routes of the static documents; current returns those that are served now.
+func (d *Documents) Register(add func(method, path string, e *route.Endpoint), current func(c *route.Call) *Documents) {
+	add(http.MethodGet, indexPath, endpoint(func(c *route.Call) error { return current(c).index.answer(c) }))
+	add(http.MethodGet, wholePath, endpoint(func(c *route.Call) error { return current(c).whole.answer(c) }))
+	d.Mount(add)
+}
+
+// Mount adds the routes of the documents that are not among the static ones.
+func (d *Documents) Mount(add func(method, path string, e *route.Endpoint)) {
+	for prefix, document := range d.versions {
+		add(http.MethodGet, indexPath+prefix, endpoint(document.answer))
+	}
+}
+
+// endpoint is open to every authenticated user (L20).
+func endpoint(serve func(c *route.Call) error) *route.Endpoint {
+	return &route.Endpoint{Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true, Serve: serve}
+}

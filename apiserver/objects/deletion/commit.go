@@ -1,0 +1,34 @@
+package deletion
+
+import (
+	"context"
+
+	"quorate/apiserver/objects/stored"
+	"quorate/raftstore"
+	"quorate/raftstore/state"
+)
+
+// Store is what decisions are written to.
+type Store interface {
+	Update(ctx context.Context, u raftstore.Update) (*state.Object, error)
+	Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error)
+}
+
+// Commit writes a decision about the object previous. The write is refused (*state.Conflict, *state.UIDMismatch,
+// *state.NotFound) when previous is not what is stored any more.
+func Commit(ctx context.Context, s Store, previous *state.Object, d Decision) error {
+	switch d.Action {
+	case Mark:
+		marked, _ := stored.Encode(d.Object)
+		_, err := s.Update(ctx, raftstore.Update{Key: previous.Key, Object: marked, Previous: previous, UID: previous.UID, Frees: true})
+		return err
+	case Remove:
+		final, encoded := stored.Encode(d.Object)
+		if encoded.SameAs(previous) {
+			final = nil
+		}
+		_, err := s.Delete(ctx, raftstore.Delete{Key: previous.Key, Previous: previous, UID: previous.UID, Final: final})
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package patch
+
+import (
+	"mime"
+	"strings"
+
+	"quorate/apiserver/objects/patch/merge"
+	"quorate/apiserver/objects/patch/operations"
+	"quorate/apiserver/objects/patch/strategic"
+	"quorate/apiserver/objects/patch/tree"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/wire/status"
+)
+
+// Type is a kind of patch.
+type Type uint8
+
+// The types of patches.
+const (
+	JSON Type = iota
+	Merge
+	Strategic
+)
+
+// mediaTypes are those of §4.3, by Type, in the order in which a 415 lists them.
+var mediaTypes = [...]string{
+	JSON:      "application/json-patch+json",
+	Merge:     "application/merge-patch+json",
+	Strategic: "application/strategic-merge-patch+json",
+}
+
+// String returns the type's media type.
+func (t Type) String() string { return mediaTypes[t] }
+
+// TypeOf returns the type that a Content-Type names, whatever its parameters; 415 for all others (F2, F3).
+func TypeOf(contentType string) (Type, error) {
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil { // malformed parameters do not matter
+		media, _, _ = strings.Cut(contentType, ";")
+		media = strings.ToLower(strings.TrimSpace(media))
+	}
+	for t, name := range mediaTypes {
+		if media == name {
+			return Type(t), nil
+		}
+	}
+	return 0, status.NewUnsupportedMediaType(mediaTypes[:])
+}
+
+// Patch is a patch that was read.
+type Patch struct {
+	kind       Type
+	root       *tree.Node             // of merge and strategic merge patches
+	operations []operations.Operation // of JSON patches
+	problems   []string
+}
+
+// Parse reads the body of a patch request: 400 for a malformed one (F7, F13), 413 for too many operations (F11).
+func Parse(t Type, body []byte) (*Patch, error) {
+	root, problems, err := tree.Parse(body)
+	if err != nil {
+		return nil, status.NewBadRequest("error decoding patch: " + err.Error())
+	}
+	p := &Patch{kind: t, root: root, problems: problems}
+	if t == JSON {
+		p.root = nil
+		if p.operations, err = operations.Parse(root); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+	if form := root.Form(); form != tree.Object { // F13
+		return nil, status.NewBadRequest("error decoding patch: the patch must be an object, not " + form.String())
+	}
+	return p, nil
+}
+
+// Problems returns a text for each name that the body gives twice in one object: `duplicate field "spec.foo"`. The last one
+// counted (F37).
+func (p *Patch) Problems() []string { return p.problems }
+
+// Apply returns the document, patched. The document is the stored object's JSON in the form of kind k; it is not changed. The
+// result is valid JSON, and may be no object of the kind (F26).
+//
+// Errors: 422 when the patch does not fit the document (F8, F9, F23, F24), 400 for malformed directives (F21–F23), 413 for a patch
+// that takes too much work (F11), 415 for a strategic merge patch of a kind that has no schema (F25).
+func (p *Patch) Apply(k *schema.Kind, document []byte) ([]byte, error) {
+	text := string(document)
+	if p.kind == JSON {
+		return operations.Append(make([]byte, 0, len(text)), text, p.operations)
+	}
+	out := make([]byte, 0, len(text)+len(p.root.Text))
+	if p.kind == Merge {
+		return merge.Append(out, text, p.root), nil
+	}
+	if k.Schemaless() {
+		return nil, status.NewUnsupportedMediaType(mediaTypes[:Strategic])
+	}
+	return strategic.Append(out, text, p.root, k.Message)
+}

@@ -1,0 +1,174 @@
+package strategic
+
+import (
+	"strings"
+
+	"quorate/apiserver/objects/patch/tree"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/wire/status"
+)
+
+const (
+	patchDirective  = "$patch"
+	retainDirective = "$retainKeys"
+	orderPrefix     = "$setElementOrder"
+	removalPrefix   = "$deleteFromPrimitiveList"
+)
+
+// Texts of malformed directives (400).
+const (
+	badOrder   = "invalid patch format of setElementOrder list"
+	badRetain  = "invalid patch format of retainKeys"
+	badRemoval = "invalid patch format of primitive list"
+)
+
+// whole is what `$patch` asks for.
+type whole string
+
+const (
+	wholeMerge   whole = "merge" // also when there is no directive (F20)
+	wholeReplace whole = "replace"
+	wholeDelete  whole = "delete"
+)
+
+// directives are what an object of the patch says about its merge.
+type directives struct {
+	whole  whole
+	retain map[string]bool // nil: all
+	lists  map[string]*listDirectives
+}
+
+// listDirectives are those about one list.
+type listDirectives struct {
+	order   *tree.Node
+	removal *tree.Node
+}
+
+func (d *directives) listsOf(name string) *listDirectives { return d.lists[name] }
+
+// list returns the directives of a list, to be filled.
+func (d *directives) list(name string) *listDirectives {
+	if d.lists == nil {
+		d.lists = map[string]*listDirectives{}
+	}
+	if d.lists[name] == nil {
+		d.lists[name] = &listDirectives{}
+	}
+	return d.lists[name]
+}
+
+// directives reads and marks the directives of an object.
+func (at place) directives(p *tree.Node, met tree.Marks) (directives, error) {
+	d := directives{whole: wholeMerge}
+	for i := range p.Members {
+		name, value := p.Members[i].Name, &p.Members[i].Value
+		known, err := true, error(nil)
+		switch {
+		case !strings.HasPrefix(name, "$"):
+			continue
+		case name == patchDirective:
+			d.whole, err = at.whole(value)
+		case name == retainDirective:
+			d.retain, err = retained(value)
+		case strings.HasPrefix(name, orderPrefix):
+			known, err = at.orderDirective(&d, name, value)
+		case strings.HasPrefix(name, removalPrefix):
+			known, err = at.removalDirective(&d, name, value)
+		default:
+			continue
+		}
+		if err != nil {
+			return d, err
+		}
+		if known {
+			met.Set(i)
+		}
+	}
+	return d, at.checkRetained(p, &d, met)
+}
+
+// whole reads `$patch`.
+func (at place) whole(value *tree.Node) (whole, error) {
+	if value.Form() == tree.String {
+		switch w := whole(value.Unquote()); w {
+		case wholeMerge, wholeReplace, wholeDelete:
+			return w, nil
+		}
+	}
+	return "", at.refuse("unknown $patch: %.100s", value.Text) // F24
+}
+
+// retained reads `$retainKeys` (F23).
+func retained(value *tree.Node) (map[string]bool, error) {
+	if value.Form() != tree.Array {
+		return nil, status.NewBadRequest(badRetain)
+	}
+	keys := map[string]bool{}
+	for _, key := range value.Items() {
+		if key.Form() != tree.String {
+			return nil, status.NewBadRequest(badRetain)
+		}
+		keys[key.Unquote()] = true
+	}
+	return keys, nil
+}
+
+// checkRetained refuses a patch that sets what it does not retain (F23).
+func (at place) checkRetained(p *tree.Node, d *directives, met tree.Marks) error {
+	if d.retain == nil || d.whole != wholeMerge {
+		return nil
+	}
+	for i := range p.Members {
+		m := &p.Members[i]
+		if !met.Has(i) && m.Value.Form() != tree.Null && !d.retain[m.Name] {
+			return at.refuse("%s sets %.100s, which is not among the retained keys", retainDirective, m.Name)
+		}
+	}
+	return nil
+}
+
+// orderDirective reads `$setElementOrder/x`. known is false for a field that the schema does not know: the directive is then an
+// unknown field like the list that it is about.
+func (at place) orderDirective(d *directives, name string, value *tree.Node) (known bool, err error) {
+	prefix, list, found := strings.Cut(name, "/")
+	if !found || prefix != orderPrefix || value.Form() != tree.Array {
+		return false, status.NewBadRequest(badOrder)
+	}
+	field := at.below(list)
+	if field.typ == nil {
+		return false, nil
+	}
+	if !field.merge {
+		return false, status.NewBadRequest(badOrder)
+	}
+	d.list(list).order = value
+	return true, nil
+}
+
+// removalDirective reads `$deleteFromPrimitiveList/x` (F21).
+func (at place) removalDirective(d *directives, name string, value *tree.Node) (known bool, err error) {
+	prefix, list, found := strings.Cut(name, "/")
+	if !found || prefix != removalPrefix || value.Form() != tree.Array {
+		return false, status.NewBadRequest(badRemoval)
+	}
+	field := at.below(list)
+	if field.typ == nil {
+		return false, nil
+	}
+	if !field.isList() || field.typ.Elem().Form == schema.FormMessage {
+		return false, status.NewBadRequest(badRemoval)
+	}
+	d.list(list).removal = value
+	return true, nil
+}
+
+// checkLists refuses an order for what is no list, or will be none.
+func (at place) checkLists(lists *listDirectives, live, patched tree.Form) error {
+	if lists == nil || lists.order == nil {
+		return nil
+	}
+	if patched != tree.Array && patched != live || live == tree.Object {
+		return at.refuse("the patch orders a list and makes it %s", patched)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"quorate/apiserver/objects/schema"
+)
+
+func envHooks() schema.Hooks {
+	return schema.Hooks{
+		Conditions: map[string]schema.Condition{
+			"usedInVolume": usedInVolume,
+		},
+		Validators: map[string]schema.Validator{
+			"oneEnvSource":       oneEnvSource,
+			"oneEnvFromSource":   oneEnvFromSource,
+			"fieldPathForItsUse": fieldPathForItsUse,
+			"divisorOfItsKind":   divisorOfItsKind,
+		},
+	}
+}
+
+// oneEnvSource: a variable has a value or one source of it.
+func oneEnvSource(c *schema.Context, v *schema.Value) {
+	switch n := countSet(v, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef"); {
+	case n == 0:
+		c.Invalid("", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`")
+	case c.Enclosing("EnvVar").Field("value").Str() != "":
+		c.Invalid("", "may not be specified when `value` is not empty")
+	case n > 1:
+		c.Invalid("", "may not have more than one field specified at a time")
+	}
+}
+
+func oneEnvFromSource(c *schema.Context, v *schema.Value) {
+	switch n := countSet(v, "configMapRef", "secretRef"); {
+	case n == 0:
+		c.Invalid("", "must specify one of: `configMapRef` or `secretRef`")
+	case n > 1:
+		c.Invalid("", "may not have more than one field specified at a time")
+	}
+}
+
+// countSet returns how many of a message's fields are set.
+func countSet(v *schema.Value, names ...string) int {
+	n := 0
+	for _, name := range names {
+		if v.Field(name).IsSet() {
+			n++
+		}
+	}
+	return n
+}
+
+// usedInVolume: a volume belongs to no container, so it has to say whose resources it shows.
+func usedInVolume(c *schema.Context, _ *schema.Value) bool { return c.Enclosing("EnvVarSource") == nil }
+
+// fieldPathForItsUse: variables and volumes show different fields of a pod. The type file lists them; what it doesn't list at
+// all is no field that could be shown.
+func fieldPathForItsUse(c *schema.Context, v *schema.Value) {
+	spec := c.Parent().Type().Message().Field("fieldPath").Spec
+	supported := spec.EnumVolume
+	if c.Enclosing("EnvVarSource") != nil {
+		supported = spec.EnumEnv
+	}
+	path := v.Str()
+	switch {
+	case slices.Contains(supported, path):
+	case slices.Contains(podFieldPaths(), path):
+		c.NotSupported(path, supported)
+	default:
+		c.Invalid(path, "error converting fieldPath: field label not supported: "+path)
+	}
+}
+
+// podFieldPaths are the fields of a pod that have a name for the downward API, though not in every place.
+func podFieldPaths() []string {
+	return []string{
+		"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName",
+		"spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.phase", "status.hostIP", "status.podIP",
+	}
+}
+
+// divisorOfItsKind: amounts are shown in units that make sense for them. An unset divisor is "0" and counts as 1.
+func divisorOfItsKind(c *schema.Context, v *schema.Value) {
+	resource := c.Parent().Field("resource").Str()
+	_, kind, _ := strings.Cut(resource, ".")
+	switch kind {
+	case "cpu":
+		if v.Str() != "1m" && v.Str() != "1" {
+			c.Invalid(resource, "only divisor's values 1m and 1 are supported with the cpu resource")
+		}
+	case "memory", "ephemeral-storage":
+		if !isByteUnit(v.Str()) {
+			name := "memory"
+			if kind != name {
+				name = "local ephemeral storage"
+			}
+			c.Invalid(resource, "only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the "+name+" resource")
+		}
+	}
+}
+
+func isByteUnit(s string) bool {
+	switch s {
+	case "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei":
+		return true
+	}
+	return false
+}

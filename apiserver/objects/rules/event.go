@@ -1,0 +1,20 @@
+package rules
+
+import "quorate/apiserver/objects/schema"
+
+func eventHooks() schema.Hooks {
+	return schema.Hooks{
+		Validators: map[string]schema.Validator{
+			"eventBesideItsObject": eventBesideItsObject,
+		},
+	}
+}
+
+// eventBesideItsObject: an event lives in the namespace of what it is about; what has none is reported in namespace default (M16).
+func eventBesideItsObject(c *schema.Context, v *schema.Value) {
+	about, own := v.Field("namespace").Str(), c.Object.Namespace()
+	if about == own || about == "" && own == "default" {
+		return
+	}
+	c.Invalid(about, "does not match event.namespace", "namespace")
+}

@@ -1,0 +1,18 @@
+package rules
+
+import "quorate/apiserver/objects/schema"
+
+func leaseHooks() schema.Hooks {
+	return schema.Hooks{
+		Validators: map[string]schema.Validator{
+			"preferredHolderHasStrategy": preferredHolderHasStrategy,
+		},
+	}
+}
+
+// preferredHolderHasStrategy: without a coordinator nobody would act on it.
+func preferredHolderHasStrategy(c *schema.Context, _ *schema.Value) {
+	if c.Parent().Field("strategy").Str() == "" {
+		c.Forbidden("may only be specified when `strategy` is defined")
+	}
+}

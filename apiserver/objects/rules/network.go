@@ -1,0 +1,46 @@
+package rules
+
+import (
+	"fmt"
+	"net/netip"
+
+	"quorate/apiserver/objects/schema"
+)
+
+func networkHooks() schema.Hooks {
+	return schema.Hooks{
+		Validators: map[string]schema.Validator{
+			"subnetFitsNetwork":     subnetFitsNetwork,
+			"serviceNetworkIsApart": serviceNetworkIsApart,
+			"hostIsName":            hostIsName,
+		},
+	}
+}
+
+// subnetFitsNetwork: a host's part of the network is not larger than the whole (M26).
+func subnetFitsNetwork(c *schema.Context, v *schema.Value) {
+	network, err := netip.ParsePrefix(c.Parent().Field("network").Str())
+	if err != nil {
+		return // refused by its format
+	}
+	if v.Int() > int64(network.Addr().BitLen()-network.Bits()) {
+		c.Invalid(v, "subnet length is too large for clusterNetwork")
+	}
+}
+
+func serviceNetworkIsApart(c *schema.Context, v *schema.Value) {
+	cluster, err := netip.ParsePrefix(c.Parent().Field("network").Str())
+	if err != nil {
+		return // refused by its format
+	}
+	if service, err := netip.ParsePrefix(v.Str()); err == nil && cluster.Overlaps(service) {
+		c.Invalid(v, "service network overlaps with cluster network")
+	}
+}
+
+// hostIsName: a subnet belongs to the node of its name (M27).
+func hostIsName(c *schema.Context, v *schema.Value) {
+	if name := c.Object.Name(); v.Str() != name {
+		c.Invalid(v, fmt.Sprintf("must be the same as metadata.name: %q", name))
+	}
+}

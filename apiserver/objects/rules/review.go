@@ -1,0 +1,32 @@
+package rules
+
+import (
+	"quorate/apiserver/objects/schema"
+)
+
+func reviewHooks() schema.Hooks {
+	return schema.Hooks{
+		Validators: map[string]schema.Validator{
+			"reviewedRequest": reviewedRequest,
+			"reviewedSubject": reviewedSubject,
+		},
+	}
+}
+
+// reviewedRequest: a review is of one request, which is either about objects or not (J58).
+func reviewedRequest(c *schema.Context, v *schema.Value) {
+	resource, other := v.Field("resourceAttributes"), v.Field("nonResourceAttributes")
+	switch {
+	case resource.IsSet() && other.IsSet():
+		c.Invalid(other, "cannot be specified in combination with resourceAttributes", "nonResourceAttributes")
+	case !resource.IsSet() && !other.IsSet():
+		c.Invalid(resource, "exactly one of nonResourceAttributes or resourceAttributes must be specified", "resourceAttributes")
+	}
+}
+
+// reviewedSubject: a review is of somebody's request (J58).
+func reviewedSubject(c *schema.Context, v *schema.Value) {
+	if v.Field("user").Str() == "" && v.Field("groups").Len() == 0 {
+		c.Invalid("", "at least one of user or group must be specified", "user")
+	}
+}

@@ -1,0 +1,242 @@
+package rules
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"quorate/apiserver/objects/schema"
+)
+
+// row is one request, and what has to come of it.
+type row struct {
+	name string // the behaviour and its row of the semantics, where there is one
+	kind string // a key of routes
+	op   schema.Operation
+	old  string // what is stored, for operations other than Create: a body that a client created it from
+	body string
+	// status is the body of a write of the status that the stored object has seen.
+	status string
+	// going makes the stored object one that is being deleted.
+	going bool
+
+	errs []string          // the refusals, all of them, in order
+	want map[string]string // JSON of places in the result; "" where there is nothing
+}
+
+// family is the rows of one test.
+type family struct {
+	name string
+	rows []row
+}
+
+func rowFamilies() []family {
+	return []family{
+		{"Metadata", metadataRows()}, {"Namespace", namespaceRows()}, {"Pod", podRows()}, {"PodUpdate", podUpdateRows()},
+		{"PodSpec", podSpecRows()}, {"Container", containerRows()}, {"Env", envRows()}, {"Probe", probeRows()},
+		{"Scheduling", schedulingRows()}, {"Volume", volumeRows()}, {"VolumeSource", volumeSourceRows()},
+		{"PersistentVolume", persistentVolumeRows()}, {"Node", nodeRows()}, {"Endpoints", endpointsRows()},
+		{"Event", eventRows()}, {"Rbac", rbacRows()}, {"LegacyBinding", legacyBindingRows()}, {"Autoscaler", autoscalerRows()},
+		{"DaemonSet", daemonSetRows()}, {"StatefulSet", statefulSetRows()}, {"CronJob", cronJobRows()},
+		{"Network", networkRows()}, {"Image", imageRows()}, {"Signature", signatureRows()}, {"OAuthClient", oauthClientRows()},
+		{"ThirdParty", thirdPartyRows()}, {"Review", reviewRows()},
+		{"Autoscaler v1", oldAutoscalerRows()},
+		{"Secret", secretRows()}, {"Lease", leaseRows()}, {"Service", serviceRows()},
+	}
+}
+
+// routes are the kinds by a word: where they are served, or what those are that are not stored.
+func routes() map[string][2]string {
+	core := func(plural string) [2]string { return [2]string{"/api/v1", plural} }
+	return map[string][2]string{
+		"pods": core("pods"), "namespaces": core("namespaces"), "nodes": core("nodes"), "endpoints": core("endpoints"),
+		"events": core("events"), "secrets": core("secrets"), "services": core("services"), "serviceaccounts": core("serviceaccounts"),
+		"configmaps": core("configmaps"), "persistentvolumes": core("persistentvolumes"),
+		"leases":              {"/apis/coordination.k8s.io/v1", "leases"},
+		"daemonsets":          {"/apis/apps/v1beta2", "daemonsets"},
+		"statefulsets":        {"/apis/apps/v1beta2", "statefulsets"},
+		"cronjobs":            {"/apis/batch/v1beta1", "cronjobs"},
+		"oldautoscalers":      {"/apis/autoscaling/v1", "horizontalpodautoscalers"},
+		"autoscalers":         {"/apis/autoscaling/v2beta1", "horizontalpodautoscalers"},
+		"clusterroles":        {"/apis/rbac.authorization.platform.io/v1beta1", "clusterroles"},
+		"roles":               {"/apis/rbac.authorization.platform.io/v1", "roles"},
+		"rolebindings":        {"/apis/rbac.authorization.platform.io/v1", "rolebindings"},
+		"clusterrolebindings": {"/apis/rbac.authorization.platform.io/v1", "clusterrolebindings"},
+		"legacybindings":      {"/oapi/v1", "clusterrolebindings"},
+		"hostsubnets":         {"/oapi/v1", "hostsubnets"},
+		"clusternetworks":     {"/apis/network.platform.io/v1", "clusternetworks"},
+		"images":              {"/apis/image.platform.io/v1", "images"},
+		"oauthclients":        {"/apis/oauth.platform.io/v1", "oauthclients"},
+		"thirdparties":        {"/apis/extensions/v1beta1", "thirdpartyresources"},
+		"selfreviews":         {"authorization.k8s.io/v1", "SelfSubjectAccessReview"},
+		"reviews":             {"authorization.k8s.io/v1", "SubjectAccessReview"},
+	}
+}
+
+// kindOf returns the kind of a word.
+func kindOf(cat *schema.Catalog, word string) *schema.Kind {
+	route := routes()[word]
+	if k := cat.Kind(route[0], route[1]); k != nil {
+		return k
+	}
+	return cat.Unstored(route[0], route[1])
+}
+
+// run does the request and returns how its outcome differs from what is wanted; "" when it does not.
+func (r *row) run(cat *schema.Catalog) string {
+	k := kindOf(cat, r.kind)
+	old, err := r.stored(k)
+	if err != nil {
+		return err.Error()
+	}
+	o, errs, err := write(k, r.op, r.body, old)
+	if err != nil {
+		return err.Error()
+	}
+	if !slices.Equal(errs, r.errs) {
+		return fmt.Sprintf("refused:\n  %s\nwant:\n  %s", strings.Join(errs, "\n  "), strings.Join(r.errs, "\n  "))
+	}
+	if len(errs) > 0 {
+		return ""
+	}
+	if o, err = reread(k, o); err != nil {
+		return err.Error()
+	}
+	return differences(o, r.want)
+}
+
+// stored returns what is stored before the request; nil for Create.
+func (r *row) stored(k *schema.Kind) (*schema.Object, error) {
+	if r.op == schema.Create {
+		return nil, nil
+	}
+	o, errs, err := write(k, schema.Create, r.old, nil)
+	if err == nil && errs == nil && r.status != "" {
+		if o, err = reread(k, o); err == nil {
+			o, errs, err = write(k, schema.UpdateStatus, r.status, o)
+		}
+	}
+	if err != nil || len(errs) > 0 {
+		return nil, fmt.Errorf("the stored object is no good: %w %v", err, errs)
+	}
+	if r.going {
+		o.SetDeletion(time.Unix(1e9, 0), 0)
+		if k.Kind == "Namespace" {
+			o.Field("status").Make("phase").SetStr(phaseTerminating)
+		}
+	}
+	return reread(k, o)
+}
+
+func create(k *schema.Kind, body string) (*schema.Object, []string, error) {
+	return write(k, schema.Create, body, nil)
+}
+
+// write does what the front does with a body.
+func write(k *schema.Kind, op schema.Operation, body string, old *schema.Object) (*schema.Object, []string, error) {
+	o, problems, err := k.Decode([]byte(body))
+	if err != nil {
+		return nil, nil, fmt.Errorf("decode: %w", err)
+	}
+	if list := problems.List(); len(list) > 0 {
+		return nil, nil, fmt.Errorf("decode: %v", list)
+	}
+	if op == schema.Create {
+		k.PrepareCreate(o)
+		if errs := k.ValidateCreate(o); len(errs) > 0 {
+			return o, texts(errs), nil
+		}
+	} else {
+		k.PrepareUpdate(op, o, old)
+		if errs := k.ValidateUpdate(op, o, old); len(errs) > 0 {
+			return o, texts(errs), nil
+		}
+	}
+	k.Canonicalize(op, o, old)
+	return o, nil, nil
+}
+
+func texts[E error](errs []E) []string {
+	var out []string
+	for _, err := range errs {
+		out = append(out, err.Error())
+	}
+	return out
+}
+
+// reread stores an object and reads it again in the form of the kind.
+func reread(k *schema.Kind, o *schema.Object) (*schema.Object, error) {
+	stored, err := k.Storage().DecodeStored(k.ToStorage(o).Encode().Value)
+	if err != nil {
+		return nil, fmt.Errorf("read what was stored: %w", err)
+	}
+	return k.FromStorage(stored), nil
+}
+
+func differences(o *schema.Object, want map[string]string) string {
+	var document any
+	if err := json.Unmarshal(o.AppendJSON(nil), &document); err != nil {
+		return err.Error()
+	}
+	var out []string
+	for place, text := range want {
+		if got := at(document, place); got != text {
+			out = append(out, fmt.Sprintf("%s is %s, want %s", place, got, text))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
+// at returns the JSON at a place such as spec.containers[0].name; "" when there is nothing.
+func at(document any, place string) string {
+	for part := range strings.SplitSeq(place, ".") {
+		name, index, indexed := strings.Cut(part, "[")
+		members, _ := document.(map[string]any)
+		value, ok := members[name]
+		if !ok {
+			return ""
+		}
+		document = value
+		if indexed {
+			items, _ := document.([]any)
+			i, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
+			if err != nil || i >= len(items) {
+				return ""
+			}
+			document = items[i]
+		}
+	}
+	text, err := json.Marshal(document)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+func TestRules(t *testing.T) {
+	cat := load(t, Hooks())
+	for _, f := range rowFamilies() {
+		t.Run(f.name, func(t *testing.T) {
+			for _, r := range f.rows {
+				t.Run(strings.ReplaceAll(r.name, " ", "_"), func(t *testing.T) {
+					if diff := r.run(cat); diff != "" {
+						t.Error(diff)
+					}
+				})
+			}
+		})
+	}
+}
+
+// named makes the body of an object in namespace n, or of a cluster-scoped one, from its other members.
+func named(members string) string { return `{"metadata":{"name":"x","namespace":"n"},` + members + `}` }
+
+// members joins the non-empty ones.
+func members(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ",")
+}

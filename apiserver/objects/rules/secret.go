@@ -1,0 +1,113 @@
+package rules
+
+import (
+	"encoding/json"
+
+	"quorate/apiserver/objects/schema"
+)
+
+// Types of secrets that need certain keys, as stock clients write them.
+const (
+	secretOfAccount    = "kubernetes.io/service-account-token"
+	secretDockerCfg    = "kubernetes.io/dockercfg"
+	secretDockerConfig = "kubernetes.io/dockerconfigjson"
+	secretBasicAuth    = "kubernetes.io/basic-auth"
+	secretSSHAuth      = "kubernetes.io/ssh-auth"
+	secretTLS          = "kubernetes.io/tls"
+
+	// secretAccountAnnotation names the service account that a token is for.
+	secretAccountAnnotation = "kubernetes.io/service-account.name"
+)
+
+func secretHooks() schema.Hooks {
+	return schema.Hooks{
+		Steps: map[string]schema.Step{
+			"stringDataIsData": stringDataIsData,
+			"secretsByName":    secretsByName,
+		},
+		Validators: map[string]schema.Validator{
+			"secretOfItsType": secretOfItsType,
+		},
+		Comparisons: map[string]schema.Comparison{
+			"secretStaysSealed": secretStaysSealed,
+		},
+	}
+}
+
+// stringDataIsData puts plain text where it is kept: it wins over data of the same key, and is never shown.
+func stringDataIsData(c *schema.Context) {
+	root := c.Object.Root()
+	for key, v := range root.Field("stringData").Entries() {
+		root.Make("data").Put(key).SetStr(v.Str())
+	}
+	root.Clear("stringData")
+}
+
+// secretsByName: an account refers to secrets of its namespace, so nothing but their names means anything.
+func secretsByName(c *schema.Context) {
+	for _, reference := range c.Object.Root().Field("secrets").Items() {
+		for _, f := range reference.Type().Message().Fields() {
+			if f.Name != "name" {
+				reference.Clear(f.Name)
+			}
+		}
+	}
+}
+
+// secretOfItsType: programs rely on the keys of the types that they know.
+func secretOfItsType(c *schema.Context, v *schema.Value) {
+	data := v.Field("data")
+	required := func(key string) {
+		if data.Get(key).IsEmpty() {
+			c.Required("", "data", schema.Key(key))
+		}
+	}
+	switch v.Field("type").Str() {
+	case secretOfAccount:
+		if c.Object.Annotations().Get(secretAccountAnnotation).IsEmpty() {
+			c.Required("", "metadata", "annotations", schema.Key(secretAccountAnnotation))
+		}
+	case secretDockerCfg:
+		requireJSON(c, data, ".dockercfg")
+	case secretDockerConfig:
+		requireJSON(c, data, ".dockerconfigjson")
+	case secretBasicAuth:
+		if data.Get("username").IsEmpty() && data.Get("password").IsEmpty() {
+			required("username")
+			required("password")
+		}
+	case secretSSHAuth:
+		required("ssh-privatekey")
+	case secretTLS:
+		for _, key := range [...]string{"tls.crt", "tls.key"} {
+			if !data.Get(key).IsSet() {
+				c.Required("", "data", schema.Key(key))
+			}
+		}
+	}
+}
+
+// requireJSON wants an entry that holds JSON. The refusal does not repeat what it holds.
+func requireJSON(c *schema.Context, data *schema.Value, key string) {
+	entry := data.Get(key)
+	switch {
+	case !entry.IsSet():
+		c.Required("", "data", schema.Key(key))
+	case !json.Valid([]byte(entry.Str())):
+		c.Invalid("<secret contents redacted>", "must be JSON", "data", schema.Key(key))
+	}
+}
+
+// secretStaysSealed: once it is immutable, the data of a secret stays, and so does that it is immutable.
+func secretStaysSealed(c *schema.Context, v, old *schema.Value) {
+	if !old.Field("immutable").Bool() {
+		return
+	}
+	const sealed = "field is immutable when `immutable` is set"
+	if !v.Field("immutable").Bool() {
+		c.Forbidden(sealed, "immutable")
+	}
+	if !schema.Equal(v.Field("data"), old.Field("data")) {
+		c.Forbidden(sealed, "data")
+	}
+}

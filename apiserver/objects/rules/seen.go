@@ -1,0 +1,54 @@
+package rules
+
+import "quorate/apiserver/objects/schema"
+
+// seen finds repeated values. It allocates only when there are many, and stays fast however many a client sends.
+type seen[T comparable] struct {
+	few  [16]T
+	n    int
+	many map[T]struct{}
+}
+
+// add notes a value and returns whether it is there for the first time.
+func (s *seen[T]) add(value T) bool {
+	if s.has(value) {
+		return false
+	}
+	switch {
+	case s.many != nil:
+		s.many[value] = struct{}{}
+	case s.n < len(s.few):
+		s.few[s.n] = value
+		s.n++
+	default:
+		s.many = make(map[T]struct{}, 4*len(s.few))
+		for _, old := range s.few {
+			s.many[old] = struct{}{}
+		}
+		s.many[value] = struct{}{}
+	}
+	return true
+}
+
+func (s *seen[T]) has(value T) bool {
+	if s.many != nil {
+		_, ok := s.many[value]
+		return ok
+	}
+	for _, old := range s.few[:s.n] {
+		if old == value {
+			return true
+		}
+	}
+	return false
+}
+
+// reportRepeated reports items of a list whose field of that name repeats an earlier one's. Empty ones don't count.
+func reportRepeated(c *schema.Context, list *schema.Value, name string) {
+	var names seen[string]
+	for i, item := range list.Items() {
+		if s := item.Field(name).Str(); s != "" && !names.add(s) {
+			c.Duplicate(s, i, name)
+		}
+	}
+}

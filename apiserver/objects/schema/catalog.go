@@ -1,0 +1,229 @@
+package schema
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+const (
+	scopeNamespaced = "Namespaced"
+	scopeCluster    = "Cluster"
+)
+
+// Catalog is all kinds, compiled. It never changes.
+type Catalog struct {
+	kinds    []*Kind
+	byRoute  map[string]*Kind // "/api/v1/pods"
+	stored   map[string]*Kind // by resource
+	unstored []*Kind
+	messages map[string]*Message // without contexts
+	formats  map[string]FormatSpec
+	names    nameRule // of kinds without a file
+}
+
+// Load compiles every *.yaml file of files and of its folder types. Whatever a file says that is not understood, or names that does not
+// exist, is an error with the file and the place in it.
+func Load(files fs.FS, hooks Hooks) (*Catalog, error) {
+	return load(files, &hooks)
+}
+
+// load is Load; nil hooks leave all hooks out, which tests of the engine alone do.
+func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
+	src, err := readSources(files)
+	if err != nil {
+		return nil, err
+	}
+	formats, err := compileFormats(src.formats)
+	if err != nil {
+		return nil, err
+	}
+	if err := src.inherit(); err != nil {
+		return nil, err
+	}
+	compiler := newCompiler(src, formats, hooks)
+	c := &Catalog{byRoute: map[string]*Kind{}, stored: map[string]*Kind{}, messages: map[string]*Message{}, formats: src.formats}
+	if c.names, err = compileNameRule(NameRuleSpec{Max: maxName}, formats); err != nil {
+		return nil, err
+	}
+	for _, file := range src.kinds {
+		k, err := compiler.kind(file.spec)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file.name, err)
+		}
+		if k.Spec.Unstored {
+			c.unstored = append(c.unstored, k)
+			continue
+		}
+		route := k.Prefix + "/" + k.Plural
+		if c.byRoute[route] != nil {
+			return nil, fmt.Errorf("%s: another file has the route %s", file.name, route)
+		}
+		c.byRoute[route] = k
+		c.kinds = append(c.kinds, k)
+	}
+	for name := range src.messages {
+		t, err := compiler.message(name, "")
+		if err != nil {
+			return nil, err
+		}
+		c.messages[name] = t.message
+	}
+	if err := compiler.finish(); err != nil {
+		return nil, err
+	}
+	for _, k := range slices.Concat(c.kinds, c.unstored) {
+		k.protobuf = k.Message.numbered(map[*Message]bool{})
+	}
+	if err := c.linkStorage(); err != nil {
+		return nil, err
+	}
+	return c, c.linkScales()
+}
+
+// linkStorage gives each view the kind that is stored.
+func (c *Catalog) linkStorage() error {
+	for _, k := range c.unstored {
+		k.storage = k
+	}
+	for _, k := range c.kinds {
+		if k.Spec.Storage != "" {
+			continue
+		}
+		if other := c.stored[k.Resource]; other != nil {
+			return fmt.Errorf("kinds %s and %s are both stored as %s", other.APIVersion, k.APIVersion, k.Resource)
+		}
+		c.stored[k.Resource] = k
+		k.storage = k
+	}
+	for _, k := range c.kinds {
+		if k.Spec.Storage == "" {
+			continue
+		}
+		if k.storage = c.stored[k.Resource]; k.storage == nil {
+			return fmt.Errorf("kind %s in %s: storage: no kind is stored as %s", k.Kind, k.Prefix, k.Spec.Storage)
+		}
+		k.converts = k.Message != k.storage.Message
+		k.renames = !k.converts
+	}
+	return nil
+}
+
+// Kinds returns all kinds that are stored, and views of such, in the order of their files. The slice is shared.
+func (c *Catalog) Kinds() []*Kind { return c.kinds }
+
+// Unstored returns the kind of objects that are only sent and answered, such as reviews; nil when there is none.
+func (c *Catalog) Unstored(apiVersion, kind string) *Kind {
+	i := slices.IndexFunc(c.unstored, func(k *Kind) bool { return k.APIVersion == apiVersion && k.Kind == kind })
+	if i < 0 {
+		return nil
+	}
+	return c.unstored[i]
+}
+
+// Kind returns the kind served at a prefix and plural: ("/api/v1", "pods"); nil when there is none.
+func (c *Catalog) Kind(prefix, plural string) *Kind { return c.byRoute[prefix+"/"+plural] }
+
+// Stored returns the kind whose objects are stored under a resource, the first part of keys; nil when there is none.
+func (c *Catalog) Stored(resource string) *Kind {
+	return c.stored[resource]
+}
+
+// Message returns a message by its name, such as DeleteOptions, with the fields that have no contexts; nil when there is none.
+func (c *Catalog) Message(name string) *Message { return c.messages[name] }
+
+// Formats returns the named formats of text, as their file has them. The map is shared.
+func (c *Catalog) Formats() map[string]FormatSpec { return c.formats }
+
+// sources is what the files say, parsed.
+type sources struct {
+	kinds    []kindFile
+	messages map[string]messageSource
+	formats  map[string]FormatSpec
+	scalars  map[string]ScalarSpec
+}
+
+type kindFile struct {
+	name string
+	spec *KindSpec
+}
+
+type messageSource struct {
+	file string
+	spec *MessageSpec
+}
+
+func readSources(files fs.FS) (*sources, error) {
+	src := &sources{
+		messages: map[string]messageSource{},
+		formats:  map[string]FormatSpec{},
+		scalars:  map[string]ScalarSpec{},
+	}
+	names, err := yamlFiles(files, "types")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		var spec typesSpec
+		if err := readSpec(files, name, &spec); err != nil {
+			return nil, err
+		}
+		if err := src.addTypes(name, &spec); err != nil {
+			return nil, err
+		}
+	}
+	if names, err = yamlFiles(files, "."); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		spec := &KindSpec{}
+		if err := readSpec(files, name, spec); err != nil {
+			return nil, err
+		}
+		if err := src.addMessages(name, spec.Messages); err != nil {
+			return nil, err
+		}
+		src.kinds = append(src.kinds, kindFile{name, spec})
+	}
+	return src, nil
+}
+
+func (s *sources) addTypes(file string, spec *typesSpec) error {
+	for name, f := range spec.Formats {
+		if _, dup := s.formats[name]; dup {
+			return fmt.Errorf("%s: format %s is there twice", file, name)
+		}
+		s.formats[name] = f
+	}
+	for name, scalar := range spec.Scalars {
+		s.scalars[name] = scalar
+	}
+	return s.addMessages(file, spec.Messages)
+}
+
+func (s *sources) addMessages(file string, messages messageSpecs) error {
+	for _, m := range messages {
+		if other, dup := s.messages[m.name]; dup {
+			return fmt.Errorf("%s: message %s is also in %s", file, m.name, other.file)
+		}
+		s.messages[m.name] = messageSource{file, m.spec}
+	}
+	return nil
+}
+
+func yamlFiles(files fs.FS, dir string) ([]string, error) {
+	entries, err := fs.ReadDir(files, dir)
+	if err != nil {
+		return nil, fmt.Errorf("read schema files: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), ".yaml") {
+			names = append(names, path.Join(dir, e.Name()))
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}

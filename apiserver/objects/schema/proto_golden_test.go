@@ -1,0 +1,227 @@
+package schema_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quorate/apiserver/objects/schema"
+)
+
+// fullObjects is where the objects are that have every field; YAML is the form they are written in, -update makes the others.
+var fullObjects = filepath.Join("testdata", "golden", "full")
+
+// goldenName is the name of a kind's golden files.
+func goldenName(k *schema.Kind) string {
+	name := strings.ToLower(k.Kind)
+	if k.Kind == "ClusterRoleBinding" {
+		return name + map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]
+	}
+	if k.Converts() {
+		return name + "." + k.Version
+	}
+	return name
+}
+
+// kindsOfOwnForm returns the kinds but for those that are only other versions of one of them.
+func kindsOfOwnForm(t *testing.T) []*schema.Kind {
+	t.Helper()
+	return slices.DeleteFunc(slices.Clone(catalog(t).Kinds()), func(k *schema.Kind) bool {
+		return k.Storage() != k && !k.Converts()
+	})
+}
+
+// forms are an object in all its forms.
+type forms struct{ json, yaml, protobuf []byte }
+
+func formsOf(t *testing.T, o *schema.Object) forms {
+	t.Helper()
+	text, err := schema.ToYAML(o.AppendJSON(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return forms{append(indent(t, o.AppendJSON(nil)), '\n'), text, o.AppendProtobuf(nil)}
+}
+
+func (f forms) files(name string) map[string][]byte {
+	return map[string][]byte{name + ".json": f.json, name + ".yaml": f.yaml, name + ".pb": f.protobuf}
+}
+
+// full returns the kind's full object as its YAML says it.
+func full(t testing.TB, k *schema.Kind) *schema.Object {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(fullObjects, goldenName(k)+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fromYAML(t, k, text)
+}
+
+func fromYAML(t testing.TB, k *schema.Kind, text []byte) *schema.Object {
+	t.Helper()
+	body, err := schema.YAMLToJSON(text, maxYAML)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fromJSON(t, k, body)
+}
+
+func fromJSON(t testing.TB, k *schema.Kind, body []byte) *schema.Object {
+	t.Helper()
+	o, problems, err := k.Decode(body)
+	if err != nil || len(problems.List()) > 0 {
+		t.Fatal(err, problems.List())
+	}
+	return o
+}
+
+// TestFullObjects takes an object with every field through JSON, YAML and protobuf: each form reads as the same object, and that
+// object writes every form, byte for byte (B1, B17, B20).
+func TestFullObjects(t *testing.T) {
+	for _, k := range kindsOfOwnForm(t) {
+		t.Run(goldenName(k), func(t *testing.T) {
+			want := full(t, k)
+			for name, got := range formsOf(t, want).files(goldenName(k)) {
+				golden(t, filepath.Join("full", name), got)
+			}
+			fromProtobuf, err := k.DecodeProtobuf(formsOf(t, want).protobuf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for form, o := range map[string]*schema.Object{
+				"JSON":     fromJSON(t, k, formsOf(t, want).json),
+				"YAML":     fromYAML(t, k, formsOf(t, want).yaml),
+				"protobuf": fromProtobuf,
+			} {
+				if !schema.Equal(o.Root(), want.Root()) {
+					t.Errorf("from %s: got %s\nwant %s", form, o.AppendJSON(nil), want.AppendJSON(nil))
+				}
+				for name, got := range formsOf(t, o).files(goldenName(k)) {
+					if !bytes.Equal(got, formsOf(t, want).files(goldenName(k))[name]) {
+						t.Errorf("from %s: %s differs", form, name)
+					}
+				}
+			}
+		})
+	}
+}
+
+// unset are the fields that no valid object of a kind can have.
+var unset = map[string][]string{
+	"clusternetwork":            {"ObjectMeta.namespace"},
+	"clusterrole":               {"ObjectMeta.namespace"},
+	"clusterrolebinding.legacy": {"ObjectMeta.namespace"},
+	"clusterrolebinding.rbac":   {"ObjectMeta.namespace"},
+	"hostsubnet":                {"ObjectMeta.namespace"},
+	"namespace":                 {"ObjectMeta.namespace"},
+	"node":                      {"ObjectMeta.namespace"},
+	"oauthclient":               {"ObjectMeta.namespace"},
+	"persistentvolume":          {"ObjectMeta.namespace"},
+	"role":                      {"PolicyRule.nonResourceURLs"},
+	"secret":                    {"Secret.stringData"}, // it becomes data
+	"thirdpartyresource":        {"ObjectMeta.namespace"},
+}
+
+// TestFullObjectsHaveEveryField holds the golden objects to their name: each field of each message is set somewhere, and each list
+// and map has two entries somewhere.
+func TestFullObjectsHaveEveryField(t *testing.T) {
+	for _, k := range kindsOfOwnForm(t) {
+		t.Run(goldenName(k), func(t *testing.T) {
+			most := map[string]int{}
+			count(full(t, k).Root(), most)
+			for name := range fieldsOf(k.Message, map[*schema.Message]bool{}) {
+				if exempt := slices.Contains(unset[goldenName(k)], name); (most[name] > 0) == exempt {
+					t.Errorf("%s: set %v, exempt %v", name, most[name] > 0, exempt)
+				}
+			}
+			for name, n := range most {
+				if n == 1 && name != "PersistentVolumeSpec.capacity" { // only storage is a capacity of a volume
+					t.Errorf("%s never has two entries", name)
+				}
+			}
+		})
+	}
+}
+
+const scalarSet = 2
+
+// count notes, by message and field, the most entries that a field has.
+func count(v *schema.Value, most map[string]int) {
+	switch m := v.Type().Message(); {
+	case m != nil:
+		for _, f := range m.Fields() {
+			kid := v.Field(f.Name)
+			if !kid.IsSet() {
+				continue
+			}
+			n := scalarSet
+			if f.Type.Form == schema.FormList || f.Type.Form == schema.FormMap {
+				n = kid.Len()
+			}
+			most[m.Name+"."+f.Name] = max(n, most[m.Name+"."+f.Name])
+			count(kid, most)
+		}
+	case v.Type().Form == schema.FormList:
+		for _, item := range v.Items() {
+			count(item, most)
+		}
+	}
+}
+
+// fieldsOf returns message and field of everything that is in a message.
+func fieldsOf(m *schema.Message, seen map[*schema.Message]bool) map[string]bool {
+	out := map[string]bool{}
+	if seen[m] {
+		return out
+	}
+	seen[m] = true
+	for _, f := range m.Fields() {
+		out[m.Name+"."+f.Name] = true
+		t := f.Type
+		for t.Elem() != nil {
+			t = t.Elem()
+		}
+		if t.Message() != nil {
+			for name := range fieldsOf(t.Message(), seen) {
+				out[name] = true
+			}
+		}
+	}
+	return out
+}
+
+// refused are the places of the full objects that validation refuses, for no valid object has them: the sources of a volume exclude
+// each other, and templates have pod fields that their kind sets.
+var refused = map[string][]string{
+	"cronjob":          {"spec.jobTemplate.spec.selector"},
+	"daemonset":        {"spec.template.spec.activeDeadlineSeconds"},
+	"persistentvolume": {"spec.vendorAVolume"},
+	"statefulset":      {"spec.template.spec.activeDeadlineSeconds"},
+}
+
+func TestFullObjectsAreValid(t *testing.T) {
+	for _, k := range kindsOfOwnForm(t) {
+		t.Run(goldenName(k), func(t *testing.T) {
+			var got []string
+			for _, err := range k.ValidateCreate(full(t, k)) {
+				if !strings.HasSuffix(err.Detail, "may not specify more than 1 volume type") {
+					got = append(got, err.Field)
+				}
+			}
+			if !slices.Equal(got, refused[goldenName(k)]) {
+				t.Errorf("refused %q, want %q", got, refused[goldenName(k)])
+			}
+		})
+	}
+}
+
+func TestEveryKindHasProtobuf(t *testing.T) {
+	for _, k := range kindsOfOwnForm(t) {
+		if !k.HasProtobuf() {
+			t.Errorf("B20: a field of %s has no protobuf number", k.QualifiedKind())
+		}
+	}
+}

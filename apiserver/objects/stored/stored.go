@@ -1,0 +1,65 @@
+package stored
+
+import (
+	"fmt"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/selector"
+	"quorate/raftstore/state"
+)
+
+// Namespaces is the resource whose objects guard the creation of others.
+const Namespaces = "namespaces"
+
+// Key returns the key of an object of the kind; namespace is empty for cluster-scoped kinds.
+func Key(k *schema.Kind, namespace, name string) state.Key {
+	return state.NewKey(k.Resource, namespace, name)
+}
+
+// Prefix returns the collection of a kind: all of it, or that of one namespace.
+func Prefix(k *schema.Kind, namespace string) state.Prefix {
+	if namespace == "" {
+		return state.ResourcePrefix(k.Resource)
+	}
+	return state.NamespacePrefix(k.Resource, namespace)
+}
+
+// Guard returns the key that must exist and be open for a create: the namespace's (semantics A33). It is "" for
+// cluster-scoped kinds.
+func Guard(k *schema.Kind, namespace string) state.Key {
+	if !k.Namespaced {
+		return ""
+	}
+	return NamespaceKey(namespace)
+}
+
+// NamespaceKey returns the key of a namespace.
+func NamespaceKey(name string) state.Key { return state.NewKey(Namespaces, "", name) }
+
+// Encode returns the object as it is to be stored, and the encoding to compare with what is there. A namespace that is going
+// away is sealed: nothing can be created in it from that entry on. An object that is not initialized is hidden (A30).
+func Encode(o *schema.Object) (*state.Object, schema.Encoded) {
+	form := o.Kind.ToStorage(o)
+	e := form.Encode()
+	if form.Initializers().IsSet() {
+		e.Fields = selector.Hide(e.Fields)
+	}
+	_, terminating := form.DeletionTimestamp()
+	return &state.Object{
+		UID:           e.UID,
+		Value:         e.Value,
+		VersionOffset: e.VersionOffset,
+		Labels:        e.Labels,
+		Fields:        e.Fields,
+		Sealed:        terminating && form.Kind.Resource == Namespaces,
+	}, e
+}
+
+// Decode returns a stored object in the form of kind k, which may be a view.
+func Decode(k *schema.Kind, o *state.Object) (*schema.Object, error) {
+	decoded, err := k.Storage().DecodeStored(o.Value)
+	if err != nil {
+		return nil, fmt.Errorf("decode stored object at version %d: %w", o.Version, err)
+	}
+	return k.FromStorage(decoded), nil
+}

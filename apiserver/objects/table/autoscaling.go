@@ -1,0 +1,83 @@
+package table
+
+import (
+	"strings"
+
+	"quorate/apiserver/objects/schema"
+)
+
+func autoscalingTexts() map[string]func(s *source) string {
+	return map[string]func(s *source) string{"scaleTarget": scaleTarget, "scaleMetrics": scaleMetrics}
+}
+
+func scaleTarget(s *source) string {
+	target := s.root.Lookup("spec", "scaleTargetRef")
+	return target.Field("kind").Str() + "/" + target.Field("name").Str()
+}
+
+const (
+	// shownMetrics is how many metrics a cell has room for.
+	shownMetrics = 2
+
+	unknown = "<unknown>"
+	auto    = "<auto>"
+)
+
+// scaleMetrics shows of each metric what it is and what it is to be. autoscaling/v2beta1 has the figures in the metric, v2 one level
+// lower, v1 has a single metric beside them.
+func scaleMetrics(s *source) string {
+	spec, status := s.root.Field("spec"), s.root.Field("status")
+	if cpu := spec.Field("targetCPUUtilizationPercentage"); cpu.IsSet() {
+		return orElse(percent(status.Field("currentCPUUtilizationPercentage")), unknown) + "/" + percent(cpu)
+	}
+	var all []string
+	now := status.Field("currentMetrics")
+	for i, metric := range spec.Field("metrics").Items() {
+		kind := metric.Field("type").Str()
+		member := strings.ToLower(kind[:min(1, len(kind))]) + kind[min(1, len(kind)):]
+		all = append(all, figures(metric.Field(member), now.At(i).Field(member)))
+	}
+	return few(all, shownMetrics, ", ")
+}
+
+// figures are what a metric is and what it is to be.
+func figures(target, current *schema.Value) string {
+	value := first(target, "targetAverageValue", "averageValue")
+	if value == nil {
+		value = first(target, "targetValue", "value")
+	}
+	if value != nil {
+		is := first(current, "currentAverageValue", "averageValue")
+		if is == nil {
+			is = first(current, "currentValue", "value")
+		}
+		return orElse(is.Str(), unknown) + "/" + value.Str()
+	}
+	utilization := first(target, "targetAverageUtilization", "averageUtilization")
+	is := first(current, "currentAverageUtilization", "averageUtilization")
+	return orElse(percent(is), unknown) + "/" + orElse(percent(utilization), auto)
+}
+
+// first returns a figure that one version of a metric has in itself, and a later one in its member target or current.
+func first(metric *schema.Value, early, late string) *schema.Value {
+	for _, v := range []*schema.Value{metric.Field(early), metric.Lookup("target", late), metric.Lookup("current", late)} {
+		if v.IsSet() {
+			return v
+		}
+	}
+	return nil
+}
+
+func percent(v *schema.Value) string {
+	if v == nil {
+		return ""
+	}
+	return textOf(v) + "%"
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

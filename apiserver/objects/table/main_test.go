@@ -1,0 +1,136 @@
+package table_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"quorate/apiserver/kinds"
+	"quorate/apiserver/objects/rules"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/table"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// now is the time of all tests; what they show was created five minutes and thirty seconds before.
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+const created = "2026-01-02T02:58:35Z"
+
+func catalog(t testing.TB) *schema.Catalog {
+	t.Helper()
+	c, err := schema.Load(kinds.Files, rules.Hooks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// rows makes rows of a kind.
+func rows(t testing.TB, c *schema.Catalog, k *schema.Kind, version string, include table.Include) table.Rows {
+	t.Helper()
+	columns, err := table.New(k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	partial := c.Unstored("meta.k8s.io/"+version, "PartialObjectMetadata")
+	if partial == nil {
+		t.Fatal("no kind PartialObjectMetadata in " + version)
+	}
+	return table.Rows{Table: columns, Partial: partial, Include: include}
+}
+
+// stored is an object, JSON, as it is stored.
+func stored(t testing.TB, k *schema.Kind, object string) []byte {
+	t.Helper()
+	o, problems, err := k.Decode([]byte(object))
+	if err != nil || len(problems.List()) > 0 {
+		t.Fatalf("%v, %v: %s", err, problems.List(), object)
+	}
+	return o.AppendJSON(nil)
+}
+
+// cells are those of an object's row, as JSON.
+func cells(t *testing.T, r table.Rows, value []byte) []any {
+	t.Helper()
+	text, err := r.AppendRow(nil, value, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row struct{ Cells []any }
+	if err := json.Unmarshal(text, &row); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return row.Cells
+}
+
+// fullObjects are objects with every field that their kinds have.
+const fullObjects = "../schema/testdata/golden/full"
+
+// TestGolden shows a full object of each kind as a Table, wide columns included.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	c := catalog(t)
+	for _, k := range c.Kinds() {
+		if k.Storage() != k && !k.Converts() { // another version of a kind that is here
+			continue
+		}
+		name := strings.ToLower(k.Kind)
+		if k.Kind == "ClusterRoleBinding" {
+			name += map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]
+		} else if k.Converts() {
+			name += "." + k.Version
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(filepath.Join(fullObjects, name+".yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err = schema.YAMLToJSON(text, 1<<20); err != nil {
+				t.Fatal(err)
+			}
+			r := rows(t, c, k, "v1", table.None)
+			document, err := r.Append(r.AppendHead(nil, true), stored(t, k, string(text)), now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+".json", document)
+		})
+	}
+}
+
+func golden(t *testing.T, name string, document []byte) {
+	t.Helper()
+	got, err := schema.Indent(document)
+	if err != nil {
+		t.Fatalf("%v: %s", err, document)
+	}
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
+	}
+}

@@ -1,0 +1,96 @@
+package table
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"quorate/apiserver/objects/schema"
+)
+
+func networkTexts() map[string]func(s *source) string {
+	return map[string]func(s *source) string{
+		"endpoints": endpoints, "servicePorts": servicePorts, "serviceExternalIPs": serviceExternalIPs,
+	}
+}
+
+// few joins what a cell has room for and says how much more there is.
+func few(all []string, most int, separator string) string {
+	if len(all) <= most {
+		return strings.Join(all, separator)
+	}
+	return strings.Join(all[:most], separator) + fmt.Sprintf(" + %d more...", len(all)-most)
+}
+
+// shownEndpoints is how many endpoints a cell has room for.
+const shownEndpoints = 3
+
+// endpoints are the ready addresses of each subset, once for each of its ports. Subsets without any leave the cell empty.
+func endpoints(s *source) string {
+	subsets := s.root.Field("subsets")
+	if subsets.Len() == 0 {
+		return "<none>"
+	}
+	var all []string
+	for _, subset := range subsets.Items() {
+		addresses, ports := subset.Field("addresses"), subset.Field("ports")
+		for _, port := range ports.Items() {
+			number := strconv.FormatInt(port.Field("port").Int(), 10)
+			for _, address := range addresses.Items() {
+				all = append(all, net.JoinHostPort(address.Field("ip").Str(), number))
+			}
+		}
+		if ports.Len() > 0 {
+			continue
+		}
+		for _, address := range addresses.Items() {
+			all = append(all, address.Field("ip").Str())
+		}
+	}
+	return few(all, shownEndpoints, ",")
+}
+
+// servicePorts: 80/TCP, or 80:30080/TCP with a port on the nodes.
+func servicePorts(s *source) string {
+	var all []string
+	for _, port := range s.root.Lookup("spec", "ports").Items() {
+		text := strconv.FormatInt(port.Field("port").Int(), 10)
+		if node := port.Field("nodePort").Int(); node > 0 {
+			text += ":" + strconv.FormatInt(node, 10)
+		}
+		all = append(all, text+"/"+port.Field("protocol").Str())
+	}
+	return strings.Join(all, ",")
+}
+
+// serviceExternalIPs are where a service is reached from outside.
+func serviceExternalIPs(s *source) string {
+	spec := s.root.Field("spec")
+	var all []string
+	switch spec.Field("type").Str() {
+	case "ExternalName":
+		return spec.Field("externalName").Str()
+	case "LoadBalancer":
+		if all = ingresses(s.root); len(all) == 0 && spec.Field("externalIPs").Len() == 0 {
+			return "<pending>"
+		}
+	}
+	for _, ip := range spec.Field("externalIPs").Items() {
+		all = append(all, ip.Str())
+	}
+	return strings.Join(all, ",")
+}
+
+// ingresses are the addresses that a load balancer has been given.
+func ingresses(service *schema.Value) []string {
+	var all []string
+	for _, ingress := range service.Lookup("status", "loadBalancer", "ingress").Items() {
+		if ip := ingress.Field("ip").Str(); ip != "" {
+			all = append(all, ip)
+			continue
+		}
+		all = append(all, ingress.Field("hostname").Str())
+	}
+	return all
+}

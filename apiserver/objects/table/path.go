@@ -1,0 +1,89 @@
+package table
+
+import (
+	"fmt"
+	"strings"
+
+	"quorate/apiserver/objects/schema"
+)
+
+// path leads to a place in an object, or to several: a JSONPath of names, with [*] behind those whose items are all meant.
+type path []step
+
+type step struct {
+	name string // of a field, or a key of a map
+	all  bool   // each item of the list that is there
+}
+
+// everyItem follows the name of a list.
+const everyItem = "[*]"
+
+// compilePath reads ".spec.containers[*].name" and returns the type of what is there in an object of that type.
+func compilePath(text string, t *schema.Type) (path, *schema.Type, error) {
+	names, ok := strings.CutPrefix(text, ".")
+	if !ok {
+		return nil, nil, fmt.Errorf("%q does not begin with a dot", text)
+	}
+	var p path
+	for name := range strings.SplitSeq(names, ".") {
+		var s step
+		s.name, s.all = strings.CutSuffix(name, everyItem)
+		switch {
+		case t.Message() != nil && t.Message().Field(s.name) != nil:
+			t = t.Message().Field(s.name).Type
+		case t.Form == schema.FormMap && s.name != "":
+			t = t.Elem()
+		default:
+			return nil, nil, fmt.Errorf("%q leads nowhere: there is no %q", text, s.name)
+		}
+		if s.all && t.Form != schema.FormList {
+			return nil, nil, fmt.Errorf("%q leads nowhere: %q is no list", text, s.name)
+		}
+		if s.all {
+			t = t.Elem()
+		}
+		p = append(p, s)
+	}
+	return p, t, nil
+}
+
+// many reports whether the path leads to more than one place.
+func (p path) many() bool {
+	for _, s := range p {
+		if s.all {
+			return true
+		}
+	}
+	return false
+}
+
+// one returns what a path to one place leads to; nil when nothing is set there.
+func (p path) one(v *schema.Value) *schema.Value {
+	for _, s := range p {
+		v = s.from(v)
+	}
+	return v
+}
+
+// each calls fn with all that the path leads to.
+func (p path) each(v *schema.Value, fn func(v *schema.Value)) {
+	for i, s := range p {
+		v = s.from(v)
+		if s.all {
+			for _, item := range v.Items() {
+				p[i+1:].each(item, fn)
+			}
+			return
+		}
+	}
+	if v.IsSet() {
+		fn(v)
+	}
+}
+
+func (s *step) from(v *schema.Value) *schema.Value {
+	if t := v.Type(); t != nil && t.Form == schema.FormMap {
+		return v.Get(s.name)
+	}
+	return v.Field(s.name)
+}

@@ -1,0 +1,115 @@
+package table
+
+import (
+	"fmt"
+	"strconv"
+
+	"quorate/apiserver/objects/schema"
+)
+
+func podTexts() map[string]func(s *source) string {
+	return map[string]func(s *source) string{
+		"podReady":  podReady,
+		"podStatus": func(s *source) string { return summarize(s.root).reason },
+	}
+}
+
+// podSummary is what one look at a pod's containers says of it.
+type podSummary struct {
+	reason   string
+	ready    int
+	restarts int64
+}
+
+func podReady(s *source) string {
+	return strconv.Itoa(summarize(s.root).ready) + "/" + strconv.Itoa(s.root.Lookup("spec", "containers").Len())
+}
+
+func podRestarts(s *source) int64 { return summarize(s.root).restarts }
+
+// summarize follows the containers' states: what keeps the pod from being initialized, else what keeps its first container that is
+// not running from it.
+func summarize(pod *schema.Value) podSummary {
+	status := pod.Field("status")
+	p := podSummary{reason: status.Field("reason").Str()}
+	if p.reason == "" {
+		p.reason = status.Field("phase").Str()
+	}
+	if !p.initializing(pod) {
+		p.running(status)
+	}
+	if pod.Lookup("metadata", "deletionTimestamp").IsSet() {
+		p.reason = "Terminating"
+		if status.Field("reason").Str() == "NodeLost" {
+			p.reason = "Unknown"
+		}
+	}
+	return p
+}
+
+// initializing reports whether an init container has not finished, and why.
+func (p *podSummary) initializing(pod *schema.Value) bool {
+	for i, c := range pod.Lookup("status", "initContainerStatuses").Items() {
+		p.restarts += c.Field("restartCount").Int()
+		state := c.Field("state")
+		terminated, waiting := state.Field("terminated"), state.Lookup("waiting", "reason").Str()
+		switch {
+		case terminated.IsSet() && terminated.Field("exitCode").Int() == 0:
+			continue
+		case terminated.IsSet():
+			p.reason = "Init:" + terminationOf(terminated)
+		case waiting != "" && waiting != "PodInitializing":
+			p.reason = "Init:" + waiting
+		default:
+			p.reason = fmt.Sprintf("Init:%d/%d", i, pod.Lookup("spec", "initContainers").Len())
+		}
+		return true
+	}
+	return false
+}
+
+func (p *podSummary) running(status *schema.Value) {
+	p.restarts = 0
+	statuses := status.Field("containerStatuses")
+	for i := statuses.Len() - 1; i >= 0; i-- {
+		c := statuses.At(i)
+		p.restarts += c.Field("restartCount").Int()
+		state := c.Field("state")
+		terminated, waiting := state.Field("terminated"), state.Lookup("waiting", "reason").Str()
+		switch {
+		case waiting != "":
+			p.reason = waiting
+		case terminated.IsSet():
+			p.reason = terminationOf(terminated)
+		case c.Field("ready").Bool() && state.Field("running").IsSet():
+			p.ready++
+		}
+	}
+	if p.reason == "Completed" && p.ready > 0 { // one container is done, others go on
+		p.reason = "NotReady"
+		if condition(status, "Ready") == "True" {
+			p.reason = "Running"
+		}
+	}
+}
+
+// terminationOf says in a word how a container ended.
+func terminationOf(terminated *schema.Value) string {
+	if reason := terminated.Field("reason").Str(); reason != "" {
+		return reason
+	}
+	if signal := terminated.Field("signal").Int(); signal != 0 {
+		return "Signal:" + strconv.FormatInt(signal, 10)
+	}
+	return "ExitCode:" + strconv.FormatInt(terminated.Field("exitCode").Int(), 10)
+}
+
+// condition returns the status of a condition; "" when there is none.
+func condition(status *schema.Value, name string) string {
+	for _, c := range status.Field("conditions").Items() {
+		if c.Field("type").Str() == name {
+			return c.Field("status").Str()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,151 @@
+package table
+
+import (
+	"fmt"
+	"time"
+
+	"quorate/apiserver/objects/schema"
+)
+
+// Table makes rows of the objects of one kind. It never changes.
+type Table struct {
+	kind        *schema.Kind
+	columns     []column
+	definitions []byte
+	ages        bool // a cell depends on the time
+}
+
+// New compiles the columns of a kind. What its file says that can't be done is an error.
+func New(k *schema.Kind) (*Table, error) {
+	specs := k.Spec.Columns
+	if len(specs) == 0 {
+		specs = nameAndAge()
+	}
+	t := &Table{kind: k}
+	known := renderers()
+	for i := range specs {
+		c, err := compile(&specs[i], k.Message.Type(), known)
+		if err != nil {
+			return nil, fmt.Errorf("kind %s in %s: column %s: %w", k.Kind, k.Prefix, specs[i].Name, err)
+		}
+		t.columns = append(t.columns, c)
+		t.ages = t.ages || c.spec.Render == renderAge
+	}
+	t.definitions = appendDefinitions(nil, t.columns)
+	return t, nil
+}
+
+// nameAndAge are the columns of a kind that has none of its own (M51).
+func nameAndAge() []schema.ColumnSpec {
+	return []schema.ColumnSpec{
+		{Name: "Name", Type: typeString, Format: "name", Description: "What the object is called.", Value: ".metadata.name"},
+		{
+			Name: "Age", Type: typeString, Description: "How long ago the object was created.",
+			Value: ".metadata.creationTimestamp", Render: renderAge,
+		},
+	}
+}
+
+// Definitions returns the columnDefinitions of the table, JSON. They are shared.
+func (t *Table) Definitions() []byte { return t.definitions }
+
+func appendDefinitions(b []byte, columns []column) []byte {
+	b = append(b, '[')
+	for i := range columns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		spec := columns[i].spec
+		b = schema.AppendString(append(b, `{"name":`...), spec.Name)
+		b = schema.AppendString(append(b, `,"type":`...), spec.Type)
+		b = schema.AppendString(append(b, `,"format":`...), spec.Format)
+		b = schema.AppendString(append(b, `,"description":`...), spec.Description)
+		b = fmt.Appendf(b, `,"priority":%d}`, spec.Priority)
+	}
+	return append(b, ']')
+}
+
+// Include says what a row holds of its object beside the cells (B26, B27).
+type Include uint8
+
+// What a row may hold of its object.
+const (
+	Metadata Include = iota
+	None
+	Object
+
+	// Includes is their number.
+	Includes = iota
+)
+
+// Names are the values of the parameter includeObject, by Include.
+func Names() [Includes]string { return [Includes]string{"Metadata", "None", "Object"} }
+
+// Rows makes rows in one form. Equal ones make the same.
+type Rows struct {
+	Table *Table
+	// Partial is the kind that an object is when there is no more to it than its metadata. It gives the Table its version.
+	Partial *schema.Kind
+	Include Include
+}
+
+// Kind is what a Table says that it is.
+const Kind = "Table"
+
+// AppendHead appends the beginning of a Table up to its metadata. Its columns are left out where the reader has them (B29).
+func (r Rows) AppendHead(b []byte, columns bool) []byte {
+	b = append(b, `{"kind":"`+Kind+`","apiVersion":"`...)
+	b = append(append(b, r.Partial.APIVersion...), `",`...)
+	if columns {
+		b = append(append(b, `"columnDefinitions":`...), r.Table.definitions...)
+		b = append(b, ',')
+	}
+	return b
+}
+
+// Append appends what follows upon the head in the Table of one object, stored bytes of the kind (B28).
+func (r Rows) Append(b, value []byte, now time.Time) ([]byte, error) {
+	err := r.Table.kind.Borrow(value, func(root *schema.Value) (err error) {
+		b = schema.AppendString(append(b, `"metadata":{"selfLink":`...), root.Lookup("metadata", "selfLink").Str())
+		b = schema.AppendString(append(b, `,"resourceVersion":`...), root.Lookup("metadata", "resourceVersion").Str())
+		b, err = r.appendRow(append(b, `},"rows":[`...), value, root, now)
+		return err
+	})
+	return append(b, `]}`...), err
+}
+
+// Ages reports whether Append writes something else at another time.
+func (r Rows) Ages() bool { return r.Table.ages }
+
+// AppendRow appends the row of an object, stored bytes of the kind.
+func (r Rows) AppendRow(b, value []byte, now time.Time) ([]byte, error) {
+	err := r.Table.kind.Borrow(value, func(root *schema.Value) (err error) {
+		b, err = r.appendRow(b, value, root, now)
+		return err
+	})
+	return b, err
+}
+
+func (r Rows) appendRow(b, value []byte, root *schema.Value, now time.Time) ([]byte, error) {
+	b = append(b, `{"cells":[`...)
+	for i := range r.Table.columns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = r.Table.columns[i].appendCell(b, root, now)
+	}
+	b = append(b, ']')
+	var err error
+	switch r.Include {
+	case Metadata:
+		b, err = r.Partial.AppendPartial(append(b, `,"object":`...), value, r.Table.kind)
+	case Object:
+		b, err = r.appendObject(append(b, `,"object":`...), value)
+	}
+	return append(b, '}'), err
+}
+
+func (r Rows) appendObject(b, value []byte) ([]byte, error) {
+	prefix, rest, err := r.Table.kind.Parts(value)
+	return append(append(b, prefix...), rest...), err
+}

@@ -1,0 +1,124 @@
+package route
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"quorate/apiserver/access/auth"
+	"quorate/apiserver/wire/negotiate"
+	"quorate/apiserver/wire/status"
+)
+
+// Call is one request at work.
+type Call struct {
+	W        http.ResponseWriter
+	R        *http.Request
+	Now      time.Time // when the request came in
+	User     *auth.User
+	Endpoint *Endpoint
+	// Namespace and Name are the decoded path segments; empty where the path has none.
+	Namespace string
+	Name      string
+
+	// Authorizer decides late authorizations.
+	Authorizer auth.Authorizer
+	// Bodies is what the body's memory is taken from.
+	Bodies *Budget
+	// Encoded is what lists that are kept encoded take their memory from.
+	Encoded *Budget
+	// Faults is told of errors that have no Status of their own.
+	Faults Faults
+	// Statuses writes a Status in any form.
+	Statuses *negotiate.Statuses
+
+	body       []byte
+	hasBody    bool
+	taken      int64 // from Bodies
+	encoded    int64 // from Encoded
+	query      Query
+	parsed     bool
+	match      match
+	about      status.Subject // of the path's endpoints, when none of them is for the method
+	attributes auth.Attributes
+	length     [1]string // of the Content-Length header, without an allocation of its own
+}
+
+// Faults keeps account of our own bugs.
+type Faults interface {
+	Unforeseen(c *Call, err error)
+}
+
+// Query returns the parsed query.
+func (c *Call) Query() Query {
+	if !c.parsed {
+		c.parsed = true
+		if c.R.URL.RawQuery != "" {
+			c.query = Query(c.R.URL.Query())
+		}
+	}
+	return c.query
+}
+
+// Subject is what the call is about.
+func (c *Call) Subject() status.Subject {
+	if c.Endpoint == nil {
+		return c.about
+	}
+	s := c.Endpoint.Subject
+	s.Name = c.Name
+	return s
+}
+
+// Authorize asks whether the user may do this; namespace is where, as far as that is known.
+func (c *Call) Authorize(namespace, name string) error {
+	return c.AuthorizeAs(c.Endpoint.Verb, namespace, name)
+}
+
+// AuthorizeAs is Authorize with another verb than the endpoint's, for what a request does besides (E12).
+func (c *Call) AuthorizeAs(verb, namespace, name string) error {
+	e := c.Endpoint
+	a := &c.attributes
+	*a = auth.Attributes{Verb: verb}
+	if e.Subject.Plural == "" {
+		a.Path = c.R.URL.Path
+	} else {
+		a.Group, a.Version, a.Resource, a.Subresource = e.Subject.Group, e.Version, e.Subject.Plural, e.Subresource
+		a.Namespace, a.Name = namespace, name
+		if e.NamesNamespace {
+			a.Namespace = name
+		}
+	}
+	if c.Authorizer.Allows(c.User, a) {
+		return nil
+	}
+	if a.Path != "" {
+		return status.NewForbiddenPath(auth.Denial(c.User, a))
+	}
+	about := c.Subject()
+	about.Name = name // of a list by name too (J15)
+	return status.NewForbidden(about, auth.Denial(c.User, a))
+}
+
+// Deadline returns the request's context bounded by limit, or by the shorter `timeout` that it asks for (I24); a list may ask
+// by `timeoutSeconds` too (C42).
+func (c *Call) Deadline(limit time.Duration) (context.Context, context.CancelFunc, error) {
+	if c.Endpoint != nil && c.Endpoint.Verb == VerbList {
+		seconds, _, err := c.Query().Count("timeoutSeconds")
+		if err != nil {
+			return nil, nil, err
+		}
+		if seconds > 0 && seconds < int64(limit/time.Second) {
+			limit = time.Duration(seconds) * time.Second
+		}
+	}
+	asked, err := c.Query().Timeout()
+	if err != nil {
+		return nil, nil, err
+	}
+	if asked > 0 {
+		limit = min(limit, asked)
+	}
+	ctx, cancel := context.WithTimeout(c.R.Context(), limit)
+	return ctx, cancel, nil
+}

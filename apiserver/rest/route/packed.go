@@ -1,0 +1,71 @@
+package route
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/klauspost/compress/gzip"
+
+	"quorate/apiserver/wire/negotiate"
+)
+
+// Packed is a body that is kept compressed, for documents that are sent often as they are.
+type Packed struct {
+	gzip []byte
+	size int
+}
+
+// Pack compresses a body.
+func Pack(body []byte) (*Packed, error) {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(body)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("compress a body: %w", err)
+	}
+	return &Packed{gzip: bytes.Clone(out.Bytes()), size: len(body)}, nil
+}
+
+// Text returns the body.
+func (p *Packed) Text() ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(p.gzip))
+	if err != nil {
+		return nil, fmt.Errorf("unpack a body: %w", err)
+	}
+	body := make([]byte, p.size)
+	if _, err := io.ReadFull(r, body); err != nil {
+		return nil, fmt.Errorf("unpack a body: %w", err)
+	}
+	return body, nil
+}
+
+// Packed answers with a body of a media type. It is sent as it is kept to clients that take that, when it is long (B33).
+func (c *Call) Packed(p *Packed, media string) error {
+	if p.size <= gzipFrom || !negotiate.TakesGzip(c.R) {
+		body, err := p.Text()
+		if err != nil {
+			return err
+		}
+		return c.answer(http.StatusOK, body, []string{media})
+	}
+	if err := c.limitWrite(); err != nil {
+		return err
+	}
+	h := c.W.Header()
+	h["Content-Type"], h["Content-Encoding"] = []string{media}, values.gzip
+	h["Vary"] = slices.Concat(h["Vary"], values.vary)
+	h.Set("Content-Length", strconv.Itoa(len(p.gzip)))
+	c.W.WriteHeader(http.StatusOK)
+	// A reader that has gone is no error of ours.
+	_, _ = c.W.Write(p.gzip)
+	return nil
+}

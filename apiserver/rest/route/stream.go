@@ -1,0 +1,120 @@
+package route
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+
+	"quorate/apiserver/wire/negotiate"
+)
+
+// chunkBytes is how much of a long answer is collected before it is written.
+const chunkBytes = 64 << 10
+
+// ErrGone says that the client takes no more of an answer that has begun: nobody's fault, and nobody to tell.
+var ErrGone = errors.New("the client takes no more of the answer")
+
+// gone tells what a writer says of its client from other errors.
+func gone(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrGone, err)
+}
+
+// Stream writes a long answer piece by piece with constant memory: append to Buf, call Spill now and then, Close at the end.
+// Nothing is sent before the first Spill that writes, so errors up to then can still become a Status.
+type Stream struct {
+	Buf []byte
+
+	call        *Call
+	contentType []string
+	code        int
+	limit       int
+	started     bool
+	gzip        *gzip.Writer
+}
+
+// Stream begins a long answer.
+func (c *Call) Stream(form negotiate.Form) *Stream { return c.stream(values.content[form]) }
+
+func (c *Call) stream(contentType []string) *Stream {
+	s := &Stream{call: c, contentType: contentType, code: http.StatusOK, limit: chunkBytes}
+	if negotiate.TakesGzip(c.R) {
+		s.limit = gzipFrom // whether to compress is decided when the size is known to be over it
+	}
+	return s
+}
+
+// Reserve makes room for what is collected, for an answer that is expected to be long.
+func (s *Stream) Reserve() { s.Buf = slices.Grow(s.Buf, chunkBytes+chunkBytes/8) }
+
+// Spill writes what has been collected when it is enough.
+func (s *Stream) Spill() error {
+	if len(s.Buf) < s.limit {
+		return nil
+	}
+	return s.write()
+}
+
+// Close writes the rest.
+func (s *Stream) Close() error {
+	if !s.started && len(s.Buf) <= s.limit {
+		return s.whole()
+	}
+	if err := s.write(); err != nil {
+		return err
+	}
+	if s.gzip != nil {
+		return gone(s.gzip.Close())
+	}
+	return nil
+}
+
+// whole writes an answer that fitted into the buffer.
+func (s *Stream) whole() error {
+	s.started = true
+	s.call.W.Header()["Content-Type"] = s.contentType
+	s.call.W.WriteHeader(s.code)
+	_, err := s.call.W.Write(s.Buf)
+	return gone(err)
+}
+
+func (s *Stream) write() error {
+	if !s.started {
+		if err := s.start(); err != nil {
+			return err
+		}
+	}
+	var w io.Writer = s.call.W
+	if s.gzip != nil {
+		w = s.gzip
+	}
+	_, err := w.Write(s.Buf)
+	s.Buf = s.Buf[:0]
+	return gone(err)
+}
+
+func (s *Stream) start() error {
+	s.started = true
+	if err := s.call.limitWrite(); err != nil {
+		return err
+	}
+	h := s.call.W.Header()
+	h["Content-Type"] = s.contentType
+	if s.limit == gzipFrom {
+		h["Content-Encoding"], h["Vary"] = values.gzip, slices.Concat(h["Vary"], values.vary)
+		compressed, err := gzip.NewWriterLevel(s.call.W, gzip.BestSpeed)
+		if err != nil {
+			return fmt.Errorf("begin compressed answer: %w", err)
+		}
+		s.gzip = compressed
+		s.limit = chunkBytes
+	}
+	s.call.W.WriteHeader(s.code)
+	return nil
+}

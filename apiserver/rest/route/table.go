@@ -1,0 +1,110 @@
+package route
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+
+	"quorate/apiserver/wire/status"
+)
+
+// Table finds endpoints. Fill it with Add before the first Find; after that it may be read concurrently.
+type Table struct {
+	router  *httprouter.Router
+	methods []string
+}
+
+// NewTable returns an empty table.
+func NewTable() *Table { return &Table{router: httprouter.New()} }
+
+// Add registers an endpoint. A path may hold the wildcards :namespace and :name, whole segments. Every plural is a literal:
+// the library refuses a wildcard beside one.
+func (t *Table) Add(method, path string, e *Endpoint) {
+	if !slices.Contains(t.methods, method) {
+		t.methods = append(t.methods, method)
+		slices.Sort(t.methods)
+	}
+	t.router.Handle(method, path, func(w http.ResponseWriter, _ *http.Request, params httprouter.Params) {
+		w.(*match).endpoint, w.(*match).params = e, params
+	})
+}
+
+// match takes what the router found. It passes for a writer, because that is what the router's handles are given.
+type match struct {
+	http.ResponseWriter
+	endpoint *Endpoint
+	params   httprouter.Params
+}
+
+// Find sets the endpoint, namespace and name of a call from its request's method and path. When there is none it returns
+// false, with the methods that the path does have, if any.
+func (t *Table) Find(c *Call) (allow string, ok bool) {
+	path := c.R.URL.Path
+	escaped := c.R.URL.RawPath != ""
+	if escaped {
+		// Segments are told apart before they are decoded, so that an encoded slash stays in its segment (B35).
+		path = c.R.URL.RawPath
+	}
+	handle, params, _ := t.router.Lookup(c.R.Method, path)
+	if handle == nil {
+		allow, c.about = t.allowed(path, escaped)
+		return allow, false
+	}
+	handle(&c.match, nil, params)
+	for i := range params {
+		value, ok := segment(params[i].Value, escaped)
+		if !ok {
+			return "", false
+		}
+		if params[i].Key == "namespace" {
+			c.Namespace = value
+		} else {
+			c.Name = value
+		}
+	}
+	c.Endpoint = c.match.endpoint
+	if c.Endpoint.NamesNamespace {
+		// The router wants one name for all wildcards at one place.
+		c.Name, c.Namespace = c.Namespace, ""
+	}
+	return "", true
+}
+
+// segment decodes a path segment; ok is false for one that names nothing.
+func segment(s string, escaped bool) (decoded string, ok bool) {
+	if escaped {
+		var err error
+		if s, err = url.PathUnescape(s); err != nil {
+			return "", false
+		}
+	}
+	return s, s != "" && s != "." && s != ".." && !strings.Contains(s, "\x00")
+}
+
+// allowed lists the methods that the path has, for the Allow header, and says what they are about (I5).
+func (t *Table) allowed(path string, escaped bool) (allow string, about status.Subject) {
+	var methods []string
+	for _, method := range t.methods {
+		handle, params, _ := t.router.Lookup(method, path)
+		if handle == nil || !wellFormed(params, escaped) {
+			continue
+		}
+		methods = append(methods, method)
+		var m match
+		handle(&m, nil, nil)
+		about = m.endpoint.Subject
+	}
+	return strings.Join(methods, ", "), about
+}
+
+func wellFormed(params httprouter.Params, escaped bool) bool {
+	for i := range params {
+		if _, ok := segment(params[i].Value, escaped); !ok {
+			return false
+		}
+	}
+	return true
+}

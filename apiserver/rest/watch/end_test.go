@@ -1,0 +1,173 @@
+package watch
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// line is a client that reads events as they come.
+type line struct {
+	header http.Header
+	out    io.Writer
+}
+
+func (l *line) Header() http.Header         { return l.header }
+func (l *line) WriteHeader(int)             {}
+func (l *line) Write(p []byte) (int, error) { return l.out.Write(p) }
+func (l *line) FlushError() error           { return nil }
+
+// served is a stream at work.
+type served struct {
+	streams *Streams
+	hub     *history.Hub
+	out     strings.Builder
+	done    chan error
+	cancel  context.CancelFunc
+}
+
+// serve begins a stream from version 7 of a history at version 9; start replaces how it begins.
+func serve(t *testing.T, opts Options, start func(ctx context.Context) (Start, error)) *served {
+	t.Helper()
+	hub, err := history.New(history.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hub.Append(9, nil)
+	s := &served{streams: New(10, prometheus.NewRegistry()), hub: hub, done: make(chan error, 1)}
+	if start == nil {
+		start = func(context.Context) (Start, error) {
+			return Start{After: 7, Changes: hub.Watch(state.ResourcePrefix("pods"), 7)}, nil
+		}
+	}
+	opts.Kind = &schema.Kind{Identity: schema.Identity{Kind: "Pod", APIVersion: "v1"}}
+	opts.Header, opts.Start, opts.Unforeseen = func() error { return nil }, start, func(err error) { t.Errorf("unforeseen: %v", err) }
+	ctx, cancel := context.WithCancel(t.Context())
+	s.cancel = cancel
+	go func() { s.done <- s.streams.Serve(ctx, &line{header: http.Header{}, out: &s.out}, opts) }()
+	return s
+}
+
+// end waits for the end of the stream and returns its events, as their types and what word picks out.
+func (s *served) end(t *testing.T) []string {
+	t.Helper()
+	if err := <-s.done; err != nil {
+		t.Fatal(err)
+	}
+	s.cancel()
+	var events []string
+	for event := range strings.Lines(s.out.String()) {
+		_, rest, _ := strings.Cut(event, `{"type":"`)
+		word, object, _ := strings.Cut(rest, `"`)
+		for _, mark := range []string{`"resourceVersion":"9"`, `"code":429`, `"retryAfterSeconds":1`} {
+			if strings.Contains(object, mark) {
+				word += " " + mark
+			}
+		}
+		events = append(events, word)
+	}
+	return events
+}
+
+const (
+	lastBookmark = `BOOKMARK "resourceVersion":"9"`
+	askLater     = `ERROR "code":429 "retryAfterSeconds":1`
+)
+
+// greeted puts the bookmark before the events that a stream begins with when it has nothing else to say.
+func greeted(events ...string) []string { return append([]string{lastBookmark}, events...) }
+
+// TestEnd: how streams end, so that stock caches go on from the version that they have: never with nothing said.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	marked := Options{Bookmarks: true, Timeout: time.Hour}
+	waits := func(ctx context.Context) (Start, error) {
+		<-ctx.Done()
+		return Start{}, ctx.Err()
+	}
+	drain := func(t *testing.T, s *served) {
+		if err := s.streams.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, tc := range []struct {
+		name  string
+		opts  Options
+		start func(ctx context.Context) (Start, error)
+		end   func(t *testing.T, s *served)
+		want  []string
+	}{
+		{"D25 server stops", marked, nil, drain, greeted(lastBookmark)},
+		{"D39 server stops, without bookmarks", Options{Timeout: time.Hour}, nil, drain, nil},
+		{"D39 history closes", marked, nil, func(_ *testing.T, s *served) { s.hub.Close() }, greeted(lastBookmark)},
+		{"D25 D28 time is up", Options{Bookmarks: true, Timeout: time.Second}, nil, func(*testing.T, *served) {}, greeted(lastBookmark)},
+		{"D46 client goes", marked, nil, func(_ *testing.T, s *served) { s.cancel() }, greeted()},
+		{"D39 server stops before it began", marked, waits, drain, []string{askLater}},
+		{"D39 store closes before it began", marked, func(context.Context) (Start, error) { return Start{}, raftstore.ErrClosed },
+			func(*testing.T, *served) {}, []string{askLater}},
+		{"D39 no leader before it began", marked, func(context.Context) (Start, error) { return Start{}, raftstore.ErrUnavailable },
+			func(*testing.T, *served) {}, []string{askLater}},
+		{"D28 time is up before it began", Options{Bookmarks: true, Timeout: time.Second}, waits, func(*testing.T, *served) {}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := serve(t, tc.opts, tc.start)
+				synctest.Wait()
+				tc.end(t, s)
+				if got := s.end(t); !slices.Equal(got, tc.want) {
+					t.Errorf("events %q, want %q", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
+// TestDrainedAtTheStart: a stream that is ended between its beginning and its first change says where it stands (D25).
+func TestDrainedAtTheStart(t *testing.T) {
+	t.Parallel()
+	var s *served
+	ready := make(chan struct{})
+	s = serve(t, Options{Bookmarks: true, Timeout: time.Hour}, func(ctx context.Context) (Start, error) {
+		<-ready
+		go func() { _ = s.streams.Drain(context.Background()) }()
+		<-ctx.Done()
+		return Start{After: 7, Changes: s.hub.Watch(state.ResourcePrefix("pods"), 7)}, nil
+	})
+	close(ready)
+	if got := s.end(t); !slices.Equal(got, []string{lastBookmark}) {
+		t.Errorf("events %q", got)
+	}
+}
+
+// TestBookmarkEachMinute: of a stream on which nothing happens nothing comes but a bookmark at once and each minute (D25, D46).
+func TestBookmarkEachMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, Options{Bookmarks: true, Timeout: 10*time.Minute + time.Second}, nil)
+		if got := s.end(t); len(got) != 12 || slices.ContainsFunc(got, func(e string) bool { return e != lastBookmark }) {
+			t.Errorf("events %q", got)
+		}
+		s = serve(t, Options{Bookmarks: true, Timeout: time.Hour}, nil)
+		synctest.Wait()
+		s.cancel() // and no last one
+		if got := s.end(t); !slices.Equal(got, []string{lastBookmark}) {
+			t.Errorf("events %q of a stream that was cut off at once", got)
+		}
+		s = serve(t, Options{Timeout: 10 * time.Minute}, nil)
+		if got := s.end(t); got != nil {
+			t.Errorf("events %q though no bookmarks were asked for", got)
+		}
+	})
+}

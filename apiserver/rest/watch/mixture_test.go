@@ -1,0 +1,278 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"quorate/apiserver/kinds"
+	"quorate/apiserver/objects/rules"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/selector"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// stamp encodes an object as its own name, whether it is part of a Table, and the bytes after the
+// kind and version.
+type stamp struct {
+	name  string
+	table bool
+	ages  bool
+}
+
+func (s stamp) Append(dst, value []byte, now time.Time) ([]byte, error) {
+	if !s.table {
+		dst = append(dst, '{')
+	}
+	dst = fmt.Appendf(dst, `"by":%q,`, s.name)
+	if s.ages {
+		dst = fmt.Appendf(dst, `"at":%d,`, now.Unix())
+	}
+	return append(dst, rest(value)...), nil
+}
+
+func (s stamp) Ages() bool { return s.ages }
+
+// rest is what follows in a stored object upon its kind and version.
+func rest(value []byte) []byte {
+	_, after, _ := bytes.Cut(value, []byte(`"apiVersion":"rbac.authorization.platform.io/v1",`))
+	return after
+}
+
+// mixed is one stream of a mixture, with what it must send.
+type mixed struct {
+	*passenger
+	projection Projection
+	namespace  string
+	selects    func(o *state.Object) bool
+	after      uint64
+	leave      context.CancelFunc
+	ended      bool // by its client; it may have sent less
+	want       strings.Builder
+	sent       int
+}
+
+// expect adds an event to what the stream must send, as a model of D19 and B29 has it.
+func (m *mixed) expect(c modelChange, now time.Time) {
+	if c.index <= m.after || m.namespace != "" && c.namespace != m.namespace {
+		return
+	}
+	was, is := c.before != nil && m.selects(c.before), c.after != nil && m.selects(c.after)
+	word, value := "", []byte(nil)
+	switch {
+	case was && is:
+		word, value = "MODIFIED", c.after.Value
+	case is:
+		word, value = "ADDED", c.after.Value
+	case was && c.final != nil && m.selects(c.final):
+		word, value = "DELETED", c.final.Value
+	case was:
+		word, value = "DELETED", c.before.WithVersion(c.index)
+	default:
+		return
+	}
+	p := &m.projection
+	object := `{"kind":"Role","apiVersion":"` + p.Kind.APIVersion + `",` + string(rest(value))
+	if s, ok := p.Encoder.(stamp); ok {
+		object = fmt.Sprintf(`"by":%q,`, s.name)
+		if s.ages {
+			object += fmt.Sprintf(`"at":%d,`, now.Unix())
+		}
+		object += string(rest(value))
+		switch {
+		case !s.table:
+			object = "{" + object
+		case m.sent == 0:
+			object = p.Table.First + object
+		default:
+			object = p.Table.Later + object
+		}
+	}
+	m.sent++
+	fmt.Fprintf(&m.want, `{"type":%q,"object":%s}`+"\n", word, object)
+}
+
+// modelChange is an entry of history, and what was there before it.
+type modelChange struct {
+	index                uint64
+	namespace            string
+	before, after, final *state.Object
+}
+
+// TestMixtureOfProjections: streams of one connection that differ in a single respect each send
+// exactly what they were asked for, however many events come at once, and whether their batches are
+// shared, refused, or sent by their handlers (D1, D8, D9, D19, B29).
+func TestMixtureOfProjections(t *testing.T) {
+	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(60) {
+		synctest.Test(t, func(t *testing.T) {
+			w := &world{bus: newBus(t), t: t, random: rand.New(rand.NewPCG(seed, 1)), objects: make(map[state.Key]*state.Object)}
+			for _, version := range []string{"v1", "v1beta1"} {
+				w.kinds = append(w.kinds, catalog.Kind("/apis/rbac.authorization.platform.io/"+version, "roles"))
+			}
+			w.run()
+			for i, m := range w.streams {
+				if got := m.text(); got != m.want.String() && !m.ended || !strings.HasPrefix(m.want.String(), got) {
+					t.Errorf("seed %d: stream %d of %q with %+v after %d sent\n%s\nwant\n%s", seed, i, m.namespace, m.projection, m.after, got, m.want.String())
+				}
+			}
+		})
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func (p *passenger) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.got.String()
+}
+
+// world is one run of a mixture.
+type world struct {
+	*bus
+	t       *testing.T
+	random  *rand.Rand
+	kinds   []*schema.Kind
+	objects map[state.Key]*state.Object
+	log     []modelChange
+	streams []*mixed
+
+	mu   sync.Mutex // of all above while streams are at work
+	more int        // changes to make while a pass over the streams is under way
+}
+
+// during makes changes in the middle of a pass, so that the streams that come later in it find more
+// events than those before them.
+func (w *world) during() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.more > 0 && w.random.IntN(4) == 0 {
+		w.more--
+		w.changes(1 + w.random.IntN(2))
+	}
+}
+
+func (w *world) run() {
+	defer w.end()
+	for range 40 {
+		for range w.random.IntN(4) {
+			w.join()
+		}
+		if w.random.IntN(3) == 0 {
+			synctest.Wait()
+		}
+		if m := w.some(); m != nil && w.random.IntN(12) == 0 {
+			m.ended = true
+			m.leave()
+		}
+		if m := w.some(); m != nil {
+			m.refuse(w.random.IntN(4) == 0)
+		}
+		w.mu.Lock()
+		w.more = 6
+		w.changes(1 + w.random.IntN(5))
+		w.mu.Unlock()
+		synctest.Wait()
+		w.more = 0
+		time.Sleep(time.Duration(w.random.IntN(700)) * time.Millisecond)
+	}
+}
+
+func (w *world) some() *mixed {
+	if len(w.streams) == 0 {
+		return nil
+	}
+	return w.streams[w.random.IntN(len(w.streams))]
+}
+
+// tables are two forms of Tables whose rows are alike.
+var tables = [2]Table{{First: `{"columns":0,`, Later: `{"table":0,`}, {First: `{"columns":1,`, Later: `{"table":1,`}}
+
+// join has a stream begin, of few shapes, so that some are equal and some differ in one thing.
+func (w *world) join() {
+	m := &mixed{passenger: newPassenger(w.random.IntN(2)), after: w.bus.index, selects: func(*state.Object) bool { return true }}
+	if back := uint64(w.random.IntN(4)); back < m.after {
+		m.after -= back
+	}
+	prefix := all()
+	if m.namespace = []string{"", "a", "b"}[w.random.IntN(3)]; m.namespace != "" {
+		prefix = state.NamespacePrefix("pods", m.namespace)
+	}
+	m.projection.Kind = w.kinds[w.random.IntN(2)]
+	switch w.random.IntN(6) {
+	case 0, 1:
+		m.projection.Encoder = stamp{name: fmt.Sprint("e", w.random.IntN(2))}
+	case 2:
+		m.projection.Encoder = stamp{name: "table", table: true, ages: w.random.IntN(2) == 0}
+		m.projection.Table = tables[w.random.IntN(2)]
+	}
+	if w.random.IntN(4) == 0 {
+		label := "xy"[w.random.IntN(2):][:1]
+		sel, err := selector.Parse("l="+label, "", &selector.Fields{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		m.projection.Selector = sel
+		m.selects = func(o *state.Object) bool { return strings.Contains(string(o.Value), `"l":"`+label+`"`) }
+	}
+	for _, c := range w.log {
+		m.expect(c, time.Now())
+	}
+	now := w.bus.index
+	w.bus.index = m.after
+	m.lending = w.during
+	m.leave = w.board(m, prefix, Options{Projection: m.projection})
+	w.bus.index = now
+	w.streams = append(w.streams, m)
+	if m.projection.Encoder != nil && m.projection.Encoder.Ages() {
+		synctest.Wait() // what has happened already is sent now
+	}
+}
+
+// changes appends so many changes to history at once.
+func (w *world) changes(count int) {
+	var events []*history.Event
+	for range count {
+		w.bus.index++
+		namespace := "ab"[w.random.IntN(2):][:1]
+		key := state.NewKey("pods", namespace, fmt.Sprint("n", w.random.IntN(3)))
+		label := "xy"[w.random.IntN(2):][:1]
+		head := `{"kind":"Role","apiVersion":"rbac.authorization.platform.io/v1","metadata":{"resourceVersion":"`
+		o := &state.Object{
+			Key: key, Version: w.bus.index, Labels: state.NewAttributes(map[string]string{"l": label}), VersionOffset: uint32(len(head)),
+			Value: fmt.Appendf(nil, `%s%d","labels":{"l":"%s"},"name":"%s"}}`, head, w.bus.index, label, strings.ReplaceAll(string(key), "\x00", "/")),
+		}
+		e := &history.Event{Index: w.bus.index, Type: history.Added, Object: o}
+		c := modelChange{index: w.bus.index, namespace: namespace, before: w.objects[key], after: o}
+		if c.before != nil {
+			e.Type = history.Modified
+			if w.random.IntN(3) == 0 {
+				e.Type, c.after, c.final = history.Deleted, nil, o
+			}
+			if c.before.Labels != o.Labels {
+				e.Previous = c.before
+			}
+		}
+		if w.objects[key] = c.after; c.after == nil {
+			delete(w.objects, key)
+		}
+		events = append(events, e)
+		w.log = append(w.log, c)
+		for _, m := range w.streams {
+			m.expect(c, time.Now())
+		}
+	}
+	w.hub.Append(w.bus.index, events)
+}

@@ -1,0 +1,25 @@
+package negotiate
+
+import (
+	"fmt"
+
+	"quorate/apiserver/objects/schema"
+)
+
+const indent = "  "
+
+// Encode writes a document of ours, compact JSON, in a form. Compact JSON comes back as it is.
+func Encode(document []byte, form Form) (out []byte, err error) {
+	switch form {
+	case PrettyJSON:
+		out, err = schema.Indent(document)
+	case YAML:
+		out, err = schema.ToYAML(document)
+	default:
+		return document, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("transcode an answer: %w", err)
+	}
+	return out, nil
+}

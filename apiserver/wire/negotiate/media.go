@@ -1,0 +1,36 @@
+package negotiate
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"quorate/apiserver/wire/status"
+)
+
+// Media chooses among the media types of a document that has forms of its own, and returns which. The first is application/json,
+// for clients that take anything.
+func Media(r *http.Request, offered ...string) (int, error) {
+	header := r.Header["Accept"]
+	if anything(header) {
+		return 0, nil
+	}
+	clauses := parseAccept(strings.Join(header, ","))
+	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.quality, a.quality) })
+	refused := map[string]bool{}
+	for _, c := range clauses {
+		refused[c.media] = refused[c.media] || c.quality == 0 && c.target == (Target{})
+	}
+	for _, c := range clauses {
+		if c.quality == 0 || c.target != (Target{}) {
+			continue
+		}
+		for i, media := range offered {
+			if !refused[media] && (c.media == media || c.media == "*/*" || c.media == "application/*") {
+				return i, nil
+			}
+		}
+	}
+	return 0, status.NewNotAcceptable(offered)
+}

@@ -1,0 +1,61 @@
+package negotiate
+
+import (
+	"errors"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/wire/status"
+)
+
+// AppendProtobuf appends an object of a kind, compact JSON, as protobuf in its envelope (B20).
+func AppendProtobuf(dst, object []byte, k *schema.Kind) ([]byte, error) {
+	return k.AppendProtobufEnvelope(dst, object)
+}
+
+// protobuf returns a Status as protobuf in its envelope.
+func (t *Statuses) protobuf(s *status.Status) ([]byte, error) {
+	v, _, err := t.message.Decode(s.JSON())
+	if err != nil {
+		return nil, errors.New("write a Status as protobuf: " + err.Error())
+	}
+	return schema.AppendEnvelope(nil, statusVersion, statusKind, v.AppendProtobuf(nil)), nil
+}
+
+// decodeProtobuf reads an object out of its envelope, which says what it is where JSON does so inside (A34–A36).
+func decodeProtobuf(body []byte, k *schema.Kind) (*schema.Object, error) {
+	if !k.HasProtobuf() { // B21
+		return nil, unsupported(false)
+	}
+	apiVersion, kind, raw, err := schema.CutEnvelope(body)
+	if err != nil {
+		return nil, err
+	}
+	if apiVersion == "" {
+		apiVersion = k.APIVersion
+	}
+	if kind == "" {
+		kind = k.Kind
+	}
+	if err := k.CheckIdentity(apiVersion, kind); err != nil {
+		return nil, err
+	}
+	return k.DecodeProtobuf(raw)
+}
+
+// decodeMessageProtobuf reads a message out of its envelope, with what that says of it.
+func decodeMessageProtobuf(body []byte, m *schema.Message) (*schema.Value, error) {
+	apiVersion, kind, raw, err := schema.CutEnvelope(body)
+	if err != nil {
+		return nil, err
+	}
+	v, err := m.DecodeProtobuf(raw)
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range map[string]string{"apiVersion": apiVersion, "kind": kind} {
+		if text != "" && m.Field(name) != nil {
+			v.Make(name).SetStr(text)
+		}
+	}
+	return v, nil
+}

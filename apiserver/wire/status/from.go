@@ -1,0 +1,96 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/state"
+)
+
+// From turns any error of a request about s into its Status. mapped is false for an error that nobody foresaw: a bug, to be
+// logged and counted by the caller.
+func From(err error, s Subject) (failed *Error, mapped bool) {
+	if own, ok := errors.AsType[*Error](err); ok {
+		return own, true
+	}
+	if refused := fromRefusal(err, s); refused != nil {
+		return refused, true
+	}
+	if e, ok := errors.AsType[*schema.DecodeError](err); ok {
+		return NewBadRequest(e.Message), true
+	}
+	if failed := fromStore(err); failed != nil {
+		return failed, true
+	}
+	return NewInternal(err.Error()), false
+}
+
+// fromRefusal translates preconditions that did not hold.
+func fromRefusal(err error, s Subject) *Error {
+	if e, ok := errors.AsType[*state.Exists](err); ok {
+		return NewAlreadyExists(s.named(e.Key), false)
+	}
+	if e, ok := errors.AsType[*state.NotFound](err); ok {
+		return NewNotFound(s.named(e.Key))
+	}
+	if e, ok := errors.AsType[*state.Conflict](err); ok {
+		return NewModified(s.named(e.Key))
+	}
+	if e, ok := errors.AsType[*state.UIDMismatch](err); ok {
+		return NewUIDConflict(s.named(e.Key), e.Want, e.Have)
+	}
+	if e, ok := errors.AsType[*state.GuardFailed](err); ok {
+		_, _, namespace := e.Guard.Split()
+		if e.Sealed {
+			return NewNamespaceTerminating(s, namespace)
+		}
+		return NewNamespaceNotFound(namespace)
+	}
+	return nil
+}
+
+// fromStore translates what keeps the store from answering.
+func fromStore(err error) *Error {
+	if e, ok := errors.AsType[*raftstore.Future](err); ok {
+		return NewTooLargeVersion(e.Want, e.Have)
+	}
+	if e, ok := errors.AsType[*history.Compacted](err); ok {
+		return NewTooOldVersion(e.Want, e.Oldest)
+	}
+	if e, ok := errors.AsType[*raftstore.FullError](err); ok {
+		return NewInsufficientStorage(e.Error())
+	}
+	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return NewEntityTooLarge(e.Limit)
+	}
+	switch {
+	case errors.Is(err, raftstore.ErrUnknownOutcome):
+		return NewUnknownOutcome()
+	case errors.Is(err, raftstore.ErrUnavailable), errors.Is(err, raftstore.ErrNotLeader):
+		return NewUnavailable("no leader with a quorum")
+	case errors.Is(err, raftstore.ErrClosed):
+		return NewUnavailable("the node is shutting down")
+	case errors.Is(err, raftstore.ErrTooLarge):
+		return NewObjectTooLarge(MaxObjectBytes)
+	case errors.Is(err, raftstore.ErrTimeout),
+		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		// No Retry-After here: a deadline says nothing of whether a write was done.
+		return NewTimeout()
+	}
+	return nil
+}
+
+// MaxObjectBytes is the largest encoded object that is stored (semantics A44).
+const MaxObjectBytes = 1536 << 10
+
+// named takes the name from the key of a refusal, which knows generated names too.
+func (s Subject) named(k state.Key) Subject {
+	if _, _, name := k.Split(); name != "" {
+		s.Name = name
+	}
+	return s
+}
