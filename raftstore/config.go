@@ -16,9 +16,10 @@ const (
 	// MaxEntryBytes bounds one encoded log entry, and so one object (with its predecessor, where selectors see a change).
 	MaxEntryBytes = 4 << 20
 
-	// baseTimeout is Raft's heartbeat and election timeout at RaftMultiplier 1. Without the heartbeat fast path a follower
-	// answers heartbeats between disk writes only (hashicorp/raft#695), so it must exceed the worst fsync.
-	baseTimeout = 2 * time.Second
+	// baseElectionTimeout is Raft's heartbeat and election timeout at RaftMultiplier 1. Without the
+	// heartbeat fast path a follower answers heartbeats between disk writes only
+	// (hashicorp/raft#695), so it must exceed the worst fsync.
+	baseElectionTimeout = 2 * time.Second
 	// defaultStallLimit is when a log write counts as hung.
 	defaultStallLimit = 10 * time.Second
 )
@@ -98,7 +99,7 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// timeout is Raft's heartbeat and election timeout.
-func (c *Config) timeout() time.Duration {
-	return time.Duration(float64(baseTimeout) * c.RaftMultiplier)
+// electionTimeout returns Raft's heartbeat and election timeout, scaled by RaftMultiplier.
+func (c *Config) electionTimeout() time.Duration {
+	return time.Duration(float64(baseElectionTimeout) * c.RaftMultiplier)
 }

@@ -11,7 +11,7 @@ import (
 // leader that can't exist.
 func (s *Store) hasten() {
 	s.work.run(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), s.cfg.timeout())
+		ctx, cancel := context.WithTimeout(context.Background(), s.cfg.electionTimeout())
 		defer cancel()
 		for ctx.Err() == nil && s.open() == nil {
 			stood, err := s.standAlone()

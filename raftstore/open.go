@@ -63,7 +63,7 @@ func Open(cfg Config) (*Store, error) {
 		proposing: proposing{
 			latches:   newLatches(m),
 			slots:     make(chan struct{}, maxProposals),
-			transfers: transfers{grace: 4 * cfg.timeout()},
+			transfers: transfers{grace: 4 * cfg.electionTimeout()},
 		},
 		health:  health{alarms: newAlarms(cfg.Logger.With("component", "raftstore", "node", cfg.Name), m.alarms), outOfSpace: make(chan struct{}, 1)},
 		leaders: newLeadership(),
@@ -78,9 +78,9 @@ func Open(cfg Config) (*Store, error) {
 	if s.forwarded, err = forward.NewServer(rpc{store: s}.write, cfg.Registerer); err != nil {
 		return nil, err
 	}
-	s.local = readindex.NewBatcher(s.localIndex, cfg.timeout(), m.confirmed("leader"))
+	s.local = readindex.NewBatcher(s.localIndex, cfg.electionTimeout(), m.confirmed("leader"))
 	s.pins.batcher = readindex.NewBatcher(s.pinIndex, s.patience(), m.pinsShared)
-	s.remote = readindex.NewBatcher(s.remoteIndex, cfg.timeout(), m.confirmed("follower"))
+	s.remote = readindex.NewBatcher(s.remoteIndex, cfg.electionTimeout(), m.confirmed("follower"))
 	if err := s.openState(); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}
@@ -206,7 +206,7 @@ func (s *Store) forgetBootstrap() error {
 func (s *Store) openRaft() error {
 	logger := logbridge.Hclog(s.cfg.Logger.With("component", "raft", "node", s.cfg.Name), true)
 	// Twice the heartbeat timeout: a follower may be in a slow disk write, but a dead one must not hold a heartbeat for long.
-	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.timeout(), logger)
+	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.electionTimeout(), logger)
 	s.transport.Tell(transport.Followers{Installed: s.joiners.installed, Stored: s.joiners.stored})
 	stable := &stable{StableStore: s.log, failed: s.fail, ending: s.closing}
 	err := starting(func() (err error) {

@@ -8,9 +8,9 @@ import (
 func (s *Store) raftConfig(logger hclog.Logger) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(s.cfg.Name)
-	c.HeartbeatTimeout = s.cfg.timeout()
-	c.ElectionTimeout = s.cfg.timeout()
-	c.LeaderLeaseTimeout = s.cfg.timeout()
+	c.HeartbeatTimeout = s.cfg.electionTimeout()
+	c.ElectionTimeout = s.cfg.electionTimeout()
+	c.LeaderLeaseTimeout = s.cfg.electionTimeout()
 	c.CommitTimeout = commitTimeout
 	c.MaxAppendEntries = maxAppendEntries
 	c.BatchApplyCh = true

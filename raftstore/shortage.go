@@ -164,7 +164,7 @@ func (s *Store) noteShortage(v *shortage) {
 
 // askRoom asks all voters at once.
 func (s *Store) askRoom(ctx context.Context) []voterRoom {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.timeout())
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.electionTimeout())
 	defer cancel()
 	others, voter := s.otherVoters()
 	answers := make(chan voterRoom, len(others))

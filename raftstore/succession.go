@@ -65,7 +65,7 @@ func (s *Store) succeed(ctx context.Context, leader raft.ServerID) {
 // awaitTurn waits for the voters that go first, each of them longer than an election takes. It returns false when another leader
 // is there, or this node stands already.
 func (s *Store) awaitTurn(ctx context.Context, leader raft.ServerID, turn int) bool {
-	step := s.cfg.timeout() / successionSteps
+	step := s.cfg.electionTimeout() / successionSteps
 	deadline := time.Now().Add(time.Duration(turn) * step)
 	term := s.raft.CurrentTerm()
 	for {

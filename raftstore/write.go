@@ -99,7 +99,7 @@ func (s *Store) settle(ctx context.Context, r result) error {
 }
 
 // patience bounds how long a request waits for a leader: a few election timeouts (semantics N7).
-func (s *Store) patience() time.Duration { return 3 * s.cfg.timeout() }
+func (s *Store) patience() time.Duration { return 3 * s.cfg.electionTimeout() }
 
 // attempt takes the command to the leader once.
 func (s *Store) attempt(ctx context.Context, c *command) result {
