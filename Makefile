@@ -93,6 +93,7 @@ lint: fresh
 .PHONY: fresh
 fresh:
 	cd proto && $(GO) run ./internal/generate -check
+	cd apiserver/specification && $(GO) run ./internal/page -check
 
 generate:
 	$(GO) generate ./...

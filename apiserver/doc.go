@@ -4,4 +4,7 @@
 // It owns the listener and every request goroutine. New builds a server and starts nothing; Run serves until its context ends,
 // then shuts down in order: not ready, watches end, the listener stops accepting, requests under way finish.
 // It knows nothing of Raft: it sees the Store and admin.Cluster interfaces.
+//
+// Comments cite the rules of the API by short ids, such as C36 or §4.4: specification/ROWS.md says
+// each rule in words.
 package apiserver

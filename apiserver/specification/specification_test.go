@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // row is one rule with its proof.
 type row struct {
-	// id is one of testdata/rows.tsv, or several that one test proves, with spaces between them.
+	// id is one of rows.tsv, or several that one test proves, with spaces between them.
 	id  string
 	run func(t *testing.T, s *testserver.Server)
 }
@@ -70,7 +70,7 @@ func TestSpecification(t *testing.T) {
 	cover := func(ids string) {
 		for id := range strings.FieldsSeq(ids) {
 			if known[id] == "" {
-				t.Errorf("a test of %s, which testdata/rows.tsv lacks", id)
+				t.Errorf("a test of %s, which rows.tsv lacks", id)
 			}
 			covered[id] = true
 		}
@@ -104,7 +104,7 @@ func account(t *testing.T, known map[string]string, covered map[string]bool, lef
 	t.Helper()
 	type count struct{ rows, covered, left int }
 	counts := map[string]*count{}
-	for id, title := range known {
+	for id, rule := range known {
 		part := partOf(id)
 		if counts[part] == nil {
 			counts[part] = &count{}
@@ -119,12 +119,12 @@ func account(t *testing.T, known map[string]string, covered map[string]bool, lef
 		case leftOut[id] != "":
 			c.left++
 		default:
-			t.Errorf("row %s has neither a test nor a reason: %s", id, title)
+			t.Errorf("row %s has neither a test nor a reason: %s", id, rule)
 		}
 	}
 	for id := range leftOut {
 		if known[id] == "" {
-			t.Errorf("LEFT_OUT.md names %s, which testdata/rows.tsv lacks", id)
+			t.Errorf("LEFT_OUT.md names %s, which rows.tsv lacks", id)
 		}
 	}
 	parts := make([]string, 0, len(counts))
@@ -148,17 +148,24 @@ func partOf(id string) string {
 	return chapter.FindString(id)
 }
 
+// sentence is what the rule of a row looks like: several words, and a full stop.
+var sentence = regexp.MustCompile(`^\S+( \S+){2,}\.$`)
+
 var chapter = regexp.MustCompile(`^(?:§\d+|[A-Z])`)
 
+// listedRows returns the rule of each row by its id.
 func listedRows(t *testing.T) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
-	for line := range lines(t, "testdata/rows.tsv") {
-		id, title, ok := strings.Cut(line, "\t")
+	for line := range lines(t, "rows.tsv") {
+		id, rule, ok := strings.Cut(line, "\t")
 		if !ok || rows[id] != "" {
-			t.Fatalf("testdata/rows.tsv: %q", line)
+			t.Fatalf("rows.tsv: %q", line)
 		}
-		rows[id] = title
+		if !sentence.MatchString(rule) {
+			t.Errorf("rows.tsv: the rule of %s is not a sentence: %q", id, rule)
+		}
+		rows[id] = rule
 	}
 	return rows
 }
