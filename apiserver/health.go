@@ -19,7 +19,8 @@ type check struct {
 	run  func() error
 }
 
-// health answers for /livez, /readyz and /healthz (semantics L13, L14). They need no credentials and tell no reasons.
+// health answers for /livez, /readyz and /healthz (semantics L13, L14). They need no credentials
+// and tell no reasons.
 type health struct {
 	live, ready []check
 	alarms      func() []raftstore.Alarm
@@ -53,8 +54,9 @@ func (h *health) register(add func(method, path string, e *route.Endpoint)) {
 	}
 }
 
-// answer runs the checks, or the one that the path names. Alarms are shown beside them and fail none: a node without space serves reads,
-// and which node of a divided cluster is right is for the operator to say. (A node whose disk hangs is not ready, by the check of its store.)
+// answer runs the checks, or the one that the path names. Alarms are shown beside them and fail
+// none: a node without space serves reads, and which node of a divided cluster is right is for the
+// operator to say. (A node whose disk hangs is not ready, by the check of its store.)
 func (h *health) answer(c *route.Call, group string, checks []check) error {
 	if c.Name != "" {
 		i := slices.IndexFunc(checks, func(k check) bool { return k.name == c.Name })
@@ -63,7 +65,7 @@ func (h *health) answer(c *route.Call, group string, checks []check) error {
 		}
 		checks = checks[i : i+1]
 	}
-	excluded := c.Query()["exclude"]
+	excluded := c.Query().All("exclude")
 	var report strings.Builder
 	failed := false
 	for _, k := range checks {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -16,8 +15,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// collectionParallel is how many deletes of one request are under way: they share disk writes, and one request does not take
-// all of them.
+// collectionParallel is how many deletes of one request are under way: they share disk writes, and
+// one request does not take all of them.
 const collectionParallel = 256
 
 // sweep is a delete of a collection at work.
@@ -28,7 +27,8 @@ type sweep struct {
 	deleted atomic.Int64
 }
 
-// deleteCollection deletes the selected objects of a collection, each by an entry of its own (G30–G36).
+// deleteCollection deletes the selected objects of a collection, each by an entry of its own
+// (G30–G36).
 func (r *resource) deleteCollection(c *route.Call) error {
 	as, err := r.represent(c)
 	if err != nil {
@@ -38,11 +38,11 @@ func (r *resource) deleteCollection(c *route.Call) error {
 	if w.opts, err = r.readDeleteOptions(c); err != nil {
 		return err
 	}
-	limit, within, err := readSweepOptions(c)
+	limit, err := readSweepLimit(c.Query())
 	if err != nil {
 		return err
 	}
-	ctx, cancel, err := c.Deadline(within)
+	ctx, cancel, err := c.Deadline(writeDeadline)
 	if err != nil {
 		return err
 	}
@@ -53,31 +53,16 @@ func (r *resource) deleteCollection(c *route.Call) error {
 	return c.Status(http.StatusOK, status.Success(c.Subject(), ""), as.form)
 }
 
-// readSweepOptions reads how many objects may go (0: all that are selected), and how long it may take (C42).
-func readSweepOptions(c *route.Call) (limit int64, within time.Duration, err error) {
-	within = writeDeadline
-	if c.R.URL.RawQuery == "" {
-		return 0, within, nil
+// readSweepLimit returns how many objects may be deleted; 0 for all that are selected.
+func readSweepLimit(q route.Query) (int64, error) {
+	if q.Get("continue") != "" { // §4.4 has it for lists only; ignored, it would delete more than was meant
+		return 0, status.NewBadRequest("continue is not supported on a delete of a collection")
 	}
-	q := c.Query()
-	if q.Get("continue") != "" { // §4.4 has it for lists only, and to leave it out here would delete more than was meant
-		return 0, 0, status.NewBadRequest("continue is not supported on a delete of a collection")
-	}
-	if limit, _, err = q.Count("limit"); err != nil {
-		return 0, 0, err
-	}
-	seconds, _, err := q.Count("timeoutSeconds")
-	if err != nil {
-		return 0, 0, err
-	}
-	if seconds > 0 && seconds < int64(writeDeadline/time.Second) {
-		within = time.Duration(seconds) * time.Second
-	}
-	return limit, within, nil
+	return q.Count("limit")
 }
 
-// run walks one state, which keeps in memory what was there already, and hands its objects on as deletes end. After an error it
-// waits for those under way, whose outcome is then known.
+// run walks one state, which keeps in memory what was there already, and hands its objects on as
+// deletes end. After an error it waits for those under way, whose outcome is then known.
 func (w *sweep) run(ctx context.Context, limit int64) error {
 	sel, err := w.selector(w.c)
 	if err != nil {
@@ -108,8 +93,8 @@ func (w *sweep) run(ctx context.Context, limit int64) error {
 	return ctx.Err()
 }
 
-// delete deletes an object, in whatever version it is meanwhile. One that is gone, or was made anew, is nobody's concern
-// (G31).
+// delete deletes an object, in whatever version it is meanwhile. One that is gone, or was made
+// anew, is nobody's concern (G31).
 func (w *sweep) delete(ctx context.Context, o *state.Object) error {
 	subject := w.c.Subject()
 	_, _, subject.Name = o.Key.Split()

@@ -102,12 +102,14 @@ func textsOf(list *schema.Value) []string {
 
 // fill takes from the query what the body does not say.
 func (o *deleteOptions) fill(q route.Query) error {
-	if text := q.Get("gracePeriodSeconds"); text != "" && o.Grace == nil {
-		n, err := strconv.ParseInt(text, 10, 64)
+	if o.Grace == nil {
+		n, ok, err := q.Integer("gracePeriodSeconds")
 		if err != nil {
-			return status.NewBadRequest("invalid value for gracePeriodSeconds: " + strconv.Quote(text) + " is not an integer")
+			return err
 		}
-		o.Grace = &n
+		if ok {
+			o.Grace = &n
+		}
 	}
 	if q.Has("orphanDependents") && o.orphan == nil {
 		orphan, err := q.Bool("orphanDependents")
@@ -121,20 +123,19 @@ func (o *deleteOptions) fill(q route.Query) error {
 	}
 	if !o.dryRun {
 		var err error
-		if o.dryRun, err = readDryRun(q["dryRun"], deleteOptionsKind); err != nil {
+		if o.dryRun, err = readDryRun(q.All("dryRun"), deleteOptionsKind); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkPropagation settles what becomes of the dependents (G21–G27). Kinds that the collector does not know ignore the
-// policy, once it is one (G24).
+// checkPropagation settles what becomes of the dependents (G21–G27). Kinds that the collector does
+// not know ignore the policy, once it is one (G24).
 func (r *resource) checkPropagation(o *deleteOptions) error {
-	path := field.NewPath("propagationPolicy")
 	if o.orphan != nil && o.policy != "" {
 		return status.NewInvalidOption(deleteOptionsKind,
-			field.Invalid(path, o.policy, "orphanDependents and deletionPropagation cannot be both set"))
+			field.Invalid(field.NewPath("propagationPolicy"), o.policy, "orphanDependents and deletionPropagation cannot be both set"))
 	}
 	switch o.policy {
 	case "":
@@ -145,8 +146,7 @@ func (r *resource) checkPropagation(o *deleteOptions) error {
 	case propagateOrphan:
 		o.Policy = deletion.Orphan
 	default:
-		return status.NewInvalidOption(deleteOptionsKind, field.NotSupported(path, o.policy,
-			[]string{propagateForeground, propagateBackground, propagateOrphan}))
+		return route.CheckChoice("propagationPolicy", o.policy, deleteOptionsKind)
 	}
 	switch {
 	case o.orphan != nil && *o.orphan:

@@ -55,7 +55,8 @@ func (r *resource) list(c *route.Call) error {
 	return r.writeList(c, &as, p)
 }
 
-// selector reads what a list, a watch or a delete of a collection is restricted to (specification §4.4).
+// selector reads what a list, a watch or a delete of a collection is restricted to (specification
+// §4.4).
 func (r *resource) selector(c *route.Call) (*selector.Selector, error) {
 	if c.R.URL.RawQuery == "" {
 		return nil, nil
@@ -93,10 +94,10 @@ func readListOptions(c *route.Call) (opts listOptions, err error) {
 	if _, err := q.Bool("allowWatchBookmarks"); err != nil {
 		return opts, err
 	}
-	if _, _, err := q.Count("timeoutSeconds"); err != nil { // C43
+	if _, err := q.TimeoutSeconds(); err != nil { // C43
 		return opts, err
 	}
-	limit, _, err := q.Count("limit") // C30
+	limit, err := q.Count("limit") // C30
 	if err != nil {
 		return opts, err
 	}
@@ -104,16 +105,15 @@ func readListOptions(c *route.Call) (opts listOptions, err error) {
 		return opts, status.NewInvalidOption("ListOptions", field.Forbidden(field.NewPath("sendInitialEvents"),
 			"sendInitialEvents is forbidden for list"))
 	}
-	match := q.Get("resourceVersionMatch")
 	opts = listOptions{
-		version: q.Get("resourceVersion"), exact: match == matchExact,
+		version: q.Get("resourceVersion"), exact: q.Get("resourceVersionMatch") == matchExact,
 		limit: int(min(limit, math.MaxInt32)), continued: q.Get("continue"),
 		query: paging.Query{Labels: q.Get("labelSelector"), Fields: q.Get("fieldSelector")},
 	}
 	if opts.query.Uninitialized, err = q.Bool("includeUninitialized"); err != nil {
 		return opts, err
 	}
-	if err := checkMatch(match, opts.version, opts.continued); err != nil {
+	if err := checkMatch(q, opts.version, opts.continued); err != nil {
 		return opts, err
 	}
 	if opts.continued != "" && opts.version != "" && opts.version != "0" { // C39
@@ -122,17 +122,14 @@ func readListOptions(c *route.Call) (opts listOptions, err error) {
 	return opts, nil
 }
 
-// checkMatch: C27.
-func checkMatch(match, version, continued string) error {
-	path := field.NewPath("resourceVersionMatch")
-	switch match {
-	case "":
-		return nil
-	case matchExact, matchNotOlderThan:
-	default:
-		return status.NewInvalidOption("ListOptions",
-			field.NotSupported(path, match, []string{matchExact, matchNotOlderThan, ""}))
+// checkMatch refuses a resourceVersionMatch that is unknown or does not fit the other parameters
+// (C27).
+func checkMatch(q route.Query, version, continued string) error {
+	match, err := q.Choice("resourceVersionMatch", "ListOptions")
+	if match == "" || err != nil {
+		return err
 	}
+	path := field.NewPath("resourceVersionMatch")
 	switch {
 	case continued != "":
 		return status.NewInvalidOption("ListOptions",
@@ -147,8 +144,8 @@ func checkMatch(match, version, continued string) error {
 	return nil
 }
 
-// writeList streams the list in bounded memory. An error before anything was sent becomes a Status, a later one breaks the
-// answer off.
+// writeList streams the list in bounded memory. An error before anything was sent becomes a Status,
+// a later one breaks the answer off.
 func (r *resource) writeList(c *route.Call, as *representation, p *page) error {
 	l, prefix := r.listOf(as)
 	l.Metadata, l.Keep = r.listMetadata(c.Namespace, p), c.KeepEncoded
@@ -189,7 +186,8 @@ func (r *resource) writeList(c *route.Call, as *representation, p *page) error {
 	return out.Close()
 }
 
-// values calls fn with the bytes of a page's items but for the first few, until it fails. They are good until fn returns.
+// values calls fn with the bytes of a page's items but for the first few, until it fails. They are
+// good until fn returns.
 func (r *resource) values(c *route.Call, as *representation, p *page, skip int, fn func(value []byte) error) error {
 	var room []byte // of the last value that is another than the stored one
 	for o, err := range p.items {
@@ -211,7 +209,8 @@ func (r *resource) values(c *route.Call, as *representation, p *page, skip int, 
 	return nil
 }
 
-// listMetadata: selfLink, resourceVersion, which is the index of the state, and how the list goes on (C1, C4, C29, C36).
+// listMetadata: selfLink, resourceVersion, which is the index of the state, and how the list goes
+// on (C1, C4, C29, C36).
 func (r *resource) listMetadata(namespace string, p *page) []byte {
 	b := append([]byte(nil), `{"selfLink":"`...)
 	b = append(b, stored.CollectionPath(r.kind, namespace)...)

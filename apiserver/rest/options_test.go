@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/rest/route"
 )
 
-// TestWatchTimeout: without a wish a stream lives for 30 to 60 minutes, not all streams equally long (D29); a wish is bounded
-// (D28, D30).
+// TestWatchTimeout: without a wish a stream lives for 30 to 60 minutes, not all streams equally
+// long (D29); a wish is bounded (D28, D30).
 func TestWatchTimeout(t *testing.T) {
 	t.Parallel()
 	timeout := func(query string) time.Duration {
@@ -44,7 +45,9 @@ func TestWatchTimeout(t *testing.T) {
 func TestListDeadline(t *testing.T) {
 	t.Parallel()
 	for verb, want := range map[string]time.Duration{route.VerbList: 2 * time.Second, route.VerbGet: time.Minute} {
-		c := &route.Call{R: httptest.NewRequest("GET", "/?timeoutSeconds=2", nil), Endpoint: &route.Endpoint{Verb: verb}}
+		c := &route.Call{
+			R: httptest.NewRequest("GET", "/?timeoutSeconds=2", nil), Endpoint: &route.Endpoint{Verb: verb, Kind: &schema.Kind{}},
+		}
 		before := time.Now()
 		ctx, cancel, err := c.Deadline(time.Minute)
 		if err != nil {

@@ -5,13 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/table"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/negotiate"
-	"quorate/apiserver/wire/status"
 )
 
 // representation is how an answer shows objects.
@@ -50,14 +47,9 @@ func (r *resource) turned(c *route.Call, form negotiate.Form, target negotiate.T
 
 // readInclude reads what the rows of a Table are to hold of their objects (B26, B27).
 func readInclude(q route.Query) (table.Include, error) {
-	asked := q.Get("includeObject")
+	asked, err := q.Choice("includeObject", "TableOptions")
 	known := table.Names()
-	i := slices.Index(known[:], asked)
-	if i < 0 && asked != "" {
-		return 0, status.NewInvalidOption("TableOptions",
-			field.NotSupported(field.NewPath("includeObject"), asked, known[:]))
-	}
-	return table.Include(max(i, 0)), nil
+	return table.Include(max(slices.Index(known[:], asked), 0)), err
 }
 
 // whole reports whether objects are shown as they are.
@@ -71,7 +63,8 @@ func (r *resource) appendTurned(b []byte, as *representation, value []byte, now 
 	return as.rows.Append(as.rows.AppendHead(b, true), value, now)
 }
 
-// listOf begins a list of objects. prefix is how much is to be left out of each item, its brace included.
+// listOf begins a list of objects. prefix is how much is to be left out of each item, its brace
+// included.
 func (r *resource) listOf(as *representation) (l negotiate.List, prefix int) {
 	switch {
 	case as.whole():
@@ -85,7 +78,8 @@ func (r *resource) listOf(as *representation) (l negotiate.List, prefix int) {
 	return l, prefix
 }
 
-// item returns what stands for a stored object in a list: its bytes, or others in room, which comes back as it has grown.
+// item returns what stands for a stored object in a list: its bytes, or others in room, which comes
+// back as it has grown.
 func (r *resource) item(as *representation, value, room []byte, now time.Time) (item, grown []byte, err error) {
 	switch {
 	case as.whole():

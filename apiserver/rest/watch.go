@@ -16,7 +16,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// minWatchTimeout is how long a stream lives at least when its client names no timeout; at most twice that (D29).
+// minWatchTimeout is how long a stream lives at least when its client names no timeout; at most
+// twice that (D29).
 const minWatchTimeout = 30 * time.Minute
 
 // watchOptions are the parameters of a watch.
@@ -84,12 +85,12 @@ func (r *resource) watchOptions(c *route.Call) (*watchOptions, error) {
 
 // readTimeout reads timeoutSeconds, and timeout, which may shorten it (D28, D30).
 func (o *watchOptions) readTimeout(q route.Query) error {
-	seconds, _, err := q.Count("timeoutSeconds")
+	seconds, err := q.TimeoutSeconds()
 	if err != nil {
 		return err
 	}
 	if seconds > 0 {
-		o.timeout = time.Duration(min(seconds, int64(2*minWatchTimeout/time.Second))) * time.Second
+		o.timeout = min(seconds, 2*minWatchTimeout)
 	}
 	asked, err := q.Timeout()
 	if asked > 0 {
@@ -98,7 +99,8 @@ func (o *watchOptions) readTimeout(q route.Query) error {
 	return err
 }
 
-// readInitial reads sendInitialEvents, which needs the match that it gives, and is the only one with a match (D18, D26).
+// readInitial reads sendInitialEvents, which needs the match that it gives, and is the only one
+// with a match (D18, D26).
 func (o *watchOptions) readInitial(q route.Query) error {
 	match := q.Get("resourceVersionMatch")
 	path := field.NewPath("resourceVersionMatch")
@@ -134,9 +136,10 @@ func (r *resource) watchSelector(c *route.Call) (*selector.Selector, error) {
 	return named, nil
 }
 
-// watchStart says where a stream begins: at N, after the changes up to N; at 0, with the present objects of this node; unset,
-// at the beginning of history (D9–D11, Z8). With sendInitialEvents it begins with the objects of a state as fresh as a list's,
-// or after that state when they are refused (D26).
+// watchStart says where a stream begins: at N, after the changes up to N; at 0, with the present
+// objects of this node; unset, at the beginning of history (D9–D11, Z8). With sendInitialEvents it
+// begins with the objects of a state as fresh as a list's, or after that state when they are
+// refused (D26).
 func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOptions) (watch.Start, error) {
 	prefix := stored.Prefix(r.kind, c.Namespace)
 	switch {

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -18,9 +19,8 @@ import (
 // maxManagerBytes bounds the parameter fieldManager (A54).
 const maxManagerBytes = 128
 
-// The values of fieldValidation.
+// The values of fieldValidation that make a difference.
 const (
-	validateIgnore = "Ignore"
 	validateWarn   = "Warn"
 	validateStrict = "Strict"
 )
@@ -33,7 +33,8 @@ type write struct {
 	validation string
 }
 
-// begin reads a write request in the order in which its errors count: Accept, Content-Type, size, options (A61).
+// begin reads a write request in the order in which its errors count: Accept, Content-Type, size,
+// options (A61).
 func (r *resource) begin(c *route.Call, options string) (*write, error) {
 	as, err := r.represent(c)
 	if err != nil {
@@ -58,25 +59,22 @@ func (w *write) readOptions(c *route.Call, options string) error {
 	}
 	q := c.Query()
 	var err error
-	if w.dryRun, err = readDryRun(q["dryRun"], options); err != nil {
+	if w.dryRun, err = readDryRun(q.All("dryRun"), options); err != nil {
 		return err
 	}
-	switch v := q.Get("fieldValidation"); v {
-	case "":
-	case validateIgnore, validateWarn, validateStrict:
-		w.validation = v
-	default: // A50
-		return status.NewInvalidOption(options,
-			field.NotSupported(field.NewPath("fieldValidation"), v, []string{validateIgnore, validateWarn, validateStrict}))
+	validation, err := q.Choice("fieldValidation", options) // A50
+	if err != nil {
+		return err
 	}
+	w.validation = cmp.Or(validation, w.validation)
 	return checkManager(q.Get("fieldManager"), options)
 }
 
 // readDryRun: every value must be All (A52, A53).
 func readDryRun(values []string, options string) (bool, error) {
 	for _, v := range values {
-		if v != "All" {
-			return false, status.NewInvalidOption(options, field.NotSupported(field.NewPath("dryRun"), v, []string{"All"}))
+		if err := route.CheckChoice("dryRun", v, options); err != nil {
+			return false, err
 		}
 	}
 	return len(values) > 0, nil
@@ -93,8 +91,8 @@ func checkManager(manager, options string) error {
 	return nil
 }
 
-// decode reads the body as an object of the kind. What it dropped becomes warnings, or an error when the client is strict
-// (A46–A49).
+// decode reads the body as an object of the kind. What it dropped becomes warnings, or an error
+// when the client is strict (A46–A49).
 func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 	o, problems, err := w.body.Decode(r.kind)
 	if err != nil {
@@ -109,7 +107,8 @@ func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 	return o, nil
 }
 
-// warnDropped tells the client what was dropped from its object, as far as it wants to know (A23, A48).
+// warnDropped tells the client what was dropped from its object, as far as it wants to know (A23,
+// A48).
 func (w *write) warnDropped(c *route.Call, o *schema.Object, dropped []string) {
 	if w.validation == validateWarn {
 		for _, problem := range dropped {
@@ -126,8 +125,8 @@ func warn(c *route.Call, text string) {
 	c.W.Header().Add("Warning", "299 - "+strconv.QuoteToASCII(text))
 }
 
-// namespace returns where a write goes: the path's namespace, else the body's, else the default (A2–A7, Z2). The body is
-// made to agree.
+// namespace returns where a write goes: the path's namespace, else the body's, else the default
+// (A2–A7, Z2). The body is made to agree.
 func (r *resource) namespace(c *route.Call, o *schema.Object) (string, error) {
 	if !r.kind.Namespaced {
 		o.SetNamespace("")

@@ -1,9 +1,6 @@
 package openapi
 
-import (
-	"cmp"
-	"maps"
-)
+import "maps"
 
 // dialect is a version of OpenAPI.
 type dialect uint8
@@ -21,8 +18,8 @@ func (d dialect) reference(name string) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// beside adds members to a schema. In version 3 a reference has nothing beside it, so it is wrapped; in version 2 clients look
-// there, and not into wraps.
+// beside adds members to a schema. In version 3 a reference has nothing beside it, so it is
+// wrapped; in version 2 clients look there, and not into wraps.
 func (d dialect) beside(p, members object) object {
 	if _, isReference := p["$ref"]; isReference && d == version3 && len(members) > 0 {
 		p = object{"allOf": []object{p}}
@@ -52,25 +49,6 @@ func (d dialect) intOrString() object {
 	out := object{"x-kubernetes-int-or-string": true, "description": "A number or a text."}
 	if d == version3 {
 		out["format"], out["oneOf"] = "int-or-string", []object{{"type": "integer"}, {"type": "string"}}
-	}
-	return out
-}
-
-// parameter describes a parameter in the path or the query.
-func (d dialect) parameter(name, in string) object {
-	p := known[name]
-	out := object{"name": name, "in": in, "description": p.about}
-	if in == inPath {
-		out["required"] = true
-	}
-	typed := object{"type": cmp.Or(p.typ, "string")}
-	if p.enum != nil {
-		typed["enum"] = p.enum
-	}
-	if d == version2 {
-		maps.Copy(out, typed)
-	} else {
-		out["schema"] = typed
 	}
 	return out
 }

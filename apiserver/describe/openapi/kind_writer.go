@@ -5,6 +5,7 @@ import (
 
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/rest"
+	"quorate/apiserver/rest/parameter"
 	"quorate/apiserver/rest/route"
 )
 
@@ -71,7 +72,7 @@ func (w *kindWriter) create(op schema.Operations, scope string) *operation {
 	}
 	return &operation{
 		method: http.MethodPost, action: "post", id: w.id("create", scope, ""), about: "Create an object of the kind " + w.kind.Kind + ".",
-		queries: writeQuery(), takes: body{w.object, []string{mediaAny}, true}, gives: w.gives(w.object, false),
+		queries: queryOf(parameter.Create), takes: body{w.object, []string{mediaAny}, true}, gives: w.gives(w.object, false),
 	}
 }
 
@@ -82,7 +83,7 @@ func (w *kindWriter) deleteCollection() *operation {
 	return &operation{
 		method: http.MethodDelete, action: route.VerbDeleteCollection, id: w.id("delete", "Collection"+w.namespaced, ""),
 		about:   "Delete objects of the kind " + w.kind.Kind + ".",
-		queries: deleteCollectionQuery(), takes: w.deleteOptions(), gives: w.gives(w.statusName(), false),
+		queries: queryOf(parameter.DeleteCollection), takes: w.deleteOptions(), gives: w.gives(w.statusName(), false),
 	}
 }
 
@@ -93,7 +94,7 @@ func (w *kindWriter) delete() *operation {
 	return &operation{
 		method: http.MethodDelete, action: route.VerbDelete, id: w.id("delete", w.namespaced, ""),
 		about:   "Delete an object of the kind " + w.kind.Kind + ".",
-		queries: deleteQuery(), takes: w.deleteOptions(), gives: w.gives(w.statusName(), false),
+		queries: queryOf(parameter.Delete), takes: w.deleteOptions(), gives: w.gives(w.statusName(), false),
 	}
 }
 
@@ -119,7 +120,7 @@ func (w *kindWriter) read(sub string, op schema.Operations) *operation {
 	if !w.offers(op) {
 		return nil
 	}
-	queries := []string{"pretty", "resourceVersion"}
+	queries := queryOf(parameter.Get)
 	if sub == "" {
 		queries = readQuery(w.kind)
 	}
@@ -135,7 +136,7 @@ func (w *kindWriter) replace(sub string, op schema.Operations) *operation {
 	}
 	return &operation{
 		method: http.MethodPut, action: "put", id: w.id("replace", w.namespaced, upperOrNone(sub)), about: "Replace " + w.part(sub),
-		queries: writeQuery(), takes: body{w.object, []string{mediaAny}, true}, gives: w.gives(w.object, false),
+		queries: queryOf(parameter.Update), takes: body{w.object, []string{mediaAny}, true}, gives: w.gives(w.object, false),
 	}
 }
 
@@ -146,7 +147,7 @@ func (w *kindWriter) patch(sub string, op schema.Operations) *operation {
 	w.schemas.all[patchName] = object{"description": "A patch: an object, or for a JSON patch a list of operations."}
 	return &operation{
 		method: http.MethodPatch, action: route.VerbPatch, id: w.id("patch", w.namespaced, upperOrNone(sub)), about: "Change " + w.part(sub),
-		queries: writeQuery(), takes: body{patchName, consumed(w.kind), true}, gives: w.gives(w.object, false),
+		queries: queryOf(parameter.Patch), takes: body{patchName, consumed(w.kind), true}, gives: w.gives(w.object, false),
 	}
 }
 
@@ -168,7 +169,7 @@ func (w *kindWriter) watch(op schema.Operations, action, scope, suffix string) *
 	}
 	return &operation{
 		method: http.MethodGet, action: action, id: w.id("watch", scope, suffix), about: about,
-		queries: watchQuery(), gives: w.gives(w.schemas.names[w.common.watchEvent], true),
+		queries: queryOf(parameter.Watch), gives: w.gives(w.schemas.names[w.common.watchEvent], true),
 	}
 }
 

@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -17,7 +16,7 @@ func (b *builder) document() (object, error) {
 		item := object{}
 		var parameters []object
 		for _, name := range p.parameters() {
-			parameters = append(parameters, d.parameter(name, inPath))
+			parameters = append(parameters, d.pathParameter(name))
 		}
 		if len(parameters) > 0 {
 			item["parameters"] = parameters
@@ -41,9 +40,8 @@ func (b *builder) operation(o *operation) object {
 		"x-kubernetes-group-version-kind": groupVersionKind(o.kind),
 	}
 	parameters := []object{}
-	slices.Sort(o.queries)
 	for _, name := range o.queries {
-		parameters = append(parameters, d.parameter(name, inQuery))
+		parameters = append(parameters, d.queryParameter(name))
 	}
 	refused := body{component: b.statusName(), media: []string{mediaJSON}}
 	responses := object{

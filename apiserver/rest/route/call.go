@@ -3,6 +3,7 @@ package route
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
 
 	"quorate/apiserver/access/auth"
@@ -36,7 +37,7 @@ type Call struct {
 	hasBody    bool
 	taken      int64 // from Bodies
 	encoded    int64 // from Encoded
-	query      Query
+	query      url.Values
 	parsed     bool
 	match      match
 	about      status.Subject // of the path's endpoints, when none of them is for the method
@@ -49,15 +50,15 @@ type Faults interface {
 	Unforeseen(c *Call, err error)
 }
 
-// Query returns the parsed query.
+// Query returns the parsed query, for the endpoint's verb.
 func (c *Call) Query() Query {
-	if !c.parsed {
-		c.parsed = true
-		if c.R.URL.RawQuery != "" {
-			c.query = Query(c.R.URL.Query())
-		}
+	if c.R.URL.RawQuery == "" {
+		return Query{}
 	}
-	return c.query
+	if !c.parsed {
+		c.parsed, c.query = true, c.R.URL.Query()
+	}
+	return Query{c.query, c.verbs()}
 }
 
 // Subject is what the call is about.
@@ -75,7 +76,8 @@ func (c *Call) Authorize(namespace, name string) error {
 	return c.AuthorizeAs(c.Endpoint.Verb, namespace, name)
 }
 
-// AuthorizeAs is Authorize with another verb than the endpoint's, for what a request does besides (E12).
+// AuthorizeAs is Authorize with another verb than the endpoint's, for what a request does besides
+// (E12).
 func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 	e := c.Endpoint
 	a := &c.attributes
@@ -100,24 +102,22 @@ func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 	return status.NewForbidden(about, auth.Denial(c.User, a))
 }
 
-// Deadline returns the request's context bounded by limit, or by the shorter `timeout` that it asks for (I24); a list may ask
-// by `timeoutSeconds` too (C42).
+// Deadline returns the request's context bounded by limit, or by the shorter timeout or
+// timeoutSeconds that the request asks for (I24, C42).
 func (c *Call) Deadline(limit time.Duration) (context.Context, context.CancelFunc, error) {
-	if c.Endpoint != nil && c.Endpoint.Verb == VerbList {
-		seconds, _, err := c.Query().Count("timeoutSeconds")
-		if err != nil {
-			return nil, nil, err
-		}
-		if seconds > 0 && seconds < int64(limit/time.Second) {
-			limit = time.Duration(seconds) * time.Second
-		}
-	}
-	asked, err := c.Query().Timeout()
+	q := c.Query()
+	seconds, err := q.TimeoutSeconds()
 	if err != nil {
 		return nil, nil, err
 	}
-	if asked > 0 {
-		limit = min(limit, asked)
+	asked, err := q.Timeout()
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, d := range []time.Duration{seconds, asked} {
+		if d > 0 {
+			limit = min(limit, d)
+		}
 	}
 	ctx, cancel := context.WithTimeout(c.R.Context(), limit)
 	return ctx, cancel, nil

@@ -1,26 +1,77 @@
 package route
 
 import (
+	"math"
 	"net/url"
 	"strconv"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/rest/parameter"
 	"quorate/apiserver/wire/status"
 )
 
-// Query is the parsed query of a request; nil when it has none.
-type Query url.Values
+// Query is the parsed query of a request, of which the endpoint's verb reads the parameters that
+// package parameter declares for it. Its methods panic for any other: that is a fault of ours,
+// which TestParameters of package apiserver finds.
+type Query struct {
+	values url.Values
+	verb   parameter.Verbs
+}
+
+// declared returns the declaration of a parameter that this verb reads.
+func (q Query) declared(name string) *parameter.Declaration {
+	d := parameter.Find(name)
+	if d == nil || d.Read&q.verb == 0 {
+		panic("package parameter does not declare the parameter " + name + " for this verb")
+	}
+	return d
+}
+
+// typed returns all values of a parameter of one type.
+func (q Query) typed(name string, t parameter.Type) []string {
+	if len(q.values) == 0 {
+		return nil
+	}
+	if q.declared(name).Type != t {
+		panic("package parameter declares the parameter " + name + " as another type")
+	}
+	return q.values[name]
+}
+
+// first returns the first value of a parameter of one type; "" when it is missing.
+func (q Query) first(name string, t parameter.Type) string {
+	if values := q.typed(name, t); len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
 
 // Has reports whether a parameter is there, be it empty.
-func (q Query) Has(name string) bool { return url.Values(q).Has(name) }
+func (q Query) Has(name string) bool { return len(q.All(name)) > 0 }
 
-// Get returns the first value of a parameter.
-func (q Query) Get(name string) string { return url.Values(q).Get(name) }
+// Get returns the first value of a parameter, of any type; "" when it is missing.
+func (q Query) Get(name string) string {
+	if values := q.All(name); len(values) > 0 {
+		return values[0]
+	}
+	return ""
+}
+
+// All returns all values of a parameter.
+func (q Query) All(name string) []string {
+	if len(q.values) == 0 {
+		return nil
+	}
+	q.declared(name)
+	return q.values[name]
+}
 
 // Bool reads a boolean parameter; one without a value is true, a missing one false (A57).
 func (q Query) Bool(name string) (bool, error) {
-	values, ok := q[name]
-	if !ok {
+	values := q.typed(name, parameter.Boolean)
+	if len(values) == 0 {
 		return false, nil
 	}
 	if values[0] == "" {
@@ -33,9 +84,54 @@ func (q Query) Bool(name string) (bool, error) {
 	return b, nil
 }
 
+// Integer reads an integer parameter; ok is false when it is missing or empty.
+func (q Query) Integer(name string) (n int64, ok bool, err error) {
+	text := q.first(name, parameter.Integer)
+	if text == "" {
+		return 0, false, nil
+	}
+	if n, err = strconv.ParseInt(text, 10, 64); err != nil {
+		return 0, false, status.NewBadRequest("invalid value for " + name + ": " + strconv.Quote(text) + " is not an integer")
+	}
+	return n, true, nil
+}
+
+// Count reads a non-negative integer parameter; 0 when it is missing or empty (C30, C43).
+func (q Query) Count(name string) (int64, error) {
+	text := q.first(name, parameter.Count)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return 0, status.NewBadRequest("invalid value for " + name + ": " + strconv.Quote(text) +
+			" is not a non-negative integer")
+	}
+	return n, nil
+}
+
+// Choice reads a parameter that takes only its declared values; "" when it is missing or empty.
+// options is the kind that a refusal names, such as ListOptions.
+func (q Query) Choice(name, options string) (string, error) {
+	text := q.Get(name)
+	if text == "" {
+		return "", nil
+	}
+	return text, CheckChoice(name, text, options)
+}
+
+// CheckChoice refuses a text that is none of a parameter's declared values.
+func CheckChoice(name, text, options string) error {
+	d := parameter.Find(name)
+	if d.Takes(text) {
+		return nil
+	}
+	return status.NewInvalidOption(options, field.NotSupported(field.NewPath(name), text, d.Refusal()))
+}
+
 // Timeout reads the parameter timeout (I24): 0 when it is missing.
 func (q Query) Timeout() (time.Duration, error) {
-	text := q.Get("timeout")
+	text := q.first("timeout", parameter.Duration)
 	if text == "" {
 		return 0, nil
 	}
@@ -46,16 +142,32 @@ func (q Query) Timeout() (time.Duration, error) {
 	return asked, nil
 }
 
-// Count reads a non-negative integer parameter; ok is false when it is missing or empty (C30, C43).
-func (q Query) Count(name string) (n int64, ok bool, err error) {
-	text := q.Get(name)
-	if text == "" {
-		return 0, false, nil
+// TimeoutSeconds reads the parameter timeoutSeconds (C42, C43, D28): 0 when it is missing, and for
+// a verb that doesn't have it.
+func (q Query) TimeoutSeconds() (time.Duration, error) {
+	if len(q.values) == 0 || parameter.Find("timeoutSeconds").Read&q.verb == 0 {
+		return 0, nil
 	}
-	n, err = strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, false, status.NewBadRequest("invalid value for " + name + ": " + strconv.Quote(text) +
-			" is not a non-negative integer")
+	seconds, err := q.Count("timeoutSeconds")
+	return time.Duration(min(seconds, math.MaxInt64/int64(time.Second))) * time.Second, err
+}
+
+// verbs returns the verb of a call in the terms of package parameter; any of them while the call
+// has no endpoint.
+func (c *Call) verbs() parameter.Verbs {
+	e := c.Endpoint
+	switch {
+	case e == nil:
+		return parameter.Any
+	case e.Kind == nil:
+		return parameter.Document
 	}
-	return n, true, nil
+	return verbs[e.Verb]
+}
+
+// verbs is a table that nobody changes.
+var verbs = map[string]parameter.Verbs{
+	VerbGet: parameter.Get, VerbList: parameter.List, VerbWatch: parameter.Watch, VerbCreate: parameter.Create,
+	VerbUpdate: parameter.Update, VerbPatch: parameter.Patch, VerbDelete: parameter.Delete,
+	VerbDeleteCollection: parameter.DeleteCollection,
 }
