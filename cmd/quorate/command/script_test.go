@@ -84,22 +84,32 @@ func get(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: get DIR PATH CODE PART")
 	}
-	config := access(ts, args[0])
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(config.CA)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}
-	defer transport.CloseIdleConnections()
-	req, err := http.NewRequest(http.MethodGet, config.Server+args[1], nil)
-	ts.Check(err)
-	req.Header.Set("Authorization", "Bearer "+config.Token)
-	resp, err := (&http.Client{Transport: transport}).Do(req)
-	ts.Check(err)
+	resp := request(ts, args[0], args[1])
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	ts.Check(err)
 	if strconv.Itoa(resp.StatusCode) != args[2] || !strings.Contains(string(body), args[3]) {
 		ts.Fatalf("got %s: %s", resp.Status, body)
 	}
+}
+
+// request sends a GET for the path to the node whose data directory is dir, as its administrator. The caller closes the body.
+func request(ts *testscript.TestScript, dir, path string) *http.Response {
+	config := access(ts, dir)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool(config)}, DisableKeepAlives: true}
+	req, err := http.NewRequest(http.MethodGet, config.Server+path, nil)
+	ts.Check(err)
+	req.Header.Set("Authorization", "Bearer "+config.Token)
+	resp, err := (&http.Client{Transport: transport}).Do(req)
+	ts.Check(err)
+	return resp
+}
+
+// pool returns the certificate authorities of a kubeconfig.
+func pool(config kubeconfig.Config) *x509.CertPool {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(config.CA)
+	return roots
 }
 
 // taken DIR VARIABLE sets the variable to the address that the node's API listens on.
