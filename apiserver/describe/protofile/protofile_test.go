@@ -83,12 +83,11 @@ func compile(t *testing.T, texts map[string][]byte) map[string]protoreflect.Mess
 
 func readsObject(t *testing.T, messages map[string]protoreflect.MessageDescriptor, k *schema.Kind) {
 	t.Helper()
-	name := strings.ToLower(k.Kind)
-	if k.Kind == "ClusterRoleBinding" {
-		name += map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]
-	} else if k.Converts() {
-		name += "." + k.Version
+	own := k
+	if !k.Converts() {
+		own = k.Storage()
 	}
+	name := strings.TrimSuffix(own.File, ".yaml")
 	golden := filepath.Join("..", "..", "objects", "schema", "testdata", "golden", "full", name)
 	raw, err := os.ReadFile(golden + ".pb")
 	if err != nil {

@@ -191,7 +191,6 @@ func exceptions() map[string]string {
 		"PersistentVolumeClaimSpec.accessModes requiredWhen":  "says that it is not checked where claims occur here",
 		"PersistentVolumeClaimSpec.resources requiredWhen":    "says that it is not checked where claims occur here",
 		"clusternetwork immutable":                            "left open by the text; this server has no configured network to compare with",
-		"clusternetwork onUpdate.main":                        plain,
 		"clusterrole onCreate":                                access,
 		"clusterrole onUpdate.main":                           access,
 		"clusterrolebinding.rbac onCreate":                    access,
@@ -200,17 +199,12 @@ func exceptions() map[string]string {
 		"role onUpdate.main":                                  access,
 		"rolebinding onCreate":                                access,
 		"rolebinding onUpdate.main":                           access,
-		"configmap onUpdate.main":                             plain,
 		"daemonset immutable":                                 data,
-		"lease onUpdate.main":                                 plain,
 		"event onUpdate.main":                                 plain,
 		"hostsubnet immutable":                                data,
-		"hostsubnet onUpdate.main":                            plain,
 		"namespace onDelete":                                  "package deletion",
 		"node onCreate":                                       plain,
-		"oauthclient onUpdate.main":                           plain,
 		"thirdpartyresource onCreate":                         "names are made for every kind alike",
-		"thirdpartyresource onUpdate.main":                    plain,
 	}
 }
 
@@ -330,6 +324,9 @@ func kindTexts(kind string, file map[string]any, hooks map[string][]string) []te
 		}
 	}
 	for endpoint, words := range object(strategy["onUpdate"]) {
+		if words == "plain" {
+			continue
+		}
 		out = append(out, text{kind + " onUpdate." + endpoint, fmt.Sprint(words), nil})
 	}
 	if words, ok := object(file["nameRule"])["rule"]; ok {

@@ -156,10 +156,10 @@ func FuzzRules(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, kind, body string) {
-		if _, ok := routes()[kind]; !ok {
+		k := kindOf(cat, kind)
+		if k == nil {
 			return
 		}
-		k := kindOf(cat, kind)
 		o, _, err := k.Decode([]byte(body))
 		if err != nil {
 			return

@@ -15,7 +15,7 @@ import (
 // row is one request, and what has to come of it.
 type row struct {
 	name string // the behaviour and its row of the semantics, where there is one
-	kind string // a key of routes
+	kind string // the plural of a stored kind, or a key of otherRoutes
 	op   schema.Operation
 	old  string // what is stored, for operations other than Create: a body that a client created it from
 	body string
@@ -49,41 +49,31 @@ func rowFamilies() []family {
 	}
 }
 
-// routes are the kinds by a word: where they are served, or what those are that are not stored.
-func routes() map[string][2]string {
-	core := func(plural string) [2]string { return [2]string{"/api/v1", plural} }
+// otherRoutes returns where the kinds are that a row doesn't name by the plural of the stored kind:
+// prefix and plural, or apiVersion and kind of one that is never stored.
+func otherRoutes() map[string][2]string {
 	return map[string][2]string{
-		"pods": core("pods"), "namespaces": core("namespaces"), "nodes": core("nodes"), "endpoints": core("endpoints"),
-		"events": core("events"), "secrets": core("secrets"), "services": core("services"), "serviceaccounts": core("serviceaccounts"),
-		"configmaps": core("configmaps"), "persistentvolumes": core("persistentvolumes"),
-		"leases":              {"/apis/coordination.k8s.io/v1", "leases"},
-		"daemonsets":          {"/apis/apps/v1beta2", "daemonsets"},
-		"statefulsets":        {"/apis/apps/v1beta2", "statefulsets"},
-		"cronjobs":            {"/apis/batch/v1beta1", "cronjobs"},
-		"oldautoscalers":      {"/apis/autoscaling/v1", "horizontalpodautoscalers"},
-		"autoscalers":         {"/apis/autoscaling/v2beta1", "horizontalpodautoscalers"},
-		"clusterroles":        {"/apis/rbac.authorization.platform.io/v1beta1", "clusterroles"},
-		"roles":               {"/apis/rbac.authorization.platform.io/v1", "roles"},
-		"rolebindings":        {"/apis/rbac.authorization.platform.io/v1", "rolebindings"},
-		"clusterrolebindings": {"/apis/rbac.authorization.platform.io/v1", "clusterrolebindings"},
-		"legacybindings":      {"/oapi/v1", "clusterrolebindings"},
-		"hostsubnets":         {"/oapi/v1", "hostsubnets"},
-		"clusternetworks":     {"/apis/network.platform.io/v1", "clusternetworks"},
-		"images":              {"/apis/image.platform.io/v1", "images"},
-		"oauthclients":        {"/apis/oauth.platform.io/v1", "oauthclients"},
-		"thirdparties":        {"/apis/extensions/v1beta1", "thirdpartyresources"},
-		"selfreviews":         {"authorization.k8s.io/v1", "SelfSubjectAccessReview"},
-		"reviews":             {"authorization.k8s.io/v1", "SubjectAccessReview"},
+		"oldautoscalers": {"/apis/autoscaling/v1", "horizontalpodautoscalers"},
+		"legacybindings": {"/oapi/v1", "clusterrolebindings"},
+		"selfreviews":    {"authorization.k8s.io/v1", "SelfSubjectAccessReview"},
+		"reviews":        {"authorization.k8s.io/v1", "SubjectAccessReview"},
 	}
 }
 
-// kindOf returns the kind of a word.
-func kindOf(cat *schema.Catalog, word string) *schema.Kind {
-	route := routes()[word]
-	if k := cat.Kind(route[0], route[1]); k != nil {
-		return k
+// kindOf returns the kind that a row names; nil when there is none.
+func kindOf(cat *schema.Catalog, name string) *schema.Kind {
+	if route, ok := otherRoutes()[name]; ok {
+		if k := cat.Kind(route[0], route[1]); k != nil {
+			return k
+		}
+		return cat.Unstored(route[0], route[1])
 	}
-	return cat.Unstored(route[0], route[1])
+	for _, k := range cat.Kinds() {
+		if k.Plural == name && k.Storage() == k {
+			return k
+		}
+	}
+	return nil
 }
 
 // run does the request and returns how its outcome differs from what is wanted; "" when it does not.

@@ -53,6 +53,7 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file.name, err)
 		}
+		k.File = file.name
 		if k.Spec.Unstored {
 			c.unstored = append(c.unstored, k)
 			continue
@@ -93,7 +94,7 @@ func (c *Catalog) linkStorage() error {
 			continue
 		}
 		if other := c.stored[k.Resource]; other != nil {
-			return fmt.Errorf("kinds %s and %s are both stored as %s", other.APIVersion, k.APIVersion, k.Resource)
+			return fmt.Errorf("%s and %s are both stored as %s", other.File, k.File, k.Resource)
 		}
 		c.stored[k.Resource] = k
 		k.storage = k
@@ -103,7 +104,7 @@ func (c *Catalog) linkStorage() error {
 			continue
 		}
 		if k.storage = c.stored[k.Resource]; k.storage == nil {
-			return fmt.Errorf("kind %s in %s: storage: no kind is stored as %s", k.Kind, k.Prefix, k.Spec.Storage)
+			return fmt.Errorf("%s: storage: no kind is stored as %s", k.File, k.Spec.Storage)
 		}
 		k.converts = k.Message != k.storage.Message
 		k.renames = !k.converts

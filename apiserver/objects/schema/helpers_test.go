@@ -4,11 +4,8 @@ import (
 	"strconv"
 	"testing"
 
-	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // decode decodes a body that has nothing wrong with it but perhaps unknown fields.
 func decode(t testing.TB, k *Kind, body string) *Object {

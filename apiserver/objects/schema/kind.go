@@ -54,6 +54,7 @@ type Strategy struct {
 // Kind is a compiled kind. It never changes; what it keeps for use again is safe for concurrent use.
 type Kind struct {
 	Identity
+	File       string // the file that it is compiled from, "daemonset.yaml"; "" of kinds without one
 	Spec       *KindSpec
 	Message    *Message
 	Strategy   Strategy

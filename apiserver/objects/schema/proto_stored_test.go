@@ -38,13 +38,7 @@ func TestProtobufOfStored_B20(t *testing.T) {
 			if k.renames {
 				continue // its form is another kind's
 			}
-			name := strings.ToLower(k.Kind)
-			if k.Kind == "ClusterRoleBinding" {
-				name += map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]
-			} else if k.converts {
-				name += "." + k.Version
-			}
-			text, err := os.ReadFile(filepath.Join("testdata", "golden", "full", name+".json"))
+			text, err := os.ReadFile(filepath.Join("testdata", "golden", "full", strings.TrimSuffix(k.File, ".yaml")+".json"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -85,12 +85,7 @@ func TestGolden(t *testing.T) {
 		if k.Storage() != k && !k.Converts() { // another version of a kind that is here
 			continue
 		}
-		name := strings.ToLower(k.Kind)
-		if k.Kind == "ClusterRoleBinding" {
-			name += map[bool]string{true: ".legacy", false: ".rbac"}[k.Group == ""]
-		} else if k.Converts() {
-			name += "." + k.Version
-		}
+		name := strings.TrimSuffix(k.File, ".yaml")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(filepath.Join(fullObjects, name+".yaml"))

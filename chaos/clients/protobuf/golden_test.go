@@ -1,8 +1,6 @@
 // Package protobuf_test reads and writes the protobuf of objects with the types that stock Go clients are made of.
 package protobuf_test
 
-//lint:file-ignore SA1019 what later versions discourage is part of this API
-
 import (
 	"bytes"
 	"encoding/json"
@@ -12,19 +10,13 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
-	appsv1beta2 "k8s.io/api/apps/v1beta2"
-	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	batchv1beta1 "k8s.io/api/batch/v1beta1"
-	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	rbacv1beta1 "k8s.io/api/rbac/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 )
 
@@ -34,40 +26,83 @@ type stock interface {
 	Unmarshal([]byte) error
 }
 
-// subjects are the kinds that client-go still has in our versions, by the names of their golden files. autoscaling/v2beta1 and the
-// kinds of other vendors it does not have.
-var subjects = map[string]func() stock{
-	"pod":                        func() stock { return &corev1.Pod{} },
-	"configmap":                  func() stock { return &corev1.ConfigMap{} },
-	"node":                       func() stock { return &corev1.Node{} },
-	"namespace":                  func() stock { return &corev1.Namespace{} },
-	"endpoints":                  func() stock { return &corev1.Endpoints{} },
-	"event":                      func() stock { return &corev1.Event{} },
-	"persistentvolume":           func() stock { return &corev1.PersistentVolume{} },
-	"statefulset":                func() stock { return &appsv1beta2.StatefulSet{} },
-	"daemonset":                  func() stock { return &appsv1beta2.DaemonSet{} },
-	"cronjob":                    func() stock { return &batchv1beta1.CronJob{} },
-	"role":                       func() stock { return &rbacv1.Role{} },
-	"horizontalpodautoscaler.v1": func() stock { return &autoscalingv1.HorizontalPodAutoscaler{} },
-	"scale":                      func() stock { return &autoscalingv1.Scale{} },
-	"lease":                      func() stock { return &coordinationv1.Lease{} },
-	"secret":                     func() stock { return &corev1.Secret{} },
-	"service":                    func() stock { return &corev1.Service{} },
-	"serviceaccount":             func() stock { return &corev1.ServiceAccount{} },
-	"rolebinding":                func() stock { return &rbacv1.RoleBinding{} },
-	"clusterrole":                func() stock { return &rbacv1beta1.ClusterRole{} },
-	"clusterrolebinding.rbac":    func() stock { return &rbacv1.ClusterRoleBinding{} },
+// kindFile is what the tests need of a kind's file.
+type kindFile struct {
+	Kind, Group, Version, Plural, Storage string
+	Messages                              map[string]struct {
+		Fields map[string]struct{ Upstream string }
+	}
 }
 
-// versions are the types of other versions of the same kinds, which share their golden files.
-var versions = map[string]func() stock{
-	"statefulset":             func() stock { return &appsv1.StatefulSet{} },
-	"daemonset":               func() stock { return &appsv1.DaemonSet{} },
-	"cronjob":                 func() stock { return &batchv1.CronJob{} },
-	"role":                    func() stock { return &rbacv1beta1.Role{} },
-	"rolebinding":             func() stock { return &rbacv1beta1.RoleBinding{} },
-	"clusterrole":             func() stock { return &rbacv1.ClusterRole{} },
-	"clusterrolebinding.rbac": func() stock { return &rbacv1beta1.ClusterRoleBinding{} },
+// newStock returns how to make an object of client-go's type for a kind; nil when client-go has none
+// in that version, as for autoscaling/v2beta1 and for the kinds of other vendors.
+func newStock(k kindFile) func() stock {
+	gvk := schema.GroupVersionKind{
+		Group: strings.Replace(k.Group, ".platform.io", ".k8s.io", 1), Version: k.Version, Kind: k.Kind,
+	}
+	if !scheme.Scheme.Recognizes(gvk) {
+		return nil
+	}
+	return func() stock {
+		o, err := scheme.Scheme.New(gvk)
+		if err != nil {
+			panic(err) // it is recognized
+		}
+		return o.(stock)
+	}
+}
+
+// stockTypes returns client-go's types by the names of the golden files: of the kinds as they are
+// stored, and of their other versions, which share the files.
+func stockTypes(t *testing.T) (subjects, versions map[string]func() stock) {
+	t.Helper()
+	subjects, versions = map[string]func() stock{}, map[string]func() stock{}
+	stored, files := map[string]string{}, kindFiles(t)
+	for name, k := range files {
+		if _, err := os.Stat(filepath.Join(testdata, "golden", "full", name+".pb")); err != nil {
+			continue // of another version, or never stored
+		}
+		stored[strings.TrimPrefix(k.Group+"/"+k.Plural, "/")] = name
+		if typ := newStock(k); typ != nil {
+			subjects[name] = typ
+		}
+	}
+	for _, k := range files {
+		if name, typ := stored[k.Storage], newStock(k); k.Storage != "" && len(k.Messages) == 0 && typ != nil {
+			versions[name] = typ
+		}
+	}
+	if len(subjects) < 20 || len(versions) < 7 {
+		t.Fatalf("only %d kinds and %d further versions with types of client-go", len(subjects), len(versions))
+	}
+	return subjects, versions
+}
+
+// kindFiles returns the files of kinds by their names without extension.
+func kindFiles(t *testing.T) map[string]kindFile {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(tree, "kinds", "*.yaml"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	files := map[string]kindFile{}
+	for _, path := range paths {
+		var k kindFile
+		readYAML(t, path, &k)
+		files[strings.TrimSuffix(filepath.Base(path), ".yaml")] = k
+	}
+	return files
+}
+
+func readYAML(t *testing.T, path string, into any) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(b, into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
 }
 
 var update = flag.Bool("update", false, "write what stock types write anew")
@@ -90,6 +125,7 @@ func golden(t *testing.T, name string) []byte {
 // once the neutral names in it are upstream's.
 func TestStockTypesReadOurProtobuf_B20(t *testing.T) {
 	names := upstreamNames(t)
+	subjects, versions := stockTypes(t)
 	for version, types := range map[string]map[string]func() stock{"stored": subjects, "other": versions} {
 		for name, subject := range types {
 			t.Run(version+"/"+name, func(t *testing.T) { reads(t, name, subject, names) })
@@ -115,6 +151,7 @@ func reads(t *testing.T, name string, subject func() stock, names map[string]str
 
 // TestStockProtobuf_B20 holds the files to what stock types write today; that we read them is tested beside the codec.
 func TestStockProtobuf_B20(t *testing.T) {
+	subjects, _ := stockTypes(t)
 	for name, subject := range subjects {
 		t.Run(name, func(t *testing.T) {
 			o := subject()
@@ -206,30 +243,19 @@ func dropTypeMeta(v any) {
 // upstreamNames returns upstream's names of the fields that have neutral ones, as the kind files say.
 func upstreamNames(t *testing.T) map[string]string {
 	t.Helper()
+	files := slices.Collect(maps.Values(kindFiles(t)))
+	paths, err := filepath.Glob(filepath.Join(tree, "kinds", "types", "*.yaml"))
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	for _, path := range paths {
+		var types kindFile
+		readYAML(t, path, &types)
+		files = append(files, types)
+	}
 	names := map[string]string{}
-	kinds, err := filepath.Glob(filepath.Join(tree, "kinds", "*.yaml"))
-	if err != nil || len(kinds) == 0 {
-		t.Fatal(kinds, err)
-	}
-	types, err := filepath.Glob(filepath.Join(tree, "kinds", "types", "*.yaml"))
-	if err != nil || len(types) == 0 {
-		t.Fatal(types, err)
-	}
-	files := slices.Concat(kinds, types)
 	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var spec struct {
-			Messages map[string]struct {
-				Fields map[string]struct{ Upstream string }
-			}
-		}
-		if err := yaml.Unmarshal(b, &spec); err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range spec.Messages {
+		for _, m := range file.Messages {
 			for name, f := range m.Fields {
 				if f.Upstream != "" {
 					names[name] = f.Upstream
