@@ -176,6 +176,11 @@ func (c *conn) onSettings(f *http2.SettingsFrame) error {
 	if err := f.ForeachSetting(c.set); err != nil {
 		return err
 	}
+	// The acknowledgement precedes the data that the settings allow (RFC 9113 §6.5.3).
+	if !c.out.closed {
+		c.out.buf = appendSettingsAck(c.room())
+		c.nudge()
+	}
 	if c.streams.window != window {
 		for _, st := range c.streams.open {
 			c.resume(st)
@@ -184,8 +189,6 @@ func (c *conn) onSettings(f *http2.SettingsFrame) error {
 	if c.out.closed {
 		return nil
 	}
-	c.out.buf = appendSettingsAck(c.room())
-	c.nudge()
 	return c.reply()
 }
 

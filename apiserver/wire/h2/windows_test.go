@@ -52,6 +52,32 @@ func TestConnectionWindowInSteps(t *testing.T) {
 	}
 }
 
+// TestSettingsAreAcknowledgedFirst: the acknowledgement of settings that open a window precedes the
+// data that waited for the window.
+func TestSettingsAreAcknowledgedFirst(t *testing.T) {
+	t.Parallel()
+	s := start(t, basicHandler())
+	r := dialSilent(t, s.addr, s.roots)
+	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	id := r.get("/", true)
+	for acknowledged, header := false, false; !acknowledged || !header; {
+		switch f := r.nextFrame("the acknowledgement of the first settings and the response header").(type) {
+		case *http2.SettingsFrame:
+			acknowledged = acknowledged || f.IsAck()
+		case *http2.HeadersFrame:
+			header = true
+		}
+	}
+	r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1}))
+	next := r.nextFrame("the acknowledgement")
+	if f, ok := next.(*http2.SettingsFrame); !ok || !f.IsAck() {
+		t.Fatalf("the first frame is %v, want the acknowledgement", next.Header())
+	}
+	if data := r.nextData(id); len(data) != 1 {
+		t.Errorf("%d bytes fit into a window of 1", len(data))
+	}
+}
+
 // upload is a client's side of flow control: how much it may send.
 type upload struct {
 	*raw

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quorate/apiserver/internal/testserver"
+	"quorate/apiserver/wire/h2"
 )
 
 // cases is the number of cases in the suite.
@@ -22,16 +23,42 @@ type exception struct {
 	netHTTP bool   // whether net/http's server passes it
 }
 
-// exceptions are listed by case id.
+// exceptions maps the ids of the cases that the API server need not pass to the reasons.
 var exceptions = map[string]exception{}
 
-// TestSuite runs the suite against the API server and against net/http's server. Every case must hold for the API server, or be
-// an exception.
+// onUnfinishedRequest lists the cases that break a rule on a stream whose request has not ended yet
+// and that expect an error on that stream. The API server refuses these unauthenticated requests as
+// soon as it has their header (RFC 9113 §8.1) and closes the stream; it must then ignore the frame
+// that the case is about (§5.1). Whether the refusal or the frame comes first is a race: the cases
+// failed in 3 to 18 of 100 runs. They therefore run against a handler that reads the whole request
+// before it answers.
+var onUnfinishedRequest = []string{
+	"http2/5.1/8", "http2/5.1/9", "http2/6.9.1/3", "http2/8.1/1", "http2/8.1.2.1/3", "http2/8.1.2.6/1", "http2/8.1.2.6/2",
+}
+
+// caseTimeout is how long a case waits for a frame. net/http's server closes connections after one
+// second.
+const caseTimeout = 3 * time.Second
+
+// TestSuite runs the suite against the API server and against net/http's server. The API server must
+// pass every case that is not an exception. No case is repeated.
 func TestSuite(t *testing.T) {
-	ours := run(t, testserver.Start(t, nil).URL, 300*time.Millisecond, 3*time.Second) // the second one for busy machines
-	yardstick := run(t, netHTTP(t), 1500*time.Millisecond)                            // it closes connections a second late
+	api, reading := testserver.Start(t, nil).URL, readingServer(t, configureH2)
+	ours := run(t, func(id string) string {
+		if slices.Contains(onUnfinishedRequest, id) {
+			return reading
+		}
+		return api
+	})
+	netHTTP := readingServer(t, func(*http.Server) error { return nil })
+	yardstick := run(t, func(string) string { return netHTTP })
 	for _, problem := range judge(ours, yardstick, exceptions) {
 		t.Error(problem)
+	}
+	for _, id := range onUnfinishedRequest {
+		if _, ran := ours[id]; !ran {
+			t.Errorf("the suite has no case %s", id)
+		}
 	}
 	if len(ours) != cases {
 		t.Errorf("%d cases ran, want %d", len(ours), cases)
@@ -43,14 +70,23 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// netHTTP starts net/http's own HTTP/2 server and returns its URL.
-func netHTTP(t *testing.T) string {
+// configureH2 makes a server serve HTTP/2 with package h2.
+func configureH2(s *http.Server) error { return h2.Configure(s, h2.Options{}) }
+
+// readingServer starts a server whose handler reads each request to its end before it answers, and
+// returns the server's URL. It speaks HTTP/2 as configure has it, or as net/http does by default.
+func readingServer(t *testing.T, configure func(s *http.Server) error) string {
 	t.Helper()
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "some bytes")
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := io.Copy(io.Discard, r.Body); err == nil {
+			_, _ = io.WriteString(w, "some bytes") // an error means that the client has closed the connection
+		}
 	}))
 	s.EnableHTTP2 = true
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if err := configure(s.Config); err != nil {
+		t.Fatal(err)
+	}
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	return s.URL

@@ -6,7 +6,6 @@ import (
 	"os"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/summerwind/h2spec/config"
 	"github.com/summerwind/h2spec/generic"
@@ -15,31 +14,24 @@ import (
 	"github.com/summerwind/h2spec/spec"
 )
 
-// outcome is what became of one case.
+// outcome is the result of one case.
 type outcome struct {
 	desc    string
 	failed  bool
 	skipped bool
-	why     string // it failed: what was expected, and what came
+	why     string // when it failed: the expected events and the received one
 }
 
-// run runs every case of the suite, the strict ones included, against a server. A case waits up to the first timeout for a frame,
-// and runs again with the next one if it failed. Outcomes are by case id, such as "http2/6.5.3/1".
-func run(t *testing.T, server string, timeouts ...time.Duration) map[string]outcome {
+// run runs every case of the suite once, the strict ones included, and returns the outcomes by case
+// id, such as "http2/6.5.3/1". A case runs against the server whose URL serverOf returns for its id.
+func run(t *testing.T, serverOf func(id string) string) map[string]outcome {
 	t.Helper()
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
-		t.Fatal(err)
-	}
 	outcomes := make(map[string]outcome)
 	var group func(g *spec.TestGroup)
 	group = func(g *spec.TestGroup) {
 		for i, c := range append(g.Tests, g.StrictTests...) {
-			outcomes[fmt.Sprintf("%s/%d", g.ID(), i+1)] = runCase(t, u.Hostname(), port, c, i+1, timeouts)
+			id := fmt.Sprintf("%s/%d", g.ID(), i+1)
+			outcomes[id] = runCase(t, serverOf(id), c, i+1)
 		}
 		for _, below := range g.Groups {
 			group(below)
@@ -51,26 +43,35 @@ func run(t *testing.T, server string, timeouts ...time.Duration) map[string]outc
 	return outcomes
 }
 
-// runCase runs a case until it holds or the timeouts are used up.
-func runCase(t *testing.T, host string, port int, c *spec.TestCase, number int, timeouts []time.Duration) outcome {
+// runCase runs one case, which has the given number in its group, against a server.
+func runCase(t *testing.T, server string, c *spec.TestCase, number int) outcome {
 	t.Helper()
-	for i, timeout := range timeouts {
-		err := quietly(func() error {
-			return c.Test(&config.Config{
-				Host: host, Port: port, Path: "/", Timeout: timeout, MaxHeaderLen: 4000, TLS: true, Insecure: true, Strict: true,
-			}, number)
-		})
-		switch {
-		case err != nil && i == len(timeouts)-1:
-			t.Fatalf("connect for %q: %v", c.Desc, err)
-		case err == nil && !c.Result.Failed:
-			return outcome{desc: c.Desc, skipped: c.Result.Skipped}
-		}
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return outcome{desc: c.Desc, failed: true, why: c.Result.Error.Error()}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = quietly(func() error {
+		return c.Test(&config.Config{
+			Host: u.Hostname(), Port: port, Path: "/", Timeout: caseTimeout, MaxHeaderLen: 4000,
+			TLS: true, Insecure: true, Strict: true,
+		}, number)
+	})
+	if err != nil {
+		t.Fatalf("connect for %q: %v", c.Desc, err)
+	}
+	o := outcome{desc: c.Desc, failed: c.Result.Failed, skipped: c.Result.Skipped}
+	if o.failed {
+		o.why = c.Result.Error.Error()
+	}
+	return o
 }
 
-// quietly keeps what the suite prints off standard output. Its output and its indentation are global, so one case runs at a time.
+// quietly calls f with standard output discarded: the suite prints its progress there. Only one case
+// may run at a time, because the suite keeps its output and its indentation in package variables.
 func quietly(f func() error) error {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
