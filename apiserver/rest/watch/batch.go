@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// maxBatchBytes bounds a batch that streams share; it is encoded once for all of them.
+	// maxBatchBytes bounds a batch that several streams may share.
 	maxBatchBytes = 64 << 10
-	// maxOwnBytes bounds a batch of a stream that sends what no other does.
-	maxOwnBytes = 16 << 10
-	// maxBatches is how many batches one pass over the streams of a connection remembers. Streams that
-	// take turns with more projections than that encode some of them again.
+	// maxOwnBatchBytes bounds a batch that only one stream sends.
+	maxOwnBatchBytes = 16 << 10
+	// maxBatches is the number of batches that one pass over the streams of a connection remembers.
+	// Streams that alternate between more projections encode some batches again.
 	maxBatches = 8
 )
 
@@ -21,57 +21,60 @@ const (
 // share a batch only if their sources are equal.
 type source struct {
 	Projection
-	first  bool      // the batch begins a stream of Tables, whose first one has the columns
-	at     time.Time // when ages are computed; zero where they do not matter
+	first  bool      // the batch begins a stream of Tables, whose first Table has the columns
+	at     time.Time // when ages are computed; zero if the encoder ignores the time
 	events []*history.Event
 }
 
-// equal compares what is likely to differ first.
+// equal reports whether the two sources make the same bytes. It compares the most distinctive
+// fields first.
 func (s *source) equal(o *source) bool {
 	return s.first == o.first && slices.Equal(s.events, o.events) && s.at.Equal(o.at) && s.Projection == o.Projection
 }
 
-// batch is what a stream sends for some events, in one piece.
+// batch is the bytes that a stream sends for some events.
 type batch struct {
 	source
-	bytes []byte
-	count int  // of events that the stream sends
-	whole bool // they are all there, within the bounds
+	bytes    []byte
+	count    int  // of the events that the projection does not drop
+	complete bool // bytes contains all of them
 }
 
-// encode makes a batch of at most so many bytes. What it takes from the cache, or leaves there, is
-// made of one event and an Encoder, both of which are part of the source.
-func (s *source) encode(cache *shared, limit int) *batch {
+// encode returns the batch of the source. The batch is incomplete if it would exceed limit bytes or
+// if an object cannot be encoded. Entries of the cache depend on one event and an Encoder only, and
+// both are part of the source.
+func (s *source) encode(cache *encodingCache, limit int) *batch {
 	b := &batch{source: *s}
 	var head []byte
 	for _, e := range s.events {
-		word, object := s.sees(e)
+		word, object := s.project(e)
 		if word == "" {
 			continue
 		}
 		f, err := s.frame(head, word, object, s.first && b.count == 0, s.at, cache)
 		if err != nil || len(b.bytes)+f.size() > limit {
-			return b // the handler sends the events itself, and reports what is wrong with an object
+			return b // the handler sends the events itself and reports the error of an object
 		}
-		b.bytes = f.appendTo(slices.Grow(b.bytes, f.size())) // once, not a piece at a time
+		b.bytes = f.appendTo(slices.Grow(b.bytes, f.size())) // one allocation for all pieces of the frame
 		b.count++
 		head = f.head
 	}
-	b.whole = true
+	b.complete = true
 	return b
 }
 
-// batches are those encoded last, during one pass over the streams of a connection.
+// batches remembers the batches encoded last during one pass over the streams of a connection.
 type batches struct {
 	recent [maxBatches]*batch
 	next   int
 }
 
-// of returns the batch of a source. No other stream has the same selector, even if it reads the
-// same, so a batch with one is not remembered.
-func (bs *batches) of(s *source, cache *shared) *batch {
+// get returns the batch of a source, encoding it if no remembered batch has an equal source.
+// Batches with a selector are not remembered: no other stream has the same *Selector, even if its
+// text is the same.
+func (bs *batches) get(s *source, cache *encodingCache) *batch {
 	if s.Selector != nil {
-		return s.encode(cache, maxOwnBytes)
+		return s.encode(cache, maxOwnBatchBytes)
 	}
 	for _, b := range bs.recent {
 		if b != nil && b.equal(s) {
@@ -84,23 +87,24 @@ func (bs *batches) of(s *source, cache *shared) *batch {
 	return b
 }
 
-// lend has the connection send events. False means that nothing was done: they are too many bytes,
-// or the client has not taken yet what was lent before.
-func (st *Stream) lend(events []*history.Event, made *batches) bool {
+// tryEnqueue enqueues events on the stream's response. It returns false, and has enqueued nothing,
+// if the events exceed the bounds of a batch, if an object cannot be encoded, or if earlier bytes
+// still wait for the client.
+func (st *Stream) tryEnqueue(events []*history.Event, recent *batches) bool {
 	if st.broken() != nil {
 		return false
 	}
 	p := &st.opts.Projection
-	b := made.of(&source{*p, p.tables() && st.sent == 0, at(p.Encoder), events}, &st.streams.shared)
+	b := recent.get(&source{*p, p.tables() && st.sent == 0, encodingTime(p.Encoder), events}, &st.streams.cache)
 	switch {
-	case b.whole && b.count == 0:
+	case b.complete && b.count == 0:
 		return true
-	case !b.whole || !st.lender.Lend(b.bytes):
+	case !b.complete || !st.enqueuer.TryEnqueue(b.bytes):
 		st.streams.metrics.returned.Inc()
 		return false
 	}
 	st.writing.Store(st.streams.ticks.Load())
 	st.sent += b.count
-	st.lent += int64(len(b.bytes))
+	st.enqueued += int64(len(b.bytes))
 	return true
 }

@@ -12,17 +12,17 @@ import (
 	"quorate/raftstore/history"
 )
 
-// TestSourcesDiffer: streams share a batch only if nothing that decides its bytes differs.
+// TestSourcesDiffer: two sources are equal only if all fields that decide the bytes of a batch are.
 func TestSourcesDiffer(t *testing.T) {
 	t.Parallel()
 	one, other := new(history.Event), &history.Event{Index: 1}
-	made := func(change func(s *source)) *source {
+	with := func(change func(s *source)) *source {
 		s := &source{at: time.Unix(1, 0), events: []*history.Event{one}}
 		change(s)
 		return s
 	}
-	base := made(func(*source) {})
-	if !base.equal(made(func(*source) {})) {
+	base := with(func(*source) {})
+	if !base.equal(with(func(*source) {})) {
 		t.Error("equal sources differ")
 	}
 	for name, change := range map[string]func(s *source){
@@ -38,27 +38,28 @@ func TestSourcesDiffer(t *testing.T) {
 		"the selector":  func(s *source) { s.Selector = new(selector.Selector) },
 		"later columns": func(s *source) { s.Table.Later = "{" },
 	} {
-		if s := made(change); base.equal(s) || s.equal(base) {
+		if s := with(change); base.equal(s) || s.equal(base) {
 			t.Errorf("sources that differ by %s are equal", name)
 		}
 	}
 }
 
-// TestSharedBytesAreGivenBack: what takes the place of another frees its bytes, so that the cache goes on for ever.
-func TestSharedBytesAreGivenBack(t *testing.T) {
+// TestReplacedEntriesFreeTheirBytes: an entry that replaces another one releases the bytes counted
+// for it, so the cache never fills up for good.
+func TestReplacedEntriesFreeTheirBytes(t *testing.T) {
 	t.Parallel()
-	s := &New(1, prometheus.NewRegistry()).shared
-	slot := &s.slots[0]
-	const size = maxSharedBytes / 4
+	c := &New(1, prometheus.NewRegistry()).cache
+	slot := &c.slots[0]
+	const size = maxCacheBytes / 4
 	for i := range 10 {
-		e := &encoded{size: size}
-		s.keep(slot, e)
-		if slot.Load() != e || s.bytes.Load() != size {
-			t.Fatalf("after %d: %d bytes are counted, want %d", i+1, s.bytes.Load(), size)
+		e := &cacheEntry{size: size}
+		c.put(slot, e)
+		if slot.Load() != e || c.bytes.Load() != size {
+			t.Fatalf("after %d: %d bytes are counted, want %d", i+1, c.bytes.Load(), size)
 		}
 	}
-	s.keep(&s.slots[1], &encoded{size: maxSharedBytes})
-	if s.slots[1].Load() != nil || s.bytes.Load() != size {
-		t.Errorf("beyond the bound: %v, %d bytes", s.slots[1].Load(), s.bytes.Load())
+	c.put(&c.slots[1], &cacheEntry{size: maxCacheBytes})
+	if c.slots[1].Load() != nil || c.bytes.Load() != size {
+		t.Errorf("beyond the bound: %v, %d bytes", c.slots[1].Load(), c.bytes.Load())
 	}
 }

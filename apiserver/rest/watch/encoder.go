@@ -7,30 +7,35 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// Encoder makes of an object what a stream sends, where that is not the object's JSON. Encoders are compared: equal ones make the
-// same of an object at a time, so that what was made for one stream is sent by others.
+// Encoder converts stored objects to the bytes that a stream sends, for streams that do not send
+// the stored JSON. Encoders are comparable: equal encoders append the same bytes for the same
+// object at the same time, so streams share these bytes.
 type Encoder interface {
-	// Append appends what is made of stored bytes at a time, whole seconds.
+	// Append appends the encoding of stored bytes to dst. Now is in whole seconds, or zero if Ages
+	// returns false.
 	Append(dst, value []byte, now time.Time) ([]byte, error)
-	// Ages reports whether the time matters.
+	// Ages reports whether the encoding depends on the time.
 	Ages() bool
 }
 
-// Table says how the Tables begin that a stream sends: the first object, and all others. The encoder makes what follows (B29).
+// Table holds the JSON with which the Tables of a stream begin: First for the first Table, which
+// has the column definitions, Later for all others. The Encoder appends the rest (B29).
 type Table struct{ First, Later string }
 
-// inProtobuf encodes objects of a kind.
-type inProtobuf struct{ kind *schema.Kind }
+// protobufEncoder encodes the objects of a kind in protobuf.
+type protobufEncoder struct{ kind *schema.Kind }
 
-func (e inProtobuf) Append(dst, value []byte, _ time.Time) ([]byte, error) {
+// Append implements Encoder.
+func (e protobufEncoder) Append(dst, value []byte, _ time.Time) ([]byte, error) {
 	return negotiate.AppendProtobuf(dst, value, e.kind)
 }
 
-func (e inProtobuf) Ages() bool { return false }
+// Ages implements Encoder.
+func (e protobufEncoder) Ages() bool { return false }
 
-// at is the time that an encoder makes something at: ages are told in whole seconds, so that within one the streams can share what
-// is made. It is zero where the time does not matter.
-func at(e Encoder) time.Time {
+// encodingTime returns the time for e to encode at: the current second, so that streams share one
+// encoding for a second, or zero if e is nil or ignores the time.
+func encodingTime(e Encoder) time.Time {
 	if e == nil || !e.Ages() {
 		return time.Time{}
 	}

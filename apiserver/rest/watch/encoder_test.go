@@ -12,7 +12,7 @@ import (
 	"quorate/raftstore"
 )
 
-// clock encodes an object as the time at which it is asked to.
+// clock is an Encoder that encodes any object as the time, if ages is set, or as a constant.
 type clock struct{ ages bool }
 
 func (c clock) Append(dst, _ []byte, now time.Time) ([]byte, error) {
@@ -24,7 +24,7 @@ func (c clock) Append(dst, _ []byte, now time.Time) ([]byte, error) {
 
 func (c clock) Ages() bool { return c.ages }
 
-// tableStream is a stream of Tables.
+// tableStream returns a stream of Tables and its recorder.
 func tableStream(t *testing.T, e Encoder) (*Stream, *httptest.ResponseRecorder) {
 	t.Helper()
 	st, w := testStream(t, negotiate.JSON)
@@ -32,7 +32,7 @@ func tableStream(t *testing.T, e Encoder) (*Stream, *httptest.ResponseRecorder) 
 	return st, w
 }
 
-// TestTableFrames: the first object has the columns, be it a bookmark (B29).
+// TestTableFrames: the first Table of a stream has the columns, even if it is a bookmark (B29).
 func TestTableFrames(t *testing.T) {
 	t.Parallel()
 	st, w := tableStream(t, clock{})
@@ -56,7 +56,8 @@ func TestTableFrames(t *testing.T) {
 	}
 }
 
-// TestAgesAreSharedForASecond: what tells an age is made once a second, however many streams send it; all else once.
+// TestAgesAreSharedForASecond: streams share the encoding of an object with ages for one second,
+// and any other encoding for longer.
 func TestAgesAreSharedForASecond(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -65,21 +66,21 @@ func TestAgesAreSharedForASecond(t *testing.T) {
 		third, three := tableStream(t, clock{})
 		second.streams, third.streams = first.streams, first.streams
 		e := change("7")
-		send := func(made, reused float64) {
+		send := func(encoded, hits float64) {
 			t.Helper()
 			for _, st := range []*Stream{first, second, third} {
 				st.event(e)
 			}
-			m := first.streams.metrics.shared
-			if count(t, m.made) != made || count(t, m.reused) != reused {
-				t.Errorf("made %v, want %v; reused %v, want %v", count(t, m.made), made, count(t, m.reused), reused)
+			m := first.streams.metrics.cache
+			if count(t, m.encoded) != encoded || count(t, m.hits) != hits {
+				t.Errorf("encoded %v, want %v; reused %v, want %v", count(t, m.encoded), encoded, count(t, m.hits), hits)
 			}
 		}
 		send(2, 1) // by the two encoders
 		time.Sleep(999 * time.Millisecond)
 		send(2, 4)
 		time.Sleep(time.Millisecond)
-		send(3, 6) // the age alone is made again
+		send(3, 6) // only the encoder with ages encodes again
 		if one.Body.String() != two.Body.String() {
 			t.Errorf("sent %s and %s", one.Body, two.Body)
 		}
@@ -92,8 +93,8 @@ func TestAgesAreSharedForASecond(t *testing.T) {
 	})
 }
 
-// TestSharedTablesCostNothing: a change of which another stream's Table was made is sent without an allocation.
-func TestSharedTablesCostNothing(t *testing.T) {
+// TestCachedTablesDoNotAllocate: sending a Table that another stream has encoded allocates nothing.
+func TestCachedTablesDoNotAllocate(t *testing.T) {
 	st, _ := tableStream(t, clock{})
 	st.w = discard{}
 	e := change("7")
@@ -103,8 +104,8 @@ func TestSharedTablesCostNothing(t *testing.T) {
 	}
 }
 
-// TestEncodersDoNotStandInEachOthersWay: what two of them make of the same changes is kept for both.
-func TestEncodersDoNotStandInEachOthersWay(t *testing.T) {
+// TestEncodersShareTheCache: the cache holds the encodings of the same changes by two encoders.
+func TestEncodersShareTheCache(t *testing.T) {
 	t.Parallel()
 	tables, _ := tableStream(t, clock{})
 	binary, _ := testStream(t, negotiate.Protobuf)
@@ -116,12 +117,12 @@ func TestEncodersDoNotStandInEachOthersWay(t *testing.T) {
 	}
 	for range 3 {
 		for _, v := range values {
-			tables.share(added, v)
-			binary.share(added, v)
+			tables.sendShared(added, v)
+			binary.sendShared(added, v)
 		}
 	}
-	// Slots are found by hashing: two that fall into one are made again.
-	if made := count(t, tables.streams.metrics.shared.made); made > 2*changes+8 {
-		t.Errorf("%v made of %d changes by two encoders", made, changes)
+	// Keys that hash to the same slot replace each other, so a few objects are encoded again.
+	if encoded := count(t, tables.streams.metrics.cache.encoded); encoded > 2*changes+8 {
+		t.Errorf("two encoders encoded %d changes %v times", changes, encoded)
 	}
 }

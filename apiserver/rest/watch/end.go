@@ -6,42 +6,43 @@ import (
 	"quorate/raftstore/history"
 )
 
-// End tells the streams of a collection when it is gone for good: they send what is left of its history and end (K14). One
-// goroutine may call At, once; any number may ask.
+// End is the end of a collection that is removed while streams follow it. When At is called, they
+// send the rest of the collection's changes and end (K14). Only one goroutine may call At, and only
+// once; any number may call Reached.
 type End struct {
-	over  context.Context
-	reach context.CancelFunc
-	index uint64 // written before over ends
+	ctx    context.Context // ends with the collection
+	cancel context.CancelFunc
+	index  uint64 // written before ctx ends
 }
 
-// NewEnd returns the end of a collection that is there.
+// NewEnd returns the End of a collection that exists.
 func NewEnd() *End {
 	e := &End{}
-	e.over, e.reach = context.WithCancel(context.Background())
+	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
 
-// At ends the collection: it has no changes after the index.
+// At ends the collection. The collection has no changes after the index.
 func (e *End) At(index uint64) {
 	e.index = index
-	e.reach()
+	e.cancel()
 }
 
 // Reached reports whether the collection has ended.
-func (e *End) Reached() bool { return e.over.Err() != nil }
+func (e *End) Reached() bool { return e.ctx.Err() != nil }
 
-// bound returns ctx ended by the collection's end too. A nil End never comes.
+// bound returns a context that ends with ctx or with the collection. A nil End never ends.
 func (e *End) bound(ctx context.Context) (context.Context, context.CancelFunc) {
 	if e == nil {
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(e.over, cancel)
+	stop := context.AfterFunc(e.ctx, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// drain sends the changes up to the end of a collection.
-func (st *Stream) drain(ctx context.Context, end *End, changes *history.Cursor) error {
+// sendUntil sends the changes up to the end of the collection.
+func (st *Stream) sendUntil(ctx context.Context, end *End, changes *history.Cursor) error {
 	for ctx.Err() == nil && changes.Position() < end.index {
 		events, err := changes.Next(ctx)
 		if err != nil {

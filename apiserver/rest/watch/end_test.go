@@ -18,7 +18,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// line is a client that reads events as they come.
+// line is a client that reads events at once.
 type line struct {
 	header http.Header
 	out    io.Writer
@@ -29,7 +29,7 @@ func (l *line) WriteHeader(int)             {}
 func (l *line) Write(p []byte) (int, error) { return l.out.Write(p) }
 func (l *line) FlushError() error           { return nil }
 
-// served is a stream at work.
+// served is a running stream.
 type served struct {
 	streams *Streams
 	hub     *history.Hub
@@ -38,7 +38,8 @@ type served struct {
 	cancel  context.CancelFunc
 }
 
-// serve begins a stream from version 7 of a history at version 9; start replaces how it begins.
+// serve begins a stream at version 7 of a history at version 9, or where start returns if it is not
+// nil.
 func serve(t *testing.T, opts Options, start func(ctx context.Context) (Start, error)) *served {
 	t.Helper()
 	hub, err := history.New(history.Config{})
@@ -60,7 +61,8 @@ func serve(t *testing.T, opts Options, start func(ctx context.Context) (Start, e
 	return s
 }
 
-// end waits for the end of the stream and returns its events, as their types and what word picks out.
+// end waits for the end of the stream and returns the type of each event, with those of three marks
+// that the event contains.
 func (s *served) end(t *testing.T) []string {
 	t.Helper()
 	if err := <-s.done; err != nil {
@@ -86,10 +88,11 @@ const (
 	askLater     = `ERROR "code":429 "retryAfterSeconds":1`
 )
 
-// greeted puts the bookmark before the events that a stream begins with when it has nothing else to say.
+// greeted returns the events after the bookmark with which an idle stream begins.
 func greeted(events ...string) []string { return append([]string{lastBookmark}, events...) }
 
-// TestEnd: how streams end, so that stock caches go on from the version that they have: never with nothing said.
+// TestEnd: a stream that takes bookmarks never ends without an event, whatever ends it, so that
+// client-go caches continue from the version that they have.
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	marked := Options{Bookmarks: true, Timeout: time.Hour}
@@ -134,8 +137,8 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// TestDrainedAtTheStart: a stream that is ended between its beginning and its first change says where it stands (D25).
-func TestDrainedAtTheStart(t *testing.T) {
+// TestDrainDuringStart: a stream that is drained before its first change sends a bookmark (D25).
+func TestDrainDuringStart(t *testing.T) {
 	t.Parallel()
 	var s *served
 	ready := make(chan struct{})
@@ -151,7 +154,8 @@ func TestDrainedAtTheStart(t *testing.T) {
 	}
 }
 
-// TestBookmarkEachMinute: of a stream on which nothing happens nothing comes but a bookmark at once and each minute (D25, D46).
+// TestBookmarkEachMinute: a stream without changes sends a bookmark at once and another one each
+// minute (D25, D46).
 func TestBookmarkEachMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -161,7 +165,7 @@ func TestBookmarkEachMinute(t *testing.T) {
 		}
 		s = serve(t, Options{Bookmarks: true, Timeout: time.Hour}, nil)
 		synctest.Wait()
-		s.cancel() // and no last one
+		s.cancel() // so that no last bookmark follows
 		if got := s.end(t); !slices.Equal(got, []string{lastBookmark}) {
 			t.Errorf("events %q of a stream that was cut off at once", got)
 		}

@@ -11,7 +11,7 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// The constant pieces of a frame: {"type":"ADDED","object":{…}} and a line feed (D2–D4).
+// The constant pieces of a frame in JSON: {"type":"ADDED","object":{…}} and a line feed (D2–D4).
 const (
 	added    = `{"type":"ADDED","object":`
 	modified = `{"type":"MODIFIED","object":`
@@ -21,16 +21,18 @@ const (
 	tail     = "}\n"
 )
 
-// word is the type that a head names.
-func word(head string) string {
+// eventType returns the type of the event that head begins.
+func eventType(head string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(head, `{"type":"`), `","object":`)
 }
 
-// initialEventsEnd is what the bookmark after the initial events says more (D26).
+// initialEventsEnd is the annotation of the bookmark that follows the initial events (D26).
 const initialEventsEnd = `,"annotations":{"k8s.io/initial-events-end":"true"}`
 
-// bookmark sends an object of the kind with nothing but a position (D25), or a Table without rows (B29).
-func (st *Stream) bookmark(position uint64, more string) {
+// bookmark sends a BOOKMARK with the position as its resourceVersion and with further JSON fields
+// of its metadata, each after a comma. Its object is of the stream's kind (D25), or a Table without
+// rows (B29).
+func (st *Stream) bookmark(position uint64, fields string) {
 	b := make([]byte, 0, 192)
 	if !st.opts.tables() {
 		b = append(append(b, `{"kind":"`...), st.opts.Kind.Kind...)
@@ -39,57 +41,59 @@ func (st *Stream) bookmark(position uint64, more string) {
 	}
 	b = append(b, `"metadata":{"resourceVersion":"`...)
 	b = strconv.AppendUint(b, position, 10)
-	b = append(append(append(b, '"'), more...), '}')
+	b = append(append(append(b, '"'), fields...), '}')
 	if st.opts.tables() {
 		b = append(b, `,"rows":[]`...)
 	}
 	b = append(b, '}')
 	if !st.opts.Form.Binary() {
-		st.write(frameText(st.buffers.head, marker, st.opts.lead(st.sent == 0), b), nil)
+		st.write(jsonFrame(st.buffers.head, marker, st.opts.tablePrefix(st.sent == 0), b), nil)
 		return
 	}
 	encoded, err := negotiate.AppendProtobuf(nil, b, st.opts.Kind)
-	st.write(st.opts.frameMade(st.buffers.head, marker, encoded, false), err)
+	st.write(st.opts.frameEncoded(st.buffers.head, marker, encoded, false), err)
 }
 
-// send writes an object, stored bytes, that this stream alone has to do with.
+// send writes an event with stored bytes that no other stream sends, such as an initial object.
 func (st *Stream) send(head string, object []byte) {
 	p := &st.opts.Projection
 	if p.Encoder == nil {
 		st.write(p.frameStored(st.buffers.head, head, object))
 		return
 	}
-	made, err := p.Encoder.Append(st.buffers.object[:0], object, at(p.Encoder))
-	st.write(p.frameMade(st.buffers.head, head, made, st.sent == 0), err)
-	if cap(made) <= maxKept {
-		st.buffers.object = made
+	encoded, err := p.Encoder.Append(st.buffers.object[:0], object, encodingTime(p.Encoder))
+	st.write(p.frameEncoded(st.buffers.head, head, encoded, st.sent == 0), err)
+	if cap(encoded) <= maxBufferBytes {
+		st.buffers.object = encoded
 	}
 }
 
-// share writes an object of an event, which other streams write too: what is sent is made once for all of them.
-func (st *Stream) share(head string, object []byte) {
+// sendShared writes an event with the stored bytes of a change, which other streams send too: the
+// streams share one encoding.
+func (st *Stream) sendShared(head string, object []byte) {
 	p := &st.opts.Projection
-	st.write(p.frame(st.buffers.head, head, object, st.sent == 0, at(p.Encoder), &st.streams.shared))
+	st.write(p.frame(st.buffers.head, head, object, st.sent == 0, encodingTime(p.Encoder), &st.streams.cache))
 }
 
-// buffers are a stream's own: what is made of an object that no other stream sends, and what comes before an object in a frame.
+// buffers are the reused buffers of one stream, for an encoded object that no other stream sends
+// and for the head of a frame.
 type buffers struct{ object, head []byte }
 
-// maxKept is how large a buffer a stream keeps for the next object.
-const maxKept = 64 << 10
+// maxBufferBytes is the largest object buffer that a stream reuses.
+const maxBufferBytes = 64 << 10
 
-// sendStatus writes the event that ends a stream.
+// sendStatus writes the ERROR event that ends a stream.
 func (st *Stream) sendStatus(s *status.Status) {
 	if !st.opts.Form.Binary() {
-		st.write(frameText(st.buffers.head, failure, "", s.JSON()), nil)
+		st.write(jsonFrame(st.buffers.head, failure, "", s.JSON()), nil)
 		return
 	}
 	encoded, err := st.opts.Statuses.Encode(s, st.opts.Form)
-	st.write(st.opts.frameMade(st.buffers.head, failure, encoded, false), err)
+	st.write(st.opts.frameEncoded(st.buffers.head, failure, encoded, false), err)
 }
 
-// frame is one event as it is sent: constant pieces around an object's bytes, which it shares. The head is good until
-// the next frame is made in the same buffer.
+// frame is the bytes of one event: constant pieces around the bytes of an object, which other
+// frames may share. The head is valid until the next frame is made in the same buffer.
 type frame struct {
 	head, object []byte
 	tail         string
@@ -101,11 +105,13 @@ func (f frame) appendTo(b []byte) []byte {
 	return append(append(append(b, f.head...), f.object...), f.tail...)
 }
 
-func frameText(buf []byte, head, prefix string, object []byte) frame {
+// jsonFrame returns the frame of an object in JSON. It writes the head to buf.
+func jsonFrame(buf []byte, head, prefix string, object []byte) frame {
 	return frame{head: append(append(buf[:0], head...), prefix...), object: object, tail: tail}
 }
 
-// write writes one event. An object that could not be converted or encoded ends the stream.
+// write writes one event, unless the stream has failed. A non-nil err, of converting or encoding
+// the object, ends the stream.
 func (st *Stream) write(f frame, err error) {
 	st.buffers.head = f.head
 	if st.failed == nil {
@@ -127,8 +133,8 @@ func (st *Stream) write(f frame, err error) {
 	st.sent++
 }
 
-// appendFrameHead appends all of a frame that comes before an object of so many bytes.
-func appendFrameHead(b []byte, word string, object int) []byte {
-	b = binary.BigEndian.AppendUint32(b, uint32(schema.WatchEventSize(word, object)))
-	return schema.WatchEventHead(b, word, object)
+// appendFrameHead appends the part of a protobuf frame that precedes an object of objectSize bytes.
+func appendFrameHead(b []byte, eventType string, objectSize int) []byte {
+	b = binary.BigEndian.AppendUint32(b, uint32(schema.WatchEventSize(eventType, objectSize)))
+	return schema.WatchEventHead(b, eventType, objectSize)
 }

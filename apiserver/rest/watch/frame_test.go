@@ -43,7 +43,7 @@ func testStream(t *testing.T, form negotiate.Form) (*Stream, *httptest.ResponseR
 		},
 	}
 	if form.Binary() {
-		st.opts.Encoder = inProtobuf{st.opts.Kind}
+		st.opts.Encoder = protobufEncoder{st.opts.Kind}
 	}
 	return st, w
 }
@@ -57,7 +57,8 @@ func change(version string) *history.Event {
 	return &history.Event{Type: history.Added, Object: &state.Object{Key: state.NewKey("configmaps", "a", "m"), Value: configMap(version)}}
 }
 
-// Frames byte by byte: a length, WatchEvent{1: type, 2: RawExtension{1: raw}}, and in raw the envelope of B20.
+// Golden frames: a length and WatchEvent{1: type, 2: RawExtension{1: raw}}, with the envelope of
+// B20 in raw.
 const (
 	goldenAdded = `
 0000004d
@@ -120,12 +121,13 @@ func TestProtobufFrames(t *testing.T) {
 	}
 }
 
-// TestObjectThatIsNone: stored bytes that can't be encoded end the stream with an error, not with a frame that lies.
-func TestObjectThatIsNone(t *testing.T) {
+// TestUnencodableObjectEndsStream: a stream ends with an ERROR event when it cannot encode an
+// object; it sends no frame of the object and no later event.
+func TestUnencodableObjectEndsStream(t *testing.T) {
 	t.Parallel()
 	st, w := testStream(t, negotiate.Protobuf)
-	told := 0
-	st.opts.Unforeseen = func(error) { told++ }
+	reported := 0
+	st.opts.Unforeseen = func(error) { reported++ }
 	bad := change("7")
 	bad.Object.Value = []byte(`{"kind":"ConfigMap","data":7}`)
 	st.event(bad)
@@ -135,12 +137,13 @@ func TestObjectThatIsNone(t *testing.T) {
 		t.Fatalf("error %v, %d bytes", err, w.Body.Len())
 	}
 	st.fail(err)
-	if told != 1 || !strings.Contains(w.Body.String(), "ERROR") {
-		t.Errorf("told %d times, sent %q", told, w.Body)
+	if reported != 1 || !strings.Contains(w.Body.String(), "ERROR") {
+		t.Errorf("%d errors reported, sent %q", reported, w.Body)
 	}
 }
 
-// TestChangesAreEncodedOnce: however many streams send a change, in either protobuf form; and what is kept is bounded.
+// TestChangesAreEncodedOnce: all streams that send a change share one encoding, in both protobuf
+// forms, and the cache of encodings is bounded.
 func TestChangesAreEncodedOnce(t *testing.T) {
 	t.Parallel()
 	first, one := testStream(t, negotiate.Protobuf)
@@ -152,16 +155,16 @@ func TestChangesAreEncodedOnce(t *testing.T) {
 	if !bytes.Equal(one.Body.Bytes(), two.Body.Bytes()) || one.Body.Len() == 0 {
 		t.Errorf("sent %x and %x", one.Body, two.Body)
 	}
-	m := first.streams.metrics.shared
-	if made, reused := count(t, m.made), count(t, m.reused); made != 1 || reused != 1 {
-		t.Errorf("encoded %v times, reused %v times", made, reused)
+	m := first.streams.metrics.cache
+	if encoded, hits := count(t, m.encoded), count(t, m.hits); encoded != 1 || hits != 1 {
+		t.Errorf("encoded %v times, reused %v times", encoded, hits)
 	}
 	big := change("8")
 	big.Object.Value = bytes.Replace(big.Object.Value, []byte(`"v"`), []byte(`"`+strings.Repeat("x", 1<<20)+`"`), 1)
-	for range 2 * maxSharedBytes >> 20 {
+	for range 2 * maxCacheBytes >> 20 {
 		first.event(&history.Event{Type: history.Added, Object: &state.Object{Key: big.Object.Key, Value: bytes.Clone(big.Object.Value)}})
 	}
-	if kept := first.streams.shared.bytes.Load(); kept > maxSharedBytes || kept < maxSharedBytes/2 {
+	if kept := first.streams.cache.bytes.Load(); kept > maxCacheBytes || kept < maxCacheBytes/2 {
 		t.Errorf("%d bytes are kept", kept)
 	}
 	if count(t, m.full) == 0 {
@@ -169,8 +172,9 @@ func TestChangesAreEncodedOnce(t *testing.T) {
 	}
 }
 
-// TestSharedByMany: streams that send the same changes at the same time send the same bytes.
-func TestSharedByMany(t *testing.T) {
+// TestConcurrentStreamsSendEqualBytes: streams that encode the same changes concurrently send the
+// same bytes.
+func TestConcurrentStreamsSendEqualBytes(t *testing.T) {
 	t.Parallel()
 	const streams, changes = 4, 50
 	st, _ := testStream(t, negotiate.Protobuf)
@@ -183,7 +187,7 @@ func TestSharedByMany(t *testing.T) {
 	for i := range streams {
 		group.Go(func() {
 			for _, v := range values {
-				raw, err := st.streams.shared.encode(v, st.opts.Encoder, time.Time{})
+				raw, err := st.streams.cache.encode(v, st.opts.Encoder, time.Time{})
 				if err != nil {
 					t.Error(err)
 				}
@@ -199,6 +203,7 @@ func TestSharedByMany(t *testing.T) {
 	}
 }
 
+// count returns the value of a counter or gauge.
 func count(t *testing.T, c prometheus.Counter) float64 {
 	t.Helper()
 	var m dto.Metric
@@ -208,8 +213,9 @@ func count(t *testing.T, c prometheus.Counter) float64 {
 	return m.GetCounter().GetValue() + m.GetGauge().GetValue()
 }
 
-// TestJSONFramesCostNothing: events in JSON are the stored bytes between constant ones; nothing is allocated for them.
-func TestJSONFramesCostNothing(t *testing.T) {
+// TestJSONFramesDoNotAllocate: an event in JSON is the stored bytes between constant pieces, and
+// sending it allocates nothing.
+func TestJSONFramesDoNotAllocate(t *testing.T) {
 	st, w := testStream(t, negotiate.JSON)
 	e := change("7")
 	st.event(e)
@@ -222,14 +228,15 @@ func TestJSONFramesCostNothing(t *testing.T) {
 	}
 }
 
-// discard is a writer that keeps nothing.
+// discard is a response writer that discards its input.
 type discard struct{ http.ResponseWriter }
 
 func (discard) Write(p []byte) (int, error)       { return len(p), nil }
 func (discard) WriteString(s string) (int, error) { return len(s), nil }
 
-// TestSharedFramesCostNothing: a change that another stream had encoded is sent without an allocation.
-func TestSharedFramesCostNothing(t *testing.T) {
+// TestCachedFramesDoNotAllocate: sending a change that another stream has encoded allocates
+// nothing.
+func TestCachedFramesDoNotAllocate(t *testing.T) {
 	st, _ := testStream(t, negotiate.Protobuf)
 	st.w = discard{}
 	e := change("7")

@@ -7,7 +7,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestStreamsKeepNoBuffer: what initial events were encoded in is garbage once they are sent; streams live long.
+// TestStreamsKeepNoBuffer: a stream, which may live long, releases the buffer for encoding initial
+// objects once it has sent them.
 func TestStreamsKeepNoBuffer(t *testing.T) {
 	t.Parallel()
 	st, w := testStream(t, negotiate.Protobuf)

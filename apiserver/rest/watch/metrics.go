@@ -6,12 +6,12 @@ type metrics struct {
 	events   prometheus.Counter
 	cut      prometheus.Counter
 	refused  prometheus.Counter
-	riding   prometheus.Gauge
+	idle     prometheus.Gauge
 	returned prometheus.Counter
-	shared   sharedMetrics
+	cache    cacheMetrics
 }
 
-type sharedMetrics struct{ made, reused, full prometheus.Counter }
+type cacheMetrics struct{ encoded, hits, full prometheus.Counter }
 
 func newMetrics(reg prometheus.Registerer, s *Streams) *metrics {
 	m := &metrics{
@@ -21,40 +21,40 @@ func newMetrics(reg prometheus.Registerer, s *Streams) *metrics {
 		}),
 		cut: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_watch_cut_total",
-			Help: "Watch streams cut because their client took nothing.",
+			Help: "Watch streams cut off because their client read nothing.",
 		}),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_watch_refused_total",
 			Help: "Watch requests refused because of the bound on open streams.",
 		}),
-		riding: prometheus.NewGauge(prometheus.GaugeOpts{
+		idle: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_watch_riding",
-			Help: "Watch streams with nothing to send, of which one of each connection and resource waits for changes for the others.",
+			Help: "Idle HTTP/2 watch streams. One of each connection and resource waits for changes on behalf of the others.",
 		}),
 		returned: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_watch_returned_total",
-			Help: "Changes that such a stream had to send by itself: too large a piece, or its client had not taken what came before.",
+			Help: "Batches that an idle stream's own handler had to send: too large, or the client had not read the batch before.",
 		}),
-		shared: sharedMetrics{
-			made: prometheus.NewCounter(prometheus.CounterOpts{
+		cache: cacheMetrics{
+			encoded: prometheus.NewCounter(prometheus.CounterOpts{
 				Name: "quorate_apiserver_watch_encoded_total",
-				Help: "Changes encoded for watch streams of other forms than the stored one.",
+				Help: "Changes encoded for watch streams that do not send the stored JSON.",
 			}),
-			reused: prometheus.NewCounter(prometheus.CounterOpts{
+			hits: prometheus.NewCounter(prometheus.CounterOpts{
 				Name: "quorate_apiserver_watch_encoded_reused_total",
-				Help: "Changes sent in such a form that had been encoded for another stream.",
+				Help: "Encoded changes that were sent again from the cache.",
 			}),
 			full: prometheus.NewCounter(prometheus.CounterOpts{
 				Name: "quorate_apiserver_watch_encoded_full_total",
-				Help: "Changes so encoded that were not kept for other streams because of the bound on bytes.",
+				Help: "Encoded changes that were not cached because the cache was full.",
 			}),
 		},
 	}
-	reg.MustRegister(m.shared.made, m.shared.reused, m.shared.full, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	reg.MustRegister(m.cache.encoded, m.cache.hits, m.cache.full, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_watch_encoded_bytes",
-		Help: "Memory taken by changes kept so encoded for watch streams.",
-	}, func() float64 { return float64(s.shared.bytes.Load()) }))
-	reg.MustRegister(m.events, m.cut, m.refused, m.riding, m.returned, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Help: "Size of the cache of encoded changes.",
+	}, func() float64 { return float64(s.cache.bytes.Load()) }))
+	reg.MustRegister(m.events, m.cut, m.refused, m.idle, m.returned, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_watch_streams",
 		Help: "Open watch streams.",
 	}, func() float64 { return float64(s.Open()) }))

@@ -19,8 +19,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// stamp encodes an object as its own name, whether it is part of a Table, and the bytes after the
-// kind and version.
+// stamp is an Encoder that encodes an object as the name of the stamp, the time if ages is set, and
+// the object's bytes after its kind and version.
 type stamp struct {
 	name  string
 	table bool
@@ -40,26 +40,26 @@ func (s stamp) Append(dst, value []byte, now time.Time) ([]byte, error) {
 
 func (s stamp) Ages() bool { return s.ages }
 
-// rest is what follows in a stored object upon its kind and version.
+// rest returns the bytes of a stored object after its kind and version.
 func rest(value []byte) []byte {
 	_, after, _ := bytes.Cut(value, []byte(`"apiVersion":"rbac.authorization.platform.io/v1",`))
 	return after
 }
 
-// mixed is one stream of a mixture, with what it must send.
+// mixed is one stream of a mixture, with the bytes that it must send.
 type mixed struct {
-	*passenger
+	*client
 	projection Projection
 	namespace  string
 	selects    func(o *state.Object) bool
 	after      uint64
 	leave      context.CancelFunc
-	ended      bool // by its client; it may have sent less
+	ended      bool // its client has disconnected, so it may have sent less
 	want       strings.Builder
 	sent       int
 }
 
-// expect adds an event to what the stream must send, as a model of D19 and B29 has it.
+// expect adds a change to the bytes that the stream must send, following a model of D19 and B29.
 func (m *mixed) expect(c modelChange, now time.Time) {
 	if c.index <= m.after || m.namespace != "" && c.namespace != m.namespace {
 		return
@@ -99,7 +99,8 @@ func (m *mixed) expect(c modelChange, now time.Time) {
 	fmt.Fprintf(&m.want, `{"type":%q,"object":%s}`+"\n", word, object)
 }
 
-// modelChange is an entry of history, and what was there before it.
+// modelChange is a change in history: the object before and after it, and the final object of a
+// deletion.
 type modelChange struct {
 	index                uint64
 	namespace            string
@@ -107,8 +108,8 @@ type modelChange struct {
 }
 
 // TestMixtureOfProjections: streams of one connection that differ in a single respect each send
-// exactly what they were asked for, however many events come at once, and whether their batches are
-// shared, refused, or sent by their handlers (D1, D8, D9, D19, B29).
+// exactly the events that their requests ask for, however many events arrive at once and whether
+// batches are shared, refused, or sent by the streams' handlers (D1, D8, D9, D19, B29).
 func TestMixtureOfProjections(t *testing.T) {
 	catalog, err := schema.Load(kinds.Files, rules.Hooks())
 	if err != nil {
@@ -116,7 +117,7 @@ func TestMixtureOfProjections(t *testing.T) {
 	}
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
-			w := &world{bus: newBus(t), t: t, random: rand.New(rand.NewPCG(seed, 1)), objects: make(map[state.Key]*state.Object)}
+			w := &world{harness: newHarness(t), t: t, random: rand.New(rand.NewPCG(seed, 1)), objects: make(map[state.Key]*state.Object)}
 			for _, version := range []string{"v1", "v1beta1"} {
 				w.kinds = append(w.kinds, catalog.Kind("/apis/rbac.authorization.platform.io/"+version, "roles"))
 			}
@@ -133,7 +134,8 @@ func TestMixtureOfProjections(t *testing.T) {
 	}
 }
 
-func (p *passenger) text() string {
+// text returns the bytes received.
+func (p *client) text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.got.String()
@@ -141,7 +143,7 @@ func (p *passenger) text() string {
 
 // world is one run of a mixture.
 type world struct {
-	*bus
+	*harness
 	t       *testing.T
 	random  *rand.Rand
 	kinds   []*schema.Kind
@@ -149,13 +151,13 @@ type world struct {
 	log     []modelChange
 	streams []*mixed
 
-	mu   sync.Mutex // of all above while streams are at work
-	more int        // changes to make while a pass over the streams is under way
+	mu   sync.Mutex // guards the fields above while streams run
+	more int        // changes to make during the current pass over the streams
 }
 
-// during makes changes in the middle of a pass, so that the streams that come later in it find more
-// events than those before them.
-func (w *world) during() {
+// changeDuringPass makes changes in the middle of a pass over the streams, so that later streams in
+// the pass find more events than earlier ones.
+func (w *world) changeDuringPass() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.more > 0 && w.random.IntN(4) == 0 {
@@ -164,6 +166,7 @@ func (w *world) during() {
 	}
 }
 
+// run starts and ends streams and makes changes, 40 times.
 func (w *world) run() {
 	defer w.end()
 	for range 40 {
@@ -190,6 +193,7 @@ func (w *world) run() {
 	}
 }
 
+// some returns a random stream, or nil if there is none.
 func (w *world) some() *mixed {
 	if len(w.streams) == 0 {
 		return nil
@@ -197,12 +201,13 @@ func (w *world) some() *mixed {
 	return w.streams[w.random.IntN(len(w.streams))]
 }
 
-// tables are two forms of Tables whose rows are alike.
+// tables are two forms of Tables whose rows are equal.
 var tables = [2]Table{{First: `{"columns":0,`, Later: `{"table":0,`}, {First: `{"columns":1,`, Later: `{"table":1,`}}
 
-// join has a stream begin, of few shapes, so that some are equal and some differ in one thing.
+// join begins a stream with one of a few projections, so that some streams are equal and others
+// differ in one respect.
 func (w *world) join() {
-	m := &mixed{passenger: newPassenger(w.random.IntN(2)), after: w.bus.index, selects: func(*state.Object) bool { return true }}
+	m := &mixed{client: newClient(w.random.IntN(2)), after: w.harness.index, selects: func(*state.Object) bool { return true }}
 	if back := uint64(w.random.IntN(4)); back < m.after {
 		m.after -= back
 	}
@@ -230,32 +235,32 @@ func (w *world) join() {
 	for _, c := range w.log {
 		m.expect(c, time.Now())
 	}
-	now := w.bus.index
-	w.bus.index = m.after
-	m.lending = w.during
-	m.leave = w.board(m, prefix, Options{Projection: m.projection})
-	w.bus.index = now
+	now := w.harness.index
+	w.harness.index = m.after
+	m.onEnqueue = w.changeDuringPass
+	m.leave = w.open(m, prefix, Options{Projection: m.projection})
+	w.harness.index = now
 	w.streams = append(w.streams, m)
 	if m.projection.Encoder != nil && m.projection.Encoder.Ages() {
-		synctest.Wait() // what has happened already is sent now
+		synctest.Wait() // so that the stream sends past changes at the current time
 	}
 }
 
-// changes appends so many changes to history at once.
+// changes appends the given number of changes to history at once.
 func (w *world) changes(count int) {
 	var events []*history.Event
 	for range count {
-		w.bus.index++
+		w.harness.index++
 		namespace := "ab"[w.random.IntN(2):][:1]
 		key := state.NewKey("pods", namespace, fmt.Sprint("n", w.random.IntN(3)))
 		label := "xy"[w.random.IntN(2):][:1]
 		head := `{"kind":"Role","apiVersion":"rbac.authorization.platform.io/v1","metadata":{"resourceVersion":"`
 		o := &state.Object{
-			Key: key, Version: w.bus.index, Labels: state.NewAttributes(map[string]string{"l": label}), VersionOffset: uint32(len(head)),
-			Value: fmt.Appendf(nil, `%s%d","labels":{"l":"%s"},"name":"%s"}}`, head, w.bus.index, label, strings.ReplaceAll(string(key), "\x00", "/")),
+			Key: key, Version: w.harness.index, Labels: state.NewAttributes(map[string]string{"l": label}), VersionOffset: uint32(len(head)),
+			Value: fmt.Appendf(nil, `%s%d","labels":{"l":"%s"},"name":"%s"}}`, head, w.harness.index, label, strings.ReplaceAll(string(key), "\x00", "/")),
 		}
-		e := &history.Event{Index: w.bus.index, Type: history.Added, Object: o}
-		c := modelChange{index: w.bus.index, namespace: namespace, before: w.objects[key], after: o}
+		e := &history.Event{Index: w.harness.index, Type: history.Added, Object: o}
+		c := modelChange{index: w.harness.index, namespace: namespace, before: w.objects[key], after: o}
 		if c.before != nil {
 			e.Type = history.Modified
 			if w.random.IntN(3) == 0 {
@@ -274,5 +279,5 @@ func (w *world) changes(count int) {
 			m.expect(c, time.Now())
 		}
 	}
-	w.hub.Append(w.bus.index, events)
+	w.hub.Append(w.harness.index, events)
 }

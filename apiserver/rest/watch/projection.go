@@ -9,29 +9,30 @@ import (
 	"quorate/raftstore/history"
 )
 
-// Projection decides which events a stream sends, and the bytes that they become. Its methods read
-// nothing else of a stream, and it is compared: streams with equal projections send the same bytes
-// for the same events, but for the first Table of each. What is to change those bytes must
-// therefore be a field here.
+// Projection decides which events a stream sends and how it encodes them. Its methods read nothing
+// else of a stream, and streams compare their projections: streams with equal projections send the
+// same bytes for the same events, except for the first Table of each. Every option that changes
+// these bytes must therefore be a field of Projection.
 type Projection struct {
-	// Kind is that of what is sent.
+	// Kind is the kind of the objects sent.
 	Kind *schema.Kind
 	// Form is JSON or protobuf.
 	Form negotiate.Form
-	// Encoder, when set, makes what is sent; by default objects are sent as the kind serves them.
+	// Encoder encodes the objects; if it is nil, the stream sends the JSON that the kind serves.
 	Encoder Encoder
-	// Table is set when what is sent are Tables, in JSON.
+	// Table is set if the stream sends Tables, in JSON.
 	Table Table
-	// Selector selects the objects sent. Selectors are compared by identity.
+	// Selector selects the objects sent. Selectors are compared by address.
 	Selector *selector.Selector
 }
 
-// tables reports whether Tables are sent.
+// tables reports whether the stream sends Tables.
 func (p *Projection) tables() bool { return p.Table != Table{} }
 
-// sees returns one event as the selector sees it (D19), nothing when it does not: an object that
-// comes to match is added, one that ceases to is deleted, with its last content that matched.
-func (p *Projection) sees(e *history.Event) (head string, object []byte) {
+// project returns the head and the object of the event that the selector makes of e (D19), or an
+// empty head if it drops e. An object that begins to match is added; one that ceases to match is
+// deleted, with its last content that matched.
+func (p *Projection) project(e *history.Event) (head string, object []byte) {
 	sel := p.Selector
 	is := sel.Matches(e.Object)
 	was := is
@@ -39,7 +40,7 @@ func (p *Projection) sees(e *history.Event) (head string, object []byte) {
 		was = sel.Matches(e.Previous)
 	}
 	switch {
-	case e.PreviousUnknown: // a client can ignore a deletion, and can't guess one
+	case e.PreviousUnknown: // clients can ignore a deletion of an unknown object, but not guess one
 		is = sel.MatchesKey(e.Object.Key)
 		was = is
 	case e.Type == history.Added:
@@ -58,34 +59,34 @@ func (p *Projection) sees(e *history.Event) (head string, object []byte) {
 	return "", nil
 }
 
-// frame returns the frame of an event's object, of which other streams send the same: what an
-// Encoder makes of it at a time is taken from the cache. It writes to buf what comes before the
-// object, and returns that as the frame's head.
-func (p *Projection) frame(buf []byte, head string, object []byte, first bool, at time.Time, cache *shared) (frame, error) {
+// frame returns the frame of the stored bytes of a change. It encodes them through the cache, at
+// the given time, and writes the head of the frame to buf.
+func (p *Projection) frame(buf []byte, head string, object []byte, first bool, at time.Time, cache *encodingCache) (frame, error) {
 	if p.Encoder == nil {
 		return p.frameStored(buf, head, object)
 	}
-	made, err := cache.encode(object, p.Encoder, at)
-	return p.frameMade(buf, head, made, first), err
+	encoded, err := cache.encode(object, p.Encoder, at)
+	return p.frameEncoded(buf, head, encoded, first), err
 }
 
-// frameStored is the frame of stored bytes as the kind serves them in JSON.
+// frameStored returns the frame of stored bytes in the JSON that the kind serves.
 func (p *Projection) frameStored(buf []byte, head string, object []byte) (frame, error) {
 	prefix, rest, err := p.Kind.Parts(object)
-	return frameText(buf, head, prefix, rest), err
+	return jsonFrame(buf, head, prefix, rest), err
 }
 
-// frameMade is the frame of what the Encoder made of an object: in protobuf its length, and a
-// WatchEvent around it (D5).
-func (p *Projection) frameMade(buf []byte, head string, made []byte, first bool) frame {
+// frameEncoded returns the frame of an object that the Encoder has encoded. In protobuf the frame
+// is a WatchEvent that contains the object, after the WatchEvent's length (D5).
+func (p *Projection) frameEncoded(buf []byte, head string, encoded []byte, first bool) frame {
 	if !p.Form.Binary() {
-		return frameText(buf, head, p.lead(first), made)
+		return jsonFrame(buf, head, p.tablePrefix(first), encoded)
 	}
-	return frame{head: appendFrameHead(buf[:0], word(head), len(made)), object: made}
+	return frame{head: appendFrameHead(buf[:0], eventType(head), len(encoded)), object: encoded}
 }
 
-// lead returns what an object begins with, before what is made of it.
-func (p *Projection) lead(first bool) string {
+// tablePrefix returns the JSON that precedes an encoded object, which is empty unless the stream
+// sends Tables.
+func (p *Projection) tablePrefix(first bool) string {
 	if first {
 		return p.Table.First
 	}

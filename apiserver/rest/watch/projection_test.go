@@ -8,9 +8,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestDeletionAsSelectorsSeeIt: the removed object decides who receives a deletion; where it is not
-// known, all who follow its name do (D19, D20).
-func TestDeletionAsSelectorsSeeIt(t *testing.T) {
+// TestDeletionUnderSelectors: a selector matches a deletion against the removed object, or, if that
+// is unknown, against the fields in its key (D19, D20).
+func TestDeletionUnderSelectors(t *testing.T) {
 	t.Parallel()
 	object := func(label, value string) *state.Object {
 		return &state.Object{
@@ -41,7 +41,7 @@ func TestDeletionAsSelectorsSeeIt(t *testing.T) {
 		}
 		p := Projection{Selector: sel}
 		for want, e := range map[*string]*history.Event{&tc.whenKnown: known, &tc.whenKept: kept, &tc.unsure: unknown} {
-			if head, got := p.sees(e); string(got) != *want || (head == deleted) != (*want != "") {
+			if head, got := p.project(e); string(got) != *want || (head == deleted) != (*want != "") {
 				t.Errorf("%q %q: %s%s, want %q", tc.labels, tc.fields, head, got, *want)
 			}
 		}

@@ -14,114 +14,121 @@ import (
 	"quorate/raftstore/state"
 )
 
-// bookmarkEvery is how often a stream that asked for them gets a bookmark (D25).
+// bookmarkEvery is the interval between the bookmarks of a stream that asked for them (D25).
 const bookmarkEvery = time.Minute
 
-// Start is where a stream begins.
+// Start is the point in history at which a stream begins.
 type Start struct {
-	// Initial are objects to send as ADDED first; nil for none.
+	// Initial yields the objects that the stream sends first, as ADDED; nil for none.
 	Initial iter.Seq2[*state.Object, error]
-	// Marked sends a bookmark after them that says so (D26).
+	// Marked makes the stream send the bookmark that ends the initial events (D26).
 	Marked bool
-	// After is the position that Initial stands at: changes after it follow.
+	// After is the index of the state that Initial shows.
 	After uint64
-	// Changes are the changes after After.
+	// Changes reads the changes after After.
 	Changes *history.Cursor
 }
 
-// Options are those of one stream.
+// Options configures one stream.
 type Options struct {
-	// Projection decides what is sent of each event.
+	// Projection decides which events the stream sends and how it encodes them.
 	Projection
 
 	Statuses  *negotiate.Statuses
 	Bookmarks bool
 	Timeout   time.Duration
-	// End, when set, is that of the collection.
+	// End, if set, is the end of a collection that may be removed.
 	End *End
-	// Header sends the answer's header; it is called once the stream may begin.
+	// Header sends the response header. Serve calls it once it has admitted the stream.
 	Header func() error
-	// Start returns where to begin. It is called after Header: what fails there becomes an ERROR event (D13).
+	// Start returns where to begin. Serve calls it after Header, so its error becomes an ERROR
+	// event (D13).
 	Start func(ctx context.Context) (Start, error)
-	// Unforeseen is told of errors that have no Status of their own.
+	// Unforeseen receives errors that map to no Status of their own.
 	Unforeseen func(err error)
 }
 
-// Stream is one watch at work.
+// Stream is one open watch.
 type Stream struct {
-	streams *Streams
-	w       http.ResponseWriter
-	flusher *http.ResponseController
-	lender  lender // nil when the answer is none
-	opts    Options
-	cancel  context.CancelCauseFunc
-	writing atomic.Int64 // the tick at which the write under way began, or something was lent; 0 between writes
-	sent    int
-	lent    int64  // bytes
-	err     error  // of the writer; nothing more is written after it
-	seat    *rider // nil where it can't ride
+	streams    *Streams
+	w          http.ResponseWriter
+	flusher    *http.ResponseController
+	enqueuer   enqueuer // nil if w is none
+	opts       Options
+	cancel     context.CancelCauseFunc
+	writing    atomic.Int64 // the tick at which the current write or the last enqueue began; 0 after a write
+	sent       int          // events
+	enqueued   int64        // bytes
+	err        error        // of the writer; nothing is written after it
+	subscriber *subscriber  // nil if enqueuer is nil
 
 	buffers buffers
 	failed  error // an object could not be converted or encoded; it ends the stream
 }
 
-// Serve runs a stream until the client goes, the time is up, the server drains or history ends. An error means that nothing
-// has been sent.
+// Serve runs a stream until the client disconnects, the timeout expires, the server drains, the
+// collection is removed or history closes. An error means that Serve has refused the stream and has
+// sent nothing.
 func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options) error {
 	if opts.Encoder == nil && opts.Form.Binary() {
-		opts.Encoder = inProtobuf{opts.Kind}
+		opts.Encoder = protobufEncoder{opts.Kind}
 	}
 	ctx, stop := context.WithTimeout(ctx, opts.Timeout)
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stream := &Stream{streams: s, w: w, flusher: http.NewResponseController(w), opts: opts, cancel: cancel}
-	stream.lender = lenderOf(w)
+	stream.enqueuer = enqueuerOf(w)
 	if err := s.add(stream); err != nil {
 		return err
 	}
 	defer s.remove(stream)
 	if err := opts.Header(); err != nil {
-		return nil //nolint:nilerr // the client is gone, and with it the one to tell
+		return nil //nolint:nilerr // the client is gone, so no error can reach it
 	}
 	if err := stream.run(ctx); err != nil && stream.err == nil {
 		stream.fail(err)
 	}
 	s.metrics.events.Add(float64(stream.sent))
-	if m, ok := w.(meter); ok {
-		m.Count(stream.lent)
+	if c, ok := w.(byteCounter); ok {
+		c.Count(stream.enqueued)
 	}
 	return nil
 }
 
-// run returns nil when the stream is to end cleanly.
+// run sends the initial objects and then the changes. It returns the error to send as the last
+// event, or nil if the stream is to end cleanly.
 func (st *Stream) run(ctx context.Context) error {
 	start, err := st.opts.Start(ctx)
 	if err != nil {
-		return unbegun(ctx, err)
+		return startError(ctx, err)
 	}
 	if err := st.sendInitial(start); err != nil {
-		return unbegun(ctx, err)
+		return startError(ctx, err)
 	}
 	return st.follow(ctx, start.Changes)
 }
 
-// unbegun is endOf before a stream has come to the changes. A client that saw it end cleanly would take it that there are none.
-func unbegun(ctx context.Context, err error) error {
+// startError is endError for a stream that has not sent all of its initial objects. It returns
+// errDrained if the server stops: a client that saw such a stream end cleanly would conclude that
+// there are no more objects.
+func startError(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errDrained) || errors.Is(err, history.ErrClosed) {
 		return errDrained
 	}
-	return endOf(ctx, err)
+	return endError(ctx, err)
 }
 
-// endOf tells an end that was due from an error: the client's leaving, the timeout and the server's end are no errors.
-func endOf(ctx context.Context, err error) error {
+// endError returns err, or nil if the stream ends as it should: because ctx has ended (the client
+// has disconnected, the timeout has expired or the server drains) or because history has closed.
+func endError(ctx context.Context, err error) error {
 	if ctx.Err() != nil || errors.Is(err, history.ErrClosed) {
 		return nil
 	}
 	return err
 }
 
+// sendInitial sends the initial objects that the selector matches, and the bookmark after them.
 func (st *Stream) sendInitial(start Start) error {
 	if start.Initial == nil {
 		return nil
@@ -140,33 +147,34 @@ func (st *Stream) sendInitial(start Start) error {
 	if start.Marked {
 		st.bookmark(start.After, initialEventsEnd)
 	}
-	st.buffers.object = nil // a stream lives long, and what follows is shared
+	st.buffers.object = nil // streams live long, and the encodings of changes are shared
 	return st.flush()
 }
 
-// follow sends changes until the stream is to end.
+// follow sends changes until the stream ends.
 func (st *Stream) follow(ctx context.Context, changes *history.Cursor) error {
-	there, stop := st.opts.End.bound(ctx)
+	exists, stop := st.opts.End.bound(ctx) // ends with the collection, too
 	defer stop()
-	seat, leave := st.streams.carriages.seat(st, changes)
+	subscriber, leave := st.streams.fanouts.join(st, changes)
 	defer leave()
-	st.seat = seat
-	err := st.greet(there, changes)
-	for err == nil && there.Err() == nil {
-		err = st.followToBookmark(there, changes)
+	st.subscriber = subscriber
+	err := st.sendFirst(exists, changes)
+	for err == nil && exists.Err() == nil {
+		err = st.followToBookmark(exists, changes)
 	}
-	if err = endOf(there, err); err != nil {
+	if err = endError(exists, err); err != nil {
 		return err
 	}
 	if end := st.opts.End; end != nil && end.Reached() {
-		return endOf(ctx, st.drain(ctx, end, changes))
+		return endError(ctx, st.sendUntil(ctx, end, changes))
 	}
-	return st.leave(ctx, changes)
+	return st.sendLastBookmark(ctx, changes)
 }
 
-// greet sees to it that a stream that takes bookmarks has sent something before it waits: the changes that are there, or else a bookmark
-// (D25). A stock cache takes a stream that is cut off within a second, with nothing said, for broken, and lists everything anew.
-func (st *Stream) greet(ctx context.Context, changes *history.Cursor) error {
+// sendFirst makes a stream that takes bookmarks send an event before it waits: the changes in
+// history or else a bookmark (D25). A client-go cache lists all objects again after a stream that
+// ends within a second without an event.
+func (st *Stream) sendFirst(ctx context.Context, changes *history.Cursor) error {
 	for st.opts.Bookmarks && st.sent == 0 {
 		events, err := changes.Ready(ctx)
 		if err != nil {
@@ -185,7 +193,7 @@ func (st *Stream) greet(ctx context.Context, changes *history.Cursor) error {
 	return nil
 }
 
-// followToBookmark sends changes until the next bookmark is due, and that (D25).
+// followToBookmark sends changes until the next bookmark is due, and the bookmark (D25).
 func (st *Stream) followToBookmark(ctx context.Context, changes *history.Cursor) error {
 	wait := ctx
 	if st.opts.Bookmarks {
@@ -211,10 +219,10 @@ func (st *Stream) followToBookmark(ctx context.Context, changes *history.Cursor)
 	}
 }
 
-// leave sends a last bookmark before a stream ends for another reason than that its client is gone (D25). However short the stream
-// was, it has then said something: a stock cache takes one that ends within a second and has not for broken, and lists everything
-// anew.
-func (st *Stream) leave(ctx context.Context, changes *history.Cursor) error {
+// sendLastBookmark sends a bookmark before the end of a stream that takes bookmarks, unless the
+// client has disconnected (D25). Even the shortest stream has then sent an event: a client-go cache
+// lists all objects again after a stream that ends within a second without one.
+func (st *Stream) sendLastBookmark(ctx context.Context, changes *history.Cursor) error {
 	if !st.opts.Bookmarks || errors.Is(context.Cause(ctx), context.Canceled) {
 		return nil
 	}
@@ -222,14 +230,14 @@ func (st *Stream) leave(ctx context.Context, changes *history.Cursor) error {
 	return st.flush()
 }
 
-// event sends one change.
+// event sends a change, unless the projection drops it.
 func (st *Stream) event(e *history.Event) {
-	if head, object := st.opts.sees(e); head != "" {
-		st.share(head, object)
+	if head, object := st.opts.project(e); head != "" {
+		st.sendShared(head, object)
 	}
 }
 
-// fail sends an error as the stream's last event (D13, D45).
+// fail sends an error as the last event of the stream (D13, D45).
 func (st *Stream) fail(err error) {
 	failed, mapped := status.From(err, status.Subject{})
 	if !mapped {
@@ -237,11 +245,10 @@ func (st *Stream) fail(err error) {
 	}
 	st.failed = nil
 	st.sendStatus(&status.ForWatch(failed).Status)
-	// The client may be gone; then there is nobody to tell.
-	_ = st.flush()
+	_ = st.flush() // the stream ends in any case
 }
 
-// flush sends what was written. An error ends the stream.
+// flush sends the events written so far. An error ends the stream.
 func (st *Stream) flush() error {
 	if st.err != nil {
 		return st.err
@@ -252,7 +259,7 @@ func (st *Stream) flush() error {
 	return st.broken()
 }
 
-// broken returns what keeps the stream from going on.
+// broken returns the error that ends the stream, or nil.
 func (st *Stream) broken() error {
 	if st.err != nil {
 		return st.err

@@ -15,43 +15,44 @@ import (
 )
 
 const (
-	// tick is how often stuck streams are looked for.
+	// tick is the interval between two searches for stuck streams.
 	tick = 5 * time.Second
-	// stuckTicks is for how long one event may wait for its client to take it.
+	// stuckTicks is how many ticks the client may take to read one event.
 	stuckTicks = 6
 )
 
-// errDrained ends streams when the server stops, and refuses new ones. Clients go on elsewhere from the version that they have.
+// errDrained ends streams and refuses new ones while the server stops. Clients continue on another
+// node from the version that they have.
 var errDrained error = status.NewWatchLater("the server is shutting down")
 
-// errStuck ends streams whose client takes nothing.
+// errStuck ends streams whose client reads nothing.
 var errStuck = errors.New("the client takes nothing")
 
-// Streams are all watch streams of a server.
+// Streams serves all watch streams of a server.
 type Streams struct {
-	max       int
-	metrics   *metrics
-	ticks     atomic.Int64
-	shared    shared
-	carriages carriages
+	max     int
+	metrics *metrics
+	ticks   atomic.Int64
+	cache   encodingCache
+	fanouts fanouts
 
 	mu       sync.Mutex
 	open     map[*Stream]struct{}
 	draining bool
-	ended    chan struct{} // closed when draining and nothing is open
+	ended    chan struct{} // closed when draining and no stream is open
 }
 
-// New returns the streams of a server, at most so many at a time.
+// New returns Streams that serve at most limit streams at a time, with their metrics registered.
 func New(limit int, reg prometheus.Registerer) *Streams {
 	s := &Streams{max: limit, open: make(map[*Stream]struct{}), ended: make(chan struct{})}
 	s.ticks.Store(1) // 0 means that a stream is not writing
-	s.carriages.open = make(map[route]*carriage)
+	s.fanouts.open = make(map[fanoutKey]*fanout)
 	s.metrics = newMetrics(reg, s)
-	s.shared.seed, s.shared.metrics = maphash.MakeSeed(), &s.metrics.shared
+	s.cache.seed, s.cache.metrics = maphash.MakeSeed(), &s.metrics.cache
 	return s
 }
 
-// Run cuts off clients that take nothing, until ctx ends.
+// Run cuts off streams whose client reads nothing, until ctx ends. It returns nil.
 func (s *Streams) Run(ctx context.Context) error {
 	t := time.NewTicker(tick)
 	defer t.Stop()
@@ -65,8 +66,9 @@ func (s *Streams) Run(ctx context.Context) error {
 	}
 }
 
-// cutStuck breaks the connection of streams that have been writing one event for too long. The lock keeps their handlers
-// from returning meanwhile: a response controller is good until then only.
+// cutStuck fails the writes of streams whose client has not read an event for stuckTicks, and ends
+// these streams. It holds the lock so that no handler returns meanwhile, which would invalidate the
+// response controller.
 func (s *Streams) cutStuck(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,18 +77,22 @@ func (s *Streams) cutStuck(now int64) {
 		if since == 0 || now-since < stuckTicks {
 			continue
 		}
-		if stream.lender != nil && !stream.lender.Lent() {
-			stream.writing.CompareAndSwap(since, 0) // nobody but us has looked whether it was taken
+		if stream.enqueuer != nil && !stream.enqueuer.Pending() {
+			// Whoever enqueues a batch does not wait until the client has read it, so this is the
+			// only place that notes it.
+			stream.writing.CompareAndSwap(since, 0)
 			continue
 		}
 		s.metrics.cut.Inc()
-		// The writer fails, and the handler returns. An error here means that it is gone already.
+		// A write that blocks fails, and the handler returns. An error means that the connection is
+		// closed already.
 		_ = http.NewResponseController(stream.w).SetWriteDeadline(time.Now().Add(-time.Second))
-		stream.cancel(errStuck) // for one that rides, and writes nothing
+		stream.cancel(errStuck) // for a subscriber, whose handler sleeps
 	}
 }
 
-// Drain ends all streams cleanly and waits for them, until ctx ends. New ones are refused from now on.
+// Drain ends all streams cleanly, refuses new ones, and waits until the last stream has ended. If
+// ctx ends first, Drain returns its error.
 func (s *Streams) Drain(ctx context.Context) error {
 	s.mu.Lock()
 	if !s.draining {
@@ -107,13 +113,15 @@ func (s *Streams) Drain(ctx context.Context) error {
 	}
 }
 
-// Open returns the number of streams.
+// Open returns the number of open streams.
 func (s *Streams) Open() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.open)
 }
 
+// add registers a stream. It returns the Status to refuse the request with if the server is
+// draining or has its maximum of streams.
 func (s *Streams) add(stream *Stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,6 +136,7 @@ func (s *Streams) add(stream *Stream) error {
 	return nil
 }
 
+// remove unregisters a stream.
 func (s *Streams) remove(stream *Stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

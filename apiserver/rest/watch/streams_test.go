@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// deaf is a client that takes nothing: writes wait until their deadline is set into the past.
+// deaf is a client that reads nothing: writes block until their deadline lies in the past.
 type deaf struct {
 	header http.Header
 	cut    chan struct{}
@@ -42,7 +42,7 @@ func (d *deaf) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// TestStuckStreamIsCut: a client that takes nothing loses its stream, and costs no more than that (D38).
+// TestStuckStreamIsCut: the stream of a client that reads nothing ends (D38).
 func TestStuckStreamIsCut(t *testing.T) {
 	t.Parallel()
 	hub, err := history.New(history.Config{})
@@ -84,6 +84,7 @@ func TestStuckStreamIsCut(t *testing.T) {
 	}
 }
 
+// writing reports whether some stream is in a write.
 func writing(s *Streams) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,6 +17,6 @@
 //   - stream.err, once set, stays. From then on nothing of the stream goes out, and nobody reads what its handler lent.
 //   - At most maxQueuedBytes and one frame wait in the outgoing buffer, control frames aside, which have a bound of their own. Who has
 //     more to send waits in outgoing.waiting and is served in turn, one frame at a time.
-//   - A stream has one thing queued at a time. A handler waits until its own is taken; what is lent (response.Lend) is waited for by the next.
+//   - A stream has one thing queued at a time. A handler waits until its own bytes have gone; after TryEnqueue, the next write waits.
 //   - Response headers are encoded without the dynamic table, so they depend on nothing and are made outside the lock.
 package h2

@@ -56,7 +56,7 @@ func (st *stream) send(head, data []byte, end bool) error {
 }
 
 func (st *stream) sendLocked(head, data []byte, end bool) error {
-	st.settle() // what was lent goes first
+	st.settle() // enqueued bytes go first
 	if st.err != nil {
 		return st.err
 	}

@@ -9,7 +9,7 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// gauge reads one of a server's metrics, the sum of all its series.
+// gauge returns a metric of a server, summed over its series.
 func gauge(t *testing.T, s *testserver.Server, name string) float64 {
 	t.Helper()
 	var sum float64
@@ -26,14 +26,15 @@ func gauge(t *testing.T, s *testserver.Server, name string) float64 {
 	return sum
 }
 
-// TestStreamsOfAConnectionRideTogether: over HTTP/2, through all that wraps an answer, one stream sends for the others, and each gets the
-// same (D1, D38). Streams over HTTP/1.1 wait for themselves.
-func TestStreamsOfAConnectionRideTogether(t *testing.T) {
+// TestStreamsOfAConnectionShareADispatcher: over HTTP/2, streams of one connection form a fan-out
+// through all writers that wrap a response, and each client receives the same events (D1, D38). A
+// stream over HTTP/1.1 waits for changes itself.
+func TestStreamsOfAConnectionShareADispatcher(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)
-	cms := namespace(t, s, "ride")
+	cms := namespace(t, s, "fan-out")
 	after := version(t, s.Do("POST", cms, labelled("first", "x")).Body)
-	resting := gauge(t, s, "quorate_apiserver_watch_riding") // the server's own
+	idle := gauge(t, s, "quorate_apiserver_watch_riding") // streams of the server itself
 	const count = 20
 	streams := make([]*stream, count)
 	for i := range streams {
@@ -46,7 +47,7 @@ func TestStreamsOfAConnectionRideTogether(t *testing.T) {
 	}
 	defer alone.CloseIdleConnections()
 	defer resp.Body.Close()
-	s.Eventually("streams at rest", func() bool { return gauge(t, s, "quorate_apiserver_watch_riding") == resting+count })
+	s.Eventually("idle streams", func() bool { return gauge(t, s, "quorate_apiserver_watch_riding") == idle+count })
 	created := s.Do("POST", cms, labelled("m", "x")).Body
 	changed := s.Do("PUT", cms+"/m", labelled("m", "y")).Body
 	for i, w := range streams {

@@ -12,22 +12,23 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// begun flushes an answer's header and returns what lends.
+// begun flushes the header of a response and returns the response.
 func begun(w http.ResponseWriter) *response {
 	_ = http.NewResponseController(w).Flush()
 	return w.(*response)
 }
 
-// TestLend: what is lent goes out in its place among what the handler writes, and nothing is taken that would have to wait.
-func TestLend(t *testing.T) {
+// TestTryEnqueue: enqueued bytes are sent in order among those that the handler writes, and none are
+// taken before the header.
+func TestTryEnqueue(t *testing.T) {
 	big := bytes.Repeat([]byte("b"), 100_000)
 	for _, tc := range []struct {
 		name    string
-		handler func(w http.ResponseWriter) string // returns what is wrong
+		handler func(w http.ResponseWriter) string // returns a failure, or ""
 		want    string
 	}{
 		{"before the header", func(w http.ResponseWriter) string {
-			if w.(*response).Lend([]byte("x")) {
+			if w.(*response).TryEnqueue([]byte("x")) {
 				return "taken"
 			}
 			return ""
@@ -35,17 +36,17 @@ func TestLend(t *testing.T) {
 		{"between writes", func(w http.ResponseWriter) string {
 			l := begun(w)
 			for _, part := range []string{"one,", "two,"} {
-				if !l.Lend([]byte(part)) {
-					return part + " not taken"
+				if !l.TryEnqueue([]byte(part)) {
+					return part + " refused"
 				}
 				_, _ = io.WriteString(w, part)
 				_ = http.NewResponseController(w).Flush()
 			}
 			return ""
 		}, "one,one,two,two,"},
-		{"more than a frame, and an end right behind it", func(w http.ResponseWriter) string {
-			if !begun(w).Lend(big) {
-				return "not taken"
+		{"more than a frame, and then the end", func(w http.ResponseWriter) string {
+			if !begun(w).TryEnqueue(big) {
+				return "refused"
 			}
 			return ""
 		}, string(big)},
@@ -61,29 +62,31 @@ func TestLend(t *testing.T) {
 	}
 }
 
-// lendTo serves streams whose handlers hand over what lends, and do what they are told.
-func lendTo(t *testing.T) (r *raw, lenders chan *response, act chan func(w http.ResponseWriter)) {
-	lenders, act = make(chan *response), make(chan func(w http.ResponseWriter))
+// enqueueing starts a server whose handlers send their response on the first channel, then call one
+// function received from the second channel, and connects a client to it.
+func enqueueing(t *testing.T) (r *raw, responses chan *response, act chan func(w http.ResponseWriter)) {
+	responses, act = make(chan *response), make(chan func(w http.ResponseWriter))
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		lenders <- begun(w)
+		responses <- begun(w)
 		if do, ok := <-act; ok {
 			do(w)
 		}
 	}))
-	return dialSilent(t, s.addr, s.roots), lenders, act
+	return dialSilent(t, s.addr, s.roots), responses, act
 }
 
-// TestLendToAClientThatDoesNotTakeIt: the lender never waits; its handler does, behind what was lent.
-func TestLendToAClientThatDoesNotTakeIt(t *testing.T) {
-	r, lenders, act := lendTo(t)
+// TestEnqueueToSlowClient: TryEnqueue does not block while the client's window is shut; the next write
+// of the handler waits until the enqueued bytes have gone.
+func TestEnqueueToSlowClient(t *testing.T) {
+	r, responses, act := enqueueing(t)
 	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 3})
 	id := r.get("/", true)
-	l := <-lenders
+	l := <-responses
 	switch {
-	case !l.Lend([]byte("abcdef")) || !l.Lent():
-		t.Fatal("not taken, or not waiting")
-	case l.Lend([]byte("x")):
-		t.Fatal("taken though something waits")
+	case !l.TryEnqueue([]byte("abcdef")) || !l.Pending():
+		t.Fatal("refused, or not pending")
+	case l.TryEnqueue([]byte("x")):
+		t.Fatal("taken while earlier bytes are pending")
 	}
 	act <- func(w http.ResponseWriter) { _, _ = io.WriteString(w, "gh") }
 	r.must(r.fr.WriteWindowUpdate(id, 100))
@@ -92,44 +95,45 @@ func TestLendToAClientThatDoesNotTakeIt(t *testing.T) {
 	}
 }
 
-// TestLendAfterTheEnd: a stream that is broken off takes nothing, and lets go of what it was lent.
-func TestLendAfterTheEnd(t *testing.T) {
-	r, lenders, act := lendTo(t)
+// TestEnqueueAfterReset: a stream that the client resets drops the enqueued bytes and refuses more.
+func TestEnqueueAfterReset(t *testing.T) {
+	r, responses, act := enqueueing(t)
 	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	id := r.get("/", true)
-	l := <-lenders
-	if !l.Lend([]byte("abc")) {
-		t.Fatal("not taken")
+	l := <-responses
+	if !l.TryEnqueue([]byte("abc")) {
+		t.Fatal("refused")
 	}
 	r.must(r.fr.WriteRSTStream(id, http2.ErrCodeCancel))
-	for l.Lent() {
+	for l.Pending() {
 		time.Sleep(time.Millisecond)
 	}
-	if l.Lend([]byte("abc")) {
+	if l.TryEnqueue([]byte("abc")) {
 		t.Error("taken after the stream's end")
 	}
 	close(act)
-	r.wantServedBy(lenders)
+	r.wantServedBy(responses)
 }
 
-// wantServedBy asks for another stream, which shows that the connection is well.
-func (r *raw) wantServedBy(lenders chan *response) {
+// wantServedBy expects the connection to serve another stream.
+func (r *raw) wantServedBy(responses chan *response) {
 	r.t.Helper()
 	id := r.get("/", true)
-	<-lenders
+	<-responses
 	if a := r.await(id); a.status != "200" {
 		r.t.Errorf("%+v", a)
 	}
 }
 
-// TestLentDeadline: who wants a stream ended whose client takes nothing sets its write deadline; the handler's next write fails.
-func TestLentDeadline(t *testing.T) {
+// TestEnqueueDeadline: after a write deadline in the past, the handler's next write fails because
+// enqueued bytes are still pending.
+func TestEnqueueDeadline(t *testing.T) {
 	failed := make(chan error, 1)
-	r, lenders, act := lendTo(t)
+	r, responses, act := enqueueing(t)
 	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	id := r.get("/", true)
-	if !(<-lenders).Lend([]byte("abc")) {
-		t.Fatal("not taken")
+	if !(<-responses).TryEnqueue([]byte("abc")) {
+		t.Fatal("refused")
 	}
 	act <- func(w http.ResponseWriter) {
 		rc := http.NewResponseController(w)
@@ -143,13 +147,14 @@ func TestLentDeadline(t *testing.T) {
 	r.wantReset(id, http2.ErrCodeInternal)
 }
 
-// TestLendToMany: streams of a connection get what they were lent, whatever room there is, each once and in order.
-func TestLendToMany(t *testing.T) {
+// TestEnqueueToMany: with more bytes enqueued on the streams of a connection than its buffer holds,
+// each stream sends all of its bytes once, in order.
+func TestEnqueueToMany(t *testing.T) {
 	const streams, parts = 100, 5
-	lenders := make(chan *response, streams)
+	responses := make(chan *response, streams)
 	end := make(chan struct{})
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		lenders <- begun(w)
+		responses <- begun(w)
 		<-end
 	}))
 	c := s.client(t)
@@ -163,7 +168,7 @@ func TestLendToMany(t *testing.T) {
 			}
 			bodies <- body
 		}()
-		all[i] = <-lenders // one after the other, or the client would dial more than once
+		all[i] = <-responses // one at a time, or the client would dial several connections
 		if all[i].Connection() != all[0].Connection() {
 			t.Error("another connection")
 		}
@@ -173,7 +178,7 @@ func TestLendToMany(t *testing.T) {
 		p := bytes.Repeat([]byte{byte('a' + part)}, 20_000)
 		want.Write(p)
 		for _, l := range all {
-			for !l.Lend(p) { // until the client has taken the last
+			for !l.TryEnqueue(p) { // until the client has read the part before
 				time.Sleep(time.Millisecond)
 			}
 		}

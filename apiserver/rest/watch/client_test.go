@@ -16,80 +16,82 @@ import (
 	"quorate/raftstore/state"
 )
 
-// passenger is the client of a stream that lends: what it was sent, and how.
-type passenger struct {
+// client is the response writer and the client of one stream. It records the bytes sent and how
+// they were sent, and implements enqueuer.
+type client struct {
 	header     http.Header
 	connection any
-	lending    func() // called before each piece that is lent, when set
+	onEnqueue  func() // if set, called before each TryEnqueue
 
 	mu      sync.Mutex
-	refuses bool // it has not taken what was lent before
-	pending bool // it never takes what is lent
-	lent    int
-	wrote   int
+	refuses bool // TryEnqueue fails, as if earlier bytes were pending
+	pending bool // the client never reads what was enqueued
+	batches int  // enqueued
+	writes  int
 	got     strings.Builder
 	late    chan struct{} // closed by a write deadline in the past
 	once    sync.Once
 }
 
-func newPassenger(connection any) *passenger {
-	return &passenger{header: http.Header{}, connection: connection, late: make(chan struct{})}
+func newClient(connection any) *client {
+	return &client{header: http.Header{}, connection: connection, late: make(chan struct{})}
 }
 
-func (p *passenger) Header() http.Header { return p.header }
-func (p *passenger) WriteHeader(int)     {}
-func (p *passenger) FlushError() error   { return nil }
-func (p *passenger) Connection() any     { return p.connection }
+func (p *client) Header() http.Header { return p.header }
+func (p *client) WriteHeader(int)     {}
+func (p *client) FlushError() error   { return nil }
+func (p *client) Connection() any     { return p.connection }
 
-func (p *passenger) SetWriteDeadline(t time.Time) error {
+func (p *client) SetWriteDeadline(t time.Time) error {
 	p.once.Do(func() { close(p.late) })
 	return nil
 }
 
-func (p *passenger) Write(b []byte) (int, error) {
+func (p *client) Write(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pending {
 		return 0, errStuck
 	}
-	p.wrote++
+	p.writes++
 	return p.got.Write(b)
 }
 
-func (p *passenger) Lend(b []byte) bool {
-	if p.lending != nil {
-		p.lending()
+func (p *client) TryEnqueue(b []byte) bool {
+	if p.onEnqueue != nil {
+		p.onEnqueue()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.refuses {
 		return false
 	}
-	p.lent++
+	p.batches++
 	p.got.Write(b)
 	return true
 }
 
-func (p *passenger) Lent() bool {
+func (p *client) Pending() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.pending
 }
 
-func (p *passenger) refuse(yes bool) {
+func (p *client) refuse(yes bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refuses = yes
 }
 
-func (p *passenger) counts() (lent, wrote int) {
+func (p *client) counts() (batches, writes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.lent, p.wrote
+	return p.batches, p.writes
 }
 
-// names are the objects of the events that came, in their order; a bookmark is its version.
-func (p *passenger) names() []string {
+// names returns the names of the objects in the events received, in order, and "@" and the version
+// for a bookmark.
+func (p *client) names() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var names []string
@@ -106,8 +108,8 @@ func (p *passenger) names() []string {
 	return names
 }
 
-// bus are the streams of a test.
-type bus struct {
+// harness is the streams and the history of one test.
+type harness struct {
 	t       *testing.T
 	streams *Streams
 	hub     *history.Hub
@@ -115,17 +117,17 @@ type bus struct {
 	served  sync.WaitGroup
 }
 
-func newBus(t *testing.T) *bus {
+func newHarness(t *testing.T) *harness {
 	t.Helper()
 	hub, err := history.New(history.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bus{t: t, streams: New(5000, prometheus.NewRegistry()), hub: hub}
+	return &harness{t: t, streams: New(5000, prometheus.NewRegistry()), hub: hub}
 }
 
-// board begins a stream from where history stands; the function it returns has its client go.
-func (b *bus) board(w http.ResponseWriter, prefix state.Prefix, opts Options) (leave context.CancelFunc) {
+// open begins a stream at the end of history and returns a function that disconnects its client.
+func (b *harness) open(w http.ResponseWriter, prefix state.Prefix, opts Options) (leave context.CancelFunc) {
 	if opts.Kind == nil {
 		opts.Kind = &schema.Kind{Identity: schema.Identity{Kind: "Pod", APIVersion: "v1"}}
 	}
@@ -147,31 +149,34 @@ func (b *bus) board(w http.ResponseWriter, prefix state.Prefix, opts Options) (l
 	return cancel
 }
 
-// pod has a pod appear.
-func (b *bus) pod(namespace, name string) { b.object(namespace, name, "") }
+// pod appends the creation of a pod to history.
+func (b *harness) pod(namespace, name string) { b.object(namespace, name, "") }
 
-func (b *bus) object(namespace, name, more string) {
+// object is pod with further JSON fields, each after a comma.
+func (b *harness) object(namespace, name, more string) {
 	b.index++
 	b.hub.Append(b.index, []*history.Event{{Index: b.index, Type: history.Added, Object: &state.Object{
 		Key: state.NewKey("pods", namespace, name), Value: []byte(`{"n":"` + name + `"` + more + `}`),
 	}}})
 }
 
-func (b *bus) end() {
+// end closes history, waits for the streams, and checks that no fan-out is left.
+func (b *harness) end() {
 	b.hub.Close()
 	b.served.Wait()
-	b.streams.carriages.mu.Lock()
-	defer b.streams.carriages.mu.Unlock()
-	if n := len(b.streams.carriages.open); n > 0 {
-		b.t.Errorf("%d carriages left", n)
+	b.streams.fanouts.mu.Lock()
+	defer b.streams.fanouts.mu.Unlock()
+	if n := len(b.streams.fanouts.open); n > 0 {
+		b.t.Errorf("%d fan-outs left", n)
 	}
 }
 
-func (b *bus) resting() float64 { return count(b.t, b.streams.metrics.riding) }
+// idle returns the number of idle streams.
+func (b *harness) idle() float64 { return count(b.t, b.streams.metrics.idle) }
 
 func all() state.Prefix { return state.ResourcePrefix("pods") }
 
-func wantNames(t *testing.T, who string, p *passenger, want ...string) {
+func wantNames(t *testing.T, who string, p *client, want ...string) {
 	t.Helper()
 	if got := p.names(); !slices.Equal(got, want) {
 		t.Errorf("%s got %q, want %q", who, got, want)
