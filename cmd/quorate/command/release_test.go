@@ -92,6 +92,7 @@ func unpack(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		content, err := io.ReadAll(archive)
 		ts.Check(err)
+		ts.Check(os.MkdirAll(filepath.Dir(path), 0o700)) // an archive need not name its folders
 		ts.Check(os.WriteFile(path, content, header.FileInfo().Mode().Perm()))
 	}
 }
