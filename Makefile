@@ -85,6 +85,7 @@ lint: fresh
 	  test -z "$$unformatted" || { echo "gofmt -w these:" $$unformatted; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags docker ./chaos
+	$(GO) vet -tags release ./cmd/quorate/command
 	$(GO) tool staticcheck ./...
 	set -e; tool=$$($(GO) tool -n staticcheck); \
 	  for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $$tool ./...); done
