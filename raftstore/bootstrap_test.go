@@ -28,7 +28,7 @@ func TestOnlyVoterStandsOnce(t *testing.T) {
 	c := testcluster.New(t, 1, nil)
 	store := c.Nodes[0].Store
 	for range 8 {
-		store.Hasten()
+		store.SelfElect()
 	}
 	c.Ready()
 	first := store.Raft().CurrentTerm()

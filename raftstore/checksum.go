@@ -82,10 +82,10 @@ func (s *Store) CompareChecksums(ctx context.Context) (*Comparison, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, checksumLimit)
 	defer cancel()
-	peers := s.otherServers()
+	peers := s.members.Others()
 	answers := make(chan Checksum, len(peers))
 	for _, peer := range peers {
-		entered := s.work.run(func() { answers <- s.askChecksum(ctx, string(peer.ID), s.addressOf(peer), root.Index()) })
+		entered := s.life.Go(func() { answers <- s.askChecksum(ctx, string(peer.ID), s.members.AddressOf(peer), root.Index()) })
 		if !entered {
 			return nil, ErrClosed
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/leadership"
 )
 
 // hedge is how long a confirming peer may take before the others are asked too.
@@ -26,7 +28,7 @@ const hedge = 10 * time.Millisecond
 // answer that was long under way confirms a leader deposed since. It also waits for the followers' disk writes, since
 // heartbeats queue behind them (hashicorp/raft#695).
 func (s *Store) localIndex(ctx context.Context) (uint64, error) {
-	e, _ := s.leaders.look()
+	e, _ := s.leaders.Current()
 	if e == nil {
 		return 0, ErrNotLeader
 	}
@@ -34,22 +36,22 @@ func (s *Store) localIndex(ctx context.Context) (uint64, error) {
 }
 
 // indexOf is localIndex for an epoch; voucher names a voter known to have been in no later term since the read began.
-func (s *Store) indexOf(ctx context.Context, e *epoch, voucher string) (uint64, error) {
+func (s *Store) indexOf(ctx context.Context, e *leadership.Epoch, voucher string) (uint64, error) {
 	select {
-	case <-e.ready:
-	case <-e.ctx.Done():
+	case <-e.Ready():
+	case <-e.Done():
 		return 0, ErrNotLeader
 	case <-ctx.Done():
 		return 0, fmt.Errorf("leader not ready: %w", ctx.Err())
 	}
 	index := s.raft.CommitIndex()
-	others, voter := s.otherVoters()
+	others, voter := s.members.OtherVoters()
 	// gofail: var readIndexBefore struct{}
-	if err := s.confirmTerm(ctx, e.term, others, voter, voucher); err != nil {
+	if err := s.confirmTerm(ctx, e.Term(), others, voter, voucher); err != nil {
 		return 0, err
 	}
 	// gofail: var readIndexAfter struct{}
-	if now, _ := s.otherVoters(); s.raft.CurrentTerm() != e.term || !slices.Equal(now, others) {
+	if now, _ := s.members.OtherVoters(); s.raft.CurrentTerm() != e.Term() || !slices.Equal(now, others) {
 		return 0, ErrNotLeader
 	}
 	return index, nil
@@ -131,8 +133,8 @@ func countTerms(ctx context.Context, term uint64, peers []raft.Server, missing i
 
 func (s *Store) askTerm(ctx context.Context, peer raft.Server, answers chan<- termAnswer) {
 	name := string(peer.ID)
-	entered := s.work.run(func() {
-		term, err := s.peers.Term(ctx, name, s.addressOf(peer), s.ClusterID())
+	entered := s.life.Go(func() {
+		term, err := s.peers.Term(ctx, name, s.members.AddressOf(peer), s.ClusterID())
 		answers <- termAnswer{name, term, err}
 	})
 	if !entered {
@@ -153,21 +155,4 @@ func (s *Store) preferred(peers []raft.Server) []raft.Server {
 	ordered := slices.Clone(peers)
 	ordered[0], ordered[i] = ordered[i], ordered[0]
 	return ordered
-}
-
-func (s *Store) voters() int {
-	others, voter := s.otherVoters()
-	if voter {
-		return len(others) + 1
-	}
-	return len(others)
-}
-
-func (s *Store) addressOf(server raft.Server) string {
-	if s.cfg.AddressOf != nil {
-		if addr, ok := s.cfg.AddressOf(string(server.ID)); ok {
-			return addr
-		}
-	}
-	return string(server.Address)
 }

@@ -1,30 +1,28 @@
 package raftstore
 
-import (
-	"errors"
-	"fmt"
-)
+import "quorate/raftstore/failure"
 
 // Conditions that callers branch on, with errors.Is.
 var (
-	// ErrUnavailable: there is no leader, or it has no quorum; nothing was written. Safe to try again.
-	ErrUnavailable = errors.New("no leader with a quorum")
-	// ErrUnknownOutcome: the write was handed to the log and its fate is not known. It must not be sent again.
-	ErrUnknownOutcome = errors.New("outcome unknown: the write may still be applied")
-	// ErrTimeout: a read could not be made fresh enough within its deadline.
-	ErrTimeout = errors.New("timed out waiting for a fresh enough state")
-	// ErrNotRetained: most nodes keep that state no more, and nobody else says that it does.
-	ErrNotRetained = errors.New("state is not kept")
+	// ErrUnavailable: there is no leader, or it has no quorum; nothing was written. A retry is safe.
+	ErrUnavailable = failure.ErrUnavailable
+	// ErrUnknownOutcome: Raft has the write, and its outcome is not known. It must not be sent again.
+	ErrUnknownOutcome = failure.ErrUnknownOutcome
+	// ErrTimeout: no state became fresh enough for a read within its deadline.
+	ErrTimeout = failure.ErrTimeout
+	// ErrNotRetained: most nodes no longer retain that state, and no other node reports that it does.
+	ErrNotRetained = failure.ErrNotRetained
 	// ErrTooLarge: the entry is over MaxEntryBytes.
-	ErrTooLarge = errors.New("entry too large")
+	ErrTooLarge = failure.ErrTooLarge
 	// ErrClosed: the store is shutting down; nothing was written.
-	ErrClosed = errors.New("store is closed")
+	ErrClosed = failure.ErrClosed
 	// ErrNotLeader: this node is not the leader; nothing was done.
-	ErrNotLeader = errors.New("not the leader")
+	ErrNotLeader = failure.ErrNotLeader
 )
 
 // Future reports a read of a version that this node has not reached within the deadline.
-type Future struct{ Want, Have uint64 }
+type Future = failure.Future
 
-func (e *Future) Error() string { return fmt.Sprintf("version %d is ahead of %d", e.Want, e.Have) }
-func (e *Future) Unwrap() error { return ErrTimeout }
+// FullError reports a write that the leader refused because too few voters have space on their
+// disks. Nothing was written.
+type FullError = failure.FullError

@@ -19,7 +19,7 @@ func WrapLog(c *Config, wrap func(raft.LogStore) raft.LogStore) { c.wrapLog = wr
 func (s *Store) Stalled(took time.Duration) { s.stalled(took) }
 
 // RefusedByTransfer is what a proposal calls that Raft refused because of a leadership transfer.
-func (s *Store) RefusedByTransfer() { s.transfers.refused(s.fail) }
+func (s *Store) RefusedByTransfer() { s.leadership.RefusedByTransfer() }
 
 // AwaitHeartbeats makes this node miss its leader's heartbeats only after so long.
 func (s *Store) AwaitHeartbeats(timeout time.Duration) error {
@@ -31,8 +31,8 @@ func (s *Store) AwaitHeartbeats(timeout time.Duration) error {
 // ProposeUnchecked takes an entry to the log as it is, as a leader of another build would; what comes of it is not waited for.
 func (s *Store) ProposeUnchecked(data []byte) { s.raft.Apply(data, 0) }
 
-// Hasten lets the only voter of a cluster lead at once.
-func (s *Store) Hasten() { s.hasten() }
+// SelfElect lets the only voter of a cluster become leader at once.
+func (s *Store) SelfElect() { s.leadership.SelfElect() }
 
 // ReadIndexFor answers a peer, in whose name ctx is, that asks for a read index and is in a term.
 func (s *Store) ReadIndexFor(ctx context.Context, term uint64) (*peerpb.ReadIndexResponse, error) {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"quorate/raftstore/leadership"
 	"quorate/raftstore/state"
 )
 
@@ -117,14 +118,14 @@ func (k *latch) reserved() bool { return k.reservedFor != 0 && time.Now().Before
 
 // wait returns once the write holds the key or is doomed, and with an error if ctx or the epoch ends
 // before.
-func (l *latches) wait(ctx context.Context, e *epoch, w *waiter) error {
+func (l *latches) wait(ctx context.Context, e *leadership.Epoch, w *waiter) error {
 	if w.decided == nil {
 		return nil
 	}
 	select {
 	case <-w.decided:
 		return nil
-	case <-e.ctx.Done():
+	case <-e.Done():
 		return ErrNotLeader
 	case <-ctx.Done():
 		return ctx.Err()
@@ -133,10 +134,10 @@ func (l *latches) wait(ctx context.Context, e *epoch, w *waiter) error {
 
 // delayConflict returns when the conflict of a doomed write may be returned to its client: when it is
 // released, or when ctx or the epoch ends.
-func (l *latches) delayConflict(ctx context.Context, e *epoch, w *waiter) {
+func (l *latches) delayConflict(ctx context.Context, e *leadership.Epoch, w *waiter) {
 	select {
 	case <-w.released:
-	case <-e.ctx.Done():
+	case <-e.Done():
 	case <-ctx.Done():
 	}
 	l.metrics.conflictDelay.Observe(time.Since(w.since).Seconds())

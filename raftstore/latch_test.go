@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/raftstore/forward"
+	"quorate/raftstore/leadership"
 	"quorate/raftstore/state"
 )
 
@@ -20,12 +21,13 @@ const contended = state.Key("contended")
 
 // contest is one key, those who write to it, and what became of them.
 type contest struct {
-	t       *testing.T
-	latches *latches
-	epoch   *epoch
-	tree    *state.Tree
-	current *state.Root
-	work    sync.WaitGroup
+	t        *testing.T
+	latches  *latches
+	epoch    *leadership.Epoch
+	endEpoch context.CancelFunc
+	tree     *state.Tree
+	current  *state.Root
+	work     sync.WaitGroup
 
 	mu       sync.Mutex
 	returned []string // the names of the doomed, in the order in which their conflicts were returned
@@ -48,9 +50,9 @@ func inContest(t *testing.T, fn func(*contest)) {
 			t.Fatal(err)
 		}
 		c := &contest{t: t, latches: newLatches(m), tree: state.NewTree(), at: make(map[string]time.Duration), has: make(chan holder, 1)}
-		c.epoch = &epoch{}
-		c.epoch.ctx, c.epoch.end = context.WithCancel(t.Context())
-		defer c.epoch.end()
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		c.epoch, c.endEpoch = leadership.NewEpoch(ctx, 1), end
 		c.apply(1)
 		fn(c)
 		c.work.Wait()
@@ -265,7 +267,7 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 	t.Run("at_once_to_all_when_the_leader_is_deposed", func(t *testing.T) {
 		inContest(t, func(c *contest) {
 			rivals(c, 3)
-			c.epoch.end()
+			c.endEpoch()
 			synctest.Wait()
 			if len(c.returned) != 3 {
 				t.Errorf("returned: %v", c.returned)
@@ -363,7 +365,7 @@ func TestWaitingForALatchEnds(t *testing.T) {
 			c.update("first", 1)
 			first := c.holder()
 			c.update("second", 1)
-			c.epoch.end()
+			c.endEpoch()
 			c.expect("second: " + ErrNotLeader.Error())
 			c.over(first)
 		})

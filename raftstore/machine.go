@@ -92,7 +92,7 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 // it applied.
 func (m *machine) end(err error) {
 	m.ended = err
-	m.store.fail(err)
+	m.store.life.Fail(err)
 }
 
 func (m *machine) publish() { m.current.Store(m.tree.Publish()) }
@@ -156,7 +156,7 @@ func (s *Store) fits(index uint64) error {
 	if s.raft.State() == raft.Leader || s.raft.LastIndex() <= index {
 		return nil
 	}
-	s.fail(errUncommitted)
+	s.life.Fail(errUncommitted)
 	return errUncommitted
 }
 

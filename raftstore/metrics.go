@@ -45,9 +45,6 @@ type metrics struct {
 
 	alarms   *prometheus.GaugeVec // by alarm
 	readOnly prometheus.Gauge
-
-	leaderChanges prometheus.Counter
-	successions   prometheus.Counter
 }
 
 func counter(name, help string) prometheus.Counter {
@@ -116,9 +113,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			Name: "quorate_alarm",
 			Help: "Nodes about which this node has raised the alarm; one it raises about others is only the leader's.",
 		}, []string{"alarm"}),
-		readOnly:      gauge("read_only", "1 while this node leads and takes up no writes, because too few voters have space on their disks."),
-		leaderChanges: counter("leadership_changes_total", "Times that this node gained or lost leadership."),
-		successions:   counter("successions_total", "Elections begun at once because the leader's process had ended."),
+		readOnly: gauge("read_only", "1 while this node leads and takes up no writes, because too few voters have space on their disks."),
 	}
 	for _, o := range outcomes() {
 		m.writes.WithLabelValues(o)
@@ -132,7 +127,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	return m, m.register(
 		m.alarms, m.readOnly, m.comparisons, m.diverged, m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
 		m.latchWaits, m.latchWaiting, m.latchesFull, m.conflictsDelayed, m.conflictDelay, m.reservationsExpired, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
-		m.leaderChanges, m.successions, m.pins, m.pinCallers, m.pinSeconds,
+		m.pins, m.pinCallers, m.pinSeconds,
 	)
 }
 
@@ -157,7 +152,7 @@ func (m *metrics) observe(s *Store) error {
 		value("term", "Term that this node is in.", func() float64 { return float64(s.raft.CurrentTerm()) }),
 		value("leader", "1 while this node leads.", func() float64 { return indicator(s.IsLeader()) }),
 		value("ready", "1 while this node is ready to serve.", func() float64 { return indicator(s.Ready() == nil) }),
-		value("voters", "Voters in the latest configuration.", func() float64 { return float64(s.voters()) }),
+		value("voters", "Voters in the latest configuration.", func() float64 { return float64(s.members.Voters()) }),
 		value("proposals", "Proposals in Raft's hands.", func() float64 { return float64(len(s.slots)) }),
 		value("apply_waiting", "Requests waiting for entries to be applied here.", func() float64 { return float64(s.applied.Waiting()) }),
 		value("disk_free_bytes", "Space left on the disk of the data directory.", func() float64 {

@@ -13,8 +13,11 @@ import (
 	"quorate/proto/peerpb"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/history"
+	"quorate/raftstore/leadership"
+	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
 	"quorate/raftstore/logbridge"
+	"quorate/raftstore/membership"
 	"quorate/raftstore/readindex"
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
@@ -36,9 +39,6 @@ const (
 	// commitTimeout bounds how long followers learn nothing of a commit while no further entry comes: a commit does not wake
 	// the replicators. DESIGN.md has what both sides of it cost.
 	commitTimeout = 4 * time.Millisecond
-	// trailingLogs is what Raft itself asks to keep behind a snapshot. The log keeps far more, by bytes and age; it must be
-	// at least one, or the log takes compaction for a reset.
-	trailingLogs = 128
 	// never switches off Raft's own snapshots: snapshots.go decides.
 	never = 1 << 62
 )
@@ -56,21 +56,18 @@ func Open(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	life := lifecycle.New()
 	s := &Store{
 		cfg:     cfg,
 		logger:  cfg.Logger.With("component", "raftstore", "node", cfg.Name),
 		metrics: m,
 		proposing: proposing{
-			latches:   newLatches(m),
-			slots:     make(chan struct{}, maxProposals),
-			transfers: transfers{grace: 4 * cfg.electionTimeout()},
+			latches: newLatches(m),
+			slots:   make(chan struct{}, maxProposals),
 		},
 		health:  health{alarms: newAlarms(cfg.Logger.With("component", "raftstore", "node", cfg.Name), m.alarms), outOfSpace: make(chan struct{}, 1)},
-		leaders: newLeadership(),
-		lifecycle: lifecycle{
-			closing: make(chan struct{}),
-			failed:  make(chan error, 1),
-		},
+		life:    life,
+		leaders: leadership.NewTracker(life),
 	}
 	if s.peers, err = forward.NewClient(cfg.Peers.Connect, cfg.Registerer); err != nil {
 		return nil, err
@@ -111,7 +108,7 @@ func (s *Store) openState() error {
 	if err != nil {
 		return err
 	}
-	s.joiners = newJoiners(s.log)
+	s.joiners = membership.NewJoiners(s.log)
 	s.snapshots, err = snapshot.New(snapshot.Config{
 		Dir: dir, OnOpen: func(index uint64) func() { return s.log.Hold(index).Release },
 		Logger: s.cfg.Logger, Registerer: s.cfg.Registerer,
@@ -207,8 +204,8 @@ func (s *Store) openRaft() error {
 	logger := logbridge.Hclog(s.cfg.Logger.With("component", "raft", "node", s.cfg.Name), true)
 	// Twice the heartbeat timeout: a follower may be in a slow disk write, but a dead one must not hold a heartbeat for long.
 	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.electionTimeout(), logger)
-	s.transport.Tell(transport.Followers{Installed: s.joiners.installed, Stored: s.joiners.stored})
-	stable := &stable{StableStore: s.log, failed: s.fail, ending: s.closing}
+	s.transport.Tell(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
+	stable := &stable{StableStore: s.log, failed: s.life.Fail, ending: s.life.Closing()}
 	err := starting(func() (err error) {
 		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(readable{s.log, s}), stable, s.snapshots, s.transport)
 		return err
@@ -217,6 +214,14 @@ func (s *Store) openRaft() error {
 		return errors.Join(fmt.Errorf("start raft: %w", err), s.transport.Close())
 	}
 	s.machine.started.Store(true)
+	s.members = membership.New(membership.Config{Name: s.cfg.Name, Raft: s.raft, AddressOf: s.cfg.AddressOf, ClusterID: s.ClusterID})
+	s.leadership, err = leadership.New(leadership.Config{
+		Tracker: s.leaders, Raft: s.raft, Transport: s.transport, Members: s.members, Lifecycle: s.life,
+		Timeout: s.cfg.electionTimeout(), Applied: s.Applied, Logger: s.logger, Registerer: s.cfg.Registerer,
+	})
+	if err != nil {
+		return errors.Join(err, s.raft.Shutdown().Error(), s.transport.Close())
+	}
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"time"
 
-	"github.com/hashicorp/raft"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -40,7 +39,7 @@ type Found struct {
 // Elsewhere finds another node that still holds a state which this one has lost, by a restart or because a snapshot was installed. The
 // error is ErrNotRetained when most nodes are known not to have it, and ErrUnavailable while too few of them can be asked.
 func (s *Store) Elsewhere(ctx context.Context, p Page) (*Found, error) {
-	if err := s.open(); err != nil {
+	if err := s.life.Check(); err != nil {
 		return nil, err
 	}
 	page, cancel, err := s.firstToHold(ctx, &peerpb.PageRequest{
@@ -77,14 +76,14 @@ type pageAnswer struct {
 
 // firstToHold asks all other nodes at the same time and takes the first that has the state. Cancel ends its page.
 func (s *Store) firstToHold(ctx context.Context, req *peerpb.PageRequest) (*forward.Page, context.CancelFunc, error) {
-	peers := s.otherServers()
+	peers := s.members.Others()
 	answers := make(chan pageAnswer, len(peers))
 	cancels := make([]context.CancelFunc, len(peers))
 	for i, peer := range peers {
 		asking, cancel := context.WithCancel(ctx)
 		cancels[i] = cancel
-		entered := s.work.run(func() {
-			page, err := s.peers.Page(asking, string(peer.ID), s.addressOf(peer), req)
+		entered := s.life.Go(func() {
+			page, err := s.peers.Page(asking, string(peer.ID), s.members.AddressOf(peer), req)
 			answers <- pageAnswer{i, page, err}
 		})
 		if !entered {
@@ -131,16 +130,6 @@ func (s *Store) firstToHold(ctx context.Context, req *peerpb.PageRequest) (*forw
 		verdict = ErrNotRetained
 	}
 	return nil, nil, fmt.Errorf("%w: the state of index %d: %w", verdict, req.GetIndex(), errors.Join(errs...))
-}
-
-// otherServers returns the members but this one.
-func (s *Store) otherServers() (others []raft.Server) {
-	for _, server := range s.raft.GetConfiguration().Configuration().Servers {
-		if string(server.ID) != s.cfg.Name {
-			others = append(others, server)
-		}
-	}
-	return others
 }
 
 // Page serves a page of a state that this node keeps.

@@ -2,14 +2,18 @@ package raftstore
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/hashicorp/raft"
+	"google.golang.org/protobuf/proto"
 
+	"quorate/proto/logpb"
 	"quorate/proto/peerpb"
 	"quorate/raftstore/fsm"
+	"quorate/raftstore/leadership"
 )
 
 const (
@@ -22,7 +26,7 @@ const (
 // propose takes a command to the log of this node, which should be the leader, and waits for its outcome. Ctx bounds the
 // wait, whatever Raft or the disk does.
 func (s *Store) propose(ctx context.Context, c *command) result {
-	e, _ := s.leaders.look()
+	e, _ := s.leaders.Current()
 	if e == nil {
 		return notLeader(ErrNotLeader)
 	}
@@ -63,7 +67,7 @@ func (s *Store) propose(ctx context.Context, c *command) result {
 // delayConflict delays a proven conflict until it is released. The conflict is then with the newest
 // state, which refuses the write too, since a replaced version never returns: a retry from that state
 // has the best chance.
-func (s *Store) delayConflict(ctx context.Context, e *epoch, w *waiter, r result) result {
+func (s *Store) delayConflict(ctx context.Context, e *leadership.Epoch, w *waiter, r result) result {
 	s.latches.delayConflict(ctx, e, w)
 	root := s.root()
 	if refusal := w.c.refusal(root); refusal != nil {
@@ -105,7 +109,7 @@ func (s *Store) unconfirmed(err error) result {
 func (s *Store) apply(ctx context.Context, data []byte, release func()) result {
 	select {
 	case s.slots <- struct{}{}:
-	case <-s.closing:
+	case <-s.life.Closing():
 		release()
 		return notApplied(ErrClosed)
 	case <-ctx.Done():
@@ -113,7 +117,7 @@ func (s *Store) apply(ctx context.Context, data []byte, release func()) result {
 		s.metrics.proposalsFull.Inc()
 		return notApplied(fmt.Errorf("wait for earlier proposals: %w", ctx.Err()))
 	}
-	if !s.work.enter() {
+	if !s.life.StartTask() {
 		<-s.slots
 		release()
 		return notApplied(ErrClosed)
@@ -123,7 +127,7 @@ func (s *Store) apply(ctx context.Context, data []byte, release func()) result {
 	// gofail: var proposeBefore struct{}
 	queued := s.raft.Apply(data, queueWait) // by the request, so that Raft begins before the goroutine does
 	go func() {
-		defer s.work.leave()
+		defer s.life.EndTask()
 		r := s.resultOf(queued)
 		if errors.Is(r.err, raft.ErrEnqueueTimeout) {
 			r = s.resultOf(s.raft.Apply(data, remaining(ctx)))
@@ -146,6 +150,23 @@ func (s *Store) apply(ctx context.Context, data []byte, release func()) result {
 		s.metrics.abandoned.Inc()
 		return unknown(fmt.Errorf("wait for the outcome: %w", ctx.Err()))
 	}
+}
+
+// commitInit proposes an entry that changes nothing but the cluster's id, the first time, and returns
+// nil when this node has applied it.
+func (s *Store) commitInit(ctx context.Context) error {
+	id := s.ClusterID()
+	if id == "" {
+		id = rand.Text()
+	}
+	data, err := proto.Marshal(&logpb.Entry{
+		Format: entryFormat, TimeUnixNano: time.Now().UnixNano(),
+		Op: &logpb.Entry_Init{Init: &logpb.Init{ClusterId: id}},
+	})
+	if err != nil {
+		return fmt.Errorf("encode init entry: %w", err)
+	}
+	return s.apply(ctx, data, func() {}).asError()
 }
 
 // remaining is how long Raft may take to accept a proposal: 0 for no limit.
@@ -171,7 +192,7 @@ func (s *Store) resultOf(f raft.ApplyFuture) result {
 		return applied(f.Index())
 	}
 	if errors.Is(err, raft.ErrLeadershipTransferInProgress) {
-		s.transfers.refused(s.fail)
+		s.leadership.RefusedByTransfer()
 	}
 	return ofRaft(err)
 }

@@ -7,13 +7,15 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/lifecycle"
 )
 
 // TestMajorityIsMoreThanHalf: a leader's own term and that of the follower that asks confirm a read
 // only where they are a majority; otherwise others are asked, which here nobody can be.
 func TestMajorityIsMoreThanHalf(t *testing.T) {
-	s := new(Store)
-	s.work.close()
+	s := &Store{life: lifecycle.New()}
+	s.life.CloseTasks()
 	var others []raft.Server
 	for n := range 6 {
 		for _, voter := range []bool{false, true} {

@@ -3,6 +3,8 @@ package raftstore
 import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/membership"
 )
 
 func (s *Store) raftConfig(logger hclog.Logger) *raft.Config {
@@ -15,7 +17,7 @@ func (s *Store) raftConfig(logger hclog.Logger) *raft.Config {
 	c.MaxAppendEntries = maxAppendEntries
 	c.BatchApplyCh = true
 	c.ShutdownOnRemove = false // Run must not lose Raft under its feet; package cluster ends a removed node
-	c.TrailingLogs = trailingLogs
+	c.TrailingLogs = membership.TrailingLogs
 	c.SnapshotInterval = never
 	c.SnapshotThreshold = never
 	c.NoLegacyTelemetry = true

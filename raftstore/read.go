@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hashicorp/raft"
-
+	"quorate/raftstore/leadership"
+	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/readindex"
 	"quorate/raftstore/state"
 )
@@ -82,10 +82,10 @@ func (s *Store) await(ctx context.Context, index uint64) error {
 // readIndex asks whoever leads for a confirmed index, until one is had or ctx ends.
 func (s *Store) readIndex(ctx context.Context) (uint64, error) {
 	for {
-		if err := s.open(); err != nil {
+		if err := s.life.Check(); err != nil {
 			return 0, err
 		}
-		e, changed := s.leaders.look()
+		e, changed := s.leaders.Current()
 		batcher := s.remote
 		if e != nil {
 			batcher = s.local
@@ -97,7 +97,7 @@ func (s *Store) readIndex(ctx context.Context) (uint64, error) {
 		if errors.Is(err, readindex.ErrStopped) {
 			return 0, ErrClosed
 		}
-		pause(ctx, changed, retryPause)
+		lifecycle.Pause(ctx, changed, leadership.RetryInterval)
 		if ctx.Err() != nil {
 			return 0, err // says more than that time is up
 		}
@@ -106,7 +106,7 @@ func (s *Store) readIndex(ctx context.Context) (uint64, error) {
 
 // remoteIndex asks the leader, for all readers here that wait for it.
 func (s *Store) remoteIndex(ctx context.Context) (uint64, error) {
-	name, address, known := s.leaderAddress()
+	name, address, known := s.members.Leader()
 	switch {
 	case !known:
 		return 0, errors.New("no leader known")
@@ -144,34 +144,20 @@ func (s *Store) confirmed(ctx context.Context) (uint64, error) {
 }
 
 // aloneAndReady returns the present epoch when this node leads, is ready and is the only voter.
-func (s *Store) aloneAndReady() (*epoch, bool) {
-	e, _ := s.leaders.look()
-	if e == nil || !e.isReady() {
+func (s *Store) aloneAndReady() (*leadership.Epoch, bool) {
+	e, _ := s.leaders.Current()
+	if e == nil || !e.IsReady() {
 		return nil, false
 	}
-	others, _ := s.otherVoters()
+	others, _ := s.members.OtherVoters()
 	return e, len(others) == 0
 }
 
 // indexAlone is the read index of a cluster of one: nobody to ask, but the order is the same.
-func (s *Store) indexAlone(e *epoch) (uint64, error) {
+func (s *Store) indexAlone(e *leadership.Epoch) (uint64, error) {
 	index := s.raft.CommitIndex()
-	if s.raft.CurrentTerm() != e.term {
+	if s.raft.CurrentTerm() != e.Term() {
 		return 0, ErrNotLeader
 	}
 	return index, nil
-}
-
-// otherVoters returns the voters but this node, in Raft's latest configuration. Voter says whether this node is one.
-func (s *Store) otherVoters() (others []raft.Server, voter bool) {
-	for _, server := range s.raft.GetConfiguration().Configuration().Servers {
-		switch {
-		case server.Suffrage != raft.Voter:
-		case string(server.ID) == s.cfg.Name:
-			voter = true
-		default:
-			others = append(others, server)
-		}
-	}
-	return others, voter
 }

@@ -3,6 +3,9 @@ package raftstore
 import (
 	"context"
 	"errors"
+
+	"quorate/raftstore/leadership"
+	"quorate/raftstore/lifecycle"
 )
 
 var (
@@ -16,17 +19,17 @@ var (
 // Ready says why this node can't serve, or nil: it belongs to a cluster that has a leader, and has caught up with it since it
 // started or last lost it.
 func (s *Store) Ready() error {
-	if err := s.open(); err != nil {
+	if err := s.life.Check(); err != nil {
 		return err
 	}
-	e, _ := s.leaders.look()
+	e, _ := s.leaders.Current()
 	_, known := s.Leader()
 	switch {
 	case s.alarms.isRaised(DiskStalled):
 		return errStalled
 	case len(s.Servers()) == 0:
 		return errUninitialised
-	case e != nil && !e.isReady():
+	case e != nil && !e.IsReady():
 		return errLeaderUnready
 	case e != nil:
 		return nil
@@ -42,13 +45,13 @@ func (s *Store) Ready() error {
 // don't tell: after a start the commit index is 0 until the leader has sent an entry.
 func (s *Store) proveReady(ctx context.Context) error {
 	for ctx.Err() == nil {
-		_, changed := s.leaders.look()
+		_, changed := s.leaders.Current()
 		_, known := s.Leader()
 		if known && !s.caughtUp.Load() {
 			s.caughtUp.Store(s.catchUp(ctx) == nil)
 		}
 		if known && !s.caughtUp.Load() {
-			pause(ctx, changed, retryPause)
+			lifecycle.Pause(ctx, changed, leadership.RetryInterval)
 			continue
 		}
 		s.caughtUp.Store(known)

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/raftstore/history"
+	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/state"
 )
 
@@ -41,7 +42,7 @@ func NewReplica(cfg ReplicaConfig) (*Replica, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{logger: cfg.Logger, metrics: m}
+	s := &Store{logger: cfg.Logger, metrics: m, life: lifecycle.New()}
 	cfg.Retained.Registerer = cfg.Registerer
 	if s.retainer, err = state.NewRetainer(cfg.Retained); err != nil {
 		return nil, err

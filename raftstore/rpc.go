@@ -9,6 +9,7 @@ import (
 
 	"quorate/proto/peerpb"
 	"quorate/raftstore/forward"
+	"quorate/raftstore/leadership"
 	"quorate/raftstore/transport"
 )
 
@@ -35,21 +36,12 @@ func (p rpc) write(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteR
 		return p.respond(notApplied(err))
 	}
 	c.frees, c.client = req.GetFrees(), req.GetClient()
-	e, _ := p.store.leaders.look()
+	e, _ := p.store.leaders.Current()
 	r := p.store.propose(ctx, c)
 	// gofail: var forwardApplied struct{}
 	resp := p.respond(r)
-	resp.Term = p.store.termOf(e, r.index)
+	resp.Term = p.store.leadership.TermOf(e, r.index)
 	return resp
-}
-
-// termOf returns the term of the committed entry at index, learnt since e was looked up, if it is e's.
-// Terms only grow: if e's is still the current one, it was when the index was learnt.
-func (s *Store) termOf(e *epoch, index uint64) uint64 {
-	if e == nil || !e.owns(index) || s.raft.CurrentTerm() != e.term {
-		return 0
-	}
-	return e.term
 }
 
 func (p rpc) respond(r result) *peerpb.WriteResponse {
@@ -67,7 +59,7 @@ func (p rpc) respond(r result) *peerpb.WriteResponse {
 // admit refuses on behalf of a node that is closing or belongs to another cluster. A node that doesn't know its cluster's id
 // yet sends none; the certificates have sorted out strangers before.
 func (p rpc) admit(clusterID string) *result {
-	if err := p.store.open(); err != nil {
+	if err := p.store.life.Check(); err != nil {
 		r := notApplied(err)
 		return &r
 	}
@@ -82,11 +74,11 @@ func (p rpc) admit(clusterID string) *result {
 func (p rpc) ReadIndex(ctx context.Context, req *peerpb.ReadIndexRequest) (*peerpb.ReadIndexResponse, error) {
 	s := p.store
 	leader, _ := s.Leader()
-	e, _ := s.leaders.look()
+	e, _ := s.leaders.Current()
 	if r := p.admit(req.GetClusterId()); r != nil {
 		return &peerpb.ReadIndexResponse{Leader: leader, Message: r.err.Error()}, nil
 	}
-	if e == nil || req.GetTerm() > e.term {
+	if e == nil || req.GetTerm() > e.Term() {
 		return &peerpb.ReadIndexResponse{NotLeader: true, Leader: leader}, nil
 	}
 	index, err := p.confirm(ctx, e)
@@ -96,12 +88,12 @@ func (p rpc) ReadIndex(ctx context.Context, req *peerpb.ReadIndexRequest) (*peer
 	case err != nil:
 		return &peerpb.ReadIndexResponse{Leader: leader, Message: err.Error()}, nil
 	}
-	return &peerpb.ReadIndexResponse{Index: index, Leader: leader, Term: s.termOf(e, index)}, nil
+	return &peerpb.ReadIndexResponse{Index: index, Leader: leader, Term: s.leadership.TermOf(e, index)}, nil
 }
 
 // confirm counts the caller as one confirmation where that is enough, and joins the local readers otherwise.
-func (p rpc) confirm(ctx context.Context, e *epoch) (uint64, error) {
-	others, voter := p.store.otherVoters()
+func (p rpc) confirm(ctx context.Context, e *leadership.Epoch) (uint64, error) {
+	others, voter := p.store.members.OtherVoters()
 	if voter && len(others) <= 2 {
 		caller, err := transport.PeerName(ctx)
 		if err != nil {

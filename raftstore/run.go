@@ -29,8 +29,8 @@ func (s *Store) Run(ctx context.Context) error {
 	inner, stop := context.WithCancel(context.Background()) // outlives ctx: leadership is handed over with it all running
 	defer stop()
 	group, inner := errgroup.WithContext(inner)
-	group.Go(func() error { return s.followLeadership(inner) })
-	group.Go(func() error { return s.followSuccession(inner) })
+	group.Go(func() error { return s.leadership.Follow(inner, s.commitInit) })
+	group.Go(func() error { return s.leadership.FailOver(inner) })
 	group.Go(func() error { return s.local.Run(inner) })
 	group.Go(func() error { return s.remote.Run(inner) })
 	group.Go(func() error { return s.pins.batcher.Run(inner) })
@@ -41,17 +41,17 @@ func (s *Store) Run(ctx context.Context) error {
 	group.Go(func() error { return s.watchChecksums(inner) })
 	group.Go(func() error { return s.followSpace(inner) })
 	group.Go(func() error { return s.followShortage(inner) })
-	s.hasten()
+	s.leadership.SelfElect()
 
 	var failure error
 	select {
 	case <-ctx.Done():
-	case failure = <-s.failed:
+	case failure = <-s.life.Failed():
 	case <-inner.Done():
 	}
 	if failure == nil {
 		bounded, cancel := context.WithTimeout(context.Background(), closeLimit)
-		s.handOver(bounded)
+		s.leadership.HandOver(bounded)
 		cancel()
 	}
 	s.beginClose()
@@ -69,7 +69,7 @@ func (s *Store) join(failure error, wait func() error) error {
 		select {
 		case err := <-over:
 			return err
-		case failure = <-s.failed:
+		case failure = <-s.life.Failed():
 		}
 	}
 	return errors.Join(failure, within(closeLimit, func() error { return <-over }))
@@ -83,12 +83,11 @@ func (s *Store) Close() error {
 
 // beginClose refuses new work and ends watches.
 func (s *Store) beginClose() {
-	s.closeOnce.Do(func() {
-		close(s.closing)
+	s.life.BeginClose(func() {
 		s.forwarded.End()
 		s.hub.Close()
 		if s.log.Stalled() { // told of before: what begins to hang from now on, stalled is told
-			s.fail(errDiskHung)
+			s.life.Fail(errDiskHung)
 		}
 	})
 }
@@ -110,10 +109,10 @@ func (s *Store) settleProposals() {
 
 // finishClose ends Raft, then what it stood on.
 func (s *Store) finishClose() error {
-	s.work.close()
+	s.life.CloseTasks()
 	s.applied.Stop()
 	err := errors.Join(s.endRaft(), s.peers.Close())
-	err = errors.Join(err, within(closeLimit, func() error { s.work.wait(); return nil }))
+	err = errors.Join(err, within(closeLimit, func() error { s.life.Wait(); return nil }))
 	if errors.Is(err, errCloseHangs) {
 		return err // the files are in use for good; the end of the process closes them
 	}
@@ -167,7 +166,7 @@ func (s *Store) prune(ctx context.Context) error {
 			return nil
 		case now := <-ticker.C:
 			s.retainer.Prune(s.root(), now)
-			s.peers.Retain(s.isMember)
+			s.peers.Retain(s.members.Contains)
 		}
 	}
 }
@@ -180,12 +179,12 @@ func (s *Store) followMembers(ctx context.Context) error {
 	var servers, left []raft.Server
 	for {
 		for _, server := range left {
-			if name := string(server.ID); name != s.cfg.Name && !s.isMember(name) {
+			if name := string(server.ID); name != s.cfg.Name && !s.members.Contains(name) {
 				s.transport.Disconnect(name)
 				s.logger.Info("connections closed: the node is no member any more", "peer", name)
 			}
 		}
-		left = slices.DeleteFunc(servers, func(m raft.Server) bool { return s.isMember(string(m.ID)) })
+		left = slices.DeleteFunc(servers, func(m raft.Server) bool { return s.members.Contains(string(m.ID)) })
 		servers = s.Servers()
 		select {
 		case <-ctx.Done():
@@ -193,13 +192,4 @@ func (s *Store) followMembers(ctx context.Context) error {
 		case <-ticker.C:
 		}
 	}
-}
-
-func (s *Store) isMember(name string) bool {
-	for _, server := range s.Servers() {
-		if string(server.ID) == name {
-			return true
-		}
-	}
-	return false
 }

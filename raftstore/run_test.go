@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/raftstore/forward"
+	"quorate/raftstore/leadership"
+	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
 )
 
@@ -20,7 +22,7 @@ func TestEndOfNodeThatCannotGoOn(t *testing.T) {
 	for name, known := range map[string]bool{"before_it_closes": true, "while_it_closes": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &Store{lifecycle: lifecycle{failed: make(chan error, 1)}}
+				s := &Store{life: lifecycle.New()}
 				raft := make(chan struct{})
 				defer close(raft)
 				hangs := func() error { <-raft; return nil }
@@ -28,7 +30,7 @@ func TestEndOfNodeThatCannotGoOn(t *testing.T) {
 				if known {
 					failure = errDiskHung
 				} else {
-					s.fail(errDiskHung)
+					s.life.Fail(errDiskHung)
 				}
 				if err := s.join(failure, hangs); !errors.Is(err, errDiskHung) || !errors.Is(err, errCloseHangs) {
 					t.Errorf("ended with %v", err)
@@ -36,7 +38,7 @@ func TestEndOfNodeThatCannotGoOn(t *testing.T) {
 			})
 		})
 	}
-	s := &Store{lifecycle: lifecycle{failed: make(chan error, 1)}}
+	s := &Store{life: lifecycle.New()}
 	broken := errors.New("broken")
 	if err := s.join(nil, func() error { return broken }); !errors.Is(err, broken) || errors.Is(err, errCloseHangs) {
 		t.Errorf("ended with %v", err)
@@ -61,8 +63,7 @@ func TestDiskThatHangsAtTheEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := r.store
-			s.log, s.leaders = l, newLeadership()
-			s.lifecycle = lifecycle{closing: make(chan struct{}), failed: make(chan error, 1)}
+			s.log, s.leaders = l, leadership.NewTracker(s.life)
 			s.alarms = newAlarms(s.logger, s.metrics.alarms)
 			if s.forwarded, err = forward.NewServer(nil, prometheus.NewRegistry()); err != nil {
 				t.Fatal(err)
@@ -78,7 +79,7 @@ func TestDiskThatHangsAtTheEnd(t *testing.T) {
 				s.stalled(took)
 			}
 			select {
-			case err := <-s.failed:
+			case err := <-s.life.Failed():
 				if !errors.Is(err, errDiskHung) {
 					t.Errorf("told %v", err)
 				}

@@ -11,15 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"quorate/proto/peerpb"
+	"quorate/raftstore/leadership"
 )
-
-// FullError reports a write that was not taken up, because too few voters have space on their disks. Nothing was written.
-type FullError struct{ Nodes []string }
-
-func (e *FullError) Error() string {
-	return fmt.Sprintf("the cluster takes no writes: the disk has no space left on %s; free some there, and writes go on by themselves",
-		strings.Join(e.Nodes, ", "))
-}
 
 // verdict is what a leader does with writes while a voter has no space.
 type verdict int
@@ -166,12 +159,12 @@ func (s *Store) noteShortage(v *shortage) {
 func (s *Store) askRoom(ctx context.Context) []voterRoom {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.electionTimeout())
 	defer cancel()
-	others, voter := s.otherVoters()
+	others, voter := s.members.OtherVoters()
 	answers := make(chan voterRoom, len(others))
 	asked := 0
 	for _, peer := range others {
-		name, address := string(peer.ID), s.addressOf(peer)
-		if s.work.run(func() { answers <- voterRoom{name, s.roomOf(ctx, name, address)} }) {
+		name, address := string(peer.ID), s.members.AddressOf(peer)
+		if s.life.Go(func() { answers <- voterRoom{name, s.roomOf(ctx, name, address)} }) {
 			asked++
 		}
 	}
@@ -213,13 +206,13 @@ func (s *Store) leadElsewhere(h *handingOver, voters []voterRoom) {
 			heirs = append(heirs, v.name)
 		}
 	}
-	if s.ownRoom() == enoughRoom || len(heirs) == 0 || time.Since(h.last) < s.transfers.grace {
+	if s.ownRoom() == enoughRoom || len(heirs) == 0 || time.Since(h.last) < leadership.TransferGrace(s.cfg.electionTimeout()) {
 		return
 	}
 	slices.Sort(heirs)
 	heir := heirs[h.tried%len(heirs)]
 	h.tried++
-	if err := s.transfer(heir); err != nil {
+	if err := s.leadership.Transfer(heir); err != nil {
 		s.logger.Warn("leadership not handed over, though this node's disk has no space", "to", heir, "error", err)
 	}
 	h.last = time.Now()

@@ -58,7 +58,7 @@ func (s *Store) snapshotDue(logHasGrown bool) bool {
 // takeSnapshot has Raft write a snapshot, and trim the log behind it. What the log keeps for followers it must not take from the space
 // that the next snapshot needs, behind which it is trimmed.
 func (s *Store) takeSnapshot() error {
-	s.joiners.expire(time.Now())
+	s.joiners.Expire(time.Now())
 	if !s.roomForSnapshots(heldRoom) {
 		s.log.GiveUpHolds()
 	}

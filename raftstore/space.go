@@ -59,7 +59,7 @@ func (s *Store) followSpace(ctx context.Context) error {
 	measuring := false
 	for {
 		if !measuring {
-			measuring = s.work.run(func() { measured <- s.measure() })
+			measuring = s.life.Go(func() { measured <- s.measure() })
 		}
 		select {
 		case <-ctx.Done():
@@ -135,7 +135,7 @@ func (s *Store) ownRoom() room {
 // writeFailed is told of each write to the log that failed. After one in doubt, what is in memory may differ from what is on the disk.
 func (s *Store) writeFailed(err error) {
 	if errors.Is(err, log.ErrInDoubt) {
-		s.fail(err)
+		s.life.Fail(err)
 	}
 	if log.OutOfSpace(err) {
 		select {

@@ -14,21 +14,21 @@ import (
 // that one, or leads on when there is none yet; if it doesn't within the same time again, the process ends.
 func (s *Store) stalled(took time.Duration) {
 	s.alarms.raise(DiskStalled, s.cfg.Name, fmt.Sprintf("a write to the log of %s takes more than %s: look at its disk", s.cfg.DataDir, took.Truncate(time.Second)))
-	if s.open() != nil {
-		s.fail(errDiskHung) // a node that closes waits for a disk no longer
+	if s.life.Check() != nil {
+		s.life.Fail(errDiskHung) // a node that closes waits for a disk no longer
 	}
-	if !s.IsLeader() || s.voters() == 1 {
+	if !s.IsLeader() || s.members.Voters() == 1 {
 		return
 	}
 	s.logger.Error("giving up leadership: the log's disk hangs", "seconds", took.Seconds())
 	s.transport.Mute(true)
-	s.work.run(s.awaitRevival)
+	s.life.Go(s.awaitRevival)
 }
 
 // awaitRevival waits for the main loop to answer. Bootstrapping with no servers is what it refuses in every state.
 func (s *Store) awaitRevival() {
 	alive := make(chan error, 1)
-	s.work.run(func() { alive <- s.raft.BootstrapCluster(raft.Configuration{}).Error() })
+	s.life.Go(func() { alive <- s.raft.BootstrapCluster(raft.Configuration{}).Error() })
 	timer := time.NewTimer(s.cfg.StallLimit)
 	defer timer.Stop()
 	select {
@@ -36,8 +36,8 @@ func (s *Store) awaitRevival() {
 		s.logger.Info("the log's disk works again")
 		s.transport.Mute(false)
 	case <-timer.C:
-		s.fail(fmt.Errorf("log write hangs for more than %s: %w", 2*s.cfg.StallLimit, errDiskHung))
-	case <-s.closing:
+		s.life.Fail(fmt.Errorf("log write hangs for more than %s: %w", 2*s.cfg.StallLimit, errDiskHung))
+	case <-s.life.Closing():
 	}
 }
 

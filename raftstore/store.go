@@ -10,7 +10,10 @@ import (
 
 	"quorate/raftstore/forward"
 	"quorate/raftstore/history"
+	"quorate/raftstore/leadership"
+	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
+	"quorate/raftstore/membership"
 	"quorate/raftstore/readindex"
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
@@ -32,15 +35,18 @@ type Store struct {
 
 	proposing
 	reading
-	pins      pinning
-	sums      summing
-	leaders   *leadership
-	hastening sync.Mutex // held while the only voter stands for election
-	transport *transport.Raft
-	peers     *forward.Client
-	forwarded *forward.Server // their writes
+	pins       pinning
+	sums       summing
+	leaders    *leadership.Tracker
+	leadership *leadership.Leadership
+	members    *membership.Members
+	transport  *transport.Raft
+	peers      *forward.Client
+	forwarded  *forward.Server // their writes
 
-	lifecycle
+	life     *lifecycle.Lifecycle
+	files    sync.Once
+	filesErr error
 }
 
 // disk is what the store keeps in files.
@@ -51,7 +57,7 @@ type disk struct {
 	replay    *replay
 
 	snapshotIndex atomic.Uint64 // index of the newest snapshot
-	joiners       *joiners
+	joiners       *membership.Joiners
 }
 
 // health is what is wrong with this node and, while it leads, with the cluster.
@@ -64,9 +70,8 @@ type health struct {
 
 // proposing is what a leader's writes pass through.
 type proposing struct {
-	latches   *latches
-	slots     chan struct{} // holds one value for each proposal in Raft's hands
-	transfers transfers
+	latches *latches
+	slots   chan struct{} // holds one value for each proposal in Raft's hands
 }
 
 // reading is what linearizable reads pass through.
@@ -74,34 +79,6 @@ type reading struct {
 	local, remote *readindex.Batcher
 	caughtUp      atomic.Bool
 	lastConfirmed atomic.Pointer[string] // the peer that confirmed leadership last
-}
-
-// lifecycle is how the store ends.
-type lifecycle struct {
-	work      gate
-	closing   chan struct{} // closed when the store begins to close
-	closeOnce sync.Once
-	failed    chan error // what Run ends with; holds the first failure
-	files     sync.Once
-	filesErr  error
-}
-
-// open returns ErrClosed once the store is closing.
-func (s *Store) open() error {
-	select {
-	case <-s.closing:
-		return ErrClosed
-	default:
-		return nil
-	}
-}
-
-// fail ends Run with err. Only the first failure counts.
-func (s *Store) fail(err error) {
-	select {
-	case s.failed <- err:
-	default:
-	}
 }
 
 // root is the state as of the last applied batch.
@@ -118,14 +95,13 @@ func (s *Store) Term() uint64 { return s.raft.CurrentTerm() }
 
 // Leader returns the name of the leader, as far as this node knows.
 func (s *Store) Leader() (name string, ok bool) {
-	_, id := s.raft.LeaderWithID()
-	return string(id), id != ""
+	name, _, ok = s.members.Leader()
+	return name, ok
 }
 
 // IsLeader reports whether this node believes to lead. Only a quorum knows for sure.
 func (s *Store) IsLeader() bool {
-	e, _ := s.leaders.look()
-	return e != nil
+	return s.leaders.IsLeader()
 }
 
 // Retain keeps a state for Retained, within bounds of number, age and memory.

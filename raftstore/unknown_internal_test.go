@@ -66,7 +66,6 @@ func commandAt(index uint64, data []byte) *raft.Log {
 func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
 	entries := createEntries(t)
 	r := newReplica(t, entries)
-	r.store.failed = make(chan error, 1)
 	m := r.store.machine
 	answers := m.ApplyBatch([]*raft.Log{commandAt(1, entries[0]), commandAt(2, entries[1]), commandAt(3, entries[2])})
 	answers = append(answers, m.ApplyBatch([]*raft.Log{{Index: 4, Type: raft.LogConfiguration}})...)
@@ -83,7 +82,7 @@ func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
 	if root := r.Root(); root.Index() != 1 || root.Len() != 1 || r.store.Applied() != 1 {
 		t.Errorf("%d objects, of entry %d; said to be of %d", root.Len(), root.Index(), r.store.Applied())
 	}
-	if err := <-r.store.failed; !errors.As(err, &unknown) {
+	if err := <-r.store.life.Failed(); !errors.As(err, &unknown) {
 		t.Errorf("the node ends with %v", err)
 	}
 	if _, err := m.Snapshot(); !errors.As(err, &unknown) {

@@ -18,7 +18,7 @@ import (
 // from the log on disk, and as they are applied. Its Next returns *history.Compacted when the log no longer reaches back to
 // the position, and history.ErrClosed when the store closes.
 func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
-	if err := s.open(); err != nil {
+	if err := s.life.Check(); err != nil {
 		return nil, err
 	}
 	return s.hub.Watch(p, after), nil
@@ -29,7 +29,7 @@ func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 // log begins with the cluster there are no objects and the position is 0. The objects are read from disk as they are asked
 // for; an error ends them.
 func (s *Store) Beginning(_ context.Context, p state.Prefix) (iter.Seq2[*state.Object, error], uint64, error) {
-	if err := s.open(); err != nil {
+	if err := s.life.Check(); err != nil {
 		return nil, 0, err
 	}
 	oldest := s.replay.Oldest()

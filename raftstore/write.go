@@ -8,6 +8,8 @@ import (
 
 	"quorate/proto/peerpb"
 	"quorate/raftstore/forward"
+	"quorate/raftstore/leadership"
+	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/state"
 )
 
@@ -66,7 +68,7 @@ func stored(o *state.Object, key state.Key, index, created uint64) *state.Object
 func (s *Store) write(ctx context.Context, c *command) (uint64, error) {
 	giveUp := time.Now().Add(s.patience())
 	for {
-		_, changed := s.leaders.look()
+		_, changed := s.leaders.Current()
 		r := s.attempt(ctx, c)
 		switch r.outcome {
 		case peerpb.Outcome_APPLIED, peerpb.Outcome_REFUSED:
@@ -85,7 +87,7 @@ func (s *Store) write(ctx context.Context, c *command) (uint64, error) {
 			return 0, r.asError()
 		}
 		s.metrics.retries.Inc()
-		pause(ctx, changed, retryPause)
+		lifecycle.Pause(ctx, changed, leadership.RetryInterval)
 	}
 }
 
@@ -103,10 +105,10 @@ func (s *Store) patience() time.Duration { return 3 * s.cfg.electionTimeout() }
 
 // attempt takes the command to the leader once.
 func (s *Store) attempt(ctx context.Context, c *command) result {
-	if err := s.open(); err != nil {
+	if err := s.life.Check(); err != nil {
 		return notApplied(err)
 	}
-	name, address, known := s.leaderAddress()
+	name, address, known := s.members.Leader()
 	switch {
 	case !known:
 		return notLeader(errors.New("no leader known"))
@@ -149,19 +151,4 @@ func (s *Store) forward(ctx context.Context, name, address string, c *command) r
 	default:
 		return unknown(fmt.Errorf("leader %s: %s", name, resp.GetMessage()))
 	}
-}
-
-// leaderAddress tells who leads and where to reach it, as far as this node knows.
-func (s *Store) leaderAddress() (name, address string, known bool) {
-	addr, id := s.raft.LeaderWithID()
-	if id == "" {
-		return "", "", false
-	}
-	name, address = string(id), string(addr)
-	if s.cfg.AddressOf != nil {
-		if current, ok := s.cfg.AddressOf(name); ok {
-			address = current
-		}
-	}
-	return name, address, true
 }

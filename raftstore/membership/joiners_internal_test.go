@@ -1,8 +1,7 @@
-package raftstore
+package membership
 
 import (
 	"log/slog"
-	"math"
 	"path/filepath"
 	"testing"
 	"time"
@@ -39,7 +38,7 @@ func trimmed(t *testing.T, l *log.Store) uint64 {
 	t.Helper()
 	first, _ := l.FirstIndex()
 	last, _ := l.LastIndex()
-	if err := l.DeleteRange(first, last-trailingLogs); err != nil {
+	if err := l.DeleteRange(first, last-TrailingLogs); err != nil {
 		t.Fatal(err)
 	}
 	first, _ = l.FirstIndex()
@@ -50,73 +49,53 @@ func TestLogIsKeptForJoiners(t *testing.T) {
 	const last = 1000
 	t.Run("from_where_they_are_until_they_have_caught_up", func(t *testing.T) {
 		l := filledLog(t, last)
-		j := newJoiners(l)
-		j.installed("a", 100, time.Second)
-		j.installed("b", 200, time.Second)
+		j := NewJoiners(l)
+		j.Installed("a", 100, time.Second)
+		j.Installed("b", 200, time.Second)
 		if first := trimmed(t, l); first != 100 {
 			t.Errorf("the log begins with %d", first)
 		}
-		j.stored("stranger", 500)
-		j.stored("a", 0) // a heartbeat
-		j.stored("a", 400)
-		j.stored("a", 300)
+		j.Stored("stranger", 500)
+		j.Stored("a", 0) // a heartbeat
+		j.Stored("a", 400)
+		j.Stored("a", 300)
 		if first := trimmed(t, l); first != 200 {
 			t.Errorf("the log begins with %d", first)
 		}
-		j.installed("b", 600, time.Second) // again
+		j.Installed("b", 600, time.Second) // again
 		if first := trimmed(t, l); first != 400 {
 			t.Errorf("the log begins with %d", first)
 		}
-		j.stored("a", last-trailingLogs)
+		j.Stored("a", last-TrailingLogs)
 		if first := trimmed(t, l); first != 600 {
 			t.Errorf("the log begins with %d", first)
 		}
-		j.stored("b", last)
-		if first := trimmed(t, l); first != last-trailingLogs || j.some.Load() {
+		j.Stored("b", last)
+		if first := trimmed(t, l); first != last-TrailingLogs || j.some.Load() {
 			t.Errorf("the log begins with %d, with somebody to catch up %v", first, j.some.Load())
 		}
 	})
 	t.Run("as_long_as_they_go_on", func(t *testing.T) {
 		l := filledLog(t, last)
-		j := newJoiners(l)
-		j.installed("quick", 100, time.Second)
-		j.installed("slow", 200, time.Hour)
-		j.expire(time.Now().Add(joinerPatience / 2))
+		j := NewJoiners(l)
+		j.Installed("quick", 100, time.Second)
+		j.Installed("slow", 200, time.Hour)
+		j.Expire(time.Now().Add(minPatience / 2))
 		if first := trimmed(t, l); first != 100 {
 			t.Errorf("the log begins with %d", first)
 		}
-		j.expire(time.Now().Add(joinerPatience + time.Minute))
+		j.Expire(time.Now().Add(minPatience + time.Minute))
 		if first := trimmed(t, l); first != 200 {
 			t.Errorf("the log begins with %d", first)
 		}
-		j.stored("slow", 300)
-		j.expire(time.Now().Add(time.Hour - time.Minute))
+		j.Stored("slow", 300)
+		j.Expire(time.Now().Add(time.Hour - time.Minute))
 		if first := trimmed(t, l); first != 300 {
 			t.Errorf("the log begins with %d", first)
 		}
-		j.expire(time.Now().Add(time.Hour + time.Minute))
-		if first := trimmed(t, l); first != last-trailingLogs || j.some.Load() {
+		j.Expire(time.Now().Add(time.Hour + time.Minute))
+		if first := trimmed(t, l); first != last-TrailingLogs || j.some.Load() {
 			t.Errorf("the log begins with %d, with somebody to catch up %v", first, j.some.Load())
 		}
 	})
-}
-
-// TestNothingIsKeptForJoinersOnAFullDisk: the last snapshot that still has space must be able to trim the log.
-func TestNothingIsKeptForJoinersOnAFullDisk(t *testing.T) {
-	const snapshotBytes, reserve = 100, 1000
-	for _, c := range []struct {
-		free      int64
-		room      room
-		snapshots int64 // for how many there is room
-	}{
-		{math.MaxInt64, enoughRoom, 2}, {2 * (snapshotBytes + reserve), enoughRoom, 2}, {2*(snapshotBytes+reserve) - 2, enoughRoom, 1},
-		{snapshotBytes + reserve, enoughRoom, 1}, {snapshotBytes + reserve - 1, enoughRoom, 0}, {math.MaxInt64, littleRoom, 0},
-	} {
-		p := space{room: c.room, free: c.free, need: reserve}
-		for times := int64(1); times <= heldRoom; times++ {
-			if p.hasFor(times, snapshotBytes) != (times <= c.snapshots) {
-				t.Errorf("%+v: room for %d snapshots is %v", p, times, times > c.snapshots)
-			}
-		}
-	}
 }
