@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // readSpec parses a file strictly into out.
@@ -28,7 +28,7 @@ func readSpec(files fs.FS, name string, out any) error {
 	return nil
 }
 
-// decodeStrict decodes node into the struct out points to, refusing keys that it does not have. yaml.v3's own check does not
+// decodeStrict decodes node into the struct out points to, refusing keys that it does not have. The library's own check does not
 // reach through UnmarshalYAML.
 func decodeStrict(node *yaml.Node, out any) error {
 	if err := checkKeys(node, reflect.TypeOf(out).Elem()); err != nil {

@@ -1,6 +1,6 @@
 package schema
 
-import "gopkg.in/yaml.v3"
+import "go.yaml.in/yaml/v3"
 
 // KindSpec is a kind file as it is written; README.md of package kinds explains the keys.
 type KindSpec struct {

@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // YAMLToJSON turns one YAML document into JSON for Decode. Keys that are there twice stay twice, so that the decoder reports
