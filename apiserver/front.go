@@ -73,7 +73,7 @@ func (f *front) serve(x *exchange) error {
 	}
 	user, ambient, err := f.user(c)
 	if err != nil {
-		return status.NewUnauthorized() // also where none is asked for (J5)
+		return status.NewUnauthorized() // a wrong token is refused even where none is needed (J5)
 	}
 	if ambient {
 		if err := f.crossOrigin.Check(c.R); err != nil {

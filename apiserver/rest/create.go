@@ -26,7 +26,7 @@ const (
 	generatedCount   = 5
 )
 
-// create stores a new object (A1–A61).
+// create stores a new object, after every check in the order of A61, and answers with it (A1).
 func (r *resource) create(c *route.Call) error {
 	w, err := r.begin(c, "CreateOptions")
 	if err != nil {
@@ -36,13 +36,13 @@ func (r *resource) create(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	if v := o.ResourceVersion(); v != "" && v != "0" { // A29
+	if v := o.ResourceVersion(); v != "" && v != "0" { // a new object has no version yet (A29)
 		return status.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
 	if c.Namespace, err = r.namespace(c, o); err != nil {
 		return err
 	}
-	if c.Endpoint.LateAuthorization { // A6; a create is of no name (J15)
+	if c.Endpoint.LateAuthorization { // in the body's namespace (A6); a create has no name to authorize (J15)
 		if err := c.Authorize(c.Namespace, ""); err != nil {
 			return err
 		}
@@ -59,8 +59,8 @@ func (r *resource) create(c *route.Call) error {
 	return r.insert(ctx, c, w, o)
 }
 
-// namespaceOpen refuses a create in a namespace that is missing or going, before the object is looked at any further (A61).
-// The store decides again when it applies the create (A33).
+// namespaceOpen refuses a create in a namespace that is missing or terminating, before the object is
+// validated (A61). The store decides again when it applies the create (A33).
 func (r *resource) namespaceOpen(ctx context.Context, c *route.Call) error {
 	if !r.kind.Namespaced {
 		return nil

@@ -27,8 +27,8 @@ type sweep struct {
 	deleted atomic.Int64
 }
 
-// deleteCollection deletes the selected objects of a collection, each by an entry of its own
-// (G30–G36).
+// deleteCollection deletes the selected objects of a collection, each by an entry of its own: it is
+// not atomic (G30–G36).
 func (r *resource) deleteCollection(c *route.Call) error {
 	as, err := r.represent(c)
 	if err != nil {
@@ -93,8 +93,8 @@ func (w *sweep) run(ctx context.Context, limit int64) error {
 	return ctx.Err()
 }
 
-// delete deletes an object, in whatever version it is meanwhile. One that is gone, or was made
-// anew, is nobody's concern (G31).
+// delete deletes an object, whatever its version is by now. It skips one that was deleted, or deleted
+// and created again, in the meantime (G31).
 func (w *sweep) delete(ctx context.Context, o *state.Object) error {
 	subject := w.c.Subject()
 	_, _, subject.Name = o.Key.Split()

@@ -32,7 +32,8 @@ type Store interface {
 	Pages
 }
 
-// Deadlines of requests (semantics I24, B5).
+// Deadlines of requests (I24), and how long a read waits for a version that this node has not reached
+// (B5).
 const (
 	writeDeadline = 34 * time.Second
 	readDeadline  = 60 * time.Second
@@ -307,7 +308,7 @@ func (r *resource) listEndpoint(op schema.Operations) *route.Endpoint {
 		return nil
 	}
 	e.Watch = r.endpoint(schema.OpWatchQuery, route.VerbWatch, route.ClassStream, r.watch)
-	if e.Watch == nil { // D36
+	if e.Watch == nil { // the legacy form of a binding can't be watched: 405 (D36)
 		e.Watch = &route.Endpoint{
 			Verb: route.VerbWatch, Subject: e.Subject, Version: e.Version, Kind: r.kind,
 			Serve: func(c *route.Call) error { return status.NewNotSupported(c.Subject(), "watch", http.MethodGet) },
@@ -316,7 +317,7 @@ func (r *resource) listEndpoint(op schema.Operations) *route.Endpoint {
 	return e
 }
 
-// registerWatches adds the paths under the watch prefix (D31–D33).
+// registerWatches adds the paths under the watch prefix: collections and single items (D31–D33).
 func (r *resource) registerWatches(add func(method, path string, e *route.Endpoint), collection, item string) {
 	watched := func(path string) string {
 		return r.kind.Prefix + "/watch" + strings.TrimPrefix(path, r.kind.Prefix)

@@ -22,7 +22,7 @@ const (
 // shortList is the number of objects up to which a list's buffer grows as it must.
 const shortList = 16
 
-// list answers with a collection, or one page of it, written item by item (C1–C49).
+// list answers with a collection, or one page of it, written item by item (C1, C29).
 func (r *resource) list(c *route.Call) error {
 	as, err := r.choose(c, r.offers.lists)
 	if err != nil {
@@ -94,14 +94,14 @@ func readListOptions(c *route.Call) (opts listOptions, err error) {
 	if _, err := q.Bool("allowWatchBookmarks"); err != nil {
 		return opts, err
 	}
-	if _, err := q.TimeoutSeconds(); err != nil { // C43
+	if _, err := q.TimeoutSeconds(); err != nil { // 400 unless a non-negative integer (C43)
 		return opts, err
 	}
-	limit, err := q.Count("limit") // C30
+	limit, err := q.Count("limit") // 400 unless a non-negative integer (C30)
 	if err != nil {
 		return opts, err
 	}
-	if q.Has("sendInitialEvents") { // C46
+	if q.Has("sendInitialEvents") { // for watches only (C46)
 		return opts, status.NewInvalidOption("ListOptions", field.Forbidden(field.NewPath("sendInitialEvents"),
 			"sendInitialEvents is forbidden for list"))
 	}
@@ -116,7 +116,7 @@ func readListOptions(c *route.Call) (opts listOptions, err error) {
 	if err := checkMatch(q, opts.version, opts.continued); err != nil {
 		return opts, err
 	}
-	if opts.continued != "" && opts.version != "" && opts.version != "0" { // C39
+	if opts.continued != "" && opts.version != "" && opts.version != "0" { // the page has its version (C39)
 		return opts, status.NewBadRequest("specifying resource version is not allowed when using continue")
 	}
 	return opts, nil
@@ -209,8 +209,8 @@ func (r *resource) values(c *route.Call, as *representation, p *page, skip int, 
 	return nil
 }
 
-// listMetadata: selfLink, resourceVersion, which is the index of the state, and how the list goes
-// on (C1, C4, C29, C36).
+// listMetadata returns the metadata of a list (C1): selfLink; resourceVersion, the index of the state
+// (C4); and, when more follows, continue (C29) and without selectors remainingItemCount (C36).
 func (r *resource) listMetadata(namespace string, p *page) []byte {
 	b := append([]byte(nil), `{"selfLink":"`...)
 	b = append(b, stored.CollectionPath(r.kind, namespace)...)

@@ -148,7 +148,8 @@ func (l *pager) keep(ctx context.Context, root *state.Root) (*state.Root, error)
 	return root, nil
 }
 
-// following reads a later page (C35, C37–C40).
+// following reads a later page, of the state of the first one (C35); 410 when that is no longer
+// retained or the continue value is of another list (C37, C38).
 func (l *pager) following(ctx context.Context) (*page, error) {
 	root, err := present(ctx, l.store)
 	if err != nil {

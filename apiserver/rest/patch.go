@@ -28,7 +28,7 @@ type patchCall struct {
 	patch *patch.Patch
 }
 
-// patch changes an object by a patch (F1–F43).
+// patch changes an object by a patch of one of three types (F1).
 func (r *resource) patch(c *route.Call) error { return r.patchAs(c, schema.Update) }
 
 // patchStatus changes the status of an object by a patch (F34).
@@ -97,7 +97,7 @@ func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
 		return nil, p.unfit(err.Error())
 	}
 	dropped := slices.Concat(p.patch.Problems(), problems.List())
-	if p.w.validation == validateStrict && len(dropped) > 0 { // F36, F37
+	if p.w.validation == validateStrict && len(dropped) > 0 { // unknown fields (F36), names given twice (F37)
 		return nil, p.unfit("strict decoding error: " + strings.Join(dropped, ", "))
 	}
 	p.c.W.Header().Del("Warning") // of an earlier attempt

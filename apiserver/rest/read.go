@@ -77,7 +77,7 @@ func present(ctx context.Context, store Store) (*state.Root, error) {
 	return root, err
 }
 
-// versionOf reads a resourceVersion (C28).
+// versionOf reads a resourceVersion: 400 when it is not a number (C28).
 func versionOf(text string) (uint64, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {

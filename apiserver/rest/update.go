@@ -120,7 +120,7 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	if err := u.refuse(nil); err != nil {
 		return err
 	}
-	if unchanged { // E20
+	if unchanged { // answered without a write or an event (E20)
 		return u.answers.respond(u.c, u.w, previous)
 	}
 	o.SetResourceVersion(strconv.FormatUint(previous.Version, 10))

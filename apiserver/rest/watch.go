@@ -16,8 +16,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// minWatchTimeout is how long a stream lives at least when its client names no timeout; at most
-// twice that (D29).
+// minWatchTimeout is the shortest time after which a stream without a timeout of its own ends; the
+// longest is twice that (D29).
 const minWatchTimeout = 30 * time.Minute
 
 // watchOptions are the parameters of a watch.
@@ -59,12 +59,12 @@ func (r *resource) watchOptions(c *route.Call) (*watchOptions, error) {
 	opts := &watchOptions{version: q.Get("resourceVersion"), timeout: minWatchTimeout + rand.N(minWatchTimeout)}
 	var err error
 	if opts.version != "" {
-		if opts.after, err = strconv.ParseUint(opts.version, 10, 64); err != nil { // D15
+		if opts.after, err = strconv.ParseUint(opts.version, 10, 64); err != nil { // 422 unless a number (D15)
 			return nil, status.NewInvalidOption("ListOptions",
 				field.Invalid(field.NewPath("resourceVersion"), opts.version, "must be a decimal number"))
 		}
 	}
-	if q.Get("continue") != "" { // D17
+	if q.Get("continue") != "" { // a watch has no pages (D17)
 		return nil, status.NewBadRequest("continue is not supported with watch")
 	}
 	if opts.bookmarks, err = q.Bool("allowWatchBookmarks"); err != nil {

@@ -16,7 +16,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// maxManagerBytes bounds the parameter fieldManager (A54).
+// maxManagerBytes bounds the parameter fieldManager, which is checked and not stored (A54).
 const maxManagerBytes = 128
 
 // The values of fieldValidation that make a difference.
@@ -33,8 +33,8 @@ type write struct {
 	validation string
 }
 
-// begin reads a write request in the order in which its errors count: Accept, Content-Type, size,
-// options (A61).
+// begin reads a write request in the order in which its errors take precedence: Accept, Content-Type,
+// size, options (A61).
 func (r *resource) begin(c *route.Call, options string) (*write, error) {
 	as, err := r.represent(c)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *resource) begin(c *route.Call, options string) (*write, error) {
 }
 
 func (w *write) readOptions(c *route.Call, options string) error {
-	w.validation = validateWarn // Z19
+	w.validation = validateWarn // unknown fields are dropped with a warning by default (Z19)
 	if c.R.URL.RawQuery == "" {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (w *write) readOptions(c *route.Call, options string) error {
 	if w.dryRun, err = readDryRun(q.All("dryRun"), options); err != nil {
 		return err
 	}
-	validation, err := q.Choice("fieldValidation", options) // A50
+	validation, err := q.Choice("fieldValidation", options) // 422 for other values (A50)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (w *write) readOptions(c *route.Call, options string) error {
 	return checkManager(q.Get("fieldManager"), options)
 }
 
-// readDryRun: every value must be All (A52, A53).
+// readDryRun reports whether the write is a dry run: every dryRun must be All (A52), else 422 (A53).
 func readDryRun(values []string, options string) (bool, error) {
 	for _, v := range values {
 		if err := route.CheckChoice("dryRun", v, options); err != nil {
@@ -107,8 +107,8 @@ func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 	return o, nil
 }
 
-// warnDropped tells the client what was dropped from its object, as far as it wants to know (A23,
-// A48).
+// warnDropped adds a Warning header for each field that was dropped, unless fieldValidation says
+// otherwise (A48), and for duplicate owners, which always warn (A23).
 func (w *write) warnDropped(c *route.Call, o *schema.Object, dropped []string) {
 	if w.validation == validateWarn {
 		for _, problem := range dropped {
@@ -166,7 +166,7 @@ func (r *resource) checkGrants(ctx context.Context, c *route.Call, o, old *schem
 	return err
 }
 
-// checkSize: A44.
+// checkSize refuses an object whose encoded form exceeds the bound of a log entry, with 413 (A44).
 func checkSize(o *state.Object) error {
 	if len(o.Value) > status.MaxObjectBytes {
 		return status.NewObjectTooLarge(status.MaxObjectBytes)

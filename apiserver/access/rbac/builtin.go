@@ -19,7 +19,8 @@ type builtinRole struct {
 // builtinBinding gives a built-in role to a group, in all of the cluster; it has the name of the role.
 type builtinBinding struct{ role, group string }
 
-// builtinBindings are those of J34.
+// builtinBindings returns the built-in bindings (J34): cluster-admin for system:masters, and discovery
+// and reviews of oneself for all authenticated users.
 func builtinBindings() []builtinBinding {
 	return []builtinBinding{
 		{"cluster-admin", auth.MastersGroup},
@@ -28,7 +29,8 @@ func builtinBindings() []builtinBinding {
 	}
 }
 
-// builtinRoles are those of J33. What is in namespaces is what the catalog has there.
+// builtinRoles returns the built-in cluster roles (J33). Those for namespaces cover the kinds that the
+// catalog has there.
 func builtinRoles(c *schema.Catalog) []builtinRole {
 	all := []string{everything}
 	reviews := func(group string, resources ...string) rule {

@@ -69,7 +69,7 @@ func Parse(t Type, body []byte) (*Patch, error) {
 		}
 		return p, nil
 	}
-	if form := root.Form(); form != tree.Object { // F13
+	if form := root.Form(); form != tree.Object { // only a JSON patch is a list (F13)
 		return nil, status.NewBadRequest("error decoding patch: the patch must be an object, not " + form.String())
 	}
 	return p, nil

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// MaxBodyBytes is the largest request body (semantics A43).
+	// MaxBodyBytes is the size of the largest request body; a larger one gets 413 (A43).
 	MaxBodyBytes = 3 << 20
 	// readTimeout is how long a client may take to send a body.
 	readTimeout = 30 * time.Second

@@ -76,8 +76,8 @@ func (c *Call) Authorize(namespace, name string) error {
 	return c.AuthorizeAs(c.Endpoint.Verb, namespace, name)
 }
 
-// AuthorizeAs is Authorize with another verb than the endpoint's, for what a request does besides
-// (E12).
+// AuthorizeAs is Authorize with another verb than the endpoint's, for what a request does besides: a
+// PUT that creates needs the verb create as well (E12).
 func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 	e := c.Endpoint
 	a := &c.attributes
@@ -98,7 +98,7 @@ func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 		return status.NewForbiddenPath(auth.Denial(c.User, a))
 	}
 	about := c.Subject()
-	about.Name = name // of a list by name too (J15)
+	about.Name = name // also that of a field selector on metadata.name (J15)
 	return status.NewForbidden(about, auth.Denial(c.User, a))
 }
 

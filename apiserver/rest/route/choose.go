@@ -12,7 +12,7 @@ func (c *Call) Choose(variants []negotiate.Variant) (negotiate.Form, negotiate.T
 	}
 	form, target, err := negotiate.Choose(c.R, c.Query(), variants...)
 	if err == nil {
-		_, err = c.Query().Bool("pretty") // A57
+		_, err = c.Query().Bool("pretty") // 400 unless a boolean (A57)
 	}
 	return form, target, err
 }

@@ -23,7 +23,7 @@ func (t *Statuses) protobuf(s *status.Status) ([]byte, error) {
 
 // decodeProtobuf reads an object out of its envelope, which says what it is where JSON does so inside (A34–A36).
 func decodeProtobuf(body []byte, k *schema.Kind) (*schema.Object, error) {
-	if !k.HasProtobuf() { // B21
+	if !k.HasProtobuf() { // kinds of ThirdPartyResources (B21)
 		return nil, unsupported(false)
 	}
 	apiVersion, kind, raw, err := schema.CutEnvelope(body)

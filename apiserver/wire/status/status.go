@@ -37,7 +37,7 @@ type Cause struct {
 // Reason is the machine-readable word of a failure.
 type Reason string
 
-// The reasons (semantics I1–I17).
+// The reasons of failures, one for each kind of error (I1–I17).
 const (
 	BadRequest            Reason = "BadRequest"
 	Unauthorized          Reason = "Unauthorized"

@@ -95,10 +95,10 @@ func (at place) whole(value *tree.Node) (whole, error) {
 			return w, nil
 		}
 	}
-	return "", at.refuse("unknown $patch: %.100s", value.Text) // F24
+	return "", at.refuse("unknown $patch: %.100s", value.Text) // 422 (F24)
 }
 
-// retained reads `$retainKeys` (F23).
+// retained reads `$retainKeys`, the names of the members to keep: 400 unless a list of strings (F23).
 func retained(value *tree.Node) (map[string]bool, error) {
 	if value.Form() != tree.Array {
 		return nil, status.NewBadRequest(badRetain)
@@ -113,7 +113,7 @@ func retained(value *tree.Node) (map[string]bool, error) {
 	return keys, nil
 }
 
-// checkRetained refuses a patch that sets what it does not retain (F23).
+// checkRetained refuses a patch that sets a member which its `$retainKeys` does not list (F23).
 func (at place) checkRetained(p *tree.Node, d *directives, met tree.Marks) error {
 	if d.retain == nil || d.whole != wholeMerge {
 		return nil
@@ -145,7 +145,7 @@ func (at place) orderDirective(d *directives, name string, value *tree.Node) (kn
 	return true, nil
 }
 
-// removalDirective reads `$deleteFromPrimitiveList/x` (F21).
+// removalDirective reads `$deleteFromPrimitiveList/x`, the values to remove from the list x (F21).
 func (at place) removalDirective(d *directives, name string, value *tree.Node) (known bool, err error) {
 	prefix, list, found := strings.Cut(name, "/")
 	if !found || prefix != removalPrefix || value.Form() != tree.Array {

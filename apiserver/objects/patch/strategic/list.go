@@ -132,7 +132,7 @@ func (at place) mergeItems(live []item, patch []tree.Node) ([]item, error) {
 	if err != nil {
 		return nil, err
 	}
-	if replace { // F19
+	if replace { // an item `$patch: replace` drops the live items (F19)
 		live = nil
 	}
 	out := make([]item, 0, len(live)+len(plain))

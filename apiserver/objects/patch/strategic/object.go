@@ -24,9 +24,9 @@ func (at place) object(out []byte, document string, i int, p *tree.Node) ([]byte
 		return nil, 0, err
 	}
 	switch d.whole {
-	case wholeDelete: // F18
+	case wholeDelete: // `$patch: delete` removes the map (F18)
 		return append(out, '{', '}'), tree.Skip(document, i), nil
-	case wholeReplace: // F17
+	case wholeReplace: // `$patch: replace` replaces it with the patch's other members (F17)
 		out, _, err = at.members(out, "{}", 0, p, d, met)
 		return out, tree.Skip(document, i), err
 	}

@@ -57,7 +57,7 @@ func placeOf(f *schema.Field, work *int) place {
 // item returns the place of a list's items.
 func (at place) item() place { return place{name: at.name, typ: at.typ.Elem(), work: at.work} }
 
-// spend counts work (F11).
+// spend counts work, of which a patch may take a bounded amount (F11).
 func (at place) spend(bytes int) error {
 	if *at.work += bytes; *at.work > maxWork {
 		return status.NewPatchTooLarge(at.named("the patch takes too much work: it merges large items too often"))
