@@ -10,6 +10,10 @@ import (
 	"syscall"
 )
 
+// checkedBolt is the version of bbolt whose file format this file reads. A test compares it with go.mod. Whoever changes the
+// version there reads what changed in bbolt's pages, freelist and open, runs this package's tests, and then changes it here.
+const checkedBolt = "v1.5.0"
+
 // The parts of bolt's file format that checkStructure reads. Numbers are in the machine's byte order.
 const (
 	boltMagic        = 0xED0CDAED
