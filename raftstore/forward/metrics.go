@@ -20,28 +20,28 @@ type serverMetrics struct {
 }
 
 func counter(name, help string) prometheus.Counter {
-	return prometheus.NewCounter(prometheus.CounterOpts{Name: "quorate_raftstore_forward_" + name, Help: help})
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 }
 
 func sizes(name, help string) prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "quorate_raftstore_forward_" + name, Help: help, Buckets: prometheus.ExponentialBuckets(1, 2, 13),
+		Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(1, 2, 13),
 	})
 }
 
 func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
-		full:          counter("full_total", "Writes refused because too many, or too many bytes, were on their way to the leader."),
-		messagesFull:  counter("messages_full_total", "Messages to the leader that had no place for all writes that waited."),
-		messageWrites: sizes("message_writes", "Writes sent to the leader in one message."),
+		full:          counter("quorate_raftstore_forward_full_total", "Writes refused because too many, or too many bytes, were on their way to the leader."),
+		messagesFull:  counter("quorate_raftstore_forward_messages_full_total", "Messages to the leader that had no place for all writes that waited."),
+		messageWrites: sizes("quorate_raftstore_forward_message_writes", "Writes sent to the leader in one message."),
 	}
 	return m, register(registerer, m.full, m.messagesFull, m.messageWrites)
 }
 
 func newServerMetrics(registerer prometheus.Registerer) (*serverMetrics, error) {
 	m := &serverMetrics{
-		held:           counter("held_total", "Times that no more writes were received from a node because too many of its own were under way."),
-		messageResults: sizes("message_results", "Writes of another node answered in one message."),
+		held:           counter("quorate_raftstore_forward_held_total", "Times that no more writes were received from a node because too many of its own were under way."),
+		messageResults: sizes("quorate_raftstore_forward_message_results", "Writes of another node answered in one message."),
 	}
 	return m, register(registerer, m.held, m.messageResults)
 }

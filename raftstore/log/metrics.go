@@ -34,40 +34,40 @@ func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
 		Buckets: prometheus.ExponentialBuckets(0.0001, 2, 17),
 	})
 	m.collectors = append(m.collectors, m.appendSeconds)
-	m.appendedEntries = m.counter("appended_entries_total", "Entries appended to the log.")
-	m.appendedBytes = m.counter("appended_bytes_total", "Bytes of entries appended to the log.")
-	m.stalled = m.counter("write_stalled_total", "Writes that were still under way after the stall limit.")
-	m.trimmed = m.counter("trimmed_entries_total", "Old entries removed because the log was over its bounds.")
-	m.holdsGivenUp = m.counter("holds_given_up_total", "Times that old entries were kept for a follower no longer, because they took too much space.")
-	m.resets = m.counter("resets_total", "Times the log was removed whole, for a snapshot.")
-	m.corrupt = m.counter("corrupt_total", "Findings of damage in the log file.")
-	m.cacheHits = m.counter("cache_hits_total", "Entries read from memory.")
-	m.cacheMisses = m.counter("cache_misses_total", "Entries read from disk.")
-	m.gauge("writes_in_progress", "Writes to the log under way.", func() float64 { return float64(s.watch.underway()) })
-	m.gauge("bytes", "Bytes of the log file in use.", func() float64 {
+	m.appendedEntries = m.counter("quorate_raftstore_log_appended_entries_total", "Entries appended to the log.")
+	m.appendedBytes = m.counter("quorate_raftstore_log_appended_bytes_total", "Bytes of entries appended to the log.")
+	m.stalled = m.counter("quorate_raftstore_log_write_stalled_total", "Writes that were still under way after the stall limit.")
+	m.trimmed = m.counter("quorate_raftstore_log_trimmed_entries_total", "Old entries removed because the log was over its bounds.")
+	m.holdsGivenUp = m.counter("quorate_raftstore_log_holds_given_up_total", "Times that old entries were kept for a follower no longer, because they took too much space.")
+	m.resets = m.counter("quorate_raftstore_log_resets_total", "Times the log was removed whole, for a snapshot.")
+	m.corrupt = m.counter("quorate_raftstore_log_corrupt_total", "Findings of damage in the log file.")
+	m.cacheHits = m.counter("quorate_raftstore_log_cache_hits_total", "Entries read from memory.")
+	m.cacheMisses = m.counter("quorate_raftstore_log_cache_misses_total", "Entries read from disk.")
+	m.gauge("quorate_raftstore_log_writes_in_progress", "Writes to the log under way.", func() float64 { return float64(s.watch.underway()) })
+	m.gauge("quorate_raftstore_log_bytes", "Bytes of the log file in use.", func() float64 {
 		used, _ := s.Size()
 		return float64(used)
 	})
-	m.gauge("first_index", "Oldest entry kept.", func() float64 { return float64(s.span.Load().first) })
-	m.gauge("last_index", "Newest entry.", func() float64 { return float64(s.span.Load().last) })
-	m.gauge("entries", "Entries kept.", func() float64 { return float64(s.span.Load().len()) })
-	m.gauge("holds", "For how many followers, and snapshots being read, old entries are kept.", func() float64 { return float64(s.holds.count()) })
-	m.gauge("cache_bytes", "Bytes of entries kept in memory.", func() float64 {
+	m.gauge("quorate_raftstore_log_first_index", "Oldest entry kept.", func() float64 { return float64(s.span.Load().first) })
+	m.gauge("quorate_raftstore_log_last_index", "Newest entry.", func() float64 { return float64(s.span.Load().last) })
+	m.gauge("quorate_raftstore_log_entries", "Entries kept.", func() float64 { return float64(s.span.Load().len()) })
+	m.gauge("quorate_raftstore_log_holds", "For how many followers, and snapshots being read, old entries are kept.", func() float64 { return float64(s.holds.count()) })
+	m.gauge("quorate_raftstore_log_cache_bytes", "Bytes of entries kept in memory.", func() float64 {
 		_, bytes := s.cache.size()
 		return float64(bytes)
 	})
-	m.gauge("oldest_entry_age_seconds", "Age of the oldest entry kept.", func() float64 { return s.oldestAge().Seconds() })
+	m.gauge("quorate_raftstore_log_oldest_entry_age_seconds", "Age of the oldest entry kept.", func() float64 { return s.oldestAge().Seconds() })
 	return m, m.register()
 }
 
 func (m *metrics) counter(name, help string) prometheus.Counter {
-	c := prometheus.NewCounter(prometheus.CounterOpts{Name: "quorate_raftstore_log_" + name, Help: help})
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	m.collectors = append(m.collectors, c)
 	return c
 }
 
 func (m *metrics) gauge(name, help string, value func() float64) {
-	m.collectors = append(m.collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "quorate_raftstore_log_" + name, Help: help}, value))
+	m.collectors = append(m.collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
 
 func (m *metrics) register() error {

@@ -15,16 +15,22 @@ func newMetrics(reg prometheus.Registerer, e *Evaluator) *metrics {
 			Help: "Failures to follow roles and bindings, or to make the built-in ones; all are tried again.",
 		}),
 	}
-	gauge := func(name, help string, count func(x *index) int) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "quorate_apiserver_rbac_" + name, Help: help}, func() float64 {
-			if x := e.current.Load(); x != nil {
-				return float64(count(x))
-			}
-			return 0
-		})
-	}
-	reg.MustRegister(m.escalations, m.errors,
-		gauge("roles", "Roles that requests are decided by.", func(x *index) int { return x.roleCount }),
-		gauge("bindings", "Bindings that requests are decided by.", func(x *index) int { return x.bindingCount }))
+	reg.MustRegister(m.escalations, m.errors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_apiserver_rbac_roles",
+		Help: "Roles that requests are decided by.",
+	}, e.count(func(x *index) int { return x.roleCount })), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_apiserver_rbac_bindings",
+		Help: "Bindings that requests are decided by.",
+	}, e.count(func(x *index) int { return x.bindingCount })))
 	return m
+}
+
+// count returns a gauge of the current index; 0 while there is none.
+func (e *Evaluator) count(of func(x *index) int) func() float64 {
+	return func() float64 {
+		if x := e.current.Load(); x != nil {
+			return float64(of(x))
+		}
+		return 0
+	}
 }

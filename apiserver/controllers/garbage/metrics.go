@@ -13,26 +13,41 @@ type metrics struct {
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
-	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "quorate_apiserver_garbage_" + name, Help: help})
-	}
-	counter := func(name, help string) prometheus.Counter {
-		return prometheus.NewCounter(prometheus.CounterOpts{Name: "quorate_apiserver_garbage_" + name, Help: help})
-	}
 	m := &metrics{
-		queue:      gauge("queue_objects", "Objects that the garbage collector has to look at, on the leader."),
-		dependents: gauge("dependents", "Objects with owners that the garbage collector knows, on the leader."),
-		waiting:    gauge("waiting_owners", "Owners that wait for their dependents, as the leader knows them."),
-		deleted:    counter("deleted_total", "Objects deleted because their owners were gone or going, while this node led."),
-		orphaned:   counter("orphaned_total", "Objects that were made to forget owners, while this node led."),
-		released:   counter("released_total", "Owners whose finalizer was taken off when it was served, while this node led."),
-		errors:     counter("errors_total", "Writes and runs of the garbage collector that failed and were tried again."),
+		queue: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_garbage_queue_objects",
+			Help: "Objects that the garbage collector has to look at, on the leader.",
+		}),
+		dependents: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_garbage_dependents",
+			Help: "Objects with owners that the garbage collector knows, on the leader.",
+		}),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_garbage_waiting_owners",
+			Help: "Owners that wait for their dependents, as the leader knows them.",
+		}),
+		deleted: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_garbage_deleted_total",
+			Help: "Objects deleted because their owners were gone or going, while this node led.",
+		}),
+		orphaned: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_garbage_orphaned_total",
+			Help: "Objects that were made to forget owners, while this node led.",
+		}),
+		released: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_garbage_released_total",
+			Help: "Owners whose finalizer was taken off when it was served, while this node led.",
+		}),
+		errors: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_apiserver_garbage_errors_total",
+			Help: "Writes and runs of the garbage collector that failed and were tried again.",
+		}),
 	}
 	reg.MustRegister(m.queue, m.dependents, m.waiting, m.deleted, m.orphaned, m.released, m.errors)
 	return m
 }
 
-// clear leaves to the next leader what only the leader knows.
+// clear resets the gauges of the leader when this node no longer leads.
 func (m *metrics) clear() {
 	m.queue.Set(0)
 	m.dependents.Set(0)
