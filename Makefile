@@ -89,6 +89,15 @@ lint: fresh
 	$(GO) tool staticcheck ./...
 	set -e; tool=$$($(GO) tool -n staticcheck); \
 	  for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $$tool ./...); done
+	@$(MAKE) --no-print-directory vulnerabilities
+
+# Known vulnerabilities that the code can reach. Without access to the database nothing is checked, and this says so.
+.PHONY: vulnerabilities
+vulnerabilities:
+	@found=$$($(GO) tool govulncheck ./... 2>&1) && { echo "$$found"; exit 0; }; \
+	  echo "$$found"; \
+	  case "$$found" in *"fetching vulnerabilities"*) echo "vulnerabilities: not checked, since the database can't be reached";; \
+	    *) exit 1;; esac
 
 # Fails when generated code differs from what its sources would give.
 .PHONY: fresh
