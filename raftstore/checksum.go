@@ -181,6 +181,6 @@ func (s *Store) tellDiverged(c *Comparison) int {
 		}
 	}
 	s.metrics.diverged.Set(float64(len(messages)))
-	s.alarms.set(Diverged, messages)
+	s.alarms.Set(Diverged, messages)
 	return len(messages)
 }

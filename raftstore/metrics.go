@@ -42,9 +42,6 @@ type metrics struct {
 
 	comparisons *prometheus.CounterVec // by result
 	diverged    prometheus.Gauge
-
-	alarms   *prometheus.GaugeVec // by alarm
-	readOnly prometheus.Gauge
 }
 
 func counter(name, help string) prometheus.Counter {
@@ -109,11 +106,6 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			Help: "Comparisons of all nodes' states that this node made as leader, by result.",
 		}, []string{"result"}),
 		diverged: gauge("diverged_nodes", "Nodes whose state is another than that of most, by this leader's last comparison."),
-		alarms: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "quorate_alarm",
-			Help: "Nodes about which this node has raised the alarm; one it raises about others is only the leader's.",
-		}, []string{"alarm"}),
-		readOnly: gauge("read_only", "1 while this node leads and takes up no writes, because too few voters have space on their disks."),
 	}
 	for _, o := range outcomes() {
 		m.writes.WithLabelValues(o)
@@ -125,7 +117,7 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		m.comparisons.WithLabelValues(result)
 	}
 	return m, m.register(
-		m.alarms, m.readOnly, m.comparisons, m.diverged, m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
+		m.comparisons, m.diverged, m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
 		m.latchWaits, m.latchWaiting, m.latchesFull, m.conflictsDelayed, m.conflictDelay, m.reservationsExpired, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
 		m.pins, m.pinCallers, m.pinSeconds,
 	)
@@ -156,10 +148,10 @@ func (m *metrics) observe(s *Store) error {
 		value("proposals", "Proposals in Raft's hands.", func() float64 { return float64(len(s.slots)) }),
 		value("apply_waiting", "Requests waiting for entries to be applied here.", func() float64 { return float64(s.applied.Waiting()) }),
 		value("disk_free_bytes", "Space left on the disk of the data directory.", func() float64 {
-			if p := s.space.Load(); p != nil {
-				return float64(p.free)
+			if free, known := s.space.Free(); known {
+				return float64(free)
 			}
-			return math.NaN() // not looked yet
+			return math.NaN()
 		}),
 		value("objects", "Objects stored.", func() float64 { return float64(s.root().Len()) }),
 		value("object_bytes", "Memory that the objects take.", func() float64 { return float64(s.root().Bytes()) }),

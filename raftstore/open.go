@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"quorate/proto/peerpb"
+	"quorate/raftstore/diskguard"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/history"
 	"quorate/raftstore/leadership"
@@ -65,10 +66,15 @@ func Open(cfg Config) (*Store, error) {
 			latches: newLatches(m),
 			slots:   make(chan struct{}, maxProposals),
 		},
-		health:  health{alarms: newAlarms(cfg.Logger.With("component", "raftstore", "node", cfg.Name), m.alarms), outOfSpace: make(chan struct{}, 1)},
 		life:    life,
 		leaders: leadership.NewTracker(life),
 	}
+	if s.alarms, err = diskguard.NewAlarms(s.logger, cfg.Registerer); err != nil {
+		return nil, err
+	}
+	s.space = diskguard.NewSpace(diskguard.SpaceConfig{
+		Node: cfg.Name, Dir: cfg.DataDir, Reserve: cfg.DiskReserve, Alarms: s.alarms, Lifecycle: life, Logger: s.logger,
+	})
 	if s.peers, err = forward.NewClient(cfg.Peers.Connect, cfg.Registerer); err != nil {
 		return nil, err
 	}
@@ -102,7 +108,7 @@ func (s *Store) openState() error {
 	s.log, err = log.Open(log.Config{
 		Path:     filepath.Join(dir, LogFile),
 		MaxBytes: s.cfg.LogBytes, MaxAge: s.cfg.LogAge,
-		StallLimit: s.cfg.StallLimit, OnStall: s.stalled, OnError: s.writeFailed,
+		StallLimit: s.cfg.StallLimit, OnStall: s.stalled, OnError: s.space.WriteFailed,
 		Logger: s.cfg.Logger, Registerer: s.cfg.Registerer,
 	})
 	if err != nil {
@@ -205,8 +211,8 @@ func (s *Store) openRaft() error {
 	// Twice the heartbeat timeout: a follower may be in a slow disk write, but a dead one must not hold a heartbeat for long.
 	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.electionTimeout(), logger)
 	s.transport.Tell(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
-	stable := &stable{StableStore: s.log, failed: s.life.Fail, ending: s.life.Closing()}
-	err := starting(func() (err error) {
+	stable := diskguard.NewStable(s.log, s.life)
+	err := diskguard.Start(func() (err error) {
 		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(readable{s.log, s}), stable, s.snapshots, s.transport)
 		return err
 	})
@@ -222,7 +228,29 @@ func (s *Store) openRaft() error {
 	if err != nil {
 		return errors.Join(err, s.raft.Shutdown().Error(), s.transport.Close())
 	}
+	s.stall = diskguard.NewStall(diskguard.StallConfig{
+		Raft: s.raft, Transport: s.transport, Members: s.members, Lifecycle: s.life, Limit: s.cfg.StallLimit, Logger: s.logger,
+	})
+	s.shortage, err = diskguard.NewShortage(diskguard.ShortageConfig{
+		Space: s.space, Members: s.members, Leadership: s.leadership, Lifecycle: s.life, Peers: s.peers,
+		Timeout: s.cfg.electionTimeout(), Logger: s.logger, Registerer: s.cfg.Registerer,
+	})
+	if err != nil {
+		return errors.Join(err, s.raft.Shutdown().Error(), s.transport.Close())
+	}
 	return nil
+}
+
+// stalled handles a log write that has taken longer than the limit. A store that is closing waits for
+// such a disk no longer.
+func (s *Store) stalled(took time.Duration) {
+	s.alarms.Raise(DiskStalled, s.cfg.Name, fmt.Sprintf("a write to the log of %s takes more than %s: look at its disk", s.cfg.DataDir, took.Truncate(time.Second)))
+	if s.life.Check() != nil {
+		s.life.Fail(diskguard.ErrDiskHung)
+	}
+	if s.leaders.IsLeader() {
+		s.stall.Resign(took)
+	}
 }
 
 // readable is the log as Raft sees it. An entry that a snapshot covers and that turns out to be damaged is as good as

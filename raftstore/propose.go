@@ -30,11 +30,11 @@ func (s *Store) propose(ctx context.Context, c *command) result {
 	if e == nil {
 		return notLeader(ErrNotLeader)
 	}
-	if refused := s.shortage.Load().refuses(c); refused != nil {
-		return *refused
-	}
 	if c.pins {
 		return s.apply(ctx, c.data, func() {})
+	}
+	if err := s.shortage.Refuse(c.frees); err != nil {
+		return notApplied(err)
 	}
 	// Derived from a version that this node hasn't applied yet, though it may be committed.
 	if err := s.await(ctx, c.Version); err != nil {

@@ -25,7 +25,7 @@ func (s *Store) Ready() error {
 	e, _ := s.leaders.Current()
 	_, known := s.Leader()
 	switch {
-	case s.alarms.isRaised(DiskStalled):
+	case s.alarms.IsRaised(DiskStalled):
 		return errStalled
 	case len(s.Servers()) == 0:
 		return errUninitialised

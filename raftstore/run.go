@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/raft"
 	"golang.org/x/sync/errgroup"
+
+	"quorate/raftstore/diskguard"
 )
 
 const (
@@ -39,8 +41,8 @@ func (s *Store) Run(ctx context.Context) error {
 	group.Go(func() error { return s.followMembers(inner) })
 	group.Go(func() error { return s.proveReady(inner) })
 	group.Go(func() error { return s.watchChecksums(inner) })
-	group.Go(func() error { return s.followSpace(inner) })
-	group.Go(func() error { return s.followShortage(inner) })
+	group.Go(func() error { return s.space.Run(inner, s.log) })
+	group.Go(func() error { return s.shortage.Run(inner) })
 	s.leadership.SelfElect()
 
 	var failure error
@@ -87,7 +89,7 @@ func (s *Store) beginClose() {
 		s.forwarded.End()
 		s.hub.Close()
 		if s.log.Stalled() { // told of before: what begins to hang from now on, stalled is told
-			s.life.Fail(errDiskHung)
+			s.life.Fail(diskguard.ErrDiskHung)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"quorate/raftstore/diskguard"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/leadership"
 	"quorate/raftstore/lifecycle"
@@ -28,11 +29,11 @@ func TestEndOfNodeThatCannotGoOn(t *testing.T) {
 				hangs := func() error { <-raft; return nil }
 				var failure error
 				if known {
-					failure = errDiskHung
+					failure = diskguard.ErrDiskHung
 				} else {
-					s.life.Fail(errDiskHung)
+					s.life.Fail(diskguard.ErrDiskHung)
 				}
-				if err := s.join(failure, hangs); !errors.Is(err, errDiskHung) || !errors.Is(err, errCloseHangs) {
+				if err := s.join(failure, hangs); !errors.Is(err, diskguard.ErrDiskHung) || !errors.Is(err, errCloseHangs) {
 					t.Errorf("ended with %v", err)
 				}
 			})
@@ -64,7 +65,9 @@ func TestDiskThatHangsAtTheEnd(t *testing.T) {
 			}
 			s := r.store
 			s.log, s.leaders = l, leadership.NewTracker(s.life)
-			s.alarms = newAlarms(s.logger, s.metrics.alarms)
+			if s.alarms, err = diskguard.NewAlarms(s.logger, prometheus.NewRegistry()); err != nil {
+				t.Fatal(err)
+			}
 			if s.forwarded, err = forward.NewServer(nil, prometheus.NewRegistry()); err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +83,7 @@ func TestDiskThatHangsAtTheEnd(t *testing.T) {
 			}
 			select {
 			case err := <-s.life.Failed():
-				if !errors.Is(err, errDiskHung) {
+				if !errors.Is(err, diskguard.ErrDiskHung) {
 					t.Errorf("told %v", err)
 				}
 			default:

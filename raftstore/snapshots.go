@@ -17,7 +17,7 @@ const (
 	snapshotPause    = 5 * time.Second
 	snapshotShare    = 20
 	snapshotInterval = time.Second // how often it is looked whether one is due
-	heldRoom         = 2           // times what a snapshot needs: below, nothing is kept for followers
+	holdSnapshots    = 2           // with space for fewer snapshots than this, the log holds nothing for followers
 )
 
 // takeSnapshots writes snapshots when they are due, until ctx ends.
@@ -35,7 +35,7 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 			used, bound := s.log.Size()
 			least = min(least, used) // an installed snapshot removes the log
 			grown := used > least+bound/snapshotGrowth
-			if now.Sub(last) < max(snapshotPause, snapshotShare*took) || !s.snapshotDue(grown) || !s.roomForSnapshot() {
+			if now.Sub(last) < max(snapshotPause, snapshotShare*took) || !s.snapshotDue(grown) || !s.hasSpaceFor(1) {
 				continue
 			}
 			err := s.takeSnapshot()
@@ -59,7 +59,7 @@ func (s *Store) snapshotDue(logHasGrown bool) bool {
 // that the next snapshot needs, behind which it is trimmed.
 func (s *Store) takeSnapshot() error {
 	s.joiners.Expire(time.Now())
-	if !s.roomForSnapshots(heldRoom) {
+	if !s.hasSpaceFor(holdSnapshots) {
 		s.log.GiveUpHolds()
 	}
 	if err := s.raft.Snapshot().Error(); err != nil {
@@ -73,4 +73,14 @@ func (s *Store) takeSnapshot() error {
 		s.snapshotIndex.Store(list[0].Index)
 	}
 	return nil
+}
+
+// hasSpaceFor reports whether so many snapshots as large as the last leave the reserve of the disk alone.
+// Writing a snapshot to a disk that is too small for it would temporarily take the space of the log.
+func (s *Store) hasSpaceFor(snapshots int64) bool {
+	size := int64(s.root().Bytes())
+	if list, err := s.snapshots.List(); err == nil && len(list) > 0 {
+		size = list[0].Size
+	}
+	return s.space.HasFor(snapshots, size)
 }

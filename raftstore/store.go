@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"quorate/raftstore/diskguard"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/history"
 	"quorate/raftstore/leadership"
@@ -27,7 +28,12 @@ type Store struct {
 	metrics *metrics
 
 	disk
-	health
+
+	alarms   *diskguard.Alarms
+	space    *diskguard.Space
+	stall    *diskguard.Stall
+	shortage *diskguard.Shortage
+
 	machine  *machine
 	raft     *raft.Raft
 	applied  readindex.Applied
@@ -58,14 +64,6 @@ type disk struct {
 
 	snapshotIndex atomic.Uint64 // index of the newest snapshot
 	joiners       *membership.Joiners
-}
-
-// health is what is wrong with this node and, while it leads, with the cluster.
-type health struct {
-	alarms     *alarms
-	space      atomic.Pointer[space]    // nil until the disk was looked at
-	outOfSpace chan struct{}            // holds one value when a write found no space
-	shortage   atomic.Pointer[shortage] // nil while this node doesn't lead, and while all voters have space
 }
 
 // proposing is what a leader's writes pass through.

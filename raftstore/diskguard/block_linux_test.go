@@ -1,4 +1,4 @@
-package raftstore
+package diskguard
 
 import (
 	"strings"
@@ -27,14 +27,14 @@ func TestBlocksOfSharedFolders(t *testing.T) {
 func TestReasonOfTheAlarm(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		space space
-		want  string
+		disk measurement
+		want string
 	}{
-		{space{free: 10 << 30, need: 256 << 20, held: true}, "10240 MiB left, but gives none"},
-		{space{free: 1 << 20, need: 256 << 20, held: true}, "1 MiB left, less than the reserve of 256 MiB"},
-		{space{free: 100 << 20, need: 256 << 20}, "100 MiB left, less than the reserve of 256 MiB"},
+		{measurement{free: 10 << 30, need: 256 << 20, denied: true}, "10240 MiB left, but gives none"},
+		{measurement{free: 1 << 20, need: 256 << 20, denied: true}, "1 MiB left, less than the reserve of 256 MiB"},
+		{measurement{free: 100 << 20, need: 256 << 20}, "100 MiB left, less than the reserve of 256 MiB"},
 	} {
-		if got := c.space.message("data"); !strings.Contains(got, c.want) {
+		if got := c.disk.message("data"); !strings.Contains(got, c.want) {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}

@@ -1,8 +1,8 @@
 //go:build !linux
 
-package raftstore
+package diskguard
 
 import "syscall"
 
-// blockSize is what a file system counts its blocks in.
+// blockSize returns the unit, in bytes, in which a file system counts its blocks.
 func blockSize(stat *syscall.Statfs_t) uint64 { return uint64(stat.Bsize) }

@@ -1,4 +1,4 @@
-package raftstore
+package diskguard
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
 )
 
@@ -28,18 +29,17 @@ func (f *failingStable) SetUint64(key []byte, value uint64) error {
 
 // storing has a term stored on a goroutine of its own, as Raft does, after a first one that was. Over says whether it was.
 type storing struct {
-	disk   *failingStable
-	ending chan struct{}
-	failed chan error
-	over   chan bool
+	disk *failingStable
+	life *lifecycle.Lifecycle
+	over chan bool
 }
 
 func storeTerm(failure syscall.Errno) *storing {
 	s := &storing{
-		disk:   &failingStable{StableStore: raft.NewInmemStore(), tries: make(chan struct{})},
-		ending: make(chan struct{}), failed: make(chan error, 1), over: make(chan bool, 1),
+		disk: &failingStable{StableStore: raft.NewInmemStore(), tries: make(chan struct{})},
+		life: lifecycle.New(), over: make(chan bool, 1),
 	}
-	store := &stable{StableStore: s.disk, failed: func(err error) { s.failed <- err }, ending: s.ending}
+	store := NewStable(s.disk, s.life)
 	go func() {
 		returned := false
 		defer func() { s.over <- returned }()
@@ -56,10 +56,10 @@ func storeTerm(failure syscall.Errno) *storing {
 func TestTermThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	s := storeTerm(syscall.EIO)
-	if err := <-s.failed; !errors.Is(err, syscall.EIO) {
+	if err := <-s.life.Failed(); !errors.Is(err, syscall.EIO) {
 		t.Errorf("the node was told %v", err)
 	}
-	close(s.ending)
+	s.life.BeginClose(func() {})
 	if <-s.over {
 		t.Error("Raft was told, and would panic")
 	}
@@ -77,7 +77,7 @@ func TestTermOnAFullDisk(t *testing.T) {
 			case <-s.disk.tries: // begun before
 			case stored := <-s.over:
 				waits = false
-				if !stored || len(s.failed) > 0 {
+				if !stored || len(s.life.Failed()) > 0 {
 					t.Error("it was not stored when there was space")
 				}
 			}
@@ -86,7 +86,7 @@ func TestTermOnAFullDisk(t *testing.T) {
 	t.Run("the_node_closes", func(t *testing.T) {
 		s := storeTerm(syscall.ENOSPC)
 		<-s.disk.tries
-		close(s.ending)
+		s.life.BeginClose(func() {})
 		for waits := true; waits; {
 			select {
 			case <-s.disk.tries:
@@ -106,16 +106,17 @@ func TestStartThatCannotStoreItsTerm(t *testing.T) {
 	for _, failure := range []syscall.Errno{syscall.EIO, syscall.ENOSPC} {
 		disk := &failingStable{StableStore: raft.NewInmemStore(), tries: make(chan struct{}, 1)}
 		disk.failure.Store(&failure)
-		store := &stable{StableStore: disk, failed: func(error) { t.Error("nobody hears of it") }, ending: make(chan struct{})}
+		life := lifecycle.New()
+		store := NewStable(disk, life)
 		cfg := raft.DefaultConfig()
 		cfg.LocalID, cfg.LogOutput = "n1", t.Output()
 		_, transport := raft.NewInmemTransport("")
-		err := starting(func() error {
+		err := Start(func() error {
 			_, err := raft.NewRaft(cfg, nil, raft.NewInmemStore(), store, raft.NewInmemSnapshotStore(), transport)
 			return err
 		})
-		if !errors.Is(err, failure) {
-			t.Errorf("%v, want %v", err, failure)
+		if !errors.Is(err, failure) || len(life.Failed()) > 0 {
+			t.Errorf("%v, want %v alone", err, failure)
 		}
 	}
 }

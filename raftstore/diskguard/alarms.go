@@ -1,0 +1,118 @@
+package diskguard
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/proto/peerpb"
+)
+
+// AlarmName is a kind of alarm.
+type AlarmName string
+
+// The alarms.
+const (
+	// NoSpace: the disk of a node's data directory has less free space than the reserve.
+	NoSpace AlarmName = "no-space"
+	// DiskStalled: a write to a node's log has taken longer than the limit and goes on.
+	DiskStalled AlarmName = "disk-stalled"
+	// Diverged: a node's state differs from that of most nodes. Only the leader raises it, about any
+	// node.
+	Diverged AlarmName = "diverged"
+)
+
+func alarmNames() []AlarmName { return []AlarmName{NoSpace, DiskStalled, Diverged} }
+
+// Alarm is a problem that an operator should know of. The node that detects the problem raises the
+// alarm, and clears it when the problem is gone; nobody has to acknowledge it.
+type Alarm struct {
+	Name    AlarmName
+	Node    string // the node with the problem
+	Message string // one line: the problem, and what to do
+}
+
+// Proto returns the alarm as nodes send it to each other.
+func (a Alarm) Proto() *peerpb.Alarm {
+	return &peerpb.Alarm{Name: string(a.Name), Node: a.Node, Message: a.Message}
+}
+
+// Alarms holds the alarms that this node has raised, and logs each change as one line. All methods are
+// safe for concurrent use.
+type Alarms struct {
+	logger *slog.Logger
+	gauge  *prometheus.GaugeVec
+
+	mu     sync.Mutex
+	raised []Alarm // guarded by mu; replaced, never changed; sorted by name and node
+}
+
+// NewAlarms returns an empty set of alarms.
+func NewAlarms(logger *slog.Logger, registerer prometheus.Registerer) (*Alarms, error) {
+	gauge, err := newAlarmGauge(registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Alarms{logger: logger, gauge: gauge}, nil
+}
+
+// List returns the alarms, which the caller must not change.
+func (a *Alarms) List() []Alarm {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.raised
+}
+
+// IsRaised reports whether there is an alarm of this name, about any node.
+func (a *Alarms) IsRaised(name AlarmName) bool {
+	return slices.ContainsFunc(a.List(), func(r Alarm) bool { return r.Name == name })
+}
+
+// Set replaces the alarms of one name. Messages has the message for each node that has the problem.
+func (a *Alarms) Set(name AlarmName, messages map[string]string) {
+	begun, ended := a.replace(name, messages)
+	for _, r := range begun {
+		a.logger.Error("alarm raised", "alarm", r.Name, "about", r.Node, "reason", r.Message)
+	}
+	for _, r := range ended {
+		a.logger.Info("alarm cleared", "alarm", r.Name, "about", r.Node)
+	}
+}
+
+func (a *Alarms) replace(name AlarmName, messages map[string]string) (begun, ended []Alarm) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var now []Alarm
+	for _, r := range a.raised {
+		message, still := messages[r.Node]
+		switch {
+		case r.Name != name:
+			now = append(now, r)
+		case still: // with the latest message
+			now = append(now, Alarm{Name: name, Node: r.Node, Message: message})
+		default:
+			ended = append(ended, r)
+		}
+	}
+	for node, message := range messages {
+		if !slices.ContainsFunc(now, func(r Alarm) bool { return r.Name == name && r.Node == node }) {
+			begun = append(begun, Alarm{Name: name, Node: node, Message: message})
+		}
+	}
+	now = append(now, begun...)
+	slices.SortFunc(now, func(x, y Alarm) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Node, y.Node)) })
+	a.raised = now
+	a.gauge.WithLabelValues(string(name)).Set(float64(len(messages)))
+	return begun, ended
+}
+
+// Raise makes one node the only one with an alarm of this name.
+func (a *Alarms) Raise(name AlarmName, node, message string) {
+	a.Set(name, map[string]string{node: message})
+}
+
+// Clear clears all alarms of a name.
+func (a *Alarms) Clear(name AlarmName) { a.Set(name, nil) }

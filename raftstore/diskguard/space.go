@@ -1,0 +1,193 @@
+package diskguard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"quorate/raftstore/lifecycle"
+	"quorate/raftstore/log"
+)
+
+const (
+	// DefaultReserve is the free space on the disk, in bytes, below which a node has "no space". The
+	// cluster needs it for elections, changes of membership and deletions.
+	DefaultReserve = 256 << 20
+	// reserveShare: the reserve of a small disk is at most this fraction of it.
+	reserveShare = 4
+	// hysteresisShare is the fraction of the reserve by which the free space must exceed it before the
+	// alarm clears, so that the alarm doesn't flicker.
+	hysteresisShare = 8
+	// measureInterval is how often a node measures its disk, and the leader asks the other voters.
+	measureInterval = time.Second
+)
+
+// level is how much free space a node has. A node that doesn't answer has the lowest.
+type level int
+
+const (
+	unknownLevel level = iota
+	exhausted          // less than half of the reserve: the node accepts nothing that it may refuse
+	low                // less than the reserve: deletions only, which free space in the long run
+	sufficient
+)
+
+// measurement is what a node knows of its own disk.
+type measurement struct {
+	level  level
+	free   int64 // bytes
+	need   int64 // bytes: the reserve
+	denied bool  // the file system allocates nothing for the log, whatever is free
+}
+
+// message tells an operator what is wrong with the disk of dir and what to do.
+func (m measurement) message(dir string) string {
+	if m.denied && m.free >= m.need {
+		return fmt.Sprintf("the disk of %s has %d MiB left, but gives none to this node: raise its quota, or free some; writes go on by themselves then",
+			dir, m.free>>20)
+	}
+	return fmt.Sprintf("the disk of %s has %d MiB left, less than the reserve of %d MiB: free some, or enlarge it; writes go on by themselves then",
+		dir, m.free>>20, m.need>>20)
+}
+
+// hasFor reports whether times files of size bytes fit without touching the reserve.
+func (m measurement) hasFor(times, size int64) bool {
+	return m.level == sufficient && m.free/times-size >= m.need
+}
+
+// Space watches the free space of this node's disk. All methods are safe for concurrent use.
+type Space struct {
+	cfg    SpaceConfig
+	latest atomic.Pointer[measurement] // nil until the disk has been measured
+	full   chan struct{}               // holds one value when a write found no space
+}
+
+// SpaceConfig is what a Space needs; all fields are required.
+type SpaceConfig struct {
+	Node string
+	// Dir is the data directory.
+	Dir string
+	// Reserve is the free space in bytes below which the node has none; a quarter of a small disk.
+	Reserve   int64
+	Alarms    *Alarms
+	Lifecycle *lifecycle.Lifecycle
+	Logger    *slog.Logger
+}
+
+// NewSpace returns a Space that has measured nothing yet.
+func NewSpace(cfg SpaceConfig) *Space { return &Space{cfg: cfg, full: make(chan struct{}, 1)} }
+
+// Run raises and clears the alarms about this node's own disk, on which l is, until ctx ends. A disk
+// that hangs does not block Run.
+func (s *Space) Run(ctx context.Context, l *log.Store) error {
+	ticker := time.NewTicker(measureInterval)
+	defer ticker.Stop()
+	measured := make(chan measurement, 1)
+	measuring := false
+	for {
+		if !measuring {
+			measuring = s.cfg.Lifecycle.Go(func() { measured <- s.measure(l) })
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case m := <-measured:
+			measuring = false
+			s.update(m)
+			select { // until the next measurement
+			case <-ctx.Done():
+				return nil
+			case <-ticker.C:
+			case <-s.full:
+			}
+		case <-ticker.C:
+		}
+		if !l.Stalled() { // the store raises this alarm
+			s.cfg.Alarms.Clear(DiskStalled)
+		}
+	}
+}
+
+// measure measures the disk. A disk that can't be measured raises no alarm: the log reports a write
+// that fails.
+func (s *Space) measure(l *log.Store) measurement {
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(s.cfg.Dir, &stat); err != nil {
+		s.cfg.Logger.Warn("space on the disk not known", "path", s.cfg.Dir, "error", err)
+		return measurement{level: sufficient, free: math.MaxInt64}
+	}
+	block := blockSize(&stat)
+	m := measurement{
+		free: int64(uint64(stat.Bavail) * block),
+		need: min(s.cfg.Reserve, int64(uint64(stat.Blocks)*block/reserveShare)),
+	}
+	threshold := m.need
+	if s.cfg.Alarms.IsRaised(NoSpace) {
+		threshold += m.need / hysteresisShare
+	}
+	m.denied = log.OutOfSpace(l.Allocate())
+	switch {
+	case m.denied, m.free < m.need/2:
+		m.level = exhausted
+	case m.free < threshold:
+		m.level = low
+	default:
+		m.level = sufficient
+	}
+	return m
+}
+
+func (s *Space) update(m measurement) {
+	s.latest.Store(&m)
+	switch {
+	case m.level == sufficient:
+		s.cfg.Alarms.Clear(NoSpace)
+	case !s.cfg.Alarms.IsRaised(NoSpace):
+		s.cfg.Alarms.Raise(NoSpace, s.cfg.Node, m.message(s.cfg.Dir))
+	}
+}
+
+// WriteFailed handles a write to the log that failed. After a write in doubt, memory may differ from
+// the disk, so the node ends.
+func (s *Space) WriteFailed(err error) {
+	if errors.Is(err, log.ErrInDoubt) {
+		s.cfg.Lifecycle.Fail(err)
+	}
+	if log.OutOfSpace(err) {
+		select {
+		case s.full <- struct{}{}:
+		default: // Run has not handled the previous one yet
+		}
+	}
+}
+
+// level returns this node's level; sufficient until the disk has been measured.
+func (s *Space) level() level {
+	if m := s.latest.Load(); m != nil {
+		return m.level
+	}
+	return sufficient
+}
+
+// Exhausted reports whether less than half of the reserve is free.
+func (s *Space) Exhausted() bool { return s.level() == exhausted }
+
+// Free returns the free space in bytes, and false while the disk has not been measured.
+func (s *Space) Free() (bytes int64, known bool) {
+	if m := s.latest.Load(); m != nil {
+		return m.free, true
+	}
+	return 0, false
+}
+
+// HasFor reports whether times files of size bytes fit on the disk without touching the reserve, and
+// true while the disk has not been measured.
+func (s *Space) HasFor(times, size int64) bool {
+	m := s.latest.Load()
+	return m == nil || m.hasFor(times, size)
+}

@@ -1,0 +1,67 @@
+package diskguard
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/lifecycle"
+	"quorate/raftstore/membership"
+	"quorate/raftstore/transport"
+)
+
+// ErrDiskHung ends the process when a log write does not return.
+var ErrDiskHung = errors.New("the disk of the data directory hangs; see the kernel's log, then restart this node")
+
+// Stall makes a leader whose log write hangs give up leadership.
+//
+// Such a leader stops the whole cluster: its main loop hangs in the write while its heartbeats go on,
+// so nobody elects another leader (hashicorp/raft#503). Resign silences the heartbeats, and the other
+// voters elect a leader after their timeout. If the disk recovers, this node follows the new leader, or
+// leads on when there is none yet; otherwise the process ends.
+type Stall struct{ cfg StallConfig }
+
+// StallConfig is what a Stall needs; all fields are required.
+type StallConfig struct {
+	Raft      *raft.Raft
+	Transport *transport.Raft
+	Members   *membership.Members
+	Lifecycle *lifecycle.Lifecycle
+	// Limit is how long Resign waits for the disk before it ends the process.
+	Limit  time.Duration
+	Logger *slog.Logger
+}
+
+// NewStall returns the Stall of a node whose Raft runs.
+func NewStall(cfg StallConfig) *Stall { return &Stall{cfg: cfg} }
+
+// Resign gives up the leadership of this node, whose log write has taken so long, and returns at once.
+// It does nothing when this node is the only voter.
+func (s *Stall) Resign(took time.Duration) {
+	if s.cfg.Members.Voters() == 1 {
+		return
+	}
+	s.cfg.Logger.Error("giving up leadership: the log's disk hangs", "seconds", took.Seconds())
+	s.cfg.Transport.Mute(true)
+	s.cfg.Lifecycle.Go(s.awaitRecovery)
+}
+
+// awaitRecovery waits until Raft's main loop responds. It bootstraps Raft with no servers, which the
+// main loop refuses in every state.
+func (s *Stall) awaitRecovery() {
+	alive := make(chan error, 1)
+	s.cfg.Lifecycle.Go(func() { alive <- s.cfg.Raft.BootstrapCluster(raft.Configuration{}).Error() })
+	timer := time.NewTimer(s.cfg.Limit)
+	defer timer.Stop()
+	select {
+	case <-alive:
+		s.cfg.Logger.Info("the log's disk works again")
+		s.cfg.Transport.Mute(false)
+	case <-timer.C:
+		s.cfg.Lifecycle.Fail(fmt.Errorf("log write hangs for more than %s: %w", 2*s.cfg.Limit, ErrDiskHung))
+	case <-s.cfg.Lifecycle.Closing():
+	}
+}
