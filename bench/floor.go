@@ -27,7 +27,8 @@ import (
 // floorBytes is about what a 1 KiB ConfigMap takes on the wire.
 const floorBytes = 1450
 
-// measureFloor measures a bare Go TLS HTTP/2 server with constant answers: what this machine, as busy as it is now, allows at all.
+// measureFloor measures a bare Go TLS HTTP/2 server with constant answers: what this machine, as
+// busy as it is now, allows at all.
 func (b *bench) measureFloor(ctx context.Context) (err error) {
 	dir := filepath.Join(b.dir, "floor")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

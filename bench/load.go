@@ -43,7 +43,8 @@ type process struct {
 	RSSMiB float64 `json:"rss_mib"`
 }
 
-// load runs the generator against the nodes and keeps what it measured. Its own table goes to the terminal.
+// load runs the generator against the nodes and keeps what it measured. Its own table goes to the
+// terminal.
 func (b *bench) load(ctx context.Context, nodes *cluster, label string, args ...string) error {
 	all := []string{
 		"-label", label, "-ca", filepath.Join(nodes.list[0].dir, "ca.crt"), "-token-file", filepath.Join(nodes.list[0].dir, "admin.token"),

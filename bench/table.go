@@ -56,7 +56,8 @@ type figure struct {
 	atLeast          bool
 }
 
-// met compares at a pace: how many times slower than where the targets were set this machine is now.
+// met compares at a pace: how many times slower than where the targets were set this machine is
+// now.
 func (f figure) met(pace float64) bool {
 	if f.atLeast {
 		return f.measured*pace >= f.wanted
@@ -64,7 +65,8 @@ func (f figure) met(pace float64) bool {
 	return f.measured <= f.wanted*pace && f.measured > 0
 }
 
-// paces are the slowdowns of this machine by the bare server: of rates, and of CPU time per operation. 1 when not measured.
+// paces are the slowdowns of this machine by the bare server: of rates, and of CPU time per
+// operation. 1 when not measured.
 type paces struct{ rate, cpu float64 }
 
 func pacesOf(targets []target, measured []measurement) paces {

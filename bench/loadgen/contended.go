@@ -19,7 +19,8 @@ type NodeShare struct {
 	Lat   LatMS   `json:"lat_ms"`
 }
 
-// contended replaces one object by GET and PUT, retrying after each 409; one operation lasts until its PUT succeeds.
+// contended replaces one object by GET and PUT, retrying after each 409; one operation lasts until
+// its PUT succeeds.
 func (e *env) contended() error {
 	return e.onOneObject("update-contended", "one object", func(ctx context.Context, w *worker, path string) error {
 		for range maxConflicts {
@@ -61,7 +62,8 @@ func (e *env) onOneObject(scenario, variant string, op func(ctx context.Context,
 	return nil
 }
 
-// shares reports how evenly the operations were spread over the servers that the writers are connected to.
+// shares reports how evenly the operations were spread over the servers that the writers are
+// connected to.
 func (r *Report) shares(ws []*worker) {
 	at := make(map[string]int)
 	var hists []*Hist

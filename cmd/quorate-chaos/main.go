@@ -1,7 +1,8 @@
-// Command quorate-chaos hurts a Quorate cluster while clients use it, and says whether every promise held.
+// Command quorate-chaos hurts a Quorate cluster while clients use it, and says whether every
+// promise held.
 //
-// It starts its own nodes as local processes, or is given running ones: containers of the compose file, or addresses with the commands
-// that do things to them.
+// It starts its own nodes as local processes, or is given running ones: containers of the compose
+// file, or addresses with the commands that do things to them.
 package main
 
 import (
@@ -44,7 +45,8 @@ func main() {
 	}
 }
 
-// run returns what the run has shown; it is NotStruck where there was none. Once it is broken off, uncaught lets a second signal end it.
+// run returns what the run has shown; it is NotStruck where there was none. Once it is broken off,
+// uncaught lets a second signal end it.
 func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Outcome, err error) {
 	options, err := parse(args, os.Stdout)
 	if err != nil {

@@ -114,11 +114,12 @@ const (
 	workloadMixture = "mixture"
 )
 
-// mixtureCalm is how many writes of the mixture alone show that writes go on: more than it has writers.
+// mixtureCalm is how many writes of the mixture alone show that writes go on: more than it has
+// writers.
 const mixtureCalm = 60
 
-// choose leaves out the clients that were not asked for. One watcher stays beside the mixture: it sees
-// that the cluster holds the same on all nodes in the end.
+// choose leaves out the clients that were not asked for. One watcher stays beside the mixture: it
+// sees that the cluster holds the same on all nodes in the end.
 func (o *options) choose(calmGiven bool) {
 	switch o.workload {
 	case workloadKeys:

@@ -67,7 +67,8 @@ type choice struct {
 	unavailable []nemesis.Unavailable
 }
 
-// chosen is what was asked for, as far as it can be done to the nodes. That a fault can't be had that was named is an error.
+// chosen is what was asked for, as far as it can be done to the nodes. That a fault can't be had
+// that was named is an error.
 func (o *options) chosen(fleet nodes.Fleet) (c choice, err error) {
 	possible, unavailable := nemesis.Possible(fleet)
 	groups := nemesis.IdleGroups()

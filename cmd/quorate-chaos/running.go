@@ -84,8 +84,8 @@ func containers(ctx context.Context) (*fleet, error) {
 	return &fleet{Fleet: fleetOf, credentials: credentials, close: func(bool) error { return nil }}, nil
 }
 
-// fleet returns the cluster that the command line names. Without a binary here the operator's commands can't be run, which only some faults
-// take; one that was named must be there.
+// fleet returns the cluster that the command line names. Without a binary here the operator's
+// commands can't be run, which only some faults take; one that was named must be there.
 func (r *running) fleet(ctx context.Context, l *local) (*fleet, error) {
 	binary, err := l.built()
 	if err != nil && l.binary != defaultBinary {
@@ -114,8 +114,8 @@ func (r *running) fleet(ctx context.Context, l *local) (*fleet, error) {
 // askTimeout bounds the question who the members are.
 const askTimeout = 10 * time.Second
 
-// allNamed is an error unless the nodes are just the members of their cluster, by its names: any of them may lead and be killed, and who
-// isn't known would not be started again.
+// allNamed is an error unless the nodes are just the members of their cluster, by its names: any of
+// them may lead and be killed, and who isn't known would not be started again.
 func allNamed(ctx context.Context, named []nodes.Node, credentials client.Credentials) error {
 	var told []client.Member
 	var errs []error

@@ -8,13 +8,14 @@ import (
 	"quorate/cmd/quorate/node"
 )
 
-// Whether the files built from were those of the commit.
+// The states of the source tree: what was built is the commit, or it is not.
 const (
 	treeClean = "clean"
 	treeDirty = "dirty"
 )
 
-// whichBuild says which build runs: what the Makefile stamped, and where it did not, what the Go tool noted. info may be nil.
+// whichBuild returns the build that runs, from the Makefile's stamps and otherwise from what the Go
+// tool recorded. info may be nil.
 func whichBuild(stamped node.Build, info *debug.BuildInfo) node.Build {
 	b := stamped
 	if info != nil {

@@ -13,9 +13,10 @@ import (
 
 const raftLibrary = "github.com/hashicorp/raft"
 
-// TestOnlyRaftstoreHasTheLibrary: whoever holds a *raft.Raft can append entries that no state machine sees. The commit index
-// then passes the applied index, and every linearizable read waits for the next write. So the room raftstore alone holds one,
-// and calls Barrier nowhere; others use the methods of raftstore.Store. Tests may do as they like.
+// TestOnlyRaftstoreHasTheLibrary: whoever holds a *raft.Raft can append entries that no state
+// machine sees. The commit index then passes the applied index, and every linearizable read waits
+// for the next write. So package raftstore alone holds one, and calls Barrier nowhere; others use
+// the methods of raftstore.Store. Tests may do as they like.
 func TestOnlyRaftstoreHasTheLibrary(t *testing.T) {
 	root := filepath.Join("..", "..")
 	checked := 0
@@ -47,8 +48,8 @@ func TestOnlyRaftstoreHasTheLibrary(t *testing.T) {
 	}
 }
 
-// libraryUses returns what a file uses of the library that only raftstore may: the type Raft, its constructor, and a method
-// Barrier, of whatever it is called on.
+// libraryUses returns what a file uses of the library that only raftstore may: the type Raft, its
+// constructor, and a method Barrier, of whatever it is called on.
 func libraryUses(file *ast.File) (uses []string) {
 	name := ""
 	for _, spec := range file.Imports {

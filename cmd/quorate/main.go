@@ -1,4 +1,5 @@
-// Command quorate is a node of a Quorate cluster (`quorate serve`) and the commands of its operator.
+// Command quorate is a node of a Quorate cluster (`quorate serve`) and the commands of its
+// operator.
 package main
 
 import (

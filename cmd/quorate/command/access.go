@@ -14,10 +14,11 @@ import (
 	"quorate/cmd/quorate/settings"
 )
 
-// patience is longer than a node takes for any command, so that what it says of one that took too long still arrives.
+// patience exceeds the time that a node takes for any command, so that its own timeout error still
+// arrives.
 const patience = admin.Deadline + 5*time.Second
 
-// access holds the flags of commands that ask a running node.
+// access holds the flags of commands that send a request to a running node.
 type access struct {
 	dataDir    string
 	kubeconfig string
@@ -32,7 +33,8 @@ func (a *access) register(p *Process, flags *pflag.FlagSet) {
 	flags.DurationVar(&a.timeout, "timeout", patience, "longest time to wait for the answer")
 }
 
-// defaultDataDir is where serve would keep its data: in a container, commands and node share the environment.
+// defaultDataDir returns the data directory of serve: in a container, commands and node share the
+// environment.
 func defaultDataDir(p *Process) string {
 	if dir, ok := p.getenv(settings.Variable("data-dir")); ok {
 		return dir
@@ -55,7 +57,7 @@ func (a *access) client() (*operator.Client, error) {
 	return operator.New(config)
 }
 
-// ask runs one exchange with the node, bounded in time.
+// ask runs one exchange with the node, for at most the time of --timeout.
 func (a *access) ask(ctx context.Context, exchange func(context.Context, *operator.Client) error) error {
 	client, err := a.client()
 	if err != nil {

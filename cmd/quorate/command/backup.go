@@ -58,10 +58,10 @@ func (a *access) backup(ctx context.Context, p *Process, file string) (h backup.
 	return h, err
 }
 
-// replaceable refuses what a backup must not take the place of: /dev/null, say.
+// replaceable returns an error for a file that a backup must not replace, such as /dev/null.
 func replaceable(file string) error {
 	info, err := os.Stat(file)
-	if file == standard || err != nil { // it is not there, or writing says why not
+	if file == standard || err != nil { // it does not exist, or writing it reports why
 		return nil
 	}
 	if !info.Mode().IsRegular() {
@@ -70,7 +70,8 @@ func replaceable(file string) error {
 	return nil
 }
 
-// writeBackup gives the file its name when it is on the disk, read back and found whole.
+// writeBackup writes a backup to a file, which gets its name only after it was synced, read back
+// and verified.
 func writeBackup(from io.Reader, file string) (h backup.Header, err error) {
 	err = datadir.WriteStream(file, 0o600, func(f *os.File) error {
 		if _, err := io.Copy(f, from); err != nil {
@@ -85,7 +86,7 @@ func writeBackup(from io.Reader, file string) (h backup.Header, err error) {
 	return h, err
 }
 
-// incomplete says of a damaged backup that was just taken what to do.
+// incomplete adds what to do to the error of a backup that was damaged on its way.
 func incomplete(err error) error {
 	if bad, ok := errors.AsType[*backup.Damaged](err); ok {
 		return fmt.Errorf("the backup that came %w: take it again", bad)

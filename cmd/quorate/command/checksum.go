@@ -47,7 +47,8 @@ func newChecksum(p *Process) *cobra.Command {
 	return cmd
 }
 
-// judgeChecksums says what to do about states that differ. Who emptied all of the nodes that have one would lose everything.
+// judgeChecksums returns an error that says what to do about states that differ. Where no state is
+// that of most nodes, it advises against emptying them: that would lose everything.
 func judgeChecksums(sums admin.Checksums) error {
 	known := 0
 	for _, n := range sums.Nodes {

@@ -17,7 +17,7 @@ import (
 	"quorate/cmd/quorate/settings"
 )
 
-// issue holds the flags of commands that make credentials from the cluster key, without asking a node.
+// issue holds the flags of commands that issue credentials from the cluster key, without a node.
 type issue struct {
 	dataDir, keyFile string
 	user, uid        string

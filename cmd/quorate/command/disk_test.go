@@ -153,8 +153,8 @@ func startWithObject(t *testing.T, dir string) *process {
 	return n
 }
 
-// TestFullDisk: a node whose disk fills up goes on serving reads and deletions, refuses other writes with what to do (I16), says so where
-// operators look, and takes writes again by itself.
+// TestFullDisk: a node whose disk fills up goes on serving reads and deletions, refuses other
+// writes with what to do (I16), says so where operators look, and takes writes again by itself.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, diskBytes)
@@ -231,7 +231,8 @@ func TestFullDisk(t *testing.T) {
 	within(t, "the alarm is cleared", func() bool { return n.said(`msg="alarm cleared"`) })
 }
 
-// TestStartOnAFullDisk: a node waits, rather than being started again and again, and can be stopped meanwhile.
+// TestStartOnAFullDisk: a node waits, rather than being started again and again, and can be stopped
+// meanwhile.
 func TestStartOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, diskBytes)

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// askTimeout bounds one attempt: a container's engine gives a check a few seconds.
+	// askTimeout bounds one attempt: container engines allow a health check a few seconds.
 	askTimeout = 3 * time.Second
-	// askInterval lies between two attempts of --wait.
+	// askInterval is the pause between two attempts of --wait.
 	askInterval = 200 * time.Millisecond
 )
 
@@ -33,7 +33,7 @@ func newHealthcheck(p *Process) *cobra.Command {
 	return cmd
 }
 
-// awaitReady asks once, and again until the node is ready or the time is over.
+// awaitReady asks once, then repeatedly until the node is ready or the time of --wait has passed.
 func (a *access) awaitReady(ctx context.Context, wait time.Duration) error {
 	ready := func() error {
 		return a.ask(ctx, func(ctx context.Context, c *operator.Client) error { return c.Ready(ctx) })

@@ -52,7 +52,8 @@ func newInspect(p *Process) *cobra.Command {
 	return cmd
 }
 
-// verdict is the first problem. Where the only one is another build's entry, nothing is damaged.
+// verdict returns the first problem, nil if there is none. If the only problem is an entry of
+// another build, nothing is damaged.
 func (f *inspection) verdict() error {
 	what := "is damaged"
 	if f.OtherBuild && len(f.Problems) == 1 {
@@ -105,7 +106,7 @@ func (f *inspection) print(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	for _, e := range f.Entries { // in columns of their own
+	for _, e := range f.Entries { // a table of its own
 		at := "-"
 		if !e.Time.IsZero() {
 			at = e.Time.UTC().Format(time.RFC3339)

@@ -22,14 +22,15 @@ const (
 	exitOK    = 0
 	exitError = 1
 	exitUsage = 2
-	// exitSignal is for a process that a second signal ended before it was done.
+	// exitSignal is the code of a process that a second signal ended before it was done.
 	exitSignal = 130
 
-	// sameSignal is how close two signals are that came from one cause: timeout(1), for one, signals a process and its group.
+	// sameSignal is the interval within which two signals count as one: timeout(1), for example,
+	// signals a process and then its group.
 	sameSignal = 50 * time.Millisecond
 )
 
-// Process is what the operating system hands to the program.
+// Process holds what the operating system passes to the program.
 type Process struct {
 	Args           []string
 	Environ        []string
@@ -37,8 +38,8 @@ type Process struct {
 	Build          node.Build
 }
 
-// getenv looks a variable up; the last setting wins, as in a shell. An empty one counts as not set, which is what an unset
-// placeholder in a compose or unit file becomes.
+// getenv looks up a variable; the last setting wins, as in a shell. An empty variable counts as not
+// set, because that is what an unset placeholder in a compose or unit file becomes.
 func (p *Process) getenv(name string) (string, bool) {
 	for _, entry := range slices.Backward(p.Environ) {
 		if value, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -48,15 +49,15 @@ func (p *Process) getenv(name string) (string, bool) {
 	return "", false
 }
 
-// usageError is a command line that makes no sense.
+// usageError is an error of the command line itself; its exit code is 2.
 type usageError struct{ error }
 
-// Main runs one command and returns the exit code. The first SIGINT or SIGTERM ends the command's context; a second one ends
-// the process at once.
+// Main runs one command and returns the exit code. The first SIGINT or SIGTERM ends the command's
+// context; a second one ends the process at once.
 func Main(p Process) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	signals := make(chan os.Signal, 2) // both signals that count, so that neither is lost
+	signals := make(chan os.Signal, 2) // room for the two signals that count
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	done := make(chan error, 1)
@@ -128,7 +129,7 @@ func newRoot(p *Process) *cobra.Command {
 	return root
 }
 
-// arguments checks the number of positional arguments.
+// arguments returns a check for the number of positional arguments.
 func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {

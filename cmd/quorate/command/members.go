@@ -46,7 +46,7 @@ func printJSON(w io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
-// alarmsOf names the alarms about a member, or says that there are none.
+// alarmsOf returns the names of the alarms about a member, "none" without any.
 func alarmsOf(m admin.Member) string {
 	if len(m.Alarms) == 0 {
 		return "none"

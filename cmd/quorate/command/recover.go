@@ -31,7 +31,7 @@ func newRecover(p *Process) *cobra.Command {
 }
 
 func (f *founding) recover(p *Process, accept bool) error {
-	there, err := datadir.Peek(f.dataDir) // nothing is made of a wrong path
+	there, err := datadir.Peek(f.dataDir) // a wrong path creates nothing
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (f *founding) recover(p *Process, accept bool) error {
 	return err
 }
 
-// tellSurvivor says what is kept.
+// tellSurvivor prints what the survivor has.
 func (f *founding) tellSurvivor(p *Process, s *offline.Survivor) {
 	fmt.Fprintf(p.Stdout, "%s of cluster %s: last entry %d, term %d, %d objects\n", s.Name, s.ClusterID, s.Index, s.Term, s.Objects)
 	var dropped []string
@@ -84,8 +84,9 @@ func (f *founding) tellSurvivor(p *Process, s *offline.Survivor) {
 	}
 }
 
-// recoverAlone makes the new cluster and bars the nodes of the old one from it: should they come back after all, they would bring that
-// one back with them. Where it ends in between, the next start of the node bars them (roster.Settle).
+// recoverAlone makes the new cluster and bars the nodes of the old one from it, because they would
+// bring the old cluster back with them. If the process ends between the two steps, the next start
+// of the node bars them (roster.Settle).
 func recoverAlone(s *offline.Survivor, dataDir, id string, gap uint64) (made offline.Founded, aside string, err error) {
 	r, err := roster.Open(dataDir, s.Name, id)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"quorate/raftstore/offline"
 )
 
-// TestRecoveryBrokenOff: a recovery that ends between making the new cluster and barring the old members is finished by the next start;
-// one that ends before it made anything bars nobody.
+// TestRecoveryBrokenOff: a recovery that ends between making the new cluster and barring the old
+// members is finished by the next start; one that ends before it made anything bars nobody.
 func TestRecoveryBrokenOff(t *testing.T) {
 	t.Parallel()
 	const gone = "0198c0de-0000-7000-8000-000000000002" // node id of n2

@@ -15,8 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestFormerReleases runs testdata/release/*.txtar once for each folder of testdata/releases, which holds what a former build
-// wrote.
+// TestFormerReleases runs testdata/release/*.txtar once for each folder of testdata/releases, which
+// holds what a former build wrote.
 func TestFormerReleases(t *testing.T) {
 	t.Parallel()
 	releases, err := filepath.Glob("testdata/releases/*/data.tar.gz")
@@ -97,8 +97,9 @@ func unpack(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// holds DIR EXPECTED [raised] wants the node whose data directory is DIR to serve every object that the file EXPECTED names,
-// field by field. With raised, versions may differ: a restored cluster raises them.
+// holds DIR EXPECTED [raised] wants the node whose data directory is DIR to serve every object that
+// the file EXPECTED names, field by field. With raised, versions may differ: a restored cluster
+// raises them.
 func holds(ts *testscript.TestScript, neg bool, args []string) {
 	raised := len(args) == 3 && args[2] == "raised"
 	if neg || len(args) != 2 && !raised {
@@ -131,7 +132,8 @@ func dropVersion(object map[string]any) {
 	}
 }
 
-// replays DIR EXPECTED wants a watch from the version of the file EXPECTED to send the events that the file names.
+// replays DIR EXPECTED wants a watch from the version of the file EXPECTED to send the events that
+// the file names.
 func replays(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: replays DIR EXPECTED")

@@ -67,7 +67,8 @@ type writer struct {
 	paths []string
 }
 
-// create DIR creates an object of every stored kind, ConfigMaps, and an instance of a kind that a ThirdPartyResource defines.
+// create DIR creates an object of every stored kind, ConfigMaps, and an instance of a kind that a
+// ThirdPartyResource defines.
 func (w *writer) create(ts *testscript.TestScript, _ bool, args []string) {
 	send := sender(ts, args[0])
 	for _, name := range []string{"team-a", "shop"} {
@@ -92,7 +93,8 @@ func (w *writer) create(ts *testscript.TestScript, _ bool, args []string) {
 
 const shopConfigMaps = "/api/v1/namespaces/shop/configmaps"
 
-// change DIR FILE changes, holds back and deletes ConfigMaps, and writes to FILE what is served afterwards.
+// change DIR FILE changes, holds back and deletes ConfigMaps, and writes to FILE what is served
+// afterwards.
 func (w *writer) change(ts *testscript.TestScript, _ bool, args []string) {
 	send := sender(ts, args[0])
 	list := send("GET", shopConfigMaps, "")
@@ -132,7 +134,8 @@ func (w *writer) post(ts *testscript.TestScript, send sendFunc, collection strin
 	w.paths = append(w.paths, collection+"/"+name)
 }
 
-// collectionOf returns the path at which objects of the kind are created, or nothing where the kind is not served or can't be.
+// collectionOf returns the path at which objects of the kind are created, or nothing where the kind
+// is not served or can't be.
 func collectionOf(ts *testscript.TestScript, dir string, object map[string]any) string {
 	version, _ := object["apiVersion"].(string)
 	base := "/apis/" + version
@@ -164,7 +167,8 @@ func collectionOf(ts *testscript.TestScript, dir string, object map[string]any) 
 	return ""
 }
 
-// prepare takes from an object with every field set those that a new object must not have, or not all at once.
+// prepare takes from an object with every field set those that a new object must not have, or not
+// all at once.
 func prepare(object map[string]any) map[string]any {
 	metadata, _ := object["metadata"].(map[string]any)
 	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "ownerReferences", "selfLink", "deletionTimestamp",
@@ -192,7 +196,8 @@ func drop(m map[string]any, path ...string) {
 	delete(m, path[len(path)-1])
 }
 
-// sendFunc sends a request as the node's administrator and returns the answer's object. A refusal fails the test.
+// sendFunc sends a request as the node's administrator and returns the answer's object. A refusal
+// fails the test.
 type sendFunc func(method, path, body string) map[string]any
 
 func sender(ts *testscript.TestScript, dir string) sendFunc {

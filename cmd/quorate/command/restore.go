@@ -30,7 +30,7 @@ func (f *founding) register(p *Process, flags *pflag.FlagSet) {
 		"how much all versions are raised: more than the number of writes that are lost (default: to one that follows from the clock)")
 }
 
-// gapAfter is what was asked for, or what is sure to be enough after an index.
+// gapAfter returns the gap that was requested, or one that is certainly large enough after index.
 func (f *founding) gapAfter(index uint64) uint64 {
 	if f.gap != 0 {
 		return f.gap
@@ -88,7 +88,7 @@ func (f *founding) restore(p *Process, file, name string) error {
 	return err
 }
 
-// keyHint names the flag that is wanted unless the key is there.
+// keyHint returns the flag to add to the printed command, none if the directory holds the key.
 func (f *founding) keyHint() string {
 	if _, err := os.Stat(filepath.Join(f.dataDir, datadir.KeyFile)); err == nil {
 		return ""
@@ -96,7 +96,7 @@ func (f *founding) keyHint() string {
 	return " --cluster-key-file FILE (a copy of the old key, or leave it out for a new one)"
 }
 
-// readBackup reads all of a backup, and finds it whole, before anything is made of it.
+// readBackup reads and verifies all of a backup before anything is made of it.
 func readBackup(file string) (backup.Header, offline.Cluster, error) {
 	from := io.Reader(os.Stdin)
 	if file != standard {

@@ -24,7 +24,8 @@ import (
 	"quorate/raftstore/log"
 )
 
-// exits CODE PROGRAM ARGS... runs a program and wants that exit code; its output is there for stdout and stderr.
+// exits CODE PROGRAM ARGS... runs a program and wants that exit code; its output is there for
+// stdout and stderr.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
@@ -79,7 +80,8 @@ func access(ts *testscript.TestScript, dir string) kubeconfig.Config {
 	return config
 }
 
-// get DIR PATH CODE PART asks the node whose data directory is DIR, and wants the code and the part of the answer.
+// get DIR PATH CODE PART asks the node whose data directory is DIR, and wants the code and the part
+// of the answer.
 func get(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: get DIR PATH CODE PART")
@@ -93,7 +95,8 @@ func get(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// request sends a GET for the path to the node whose data directory is dir, as its administrator. The caller closes the body.
+// request sends a GET for the path to the node whose data directory is dir, as its administrator.
+// The caller closes the body.
 func request(ts *testscript.TestScript, dir, path string) *http.Response {
 	config := access(ts, dir)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool(config)}, DisableKeepAlives: true}
@@ -120,7 +123,8 @@ func taken(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[1], strings.TrimPrefix(access(ts, args[0]).Server, "https://"))
 }
 
-// signal TERM|KILL DIR signals the process that holds the lock of a data directory. One that has ended needs no KILL.
+// signal TERM|KILL DIR signals the process that holds the lock of a data directory. One that has
+// ended needs no KILL.
 func signal(ts *testscript.TestScript, neg bool, args []string) {
 	signals := map[string]syscall.Signal{"TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
 	if neg || len(args) != 2 || signals[args[0]] == 0 {
@@ -137,8 +141,9 @@ func signal(ts *testscript.TestScript, neg bool, args []string) {
 // hosts counts the loopback hosts handed out.
 var hosts atomic.Uint32
 
-// ports VARIABLE... sets the variables to addresses for TCP and UDP: on loopback hosts of their own, where nothing takes them before the node
-// that they are for. A port that the system handed out may be handed out again.
+// ports VARIABLE... sets the variables to addresses for TCP and UDP: on loopback hosts of their
+// own, where nothing takes them before the node that they are for. A port that the system handed
+// out may be handed out again.
 func ports(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: ports VARIABLE...")
@@ -150,7 +155,8 @@ func ports(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// damage cut|flip FILE COPY makes a copy of a file without its second half, or with one bit changed in the middle.
+// damage cut|flip FILE COPY makes a copy of a file without its second half, or with one bit changed
+// in the middle.
 func damage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: damage cut|flip FILE COPY")

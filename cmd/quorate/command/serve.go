@@ -50,7 +50,7 @@ func serve(cmd *cobra.Command, p *Process, s settings.Settings) error {
 		Getenv: p.getenv, Stdout: p.Stdout, Stderr: p.Stderr,
 	})
 	if log.OutOfSpace(err) {
-		return nil // it was stopped while it waited, as it may be
+		return nil // stopped while it waited for space
 	}
 	if err != nil {
 		return err
@@ -61,7 +61,8 @@ func serve(cmd *cobra.Command, p *Process, s settings.Settings) error {
 // spacePause is how long a node that starts on a full disk waits before it tries again.
 const spacePause = time.Second
 
-// newNode waits while the disk has no space for what a start writes: a process that ends would only be started again.
+// newNode creates the node, and waits while the disk has no space for the files of a start: a
+// process that ended instead would only be restarted.
 func newNode(ctx context.Context, cfg node.Config) (*node.Node, error) {
 	said := false
 	for {
@@ -81,7 +82,7 @@ func newNode(ctx context.Context, cfg node.Config) (*node.Node, error) {
 	}
 }
 
-// givenKey is the cluster key that the operator gave, nil when none was.
+// givenKey returns the cluster key that the operator gave, nil if none.
 func givenKey(p *Process, s *settings.Settings) (*keys.Key, error) {
 	text, inEnvironment := p.getenv(settings.KeyVariable)
 	switch {
@@ -95,7 +96,7 @@ func givenKey(p *Process, s *settings.Settings) (*keys.Key, error) {
 	return nil, nil
 }
 
-// hostName is the default of --name. A host without a usable name must give one, which Validate says.
+// hostName returns the default of --name. Validate reports a host name that is no node name.
 func hostName() string {
 	name, err := os.Hostname()
 	if err != nil {

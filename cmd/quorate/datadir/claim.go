@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// Claim makes the directory where needed and locks it, for a command that works on it while no node runs. It checks nothing else:
-// of the methods only Path, Write, Node, BindNode, Vacant and Close may be used.
+// Claim creates the directory if needed and locks it, for a command that works on it while no node
+// runs. It checks nothing else: only Path, Write, Node, BindNode, Vacant and Close may be called.
 func Claim(path string) (*Dir, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("--data-dir %s cannot be made: %w: choose a directory that this user may write", path, cause(err))
@@ -23,7 +23,8 @@ func Claim(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Vacant returns an error unless the directory holds nothing, but for a cluster key put there beforehand, and a remainder of that name.
+// Vacant returns an error unless the directory is empty. A cluster key may be there, and a file or
+// folder called remainder.
 func (d *Dir) Vacant(remainder string) error {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
@@ -37,7 +38,8 @@ func (d *Dir) Vacant(remainder string) error {
 	return nil
 }
 
-// Node is the name and the node id that the directory belongs to; empty where it has not been bound yet.
+// Node returns the name and the id of the node that the directory is bound to; both are empty
+// before.
 func (d *Dir) Node() (name, id string, err error) {
 	stored, err := d.readIdentity()
 	if err != nil {
@@ -50,7 +52,8 @@ func (d *Dir) Node() (name, id string, err error) {
 	return stored.Name, id, err
 }
 
-// BindNode binds the directory to a name, and to whatever cluster key the node is first started with.
+// BindNode binds the directory to a name, and to the cluster key with which the node is first
+// started.
 func (d *Dir) BindNode(name string) error {
 	text, err := json.Marshal(identity{Format: format, Name: name})
 	if err != nil {
@@ -59,8 +62,8 @@ func (d *Dir) BindNode(name string) error {
 	return d.Write(identityFile, append(text, '\n'), 0o600)
 }
 
-// Peek returns a directory to look at, which is neither changed nor locked for long: no node must run on it. Of the methods only
-// Path, Node and Close may be used.
+// Peek returns a directory for reading; it changes nothing and does not keep the lock. No node may
+// run on the directory. Only Path, Node and Close may be called.
 func Peek(path string) (*Dir, error) {
 	if _, err := os.ReadDir(path); err != nil {
 		return nil, fmt.Errorf("%s: %w: name the data directory of a node", path, cause(err))

@@ -16,7 +16,7 @@ import (
 	"quorate/cluster/keys"
 )
 
-// Names of the files. design.md §4 fixes those that an operator uses.
+// The names of the files. Operators and scripts rely on those of the key and the credentials.
 const (
 	KeyFile        = "cluster.key"
 	CAFile         = "ca.crt"
@@ -27,14 +27,15 @@ const (
 	lockFile       = "lock"
 )
 
-// format is the version of the directory's layout that this build writes. It reads no newer one.
+// format is the version of the directory's layout that this build writes. It refuses newer ones.
 const format = 1
 
-// identity says whose directory this is.
+// identity is the node and the cluster that the directory belongs to.
 type identity struct {
 	Format int    `json:"format"`
 	Name   string `json:"name"`
-	// KeyFingerprint is a hash of the cluster key, so that a key that was changed is noticed before it locks the node out.
+	// KeyFingerprint is a hash of the cluster key, by which Open detects a changed key before the
+	// other nodes reject it.
 	KeyFingerprint string `json:"keyFingerprint"`
 }
 
@@ -45,7 +46,7 @@ type Dir struct {
 	lock   *os.File
 	nodeID string
 	key    *keys.Key
-	// GeneratedKey reports that Open made the cluster's key: this is the first node of a new cluster.
+	// GeneratedKey reports that Open generated the key: this is the first node of a new cluster.
 	GeneratedKey bool
 }
 
@@ -53,13 +54,14 @@ type Dir struct {
 type Config struct {
 	Path string
 	Name string // of this node
-	// Key is the cluster key given by the operator, nil when none was.
+	// Key is the cluster key given by the operator, nil if none.
 	Key *keys.Key
-	// Found lets a directory without a key make one: this node may be the first of a new cluster.
+	// Found permits Open to generate a key: this node may be the first of a new cluster.
 	Found bool
 }
 
-// Open creates the directory where needed, locks it and checks that it belongs to this node and cluster.
+// Open creates the directory if needed, locks it, and checks that it belongs to this node and
+// cluster.
 func Open(cfg Config) (*Dir, error) {
 	if err := os.MkdirAll(cfg.Path, 0o700); err != nil {
 		return nil, fmt.Errorf("--data-dir %s cannot be made: %w: choose a directory that this user may write", cfg.Path, cause(err))
@@ -75,7 +77,7 @@ func Open(cfg Config) (*Dir, error) {
 	return d, nil
 }
 
-// acquire takes the lock, which the kernel releases with the process however it ends.
+// acquire takes the lock, which the kernel releases when the process ends for any reason.
 func (d *Dir) acquire() error {
 	lock, err := os.OpenFile(d.Path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -95,13 +97,13 @@ func (d *Dir) acquire() error {
 	return nil
 }
 
-// writePID notes who holds the lock, for people; the lock itself is the kernel's.
+// writePID writes the process id into the lock file for people to read; the kernel holds the lock.
 func writePID(lock *os.File) error {
 	_, err := fmt.Fprintln(lock, os.Getpid())
 	return err
 }
 
-// holder is the process id noted in the lock, if it can be read.
+// holder returns the process id in the lock file, if it can be read.
 func holder(lock *os.File) string {
 	var pid int
 	if _, err := fmt.Fscanln(lock, &pid); err != nil {
@@ -144,8 +146,8 @@ func (d *Dir) readIdentity() (identity, error) {
 	return stored, nil
 }
 
-// Commit binds the directory to this node's name and cluster key. The caller does so once the node belongs to a cluster: a node
-// that was refused for its name or key may try again with another.
+// Commit binds the directory to this node's name and cluster key. It is called once the node
+// belongs to a cluster, so that a node that was refused may start again under another name or key.
 func (d *Dir) Commit() error {
 	text, err := json.Marshal(identity{Format: format, Name: d.name, KeyFingerprint: fingerprint(d.key)})
 	if err != nil {
@@ -158,7 +160,7 @@ func (d *Dir) Commit() error {
 	return d.Write(identityFile, text, 0o600)
 }
 
-// settleNodeID reads the identifier that tells this node from another of the same name, or makes it.
+// settleNodeID reads or generates the id that distinguishes this node from others of the same name.
 func (d *Dir) settleNodeID() (err error) {
 	d.nodeID, err = d.readNodeID()
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -184,10 +186,10 @@ func (d *Dir) readNodeID() (string, error) {
 	return id.String(), nil
 }
 
-// NodeID is the random identifier of this node.
+// NodeID returns the id of this node.
 func (d *Dir) NodeID() string { return d.nodeID }
 
-// Key is the cluster's key.
+// Key returns the cluster key.
 func (d *Dir) Key() *keys.Key { return d.key }
 
 // Path returns the path of a file in the directory.
@@ -201,7 +203,7 @@ func (d *Dir) Close() error {
 	return d.lock.Close()
 }
 
-// cause drops the path that the message names already.
+// cause removes from err the path that the caller's message names.
 func cause(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

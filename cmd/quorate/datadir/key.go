@@ -10,7 +10,8 @@ import (
 	"quorate/cluster/keys"
 )
 
-// settleKey decides which cluster key this node uses, and keeps it in the directory: a restart needs nothing but the directory.
+// settleKey chooses the cluster key of this node and stores it in the directory, so that a restart
+// needs nothing else.
 func (d *Dir) settleKey(cfg Config, storedFingerprint string) error {
 	stored, err := keys.Load(d.Path(KeyFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -29,7 +30,8 @@ func (d *Dir) settleKey(cfg Config, storedFingerprint string) error {
 		d.key = keys.Generate()
 		d.GeneratedKey = true
 	}
-	// A given key must be the one that the directory was made with; a stored file that was exchanged is caught likewise.
+	// A given key must be the one that the directory was created with. This also detects a key file
+	// that was replaced.
 	if storedFingerprint != "" && storedFingerprint != fingerprint(d.key) {
 		return fmt.Errorf("the cluster key is not the one that --data-dir %s was made with: give that key, or choose another directory", d.path)
 	}
@@ -39,7 +41,7 @@ func (d *Dir) settleKey(cfg Config, storedFingerprint string) error {
 	return d.Write(KeyFile, []byte(d.key.Text()+"\n"), 0o600)
 }
 
-// fingerprint tells keys apart without telling them.
+// fingerprint returns a hash that distinguishes keys without revealing them.
 func fingerprint(key *keys.Key) string {
 	sum := sha256.Sum256([]byte("quorate cluster key fingerprint\x00" + key.Text()))
 	return hex.EncodeToString(sum[:])

@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 )
 
-// Write makes or replaces a file so that a reader, or a crash, meets the old content or the new one, never a part.
+// Write creates or replaces a file atomically: readers, and a restart after a crash, find the old
+// content or the new one.
 func (d *Dir) Write(name string, content []byte, mode os.FileMode) error {
 	return WriteFile(d.Path(name), content, mode)
 }
 
-// WriteFile is Write for a file anywhere.
+// WriteFile is Write for a file outside of a data directory.
 func WriteFile(path string, content []byte, mode os.FileMode) error {
 	return WriteStream(path, mode, func(f *os.File) error {
 		_, err := f.Write(content)
@@ -20,8 +21,8 @@ func WriteFile(path string, content []byte, mode os.FileMode) error {
 	})
 }
 
-// WriteStream is WriteFile for content that fill writes, and may read back. The file gets its name only when fill returned nil and
-// all is on the disk; nothing is left of it otherwise.
+// WriteStream is WriteFile for content that fill writes, and may read back. The file gets its name
+// only after fill has returned nil and the content is synced; otherwise it is removed.
 func WriteStream(path string, mode os.FileMode, fill func(f *os.File) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-")
 	if err != nil {
@@ -49,7 +50,7 @@ func WriteStream(path string, mode os.FileMode, fill func(f *os.File) error) err
 	return nil
 }
 
-// syncDir makes a rename survive a power failure.
+// syncDir syncs a directory, so that a rename in it survives a power failure.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package kubeconfig reads and writes the part of kubectl's configuration files that Quorate uses: one server, its authority and
-// one bearer token. It has no goroutines.
+// Package kubeconfig reads and writes the part of kubectl's configuration files that Quorate uses:
+// one server, its certificate authority and one bearer token. It has no goroutines.
 package kubeconfig
 
 import (
@@ -12,14 +12,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// clusterName names the cluster and begins the context's name, as kubectl shows them.
+// clusterName is the name of the cluster in the file, and part of the context's name.
 const clusterName = "quorate"
 
-// Config is how to reach an API server, and as whom.
+// Config is an API server's address and the credentials of one user.
 type Config struct {
 	Server string // URL
 	CA     []byte // PEM
-	// ServerName is the name that the server's certificate is checked against, where it is not the host of Server.
+	// ServerName is the name that the server's certificate must have; empty for the host of Server.
 	ServerName string
 	User       string
 	Token      string
@@ -59,7 +59,7 @@ type namedContext struct {
 	} `json:"context"`
 }
 
-// Encode returns the file's content.
+// Encode returns c as the content of a kubeconfig file.
 func (c Config) Encode() ([]byte, error) {
 	cluster := namedCluster{Name: clusterName}
 	cluster.Cluster.Server, cluster.Cluster.ServerName = c.Server, c.ServerName
@@ -79,7 +79,7 @@ func (c Config) Encode() ([]byte, error) {
 	return content, nil
 }
 
-// Read returns the current context of a file.
+// Read returns the cluster and the user of the file's current context.
 func Read(path string) (Config, error) {
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,8 @@ import (
 	"quorate/cmd/quorate/settings"
 )
 
-// TestAbandonedNodeGivesItsAddressesBack: a start that failed, as on a full disk, may be tried again in the same process.
+// TestAbandonedNodeGivesItsAddressesBack: a start that failed, as on a full disk, may be tried
+// again in the same process.
 func TestAbandonedNodeGivesItsAddressesBack(t *testing.T) {
 	cfg := Config{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) (string, bool) { return "", false }}
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)

@@ -11,10 +11,12 @@ import (
 	"quorate/cmd/quorate/settings"
 )
 
-// certificateCheck is how often a supplied certificate's file is looked at for a new one.
+// certificateCheck is the interval at which the file of a supplied certificate is checked for
+// changes.
 const certificateCheck = time.Minute
 
-// supplied applies the operator's own certificate and client authorities to the API's configuration, where given.
+// supplied applies the operator's certificate and client authorities, if given, to the API's TLS
+// configuration.
 func supplied(config *tls.Config, s settings.API) error {
 	if s.ClientCAFile != "" {
 		pem, err := os.ReadFile(s.ClientCAFile)
@@ -36,7 +38,8 @@ func supplied(config *tls.Config, s settings.API) error {
 	}
 	issued := config.GetCertificate
 	config.GetCertificate = func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-		// Commands on this machine trust the cluster's authority, and ask for its certificate by name.
+		// Commands on this machine trust the cluster's authority, and request its certificate by
+		// name.
 		if hello.ServerName == localName {
 			return issued(hello)
 		}
@@ -55,7 +58,8 @@ type certificateFile struct {
 	loaded  *tls.Certificate // guarded by mu
 }
 
-// get returns the present certificate. A replacement that cannot be read is left aside: the old one goes on serving.
+// get returns the current certificate. While a replacement can't be read, the old one remains in
+// use.
 func (c *certificateFile) get() (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -18,7 +18,8 @@ func (n noted) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// TestCommitWaitsForSpace: a node that becomes ready for the first time on a full disk goes on, and notes what it is called later.
+// TestCommitWaitsForSpace: a node that becomes ready for the first time on a full disk goes on, and
+// notes what it is called later.
 func TestCommitWaitsForSpace(t *testing.T) {
 	disk := smalldisk.New(t, 1<<20)
 	dir, err := datadir.Open(datadir.Config{Path: disk.Dir, Name: "n1", Found: true})

@@ -16,22 +16,24 @@ const (
 	adminUser = "admin"
 	// mastersGroup may do everything.
 	mastersGroup = "system:masters"
-	// adminLifetime bounds the use of a token that leaked; a running node replaces its own long before.
+	// adminLifetime bounds the use of a leaked token. A running node replaces its own much earlier.
 	adminLifetime = 30 * 24 * time.Hour
 	adminRenewal  = 24 * time.Hour
 )
 
-// localName is the name under which the API shows its own certificate even where the operator supplied another.
+// localName is the name under which the API presents the cluster's certificate even if the operator
+// supplied another.
 const localName = "quorate.local"
 
-// credentials writes what an operator on this machine needs: ca.crt, admin.token and admin.kubeconfig.
+// credentials writes the files for an operator on this machine: ca.crt, admin.token and
+// admin.kubeconfig.
 type credentials struct {
 	logger *slog.Logger
 	dir    *datadir.Dir
 	ca     []byte
 	issuer *auth.Issuer
 	server string // URL of the API, reachable from this machine
-	// serverName is set where the certificate must be asked for by name.
+	// serverName is set if the certificate must be requested by name.
 	serverName string
 }
 
@@ -53,7 +55,7 @@ func (c *credentials) write() error {
 	return c.dir.Write(datadir.KubeconfigFile, config, 0o600)
 }
 
-// keepFresh replaces the token well before it ends.
+// keepFresh replaces the token well before it expires, until ctx ends.
 func (c *credentials) keepFresh(ctx context.Context) error {
 	renewal := time.NewTicker(adminRenewal)
 	defer renewal.Stop()

@@ -1,5 +1,7 @@
-// Package node wires the rooms into one running node and ends it in order. It holds no logic of its own beside that: flags come
-// from package settings, files from package datadir, everything else from the rooms.
+// Package node builds one running node from its components (peer address, store, cluster, API) and
+// ends it in order. It has no other logic: flags come from package settings, files from package
+// datadir.
 //
-// Run owns every goroutine: each room's Run, and one that waits for readiness. It returns after all of them have.
+// Run owns every goroutine: the Run of each component, and one that waits for readiness. It returns
+// after all of them have.
 package node

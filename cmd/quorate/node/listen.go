@@ -9,12 +9,13 @@ import (
 	"quorate/cmd/quorate/settings"
 )
 
-// addresses are what this node tells others to dial.
+// addresses holds the host that this node advertises.
 type addresses struct {
-	host string // empty: the bind addresses serve as they are
+	host string // empty: the bind addresses are advertised
 }
 
-// advertised decides what others dial: what was configured, or an address of this machine where a bind address is a wildcard.
+// advertised returns the host that others dial: the configured one, or an address of this machine
+// if a bind address is a wildcard.
 func advertised(listen settings.Listen) (addresses, error) {
 	if listen.AdvertiseHost != "" {
 		return addresses{listen.AdvertiseHost}, nil
@@ -26,7 +27,7 @@ func advertised(listen settings.Listen) (addresses, error) {
 	return addresses{host}, err
 }
 
-// of returns HOST:PORT to advertise for an address that is listened on.
+// of returns the HOST:PORT to advertise for a listener's address.
 func (a addresses) of(bound string) string {
 	_, port, err := net.SplitHostPort(bound)
 	if a.host == "" || err != nil {
@@ -41,7 +42,7 @@ func wildcard(address string) bool {
 	return err == nil && (host == "" || ip != nil && ip.IsUnspecified())
 }
 
-// ownAddress is the first address of this machine that others might reach.
+// ownAddress returns the first global unicast address of this machine, an IPv4 one if there is any.
 func ownAddress() (string, error) {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
@@ -64,7 +65,7 @@ func ownAddress() (string, error) {
 	return other, nil
 }
 
-// local returns the address at which this machine reaches what listens at bound.
+// local returns the address at which this machine reaches a listener bound to bound.
 func local(bound string) string {
 	_, port, err := net.SplitHostPort(bound)
 	if err != nil || !wildcard(bound) {
@@ -73,7 +74,7 @@ func local(bound string) string {
 	return net.JoinHostPort("127.0.0.1", port)
 }
 
-// listenError says which flag to change when an address cannot be listened on.
+// listenError returns the error of a failed listen, with the flag to change.
 func listenError(flag, address string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -86,7 +87,8 @@ func listenError(flag, address string, err error) error {
 	return fmt.Errorf("%s %s: %w", flag, address, err)
 }
 
-// probe fails when an address cannot be listened on, for TCP and UDP. The library that listens there later cannot name the flag.
+// probe returns an error if address can't be bound for TCP and UDP. The library that binds it later
+// can't name the flag.
 func probe(flag, address string) error {
 	tcp, err := net.Listen("tcp", address)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"quorate/cmd/quorate/settings"
 )
 
-// newLogger makes the process's logger.
+// newLogger returns the logger of the process.
 func newLogger(w io.Writer, s settings.Log) *slog.Logger {
 	levels := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
@@ -21,7 +21,7 @@ func newLogger(w io.Writer, s settings.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// newAudit makes the logger of requests, and what closes it.
+// newAudit returns the logger of requests and a function that closes it.
 func newAudit(stdout io.Writer, logger *slog.Logger, target string) (*slog.Logger, func() error, error) {
 	nothing := func() error { return nil }
 	switch target {

@@ -5,7 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// metrics of the node itself; those of its rooms are beside their code.
+// metrics holds the node's own metrics; those of its components are beside their code.
 type metrics struct {
 	backups *prometheus.CounterVec // by result
 }
@@ -21,7 +21,7 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 	return m
 }
 
-// newRegistry returns the registry of all rooms' metrics, with those of the process.
+// newRegistry returns a registry with the metrics of the process and the build, for all components.
 func newRegistry(cfg Config) *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	build := prometheus.NewGauge(prometheus.GaugeOpts{

@@ -22,21 +22,22 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// Build says which build runs.
+// Build identifies the build that runs.
 type Build struct {
 	Version string // vMAJOR.MINOR.PATCH...
 	Commit  string
 	Date    string // RFC 3339, of the commit
-	// TreeState is "clean" when what was built was the commit, "dirty" when it was not; empty when nobody knows.
+	// TreeState is "clean" if the sources were those of the commit, "dirty" if not, empty if
+	// unknown.
 	TreeState string
 }
 
-// Config is what a node is made of.
+// Config is the configuration of a node.
 type Config struct {
 	Settings settings.Settings
-	Key      *keys.Key // given by the operator; nil when none was
+	Key      *keys.Key // given by the operator; nil if none
 	Build    Build
-	// Getenv looks up what the Go runtime reads too (GOGC).
+	// Getenv looks up variables that the Go runtime reads too (GOGC).
 	Getenv         func(string) (string, bool)
 	Stdout, Stderr io.Writer
 }
@@ -56,13 +57,14 @@ type Node struct {
 	store       *raftstore.Store
 	cluster     *cluster.Cluster
 	api         *apiserver.Server
-	apiAddr     string // what clients elsewhere dial
+	apiAddr     string // for clients on other machines
 	operations  *operations
-	// closers release what New opened, in the order to be called.
+	// closers release what New opened; they are called in this order.
 	closers []func() error
 }
 
-// New opens the data directory and every address, so that what is wrong with them is said before anything runs.
+// New opens the data directory and every address, so that their errors are returned before anything
+// runs.
 func New(cfg Config) (*Node, error) {
 	n := &Node{cfg: cfg, logger: newLogger(cfg.Stderr, cfg.Settings.Log), registry: newRegistry(cfg)}
 	n.operations = newOperations(cfg, newMetrics(n.registry))
@@ -72,11 +74,11 @@ func New(cfg Config) (*Node, error) {
 	return n, nil
 }
 
-// abandon releases what open got before it failed.
+// abandon releases what open acquired before it failed.
 func (n *Node) abandon() error {
 	var errs []error
 	if n.api != nil {
-		errs = append(errs, n.api.Close()) // whoever waits for space tries again, with the same address
+		errs = append(errs, n.api.Close()) // a caller that waits for space tries again, with the same address
 	}
 	if n.store != nil {
 		errs = append(errs, n.store.Close())
@@ -84,7 +86,7 @@ func (n *Node) abandon() error {
 	if n.peers != nil {
 		over, cancel := context.WithCancel(context.Background())
 		cancel()
-		errs = append(errs, n.peers.Run(over)) // closes what it listens on
+		errs = append(errs, n.peers.Run(over)) // closes its listener
 	}
 	return errors.Join(append(errs, n.closeFiles())...)
 }
@@ -113,7 +115,7 @@ func (n *Node) open() error {
 	return n.openCluster(reach)
 }
 
-// openPeers opens the peer address and the store that lives on it.
+// openPeers opens the peer address and the store that is reached at it.
 func (n *Node) openPeers(reach addresses) error {
 	s := &n.cfg.Settings
 	var err error
@@ -145,7 +147,7 @@ func (n *Node) openPeers(reach addresses) error {
 	if err != nil {
 		return err
 	}
-	return n.roster.Settle(n.store.ClusterID()) // before anything is heard of others: the peer address answers from Run on
+	return n.roster.Settle(n.store.ClusterID()) // before other nodes are heard: the peer address serves from Run on
 }
 
 func (n *Node) openAPI(reach addresses) error {
@@ -193,7 +195,8 @@ func (n *Node) openAPI(reach addresses) error {
 	return n.credentials.write()
 }
 
-// openCluster comes last: it tells the others the addresses that the rooms before it got.
+// openCluster opens the membership. It comes last, because it advertises the addresses of the other
+// components.
 func (n *Node) openCluster(reach addresses) error {
 	s := &n.cfg.Settings
 	if err := probe("--gossip-addr", s.Listen.Gossip); err != nil {
@@ -218,7 +221,7 @@ func (n *Node) openCluster(reach addresses) error {
 	return nil
 }
 
-// closeFiles releases what New opened.
+// closeFiles releases what New opened, after all components have ended.
 func (n *Node) closeFiles() error {
 	var errs []error
 	for _, release := range n.closers {
@@ -228,10 +231,10 @@ func (n *Node) closeFiles() error {
 	return errors.Join(errs...)
 }
 
-// kubectl is the command line that works on this machine.
+// kubectl returns a kubectl command line that works on this machine.
 func (n *Node) kubectl() string {
 	return fmt.Sprintf("kubectl --kubeconfig %s get namespaces", n.dir.Path(datadir.KubeconfigFile))
 }
 
-// Server is the URL of the API, for this machine.
+// Server returns the URL of the API for this machine.
 func (n *Node) Server() string { return n.credentials.server }

@@ -13,18 +13,20 @@ import (
 	"quorate/raftstore/backup"
 )
 
-// maxBackups bounds the backups written at a time: each keeps what is replaced meanwhile in memory.
+// maxBackups bounds concurrent backups: each keeps the objects that are replaced meanwhile in
+// memory.
 const maxBackups = 2
 
-// operations is what the operator's commands reach through the API. It exists before the cluster, which needs the API's address.
+// operations implements the operator's commands for the API. It is created before the cluster,
+// which needs the API's address.
 type operations struct {
 	name, build string
 	metrics     *metrics
-	backups     chan struct{} // holds one value for each backup under way
+	backups     chan struct{} // holds one value for each running backup
 
 	cluster *cluster.Cluster
 	store   *raftstore.Store
-	// stop ends the node; set by Run.
+	// stop ends the node. Run sets it.
 	stop func()
 }
 
@@ -53,7 +55,8 @@ func (o *operations) Members(ctx context.Context) ([]admin.Member, error) {
 	return all, nil
 }
 
-// Leave implements admin.Cluster. The node stops once it has left; the request's own answer is among those that are finished first.
+// Leave implements admin.Cluster. The node stops once it has left; the shutdown finishes requests
+// first, this one included.
 func (o *operations) Leave(ctx context.Context) error {
 	if err := o.cluster.Leave(ctx); err != nil {
 		return forOperator(ctx, "", err)
@@ -128,7 +131,8 @@ func (o *operations) Backup(ctx context.Context) (func(io.Writer) error, error) 
 	}, nil
 }
 
-// forOperator turns what a room says of a member into what the API tells: to try again, or why not.
+// forOperator translates an error about a member into one that the API returns: whether to try
+// again, or why it is impossible.
 func forOperator(ctx context.Context, name string, err error) error {
 	switch {
 	case err == nil || ctx.Err() != nil:

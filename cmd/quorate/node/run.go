@@ -12,17 +12,18 @@ import (
 )
 
 const (
-	// readyPoll is how often readiness is asked for while the node starts.
+	// readyPoll is the interval at which readiness is checked while the node starts.
 	readyPoll = 20 * time.Millisecond
-	// handOverLimit bounds the search for a successor when the node stops.
+	// handOverLimit bounds the transfer of leadership when the node stops.
 	handOverLimit = 10 * time.Second
-	// rpcLimit bounds the requests of other nodes that are under way when it stops.
+	// rpcLimit bounds the wait for requests of other nodes when the node stops.
 	rpcLimit = 5 * time.Second
-	// spacePause is how long a node waits for space before it tries again.
+	// spacePause is the interval at which a node without space tries again.
 	spacePause = time.Second
 )
 
-// Run runs the node until ctx ends, the node has left its cluster, or a room fails; then it ends all rooms in order.
+// Run runs the node until ctx ends, the node has left its cluster, or a component fails; then it
+// ends all components in order.
 func (n *Node) Run(ctx context.Context) error {
 	tuneMemory(n.cfg.Getenv)
 	ctx, stop := context.WithCancel(ctx)
@@ -46,7 +47,7 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// serveRPC answers other nodes until ctx ends.
+// serveRPC serves other nodes until ctx ends.
 func (n *Node) serveRPC(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() { done <- n.rpc.Serve(n.peers.GRPC()) }()
@@ -62,7 +63,7 @@ func (n *Node) serveRPC(ctx context.Context) error {
 	return <-done
 }
 
-// upkeep is the node's own small work: it says when the node is ready, and keeps credentials fresh.
+// upkeep announces when the node is ready and keeps the credentials fresh.
 func (n *Node) upkeep(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return n.announce(ctx) })
@@ -70,7 +71,7 @@ func (n *Node) upkeep(ctx context.Context) error {
 	return group.Wait()
 }
 
-// announce waits until the node is ready and says so, once.
+// announce waits until the node is ready and logs it once.
 func (n *Node) announce(ctx context.Context) error {
 	poll := time.NewTicker(readyPoll)
 	defer poll.Stop()
@@ -91,7 +92,8 @@ func (n *Node) announce(ctx context.Context) error {
 	return err
 }
 
-// commit binds the data directory to this node, once there is space for it: a node that ended for that would only be started again.
+// commit binds the data directory to this node. It waits for space on the disk: a node that ended
+// instead would only be restarted.
 func (n *Node) commit(ctx context.Context) error {
 	pause := time.NewTicker(spacePause)
 	defer pause.Stop()

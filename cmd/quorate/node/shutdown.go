@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// running is a started node: one part for each room, and what is done between their ends.
+// running is a started node: one part for each component, and the steps between their ends.
 type running struct {
 	group *errgroup.Group
 
@@ -19,13 +19,14 @@ type running struct {
 	closeFiles func() error
 }
 
-// part is a room that runs until it is ended.
+// part is a component that runs until it is ended.
 type part struct {
 	cancel context.CancelFunc
 	done   chan struct{} // closed when its goroutines are gone
 }
 
-// start runs a room. Its context does not end with the node's: shutdown ends rooms one after the other.
+// start runs a component. Its context does not end with the node's: shutdown ends the components
+// one after the other.
 func (r *running) start(name string, run func(context.Context) error) *part {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &part{cancel: cancel, done: make(chan struct{})}
@@ -43,14 +44,15 @@ func (r *running) start(name string, run func(context.Context) error) *part {
 	return p
 }
 
-// end tells a room to end and waits until it has.
+// end cancels the component's context and waits for it to return.
 func (p *part) end() {
 	p.cancel()
 	<-p.done
 }
 
-// shutdown ends the node: it becomes not ready, stops accepting, ends watches, finishes requests, hands leadership over, tells
-// the members that it stopped (it stays one of them), answers other nodes no more, closes Raft, and closes its files.
+// shutdown ends the node: it becomes not ready, stops accepting, ends watches, finishes requests,
+// transfers leadership, tells the members that it stopped (it remains one of them), stops serving
+// other nodes, closes Raft, and closes its files.
 func (r *running) shutdown() error {
 	r.api.end()
 	r.handOver()
@@ -62,7 +64,8 @@ func (r *running) shutdown() error {
 	return r.closeFiles()
 }
 
-// handOver gives leadership away, so that writes go on without an election. A node that finds nobody to take it stops all the same.
+// handOver transfers leadership, so that writes continue without an election. Without a transfer
+// target the node stops all the same.
 func (n *Node) handOver(group *errgroup.Group) {
 	if !n.store.IsLeader() {
 		return

@@ -25,8 +25,8 @@ func (r *record) add(what string) {
 	r.ended = append(r.ended, what)
 }
 
-// room is a part that ends when told to, and not before.
-func (r *record) room(name string) func(context.Context) error {
+// component returns the Run of a component that ends when its context does, and records that as what.
+func (r *record) component(name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		<-ctx.Done()
 		r.add(name)
@@ -39,12 +39,12 @@ func TestShutdownOrder(t *testing.T) {
 	r := &running{group: new(errgroup.Group)}
 	r.handOver = func() { order.add("hand over leadership") }
 	r.closeFiles = func() error { order.add("close files"); return nil }
-	r.peers = r.start("peers", order.room("close peer address"))
-	r.rpc = r.start("rpc", order.room("answer nodes no more"))
-	r.store = r.start("store", order.room("close Raft"))
-	r.cluster = r.start("cluster", order.room("gossip that this node stopped"))
-	r.api = r.start("api", order.room("finish requests"))
-	r.upkeep = r.start("upkeep", order.room("end upkeep"))
+	r.peers = r.start("peers", order.component("close peer address"))
+	r.rpc = r.start("rpc", order.component("answer nodes no more"))
+	r.store = r.start("store", order.component("close Raft"))
+	r.cluster = r.start("cluster", order.component("gossip that this node stopped"))
+	r.api = r.start("api", order.component("finish requests"))
+	r.upkeep = r.start("upkeep", order.component("end upkeep"))
 	if err := errors.Join(r.shutdown(), r.group.Wait()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// errSilent is why a transfer was given up.
+// errSilent is the cause of a transfer that was cancelled.
 var errSilent = errors.New("nothing came for too long")
 
-// Backup reads a backup of the whole state from the asked node. It takes as long as it takes; patience bounds each wait for more.
-// What is read is whole only if package backup finds it so.
+// Backup streams a backup of the whole state from the node to read. Its duration is not bounded;
+// patience bounds each wait for further bytes. Only package backup can tell whether the stream was
+// complete.
 func (c *Client) Backup(ctx context.Context, patience time.Duration, read func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -35,7 +36,7 @@ func (c *Client) Backup(ctx context.Context, patience time.Duration, read func(i
 	return read(from)
 }
 
-// silent says when an error comes of a wait that was given up.
+// silent returns a timeout as the cause of err if the transfer was cancelled for errSilent.
 func (c *Client) silent(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errSilent) {
 		return c.unreachable(context.DeadlineExceeded)
@@ -43,7 +44,7 @@ func (c *Client) silent(ctx context.Context, err error) error {
 	return err
 }
 
-// reader is an io.Reader made of its one method.
+// reader is a function as an io.Reader.
 type reader func(p []byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }

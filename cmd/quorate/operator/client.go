@@ -1,4 +1,5 @@
-// Package operator is the client side of the operator's commands: it asks a node's API under /cluster/v1/. It has no goroutines.
+// Package operator is the client of the operator's commands: it calls a node's API under
+// /cluster/v1/. It has no goroutines.
 package operator
 
 import (
@@ -18,10 +19,10 @@ import (
 	"quorate/cmd/quorate/kubeconfig"
 )
 
-// maxAnswerBytes bounds what is read of an answer.
+// maxAnswerBytes bounds the size of a response.
 const maxAnswerBytes = 16 << 20
 
-// Client asks one node.
+// Client calls one node.
 type Client struct {
 	http   *http.Client
 	server string
@@ -55,12 +56,12 @@ func (c *Client) Members(ctx context.Context) ([]admin.Member, error) {
 	return answer.Members, err
 }
 
-// Leave takes the asked node out of the cluster for good.
+// Leave removes the node that serves the request from the cluster for good.
 func (c *Client) Leave(ctx context.Context) error {
 	return c.do(ctx, http.MethodPost, "/cluster/v1/leave", nil)
 }
 
-// TransferLeader hands leadership to the named voter, or to the best one.
+// TransferLeader transfers leadership to the named voter, or to the most suitable one.
 func (c *Client) TransferLeader(ctx context.Context, name string) error {
 	path := "/cluster/v1/transfer-leader"
 	if name != "" {
@@ -69,12 +70,12 @@ func (c *Client) TransferLeader(ctx context.Context, name string) error {
 	return c.do(ctx, http.MethodPost, path, nil)
 }
 
-// Remove takes a dead member out.
+// Remove removes a dead member.
 func (c *Client) Remove(ctx context.Context, name string) error {
 	return c.do(ctx, http.MethodPost, "/cluster/v1/remove?name="+url.QueryEscape(name), nil)
 }
 
-// Snapshot makes the asked node write a snapshot.
+// Snapshot makes the node write a snapshot.
 func (c *Client) Snapshot(ctx context.Context) (admin.Snapshot, error) {
 	var answer admin.Snapshot
 	err := c.do(ctx, http.MethodPost, "/cluster/v1/snapshot", &answer)
@@ -88,7 +89,7 @@ func (c *Client) Checksums(ctx context.Context) (admin.Checksums, error) {
 	return answer, err
 }
 
-// Ready asks whether the node is ready to serve.
+// Ready returns nil if the node is ready to serve.
 func (c *Client) Ready(ctx context.Context) error {
 	return c.do(ctx, http.MethodGet, "/readyz", nil)
 }
@@ -112,7 +113,7 @@ func (c *Client) do(ctx context.Context, method, path string, answer any) error 
 	return nil
 }
 
-// send returns an answer that is no refusal, to be read and closed.
+// send returns the response of a successful request; the caller reads and closes it.
 func (c *Client) send(ctx context.Context, method, path string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.server+path, nil)
 	if err != nil {
@@ -136,7 +137,7 @@ func (c *Client) send(ctx context.Context, method, path string) (*http.Response,
 	return nil, refusal(resp, content)
 }
 
-// unreachable says in one line why no answer came and what to look at.
+// unreachable returns one line that says why there was no response and what to check.
 func (c *Client) unreachable(err error) error {
 	var certificate *tls.CertificateVerificationError
 	var op *net.OpError
@@ -152,7 +153,8 @@ func (c *Client) unreachable(err error) error {
 	return fmt.Errorf("ask %s: %w", c.server, err)
 }
 
-// refusal turns an error answer into its message: that of a Status, or else the first line of the text.
+// refusal returns the message of an error response: that of its Status, or the first line of its
+// text.
 func refusal(resp *http.Response, content []byte) error {
 	var status struct {
 		Kind    string `json:"kind"`
@@ -167,7 +169,7 @@ func refusal(resp *http.Response, content []byte) error {
 	return errors.New(resp.Status)
 }
 
-// failedCheck picks the line of a health report that says what failed, else the first line.
+// failedCheck returns the line of a health report that names the failed check, else the first line.
 func failedCheck(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	for _, line := range lines {

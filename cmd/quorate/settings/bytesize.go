@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// byteSize is a flag value: a number of bytes, or one with a unit such as 512MiB or 4Gi.
+// byteSize is a flag value: a number of bytes, with or without a unit, such as 512MiB or 4Gi.
 type byteSize int64
 
-// byteUnits is ordered so that the largest fitting one is printed.
+// byteUnits lists the units, largest first, so that String prints the largest one that fits.
 var byteUnits = []struct {
 	name  string
 	bytes int64

@@ -6,17 +6,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// KeyVariable is the environment variable that may hold the cluster key itself. It is no flag: a secret has no place on a
-// command line that every user of the machine can read.
+// KeyVariable is the environment variable that may hold the cluster key itself. There is no such
+// flag, because every user of the machine can read command lines.
 const KeyVariable = "QUORATE_CLUSTER_KEY"
 
-// DefaultDataDir is where a node keeps its data, and commands look for it.
+// DefaultDataDir is the data directory of nodes and commands unless they are given another.
 const DefaultDataDir = "./quorate-data"
 
-// DefaultPeerAddr is where a node is reached by others unless it says otherwise.
+// DefaultPeerAddr is the default of --peer-addr.
 const DefaultPeerAddr = "127.0.0.1:7443"
 
-// Settings is what `quorate serve` was told. It does not change once Resolve has returned it.
+// Settings holds the values of all flags of `quorate serve`. It does not change after Resolve.
 type Settings struct {
 	Name    string
 	DataDir string
@@ -32,17 +32,18 @@ type Settings struct {
 	Log   Log
 	// TimeoutScale multiplies every timeout of Raft and gossip: 1 suits local disks and networks.
 	TimeoutScale float64
-	// DeadServerAfter is how long a member may be unreachable before it is removed; 0 keeps it for ever.
+	// DeadServerAfter is how long a member may be unreachable before it is removed; 0 means for
+	// ever.
 	DeadServerAfter time.Duration
 }
 
 // Listen holds the addresses.
 type Listen struct {
 	API, Peer, Gossip string
-	AdvertiseHost     string // what others dial; empty: the host of each bind address
+	AdvertiseHost     string // the host that others dial; empty: that of each bind address
 }
 
-// API holds what the REST front is told.
+// API holds the flags of the REST API.
 type API struct {
 	TokenFile         string
 	CertFile, KeyFile string // both or neither; empty: issued by the cluster's authority
@@ -51,18 +52,18 @@ type API struct {
 	MaxRequests       int
 	EventTTL          time.Duration // after an event's last write
 	RequestLog        string        // none, errors, writes or all
-	AuditLog          string        // where these go: a file, "-" for standard output; empty: the process's own log
+	AuditLog          string        // their destination: a file, "-" for standard output; empty: the process's log
 }
 
-// Store holds what the replicated store is told.
+// Store holds the flags of the replicated store.
 type Store struct {
 	LogBytes     int64         // Raft log kept on disk for watchers
-	LogAge       time.Duration // and for how long at least, while it fits
+	LogAge       time.Duration // and for how long, within LogBytes
 	HistoryBytes int64         // events kept in memory for watchers
 	DiskReserve  int64         // space left on the disk below which writes are refused
 }
 
-// Log says how the process logs.
+// Log holds the flags of the process's log.
 type Log struct {
 	Format string // text or json
 	Level  string // debug, info, warn or error
@@ -75,12 +76,12 @@ func (s *Settings) Register(fs *pflag.FlagSet, hostName string) {
 	fs.StringVar(&s.Listen.API, "api-addr", "127.0.0.1:6443", "address of the REST API (HTTPS)")
 	fs.StringVar(&s.Listen.Peer, "peer-addr", DefaultPeerAddr, "address for other nodes (Raft and gRPC, mutual TLS)")
 	fs.StringVar(&s.Listen.Gossip, "gossip-addr", "127.0.0.1:7946", "address of membership gossip (TCP and UDP, encrypted)")
-	fs.StringVar(&s.Listen.AdvertiseHost, "advertise-host", "", "host that others dial, where it differs from the bind address")
+	fs.StringVar(&s.Listen.AdvertiseHost, "advertise-host", "", "host that others dial, if it differs from the bind address")
 	fs.StringSliceVar(&s.Join, "join", nil, "gossip addresses of any members, HOST:PORT,...")
 	fs.IntVar(&s.Expect, "bootstrap-expect", 1, "servers to wait for before the first election of a new cluster")
-	fs.BoolVar(&s.Voter, "voter", true, "may vote; false keeps the node a reader that is never promoted")
-	fs.StringVar(&s.KeyFile, "cluster-key-file", "", "file with the cluster's key (or "+KeyVariable+"); a first node makes its own")
-	fs.DurationVar(&s.DeadServerAfter, "dead-server-after", 24*time.Hour, "remove a member unreachable for so long; 0 never does")
+	fs.BoolVar(&s.Voter, "voter", true, "vote once caught up; false makes a permanent non-voter, which serves reads and forwards writes")
+	fs.StringVar(&s.KeyFile, "cluster-key-file", "", "file with the cluster key (or "+KeyVariable+"); a first node generates one")
+	fs.DurationVar(&s.DeadServerAfter, "dead-server-after", 24*time.Hour, "remove a member that has been unreachable for this long; 0 for never")
 	fs.Float64Var(&s.TimeoutScale, "timeout-scale", 1, "multiplies the timeouts of Raft and gossip; raise it on slow disks or networks")
 	s.registerAPI(fs)
 	s.registerStore(fs)
@@ -89,21 +90,21 @@ func (s *Settings) Register(fs *pflag.FlagSet, hostName string) {
 }
 
 func (s *Settings) registerAPI(fs *pflag.FlagSet) {
-	fs.StringVar(&s.API.TokenFile, "token-file", "", "static tokens, one `token,user,uid,\"group,group\"` a line; read again when it changes")
+	fs.StringVar(&s.API.TokenFile, "token-file", "", "static tokens, one `token,user,uid,\"group,group\"` on each line; reloaded when it changes")
 	fs.StringVar(&s.API.CertFile, "tls-cert-file", "", "certificate of the REST API, instead of one from the cluster's authority")
 	fs.StringVar(&s.API.KeyFile, "tls-key-file", "", "its private key")
 	fs.StringVar(&s.API.ClientCAFile, "client-ca-file", "", "authorities whose client certificates are accepted")
-	fs.BoolVar(&s.API.QuorumRead, "quorum-read", true, "reads that name no version see every acknowledged write; false serves them from the local state")
-	fs.IntVar(&s.API.MaxRequests, "max-requests", 2000, "reads served at once, and writes; watches aside; more get 429")
-	fs.DurationVar(&s.API.EventTTL, "event-ttl", time.Hour, "how long after their last write events are kept")
+	fs.BoolVar(&s.API.QuorumRead, "quorum-read", true, "reads without a resourceVersion are linearizable; false serves them from the node's own state")
+	fs.IntVar(&s.API.MaxRequests, "max-requests", 2000, "bound on concurrent reads, and on concurrent writes, without watches; more get 429")
+	fs.DurationVar(&s.API.EventTTL, "event-ttl", time.Hour, "how long Events are kept after their last write")
 	fs.StringVar(&s.API.RequestLog, "request-log", "errors", "requests to log, one line each: none, errors, writes or all")
-	fs.StringVar(&s.API.AuditLog, "audit-log", "", "where they go, as JSON lines: a file, or - for standard output (default: the log)")
+	fs.StringVar(&s.API.AuditLog, "audit-log", "", "destination of these lines, as JSON: a file, or - for standard output (default: the log)")
 }
 
 func (s *Settings) registerStore(fs *pflag.FlagSet) {
 	s.Store.LogBytes, s.Store.HistoryBytes, s.Store.DiskReserve = 4<<30, 64<<20, 256<<20
-	fs.Var((*byteSize)(&s.Store.LogBytes), "log-bytes", "disk kept for the log that watches resume from")
+	fs.Var((*byteSize)(&s.Store.LogBytes), "log-bytes", "disk space for the log that watches resume from")
 	fs.DurationVar(&s.Store.LogAge, "log-age", 24*time.Hour, "age up to which that log is kept")
-	fs.Var((*byteSize)(&s.Store.DiskReserve), "disk-reserve", "space on the disk below which the node has none left; a quarter of a small disk")
-	fs.Var((*byteSize)(&s.Store.HistoryBytes), "history-bytes", "memory kept for recent watch events")
+	fs.Var((*byteSize)(&s.Store.DiskReserve), "disk-reserve", "free space below which the disk counts as full; at most a quarter of the disk")
+	fs.Var((*byteSize)(&s.Store.HistoryBytes), "history-bytes", "memory for recent watch events")
 }

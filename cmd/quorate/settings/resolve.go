@@ -18,11 +18,12 @@ import (
 // variablePrefix begins every environment variable that sets a flag.
 const variablePrefix = "QUORATE_"
 
-// configFlag names the file to read; it cannot be set by the file itself.
+// configFlag is the flag that names the configuration file; the file itself can't set it.
 const configFlag = "config"
 
-// Resolve completes a parsed flag set: what no flag gave comes from the environment, then from the file that --config names.
-// getenv decides whether a variable is set: a value that it reports as set is used even if it is empty.
+// Resolve completes a parsed flag set: flags that were not given take their values from the
+// environment, then from the file that --config names. getenv decides whether a variable is set: a
+// value that it reports as set is used even if it is empty.
 func Resolve(flags *pflag.FlagSet, getenv func(string) (string, bool)) error {
 	given := make(map[string]bool)
 	flags.Visit(func(f *pflag.Flag) { given[f.Name] = true })
@@ -57,7 +58,8 @@ func Variable(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// UnknownVariables lists the QUORATE_ variables of an environment that set nothing: most likely misspelt.
+// UnknownVariables returns the QUORATE_ variables of an environment that set no flag: most likely
+// they are misspelt.
 func UnknownVariables(flags *pflag.FlagSet, environ []string) []string {
 	known := map[string]bool{KeyVariable: true}
 	flags.VisitAll(func(f *pflag.Flag) { known[Variable(f.Name)] = true })
@@ -119,7 +121,7 @@ func readFile(path string) (map[string]any, error) {
 	return values, nil
 }
 
-// scalar renders a YAML value as the text that the same flag would take.
+// scalar returns a YAML value as text for the flag of the same name.
 func scalar(value any) (string, error) {
 	switch v := value.(type) {
 	case string:
@@ -142,7 +144,8 @@ func scalar(value any) (string, error) {
 	return "", errors.New("want a string, a number, a boolean or a list of these")
 }
 
-// reason drops pflag's own prefix, which names the flag: the caller names what was really given.
+// reason removes pflag's prefix, which names the flag: the caller names the variable or key that
+// was given.
 func reason(err error) error {
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// namePattern is a DNS label: the name is also a Raft server id, a certificate's URI and a gossip name.
+// namePattern matches node names: DNS labels, since the name is also a Raft server id, part of a
+// certificate's URI, and a gossip name.
 var namePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$`)
 
 const (
@@ -21,12 +22,12 @@ const (
 	maxEventTTL = 12 * time.Hour
 )
 
-// Validate returns one line for all that is wrong.
+// Validate returns one line with all invalid settings.
 func (s *Settings) Validate() error {
 	return oneLine(s.checkIdentity(), s.checkListen(), s.checkAPI(), s.checkRanges())
 }
 
-// oneLine joins errors for a terminal: errors.Join would print several lines.
+// oneLine joins errors into one line; errors.Join would print several.
 func oneLine(errs ...error) error {
 	var lines []string
 	for _, err := range errs {
@@ -40,7 +41,7 @@ func oneLine(errs ...error) error {
 	return errors.New(strings.Join(lines, "; "))
 }
 
-// CheckName refuses what can't be the name of a node.
+// CheckName returns an error if name can't be the name of a node.
 func CheckName(name string) error {
 	if !namePattern.MatchString(name) {
 		return fmt.Errorf("--name %q: want lower-case letters, digits, '-' and '.', at most 63", name)
@@ -78,7 +79,8 @@ func isHostPort(text string) bool {
 	return err == nil
 }
 
-// checkAddress wants HOST:PORT; only an address to bind may have no host or port 0.
+// checkAddress returns an error unless address is HOST:PORT. Only an address to bind may have no
+// host or port 0.
 func checkAddress(flag, address string, dial bool) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// room is a top-level folder and what its packages may import of the project. denied are packages of others that must not
-// reach it, also indirectly through code of the room.
-type room struct {
+// component is a folder and what its packages may import from the project besides each other. Imports
+// from other modules that begin with one of denied are not allowed.
+type component struct {
 	path    string
 	allowed []string
 	denied  []string
 }
 
-// rooms states the architecture's direction of imports; the longest matching path decides.
-var rooms = []room{
+// components states the direction of imports; of several paths around a package the longest decides.
+var components = []component{
 	{path: "proto"},
 	{path: "raftstore", allowed: []string{"raftstore", "proto"}, denied: []string{"net/http"}},
 	{path: "cluster", allowed: []string{"cluster", "raftstore", "proto"}},
@@ -30,7 +30,7 @@ var rooms = []room{
 	{path: "bench"},
 }
 
-func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
+func TestComponentsImportOnlyWhatTheyMay(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "quorate/...")
 	out, err := list.Output()
 	if err != nil {
@@ -42,9 +42,9 @@ func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
 		if !inProject {
 			t.Fatalf("unexpected package %s", fields[0])
 		}
-		home, found := roomOf(pkg)
+		home, found := componentOf(pkg)
 		if !found {
-			t.Errorf("%s lies in no room: say in rooms what it may import", pkg)
+			t.Errorf("%s belongs to no component: say in components what it may import", pkg)
 			continue
 		}
 		for _, imported := range fields[1:] {
@@ -55,11 +55,11 @@ func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
 	}
 }
 
-// roomOf returns the room with the longest path around the package.
-func roomOf(pkg string) (home room, found bool) {
-	for _, r := range rooms {
-		if within(pkg, r.path) && len(r.path) >= len(home.path) {
-			home, found = r, true
+// componentOf returns the component with the longest path around the package.
+func componentOf(pkg string) (home component, found bool) {
+	for _, c := range components {
+		if within(pkg, c.path) && len(c.path) >= len(home.path) {
+			home, found = c, true
 		}
 	}
 	return home, found
@@ -67,8 +67,8 @@ func roomOf(pkg string) (home room, found bool) {
 
 func within(pkg, path string) bool { return pkg == path || strings.HasPrefix(pkg, path+"/") }
 
-func (r room) refuses(imported string) bool {
-	for _, prefix := range r.denied {
+func (c component) refuses(imported string) bool {
+	for _, prefix := range c.denied {
 		if strings.HasPrefix(imported, prefix) {
 			return true
 		}
@@ -77,7 +77,7 @@ func (r room) refuses(imported string) bool {
 	if !inProject {
 		return false
 	}
-	for _, path := range append(r.allowed, r.path) {
+	for _, path := range append(c.allowed, c.path) {
 		if within(pkg, path) {
 			return false
 		}
