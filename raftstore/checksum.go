@@ -111,7 +111,7 @@ func (p rpc) Checksum(ctx context.Context, req *peerpb.ChecksumRequest) (*peerpb
 	if r := p.admit(req.GetClusterId()); r != nil {
 		return nil, status.Error(codes.FailedPrecondition, r.err.Error())
 	}
-	if err := p.store.await(ctx, req.GetIndex()); err != nil {
+	if err := p.store.reader.Await(ctx, req.GetIndex()); err != nil {
 		return nil, status.Error(codes.Unavailable, err.Error())
 	}
 	root := p.store.Retained(req.GetIndex())

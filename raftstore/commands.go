@@ -39,18 +39,3 @@ type Delete struct {
 	// deletion (semantics D20).
 	Final *state.Object
 }
-
-// Read says how fresh a state must be.
-type Read struct {
-	index  uint64
-	quorum bool
-}
-
-// Cached is whatever this node has now; it never waits.
-func Cached() Read { return Read{} }
-
-// AtLeast is a state that has applied the log up to index.
-func AtLeast(index uint64) Read { return Read{index: index} }
-
-// Quorum is a linearizable read: a state with every write that was acknowledged, by any node, before the read began.
-func Quorum() Read { return Read{quorum: true} }

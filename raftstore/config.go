@@ -103,3 +103,6 @@ func (c *Config) validate() error {
 func (c *Config) electionTimeout() time.Duration {
 	return time.Duration(float64(baseElectionTimeout) * c.RaftMultiplier)
 }
+
+// patience returns how long a request waits for a leader: a few election timeouts (semantics N7).
+func (c *Config) patience() time.Duration { return 3 * c.electionTimeout() }

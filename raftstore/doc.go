@@ -7,7 +7,7 @@
 // or unknown (ErrUnknownOutcome), and a write is never proposed again after the last.
 //
 // A pin is a log entry that changes nothing: all nodes keep the state of exactly its index for a while (Pin, Retained), and one
-// that lost it reads it from the others (Elsewhere).
+// that lost it reads it from the others (FetchRetained).
 //
 // Open restores the state and starts the Raft library; Run owns all goroutines of this package and closes everything in order;
 // Close is for a store that is never run. The machine is called by Raft's own goroutine alone. DESIGN.md tells why things are

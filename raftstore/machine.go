@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -11,25 +12,36 @@ import (
 
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/history"
+	"quorate/raftstore/lifecycle"
+	"quorate/raftstore/read"
+	"quorate/raftstore/readindex"
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
 )
 
 // machine is the state machine as Raft drives it, from one goroutine. It owns the tree; the root is everybody's.
 type machine struct {
-	tree    *state.Tree
-	current atomic.Pointer[state.Root]
-	hub     *history.Hub
-	store   *Store
-	started atomic.Bool // set once Raft has restored what it started from
-	fits    func(index uint64) error
-	ended   error // what the node ends with after an entry that it does not know; nothing changes the state any more
+	tree          *state.Tree
+	current       atomic.Pointer[state.Root]
+	hub           *history.Hub
+	applied       *readindex.Applied
+	retained      *read.Retained
+	snapshotIndex *atomic.Uint64 // index of the newest snapshot
+	life          *lifecycle.Lifecycle
+	metrics       *metrics
+	logger        *slog.Logger
+	started       atomic.Bool // set once Raft has restored what it started from
+	fits          func(index uint64) error
+	ended         error // what the node ends with after an entry that it does not know; nothing changes the state any more
 }
 
 var _ raft.BatchingFSM = (*machine)(nil)
 
 func newMachine(s *Store) *machine {
-	m := &machine{tree: state.NewTree(), hub: s.hub, store: s, fits: s.fits}
+	m := &machine{
+		tree: state.NewTree(), hub: s.hub, applied: &s.applied, retained: s.retained, snapshotIndex: &s.snapshotIndex,
+		life: s.life, metrics: s.metrics, logger: s.logger, fits: s.fits,
+	}
 	m.current.Store(m.tree.Publish())
 	return m
 }
@@ -70,7 +82,7 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 			events = append(events, event)
 		}
 		if result.Pinned {
-			m.keep(result.Time)
+			m.pin(result.Time)
 		}
 		if result.Err != nil {
 			answers[i] = result.Err
@@ -81,9 +93,9 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 	// gofail: var applyAfterPublish struct{}
 	index := m.tree.Index()
 	m.hub.Append(index, events)
-	m.store.applied.Advance(index)
-	m.store.metrics.applyBatch.Observe(float64(len(entries)))
-	m.store.metrics.applySeconds.Observe(time.Since(start).Seconds())
+	m.applied.Advance(index)
+	m.metrics.applyBatch.Observe(float64(len(entries)))
+	m.metrics.applySeconds.Observe(time.Since(start).Seconds())
 	// gofail: var applyAfter struct{}
 	return answers
 }
@@ -92,10 +104,17 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 // it applied.
 func (m *machine) end(err error) {
 	m.ended = err
-	m.store.life.Fail(err)
+	m.life.Fail(err)
 }
 
 func (m *machine) publish() { m.current.Store(m.tree.Publish()) }
+
+// pin retains the state after a pin that was proposed at a time. A restart replays pins whose time is over.
+func (m *machine) pin(proposed time.Time) {
+	if !m.retained.IsExpired(proposed) {
+		m.retained.Pin(m.tree.Publish(), proposed)
+	}
+}
 
 // refusalIn returns the refusal in an answer of ApplyBatch.
 func refusalIn(answer any) error {
@@ -133,14 +152,14 @@ func (m *machine) Restore(from io.ReadCloser) error {
 	if m.started.Load() {
 		// From another node: what lies between was never applied here, and states from before it would keep all of it in memory.
 		m.hub.Reset(index)
-		m.store.retainer.Clear()
-		m.store.snapshotIndex.Store(index)
+		m.retained.Clear()
+		m.snapshotIndex.Store(index)
 	} else {
 		m.hub.Begin(index)
 	}
-	m.store.applied.Advance(index)
+	m.applied.Advance(index)
 	// gofail: var restoreAfter struct{}
-	m.store.logger.Info("state restored from snapshot", "index", index, "objects", m.root().Len())
+	m.logger.Info("state restored from snapshot", "index", index, "objects", m.root().Len())
 	return nil
 }
 

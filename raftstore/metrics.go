@@ -29,14 +29,6 @@ type metrics struct {
 	conflictDelay       prometheus.Histogram
 	reservationsExpired prometheus.Counter
 
-	readWaits      prometheus.Histogram
-	confirmReaders *prometheus.HistogramVec // by role
-	confirmSeconds *prometheus.HistogramVec // by role
-
-	pins       *prometheus.CounterVec // by result
-	pinCallers prometheus.Histogram
-	pinSeconds prometheus.Histogram
-
 	applyBatch   prometheus.Histogram
 	applySeconds prometheus.Histogram
 
@@ -56,12 +48,6 @@ func histogram(name, help string, buckets []float64) prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "quorate_raftstore_" + name, Help: help, Buckets: buckets,
 	})
-}
-
-func histograms(name, help string, buckets []float64) *prometheus.HistogramVec {
-	return prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "quorate_raftstore_" + name, Help: help, Buckets: buckets,
-	}, []string{"role"})
 }
 
 // latencies are the buckets for waits on disks and networks: 100 µs to 13 s.
@@ -90,17 +76,8 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		conflictsDelayed:    gauge("conflicts_delayed", "Conflicts on contended objects that are delayed now."),
 		conflictDelay:       histogram("conflict_delay_seconds", "Delay of conflicts on contended objects.", latencies()),
 		reservationsExpired: counter("latch_reservations_expired_total", "Objects reserved for a client that did not retry its write in time."),
-		readWaits:           histogram("read_wait_seconds", "Wait of a linearizable read.", latencies()),
-		confirmReaders:      histograms("read_index_readers", "Readers served by one confirmed read index.", sizes()),
-		confirmSeconds:      histograms("read_index_seconds", "Time to confirm a read index.", latencies()),
-		pins: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "quorate_raftstore_pins_total",
-			Help: "States pinned on all nodes for paged reads that came to this one, by result.",
-		}, []string{"result"}),
-		pinCallers:   histogram("pin_callers", "Callers served by one pin.", sizes()),
-		pinSeconds:   histogram("pin_seconds", "Time to pin a state on all nodes.", latencies()),
-		applyBatch:   histogram("apply_batch_entries", "Entries applied together.", sizes()),
-		applySeconds: histogram("apply_seconds", "Time to apply a batch of entries.", latencies()),
+		applyBatch:          histogram("apply_batch_entries", "Entries applied together.", sizes()),
+		applySeconds:        histogram("apply_seconds", "Time to apply a batch of entries.", latencies()),
 		comparisons: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_checksum_comparisons_total",
 			Help: "Comparisons of all nodes' states that this node made as leader, by result.",
@@ -110,16 +87,12 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	for _, o := range outcomes() {
 		m.writes.WithLabelValues(o)
 	}
-	for _, result := range []string{"proposed", "reused", "failed"} {
-		m.pins.WithLabelValues(result)
-	}
 	for _, result := range []string{"equal", "diverged", "failed"} {
 		m.comparisons.WithLabelValues(result)
 	}
 	return m, m.register(
 		m.comparisons, m.diverged, m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
-		m.latchWaits, m.latchWaiting, m.latchesFull, m.conflictsDelayed, m.conflictDelay, m.reservationsExpired, m.readWaits, m.confirmReaders, m.confirmSeconds, m.applyBatch, m.applySeconds,
-		m.pins, m.pinCallers, m.pinSeconds,
+		m.latchWaits, m.latchWaiting, m.latchesFull, m.conflictsDelayed, m.conflictDelay, m.reservationsExpired, m.applyBatch, m.applySeconds,
 	)
 }
 
@@ -182,17 +155,3 @@ func (m *metrics) outcome(r result) {
 }
 
 func (m *metrics) proposed(took time.Duration) { m.proposalSeconds.Observe(took.Seconds()) }
-
-func (m *metrics) pinsShared(callers int, took time.Duration) {
-	m.pinCallers.Observe(float64(callers))
-	m.pinSeconds.Observe(took.Seconds())
-}
-
-// confirmed returns the observer of a read index batcher.
-func (m *metrics) confirmed(role string) func(readers int, took time.Duration) {
-	batch, seconds := m.confirmReaders.WithLabelValues(role), m.confirmSeconds.WithLabelValues(role)
-	return func(readers int, took time.Duration) {
-		batch.Observe(float64(readers))
-		seconds.Observe(took.Seconds())
-	}
-}

@@ -19,7 +19,7 @@ import (
 	"quorate/raftstore/log"
 	"quorate/raftstore/logbridge"
 	"quorate/raftstore/membership"
-	"quorate/raftstore/readindex"
+	"quorate/raftstore/read"
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
 	"quorate/raftstore/transport"
@@ -81,9 +81,6 @@ func Open(cfg Config) (*Store, error) {
 	if s.forwarded, err = forward.NewServer(rpc{store: s}.write, cfg.Registerer); err != nil {
 		return nil, err
 	}
-	s.local = readindex.NewBatcher(s.localIndex, cfg.electionTimeout(), m.confirmed("leader"))
-	s.pins.batcher = readindex.NewBatcher(s.pinIndex, s.patience(), m.pinsShared)
-	s.remote = readindex.NewBatcher(s.remoteIndex, cfg.electionTimeout(), m.confirmed("follower"))
 	if err := s.openState(); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}
@@ -126,10 +123,11 @@ func (s *Store) openState() error {
 	if err := s.alignFiles(); err != nil {
 		return err
 	}
-	s.retainer, err = state.NewRetainer(state.RetainerConfig{MaxBytes: s.cfg.RetainedBytes, Registerer: s.cfg.Registerer})
+	retainer, err := state.NewRetainer(state.RetainerConfig{MaxBytes: s.cfg.RetainedBytes, Registerer: s.cfg.Registerer})
 	if err != nil {
 		return err
 	}
+	s.retained = read.NewRetained(retainer)
 	s.replay = newReplay(s)
 	s.hub, err = history.New(history.Config{MaxBytes: s.cfg.HistoryBytes, Log: s.replay, Registerer: s.cfg.Registerer})
 	if err != nil {
@@ -220,13 +218,21 @@ func (s *Store) openRaft() error {
 		return errors.Join(fmt.Errorf("start raft: %w", err), s.transport.Close())
 	}
 	s.machine.started.Store(true)
+	if err := s.assemble(); err != nil {
+		return errors.Join(err, s.raft.Shutdown().Error(), s.transport.Close())
+	}
+	return nil
+}
+
+// assemble makes the parts of the store that need a running Raft.
+func (s *Store) assemble() (err error) {
 	s.members = membership.New(membership.Config{Name: s.cfg.Name, Raft: s.raft, AddressOf: s.cfg.AddressOf, ClusterID: s.ClusterID})
 	s.leadership, err = leadership.New(leadership.Config{
 		Tracker: s.leaders, Raft: s.raft, Transport: s.transport, Members: s.members, Lifecycle: s.life,
 		Timeout: s.cfg.electionTimeout(), Applied: s.Applied, Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	if err != nil {
-		return errors.Join(err, s.raft.Shutdown().Error(), s.transport.Close())
+		return err
 	}
 	s.stall = diskguard.NewStall(diskguard.StallConfig{
 		Raft: s.raft, Transport: s.transport, Members: s.members, Lifecycle: s.life, Limit: s.cfg.StallLimit, Logger: s.logger,
@@ -236,9 +242,21 @@ func (s *Store) openRaft() error {
 		Timeout: s.cfg.electionTimeout(), Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	if err != nil {
-		return errors.Join(err, s.raft.Shutdown().Error(), s.transport.Close())
+		return err
 	}
-	return nil
+	s.reader, err = read.New(read.Config{
+		Raft: s.raft, Transport: s.transport, Leadership: s.leadership, Members: s.members, Lifecycle: s.life, Peers: s.peers,
+		Applied: &s.applied, Root: s.root, ElectionTimeout: s.cfg.electionTimeout(), Patience: s.cfg.patience(),
+		Registerer: s.cfg.Registerer,
+	})
+	if err != nil {
+		return err
+	}
+	s.pages = read.NewPages(s.reader, s.retained)
+	s.pins, err = read.NewPins(read.PinConfig{
+		Reader: s.reader, Retained: s.retained, Propose: s.proposePin, Registerer: s.cfg.Registerer,
+	})
+	return err
 }
 
 // stalled handles a log write that has taken longer than the limit. A store that is closing waits for

@@ -69,7 +69,7 @@ func onePage(ctx context.Context, s *raftstore.Store, p raftstore.Page) (objects
 		})
 		return objects, root.CountAfter(p.Prefix, p.After), nil
 	}
-	found, err := s.Elsewhere(ctx, p)
+	found, err := s.FetchRetained(ctx, p)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -123,7 +123,7 @@ func TestPages_C35(t *testing.T) {
 		if err != nil || got[string(key("then"))] != string(created.Value) || len(got) != 1 {
 			t.Errorf("got %v, %v", got, err)
 		}
-		_, err = n.Store.Elsewhere(t.Context(), raftstore.Page{Index: pinned.Index() - 1})
+		_, err = n.Store.FetchRetained(t.Context(), raftstore.Page{Index: pinned.Index() - 1})
 		if !errors.Is(err, raftstore.ErrNotRetained) {
 			t.Errorf("a state that nobody keeps: %v", err)
 		}
@@ -323,7 +323,7 @@ func TestPin_without_a_leader(t *testing.T) {
 	if lonely.Store.Retained(kept.Index()) == nil {
 		t.Error("a state was lost with the leader")
 	}
-	if _, err := lonely.Store.Elsewhere(within(t, time.Minute), raftstore.Page{Index: 1}); !errors.Is(err, raftstore.ErrUnavailable) {
+	if _, err := lonely.Store.FetchRetained(within(t, time.Minute), raftstore.Page{Index: 1}); !errors.Is(err, raftstore.ErrUnavailable) {
 		t.Errorf("asked nobody: %v", err)
 	}
 	c.Isolate(lonely, false)

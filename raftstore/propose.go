@@ -37,7 +37,7 @@ func (s *Store) propose(ctx context.Context, c *command) result {
 		return notApplied(err)
 	}
 	// Derived from a version that this node hasn't applied yet, though it may be committed.
-	if err := s.await(ctx, c.Version); err != nil {
+	if err := s.reader.Await(ctx, c.Version); err != nil {
 		return notApplied(err)
 	}
 	for {
@@ -82,11 +82,11 @@ func (s *Store) precheck(ctx context.Context, c *command) (r result, decided boo
 	if c.refusal(s.root()) == nil {
 		return result{}, false
 	}
-	index, err := s.confirmed(ctx)
+	index, err := s.reader.Confirm(ctx)
 	if err != nil {
 		return s.unconfirmed(err), true
 	}
-	if err := s.await(ctx, index); err != nil {
+	if err := s.reader.Await(ctx, index); err != nil {
 		return notApplied(err), true
 	}
 	root := s.root()

@@ -48,7 +48,7 @@ func (s *Store) proveReady(ctx context.Context) error {
 		_, changed := s.leaders.Current()
 		_, known := s.Leader()
 		if known && !s.caughtUp.Load() {
-			s.caughtUp.Store(s.catchUp(ctx) == nil)
+			s.caughtUp.Store(s.reader.CatchUp(ctx) == nil)
 		}
 		if known && !s.caughtUp.Load() {
 			lifecycle.Pause(ctx, changed, leadership.RetryInterval)

@@ -11,6 +11,7 @@ import (
 
 	"quorate/raftstore/history"
 	"quorate/raftstore/lifecycle"
+	"quorate/raftstore/read"
 	"quorate/raftstore/state"
 )
 
@@ -44,9 +45,11 @@ func NewReplica(cfg ReplicaConfig) (*Replica, error) {
 	}
 	s := &Store{logger: cfg.Logger, metrics: m, life: lifecycle.New()}
 	cfg.Retained.Registerer = cfg.Registerer
-	if s.retainer, err = state.NewRetainer(cfg.Retained); err != nil {
+	retainer, err := state.NewRetainer(cfg.Retained)
+	if err != nil {
 		return nil, err
 	}
+	s.retained = read.NewRetained(retainer)
 	s.replay = &replay{store: s, log: cfg.Log}
 	s.hub, err = history.New(history.Config{MaxBytes: cfg.HistoryBytes, Log: s.replay, Registerer: cfg.Registerer})
 	if err != nil {
@@ -78,7 +81,7 @@ func (r *Replica) Oldest() uint64 { return r.store.replay.Oldest() }
 func (r *Replica) Retained(index uint64) *state.Root { return r.store.Retained(index) }
 
 // Prune drops states whose time is over, as a Store does every few seconds.
-func (r *Replica) Prune() { r.store.retainer.Prune(r.store.root(), time.Now()) }
+func (r *Replica) Prune() { r.store.retained.Prune(r.store.root(), time.Now()) }
 
 // Write is a Create, an Update or a Delete.
 type Write interface{ command() (*command, error) }

@@ -9,8 +9,6 @@ import (
 
 	"quorate/proto/peerpb"
 	"quorate/raftstore/forward"
-	"quorate/raftstore/leadership"
-	"quorate/raftstore/transport"
 )
 
 // EndForwarding takes up no more writes of other nodes and ends their streams, for which a gRPC server that stops gracefully would
@@ -70,41 +68,25 @@ func (p rpc) admit(clusterID string) *result {
 	return nil
 }
 
-// ReadIndex confirms this node as leader for a peer's readers. The peer vouches with its own term.
+// ReadIndex confirms this node as leader for a peer's readers.
 func (p rpc) ReadIndex(ctx context.Context, req *peerpb.ReadIndexRequest) (*peerpb.ReadIndexResponse, error) {
-	s := p.store
-	leader, _ := s.Leader()
-	e, _ := s.leaders.Current()
 	if r := p.admit(req.GetClusterId()); r != nil {
+		leader, _ := p.store.Leader()
 		return &peerpb.ReadIndexResponse{Leader: leader, Message: r.err.Error()}, nil
 	}
-	if e == nil || req.GetTerm() > e.Term() {
-		return &peerpb.ReadIndexResponse{NotLeader: true, Leader: leader}, nil
-	}
-	index, err := p.confirm(ctx, e)
-	switch {
-	case errors.Is(err, ErrNotLeader):
-		return &peerpb.ReadIndexResponse{NotLeader: true, Leader: leader}, nil
-	case err != nil:
-		return &peerpb.ReadIndexResponse{Leader: leader, Message: err.Error()}, nil
-	}
-	return &peerpb.ReadIndexResponse{Index: index, Leader: leader, Term: s.leadership.TermOf(e, index)}, nil
+	return p.store.reader.Serve(ctx, req), nil
 }
 
-// confirm counts the caller as one confirmation where that is enough, and joins the local readers otherwise.
-func (p rpc) confirm(ctx context.Context, e *leadership.Epoch) (uint64, error) {
-	others, voter := p.store.members.OtherVoters()
-	if voter && len(others) <= 2 {
-		caller, err := transport.PeerName(ctx)
-		if err != nil {
-			return 0, err
-		}
-		return p.store.indexOf(ctx, e, caller)
+// Page sends a page of a state that this node retains.
+func (p rpc) Page(req *peerpb.PageRequest, stream peerpb.Store_PageServer) error {
+	if r := p.admit(req.GetClusterId()); r != nil {
+		return status.Error(codes.FailedPrecondition, r.err.Error())
 	}
-	return p.store.local.Index(ctx)
+	return p.store.pages.Serve(req, stream)
 }
 
-// Confirm tells this node's term. Raft writes a new term to disk before it counts, and sets it before it votes.
+// Confirm returns this node's term. Raft writes a new term to disk before it enters it, and enters it
+// before it votes.
 func (p rpc) Confirm(_ context.Context, req *peerpb.ConfirmRequest) (*peerpb.ConfirmResponse, error) {
 	if r := p.admit(req.GetClusterId()); r != nil {
 		return nil, status.Error(codes.FailedPrecondition, r.err.Error())

@@ -33,9 +33,8 @@ func (s *Store) Run(ctx context.Context) error {
 	group, inner := errgroup.WithContext(inner)
 	group.Go(func() error { return s.leadership.Follow(inner, s.commitInit) })
 	group.Go(func() error { return s.leadership.FailOver(inner) })
-	group.Go(func() error { return s.local.Run(inner) })
-	group.Go(func() error { return s.remote.Run(inner) })
-	group.Go(func() error { return s.pins.batcher.Run(inner) })
+	group.Go(func() error { return s.reader.Run(inner) })
+	group.Go(func() error { return s.pins.Run(inner) })
 	group.Go(func() error { return s.takeSnapshots(inner) })
 	group.Go(func() error { return s.prune(inner) })
 	group.Go(func() error { return s.followMembers(inner) })
@@ -167,7 +166,7 @@ func (s *Store) prune(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case now := <-ticker.C:
-			s.retainer.Prune(s.root(), now)
+			s.retained.Prune(s.root(), now)
 			s.peers.Retain(s.members.Contains)
 		}
 	}

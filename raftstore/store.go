@@ -15,6 +15,7 @@ import (
 	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
 	"quorate/raftstore/membership"
+	"quorate/raftstore/read"
 	"quorate/raftstore/readindex"
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
@@ -37,11 +38,13 @@ type Store struct {
 	machine  *machine
 	raft     *raft.Raft
 	applied  readindex.Applied
-	retainer *state.Retainer
+	retained *read.Retained
 
 	proposing
-	reading
-	pins       pinning
+	reader     *read.Reader
+	pins       *read.Pins
+	pages      *read.Pages
+	caughtUp   atomic.Bool
 	sums       summing
 	leaders    *leadership.Tracker
 	leadership *leadership.Leadership
@@ -72,13 +75,6 @@ type proposing struct {
 	slots   chan struct{} // holds one value for each proposal in Raft's hands
 }
 
-// reading is what linearizable reads pass through.
-type reading struct {
-	local, remote *readindex.Batcher
-	caughtUp      atomic.Bool
-	lastConfirmed atomic.Pointer[string] // the peer that confirmed leadership last
-}
-
 // root is the state as of the last applied batch.
 func (s *Store) root() *state.Root { return s.machine.root() }
 
@@ -102,8 +98,8 @@ func (s *Store) IsLeader() bool {
 	return s.leaders.IsLeader()
 }
 
-// Retain keeps a state for Retained, within bounds of number, age and memory.
-func (s *Store) Retain(root *state.Root) { s.retainer.Retain(root, time.Now()) }
+// Retain retains a state on this node, within bounds of number, age and memory.
+func (s *Store) Retain(root *state.Root) { s.retained.Retain(root, time.Now()) }
 
-// Retained returns the state of an index if it is still kept, or nil.
-func (s *Store) Retained(index uint64) *state.Root { return s.retainer.Get(index, time.Now()) }
+// Retained returns the state of an index if this node still retains it, and nil otherwise.
+func (s *Store) Retained(index uint64) *state.Root { return s.retained.Get(index) }

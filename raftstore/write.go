@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"quorate/proto/logpb"
 	"quorate/proto/peerpb"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/leadership"
@@ -66,7 +67,7 @@ func stored(o *state.Object, key state.Key, index, created uint64) *state.Object
 // write finds the command's outcome. What is surely not applied is tried again, with whoever leads then, for as long as a
 // change of leader may reasonably take; nothing else is tried twice.
 func (s *Store) write(ctx context.Context, c *command) (uint64, error) {
-	giveUp := time.Now().Add(s.patience())
+	giveUp := time.Now().Add(s.cfg.patience())
 	for {
 		_, changed := s.leaders.Current()
 		r := s.attempt(ctx, c)
@@ -94,14 +95,11 @@ func (s *Store) write(ctx context.Context, c *command) (uint64, error) {
 // settle waits until this node has applied what the outcome speaks of, so that a cached read after the answer sees it. The
 // outcome is known whether or not that comes in time.
 func (s *Store) settle(ctx context.Context, r result) error {
-	if err := s.await(ctx, r.index); err != nil {
+	if err := s.reader.Await(ctx, r.index); err != nil {
 		s.metrics.unsettled.Inc()
 	}
 	return r.asError()
 }
-
-// patience bounds how long a request waits for a leader: a few election timeouts (semantics N7).
-func (s *Store) patience() time.Duration { return 3 * s.cfg.electionTimeout() }
 
 // attempt takes the command to the leader once.
 func (s *Store) attempt(ctx context.Context, c *command) result {
@@ -132,7 +130,7 @@ func (s *Store) forward(ctx context.Context, name, address string, c *command) r
 	case err != nil:
 		return unknown(err)
 	}
-	s.learnCommit(resp.GetTerm(), resp.GetIndex())
+	s.reader.LearnCommit(resp.GetTerm(), resp.GetIndex())
 	switch resp.GetOutcome() {
 	case peerpb.Outcome_APPLIED:
 		return applied(resp.GetIndex())
@@ -151,4 +149,14 @@ func (s *Store) forward(ctx context.Context, name, address string, c *command) r
 	default:
 		return unknown(fmt.Errorf("leader %s: %s", name, resp.GetMessage()))
 	}
+}
+
+// proposePin writes an entry that makes every node retain the state of its index, which proposePin
+// returns.
+func (s *Store) proposePin(ctx context.Context) (uint64, error) {
+	c, err := encode(command{pins: true}, &logpb.Entry{Op: &logpb.Entry_Pin{Pin: &logpb.Pin{}}})
+	if err != nil {
+		return 0, err
+	}
+	return s.write(ctx, c)
 }

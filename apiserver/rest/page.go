@@ -27,8 +27,8 @@ type Pages interface {
 	Retain(root *state.Root)
 	// Retained returns a state that this node keeps, or nil.
 	Retained(index uint64) *state.Root
-	// Elsewhere finds the objects of a state that only other nodes keep.
-	Elsewhere(ctx context.Context, p raftstore.Page) (*raftstore.Found, error)
+	// FetchRetained fetches a page of a state that only other nodes retain.
+	FetchRetained(ctx context.Context, p raftstore.Page) (*raftstore.RemotePage, error)
 }
 
 // page is what one answer to a list holds.
@@ -213,7 +213,7 @@ func (l *pager) kept(ctx context.Context, index uint64, after state.Key) (source
 	if l.sel == nil && l.opts.limit > 0 {
 		asked.Limit = l.opts.limit + 1
 	}
-	found, err := l.store.Elsewhere(ctx, asked)
+	found, err := l.store.FetchRetained(ctx, asked)
 	if err != nil {
 		return source{}, err
 	}

@@ -58,12 +58,12 @@ func (i *instances) Retained(index uint64) *state.Root {
 	return i.Store.Retained(index)
 }
 
-// Elsewhere finds no states from before the owner was made.
-func (i *instances) Elsewhere(ctx context.Context, p raftstore.Page) (*raftstore.Found, error) {
+// FetchRetained fetches no page of a state from before the owner was made.
+func (i *instances) FetchRetained(ctx context.Context, p raftstore.Page) (*raftstore.RemotePage, error) {
 	if p.Index < i.owner.created {
 		return nil, raftstore.ErrNotRetained
 	}
-	return i.Store.Elsewhere(ctx, p)
+	return i.Store.FetchRetained(ctx, p)
 }
 
 // Watch refuses positions from before the owner was made.

@@ -1,4 +1,4 @@
-package raftstore
+package read
 
 import (
 	"context"
@@ -14,8 +14,9 @@ import (
 // TestMajorityIsMoreThanHalf: a leader's own term and that of the follower that asks confirm a read
 // only where they are a majority; otherwise others are asked, which here nobody can be.
 func TestMajorityIsMoreThanHalf(t *testing.T) {
-	s := &Store{life: lifecycle.New()}
-	s.life.CloseTasks()
+	life := lifecycle.New()
+	life.CloseTasks()
+	r := &Reader{cfg: Config{Lifecycle: life}}
 	var others []raft.Server
 	for n := range 6 {
 		for _, voter := range []bool{false, true} {
@@ -28,7 +29,7 @@ func TestMajorityIsMoreThanHalf(t *testing.T) {
 					have++
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				err := s.confirmTerm(ctx, 1, others, voter, voucher)
+				err := r.confirmTerm(ctx, 1, others, voter, voucher)
 				cancel()
 				if enough := 2*have > total; enough != (err == nil) {
 					t.Errorf("%d of %d, of them %q: %v", have, total, voucher, err)

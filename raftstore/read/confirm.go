@@ -1,0 +1,164 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/failure"
+	"quorate/raftstore/leadership"
+)
+
+// hedge is how long a confirming peer may take before the leader asks the others, too.
+const hedge = 10 * time.Millisecond
+
+// localIndex confirms that this node leads, and returns the commit index that it had before: a read that
+// began before the call, and waits until this node has applied that index, is linearizable. The order is
+// what matters (hashicorp/raft#603):
+//
+//  1. An entry of this term is committed (Epoch.Ready), so the commit index covers all that earlier
+//     leaders committed.
+//  2. Take the commit index.
+//  3. A quorum of voters, asked after that, is in no later term. Any leader of a later term needs the vote
+//     of one of them, so none existed when they were asked, and nothing was acknowledged that the commit
+//     index does not cover.
+//  4. The term, and the configuration that the quorum was counted in, are still the same.
+//
+// Step 3 does not use the library's VerifyLeader. That counts responses to heartbeats sent before it was
+// called, so an old, late response confirms a leader deposed since. It also waits for the followers' disk
+// writes, since heartbeats queue behind them (hashicorp/raft#695).
+func (r *Reader) localIndex(ctx context.Context) (uint64, error) {
+	e, _ := r.cfg.Leadership.Current()
+	if e == nil {
+		return 0, failure.ErrNotLeader
+	}
+	return r.indexOf(ctx, e, "")
+}
+
+// indexOf is localIndex for an epoch. Voucher names a voter known to have been in no later term since the
+// read began, "" for none.
+func (r *Reader) indexOf(ctx context.Context, e *leadership.Epoch, voucher string) (uint64, error) {
+	select {
+	case <-e.Ready():
+	case <-e.Done():
+		return 0, failure.ErrNotLeader
+	case <-ctx.Done():
+		return 0, fmt.Errorf("leader not ready: %w", ctx.Err())
+	}
+	index := r.cfg.Raft.CommitIndex()
+	others, voter := r.cfg.Members.OtherVoters()
+	// gofail: var readIndexBefore struct{}
+	if err := r.confirmTerm(ctx, e.Term(), others, voter, voucher); err != nil {
+		return 0, err
+	}
+	// gofail: var readIndexAfter struct{}
+	if now, _ := r.cfg.Members.OtherVoters(); r.cfg.Raft.CurrentTerm() != e.Term() || !slices.Equal(now, others) {
+		return 0, failure.ErrNotLeader
+	}
+	return index, nil
+}
+
+// confirmTerm returns nil when a quorum is in no later term. It asks as few peers as are needed, the one
+// that confirmed last first, and the others when one fails or takes longer than hedge.
+func (r *Reader) confirmTerm(ctx context.Context, term uint64, others []raft.Server, voter bool, voucher string) error {
+	total := len(others)
+	missing := 0
+	if voter {
+		total++
+		missing = -1
+	}
+	missing += total/2 + 1
+	if i := slices.IndexFunc(others, func(p raft.Server) bool { return string(p.ID) == voucher }); i >= 0 {
+		missing--
+		others = slices.Delete(slices.Clone(others), i, i+1)
+	}
+	if missing <= 0 {
+		return nil
+	}
+	return r.askTerms(ctx, term, r.preferred(others), missing)
+}
+
+type termAnswer struct {
+	peer string
+	term uint64
+	err  error
+}
+
+// askTerms asks peers in their order until enough of them have confirmed that they are in no later term.
+func (r *Reader) askTerms(ctx context.Context, term uint64, peers []raft.Server, missing int) error {
+	return countTerms(ctx, term, peers, missing, r.askTerm, func(peer string) { r.lastConfirmed.Store(&peer) })
+}
+
+// countTerms is askTerms with the request left to its caller. It returns an error as soon as too few peers
+// are left that could confirm.
+func countTerms(ctx context.Context, term uint64, peers []raft.Server, missing int,
+	ask func(context.Context, raft.Server, chan<- termAnswer), confirmed func(peer string),
+) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answers := make(chan termAnswer, len(peers))
+	asked, unanswered := 0, len(peers)
+	askUpTo := func(count int) {
+		for ; asked < min(count, len(peers)); asked++ {
+			ask(ctx, peers[asked], answers)
+		}
+	}
+	askUpTo(missing)
+	slow := time.NewTimer(hedge)
+	defer slow.Stop()
+	var errs []error
+	for missing > 0 {
+		if unanswered < missing {
+			return fmt.Errorf("confirm leadership: %w", errors.Join(errs...))
+		}
+		select {
+		case a := <-answers:
+			unanswered--
+			switch {
+			case a.err == nil && a.term <= term:
+				missing--
+				confirmed(a.peer)
+			case a.err == nil:
+				return fmt.Errorf("%s is in term %d: %w", a.peer, a.term, failure.ErrNotLeader)
+			default:
+				errs = append(errs, a.err)
+				askUpTo(asked + 1)
+			}
+		case <-slow.C:
+			askUpTo(len(peers))
+		case <-ctx.Done():
+			return fmt.Errorf("confirm leadership: %w", errors.Join(append(errs, ctx.Err())...))
+		}
+	}
+	return nil
+}
+
+func (r *Reader) askTerm(ctx context.Context, peer raft.Server, answers chan<- termAnswer) {
+	name := string(peer.ID)
+	entered := r.cfg.Lifecycle.Go(func() {
+		term, err := r.cfg.Peers.Term(ctx, name, r.cfg.Members.AddressOf(peer), r.cfg.Members.ClusterID())
+		answers <- termAnswer{name, term, err}
+	})
+	if !entered {
+		answers <- termAnswer{peer: name, err: failure.ErrClosed}
+	}
+}
+
+// preferred returns the peers with the one first that confirmed last.
+func (r *Reader) preferred(peers []raft.Server) []raft.Server {
+	last := r.lastConfirmed.Load()
+	if last == nil {
+		return peers
+	}
+	i := slices.IndexFunc(peers, func(p raft.Server) bool { return string(p.ID) == *last })
+	if i <= 0 {
+		return peers
+	}
+	ordered := slices.Clone(peers)
+	ordered[0], ordered[i] = ordered[i], ordered[0]
+	return ordered
+}

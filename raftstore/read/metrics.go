@@ -1,0 +1,84 @@
+package read
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+type readerMetrics struct {
+	waits          prometheus.Histogram
+	confirmReaders *prometheus.HistogramVec // by role
+	confirmSeconds *prometheus.HistogramVec // by role
+}
+
+type pinMetrics struct {
+	pins    *prometheus.CounterVec // by result
+	callers prometheus.Histogram
+	seconds prometheus.Histogram
+}
+
+// latencies are the buckets for waits on disks and networks: 100 µs to 13 s.
+func latencies() []float64 { return prometheus.ExponentialBuckets(0.0001, 2, 18) }
+
+// sizes are the buckets for numbers of callers that share a result.
+func sizes() []float64 { return prometheus.ExponentialBuckets(1, 2, 11) }
+
+func newReaderMetrics(registerer prometheus.Registerer) (*readerMetrics, error) {
+	m := &readerMetrics{
+		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "quorate_raftstore_read_wait_seconds", Help: "Wait of a linearizable read.", Buckets: latencies(),
+		}),
+		confirmReaders: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "quorate_raftstore_read_index_readers", Help: "Readers served by one confirmed read index.", Buckets: sizes(),
+		}, []string{"role"}),
+		confirmSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "quorate_raftstore_read_index_seconds", Help: "Time to confirm a read index.", Buckets: latencies(),
+		}, []string{"role"}),
+	}
+	return m, register(registerer, m.waits, m.confirmReaders, m.confirmSeconds)
+}
+
+// confirmed returns the observer of a read index batcher.
+func (m *readerMetrics) confirmed(role string) func(readers int, took time.Duration) {
+	readers, seconds := m.confirmReaders.WithLabelValues(role), m.confirmSeconds.WithLabelValues(role)
+	return func(count int, took time.Duration) {
+		readers.Observe(float64(count))
+		seconds.Observe(took.Seconds())
+	}
+}
+
+func newPinMetrics(registerer prometheus.Registerer) (*pinMetrics, error) {
+	m := &pinMetrics{
+		pins: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_raftstore_pins_total",
+			Help: "States pinned on all nodes for paged reads that came to this one, by result.",
+		}, []string{"result"}),
+		callers: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "quorate_raftstore_pin_callers", Help: "Callers served by one pin.", Buckets: sizes(),
+		}),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "quorate_raftstore_pin_seconds", Help: "Time to pin a state on all nodes.", Buckets: latencies(),
+		}),
+	}
+	for _, result := range []string{"proposed", "reused", "failed"} {
+		m.pins.WithLabelValues(result)
+	}
+	return m, register(registerer, m.pins, m.callers, m.seconds)
+}
+
+// shared observes one batch of callers that shared a pin.
+func (m *pinMetrics) shared(callers int, took time.Duration) {
+	m.callers.Observe(float64(callers))
+	m.seconds.Observe(took.Seconds())
+}
+
+func register(registerer prometheus.Registerer, collectors ...prometheus.Collector) error {
+	for _, c := range collectors {
+		if err := registerer.Register(c); err != nil {
+			return fmt.Errorf("register metrics of reads: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,269 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"quorate/proto/peerpb"
+	"quorate/raftstore/failure"
+	"quorate/raftstore/forward"
+	"quorate/raftstore/leadership"
+	"quorate/raftstore/lifecycle"
+	"quorate/raftstore/membership"
+	"quorate/raftstore/readindex"
+	"quorate/raftstore/state"
+	"quorate/raftstore/transport"
+)
+
+// Freshness is how fresh a state must be.
+type Freshness struct {
+	index  uint64
+	quorum bool
+}
+
+// Cached is the state that this node has now; it never waits.
+func Cached() Freshness { return Freshness{} }
+
+// AtLeast is a state that has applied the log up to index.
+func AtLeast(index uint64) Freshness { return Freshness{index: index} }
+
+// Quorum is a linearizable read: a state with every write that any node acknowledged before the read
+// began.
+func Quorum() Freshness { return Freshness{quorum: true} }
+
+// Reader serves states as fresh as callers ask for. All methods are safe for concurrent use.
+type Reader struct {
+	cfg           Config
+	local, remote *readindex.Batcher
+	lastConfirmed atomic.Pointer[string] // the peer that confirmed leadership last
+	metrics       *readerMetrics
+}
+
+// Config is what a Reader needs; all fields are required.
+type Config struct {
+	Raft       *raft.Raft
+	Transport  *transport.Raft
+	Leadership *leadership.Leadership
+	Members    *membership.Members
+	Lifecycle  *lifecycle.Lifecycle
+	Peers      *forward.Client
+	Applied    *readindex.Applied
+	// Root returns the state as of the last applied batch.
+	Root func() *state.Root
+	// ElectionTimeout is Raft's. Patience is how long a request waits for a leader.
+	ElectionTimeout, Patience time.Duration
+	Registerer                prometheus.Registerer
+}
+
+// New returns a Reader, whose batchers Run drives.
+func New(cfg Config) (*Reader, error) {
+	m, err := newReaderMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{cfg: cfg, metrics: m}
+	r.local = readindex.NewBatcher(r.localIndex, cfg.ElectionTimeout, m.confirmed("leader"))
+	r.remote = readindex.NewBatcher(r.remoteIndex, cfg.ElectionTimeout, m.confirmed("follower"))
+	return r, nil
+}
+
+// Run confirms read indexes until ctx ends.
+func (r *Reader) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return r.local.Run(ctx) })
+	group.Go(func() error { return r.remote.Run(ctx) })
+	return group.Wait()
+}
+
+// View returns a state that is fresh enough. Cached never waits. AtLeast waits until ctx ends, and then
+// returns a *failure.Future. Quorum returns failure.ErrUnavailable when no leader with a quorum confirms
+// the read within the Reader's patience, and failure.ErrTimeout when ctx ends before.
+func (r *Reader) View(ctx context.Context, f Freshness) (*state.Root, error) {
+	switch {
+	case f.quorum:
+		if err := r.CatchUp(ctx); err != nil {
+			return nil, err
+		}
+	case f.index > r.cfg.Applied.Index():
+		if err := r.Await(ctx, f.index); errors.Is(err, failure.ErrClosed) {
+			return nil, err
+		} else if err != nil {
+			return nil, &failure.Future{Want: f.index, Have: r.cfg.Applied.Index()}
+		}
+	}
+	return r.cfg.Root(), nil
+}
+
+// CatchUp waits until this node has applied every entry that was committed anywhere when CatchUp was
+// called. Errors are View's for a Quorum read.
+func (r *Reader) CatchUp(ctx context.Context) error {
+	// gofail: var breakReadIndex struct{}
+	// return nil
+
+	if e, ok := r.aloneAndReady(); ok {
+		if index, err := r.indexAlone(e); err == nil && index <= r.cfg.Applied.Index() {
+			return nil
+		}
+	}
+	bounded, cancel := context.WithTimeout(ctx, r.cfg.Patience)
+	defer cancel()
+	start := time.Now()
+	index, err := r.readIndex(bounded)
+	if err == nil {
+		err = r.Await(bounded, index)
+	}
+	r.metrics.waits.Observe(time.Since(start).Seconds())
+	return failureOf(ctx, err)
+}
+
+// failureOf returns the error of a read whose caller's context is ctx: failure.ErrTimeout if that has
+// ended, failure.ErrUnavailable if nobody could confirm the read.
+func failureOf(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, failure.ErrClosed):
+		return err
+	case ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", failure.ErrTimeout, err)
+	default:
+		return fmt.Errorf("%w: %w", failure.ErrUnavailable, err)
+	}
+}
+
+// Await waits until this node has applied index.
+func (r *Reader) Await(ctx context.Context, index uint64) error {
+	err := r.cfg.Applied.Await(ctx, index)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, readindex.ErrStopped):
+		return failure.ErrClosed
+	default:
+		return fmt.Errorf("wait for index %d: %w", index, err)
+	}
+}
+
+// readIndex asks the leader, whichever node it is, for a confirmed index, until one is confirmed or ctx
+// ends.
+func (r *Reader) readIndex(ctx context.Context) (uint64, error) {
+	for {
+		if err := r.cfg.Lifecycle.Check(); err != nil {
+			return 0, err
+		}
+		e, changed := r.cfg.Leadership.Current()
+		batcher := r.remote
+		if e != nil {
+			batcher = r.local
+		}
+		index, err := batcher.Index(ctx)
+		if err == nil || ctx.Err() != nil {
+			return index, err
+		}
+		if errors.Is(err, readindex.ErrStopped) {
+			return 0, failure.ErrClosed
+		}
+		lifecycle.Pause(ctx, changed, leadership.RetryInterval)
+		if ctx.Err() != nil {
+			return 0, err // more specific than the end of ctx
+		}
+	}
+}
+
+// remoteIndex asks the leader, for all readers on this node that wait for it.
+func (r *Reader) remoteIndex(ctx context.Context) (uint64, error) {
+	name, address, known := r.cfg.Members.Leader()
+	switch {
+	case !known:
+		return 0, errors.New("no leader known")
+	case name == r.cfg.Members.Name():
+		return r.Confirm(ctx)
+	}
+	resp, err := r.cfg.Peers.ReadIndex(ctx, name, address, r.cfg.Members.ClusterID(), r.cfg.Raft.CurrentTerm())
+	if err != nil {
+		return 0, err
+	}
+	if resp.GetNotLeader() {
+		return 0, fmt.Errorf("%s: %w", name, failure.ErrNotLeader)
+	}
+	if resp.GetMessage() != "" {
+		return 0, fmt.Errorf("leader %s: %s", name, resp.GetMessage())
+	}
+	r.LearnCommit(resp.GetTerm(), resp.GetIndex())
+	return resp.GetIndex(), nil
+}
+
+// LearnCommit advances the commit index to the leader's entry at index, so that this node applies it
+// without waiting for the next append. Term is that of the entry; LearnCommit does nothing for term 0,
+// with which a leader answers when the entry may be an earlier leader's.
+func (r *Reader) LearnCommit(term, index uint64) {
+	if term != 0 && index > r.cfg.Applied.Index() {
+		r.cfg.Transport.AdvanceCommit(term, index)
+	}
+}
+
+// Confirm returns a read index of this node as leader, shared with all concurrent callers.
+func (r *Reader) Confirm(ctx context.Context) (uint64, error) {
+	if e, ok := r.aloneAndReady(); ok {
+		return r.indexAlone(e)
+	}
+	return r.local.Index(ctx)
+}
+
+// aloneAndReady returns the current epoch when this node leads, is ready and is the only voter.
+func (r *Reader) aloneAndReady() (*leadership.Epoch, bool) {
+	e, _ := r.cfg.Leadership.Current()
+	if e == nil || !e.IsReady() {
+		return nil, false
+	}
+	others, _ := r.cfg.Members.OtherVoters()
+	return e, len(others) == 0
+}
+
+// indexAlone returns the read index of a cluster of one voter. There is nobody to ask, but the order of
+// the steps is localIndex's.
+func (r *Reader) indexAlone(e *leadership.Epoch) (uint64, error) {
+	index := r.cfg.Raft.CommitIndex()
+	if r.cfg.Raft.CurrentTerm() != e.Term() {
+		return 0, failure.ErrNotLeader
+	}
+	return index, nil
+}
+
+// Serve confirms this node as leader for a peer's readers. The peer vouches with its own term.
+func (r *Reader) Serve(ctx context.Context, req *peerpb.ReadIndexRequest) *peerpb.ReadIndexResponse {
+	leader, _, _ := r.cfg.Members.Leader()
+	e, _ := r.cfg.Leadership.Current()
+	if e == nil || req.GetTerm() > e.Term() {
+		return &peerpb.ReadIndexResponse{NotLeader: true, Leader: leader}
+	}
+	index, err := r.confirmFor(ctx, e)
+	switch {
+	case errors.Is(err, failure.ErrNotLeader):
+		return &peerpb.ReadIndexResponse{NotLeader: true, Leader: leader}
+	case err != nil:
+		return &peerpb.ReadIndexResponse{Leader: leader, Message: err.Error()}
+	}
+	return &peerpb.ReadIndexResponse{Index: index, Leader: leader, Term: r.cfg.Leadership.TermOf(e, index)}
+}
+
+// confirmFor counts the calling peer as one confirmation where that makes a quorum, and joins the local
+// readers otherwise.
+func (r *Reader) confirmFor(ctx context.Context, e *leadership.Epoch) (uint64, error) {
+	others, voter := r.cfg.Members.OtherVoters()
+	if voter && len(others) <= 2 {
+		caller, err := transport.PeerName(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return r.indexOf(ctx, e, caller)
+	}
+	return r.local.Index(ctx)
+}

@@ -1,0 +1,46 @@
+package read
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"quorate/raftstore/state"
+)
+
+// TestPinsAreSharedForAMinuteOnly: nodes retain a state for as long as its pin is young, and pages of a
+// list may count on PinnedFor from when Pin returned. On an idle cluster, where nothing is written, a pin
+// of any age would do but for that.
+func TestPinsAreSharedForAMinuteOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		retainer, err := state.NewRetainer(state.RetainerConfig{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, tree := NewRetained(retainer), state.NewTree()
+		var root *state.Root
+		pin := func(index uint64) {
+			tree.Advance(index)
+			root = tree.Publish()
+			r.Pin(root, time.Now())
+		}
+		check := func(want uint64) {
+			t.Helper()
+			if index, shared := r.sharedPin(root); index != want || shared != (want > 0) {
+				t.Errorf("shared is pin %d (%t), want %d", index, shared, want)
+			}
+		}
+		pin(1)
+		check(1)
+		time.Sleep(sharedFor - time.Nanosecond)
+		check(1)
+		time.Sleep(time.Nanosecond)
+		check(0) // the next caller proposes another
+		pin(2)
+		check(2)
+		time.Sleep(PinnedFor - time.Nanosecond)
+		if r.Get(2) == nil {
+			t.Error("a state is gone before its time")
+		}
+	})
+}
