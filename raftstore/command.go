@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"quorate/proto/logpb"
-	"quorate/raftstore/forward"
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/state"
 )
@@ -17,56 +16,29 @@ import (
 // entryFormat is the format of the log entries written.
 const entryFormat = 1
 
-// command is a write on its way: what it is about, and its bytes for the log.
+// command is a write, with its encoded log entry. The entry's bytes say what the write requires, so the
+// leader and the state machine cannot differ about it.
 type command struct {
-	forward.Subject
-	creates bool
-	pins    bool   // a state, and is about no object
-	frees   bool   // is part of a deletion
-	client  uint64 // see Update
-	data    []byte
+	state.Precondition        // not of a pin, which concerns no object
+	pins               bool   // is a pin of a state
+	frees              bool   // is part of a deletion
+	client             uint64 // see Update
+	data               []byte
 }
 
-// refusal says why the command can't be applied to a state, or nil. For an update or delete whose version the state has
-// reached it is final: a version that is gone never comes back. Apply decides the same way, in the same order.
+// refusal returns why a state refuses the command, nil if it does not; see state.Precondition.Check.
 func (c *command) refusal(root *state.Root) error {
-	if c.pins {
-		return nil
-	}
-	have := root.Get(c.Key)
-	if c.creates {
-		if c.Guard != "" {
-			guard := root.Get(c.Guard)
-			if guard == nil || guard.Sealed {
-				return &state.GuardFailed{Guard: c.Guard, Sealed: guard != nil}
-			}
-		}
-		if have != nil {
-			return &state.Exists{Key: c.Key}
-		}
-		return nil
-	}
-	switch {
-	case have == nil:
-		return &state.NotFound{Key: c.Key}
-	case c.UID != "" && have.UID != c.UID:
-		return &state.UIDMismatch{Key: c.Key, Want: c.UID, Have: have.UID}
-	case have.Version != c.Version:
-		return &state.Conflict{Key: c.Key, Want: c.Version, Have: have.Version}
-	}
-	return nil
+	_, err := c.Check(root)
+	return err
 }
 
 func (c Create) command() (*command, error) {
 	if c.Object == nil {
 		return nil, errors.New("create: no object")
 	}
-	return encode(
-		command{Subject: forward.Subject{Key: c.Key, Guard: c.Guard}, creates: true},
-		&logpb.Entry{Op: &logpb.Entry_Create{Create: &logpb.Create{
-			Key: keyMessage(c.Key), Object: objectMessage(c.Object), Guard: keyMessage(c.Guard),
-		}}},
-	)
+	return encode(&logpb.Entry{Op: &logpb.Entry_Create{Create: &logpb.Create{
+		Key: keyMessage(c.Key), Object: objectMessage(c.Object), Guard: keyMessage(c.Guard),
+	}}})
 }
 
 func (u Update) command() (*command, error) {
@@ -79,10 +51,12 @@ func (u Update) command() (*command, error) {
 	if u.Object.Labels != u.Previous.Labels || u.Object.Fields != u.Previous.Fields {
 		update.Previous = objectMessage(withoutVersion(u.Previous))
 	}
-	return encode(
-		command{Subject: forward.Subject{Key: u.Key, Version: u.Previous.Version, UID: u.UID}, frees: u.Frees, client: u.Client},
-		&logpb.Entry{Op: &logpb.Entry_Update{Update: update}},
-	)
+	c, err := encode(&logpb.Entry{Op: &logpb.Entry_Update{Update: update}})
+	if err != nil {
+		return nil, err
+	}
+	c.frees, c.client = u.Frees, u.Client
+	return c, nil
 }
 
 func (d Delete) command() (*command, error) {
@@ -97,15 +71,18 @@ func (d Delete) command() (*command, error) {
 	if !kept {
 		message.Previous = objectMessage(withoutVersion(d.Previous))
 	}
-	subject := command{Subject: forward.Subject{Key: d.Key, Version: d.Previous.Version, UID: d.UID}, frees: true}
 	entry := &logpb.Entry{Op: &logpb.Entry_Delete{Delete: message}}
-	c, err := encode(subject, entry)
+	c, err := encode(entry)
 	if errors.Is(err, ErrTooLarge) && message.Previous != nil {
 		// No deletion is refused for its size. Replay reads the removed object from the entry that wrote it.
 		message.Previous = nil
-		return encode(subject, entry)
+		c, err = encode(entry)
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	c.frees = true
+	return c, nil
 }
 
 // final is the last state of the object, without the digits of its version.
@@ -116,8 +93,9 @@ func (d Delete) final() *state.Object {
 	return withoutVersion(d.Previous)
 }
 
-// encode makes the entry's bytes, once, on the node that the request came to; the time is that node's.
-func encode(c command, entry *logpb.Entry) (*command, error) {
+// encode makes a command of an entry, on the node that receives the request, whose time the entry
+// takes.
+func encode(entry *logpb.Entry) (*command, error) {
 	entry.Format = entryFormat
 	entry.TimeUnixNano = time.Now().UnixNano()
 	data, err := proto.Marshal(entry)
@@ -127,41 +105,33 @@ func encode(c command, entry *logpb.Entry) (*command, error) {
 	if len(data) > MaxEntryBytes {
 		return nil, fmt.Errorf("%d bytes, at most %d: %w", len(data), MaxEntryBytes, ErrTooLarge)
 	}
-	// Such an entry would stop every replica, so it must not come near the log.
-	if err := fsm.Check(data); err != nil {
+	view, err := fsm.Decode(data) // an entry that it refuses must not reach the log
+	if err != nil {
 		return nil, fmt.Errorf("encode log entry: %w", err)
 	}
-	c.data = data
-	return &c, nil
+	return newCommand(data, &view), nil
 }
 
-// decode makes the command of an entry that a peer has encoded.
+// decode makes the command of an entry that another node has encoded.
 func decode(data []byte) (*command, error) {
 	if len(data) > MaxEntryBytes {
 		return nil, ErrTooLarge
 	}
-	if err := fsm.Check(data); err != nil {
+	entry, err := fsm.DecodeProposal(data)
+	if err != nil {
 		return nil, fmt.Errorf("decode log entry: %w", err)
 	}
-	var entry logpb.Entry
-	if err := proto.Unmarshal(data, &entry); err != nil {
-		return nil, fmt.Errorf("decode log entry: %w", err)
+	if entry.Op() == fsm.OpInit {
+		return nil, errors.New("decode log entry: a cluster's id comes from its leader")
 	}
-	c := &command{data: data}
-	switch op := entry.GetOp().(type) {
-	case *logpb.Entry_Create:
-		c.creates = true
-		c.Key, c.Guard = keyOf(op.Create.GetKey()), keyOf(op.Create.GetGuard())
-	case *logpb.Entry_Update:
-		c.Key, c.Version, c.UID = keyOf(op.Update.GetKey()), op.Update.GetPreviousVersion(), op.Update.GetUid()
-	case *logpb.Entry_Delete:
-		c.Key, c.Version, c.UID = keyOf(op.Delete.GetKey()), op.Delete.GetPreviousVersion(), op.Delete.GetUid()
-	case *logpb.Entry_Pin:
-		c.pins = true
-	default:
-		return nil, fmt.Errorf("decode log entry: unexpected operation %T", op)
+	return newCommand(data, &entry), nil
+}
+
+func newCommand(data []byte, entry *fsm.Entry) *command {
+	if entry.Op() == fsm.OpPin {
+		return &command{data: data, pins: true}
 	}
-	return c, nil
+	return &command{data: data, Precondition: entry.Precondition()}
 }
 
 func keyMessage(k state.Key) *logpb.Key {
@@ -170,13 +140,6 @@ func keyMessage(k state.Key) *logpb.Key {
 	}
 	resource, namespace, name := k.Split()
 	return &logpb.Key{Resource: resource, Namespace: namespace, Name: name}
-}
-
-func keyOf(k *logpb.Key) state.Key {
-	if k == nil {
-		return ""
-	}
-	return state.NewKey(k.GetResource(), k.GetNamespace(), k.GetName())
 }
 
 func objectMessage(o *state.Object) *logpb.Object {

@@ -76,7 +76,7 @@ func (l *latches) enter(c *command, refusal error) (*waiter, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.keys[c.Key]
-	if c.creates && k != nil && k.held {
+	if c.Creates && k != nil && k.held {
 		refusal = nil
 	}
 	switch {

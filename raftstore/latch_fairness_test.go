@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"quorate/raftstore/forward"
 	"quorate/raftstore/state"
 )
 
@@ -95,7 +94,7 @@ func TestReservation(t *testing.T) {
 		inContest(t, func(c *contest) {
 			lost(c)
 			ctx, cancel := context.WithCancel(c.t.Context())
-			c.write(ctx, "gives up", &command{Subject: forward.Subject{Key: contended, Version: 2}, client: 1})
+			c.write(ctx, "gives up", &command{Precondition: state.Precondition{Key: contended, Version: 2}, client: 1})
 			synctest.Wait()
 			cancel()
 			c.expect("loser", "gives up: "+context.Canceled.Error())
@@ -136,7 +135,7 @@ func (r *race) write(client, version uint64) bool {
 		ctx, cancel = context.WithTimeout(ctx, time.Millisecond)
 	}
 	defer cancel()
-	cmd := &command{Subject: forward.Subject{Key: contended, Version: version}, client: client}
+	cmd := &command{Precondition: state.Precondition{Key: contended, Version: version}, client: client}
 	w, err := r.latches.enter(cmd, cmd.refusal(r.state()))
 	if err != nil {
 		r.t.Error(err)

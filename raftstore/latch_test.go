@@ -12,7 +12,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"quorate/raftstore/forward"
 	"quorate/raftstore/leadership"
 	"quorate/raftstore/state"
 )
@@ -83,13 +82,13 @@ func (c *contest) root() *state.Root { return c.current }
 func (c *contest) update(name string, version uint64) { c.updateWithin(c.t.Context(), name, version) }
 
 func (c *contest) updateWithin(ctx context.Context, name string, version uint64) {
-	c.write(ctx, name, &command{Subject: forward.Subject{Key: contended, Version: version}, creates: version == 0})
+	c.write(ctx, name, &command{Precondition: state.Precondition{Key: contended, Version: version, Creates: version == 0}})
 	synctest.Wait()
 }
 
 // updateAs writes against a version as a client.
 func (c *contest) updateAs(client uint64, name string, version uint64) {
-	c.write(c.t.Context(), name, &command{Subject: forward.Subject{Key: contended, Version: version}, client: client})
+	c.write(c.t.Context(), name, &command{Precondition: state.Precondition{Key: contended, Version: version}, client: client})
 	synctest.Wait()
 }
 
@@ -389,7 +388,7 @@ func TestWaitingForALatchEnds(t *testing.T) {
 
 func TestRefusalOfAnUpdateIsFinal(t *testing.T) {
 	tree := state.NewTree()
-	update := &command{Subject: forward.Subject{Key: contended, Version: 1}}
+	update := &command{Precondition: state.Precondition{Key: contended, Version: 1}}
 	for index, change := range []func(index uint64){
 		func(index uint64) { tree.Set(&state.Object{Key: contended, Version: index}) },
 		func(uint64) { tree.Delete(contended) },

@@ -135,7 +135,7 @@ func (s *Store) forward(ctx context.Context, name, address string, c *command) r
 	case peerpb.Outcome_APPLIED:
 		return applied(resp.GetIndex())
 	case peerpb.Outcome_REFUSED:
-		if refusal := c.Decode(resp.GetRefusal()); refusal != nil {
+		if refusal := forward.Decode(resp.GetRefusal(), &c.Precondition); refusal != nil {
 			return refused(resp.GetIndex(), refusal)
 		}
 		return unknown(fmt.Errorf("leader %s refused for a reason unknown here: %s", name, resp.GetMessage()))
@@ -154,7 +154,7 @@ func (s *Store) forward(ctx context.Context, name, address string, c *command) r
 // proposePin writes an entry that makes every node retain the state of its index, which proposePin
 // returns.
 func (s *Store) proposePin(ctx context.Context) (uint64, error) {
-	c, err := encode(command{pins: true}, &logpb.Entry{Op: &logpb.Entry_Pin{Pin: &logpb.Pin{}}})
+	c, err := encode(&logpb.Entry{Op: &logpb.Entry_Pin{Pin: &logpb.Pin{}}})
 	if err != nil {
 		return 0, err
 	}

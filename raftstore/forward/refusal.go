@@ -7,13 +7,6 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Subject is what a write was about: with the reason that the leader gives, it makes the refusal that a local write gets.
-type Subject struct {
-	Key, Guard state.Key
-	Version    uint64 // expected
-	UID        string // expected
-}
-
 // Encode puts a refusal in a message; nil for any other error.
 func Encode(err error) *peerpb.Refusal {
 	var exists *state.Exists
@@ -39,21 +32,22 @@ func Encode(err error) *peerpb.Refusal {
 	}
 }
 
-// Decode makes the refusal of a message again; nil for a reason that this node doesn't know.
-func (s Subject) Decode(r *peerpb.Refusal) error {
+// Decode returns the refusal that a message reports, of a write with a precondition: the same error as
+// a local write's. It returns nil for a reason that this build does not know.
+func Decode(r *peerpb.Refusal, of *state.Precondition) error {
 	switch r.GetReason() {
 	case peerpb.Refusal_EXISTS:
-		return &state.Exists{Key: s.Key}
+		return &state.Exists{Key: of.Key}
 	case peerpb.Refusal_NOT_FOUND:
-		return &state.NotFound{Key: s.Key}
+		return &state.NotFound{Key: of.Key}
 	case peerpb.Refusal_VERSION:
-		return &state.Conflict{Key: s.Key, Want: s.Version, Have: r.GetHaveVersion()}
+		return &state.Conflict{Key: of.Key, Want: of.Version, Have: r.GetHaveVersion()}
 	case peerpb.Refusal_UID:
-		return &state.UIDMismatch{Key: s.Key, Want: s.UID, Have: r.GetHaveUid()}
+		return &state.UIDMismatch{Key: of.Key, Want: of.UID, Have: r.GetHaveUid()}
 	case peerpb.Refusal_GUARD_MISSING:
-		return &state.GuardFailed{Guard: s.Guard}
+		return &state.GuardFailed{Guard: of.Guard}
 	case peerpb.Refusal_GUARD_SEALED:
-		return &state.GuardFailed{Guard: s.Guard, Sealed: true}
+		return &state.GuardFailed{Guard: of.Guard, Sealed: true}
 	default:
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestRefusals(t *testing.T) {
-	s := forward.Subject{Key: "pods\x00ns\x00p", Guard: "namespaces\x00\x00ns", Version: 5, UID: "u"}
+	s := &state.Precondition{Key: "pods\x00ns\x00p", Guard: "namespaces\x00\x00ns", Version: 5, UID: "u"}
 	for _, refusal := range []error{
 		&state.Exists{Key: s.Key},
 		&state.NotFound{Key: s.Key},
@@ -20,11 +20,11 @@ func TestRefusals(t *testing.T) {
 		&state.GuardFailed{Guard: s.Guard},
 		&state.GuardFailed{Guard: s.Guard, Sealed: true},
 	} {
-		if got := s.Decode(forward.Encode(refusal)); !reflect.DeepEqual(got, refusal) {
+		if got := forward.Decode(forward.Encode(refusal), s); !reflect.DeepEqual(got, refusal) {
 			t.Errorf("%T came back as %#v", refusal, got)
 		}
 	}
-	if forward.Encode(errors.New("other")) != nil || s.Decode(&peerpb.Refusal{}) != nil {
+	if forward.Encode(errors.New("other")) != nil || forward.Decode(&peerpb.Refusal{}, s) != nil {
 		t.Error("something else passed for a refusal")
 	}
 }

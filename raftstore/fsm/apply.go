@@ -25,68 +25,46 @@ type Result struct {
 // there is none. data is not kept. An entry that this build can't apply is an *Unknown, and changes nothing: who gets one must apply
 // nothing more. It panics when the entry is not after the tree's index.
 func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event, error) {
-	var e entry
-	if err := e.decode(data); err != nil {
+	e, err := Decode(data)
+	if err != nil {
 		return Result{}, nil, e.unknown(index, err)
 	}
 	t.Advance(index)
-	var o *state.Object
-	var event *history.Event
-	var err error
 	switch e.op {
-	case opCreate:
-		o, event, err = e.create(t, index)
-	case opUpdate:
-		o, event, err = e.update(t, index)
-	case opDelete:
-		o, event, err = e.delete(t, index)
-	case opInit:
+	case OpInit:
 		t.InitCluster(string(e.clusterID))
-	case opPin:
+		return Result{}, nil, nil
+	case OpPin:
 		return Result{Pinned: true, Time: time.Unix(0, e.time)}, nil, nil
 	}
+	p, uid := e.precondition()
+	current, err := p.Check(t)
 	if err != nil {
 		t.Fail(index)
 		return Result{Err: err}, nil, nil
 	}
-	return Result{Object: o}, event, nil
+	event := &history.Event{Index: index}
+	switch e.op {
+	case OpCreate:
+		event.Type, event.Object = history.Added, e.created(t, p.Key, uid, index)
+		t.Set(event.Object)
+	case OpUpdate:
+		event.Type, event.Object = history.Modified, e.replacement(t, current, index)
+		event.Previous = previous(current, event.Object)
+		t.Set(event.Object)
+	case OpDelete:
+		event.Type, event.Object = history.Deleted, e.replacement(t, current, index)
+		event.Previous = previous(current, event.Object)
+		t.Delete(event.Object.Key)
+	}
+	return Result{Object: event.Object}, event, nil
 }
 
-func (e *entry) create(t *state.Tree, index uint64) (*state.Object, *history.Event, error) {
-	if e.guard.given {
-		guard := e.guard.key()
-		if g := t.Get(guard); g == nil || g.Sealed {
-			return nil, nil, &state.GuardFailed{Guard: guard, Sealed: g != nil}
-		}
-	}
-	k, uid := e.key.identity(e.object.uid)
-	if t.Get(k) != nil {
-		return nil, nil, &state.Exists{Key: k}
-	}
+// created makes the object of a create.
+func (e *Entry) created(t *state.Tree, k state.Key, uid string, index uint64) *state.Object {
 	o := e.object.object(k, uid, index, index)
 	o.Labels, o.Fields = t.Intern(e.object.labels), state.Attributes(e.object.fields)
-	t.Set(o)
-	return o, &history.Event{Index: index, Type: history.Added, Object: o}, nil
-}
-
-func (e *entry) update(t *state.Tree, index uint64) (*state.Object, *history.Event, error) {
-	current, err := e.current(t)
-	if err != nil {
-		return nil, nil, err
-	}
-	o := e.replacement(t, current, index)
-	t.Set(o)
-	return o, &history.Event{Index: index, Type: history.Modified, Object: o, Previous: previous(current, o)}, nil
-}
-
-func (e *entry) delete(t *state.Tree, index uint64) (*state.Object, *history.Event, error) {
-	current, err := e.current(t)
-	if err != nil {
-		return nil, nil, err
-	}
-	o := e.replacement(t, current, index)
-	t.Delete(o.Key)
-	return o, &history.Event{Index: index, Type: history.Deleted, Object: o, Previous: previous(current, o)}, nil
+	return o
 }
 
 // previous returns the object that o replaces or removes, nil when selectors see no difference.
@@ -99,23 +77,8 @@ func previous(current, o *state.Object) *state.Object {
 
 func sameAttributes(a, b *state.Object) bool { return a.Labels == b.Labels && a.Fields == b.Fields }
 
-// current returns the object that an update or delete is about, when it is the one that the entry was made for.
-func (e *entry) current(t *state.Tree) (*state.Object, error) {
-	k := e.key.key()
-	o := t.Get(k)
-	switch {
-	case o == nil:
-		return nil, &state.NotFound{Key: k}
-	case len(e.uid) > 0 && string(e.uid) != o.UID:
-		return nil, &state.UIDMismatch{Key: k, Want: string(e.uid), Have: o.UID}
-	case e.previousVersion != o.Version:
-		return nil, &state.Conflict{Key: k, Want: e.previousVersion, Have: o.Version}
-	}
-	return o, nil
-}
-
 // replacement makes the entry's object, sharing with the current one what they have in common.
-func (e *entry) replacement(t *state.Tree, current *state.Object, index uint64) *state.Object {
+func (e *Entry) replacement(t *state.Tree, current *state.Object, index uint64) *state.Object {
 	uid := current.UID
 	if string(e.object.uid) != uid {
 		uid = string(e.object.uid)

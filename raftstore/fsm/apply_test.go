@@ -98,8 +98,8 @@ func unknown(t *testing.T) map[string]unknownEntry {
 func TestApply_refuses_what_it_does_not_know(t *testing.T) {
 	for name, c := range unknown(t) {
 		t.Run(name, func(t *testing.T) {
-			if err := fsm.Check(c.data); err == nil || !strings.Contains(err.Error(), c.says) {
-				t.Fatalf("Check says %v, want %q", err, c.says)
+			if _, err := fsm.Decode(c.data); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Fatalf("Decode says %v, want %q", err, c.says)
 			}
 			var unknown *fsm.Unknown
 			if _, err := fsm.Replay(c.data, 7, new(state.Failed), "", noEntry); !errors.As(err, &unknown) || unknown.Index != 7 {
@@ -206,6 +206,33 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
+// BenchmarkApply_update replaces one object again and again, with its uid as a precondition.
+func BenchmarkApply_update(b *testing.B) {
+	create := createEntry("pods", "a", "x", 1<<10)
+	o := create.GetCreate().GetObject()
+	var tree *state.Tree
+	log := make([][]byte, 10_000)
+	for i := range log {
+		log[i] = marshal(b, &logpb.Entry{Format: 1, Op: &logpb.Entry_Update{Update: &logpb.Update{
+			Key: create.GetCreate().GetKey(), Object: o, PreviousVersion: uint64(i + 1), Uid: o.GetUid(),
+		}}})
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if i%len(log) == 0 {
+			tree = state.NewTree()
+			fsm.Apply(tree, 1, marshal(b, create))
+		}
+		if r, _, _ := fsm.Apply(tree, uint64(i%len(log)+2), log[i%len(log)]); r.Err != nil {
+			b.Fatal(r.Err)
+		}
+		if i++; i%16 == 0 {
+			tree.Publish()
+		}
+	}
+}
+
 func BenchmarkReplay(b *testing.B) {
 	data := marshal(b, createEntry("pods", "a", "x", 1024))
 	for name, p := range map[string]state.Prefix{"covered": "pods\x00", "other": "configmaps\x00"} {
@@ -229,11 +256,11 @@ func FuzzEntry(f *testing.F) {
 		Key: &logpb.Key{Resource: "pods", Name: "x"}, PreviousVersion: 3, Uid: "u", Final: &logpb.Object{Value: []byte("{}")},
 	}}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if fsm.Check(data) != nil {
+		if _, err := fsm.Decode(data); err != nil {
 			return
 		}
 		tree := state.NewTree()
-		result, event, err := fsm.Apply(tree, 1, data) // what Check lets through must not panic
+		result, event, err := fsm.Apply(tree, 1, data) // what Decode accepts must not panic
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"quorate/raftstore/state"
 )
@@ -16,22 +17,26 @@ var (
 	errOperation = errors.New("no operation that this version knows, or more than one")
 	errKey       = errors.New("incomplete key, or one with a zero byte")
 	errOffset    = errors.New("version offset beyond the value")
+	errText      = errors.New("text that is not UTF-8")
 )
 
-type operation uint8
+// Op is what an entry does.
+type Op uint8
 
+// The operations. The first three concern an object.
 const (
-	opCreate operation = iota + 1
-	opUpdate
-	opDelete
-	opInit
-	opPin
+	OpCreate Op = iota + 1
+	OpUpdate
+	OpDelete
+	OpInit
+	OpPin
 )
 
-// entry is a decoded logpb.Entry. Its slices are parts of the entry's bytes.
-type entry struct {
+// Entry is a view of an encoded logpb.Entry. Its slices are parts of the entry's bytes, which must not
+// change while it is in use.
+type Entry struct {
 	format uint32
-	op     operation
+	op     Op
 	time   int64 // the proposer's, in nanoseconds since 1970
 	key    key
 
@@ -62,32 +67,74 @@ type content struct {
 	given  bool
 }
 
-// Check reports why Apply would not take an entry, nil when it will. An entry that it refuses must never reach the log: it
-// would end every replica, each time it starts.
-func Check(data []byte) error {
-	var e entry
-	return e.decode(data)
+// Decode returns a view of an entry, without allocating memory. Apply applies every entry that it
+// accepts, and no other; an entry that it refuses must never reach the log, because it would stop every
+// replica, each time that one starts.
+func Decode(data []byte) (Entry, error) {
+	var e Entry
+	err := e.decode(data)
+	return e, err
 }
 
-func (e *entry) decode(data []byte) error {
+// DecodeProposal is Decode for an entry that another node asks this one to propose. It also refuses
+// text that is not UTF-8, which no node writes: the protobuf library encodes none, and would not read
+// it back.
+func DecodeProposal(data []byte) (Entry, error) {
+	e, err := Decode(data)
+	if err == nil && !e.validText() {
+		err = errText
+	}
+	return e, err
+}
+
+// Op returns what the entry does.
+func (e *Entry) Op() Op { return e.op }
+
+// ClusterID returns the cluster's id that an init carries.
+func (e *Entry) ClusterID() string { return string(e.clusterID) }
+
+// Precondition returns what a create, update or delete requires of the state. It is a copy: it shares
+// no memory with the entry's bytes.
+func (e *Entry) Precondition() state.Precondition {
+	p, _ := e.precondition()
+	return p
+}
+
+// precondition also returns the uid of the object that a create stores: both strings take one
+// allocation.
+func (e *Entry) precondition() (p state.Precondition, uid string) {
+	if e.op == OpCreate {
+		p.Creates = true
+		p.Key, uid = e.key.identity(e.object.uid)
+		if e.guard.given {
+			p.Guard = e.guard.key()
+		}
+		return p, uid
+	}
+	p.Version = e.previousVersion
+	p.Key, p.UID = e.key.identity(e.uid)
+	return p, ""
+}
+
+func (e *Entry) decode(data []byte) error {
 	var message []byte
 	err := eachField(data, func(f field) error {
-		var op operation
+		var op Op
 		switch f.number {
 		case 1:
 			return f.toUint32(&e.format)
 		case 2:
 			return f.toInt64(&e.time)
 		case 3:
-			op = opCreate
+			op = OpCreate
 		case 4:
-			op = opUpdate
+			op = OpUpdate
 		case 5:
-			op = opDelete
+			op = OpDelete
 		case 6:
-			op = opInit
+			op = OpInit
 		case 7:
-			op = opPin
+			op = OpPin
 		default:
 			return nil
 		}
@@ -112,9 +159,9 @@ func (e *entry) decode(data []byte) error {
 }
 
 // operationField takes a field of the operation's message.
-func (e *entry) operationField(f field) error {
+func (e *Entry) operationField(f field) error {
 	switch e.op {
-	case opCreate:
+	case OpCreate:
 		switch f.number {
 		case 1:
 			return e.key.take(f)
@@ -123,7 +170,7 @@ func (e *entry) operationField(f field) error {
 		case 3:
 			return e.guard.take(f)
 		}
-	case opUpdate:
+	case OpUpdate:
 		switch f.number {
 		case 1:
 			return e.key.take(f)
@@ -136,7 +183,7 @@ func (e *entry) operationField(f field) error {
 		case 5:
 			return e.previous.take(f)
 		}
-	case opDelete:
+	case OpDelete:
 		switch f.number {
 		case 1:
 			return e.key.take(f)
@@ -151,7 +198,7 @@ func (e *entry) operationField(f field) error {
 		case 6:
 			return f.toBool(&e.attributesKept)
 		}
-	case opInit:
+	case OpInit:
 		if f.number == 1 {
 			return f.toBytes(&e.clusterID)
 		}
@@ -160,7 +207,7 @@ func (e *entry) operationField(f field) error {
 }
 
 // complete checks that the operation has what it needs.
-func (e *entry) complete() error {
+func (e *Entry) complete() error {
 	if e.aboutNothing() {
 		return nil
 	}
@@ -174,7 +221,7 @@ func (e *entry) complete() error {
 }
 
 // aboutNothing reports whether the operation concerns no object.
-func (e *entry) aboutNothing() bool { return e.op == opInit || e.op == opPin }
+func (e *Entry) aboutNothing() bool { return e.op == OpInit || e.op == OpPin }
 
 func (k *key) take(f field) error {
 	var message []byte
@@ -202,6 +249,19 @@ func (k *key) take(f field) error {
 	return nil
 }
 
+// validText reports whether all strings of the entry are UTF-8.
+func (e *Entry) validText() bool {
+	for _, text := range [...][]byte{
+		e.key.resource, e.key.namespace, e.key.name, e.guard.resource, e.guard.namespace, e.guard.name, e.uid, e.clusterID,
+		e.object.uid, e.object.labels, e.object.fields, e.previous.uid, e.previous.labels, e.previous.fields,
+	} {
+		if !utf8.Valid(text) {
+			return false
+		}
+	}
+	return true
+}
+
 func hasZero(b []byte) bool { return bytes.IndexByte(b, 0) >= 0 }
 
 // append appends the key as state.NewKey would make it.
@@ -211,7 +271,7 @@ func (k *key) append(b []byte) []byte {
 	return append(b, k.name...)
 }
 
-// identity returns the key and the uid of an object, in one allocation: neither changes in its lifetime.
+// identity returns the key and a uid, in one allocation: neither changes in an object's lifetime.
 func (k *key) identity(uid []byte) (state.Key, string) {
 	var scratch [256]byte
 	b := k.append(scratch[:0])

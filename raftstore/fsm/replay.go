@@ -19,8 +19,8 @@ func Replay(
 	if floor := failed.Floor(); index <= floor {
 		return nil, &history.Compacted{Want: index - 1, Oldest: floor}
 	}
-	var e entry
-	if err := e.decode(data); err != nil {
+	e, err := Decode(data)
+	if err != nil {
 		return nil, e.unknown(index, err)
 	}
 	if e.aboutNothing() || !e.key.in(p) || failed.Contains(index) {
@@ -29,15 +29,15 @@ func Replay(
 	k, uid := e.key.identity(e.object.uid)
 	event := &history.Event{Index: index, Object: e.object.replayed(k, uid, index)}
 	switch e.op {
-	case opCreate:
+	case OpCreate:
 		event.Type = history.Added
 		event.Object.Created = index
-	case opUpdate:
+	case OpUpdate:
 		event.Type = history.Modified
 		if e.previous.given {
 			event.Previous = e.previous.replayed(k, string(e.previous.uid), e.previousVersion)
 		}
-	case opDelete:
+	case OpDelete:
 		event.Type = history.Deleted
 		switch {
 		case e.previous.given:
@@ -50,14 +50,14 @@ func Replay(
 }
 
 // recallPrevious sets the removed object of a delete by a build that did not write it.
-func (e *entry) recallPrevious(event *history.Event, at func(index uint64) ([]byte, error)) error {
+func (e *Entry) recallPrevious(event *history.Event, at func(index uint64) ([]byte, error)) error {
 	data, err := at(e.previousVersion)
 	if err != nil {
 		return err
 	}
 	k := event.Object.Key
-	var wrote entry
-	if data == nil || wrote.decode(data) != nil || wrote.aboutNothing() || wrote.key.key() != k {
+	wrote, err := Decode(data) // no bytes are no entry
+	if err != nil || wrote.aboutNothing() || wrote.key.key() != k {
 		event.PreviousUnknown = true
 		return nil
 	}

@@ -20,6 +20,6 @@ func (e *Unknown) Error() string {
 
 func (e *Unknown) Unwrap() error { return e.Reason }
 
-func (e *entry) unknown(index uint64, reason error) *Unknown {
+func (e *Entry) unknown(index uint64, reason error) *Unknown {
 	return &Unknown{Index: index, Format: e.format, Reason: reason}
 }

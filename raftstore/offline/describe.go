@@ -1,15 +1,13 @@
 package offline
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/hashicorp/raft"
-	"google.golang.org/protobuf/proto"
 
-	"quorate/proto/logpb"
 	"quorate/raftstore/fsm"
+	"quorate/raftstore/state"
 )
 
 // describe says what an entry does: to which object, never with what content.
@@ -39,28 +37,31 @@ func configuration(data []byte) string {
 }
 
 func command(data []byte) string {
-	var entry logpb.Entry
-	if err := errors.Join(fsm.Check(data), proto.Unmarshal(data, &entry)); err != nil { // of another format it may say something else
-		return "not known to this build: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+	entry, err := fsm.Decode(data)
+	if err != nil {
+		return "not known to this build: " + err.Error()
 	}
-	switch op := entry.GetOp().(type) {
-	case *logpb.Entry_Create:
-		return "create " + keyOf(op.Create.GetKey())
-	case *logpb.Entry_Update:
-		return fmt.Sprintf("update %s at version %d", keyOf(op.Update.GetKey()), op.Update.GetPreviousVersion())
-	case *logpb.Entry_Delete:
-		return fmt.Sprintf("delete %s at version %d", keyOf(op.Delete.GetKey()), op.Delete.GetPreviousVersion())
-	case *logpb.Entry_Init:
-		return "init cluster " + op.Init.GetClusterId()
-	case *logpb.Entry_Pin:
+	switch entry.Op() {
+	case fsm.OpInit:
+		return "init cluster " + entry.ClusterID()
+	case fsm.OpPin:
 		return "pin"
 	}
-	return "unknown"
+	p := entry.Precondition()
+	switch entry.Op() {
+	case fsm.OpUpdate:
+		return fmt.Sprintf("update %s at version %d", describeKey(p.Key), p.Version)
+	case fsm.OpDelete:
+		return fmt.Sprintf("delete %s at version %d", describeKey(p.Key), p.Version)
+	default:
+		return "create " + describeKey(p.Key)
+	}
 }
 
-func keyOf(k *logpb.Key) string {
-	if k.GetNamespace() == "" {
-		return k.GetResource() + " " + k.GetName()
+func describeKey(k state.Key) string {
+	resource, namespace, name := k.Split()
+	if namespace == "" {
+		return resource + " " + name
 	}
-	return k.GetResource() + " " + k.GetNamespace() + "/" + k.GetName()
+	return resource + " " + namespace + "/" + name
 }
