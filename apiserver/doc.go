@@ -1,9 +1,11 @@
-// Package apiserver is the REST front of a node: it authenticates, routes, reads and writes objects through a replicated store
-// and streams their changes.
+// Package apiserver is the REST front of a node: it authenticates, routes, reads and writes objects
+// through a replicated store and streams their changes.
 //
-// It owns the listener and every request goroutine. New builds a server and starts nothing; Run serves until its context ends,
-// then shuts down in order: not ready, watches end, the listener stops accepting, requests under way finish.
-// It knows nothing of Raft: it sees the Store and admin.Cluster interfaces.
+// It owns the listener and every request goroutine. New builds a server and starts nothing. Run
+// serves until its context ends and then shuts down in this order: the node is not ready, the
+// listener stops accepting, watches end with their last events, and requests under way finish, or
+// are broken off after Limits.ShutdownGrace. The package knows nothing of Raft: it sees the Store
+// and admin.Cluster interfaces.
 //
 // Comments cite the rules of the API by short ids, such as C36 or §4.4: specification/ROWS.md says
 // each rule in words.
