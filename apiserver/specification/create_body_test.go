@@ -71,7 +71,7 @@ var createMetadataRows = []row{
 		expect(t, owned(with(owner, `{"kind":"Event"}`)), 422, "Invalid", "metadata.ownerReferences")
 		a := owned(owner + "," + with(owner, controller, `{"uid":"u2"}`) + "," + owner)
 		want(t, ok(t, a), "metadata.ownerReferences.0.uid", "u1", "metadata.ownerReferences.1.uid", "u2", "metadata.ownerReferences.2.uid", "")
-		if w := a.Header.Get("Warning"); !strings.HasPrefix(w, `299 - "`) || !strings.Contains(w, "duplicate") {
+		if w := a.Header.Get("Warning"); !strings.HasPrefix(w, `299 - "`) || !strings.Contains(w, "duplicate entries; only the first with uid u1") {
 			t.Errorf("Warning: %s", w)
 		}
 	}},
@@ -157,6 +157,7 @@ var createBodyRows = []row{
 		for _, rest := range []string{"x", "{}", minimal("ConfigMap", ns, "other"), "\x00"} {
 			expect(t, s.Do("POST", collection("ConfigMap", ns), minimal("ConfigMap", ns, "a39")+rest), 400, "BadRequest")
 		}
+		expect(t, s.Do("POST", collection("ConfigMap", ns), "metadata:\n  name: a39\n---\na: b\n", "Content-Type: application/yaml"), 400, "BadRequest")
 		expect(t, s.Do("GET", item("ConfigMap", ns, "a39"), ""), 404, "NotFound")
 	}},
 	{"A40", func(t *testing.T, s *testserver.Server) {
@@ -202,7 +203,7 @@ var createBodyRows = []row{
 			return s.Do("POST", collection("Image", ""), minimal("Image", "", name, `{"containerImageManifest":"`+strings.Repeat("m", bytes)+`"}`))
 		}
 		ok(t, image("a44", 1536<<10-1024))
-		expect(t, image("a44-over", 1536<<10), 413, "RequestEntityTooLarge")
+		expect(t, image("a44-over", 1536<<10), 413, "RequestEntityTooLarge", "may not exceed 1572864 bytes")
 	}},
 	{"A59", func(t *testing.T, s *testserver.Server) {
 		made := create(t, s, "StatefulSet", namespace(t, s), "a59", `{"spec":{"template":{"metadata":

@@ -84,7 +84,7 @@ var deleteRows = []row{
 	}},
 	{"G7", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)
-		for i, header := range []string{"Accept: */*", "Content-Type: application/json", "Content-Type: text/plain", "Content-Type: not a type"} {
+		for i, header := range []string{"Accept: */*", "Content-Type: application/json", "Content-Type: text/plain", "Content-Type: not a type", "Content-Type: " + asKubernetes} {
 			name := fmt.Sprint("g7-", i)
 			create(t, s, "ConfigMap", ns, name)
 			ok(t, s.Do("DELETE", item("ConfigMap", ns, name), "", header))

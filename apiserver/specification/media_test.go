@@ -48,6 +48,9 @@ var mediaRows = []row{
 				t.Errorf("%s: %q", agent, body)
 			}
 		}
+		if body := ok(t, s.Do("GET", path+"?pretty=false", "", "User-Agent: curl/8.5")); isPretty(body) {
+			t.Errorf("pretty=false: %q", body)
+		}
 	}},
 	{"B15 B16 §4.3-Accept", func(t *testing.T, s *testserver.Server) {
 		path := item("ConfigMap", oneConfigMap(t, s), "m")
@@ -59,11 +62,15 @@ var mediaRows = []row{
 		}
 	}},
 	{"B17", func(t *testing.T, s *testserver.Server) {
-		path := item("ConfigMap", oneConfigMap(t, s), "m")
+		ns := oneConfigMap(t, s)
+		path := item("ConfigMap", ns, "m")
 		a := s.Do("GET", path, "", "Accept: "+asYAML)
 		if a.Header.Get("Content-Type") != asYAML || fromYAML(t, ok(t, a)) != ok(t, s.Do("GET", path, "")) {
 			t.Errorf("%s: %s", a.Header.Get("Content-Type"), a.Body)
 		}
+		list := fromYAML(t, ok(t, s.Do("GET", collection("ConfigMap", ns), "", "Accept: "+asYAML)))
+		want(t, list, "kind", "ConfigMapList", "apiVersion", "v1", "metadata.selfLink", collection("ConfigMap", ns),
+			"items.0.metadata.name", "m", "items.1", "")
 	}},
 	{"B18 B20", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)
@@ -123,6 +130,8 @@ var mediaRows = []row{
 			t.Errorf("Content-Type %s", ct)
 		}
 		want(t, fromProtobuf(t, kindNamed("ConfigMap"), ok(t, a)), "metadata.name", "m")
+		expect(t, s.Do("POST", collection("ConfigMap", ns), "k8s\x00x", "Content-Type: "+asKubernetes), 400, "BadRequest",
+			"couldn't read the protobuf envelope")
 		// What has no protobuf form falls to the next type.
 		if a := s.Do("GET", "/api", "", "Accept: "+asKubernetes+",application/json"); a.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("/api: %d, %v", a.Code, a.Header)
@@ -216,6 +225,9 @@ var mediaRows = []row{
 				t.Errorf("%s: code %d", path, a.Code)
 			}
 		}
+		if allow := s.Do("HEAD", item("ConfigMap", ns, "m"), "").Header.Get("Allow"); allow != "DELETE, GET, PATCH, PUT" {
+			t.Errorf("Allow: %s", allow)
+		}
 	}},
 	{"B35", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)
@@ -223,6 +235,7 @@ var mediaRows = []row{
 		want(t, ok(t, s.Do("GET", collection("ClusterRole", "")+"/system%3Ab35", "")), "metadata.name", "system:b35")
 		expect(t, s.Do("GET", item("ConfigMap", ns, "a%2Fb"), ""), 404, "NotFound", `configmaps "a/b" not found`)
 		expect(t, s.Do("GET", item("ConfigMap", ns, "%2e%2e"), ""), 404, "NotFound")
+		expect(t, s.Do("GET", collection("ConfigMap", "%2e%2e"), ""), 404, "NotFound", "could not find the requested resource")
 		expect(t, s.Do("POST", collection("ConfigMap", ns)+"/", minimal("ConfigMap", ns, "m")), 404, "NotFound")
 		expect(t, s.Do("GET", item("ConfigMap", ns, "m"), ""), 404, "NotFound", `configmaps "m" not found`)
 	}},

@@ -27,7 +27,13 @@ var patchObjectRows = []row{
 	}},
 	{"F28", func(t *testing.T, s *testserver.Server) {
 		path := pod(t, s)
-		unchanged(t, s, mergePatch, path, 400, "BadRequest", "", `{"metadata":{"name":"other"}}`, `{"metadata":{"name":null}}`, `{"metadata":{"namespace":"other"}}`)
+		for text, patch := range map[string]string{
+			"the name of the object (other) does not match the name on the URL (p)": `{"metadata":{"name":"other"}}`,
+			"name must be provided":        `{"metadata":{"name":null}}`,
+			"does not match the namespace": `{"metadata":{"namespace":"other"}}`,
+		} {
+			unchanged(t, s, mergePatch, path, 400, "BadRequest", text, patch)
+		}
 		for _, change := range []string{`{"kind":"Node"}`, `{"apiVersion":"v2"}`} {
 			if a := s.Do("PATCH", path, change, mergePatch); a.Code != 400 && a.Code != 422 {
 				t.Errorf("%s: %d %s", change, a.Code, a.Body)
@@ -45,6 +51,7 @@ var patchObjectRows = []row{
 		unchanged(t, s, mergePatch, path, 409, "Conflict", "the object has been modified", given(old, "2"))
 		unchanged(t, s, strategicPatch, path, 409, "Conflict", "the object has been modified", given(old, "2"))
 		want(t, patched(t, s, strategicPatch, path, given(now, "3")), "metadata.labels.given", "3")
+		unchanged(t, s, mergePatch, path, 422, "Invalid", "metadata.resourceVersion", `{"metadata":{"resourceVersion":"x"}}`)
 	}},
 	{"F30", func(t *testing.T, s *testserver.Server) {
 		path := pod(t, s)
@@ -52,6 +59,11 @@ var patchObjectRows = []row{
 	}},
 	{"F31", func(t *testing.T, s *testserver.Server) {
 		path := pod(t, s)
+		// Also of a kind whose replaces need a version: a patch that takes it away is refused.
+		subnet := item("HostSubnet", "", "f31")
+		create(t, s, "HostSubnet", "", "f31")
+		want(t, patched(t, s, mergePatch, subnet, label), "metadata.labels.row", "changed")
+		unchanged(t, s, mergePatch, subnet, 422, "Invalid", "must be specified for an update", `{"metadata":{"resourceVersion":null,"labels":{"row":"no"}}}`)
 		const writers, writes = 8, 5
 		var all sync.WaitGroup
 		for i := range writers {

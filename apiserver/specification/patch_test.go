@@ -76,7 +76,10 @@ var patchRows = []row{
 	}},
 	{"F5", func(t *testing.T, s *testserver.Server) {
 		path := pod(t, s)
-		expect(t, s.Do("PATCH", path+"?force=true", label, mergePatch), 422, "Invalid", "may not be specified for non-apply patch")
+		a := s.Do("PATCH", path+"?force=true", label, mergePatch)
+		expectInvalid(t, a, "force", "FieldValueForbidden", "may not be specified for non-apply patch")
+		want(t, a.Body, "details.group", "meta.k8s.io", "details.kind", "PatchOptions")
+		expect(t, s.Do("PATCH", path+"?force=x", label, mergePatch), 400, "BadRequest", "force")
 	}},
 	{"F6", func(t *testing.T, s *testserver.Server) {
 		path := pod(t, s)

@@ -56,6 +56,8 @@ var replaceRows = []row{
 			`Operation cannot be fulfilled on statefulsets.apps "m": the object has been modified; `+
 				`please apply your changes to the latest version and try again`,
 			`"details":{"name":"m","group":"apps","kind":"statefulsets"}`)
+		expect(t, s.Do("PUT", item("StatefulSet", ns, "m"), with(made, `{"metadata":{"resourceVersion":"x"}}`)), 422, "Invalid",
+			"metadata.resourceVersion")
 	}},
 	{"E3", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)
