@@ -14,7 +14,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// ErrUnauthenticated is the one answer to credentials that are missing or no good; it never says why (semantics J2).
+// ErrUnauthenticated is the one answer to credentials that are missing or no good; it never says
+// why (semantics J2).
 var ErrUnauthenticated = errors.New("unauthenticated")
 
 // maxCachedTokens bounds the cache of verified tokens; when it is full it starts anew.

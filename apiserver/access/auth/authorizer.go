@@ -35,7 +35,8 @@ type Reviewer interface {
 	Rules(u *User, namespace string) Rules
 }
 
-// Rules are what a user may do: each rule allows every combination of what it lists (semantics J18, J19).
+// Rules are what a user may do: each rule allows every combination of what it lists (semantics J18,
+// J19).
 type Rules struct {
 	Resource    []ResourceRule
 	NonResource []NonResourceRule

@@ -38,8 +38,8 @@ func Impersonates(h http.Header) bool {
 	return false
 }
 
-// ReadImpersonation returns what the headers of such a request ask for. None of them is ignored: what makes no sense is an error,
-// to be shown to the client.
+// ReadImpersonation returns what the headers of such a request ask for. None of them is ignored:
+// what makes no sense is an error, to be shown to the client.
 func ReadImpersonation(h http.Header) (*Impersonation, error) {
 	if len(h[impersonateUser]) != 1 || h[impersonateUser][0] == "" {
 		return nil, errors.New("impersonation needs one user, and its name")
@@ -58,7 +58,8 @@ func ReadImpersonation(h http.Header) (*Impersonation, error) {
 	return asked, nil
 }
 
-// needs returns what it takes to become somebody. Service accounts are in the groups that they have without asking.
+// needs returns what it takes to become somebody. Service accounts are in the groups that they have
+// without asking.
 func needs(id *Identity) []Attributes {
 	user := Attributes{Verb: verbImpersonate, Resource: "users", Name: id.Name}
 	if namespace, name, ok := ServiceAccount(id.Name); ok {

@@ -15,8 +15,9 @@ const issuerName = "quorate"
 // Audience is their `aud` claim: who issues them is who takes them (J9).
 const Audience = issuerName
 
-// backdate lets a token be used where clocks are behind the issuer's, which may be wrong itself: a node that starts with its clock hours
-// ahead must not lock its own operator out until the hours have passed.
+// backdate lets a token be used where clocks are behind the issuer's, which may be wrong itself: a
+// node that starts with its clock hours ahead must not lock its own operator out until the hours
+// have passed.
 const backdate = 24 * time.Hour
 
 // Identity is what a token says of its holder.

@@ -8,8 +8,8 @@ import (
 	"quorate/apiserver/access/auth"
 )
 
-// TestTokenOfAClockThatIsAhead is good where clocks are right: a node that issued credentials while its own was wrong does not lock its
-// operator out for as long.
+// TestTokenOfAClockThatIsAhead is good where clocks are right: a node that issued credentials while
+// its own was wrong does not lock its operator out for as long.
 func TestTokenOfAClockThatIsAhead(t *testing.T) {
 	t.Parallel()
 	key := []byte("key")

@@ -2,8 +2,8 @@ package auth
 
 import "strings"
 
-// serviceAccountPrefix begins the user names of service accounts, and serviceAccountsGroup is the group of all of them; with a
-// namespace, of those in it (J10).
+// serviceAccountPrefix begins the user names of service accounts, and serviceAccountsGroup is the
+// group of all of them; with a namespace, of those in it (J10).
 const (
 	serviceAccountPrefix = "system:serviceaccount:"
 	serviceAccountsGroup = "system:serviceaccounts"

@@ -49,7 +49,8 @@ func (f *tokenFile) user(token string) (*User, bool) {
 	return user, ok
 }
 
-// run reads the file again when it has changed. A file that can't be read leaves the tokens as they were, and is logged once.
+// run reads the file again when it has changed. A file that can't be read leaves the tokens as they
+// were, and is logged once.
 func (f *tokenFile) run(ctx context.Context, log *slog.Logger) error {
 	if f.path == "" {
 		return nil
@@ -83,8 +84,9 @@ func (f *tokenFile) look() fileState {
 	return fileState{modified: info.ModTime(), size: info.Size(), mode: info.Mode()}
 }
 
-// read replaces the tokens by those of the file: lines of `token,user,uid,"group,group"`, where the groups may be left out
-// (semantics J7). A file that others than its owner and group can read, or that its group can write, is refused.
+// read replaces the tokens by those of the file: lines of `token,user,uid,"group,group"`, where the
+// groups may be left out (semantics J7). A file that others than its owner and group can read, or
+// that its group can write, is refused.
 func (f *tokenFile) read() error {
 	file, err := os.Open(f.path)
 	if err != nil {

@@ -36,8 +36,8 @@ func TestTokenFileMode(t *testing.T) {
 	}
 }
 
-// TestTokenFileChanges: a token counts from soon after it stands in the file, and no longer once it is taken out of it, also
-// when it was used before. A file that can't be read changes nothing.
+// TestTokenFileChanges: a token counts from soon after it stands in the file, and no longer once it
+// is taken out of it, also when it was used before. A file that can't be read changes nothing.
 func TestTokenFileChanges(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tokens")

@@ -8,7 +8,8 @@ const (
 	MastersGroup = "system:masters"
 	// AuthenticatedGroup holds every authenticated user (J11).
 	AuthenticatedGroup = "system:authenticated"
-	// unauthenticatedGroup holds nobody but anonymousUser, who sends no request here (J4) but can be impersonated.
+	// unauthenticatedGroup holds nobody but anonymousUser, who sends no request here (J4) but can
+	// be impersonated.
 	unauthenticatedGroup = "system:unauthenticated"
 	anonymousUser        = "system:anonymous"
 )
@@ -18,7 +19,8 @@ type User struct {
 	Name   string
 	UID    string
 	Groups []string
-	// Extra is more that is known of the user; only those have it who are impersonated with it (J12).
+	// Extra is more that is known of the user; only those have it who are impersonated with it
+	// (J12).
 	Extra map[string][]string
 }
 

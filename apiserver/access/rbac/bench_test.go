@@ -8,7 +8,8 @@ import (
 	"quorate/apiserver/access/auth"
 )
 
-// many is a state of so many bindings: half of the cluster, half in namespaces, each of a user of its own, to ten roles.
+// many is a state of so many bindings: half of the cluster, half in namespaces, each of a user of
+// its own, to ten roles.
 func many(tb testing.TB, bindings int) *world {
 	tb.Helper()
 	w := newWorld(tb)

@@ -16,11 +16,12 @@ type builtinRole struct {
 	rules []rule
 }
 
-// builtinBinding gives a built-in role to a group, in all of the cluster; it has the name of the role.
+// builtinBinding gives a built-in role to a group, in all of the cluster; it has the name of the
+// role.
 type builtinBinding struct{ role, group string }
 
-// builtinBindings returns the built-in bindings (J34): cluster-admin for system:masters, and discovery
-// and reviews of oneself for all authenticated users.
+// builtinBindings returns the built-in bindings (J34): cluster-admin for system:masters, and
+// discovery and reviews of oneself for all authenticated users.
 func builtinBindings() []builtinBinding {
 	return []builtinBinding{
 		{"cluster-admin", auth.MastersGroup},
@@ -29,8 +30,8 @@ func builtinBindings() []builtinBinding {
 	}
 }
 
-// builtinRoles returns the built-in cluster roles (J33). Those for namespaces cover the kinds that the
-// catalog has there.
+// builtinRoles returns the built-in cluster roles (J33). Those for namespaces cover the kinds that
+// the catalog has there.
 func builtinRoles(c *schema.Catalog) []builtinRole {
 	all := []string{everything}
 	reviews := func(group string, resources ...string) rule {
@@ -67,8 +68,9 @@ func grantsNothing(k *schema.Kind) bool { return k.Group != group }
 // keepsNoSecrets: who may read a secret has what it opens.
 func keepsNoSecrets(k *schema.Kind) bool { return grantsNothing(k) && k.Resource != "secrets" }
 
-// inNamespaces returns rules for what is in namespaces and of the kinds wanted: to read it, or to write it too. Status is for
-// those who report it, so it is only read. The namespace itself, in which such a request is (J16), is read too.
+// inNamespaces returns rules for what is in namespaces and of the kinds wanted: to read it, or to
+// write it too. Status is for those who report it, so it is only read. The namespace itself, in
+// which such a request is (J16), is read too.
 func inNamespaces(c *schema.Catalog, write bool, wanted func(*schema.Kind) bool) []rule {
 	read, written := resources{"": {"namespaces": true, "namespaces/status": true}}, resources{}
 	for _, k := range c.Kinds() {

@@ -105,7 +105,8 @@ func TestReplicas(t *testing.T) {
 	r.everywhere("joe", "GET", pods, 403)
 	r.everywhere("jane", "GET", "/api/v1/pods", 403)
 
-	// J28, J29: who edits does not give rights away; an admin of the namespace gives those that he has.
+	// J28, J29: who edits does not give rights away; an admin of the namespace gives those that he
+	// has.
 	grant := bindingOf("joe", "ClusterRole/view", `{"kind":"User","name":"joe"}`)
 	if a := r.as("jane", "POST", local+"rolebindings", grant); a.Code != 403 || !strings.Contains(a.Body, "cannot create resource") {
 		t.Errorf("%d %s", a.Code, a.Body)

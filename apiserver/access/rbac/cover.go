@@ -8,11 +8,12 @@ import (
 )
 
 const (
-	// maxCombinations bounds how many combinations of verbs, groups, resources, names and paths one check looks at. A rule that
-	// one rule of the user covers counts as one, so that only odd roles come near it.
+	// maxCombinations bounds how many combinations of verbs, groups, resources, names and paths one
+	// check looks at. A rule that one rule of the user covers counts as one, so that only odd roles
+	// come near it.
 	maxCombinations = 10_000
-	// maxComparisons bounds how many texts are compared: all of the rules wanted, and of their combinations, with all of those
-	// held. It is less than a second of work.
+	// maxComparisons bounds how many texts are compared: all of the rules wanted, and of their
+	// combinations, with all of those held. It is less than a second of work.
 	maxComparisons = 200_000_000
 	// maxDescribed bounds how many lines a refusal has.
 	maxDescribed = 100
@@ -21,8 +22,8 @@ const (
 // atom is one combination of a rule. One about a path has no group and no resource.
 type atom struct{ group, resource, name, path, verb string }
 
-// missing returns the combinations of rules that none of the rules held covers (J30); tooMany says that there are more of them
-// than can be looked at.
+// missing returns the combinations of rules that none of the rules held covers (J30); tooMany says
+// that there are more of them than can be looked at.
 func missing(held, wanted []rule) (atoms []atom, tooMany bool) {
 	texts := 1
 	for i := range held {
@@ -90,7 +91,8 @@ func (r *rule) coversPaths(listed string) bool {
 	})
 }
 
-// coversResource reports whether the rule covers a resource as rules list it: "pods", "pods/status", "*/status", "*".
+// coversResource reports whether the rule covers a resource as rules list it: "pods",
+// "pods/status", "*/status", "*".
 func (r *rule) coversResource(listed string) bool {
 	_, sub, below := strings.Cut(listed, "/")
 	return slices.ContainsFunc(r.resources, func(own string) bool {
@@ -178,7 +180,8 @@ func (r *rule) about(atoms []atom) rule {
 	return cut
 }
 
-// describe words combinations as refusals do: those that differ in their verbs alone together, a line each, sorted (J28).
+// describe words combinations as refusals do: those that differ in their verbs alone together, a
+// line each, sorted (J28).
 func describe(atoms []atom) string {
 	verbs := map[atom][]string{}
 	for _, a := range atoms {

@@ -154,7 +154,8 @@ func TestEscalation(t *testing.T) {
 	}
 }
 
-// TestEscalationLeavesRulesAlone: whoever tries to bind a cluster role in a namespace takes nothing from those who hold it.
+// TestEscalationLeavesRulesAlone: whoever tries to bind a cluster role in a namespace takes nothing
+// from those who hold it.
 func TestEscalationLeavesRulesAlone(t *testing.T) {
 	t.Parallel()
 	w := roles(t)
@@ -187,7 +188,8 @@ func TestEscalationLeavesRulesAlone(t *testing.T) {
 	}
 }
 
-// TestEscalationOfViews: the legacy form grants as the form does that is stored (J44), and what grants nothing is nobody's concern.
+// TestEscalationOfViews: the legacy form grants as the form does that is stored (J44), and what
+// grants nothing is nobody's concern.
 func TestEscalationOfViews(t *testing.T) {
 	t.Parallel()
 	c, err := catalog()

@@ -18,9 +18,10 @@ const (
 	verbBind     = "bind"
 )
 
-// Escalation says why a user may not store an object in place of old, which is nil for a create: it would grant what the user
-// does not hold (J28, J29). It is empty when the user may. The objects may be in another form than the stored one, and of any
-// kind. What counts is what was committed before the call.
+// Escalation says why a user may not store an object in place of old, which is nil for a create: it
+// would grant what the user does not hold (J28, J29). It is empty when the user may. The objects
+// may be in another form than the stored one, and of any kind. What counts is what was committed
+// before the call.
 func (e *Evaluator) Escalation(ctx context.Context, u *auth.User, o, old *schema.Object) (why string, err error) {
 	if e.kinds[o.Kind.Resource] == nil || u.In(auth.MastersGroup) {
 		return "", nil

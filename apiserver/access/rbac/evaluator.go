@@ -75,7 +75,8 @@ func (e *Evaluator) covers(root *state.Root) bool {
 	return x != nil && root.Index() <= x.position
 }
 
-// Writes returns the store for the handlers: a write of a role or binding returns when it counts on this node.
+// Writes returns the store for the handlers: a write of a role or binding returns when it counts on
+// this node.
 func (e *Evaluator) Writes(store rest.Store) rest.Store {
 	return e.Keeper.Writes(store, func(key state.Key) bool { return e.kinds[key.Resource()] != nil })
 }

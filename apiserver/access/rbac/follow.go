@@ -15,7 +15,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Run, called once, keeps the index current until ctx ends, and makes the built-in roles and bindings while this node leads.
+// Run, called once, keeps the index current until ctx ends, and makes the built-in roles and
+// bindings while this node leads.
 func (e *Evaluator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -60,8 +61,8 @@ type changes struct {
 	events []*history.Event // read, and later than what is asked for
 }
 
-// advance makes the index of a state the current one. Where the changes that lead there are not to be had, as after a snapshot from
-// another node, it begins anew with the state.
+// advance makes the index of a state the current one. Where the changes that lead there are not to
+// be had, as after a snapshot from another node, it begins anew with the state.
 func (f *follower) advance(ctx context.Context, root *state.Root) error {
 	follows := f.drafts != nil
 	err := f.make(ctx, root)
@@ -79,7 +80,8 @@ func (f *follower) make(ctx context.Context, root *state.Root) (err error) {
 		}
 	}()
 	e := f.evaluator
-	// A state is there a moment before its events are: wait for them, so that no cursor waits for what does not come.
+	// A state is there a moment before its events are: wait for them, so that no cursor waits for
+	// what does not come.
 	if _, err := e.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
 		return err
 	}

@@ -22,7 +22,8 @@ const (
 // roleName is the name of a role; those of the cluster have no namespace.
 type roleName struct{ namespace, name string }
 
-// subject is whom bindings of a namespace name; those of the cluster have none. Service accounts are users (J10).
+// subject is whom bindings of a namespace name; those of the cluster have none. Service accounts
+// are users (J10).
 type subject struct {
 	namespace string
 	group     bool
@@ -45,7 +46,8 @@ type index struct {
 	roleCount, bindingCount int
 }
 
-// bindingsOf yields the bindings of a user that count in a namespace: those of the cluster, and then those of the namespace.
+// bindingsOf yields the bindings of a user that count in a namespace: those of the cluster, and
+// then those of the namespace.
 func (x *index) bindingsOf(u *auth.User, namespace string) iter.Seq2[subject, *binding] {
 	return func(yield func(s subject, b *binding) bool) {
 		scopes := [...]string{"", namespace}
@@ -66,7 +68,8 @@ func (x *index) bindingsOf(u *auth.User, namespace string) iter.Seq2[subject, *b
 	}
 }
 
-// granting returns the first binding that allows a user something, and whom it names; nil when none does (J21–J23).
+// granting returns the first binding that allows a user something, and whom it names; nil when none
+// does (J21–J23).
 func (x *index) granting(u *auth.User, a *auth.Attributes) (subject, *binding) {
 	namespace := a.Namespace
 	if a.Path != "" {
@@ -137,7 +140,8 @@ func (d *drafts) put(key state.Key, o *schema.Object) {
 		b := readBinding(o)
 		d.known[key] = b
 		for _, s := range b.subjects {
-			// Indexes that are out see no further than the lengths that they have, so growing in place is safe.
+			// Indexes that are out see no further than the lengths that they have, so growing in
+			// place is safe.
 			d.bindings.set(s, append(d.bindings.get(s), b))
 		}
 	}
@@ -163,7 +167,8 @@ func (d *drafts) drop(k *schema.Kind, key state.Key) {
 	}
 }
 
-// unbind takes a binding from a subject, in a list of its own: indexes that are out have the former one.
+// unbind takes a binding from a subject, in a list of its own: indexes that are out have the former
+// one.
 func (d *drafts) unbind(s subject, b *binding) {
 	former := d.bindings.get(s)
 	if len(former) == 1 {

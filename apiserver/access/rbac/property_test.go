@@ -178,8 +178,8 @@ func check(t *rapid.T, what string, x *index, questions []question) {
 	}
 }
 
-// TestIndexFollows: whatever happens, the index that follows it, one that is made of the state at once, and the rows themselves
-// decide alike; and an index that is out stays as it was.
+// TestIndexFollows: whatever happens, the index that follows it, one that is made of the state at
+// once, and the rows themselves decide alike; and an index that is out stays as it was.
 func TestIndexFollows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -213,7 +213,8 @@ func TestIndexFollows(t *testing.T) {
 	})
 }
 
-// TestCoverIsSound: what a user may grant, the user may do: whatever a rule allows that is covered, the rules that cover it allow.
+// TestCoverIsSound: what a user may grant, the user may do: whatever a rule allows that is covered,
+// the rules that cover it allow.
 func TestCoverIsSound(t *testing.T) {
 	t.Parallel()
 	odd := func(t *rapid.T) []rule { // with stars and slashes where they mean nothing

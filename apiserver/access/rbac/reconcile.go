@@ -19,8 +19,8 @@ const (
 	autoupdate = group + "/autoupdate"
 )
 
-// reconcile makes the built-in roles and bindings, and adds what they have lost, unless they say not to (J33–J36). What else
-// they have was given to them, and stays.
+// reconcile makes the built-in roles and bindings, and adds what they have lost, unless they say
+// not to (J33–J36). What else they have was given to them, and stays.
 func (e *Evaluator) reconcile(ctx context.Context) error {
 	for _, role := range builtinRoles(e.catalog) {
 		err := e.ensure(ctx, e.kinds[group+"/clusterroles"], role.name, func(o *schema.Object) {
@@ -60,7 +60,8 @@ func (e *Evaluator) reconcile(ctx context.Context) error {
 	return nil
 }
 
-// ensure makes an object, or completes the one that is there until it holds still. complete adds what is missing.
+// ensure makes an object, or completes the one that is there until it holds still. complete adds
+// what is missing.
 func (e *Evaluator) ensure(ctx context.Context, k *schema.Kind, name string, complete func(*schema.Object)) error {
 	key := stored.Key(k, "", name)
 	for {

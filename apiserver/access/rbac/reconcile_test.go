@@ -207,7 +207,8 @@ type failing struct {
 
 func (f *failing) Create(context.Context, raftstore.Create) (*state.Object, error) { return nil, f.err }
 
-// TestBuiltinRoles_J33: roles for namespaces have all that is in namespaces, whatever kinds there are, and nothing else.
+// TestBuiltinRoles_J33: roles for namespaces have all that is in namespaces, whatever kinds there
+// are, and nothing else.
 func TestBuiltinRoles_J33(t *testing.T) {
 	t.Parallel()
 	c, err := catalog()

@@ -11,11 +11,12 @@ import (
 // everything stands for all verbs, groups, resources or paths.
 const everything = "*"
 
-// rule allows every combination of what it lists: verbs on resources of groups, of these names if there are any, or verbs on
-// paths.
+// rule allows every combination of what it lists: verbs on resources of groups, of these names if
+// there are any, or verbs on paths.
 type rule struct{ verbs, groups, resources, names, paths []string }
 
-// allows reports whether the rule allows a request (J18, J19). A request of no name is never allowed by a rule with names (J20).
+// allows reports whether the rule allows a request (J18, J19). A request of no name is never
+// allowed by a rule with names (J20).
 func (r *rule) allows(a *auth.Attributes) bool {
 	if !holds(r.verbs, a.Verb) {
 		return false
@@ -27,7 +28,8 @@ func (r *rule) allows(a *auth.Attributes) bool {
 		(len(r.names) == 0 || a.Name != "" && slices.Contains(r.names, a.Name))
 }
 
-// hasResource: a resource does not cover its subresources, and there is no pattern but "*" and "*/subresource".
+// hasResource: a resource does not cover its subresources, and there is no pattern but "*" and
+// "*/subresource".
 func (r *rule) hasResource(resource, subresource string) bool {
 	for _, listed := range r.resources {
 		if listed == everything {
@@ -50,7 +52,8 @@ func holds(list []string, want string) bool {
 	return false
 }
 
-// coversPath reports whether a listed path covers one: the same, or what it begins with when it ends with a star.
+// coversPath reports whether a listed path covers one: the same, or what it begins with when it
+// ends with a star.
 func coversPath(listed, path string) bool {
 	prefix, open := strings.CutSuffix(listed, everything)
 	return listed == path || open && strings.HasPrefix(path, prefix)

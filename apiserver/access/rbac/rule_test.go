@@ -7,7 +7,8 @@ import (
 	"quorate/apiserver/access/auth"
 )
 
-// asked is a request: "verb group resource[/subresource] name", "core" for the group "" and "-" for no name; or "verb /path".
+// asked is a request: "verb group resource[/subresource] name", "core" for the group "" and "-" for
+// no name; or "verb /path".
 func asked(text string) *auth.Attributes {
 	f := strings.Fields(text)
 	if strings.HasPrefix(f[1], "/") {
@@ -67,7 +68,8 @@ const (
 	dangles = `"roleRef":{"kind":"ClusterRole","name":"none"}`
 )
 
-// roles is a world with roles: reader of the cluster reads pods and /metrics, local of the namespace a writes config maps.
+// roles is a world with roles: reader of the cluster reads pods and /metrics, local of the
+// namespace a writes config maps.
 func roles(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -159,7 +161,8 @@ func TestBindings(t *testing.T) {
 	}
 }
 
-// TestUnknown: before the first index nobody but masters is allowed anything, and the evaluator says so.
+// TestUnknown: before the first index nobody but masters is allowed anything, and the evaluator
+// says so.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	w := roles(t)
@@ -177,7 +180,8 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestBeginsAnew: where the changes since the last index are not to be had, the next is made of the state.
+// TestBeginsAnew: where the changes since the last index are not to be had, the next is made of the
+// state.
 func TestBeginsAnew(t *testing.T) {
 	t.Parallel()
 	w := newForgetfulWorld(t, 1)

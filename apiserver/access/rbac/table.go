@@ -8,7 +8,8 @@ import (
 // shards is how many parts a table has: a change copies one of them.
 const shards = 256
 
-// table is a map that never changes. Tables that follow each other share the parts that are the same.
+// table is a map that never changes. Tables that follow each other share the parts that are the
+// same.
 type table[K comparable, V any] struct {
 	seed  maphash.Seed
 	parts [shards]map[K]V

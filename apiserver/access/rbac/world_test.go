@@ -147,8 +147,8 @@ func (w *world) apply(o *state.Object, does history.Type) {
 	w.hub.Append(o.Version, []*history.Event{{Index: o.Version, Type: does, Object: o}})
 }
 
-// ruleOf is a rule in the form of the files: "verbs groups resources names", lists with commas, "core" for the group "", and "-"
-// for none.
+// ruleOf is a rule in the form of the files: "verbs groups resources names", lists with commas,
+// "core" for the group "", and "-" for none.
 func ruleOf(text string) rule {
 	fields := make([][]string, 4)
 	for i, field := range strings.Fields(text) {

@@ -14,7 +14,8 @@ func mayI(cfg *Config, c *route.Call, o *schema.Object) error {
 	return cfg.decide(c.User, o)
 }
 
-// mayUser decides for whom the review names. The groups are taken as they are: who asks knows all of them.
+// mayUser decides for whom the review names. The groups are taken as they are: who asks knows all
+// of them.
 func mayUser(cfg *Config, _ *route.Call, o *schema.Object) error {
 	spec := o.Field("spec")
 	return cfg.decide(&auth.User{
@@ -22,8 +23,8 @@ func mayUser(cfg *Config, _ *route.Call, o *schema.Object) error {
 	}, o)
 }
 
-// mayUserHere is mayUser for requests about objects of the path's namespace, and no others: who may ask only there must not learn
-// more.
+// mayUserHere is mayUser for requests about objects of the path's namespace, and no others: who may
+// ask only there must not learn more.
 func mayUserHere(cfg *Config, c *route.Call, o *schema.Object) error {
 	at, spec := field.NewPath("spec"), o.Field("spec")
 	if other := spec.Field("nonResourceAttributes"); other.IsSet() {

@@ -15,7 +15,8 @@ func whoAmI(_ *Config, c *route.Call, o *schema.Object) error {
 	return nil
 }
 
-// whoseToken tells whose a bearer token is. A token is for this server alone, so one that should be for others is no good.
+// whoseToken tells whose a bearer token is. A token is for this server alone, so one that should be
+// for others is no good.
 func whoseToken(cfg *Config, c *route.Call, o *schema.Object) error {
 	spec, answer := o.Field("spec"), o.Root().Make("status")
 	audiences := texts(spec.Field("audiences"))

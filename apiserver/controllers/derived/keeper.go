@@ -30,7 +30,8 @@ type request struct {
 	done chan<- error // holds one
 }
 
-// NewKeeper returns a keeper of what covers states as the function says, which any goroutine calls. Nothing is answered before Answer.
+// NewKeeper returns a keeper of what covers states as the function says, which any goroutine calls.
+// Nothing is answered before Answer.
 func NewKeeper(store Store, log *slog.Logger, covers func(*state.Root) bool) *Keeper {
 	return &Keeper{store: store, log: log, covers: covers, requests: make(chan request), ended: make(chan struct{})}
 }
@@ -65,8 +66,8 @@ func (k *Keeper) Refresh(ctx context.Context, root *state.Root) error {
 	}
 }
 
-// Answer, called once, serves requests one at a time until ctx ends. advance is called with states that are not covered, and covers them
-// unless it returns an error.
+// Answer, called once, serves requests one at a time until ctx ends. advance is called with states
+// that are not covered, and covers them unless it returns an error.
 func (k *Keeper) Answer(ctx context.Context, advance func(ctx context.Context, root *state.Root) error) {
 	defer close(k.ended)
 	for {
@@ -86,7 +87,8 @@ func (k *Keeper) advance(ctx context.Context, root *state.Root, advance func(con
 	return advance(ctx, root)
 }
 
-// Follow asks for each state in which something below the prefix has changed. It returns an error when it can't go on.
+// Follow asks for each state in which something below the prefix has changed. It returns an error
+// when it can't go on.
 func (k *Keeper) Follow(ctx context.Context, p state.Prefix) error {
 	root, err := k.store.View(ctx, raftstore.Cached())
 	if err != nil {
@@ -104,7 +106,8 @@ func (k *Keeper) Follow(ctx context.Context, p state.Prefix) error {
 	return err
 }
 
-// settle waits until what a write made is covered. The write is done, whatever becomes of that, and is acknowledged.
+// settle waits until what a write made is covered. The write is done, whatever becomes of that, and
+// is acknowledged.
 func (k *Keeper) settle(ctx context.Context, key state.Key, version uint64) {
 	root, err := k.store.View(ctx, raftstore.AtLeast(version))
 	if err == nil {

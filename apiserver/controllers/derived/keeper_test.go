@@ -19,7 +19,8 @@ func rootAt(index uint64) *state.Root {
 	return tree.Publish()
 }
 
-// TestNothingGoesBack: a request for a state that another one has covered meanwhile changes nothing.
+// TestNothingGoesBack: a request for a state that another one has covered meanwhile changes
+// nothing.
 func TestNothingGoesBack(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

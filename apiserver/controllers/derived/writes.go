@@ -8,8 +8,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Writes returns the store for the handlers: a write of a key that concerns what is derived returns when it takes effect on this node,
-// so that who wrote it can rely on it here.
+// Writes returns the store for the handlers: a write of a key that concerns what is derived returns
+// when it takes effect on this node, so that who wrote it can rely on it here.
 func (k *Keeper) Writes(store rest.Store, concerns func(state.Key) bool) rest.Store {
 	return &writes{store, k, concerns}
 }

@@ -16,11 +16,13 @@ import (
 )
 
 const (
-	// pollPause is how long the collector sleeps when nothing happens: then it looks for new kinds, and tries again what failed.
+	// pollPause is how long the collector sleeps when nothing happens: then it looks for new kinds,
+	// and tries again what failed.
 	pollPause = time.Second
 	// batch is how many objects are looked at against one confirmed state.
 	batch = 256
-	// parallel is how many writes are under way: they share disk writes, and leave room for clients' own.
+	// parallel is how many writes are under way: they share disk writes, and leave room for
+	// clients' own.
 	parallel = 128
 )
 
@@ -90,7 +92,8 @@ type collection struct {
 	retryAt time.Time
 }
 
-// collect takes in the state, and then its changes, and looks at what they concern. It returns only with an error.
+// collect takes in the state, and then its changes, and looks at what they concern. It returns only
+// with an error.
 func (c *collection) collect(ctx context.Context) error {
 	root, err := c.store.View(ctx, raftstore.Quorum())
 	for ; err == nil; root, err = c.wait(ctx) {
@@ -110,8 +113,8 @@ func (c *collection) collect(ctx context.Context) error {
 	return err
 }
 
-// workBatch looks at some of what is queued. That is taken before the state that it is looked at in, which so has all that it
-// was queued for, and everything else that is acknowledged.
+// workBatch looks at some of what is queued. That is taken before the state that it is looked at
+// in, which so has all that it was queued for, and everything else that is acknowledged.
 func (c *collection) workBatch(ctx context.Context) error {
 	keys := c.queue.take(batch)
 	root, err := c.store.View(ctx, raftstore.Quorum())
@@ -126,8 +129,9 @@ func (c *collection) workBatch(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// wait returns the state: at once while there is something to look at, else when something has changed, or after a pause. What
-// has failed is queued again when its time has come, however much there is to look at.
+// wait returns the state: at once while there is something to look at, else when something has
+// changed, or after a pause. What has failed is queued again when its time has come, however much
+// there is to look at.
 func (c *collection) wait(ctx context.Context) (*state.Root, error) {
 	root, err := c.present(ctx)
 	if !time.Now().Before(c.retryAt) {
@@ -154,7 +158,8 @@ func (c *collection) present(ctx context.Context) (*state.Root, error) {
 
 // follow takes in all changes up to a state, at least.
 func (c *collection) follow(ctx context.Context, root *state.Root) error {
-	// A state is there a moment before its events are: wait for them, so that no cursor waits for what does not come.
+	// A state is there a moment before its events are: wait for them, so that no cursor waits for
+	// what does not come.
 	if _, err := c.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
 		return err
 	}

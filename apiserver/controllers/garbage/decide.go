@@ -47,13 +47,15 @@ type Decision struct {
 	Drop []int
 	// Policy is for its own dependents, on Delete.
 	Policy deletion.Policy
-	// Unblock is to be done along with Delete: it would be waited for by an owner that it waits for itself.
+	// Unblock is to be done along with Delete: it would be waited for by an owner that it waits for
+	// itself.
 	Unblock bool
 	// Finalizer is what to take off, on Release.
 	Finalizer string
 }
 
-// Decide says what is to be done to an object now. It is asked again when an owner, a reference or a dependent changes.
+// Decide says what is to be done to an object now. It is asked again when an owner, a reference or
+// a dependent changes.
 func Decide(o Object) Decision {
 	orphaning := o.owners(Orphaning)
 	switch {

@@ -6,8 +6,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// graph is what is known of references between stored objects. Only objects that refer to owners, and owners that wait for
-// dependents, are in it. It belongs to one goroutine.
+// graph is what is known of references between stored objects. Only objects that refer to owners,
+// and owners that wait for dependents, are in it. It belongs to one goroutine.
 type graph struct {
 	edges   map[state.Key][]edge // of each dependent
 	owned   map[string]*owned    // by the owner's uid, be there such an owner or not
@@ -76,7 +76,8 @@ func (g *graph) remove(key state.Key, uid string, look func(state.Key)) {
 	g.eachDependent(uid, look)
 }
 
-// edgesOf returns the edges that an object's references are. One to itself is none: nothing waits for itself.
+// edgesOf returns the edges that an object's references are. One to itself is none: nothing waits
+// for itself.
 func (g *graph) edgesOf(uid string, l *links) []edge {
 	edges := make([]edge, 0, len(l.Owners))
 	for _, r := range l.Owners {
@@ -132,8 +133,8 @@ func (g *graph) eachDependent(uid string, fn func(state.Key)) {
 	}
 }
 
-// dependents reports whether objects refer to an owner, and whether some block its deletion. References from other namespaces
-// than the owner's do not count: they are to nothing (G45).
+// dependents reports whether objects refer to an owner, and whether some block its deletion.
+// References from other namespaces than the owner's do not count: they are to nothing (G45).
 func (g *graph) dependents(owner state.Key, uid string) (some, blocking bool) {
 	o := g.owned[uid]
 	if o == nil {
@@ -158,10 +159,12 @@ func canOwn(owner, dependent state.Key) bool {
 	return namespace == "" || namespace == own
 }
 
-// maxCycle bounds the search for a cycle. A longer one is not found, and its objects wait until a client intervenes.
+// maxCycle bounds the search for a cycle. A longer one is not found, and its objects wait until a
+// client intervenes.
 const maxCycle = 10_000
 
-// cycle reports whether an owner that waits for its dependents waits, by way of others that wait, for itself.
+// cycle reports whether an owner that waits for its dependents waits, by way of others that wait,
+// for itself.
 func (g *graph) cycle(owner state.Key, uid string) bool {
 	type step struct {
 		key state.Key

@@ -10,7 +10,8 @@ func nobody(state.Key) {}
 
 func ownedBy(refs ...reference) *links { return &links{Owners: refs} }
 
-// TestGraph_counts_each_reference: an object that refers to an owner twice blocks it if one of the references does.
+// TestGraph_counts_each_reference: an object that refers to an owner twice blocks it if one of the
+// references does.
 func TestGraph_counts_each_reference(t *testing.T) {
 	owner, dependent := state.NewKey("configmaps", "a", "owner"), state.NewKey("configmaps", "a", "dependent")
 	for name, refs := range map[string][]reference{
@@ -25,7 +26,8 @@ func TestGraph_counts_each_reference(t *testing.T) {
 	}
 }
 
-// TestGraph_keeps_namespaces_apart: an owner is in the cluster's scope or in the namespace of what it owns (G45).
+// TestGraph_keeps_namespaces_apart: an owner is in the cluster's scope or in the namespace of what
+// it owns (G45).
 func TestGraph_keeps_namespaces_apart(t *testing.T) {
 	for _, tc := range []struct {
 		owner, dependent string

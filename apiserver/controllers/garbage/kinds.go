@@ -13,8 +13,8 @@ import (
 // typeName is how a reference names a kind.
 type typeName struct{ apiVersion, kind string }
 
-// kinds are the kinds that a collection knows. One that has left the catalog stays until its objects are gone, so that their
-// dependents are found.
+// kinds are the kinds that a collection knows. One that has left the catalog stays until its
+// objects are gone, so that their dependents are found.
 type kinds struct {
 	catalog  *schema.Catalog // that all of this is of
 	byName   map[typeName]*schema.Kind
@@ -34,8 +34,8 @@ func newKinds() *kinds {
 // owner returns the kind that a reference names; nil when it is unknown.
 func (k *kinds) owner(r reference) *schema.Kind { return k.byName[typeName{r.APIVersion, r.Kind}] }
 
-// learnKinds takes the present catalog in. The objects of new kinds are read from the state, and all dependents are looked at
-// again, as they may refer to a kind that was unknown.
+// learnKinds takes the present catalog in. The objects of new kinds are read from the state, and
+// all dependents are looked at again, as they may refer to a kind that was unknown.
 func (c *collection) learnKinds(ctx context.Context, root *state.Root) error {
 	catalog := c.catalog()
 	if catalog == c.kinds.catalog {

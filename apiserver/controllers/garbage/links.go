@@ -11,8 +11,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// What stands in the bytes of objects that the collector may have to know. Others may hold it too (in templates, or in texts):
-// reading the metadata tells.
+// What stands in the bytes of objects that the collector may have to know. Others may hold it too
+// (in templates, or in texts): reading the metadata tells.
 const (
 	ownersMark = `"ownerReferences":[`
 	goingMark  = `"deletionTimestamp":"`
@@ -40,8 +40,9 @@ func mayLink(o *state.Object) bool {
 	return bytes.Contains(o.Value, []byte(ownersMark)) || bytes.Contains(o.Value, []byte(goingMark))
 }
 
-// readLinks reads the metadata alone: it comes first, after kind and apiVersion, and an object can be large. What the apiVersion is
-// the kind does not tell: objects may be stored under another one (K10).
+// readLinks reads the metadata alone: it comes first, after kind and apiVersion, and an object can
+// be large. What the apiVersion is the kind does not tell: objects may be stored under another one
+// (K10).
 func readLinks(k *schema.Kind, o *state.Object) (links, error) {
 	var l links
 	_, rest, ok := bytes.Cut(o.Value, []byte(metaMark))

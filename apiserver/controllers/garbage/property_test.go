@@ -53,8 +53,9 @@ func deleteSome(t *rapid.T, w *world, things []thing) {
 	}
 }
 
-// survivors is the naive model. Objects go that a client deletes, or whose owners all go; orphans says whether one is kept
-// whose other owners go while one that orphans it goes too, which is a question of time.
+// survivors is the naive model. Objects go that a client deletes, or whose owners all go; orphans
+// says whether one is kept whose other owners go while one that orphans it goes too, which is a
+// question of time.
 func survivors(things []thing, kept bool) map[string]bool {
 	gone := make([]bool, len(things))
 	orphaning := func(i int) bool {
@@ -92,8 +93,8 @@ func survivors(things []thing, kept bool) map[string]bool {
 	return left
 }
 
-// TestCollect_agrees_with_the_model on what is left, whenever leadership is lost, and leaves nothing half done: no deadlock, no
-// reference to what is gone.
+// TestCollect_agrees_with_the_model on what is left, whenever leadership is lost, and leaves
+// nothing half done: no deadlock, no reference to what is gone.
 func TestCollect_agrees_with_the_model(t *testing.T) {
 	t.Parallel()
 	catalog := catalogOf(t)
@@ -114,7 +115,8 @@ func TestCollect_agrees_with_the_model(t *testing.T) {
 	})
 }
 
-// TestCollect_while_clients_delete: at every pause of the collector more is deleted; nothing is left half done.
+// TestCollect_while_clients_delete: at every pause of the collector more is deleted; nothing is
+// left half done.
 func TestCollect_while_clients_delete(t *testing.T) {
 	t.Parallel()
 	catalog := catalogOf(t)
@@ -135,7 +137,8 @@ func TestCollect_while_clients_delete(t *testing.T) {
 	})
 }
 
-// checkWrite: an owner that orphans goes only when all have forgotten it (G21), and no object goes while an owner lives (G43).
+// checkWrite: an owner that orphans goes only when all have forgotten it (G21), and no object goes
+// while an owner lives (G43).
 func checkWrite(t *rapid.T, w *world, things []thing, before *state.Root, key state.Key, removed bool) {
 	o := before.Get(key)
 	l, err := readLinks(w.catalog.Stored(key.Resource()), o)

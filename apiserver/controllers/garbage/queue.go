@@ -2,8 +2,8 @@ package garbage
 
 import "quorate/raftstore/state"
 
-// queue holds keys to look at, each once, in the order in which they came. It holds no more than the graph, which it is fed
-// from.
+// queue holds keys to look at, each once, in the order in which they came. It holds no more than
+// the graph, which it is fed from.
 type queue struct {
 	keys   []state.Key
 	queued map[state.Key]struct{}

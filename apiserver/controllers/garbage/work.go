@@ -19,8 +19,8 @@ type task struct {
 	decision Decision
 }
 
-// work decides about the objects as a confirmed state has them, and writes. An object that has changed meanwhile is looked at
-// again at once, one whose write failed after a pause.
+// work decides about the objects as a confirmed state has them, and writes. An object that has
+// changed meanwhile is looked at again at once, one whose write failed after a pause.
 func (c *collection) work(ctx context.Context, root *state.Root, keys []state.Key) {
 	var writers sync.WaitGroup
 	slots := make(chan struct{}, parallel)
@@ -94,8 +94,8 @@ func (c *collection) judge(root *state.Root, o *state.Object, l *links) Object {
 	return j
 }
 
-// standing looks an owner up. The state is later than the reference, and uids do not come back, so an owner that it does not
-// have is gone for good.
+// standing looks an owner up. The state is later than the reference, and uids do not come back, so
+// an owner that it does not have is gone for good.
 func (c *collection) standing(root *state.Root, dependent state.Key, r reference) Standing {
 	k := c.kinds.owner(r)
 	_, namespace, _ := dependent.Split()

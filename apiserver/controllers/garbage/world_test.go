@@ -225,7 +225,8 @@ func (w *world) collect() (done bool) {
 	return len(run.failed) == 0
 }
 
-// left returns what is stored, as "name" or, when it is going, "name!", with the names of its owners.
+// left returns what is stored, as "name" or, when it is going, "name!", with the names of its
+// owners.
 func (w *world) left() map[string][]string {
 	w.t.Helper()
 	found := map[string][]string{}

@@ -13,8 +13,8 @@ type deadline struct {
 	key state.Key
 }
 
-// deadlines are those of objects that are going, one of each, so that they are never more than these. The zero value holds
-// none.
+// deadlines are those of objects that are going, one of each, so that they are never more than
+// these. The zero value holds none.
 type deadlines struct{ heap byTime }
 
 func (d *deadlines) len() int { return len(d.heap.items) }

@@ -15,7 +15,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// terminatingMark stands in the bytes of every object that is going. Others may hold it too (in templates): decoding tells.
+// terminatingMark stands in the bytes of every object that is going. Others may hold it too (in
+// templates): decoding tells.
 const terminatingMark = `"deletionTimestamp":"`
 
 func maybeTerminating(o *state.Object) bool { return bytes.Contains(o.Value, []byte(terminatingMark)) }
@@ -121,8 +122,8 @@ func (e *expiry) removeDue(ctx context.Context, now time.Time) error {
 	return writes.Wait()
 }
 
-// remove does what a client's delete without grace would do. An object that was given more time, or changes meanwhile, comes
-// back with its change.
+// remove does what a client's delete without grace would do. An object that was given more time, or
+// changes meanwhile, comes back with its change.
 func (e *expiry) remove(ctx context.Context, o *state.Object, now time.Time) error {
 	decoded, err := e.kind.DecodeStored(o.Value)
 	if err != nil {

@@ -26,8 +26,8 @@ func catalogOf(t *testing.T) *schema.Catalog {
 	return catalog
 }
 
-// TestExpiry_knows_each_once: what is remembered is bounded by the pods that are going, not by how often they are written, or
-// made anew (G13).
+// TestExpiry_knows_each_once: what is remembered is bounded by the pods that are going, not by how
+// often they are written, or made anew (G13).
 func TestExpiry_knows_each_once(t *testing.T) {
 	t.Parallel()
 	k := catalogOf(t).Stored("pods")
@@ -68,7 +68,8 @@ func TestExpiry_knows_each_once(t *testing.T) {
 	}
 }
 
-// TestExpiry_is_not_early: what is remembered may be older than the object, whose own deadline counts (G13).
+// TestExpiry_is_not_early: what is remembered may be older than the object, whose own deadline
+// counts (G13).
 func TestExpiry_is_not_early(t *testing.T) {
 	t.Parallel()
 	m, l := newMemory(t)

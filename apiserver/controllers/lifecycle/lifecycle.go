@@ -21,7 +21,8 @@ import (
 const (
 	// lookPause is how long a task waits between looks at what it can only wait for.
 	lookPause = time.Second
-	// parallel is how many writes a task has under way: each waits for a disk write that they share.
+	// parallel is how many writes a task has under way: each waits for a disk write that they
+	// share.
 	parallel = 64
 )
 
@@ -41,7 +42,8 @@ type Config struct {
 	Catalog *schema.Catalog
 	// CatalogOf returns the kinds of a state, which may come and go, or of a newer one.
 	CatalogOf func(ctx context.Context, root *state.Root) (*schema.Catalog, error)
-	// EventTTL is how long after their last write objects of kinds that expire are removed; 0 for the kind's own time (M17).
+	// EventTTL is how long after their last write objects of kinds that expire are removed; 0 for
+	// the kind's own time (M17).
 	EventTTL   time.Duration
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer

@@ -21,8 +21,9 @@ type ending struct {
 	told bool
 }
 
-// emptyNamespaces follows the namespaces and brings those that are going to their end (G38). A namespace that is going is
-// sealed, so nothing is added to it while it is emptied. An error with one of them does not hold up the others.
+// emptyNamespaces follows the namespaces and brings those that are going to their end (G38). A
+// namespace that is going is sealed, so nothing is added to it while it is emptied. An error with
+// one of them does not hold up the others.
 func (l *Lifecycle) emptyNamespaces(ctx context.Context) error {
 	defer l.metrics.terminating.Set(0) // for the next leader to say
 	root, err := l.store.View(ctx, raftstore.Cached())
@@ -71,8 +72,8 @@ func (l *Lifecycle) endAll(ctx context.Context, going map[state.Key]*ending) err
 	return errors.Join(failed...)
 }
 
-// followNamespaces waits for changes of namespaces; while some are going it looks again soon, as what they wait for are
-// changes of their content.
+// followNamespaces waits for changes of namespaces; while some are going it looks again soon, as
+// what they wait for are changes of their content.
 func followNamespaces(ctx context.Context, changes *history.Cursor, going map[state.Key]*ending) error {
 	if len(going) > 0 {
 		var cancel context.CancelFunc
@@ -97,8 +98,8 @@ func followNamespaces(ctx context.Context, changes *history.Cursor, going map[st
 	return nil
 }
 
-// end deletes what is in a namespace that is going and, when nothing is left, takes the server's finalizer off; gone says that
-// this was all there is to do.
+// end deletes what is in a namespace that is going and, when nothing is left, takes the server's
+// finalizer off; gone says that this was all there is to do.
 func (l *Lifecycle) end(ctx context.Context, key state.Key, e *ending) (gone bool, err error) {
 	for {
 		root, err := l.store.View(ctx, raftstore.AtLeast(e.since))
@@ -156,7 +157,8 @@ func (l *Lifecycle) sweep(ctx context.Context, root *state.Root, catalog *schema
 	return all, nil
 }
 
-// finish takes the server's finalizer off an empty namespace, and with the last finalizer the namespace goes.
+// finish takes the server's finalizer off an empty namespace, and with the last finalizer the
+// namespace goes.
 func (l *Lifecycle) finish(ctx context.Context, namespace *state.Object) (gone bool, err error) {
 	decoded, err := l.namespaces.DecodeStored(namespace.Value)
 	if err != nil {

@@ -134,7 +134,8 @@ func TestEndAll_holds_up_nobody(t *testing.T) {
 	}
 }
 
-// TestEnd_tells_once: a namespace that waits for its content costs nothing but a look whether that is there (G38, G39).
+// TestEnd_tells_once: a namespace that waits for its content costs nothing but a look whether that
+// is there (G38, G39).
 func TestEnd_tells_once(t *testing.T) {
 	t.Parallel()
 	m, l := newMemory(t)
@@ -156,7 +157,8 @@ func TestEnd_tells_once(t *testing.T) {
 	}
 }
 
-// TestEnd_repeats_lost_writes: an object that changes while its namespace is emptied is deleted in the next round (G38).
+// TestEnd_repeats_lost_writes: an object that changes while its namespace is emptied is deleted in
+// the next round (G38).
 func TestEnd_repeats_lost_writes(t *testing.T) {
 	t.Parallel()
 	for name, others := range map[string][]string{"alone": nil, "among_others": {"a", "z"}} {
@@ -184,7 +186,8 @@ func TestEnd_repeats_lost_writes(t *testing.T) {
 	}
 }
 
-// TestFollowNamespaces: one that was told keeps that while it changes; another one of its name has to be told anew.
+// TestFollowNamespaces: one that was told keeps that while it changes; another one of its name has
+// to be told anew.
 func TestFollowNamespaces(t *testing.T) {
 	t.Parallel()
 	hub, err := history.New(history.Config{})

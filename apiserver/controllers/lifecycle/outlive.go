@@ -13,8 +13,9 @@ import (
 // outlivePause is how long a kind is not looked at that objects outlive.
 const outlivePause = 10 * time.Second
 
-// outlive deletes the objects of a kind that were not written for as long as it lives (M17). When that was the state knows: an
-// object has the index of its last write, and the state has the time of that, on every node, and after a restart.
+// outlive deletes the objects of a kind that were not written for as long as it lives (M17). When
+// that was the state knows: an object has the index of its last write, and the state has the time
+// of that, on every node, and after a restart.
 func (l *Lifecycle) outlive(ctx context.Context, k *schema.Kind) error {
 	ttl := l.eventTTL
 	if ttl == 0 {

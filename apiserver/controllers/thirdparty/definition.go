@@ -7,7 +7,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Define says what a ThirdPartyResource's name makes: kind and group (K1), plural and singular (K4). The name is valid.
+// Define says what a ThirdPartyResource's name makes: kind and group (K1), plural and singular
+// (K4). The name is valid.
 func Define(name string) schema.Definition {
 	kebab, group, _ := strings.Cut(name, ".")
 	var kind strings.Builder
@@ -31,7 +32,8 @@ func plural(singular string) string {
 	return singular + "s"
 }
 
-// separator parts group, plural and uid in the resource of instances. Those of other kinds hold it once at most.
+// separator parts group, plural and uid in the resource of instances. Those of other kinds hold it
+// once at most.
 const separator = "/"
 
 // resourceOf is the first part of the keys of a ThirdPartyResource's instances.

@@ -12,16 +12,17 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Stale reports that a request came by a route that a newer state has no more, or has anew. What it did, if anything, came to
-// nothing: it is to be routed again.
+// Stale reports that a request came by a route that a newer state has no more, or has anew. What it
+// did, if anything, came to nothing: it is to be routed again.
 type Stale struct{ refusal *status.Error }
 
 func (e *Stale) Error() string { return "the kind was changed or deleted: " + e.refusal.Error() }
 func (e *Stale) Unwrap() error { return e.refusal }
 
-// Instances returns the store for the handlers of an owner's kinds. They may be those of a node that is behind: every state
-// that they are given is checked to have the owner, and every write to have come while it was there. Else the error is a
-// *Stale, when what the newer state defines is served.
+// Instances returns the store for the handlers of an owner's kinds. They may be those of a node
+// that is behind: every state that they are given is checked to have the owner, and every write to
+// have come while it was there. Else the error is a *Stale, when what the newer state defines is
+// served.
 func (s *Served) Instances(store rest.Store, o *Owner) rest.Store { return &instances{store, s, o} }
 
 type instances struct {
@@ -47,8 +48,9 @@ func (i *instances) Pin(ctx context.Context) (*state.Root, error) {
 	return nil, i.stale(ctx, root)
 }
 
-// What a client knows of before the owner was made is of a former one of its name, whose objects and their deletions it would
-// never hear of here: lists and watches from there are refused as those are that history does not reach back to.
+// What a client knows of before the owner was made is of a former one of its name, whose objects
+// and their deletions it would never hear of here: lists and watches from there are refused as
+// those are that history does not reach back to.
 
 // Retained returns no states from before the owner was made.
 func (i *instances) Retained(index uint64) *state.Root {
@@ -107,7 +109,8 @@ func (i *instances) Delete(ctx context.Context, d raftstore.Delete) (*state.Obje
 	return i.check(ctx, o, err)
 }
 
-// check refuses to acknowledge a write that came after the owner was deleted: nobody can see it, and it will be removed.
+// check refuses to acknowledge a write that came after the owner was deleted: nobody can see it,
+// and it will be removed.
 func (i *instances) check(ctx context.Context, o *state.Object, err error) (*state.Object, error) {
 	if err != nil {
 		return o, err

@@ -18,8 +18,8 @@ type pinned struct {
 
 func (p *pinned) Pin(context.Context) (*state.Root, error) { return p.root, nil }
 
-// TestPinIsChecked: a list in pages that came by a route of a ThirdPartyResource that is gone since, or was made again, is not
-// read from what the former one left (K13).
+// TestPinIsChecked: a list in pages that came by a route of a ThirdPartyResource that is gone
+// since, or was made again, is not read from what the former one left (K13).
 func TestPinIsChecked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -58,8 +58,8 @@ func (l *lagging) View(context.Context, raftstore.Read) (*state.Root, error) {
 	return nil, nil
 }
 
-// TestVersionEndsInReach: the watches of a version that is taken out end at an index that they can reach. They would wait for an
-// event otherwise, and send it (K15).
+// TestVersionEndsInReach: the watches of a version that is taken out end at an index that they can
+// reach. They would wait for an event otherwise, and send it (K15).
 func TestVersionEndsInReach(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -82,8 +82,8 @@ func TestVersionEndsInReach(t *testing.T) {
 	}
 }
 
-// TestCatalogOf: who has to do with all kinds of a state gets those that are not served yet, too. A namespace would be taken for
-// empty otherwise (K16).
+// TestCatalogOf: who has to do with all kinds of a state gets those that are not served yet, too. A
+// namespace would be taken for empty otherwise (K16).
 func TestCatalogOf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,15 +13,16 @@ import (
 )
 
 const (
-	// sweepEvery is how often the leader looks for instances that were written late, by way of a node that did not know yet
-	// that their ThirdPartyResource was deleted.
+	// sweepEvery is how often the leader looks for instances that were written late, by way of a
+	// node that did not know yet that their ThirdPartyResource was deleted.
 	sweepEvery = 5 * time.Second
 	// parallel is how many deletions are under way: each waits for a disk write that they share.
 	parallel = 64
 )
 
-// remove removes the instances of ThirdPartyResources that are gone (K13), as long as this node leads. What is to be removed
-// is told by the state alone, so the next leader goes on where the last one stopped.
+// remove removes the instances of ThirdPartyResources that are gone (K13), as long as this node
+// leads. What is to be removed is told by the state alone, so the next leader goes on where the
+// last one stopped.
 func (s *Served) remove(ctx context.Context) error {
 	root, err := s.store.View(ctx, raftstore.Cached())
 	if err != nil {
@@ -50,7 +51,8 @@ func (s *Served) remove(ctx context.Context) error {
 	}
 }
 
-// sweep removes all orphans of a state. An orphan has no more changes but late ones, so one pass gets nearly all.
+// sweep removes all orphans of a state. An orphan has no more changes but late ones, so one pass
+// gets nearly all.
 func (s *Served) sweep(ctx context.Context, root *state.Root) error {
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(parallel)
@@ -90,8 +92,8 @@ func (s *Served) removeOne(ctx context.Context, o *state.Object) error {
 	}
 }
 
-// orphaned yields the resources of instances whose ThirdPartyResource is not in the state. A uid never comes back, so nothing
-// that a newer state knows is ever among them.
+// orphaned yields the resources of instances whose ThirdPartyResource is not in the state. A uid
+// never comes back, so nothing that a newer state knows is ever among them.
 func orphaned(root *state.Root, thirdParties state.Prefix) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		owners := map[string]bool{}

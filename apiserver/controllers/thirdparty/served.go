@@ -90,8 +90,9 @@ func (s *Served) covers(root *state.Root) bool {
 	return root.Index() <= set.index || set.covers(root, s.prefix)
 }
 
-// Run, called once, keeps the set current until ctx ends, and removes what deleted ThirdPartyResources left while this node leads. publish is
-// called by one goroutine with each set before it counts as served.
+// Run, called once, keeps the set current until ctx ends, and removes what deleted
+// ThirdPartyResources left while this node leads. publish is called by one goroutine with each set
+// before it counts as served.
 func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -136,7 +137,8 @@ func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state
 	return nil
 }
 
-// end ends what is served no more: versions at once (K15), the last instances' watches when all of them are gone (K14).
+// end ends what is served no more: versions at once (K15), the last instances' watches when all of
+// them are gone (K14).
 func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) error {
 	if now != nil {
 		gone := slices.DeleteFunc(slices.Clone(former.Kinds), func(k Kind) bool { return now.serves(k.Version) })
@@ -149,8 +151,9 @@ func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Ow
 	return nil
 }
 
-// endWatches ends the watches of kinds that have no changes after a state. They must be able to reach its index, which history
-// may do a moment after the state: one that waits for it would wait for an event.
+// endWatches ends the watches of kinds that have no changes after a state. They must be able to
+// reach its index, which history may do a moment after the state: one that waits for it would wait
+// for an event.
 func (s *Served) endWatches(ctx context.Context, kinds []Kind, root *state.Root) error {
 	if len(kinds) == 0 {
 		return nil

@@ -11,7 +11,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// maxServed bounds the ThirdPartyResources that are served, the oldest ones: each costs routes and documents on every node.
+// maxServed bounds the ThirdPartyResources that are served, the oldest ones: each costs routes and
+// documents on every node.
 const maxServed = 1000
 
 // Set is what the ThirdPartyResources of a state define. It never changes.

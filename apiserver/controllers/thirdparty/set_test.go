@@ -164,7 +164,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestSetTakesOver: what has not changed is the same value, so that routes, documents and watches of it go on.
+// TestSetTakesOver: what has not changed is the same value, so that routes, documents and watches
+// of it go on.
 func TestSetTakesOver(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,8 +11,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Writes returns the store for the handlers of the kinds of the files: a write of a ThirdPartyResource returns when this node
-// serves what it says (K5, K13).
+// Writes returns the store for the handlers of the kinds of the files: a write of a
+// ThirdPartyResource returns when this node serves what it says (K5, K13).
 func (s *Served) Writes(store rest.Store) rest.Store {
 	return s.Keeper.Writes(&admitting{store, s}, s.prefix.Covers)
 }
@@ -31,8 +31,9 @@ func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Obje
 	return a.Store.Create(ctx, c)
 }
 
-// admit refuses a ThirdPartyResource that makes the same plural in the same group as another one (K11). Of two that are
-// created at the same moment both may get in; then the younger one is not served.
+// admit refuses a ThirdPartyResource that makes the same plural in the same group as another one
+// (K11). Of two that are created at the same moment both may get in; then the younger one is not
+// served.
 func (s *Served) admit(ctx context.Context, key state.Key) error {
 	root, err := s.store.View(ctx, raftstore.Quorum())
 	if err != nil {

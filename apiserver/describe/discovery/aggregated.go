@@ -6,8 +6,8 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// The one document that clients of today ask for instead of all lists (L8), and the versions in which it is served: they differ in
-// their name alone.
+// The one document that clients of today ask for instead of all lists (L8), and the versions in
+// which it is served: they differ in their name alone.
 const (
 	aggregatedGroup = "apidiscovery.k8s.io"
 	aggregatedKind  = "APIGroupDiscoveryList"
@@ -15,10 +15,12 @@ const (
 
 func aggregatedVersions() []string { return []string{"v2", "v2beta1"} }
 
-// current says that a version is listed as it is served, and not from memory of a server that can't be reached.
+// current says that a version is listed as it is served, and not from memory of a server that can't
+// be reached.
 const current = "Current"
 
-// addAggregated adds the forms in which groups are listed whole to the document that lists their names (L9).
+// addAggregated adds the forms in which groups are listed whole to the document that lists their
+// names (L9).
 func (d *Documents) addAggregated(path string, groups []wholeGroup) error {
 	for _, version := range aggregatedVersions() {
 		whole, err := newDocument(path, wholeList{

@@ -58,8 +58,8 @@ func New(cfg Config) (*Documents, error) {
 	return d, d.fill(nil)
 }
 
-// With returns the documents of the static kinds and others, whose groups are their own, and which have more paths beside the
-// documents. What is as it was is taken over from the documents before.
+// With returns the documents of the static kinds and others, whose groups are their own, and which
+// have more paths beside the documents. What is as it was is taken over from the documents before.
 func (d *Documents) With(kinds []*schema.Kind, paths []string) (*Documents, error) {
 	static := d
 	if d.static != nil {

@@ -24,7 +24,8 @@ func TestCompareVersions(t *testing.T) {
 	}
 }
 
-// TestWith: documents of kinds that come and go are made beside those of the files, which stay as they are.
+// TestWith: documents of kinds that come and go are made beside those of the files, which stay as
+// they are.
 func TestWith(t *testing.T) {
 	t.Parallel()
 	catalog, err := schema.Load(kinds.Files, rules.Hooks())

@@ -51,7 +51,8 @@ func (b *builder) kind(k *schema.Kind) {
 	w.add(watched(item), w.watch(schema.OpWatchOne, "watch", w.namespaced, ""))
 }
 
-// unique makes an id that no other operation has: a kind FooList gives what the lists of a kind Foo give.
+// unique makes an id that no other operation has: a kind FooList gives what the lists of a kind Foo
+// give.
 func (b *builder) unique(id string) string {
 	free := id
 	for n := 2; b.ids[free]; n++ {

@@ -50,8 +50,8 @@ func New(cfg Config) (*Documents, error) {
 	return d, nil
 }
 
-// With returns the documents of the static kinds and others, whose groups are their own. What is as it was is taken over from
-// the documents before.
+// With returns the documents of the static kinds and others, whose groups are their own. What is as
+// it was is taken over from the documents before.
 func (d *Documents) With(kinds []*schema.Kind) *Documents {
 	out := &Documents{common: d.common, formats: d.formats, static: d, kinds: schema.ByPrefix(kinds)}
 	if d.static != nil {

@@ -65,7 +65,8 @@ func definitions(t *testing.T, catalog *schema.Catalog, group string, names ...s
 	return all
 }
 
-// TestWith: documents of kinds that come and go are made beside those that are always there, which stay as they are (K5, K13).
+// TestWith: documents of kinds that come and go are made beside those that are always there, which
+// stay as they are (K5, K13).
 func TestWith(t *testing.T) {
 	t.Parallel()
 	catalog := loadCatalog(t)
@@ -145,7 +146,8 @@ func TestNamesakes(t *testing.T) {
 	}
 }
 
-// TestDeterminism: every node makes the same documents, so that an address of one is good at all of them (L15).
+// TestDeterminism: every node makes the same documents, so that an address of one is good at all of
+// them (L15).
 func TestDeterminism(t *testing.T) {
 	t.Parallel()
 	one, other := staticDocuments(t), staticDocuments(t)

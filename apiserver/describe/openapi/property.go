@@ -36,7 +36,8 @@ func nullable(f *schema.Field) bool {
 	return f.Spec.Pointer
 }
 
-// addDefault adds what the server always sets an unset field to. A default with members follows from theirs, and protobuf has none.
+// addDefault adds what the server always sets an unset field to. A default with members follows
+// from theirs, and protobuf has none.
 func addDefault(to object, spec *schema.FieldSpec) error {
 	if spec.Default.IsZero() || spec.DefaultWhen != "" || spec.DefaultIf != "" {
 		return nil
@@ -126,7 +127,8 @@ func (s *schemas) addFormat(p object, name string) {
 	}
 }
 
-// addPatch says how strategic merge patches work on the field (F14), as package strategic does it: merge is for lists alone.
+// addPatch says how strategic merge patches work on the field (F14), as package strategic does it:
+// merge is for lists alone.
 func addPatch(to object, f *schema.Field) {
 	list := f.Type.Form == schema.FormList
 	var strategies []string
@@ -156,7 +158,8 @@ func addPatch(to object, f *schema.Field) {
 	}
 }
 
-// addMapKeys says what tells the items of a list apart, where items have to have it. Ports of one number differ in the protocol.
+// addMapKeys says what tells the items of a list apart, where items have to have it. Ports of one
+// number differ in the protocol.
 func addMapKeys(to object, item *schema.Message, key string) {
 	if item == nil || item.Field(key) == nil || !item.Field(key).Spec.Required {
 		return
@@ -169,8 +172,9 @@ func addMapKeys(to object, item *schema.Message, key string) {
 	to["x-kubernetes-list-map-keys"] = keys
 }
 
-// patchable reports whether the schema can say how strategic merge patches work on a message: that lists merge by a member
-// of their items' metadata, it cannot, and clients would make patches that do not do what they mean.
+// patchable reports whether the schema can say how strategic merge patches work on a message: that
+// lists merge by a member of their items' metadata, it cannot, and clients would make patches that
+// do not do what they mean.
 func patchable(m *schema.Message, seen map[*schema.Message]bool) bool {
 	if seen[m] {
 		return true

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// The media types of documents in protobuf: as it is answered with, and the one of old, which is no proper media type but what
-// stock clients ask for (L16, L18).
+// The media types of documents in protobuf: as it is answered with, and the one of old, which is no
+// proper media type but what stock clients ask for (L16, L18).
 const (
 	protobuf2Type    = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 	protobuf2OldType = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"

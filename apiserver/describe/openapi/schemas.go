@@ -22,7 +22,8 @@ const (
 
 const groupVersionKinds = "x-kubernetes-group-version-kind"
 
-// schemas collects the component schemas of one document: one for each message that its kinds reach.
+// schemas collects the component schemas of one document: one for each message that its kinds
+// reach.
 type schemas struct {
 	dialect  dialect
 	formats  formats
@@ -44,7 +45,8 @@ func newSchemas(d dialect, f formats) *schemas {
 	}
 }
 
-// claim finds the name of a message, and reports whether there is a component of that name already: of the same fields.
+// claim finds the name of a message, and reports whether there is a component of that name already:
+// of the same fields.
 func (s *schemas) claim(pkg, name string, m *schema.Message) (claimed string, there bool) {
 	plain := pkg + "." + name
 	for _, variant := range s.variants[plain] {
@@ -87,7 +89,8 @@ func (s *schemas) kind(k *schema.Kind) string {
 	return name
 }
 
-// list adds the component of a kind's lists, whose items are those of the name, and returns its name.
+// list adds the component of a kind's lists, whose items are those of the name, and returns its
+// name.
 func (s *schemas) list(k *schema.Kind, items string, meta *schema.Message) string {
 	name := s.free(kindPackage(k), k.ListKind)
 	s.all[name] = object{
@@ -107,7 +110,8 @@ func (s *schemas) list(k *schema.Kind, items string, meta *schema.Message) strin
 	return name
 }
 
-// reference returns a reference to a message's component, which it adds the first time. Messages may contain themselves.
+// reference returns a reference to a message's component, which it adds the first time. Messages
+// may contain themselves.
 func (s *schemas) reference(m *schema.Message) object {
 	name, known := s.names[m]
 	if !known {

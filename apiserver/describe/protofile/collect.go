@@ -21,7 +21,8 @@ type message struct {
 	fields  []field // by number
 }
 
-// field is a field to be written, or a message that lies in another and has no name of its own elsewhere.
+// field is a field to be written, or a message that lies in another and has no name of its own
+// elsewhere.
 type field struct {
 	number  int
 	label   string // "optional", "repeated"; "" of maps
@@ -204,7 +205,8 @@ func innermost(t *schema.Type) *schema.Type {
 
 var groupVersion = regexp.MustCompile(`\.([a-z]+)\.(v[0-9][a-z0-9]*)\.[A-Za-z]+$`)
 
-// packageOf returns the package of a message by its upstream name: "k8s.io.api.core.v1.Pod" is in "platform.core.v1".
+// packageOf returns the package of a message by its upstream name: "k8s.io.api.core.v1.Pod" is in
+// "platform.core.v1".
 func packageOf(upstream string) string {
 	if m := groupVersion.FindStringSubmatch(upstream); m != nil {
 		return "platform." + m[1] + "." + m[2]

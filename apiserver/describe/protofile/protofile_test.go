@@ -23,8 +23,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestOtherLanguagesReadObjects_B20 compiles the published text and reads, by it alone, an object of each kind with every field:
-// nothing is unknown, everything has its name and value, and the object written again is the same bytes.
+// TestOtherLanguagesReadObjects_B20 compiles the published text and reads, by it alone, an object
+// of each kind with every field: nothing is unknown, everything has its name and value, and the
+// object written again is the same bytes.
 func TestOtherLanguagesReadObjects_B20(t *testing.T) {
 	cat, err := schema.Load(kinds.Files, rules.Hooks())
 	if err != nil {

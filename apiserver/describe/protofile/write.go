@@ -13,8 +13,8 @@ import (
 // bundlePackage is the package of the self-contained file.
 const bundlePackage = "platform"
 
-// Files returns the text of a file for each API group and version, by its path: "platform/core/v1/generated.proto". Files import
-// each other by these paths.
+// Files returns the text of a file for each API group and version, by its path:
+// "platform/core/v1/generated.proto". Files import each other by these paths.
 func Files(c *schema.Catalog) (map[string][]byte, error) {
 	all, err := collect(c)
 	if err != nil {

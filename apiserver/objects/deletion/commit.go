@@ -14,8 +14,8 @@ type Store interface {
 	Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error)
 }
 
-// Commit writes a decision about the object previous. The write is refused (*state.Conflict, *state.UIDMismatch,
-// *state.NotFound) when previous is not what is stored any more.
+// Commit writes a decision about the object previous. The write is refused (*state.Conflict,
+// *state.UIDMismatch, *state.NotFound) when previous is not what is stored any more.
 func Commit(ctx context.Context, s Store, previous *state.Object, d Decision) error {
 	switch d.Action {
 	case Mark:

@@ -68,7 +68,8 @@ func mark(o *schema.Object, grace int64, now time.Time) {
 	}
 }
 
-// longest is the longest grace period, in seconds, that ends at a time of its own: longer ones end when it does, in 292 years.
+// longest is the longest grace period, in seconds, that ends at a time of its own: longer ones end
+// when it does, in 292 years.
 const longest = int64(math.MaxInt64 / time.Second)
 
 // after is the end of a grace period that begins now.
@@ -76,8 +77,8 @@ func after(now time.Time, grace int64) time.Time {
 	return now.Add(time.Duration(min(grace, longest)) * time.Second)
 }
 
-// shorten decides about an object that is going already: a shorter grace period brings its end nearer, nothing else does
-// anything (G14, G15, G20).
+// shorten decides about an object that is going already: a shorter grace period brings its end
+// nearer, nothing else does anything (G14, G15, G20).
 func shorten(o *schema.Object, grace int64, asked bool, now time.Time) Decision {
 	if Complete(o) {
 		return Decision{Action: Remove, Object: o}
@@ -98,7 +99,8 @@ func shorten(o *schema.Object, grace int64, asked bool, now time.Time) Decision 
 	return Decision{Action: Mark, Object: o}
 }
 
-// gracePeriod is what was asked for, or the kind's own; only kinds that have one know grace periods at all (G10, G11, G16).
+// gracePeriod is what was asked for, or the kind's own; only kinds that have one know grace periods
+// at all (G10, G11, G16).
 func gracePeriod(o *schema.Object, asked *int64) int64 {
 	if o.Kind.Strategy.DefaultGracePeriod == 0 {
 		return 0
@@ -119,7 +121,8 @@ func gracePeriod(o *schema.Object, asked *int64) int64 {
 	return o.Kind.Strategy.DefaultGracePeriod
 }
 
-// Complete reports whether a stored or changed object is going and nothing holds it any longer (E16).
+// Complete reports whether a stored or changed object is going and nothing holds it any longer
+// (E16).
 func Complete(o *schema.Object) bool {
 	if _, terminating := o.DeletionTimestamp(); !terminating {
 		return false

@@ -38,8 +38,8 @@ func decideNamespace(o *schema.Object, now time.Time) Decision {
 	return Decision{Action: Mark, Object: o}
 }
 
-// Emptied decides what follows when a namespace that is going has no content left: the server's finalizer goes, and with
-// the last one the namespace.
+// Emptied decides what follows when a namespace that is going has no content left: the server's
+// finalizer goes, and with the last one the namespace.
 func Emptied(o *schema.Object) Decision {
 	o = o.Copy()
 	before := namespaceFinalizers(o).Len()

@@ -26,10 +26,12 @@ const (
 // notCollected is the default propagation of kinds that the garbage collector does not know.
 const notCollected = "None"
 
-// Collected reports whether the garbage collector knows the objects of a kind; otherwise policies are ignored (G24).
+// Collected reports whether the garbage collector knows the objects of a kind; otherwise policies
+// are ignored (G24).
 func Collected(k *schema.Kind) bool { return k.Strategy.DefaultPropagation != notCollected }
 
-// apply puts the finalizers on the object that the policy asks for, and takes those off that it does not.
+// apply puts the finalizers on the object that the policy asks for, and takes those off that it
+// does not.
 func (p Policy) apply(o *schema.Object) {
 	wanted := ""
 	switch p.of(o) {
@@ -48,7 +50,8 @@ func (p Policy) apply(o *schema.Object) {
 	}
 }
 
-// of settles what was left open: by the finalizers that are there, or the kind's default (§3 rule 3).
+// of settles what was left open: by the finalizers that are there, or the kind's default (§3 rule
+// 3).
 func (p Policy) of(o *schema.Object) Policy {
 	switch {
 	case !Collected(o.Kind):
@@ -79,8 +82,8 @@ func HasFinalizer(o *schema.Object, name string) bool {
 	return false
 }
 
-// Released decides what follows when the garbage collector has done what a finalizer asked for: the finalizer goes, and with
-// the last one the object.
+// Released decides what follows when the garbage collector has done what a finalizer asked for: the
+// finalizer goes, and with the last one the object.
 func Released(o *schema.Object, finalizer string) Decision {
 	o = o.Copy()
 	before := o.Finalizers().Len()

@@ -13,7 +13,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// sweepParallel is how many deletes a sweep has under way. They share disk writes, and leave room for clients' own.
+// sweepParallel is how many deletes a sweep has under way. They share disk writes, and leave room
+// for clients' own.
 const sweepParallel = 128
 
 // Swept counts what a sweep met. What is in neither count was going already.
@@ -22,8 +23,9 @@ type Swept struct {
 	Missed int64 // changed meanwhile: left for the next sweep
 }
 
-// Sweep deletes the objects of a kind that a state has, in one namespace or ("") all of them, as a client would in the
-// background: grace periods and finalizers hold. told is called for each that went or was marked, from many goroutines.
+// Sweep deletes the objects of a kind that a state has, in one namespace or ("") all of them, as a
+// client would in the background: grace periods and finalizers hold. told is called for each that
+// went or was marked, from many goroutines.
 func Sweep(ctx context.Context, s Store, root *state.Root, k *schema.Kind, namespace string, told func()) (Swept, error) {
 	return sweep(ctx, s, root, k, namespace, func(*state.Object) bool { return true }, told)
 }
@@ -70,8 +72,8 @@ func sweepOne(ctx context.Context, s Store, k *schema.Kind, o *state.Object) (Ac
 	return decision.Action, Commit(ctx, s, o, decision)
 }
 
-// Lost reports whether a write was refused because the object has changed meanwhile, or is gone: whoever decided must look
-// again.
+// Lost reports whether a write was refused because the object has changed meanwhile, or is gone:
+// whoever decided must look again.
 func Lost(err error) bool {
 	_, conflict := errors.AsType[*state.Conflict](err)
 	_, gone := errors.AsType[*state.NotFound](err)

@@ -14,8 +14,8 @@ import (
 // maxFuzzed keeps inputs small enough to try many.
 const maxFuzzed = 1 << 16
 
-// fuzzed applies a patch and checks what holds for all: no failure but a client's, valid JSON of bounded size, the same result
-// again, inputs untouched. ok is false when there is no result.
+// fuzzed applies a patch and checks what holds for all: no failure but a client's, valid JSON of
+// bounded size, the same result again, inputs untouched. ok is false when there is no result.
 func fuzzed(t *testing.T, kinds []string, typ patch.Type, document, body []byte) (out []byte, ok bool) {
 	t.Helper()
 	if len(document)+len(body) > maxFuzzed || !json.Valid(document) {

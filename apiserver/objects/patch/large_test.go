@@ -9,8 +9,8 @@ import (
 	"quorate/apiserver/objects/patch"
 )
 
-// patience is what patches that take a second at most on a busy machine may take; work that grows with the square of their size
-// takes minutes.
+// patience is what patches that take a second at most on a busy machine may take; work that grows
+// with the square of their size takes minutes.
 const patience = 30 * time.Second
 
 // list returns n items, written by a format of their number.
@@ -22,7 +22,8 @@ func list(n int, item string) string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// TestLargePatches_F11: patches of some MiB take time in proportion to their size, and to that of the document.
+// TestLargePatches_F11: patches of some MiB take time in proportion to their size, and to that of
+// the document.
 func TestLargePatches_F11(t *testing.T) {
 	const n = 100_000
 	containers, names, texts, members, nulls := list(n, `{"name":"c%d"}`), list(n, `{"name":"c%[1]d","image":"x"}`),

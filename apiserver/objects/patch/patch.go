@@ -32,7 +32,8 @@ var mediaTypes = [...]string{
 // String returns the type's media type.
 func (t Type) String() string { return mediaTypes[t] }
 
-// TypeOf returns the type that a Content-Type names, whatever its parameters; 415 for all others (F2, F3).
+// TypeOf returns the type that a Content-Type names, whatever its parameters; 415 for all others
+// (F2, F3).
 func TypeOf(contentType string) (Type, error) {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil { // malformed parameters do not matter
@@ -55,7 +56,8 @@ type Patch struct {
 	problems   []string
 }
 
-// Parse reads the body of a patch request: 400 for a malformed one (F7, F13), 413 for too many operations (F11).
+// Parse reads the body of a patch request: 400 for a malformed one (F7, F13), 413 for too many
+// operations (F11).
 func Parse(t Type, body []byte) (*Patch, error) {
 	root, problems, err := tree.Parse(body)
 	if err != nil {
@@ -75,15 +77,16 @@ func Parse(t Type, body []byte) (*Patch, error) {
 	return p, nil
 }
 
-// Problems returns a text for each name that the body gives twice in one object: `duplicate field "spec.foo"`. The last one
-// counted (F37).
+// Problems returns a text for each name that the body gives twice in one object: `duplicate field
+// "spec.foo"`. The last one counted (F37).
 func (p *Patch) Problems() []string { return p.problems }
 
-// Apply returns the document, patched. The document is the stored object's JSON in the form of kind k; it is not changed. The
-// result is valid JSON, and may be no object of the kind (F26).
+// Apply returns the document, patched. The document is the stored object's JSON in the form of kind
+// k; it is not changed. The result is valid JSON, and may be no object of the kind (F26).
 //
-// Errors: 422 when the patch does not fit the document (F8, F9, F23, F24), 400 for malformed directives (F21–F23), 413 for a patch
-// that takes too much work (F11), 415 for a strategic merge patch of a kind that has no schema (F25).
+// Errors: 422 when the patch does not fit the document (F8, F9, F23, F24), 400 for malformed
+// directives (F21–F23), 413 for a patch that takes too much work (F11), 415 for a strategic merge
+// patch of a kind that has no schema (F25).
 func (p *Patch) Apply(k *schema.Kind, document []byte) ([]byte, error) {
 	text := string(document)
 	if p.kind == JSON {

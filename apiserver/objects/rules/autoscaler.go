@@ -52,7 +52,8 @@ func metricOfItsType(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// positiveTarget: a target of nothing can't be scaled to. Zero is missing already where a target is required.
+// positiveTarget: a target of nothing can't be scaled to. Zero is missing already where a target is
+// required.
 func positiveTarget(c *schema.Context, v *schema.Value) {
 	target := v.Quantity()
 	if target.Sign() != 1 {

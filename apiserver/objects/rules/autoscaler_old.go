@@ -8,7 +8,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// What has no place in version v1 of autoscalers is in annotations there, as stock clients know them.
+// What has no place in version v1 of autoscalers is in annotations there, as stock clients know
+// them.
 const (
 	metricsAnnotation        = "autoscaling.alpha.kubernetes.io/metrics"
 	currentMetricsAnnotation = "autoscaling.alpha.kubernetes.io/current-metrics"
@@ -41,7 +42,8 @@ func hasNoOtherMetrics(c *schema.Context, _ *schema.Value) bool {
 	return text.IsEmpty() || json.Unmarshal([]byte(text.Str()), &others) == nil && len(others) == 0
 }
 
-// keepAnnotations takes what annotations hold in place of fields from the stored object; a new one has none.
+// keepAnnotations takes what annotations hold in place of fields from the stored object; a new one
+// has none.
 func keepAnnotations(c *schema.Context, names ...string) {
 	for _, name := range names {
 		if c.Old != nil && c.Old.Annotations().Get(name).IsSet() {
@@ -121,8 +123,8 @@ func (h *heldList) read(text string, to *schema.Object) error {
 	return nil
 }
 
-// write puts items into the annotation. Without any there is none: what the stored object says under that name is not about its
-// fields.
+// write puts items into the annotation. Without any there is none: what the stored object says
+// under that name is not about its fields.
 func (h *heldList) write(items []*schema.Value, to *schema.Object) {
 	if len(items) == 0 {
 		dropAnnotation(to, h.annotation)
@@ -138,7 +140,8 @@ func (h *heldList) write(items []*schema.Value, to *schema.Object) {
 	annotate(to, h.annotation, string(append(text, ']')))
 }
 
-// cpuOf returns the cpu utilization that a metric or its status tells; nil when it tells of something else.
+// cpuOf returns the cpu utilization that a metric or its status tells; nil when it tells of
+// something else.
 func cpuOf(metric *schema.Value, field string) *schema.Value {
 	if metric.Field("type").Str() != "Resource" || metric.Lookup("resource", "name").Str() != "cpu" {
 		return nil
@@ -175,7 +178,8 @@ func oldAutoscalerFromStorage(from, to *schema.Object) {
 	}
 }
 
-// oldAutoscalerToStorage puts everything into its place. What an annotation holds was checked before it is stored.
+// oldAutoscalerToStorage puts everything into its place. What an annotation holds was checked
+// before it is stored.
 func oldAutoscalerToStorage(from, to *schema.Object) {
 	spec, status := to.Root().Make("spec"), to.Root().Make("status")
 	old, oldStatus := from.Field("spec"), from.Field("status")
@@ -196,7 +200,8 @@ func oldAutoscalerToStorage(from, to *schema.Object) {
 	}
 }
 
-// currentCPU returns the resource of the metric that the use of cpu is shown of, and adds one where there is none.
+// currentCPU returns the resource of the metric that the use of cpu is shown of, and adds one where
+// there is none.
 func currentCPU(list *schema.Value) (resource *schema.Value) {
 	for i := list.Len() - 1; i >= 0; i-- { // of several it is the last one
 		if metric := list.At(i); cpuOf(metric, "currentAverageUtilization") != nil {

@@ -51,7 +51,8 @@ func hostNetworkHostPort(c *schema.Context, m *schema.Value) {
 	}
 }
 
-// requestsFromLimits: a pod asks for what it is limited to, unless it says less. Templates stay as given.
+// requestsFromLimits: a pod asks for what it is limited to, unless it says less. Templates stay as
+// given.
 func requestsFromLimits(c *schema.Context, m *schema.Value) {
 	limits := m.Field("limits")
 	if limits.Len() == 0 || c.Enclosing("Pod") == nil {
@@ -104,7 +105,8 @@ func privilegeEscalation(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// requestsWithinLimits: nothing asks for more than it may have (M25). Claims of a stateful set are checked when they are made.
+// requestsWithinLimits: nothing asks for more than it may have (M25). Claims of a stateful set are
+// checked when they are made.
 func requestsWithinLimits(c *schema.Context, v *schema.Value) {
 	limits := v.Field("limits")
 	if limits.Len() == 0 || c.Enclosing("PersistentVolumeClaim") != nil {

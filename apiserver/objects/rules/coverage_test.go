@@ -28,8 +28,8 @@ func hookKeys() map[string]string {
 	}
 }
 
-// elsewhere names the hooks of texts that have none beside them: "hook at place", the place being a message, a field, or a kind
-// file's key. It is checked that they are there.
+// elsewhere names the hooks of texts that have none beside them: "hook at place", the place being a
+// message, a field, or a kind file's key. It is checked that they are there.
 func elsewhere() map[string][]string {
 	return map[string][]string{
 		"ClusterRoleBindingLegacy.userNames rule":             {"namesReplaceSubjects at clusterrolebinding.legacy afterDecode", "rbacToLegacyBinding at clusterrolebinding.legacy fromStorage"},
@@ -208,7 +208,8 @@ func exceptions() map[string]string {
 	}
 }
 
-// TestEveryTextHasItsRule reads the files as they are, so that a rule written there in words only is found.
+// TestEveryTextHasItsRule reads the files as they are, so that a rule written there in words only
+// is found.
 func TestEveryTextHasItsRule(t *testing.T) {
 	texts, hooks := readFiles(t)
 	if len(texts) < 160 {

@@ -21,7 +21,8 @@ func selectorIsGenerated(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// runsToCompletion: a job's pods end (M23). The default of pods is no choice here, so one has to be made.
+// runsToCompletion: a job's pods end (M23). The default of pods is no choice here, so one has to be
+// made.
 func runsToCompletion(c *schema.Context, v *schema.Value) {
 	switch policy := v.Field("spec").Field("restartPolicy").Str(); policy {
 	case "OnFailure", "Never":

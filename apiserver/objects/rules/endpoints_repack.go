@@ -11,10 +11,12 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// Repacking brings subsets into one canonical form (M14): each port stands once, with all addresses that offer it; ports with
-// the same addresses share a subset; an address that is ready in one subset is ready for that port; everything is sorted.
+// Repacking brings subsets into one canonical form (M14): each port stands once, with all addresses
+// that offer it; ports with the same addresses share a subset; an address that is ready in one
+// subset is ready for that port; everything is sorted.
 
-// maxPackedAddresses bounds what a few overlapping subsets can unfold to. That many would not fit into a log entry.
+// maxPackedAddresses bounds what a few overlapping subsets can unfold to. That many would not fit
+// into a log entry.
 const maxPackedAddresses = 1 << 17
 
 // port is what makes ports equal. The subset without ports has number -1.
@@ -120,7 +122,8 @@ func compareAddresses(a, b *schema.Value) int {
 	return cmp.Or(strings.Compare(x.ip, y.ip), strings.Compare(x.uid, y.uid))
 }
 
-// offers groups the ports of all subsets by the subsets they stand in, in the order in which they first come.
+// offers groups the ports of all subsets by the subsets they stand in, in the order in which they
+// first come.
 func offers(subsets *schema.Value) []*offer {
 	bySubsets := map[string]*offer{}
 	var out []*offer
@@ -197,7 +200,8 @@ func pack(subsets *schema.Value, all []*offer) []*packed {
 	return out
 }
 
-// comparePacked orders by the first port, which no two subsets share; the one without ports comes first.
+// comparePacked orders by the first port, which no two subsets share; the one without ports comes
+// first.
 func comparePacked(a, b *packed) int {
 	if len(a.ports) == 0 || len(b.ports) == 0 {
 		return cmp.Compare(len(a.ports), len(b.ports))
@@ -228,7 +232,8 @@ func collect(subsets *schema.Value, from []int) *packed {
 	return p
 }
 
-// appendKey appends text that is equal for subsets with equal addresses. Without ports a subset joins no other.
+// appendKey appends text that is equal for subsets with equal addresses. Without ports a subset
+// joins no other.
 func (p *packed) appendKey(key []byte, portless bool) []byte {
 	if portless {
 		key = append(key, 0)

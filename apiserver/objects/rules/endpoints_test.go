@@ -87,8 +87,8 @@ func endpointsRows() []row {
 	}
 }
 
-// unfolding makes few subsets that overlap so that each port has other addresses: one with many addresses and ports, and one
-// more for each port.
+// unfolding makes few subsets that overlap so that each port has other addresses: one with many
+// addresses and ports, and one more for each port.
 func unfolding() []string {
 	const n = 400
 	var ports, addresses, others []string

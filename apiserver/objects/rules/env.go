@@ -56,8 +56,8 @@ func countSet(v *schema.Value, names ...string) int {
 // usedInVolume: a volume belongs to no container, so it has to say whose resources it shows.
 func usedInVolume(c *schema.Context, _ *schema.Value) bool { return c.Enclosing("EnvVarSource") == nil }
 
-// fieldPathForItsUse: variables and volumes show different fields of a pod. The type file lists them; what it doesn't list at
-// all is no field that could be shown.
+// fieldPathForItsUse: variables and volumes show different fields of a pod. The type file lists
+// them; what it doesn't list at all is no field that could be shown.
 func fieldPathForItsUse(c *schema.Context, v *schema.Value) {
 	spec := c.Parent().Type().Message().Field("fieldPath").Spec
 	supported := spec.EnumVolume
@@ -74,7 +74,8 @@ func fieldPathForItsUse(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// podFieldPaths are the fields of a pod that have a name for the downward API, though not in every place.
+// podFieldPaths are the fields of a pod that have a name for the downward API, though not in every
+// place.
 func podFieldPaths() []string {
 	return []string{
 		"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName",
@@ -82,7 +83,8 @@ func podFieldPaths() []string {
 	}
 }
 
-// divisorOfItsKind: amounts are shown in units that make sense for them. An unset divisor is "0" and counts as 1.
+// divisorOfItsKind: amounts are shown in units that make sense for them. An unset divisor is "0"
+// and counts as 1.
 func divisorOfItsKind(c *schema.Context, v *schema.Value) {
 	resource := c.Parent().Field("resource").Str()
 	_, kind, _ := strings.Cut(resource, ".")

@@ -29,7 +29,8 @@ const (
 	holds  = "always holds"
 )
 
-// laboratory makes hooks that work as the mutant at work says. One catalog serves all mutants: loading is slow.
+// laboratory makes hooks that work as the mutant at work says. One catalog serves all mutants:
+// loading is slow.
 type laboratory struct {
 	atWork mutant
 	called map[string]bool // tables and names of the hooks that ran
@@ -99,8 +100,9 @@ func (l *laboratory) hooks() schema.Hooks {
 	return h
 }
 
-// TestEveryHookIsProven breaks one hook after the other. Some row has to notice: one that is refused for a validator that finds
-// nothing, one that passes for a validator that always finds something.
+// TestEveryHookIsProven breaks one hook after the other. Some row has to notice: one that is
+// refused for a validator that finds nothing, one that passes for a validator that always finds
+// something.
 func TestEveryHookIsProven(t *testing.T) {
 	var l laboratory
 	cat := load(t, l.hooks())

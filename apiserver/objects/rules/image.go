@@ -34,7 +34,8 @@ func hasRaw(m *schema.Value, name string) bool {
 	return raw != "" && raw != "null"
 }
 
-// keepImageContent: what an image is stays (E28). Manifest and config may come later, when they are those of the image, or go.
+// keepImageContent: what an image is stays (E28). Manifest and config may come later, when they are
+// those of the image, or go.
 func keepImageContent(c *schema.Context) {
 	for _, name := range [...]string{
 		"containerImageReference", "containerImageMetadata", "containerImageMetadataVersion", "containerImageLayers",
@@ -104,7 +105,8 @@ func parseManifest(text string) (manifest, bool) {
 	return m, true
 }
 
-// fillImageFromManifest fills in what a new image leaves out and its manifest says: layers, metadata and media type.
+// fillImageFromManifest fills in what a new image leaves out and its manifest says: layers,
+// metadata and media type.
 func fillImageFromManifest(c *schema.Context) {
 	root := c.Object.Root()
 	m, ok := parseManifest(root.Field("containerImageManifest").Str())
@@ -147,7 +149,8 @@ type imageMetadata struct {
 	Size         int64           `json:"Size,omitempty"`
 }
 
-// writeMetadata shows the config beside the size of the layers. A config that can't be read leaves what the manifest knows.
+// writeMetadata shows the config beside the size of the layers. A config that can't be read leaves
+// what the manifest knows.
 func (m *manifest) writeMetadata(root *schema.Value) {
 	var config struct {
 		Created      string          `json:"created"`

@@ -35,8 +35,9 @@ func legacyBindingHooks() schema.Hooks {
 	}
 }
 
-// namesReplaceSubjects: user and group names, where either is given, say all about the subjects (J41). Subjects of just these
-// names keep their order: a client that writes back what it read changes nothing (E20).
+// namesReplaceSubjects: user and group names, where either is given, say all about the subjects
+// (J41). Subjects of just these names keep their order: a client that writes back what it read
+// changes nothing (E20).
 func namesReplaceSubjects(c *schema.Context) {
 	root := c.Object.Root()
 	users, groups := root.Field("userNames"), root.Field("groupNames")
@@ -111,7 +112,8 @@ func serviceAccountOf(user string) (namespace, name string, ok bool) {
 	return namespace, name, true
 }
 
-// legacyKind returns the kind of a subject: a name that no user or group object could have is a system one's (J42).
+// legacyKind returns the kind of a subject: a name that no user or group object could have is a
+// system one's (J42).
 func legacyKind(name, plain, system string) string {
 	if name == "" || name == "." || name == ".." || name == "~" || strings.ContainsAny(name, "/%:") {
 		return system

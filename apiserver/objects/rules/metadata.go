@@ -16,7 +16,8 @@ func metadataHooks() schema.Hooks {
 	}
 }
 
-// endInitialization drops initializers of which none are left: an object without them is initialized (A30).
+// endInitialization drops initializers of which none are left: an object without them is
+// initialized (A30).
 func endInitialization(c *schema.Context, m *schema.Value) {
 	in := m.Field("initializers")
 	if m == c.Object.Metadata() && in.IsSet() && in.Field("pending").Len() == 0 && !in.Field("result").IsSet() {
@@ -24,7 +25,8 @@ func endInitialization(c *schema.Context, m *schema.Value) {
 	}
 }
 
-// labelRequirementValues: the operator of a label selector's requirement decides whether it has values.
+// labelRequirementValues: the operator of a label selector's requirement decides whether it has
+// values.
 func labelRequirementValues(c *schema.Context, v *schema.Value) {
 	values := v.Field("values").Len()
 	switch v.Field("operator").Str() {

@@ -40,7 +40,8 @@ func activateNamespace(c *schema.Context) {
 	list.Append().SetStr(finalizerPlatform)
 }
 
-// namespaceFinalizers: as in metadata, only names in somebody's domain and the platform's own (A22).
+// namespaceFinalizers: as in metadata, only names in somebody's domain and the platform's own
+// (A22).
 func namespaceFinalizers(c *schema.Context, v *schema.Value) {
 	for i, item := range v.Items() {
 		switch name := item.Str(); name {
@@ -53,7 +54,8 @@ func namespaceFinalizers(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// namespacePhase: the phase follows the deletion timestamp, and so only goes from Active to Terminating (M5).
+// namespacePhase: the phase follows the deletion timestamp, and so only goes from Active to
+// Terminating (M5).
 func namespacePhase(c *schema.Context, v *schema.Value) {
 	if c.Operation != schema.UpdateStatus {
 		return

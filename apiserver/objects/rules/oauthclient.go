@@ -17,7 +17,8 @@ func oauthClientHooks() schema.Hooks {
 	}
 }
 
-// redirectURIs: unique and absolute, beside what their format says (J56). A URI without a scheme leads to nobody.
+// redirectURIs: unique and absolute, beside what their format says (J56). A URI without a scheme
+// leads to nobody.
 func redirectURIs(c *schema.Context, v *schema.Value) {
 	var uris seen[string]
 	for i, item := range v.Items() {
@@ -31,7 +32,8 @@ func redirectURIs(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// knownGrantMethod refuses what no server knows how to do, when it is newly set (J50). Unset means the server's default.
+// knownGrantMethod refuses what no server knows how to do, when it is newly set (J50). Unset means
+// the server's default.
 func knownGrantMethod(c *schema.Context, v *schema.Value) {
 	if c.Old != nil && c.Old.Field("grantMethod").Str() == v.Str() {
 		return

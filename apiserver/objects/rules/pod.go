@@ -34,7 +34,8 @@ func newPodPhase(c *schema.Context, m *schema.Value) {
 	}
 }
 
-// qosClass computes a new pod's class from what its containers ask for (M7). The spec's defaults have been set before.
+// qosClass computes a new pod's class from what its containers ask for (M7). The spec's defaults
+// have been set before.
 func qosClass(c *schema.Context, m *schema.Value) {
 	if c.Operation != schema.Create {
 		return
@@ -63,7 +64,8 @@ func qosClass(c *schema.Context, m *schema.Value) {
 	m.Make("qosClass").SetStr(class)
 }
 
-// asksFor reports whether a list of resources names cpu or memory; others don't count for the class.
+// asksFor reports whether a list of resources names cpu or memory; others don't count for the
+// class.
 func asksFor(resources *schema.Value) bool {
 	return !resources.Get("cpu").IsEmpty() || !resources.Get("memory").IsEmpty()
 }
@@ -102,7 +104,8 @@ func podUpdate(c *schema.Context, v, old *schema.Value) {
 	}
 }
 
-// podDeadlineUpdate: the deadline may be set or brought forward. It returns whether the new one is within bounds.
+// podDeadlineUpdate: the deadline may be set or brought forward. It returns whether the new one is
+// within bounds.
 func podDeadlineUpdate(c *schema.Context, deadline, old *schema.Value) bool {
 	switch {
 	case !old.IsSet():
@@ -166,7 +169,8 @@ func sameButImages(containers, old *schema.Value) bool {
 	return true
 }
 
-// sameField compares a field of two messages of one type; fields with `pointer` tell unset from empty.
+// sameField compares a field of two messages of one type; fields with `pointer` tell unset from
+// empty.
 func sameField(f *schema.Field, a, b *schema.Value) bool {
 	x, y := a.Field(f.Name), b.Field(f.Name)
 	if f.Spec.Pointer && x.IsSet() != y.IsSet() {

@@ -98,7 +98,8 @@ func hostNetworkPorts(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// mountsNameVolumes: every mount names a volume of the pod, or in a stateful set one of its claims (M32).
+// mountsNameVolumes: every mount names a volume of the pod, or in a stateful set one of its claims
+// (M32).
 func mountsNameVolumes(c *schema.Context, v *schema.Value) {
 	var volumes seen[string]
 	for _, volume := range v.Field("volumes").Items() {

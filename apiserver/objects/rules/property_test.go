@@ -11,7 +11,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// TestDefaultsAreIdempotent sets the defaults of every row's object again: nothing changes (M35, and with it E20).
+// TestDefaultsAreIdempotent sets the defaults of every row's object again: nothing changes (M35,
+// and with it E20).
 func TestDefaultsAreIdempotent(t *testing.T) {
 	cat := load(t, Hooks())
 	for _, f := range rowFamilies() {
@@ -30,7 +31,8 @@ func TestDefaultsAreIdempotent(t *testing.T) {
 	}
 }
 
-// TestWritingTheAnswerBackChangesNothing replaces every row's object by what a client was answered (E20).
+// TestWritingTheAnswerBackChangesNothing replaces every row's object by what a client was answered
+// (E20).
 func TestWritingTheAnswerBackChangesNothing(t *testing.T) {
 	cat := load(t, Hooks())
 	for _, f := range rowFamilies() {
@@ -108,8 +110,8 @@ func offered(o *schema.Object) map[string]map[string]bool {
 	return all
 }
 
-// TestRepackedSubsetsSayTheSameInOneForm: what is offered stays, its form depends on nothing else, and packing again changes
-// nothing (M14).
+// TestRepackedSubsetsSayTheSameInOneForm: what is offered stays, its form depends on nothing else,
+// and packing again changes nothing (M14).
 func TestRepackedSubsetsSayTheSameInOneForm(t *testing.T) {
 	k := load(t, Hooks()).Kind("/api/v1", "endpoints")
 	decode := func(t *rapid.T, body string) *schema.Object {

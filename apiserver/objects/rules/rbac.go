@@ -33,7 +33,8 @@ func rbacHooks() schema.Hooks {
 	}
 }
 
-// policyRule: a rule is about resources of groups, or about paths outside of resources, which no namespace has (M29).
+// policyRule: a rule is about resources of groups, or about paths outside of resources, which no
+// namespace has (M29).
 func policyRule(c *schema.Context, v *schema.Value) {
 	groups, resources := v.Field("apiGroups").Len(), v.Field("resources").Len()
 	if urls := v.Field("nonResourceURLs"); urls.Len() > 0 {
@@ -76,7 +77,8 @@ func subjectGroupOfKind(c *schema.Context, v *schema.Value) {
 
 func isServiceAccount(m *schema.Value) bool { return m.Field("kind").Str() == kindServiceAccount }
 
-// needsNamespace: a service account that a binding of a namespace names is of that namespace, unless it says another (M30).
+// needsNamespace: a service account that a binding of a namespace names is of that namespace,
+// unless it says another (M30).
 func needsNamespace(c *schema.Context, m *schema.Value) bool {
 	return isServiceAccount(m) && !c.Kind.Namespaced
 }

@@ -76,7 +76,8 @@ func kindOf(cat *schema.Catalog, name string) *schema.Kind {
 	return nil
 }
 
-// run does the request and returns how its outcome differs from what is wanted; "" when it does not.
+// run does the request and returns how its outcome differs from what is wanted; "" when it does
+// not.
 func (r *row) run(cat *schema.Catalog) string {
 	k := kindOf(cat, r.kind)
 	old, err := r.stored(k)
@@ -223,7 +224,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// named makes the body of an object in namespace n, or of a cluster-scoped one, from its other members.
+// named makes the body of an object in namespace n, or of a cluster-scoped one, from its other
+// members.
 func named(members string) string { return `{"metadata":{"name":"x","namespace":"n"},` + members + `}` }
 
 // members joins the non-empty ones.

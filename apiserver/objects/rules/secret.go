@@ -34,7 +34,8 @@ func secretHooks() schema.Hooks {
 	}
 }
 
-// stringDataIsData puts plain text where it is kept: it wins over data of the same key, and is never shown.
+// stringDataIsData puts plain text where it is kept: it wins over data of the same key, and is
+// never shown.
 func stringDataIsData(c *schema.Context) {
 	root := c.Object.Root()
 	for key, v := range root.Field("stringData").Entries() {
@@ -43,7 +44,8 @@ func stringDataIsData(c *schema.Context) {
 	root.Clear("stringData")
 }
 
-// secretsByName: an account refers to secrets of its namespace, so nothing but their names means anything.
+// secretsByName: an account refers to secrets of its namespace, so nothing but their names means
+// anything.
 func secretsByName(c *schema.Context) {
 	for _, reference := range c.Object.Root().Field("secrets").Items() {
 		for _, f := range reference.Type().Message().Fields() {
@@ -98,7 +100,8 @@ func requireJSON(c *schema.Context, data *schema.Value, key string) {
 	}
 }
 
-// secretStaysSealed: once it is immutable, the data of a secret stays, and so does that it is immutable.
+// secretStaysSealed: once it is immutable, the data of a secret stays, and so does that it is
+// immutable.
 func secretStaysSealed(c *schema.Context, v, old *schema.Value) {
 	if !old.Field("immutable").Bool() {
 		return

@@ -2,7 +2,8 @@ package rules
 
 import "quorate/apiserver/objects/schema"
 
-// seen finds repeated values. It allocates only when there are many, and stays fast however many a client sends.
+// seen finds repeated values. It allocates only when there are many, and stays fast however many a
+// client sends.
 type seen[T comparable] struct {
 	few  [16]T
 	n    int
@@ -43,7 +44,8 @@ func (s *seen[T]) has(value T) bool {
 	return false
 }
 
-// reportRepeated reports items of a list whose field of that name repeats an earlier one's. Empty ones don't count.
+// reportRepeated reports items of a list whose field of that name repeats an earlier one's. Empty
+// ones don't count.
 func reportRepeated(c *schema.Context, list *schema.Value, name string) {
 	var names seen[string]
 	for i, item := range list.Items() {

@@ -58,7 +58,8 @@ func serviceHooks() schema.Hooks {
 	}
 }
 
-// isType reports whether a service is of a type. Before defaults are set, an empty type is ClusterIP.
+// isType reports whether a service is of a type. Before defaults are set, an empty type is
+// ClusterIP.
 func isType(spec *schema.Value, types ...string) bool {
 	have := spec.Field("type").Str()
 	if have == "" {
@@ -209,7 +210,8 @@ func clusterIPsAgree(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// clusterIPFixed: who knows a service by its address goes on finding it there (E21). A service without one can get one.
+// clusterIPFixed: who knows a service by its address goes on finding it there (E21). A service
+// without one can get one.
 func clusterIPFixed(c *schema.Context, v, old *schema.Value) {
 	spec, before := v.Field("spec"), old.Field("spec")
 	ip := before.Field("clusterIP").Str()

@@ -2,7 +2,8 @@ package rules
 
 import "quorate/apiserver/objects/schema"
 
-// pairClusterIPs lets clients that know only one address of a service write that one: it stands for all.
+// pairClusterIPs lets clients that know only one address of a service write that one: it stands for
+// all.
 func pairClusterIPs(c *schema.Context) {
 	spec := c.Object.Field("spec")
 	if !spec.IsSet() {
@@ -43,8 +44,8 @@ func typedFields() []typed {
 
 func isLoadBalanced(spec *schema.Value) bool { return isType(spec, loadBalancerService) }
 
-// followServiceType: what a service has by its type goes with the type, unless the client changed it; and stays with it when the
-// client left it out.
+// followServiceType: what a service has by its type goes with the type, unless the client changed
+// it; and stays with it when the client left it out.
 func followServiceType(c *schema.Context) {
 	spec, before := c.Object.Field("spec"), c.Old.Field("spec")
 	if !spec.IsSet() || !before.IsSet() {

@@ -17,7 +17,8 @@ func signatureHooks() schema.Hooks {
 	}
 }
 
-// imageSignature: a signature is named after its image, and says who signed only as far as that has been found out (M28).
+// imageSignature: a signature is named after its image, and says who signed only as far as that has
+// been found out (M28).
 func imageSignature(c *schema.Context, v *schema.Value) {
 	signatureMetadata(c, v.Field("metadata"))
 	trusted, forImage := latestCondition(v, "Trusted"), latestCondition(v, "ForImage")

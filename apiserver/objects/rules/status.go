@@ -21,8 +21,8 @@ func keepStatus(c *schema.Context) { keep(c, "status") }
 // keepSpec makes a write of the status leave the spec alone.
 func keepSpec(c *schema.Context) { keep(c, "spec") }
 
-// keep puts the stored object's field in place of what the client sent. The value is shared with the old object, not copied:
-// both belong to this request, and nothing changes what was kept.
+// keep puts the stored object's field in place of what the client sent. The value is shared with
+// the old object, not copied: both belong to this request, and nothing changes what was kept.
 func keep(c *schema.Context, name string) {
 	c.Object.Root().Set(name, c.Old.Field(name))
 }

@@ -6,8 +6,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// reservedDomains are where the groups of kinds are and will be that the platform has of its own, or that stock clients assume, so
-// nothing made by users hides one (K11).
+// reservedDomains are where the groups of kinds are and will be that the platform has of its own,
+// or that stock clients assume, so nothing made by users hides one (K11).
 func reservedDomains() [2]string { return [2]string{"platform.io", "k8s.io"} }
 
 func thirdPartyHooks() schema.Hooks {
@@ -19,7 +19,8 @@ func thirdPartyHooks() schema.Hooks {
 	}
 }
 
-// thirdPartyName: the name is the kind and its group, which has a domain (K1, K2). Names don't change, so only new ones count.
+// thirdPartyName: the name is the kind and its group, which has a domain (K1, K2). Names don't
+// change, so only new ones count.
 func thirdPartyName(c *schema.Context, _ *schema.Value) {
 	if c.Operation != schema.Create {
 		return

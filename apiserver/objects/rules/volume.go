@@ -25,7 +25,8 @@ func volumeHooks() schema.Hooks {
 
 func volumeNamesUnique(c *schema.Context, v *schema.Value) { reportRepeated(c, v, "name") }
 
-// isVolumeSource reports whether a field of Volume or PersistentVolumeSpec is a volume source: those are messages of their own.
+// isVolumeSource reports whether a field of Volume or PersistentVolumeSpec is a volume source:
+// those are messages of their own.
 func isVolumeSource(f *schema.Field) bool {
 	return f.Type.Form == schema.FormMessage && f.Name != "claimRef"
 }
@@ -75,7 +76,8 @@ func hasBackstep(path string) bool {
 	return false
 }
 
-// nonReservedPath: names that begin with two dots are the node agent's. An element ".." is refused by the format already.
+// nonReservedPath: names that begin with two dots are the node agent's. An element ".." is refused
+// by the format already.
 func nonReservedPath(c *schema.Context, v *schema.Value) {
 	if path := v.Str(); strings.HasPrefix(path, "..") && !hasBackstep(path) {
 		c.Invalid(path, "must not start with '..'")

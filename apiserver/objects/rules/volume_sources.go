@@ -68,7 +68,8 @@ func datasetNameOrUUID(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// diskURIOfItsKind: managed disks are named by their place in a subscription, others by the address of their blob.
+// diskURIOfItsKind: managed disks are named by their place in a subscription, others by the address
+// of their blob.
 func diskURIOfItsKind(c *schema.Context, v *schema.Value) {
 	uri := v.Str()
 	if c.Parent().Field("kind").Str() == "Managed" {
@@ -98,7 +99,8 @@ func optionsNotReserved(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// secretRefComplete: a persistent volume belongs to no namespace, so its secret says which one it is in.
+// secretRefComplete: a persistent volume belongs to no namespace, so its secret says which one it
+// is in.
 func secretRefComplete(c *schema.Context, v *schema.Value) {
 	if v.Field("name").Str() == "" {
 		c.Required("", "name")

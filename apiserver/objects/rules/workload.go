@@ -52,7 +52,8 @@ func selectorMatchesTemplate(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// selects reports whether a label selector matches labels. Malformed requirements, refused elsewhere, don't count.
+// selects reports whether a label selector matches labels. Malformed requirements, refused
+// elsewhere, don't count.
 func selects(selector, labels *schema.Value) bool {
 	for key, value := range selector.Field("matchLabels").Entries() {
 		if have := labels.Get(key); have == nil || have.Str() != value.Str() {
@@ -127,8 +128,8 @@ func someUnavailable(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// statefulSetRollingUpdate: who says nothing gets rolling updates with their settings; who says RollingUpdate without settings
-// keeps it that way.
+// statefulSetRollingUpdate: who says nothing gets rolling updates with their settings; who says
+// RollingUpdate without settings keeps it that way.
 func statefulSetRollingUpdate(_ *schema.Context, m *schema.Value) {
 	if m.Field("type").Str() == "" {
 		m.Make("type").SetStr(rollingUpdate)

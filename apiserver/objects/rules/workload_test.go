@@ -6,7 +6,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// workload makes the body of an object with a template from the rest of its spec and the template's members.
+// workload makes the body of an object with a template from the rest of its spec and the template's
+// members.
 func workload(spec, template string) string {
 	return named(`"spec":{` + members(spec, `"template":{`+template+`}`) + `}`)
 }

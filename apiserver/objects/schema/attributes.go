@@ -52,8 +52,9 @@ func (k *Kind) selector(label, dotted string) (selector, error) {
 	return s, nil
 }
 
-// SelectableField returns the label under which a field that a selector names is kept among an object's fields: itself, or what
-// it is an alias of. accepted labels pass and compare as ""; ok is false for others.
+// SelectableField returns the label under which a field that a selector names is kept among an
+// object's fields: itself, or what it is an alias of. accepted labels pass and compare as ""; ok is
+// false for others.
 func (k *Kind) SelectableField(label string) (canonical string, ok bool) {
 	if alias, found := k.Spec.FieldSelectors.Aliases[label]; found {
 		label = alias
@@ -98,7 +99,8 @@ func (o *Object) fieldAttributes() state.Attributes {
 	return state.Attributes(b.String())
 }
 
-// addAttribute adds a pair. Zero bytes separate pairs, so one in free text (an event's reason) is replaced.
+// addAttribute adds a pair. Zero bytes separate pairs, so one in free text (an event's reason) is
+// replaced.
 func addAttribute(b *strings.Builder, name, value string) {
 	if strings.IndexByte(value, 0) >= 0 {
 		value = strings.ReplaceAll(value, "\x00", "\ufffd")

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// loadgenPod is the pod of the load generator, padded with annotations to 7 KiB as the measured ones are.
+// loadgenPod is the pod of the load generator, padded with annotations to 7 KiB as the measured
+// ones are.
 func loadgenPod() []byte {
 	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p-1","namespace":"bench","labels":{"app":"loadgen","grp":"g1"},"annotations":{"lgseq":"0000000000000001"}},"spec":{"restartPolicy":"Always","terminationGracePeriodSeconds":30,"dnsPolicy":"ClusterFirst","schedulerName":"default-scheduler",` +
 		`"serviceAccountName":"default","automountServiceAccountToken":false,"nodeName":"node-1","nodeSelector":{"pool":"general","zone":"z1"},` +

@@ -24,8 +24,8 @@ type Catalog struct {
 	names    nameRule // of kinds without a file
 }
 
-// Load compiles every *.yaml file of files and of its folder types. Whatever a file says that is not understood, or names that does not
-// exist, is an error with the file and the place in it.
+// Load compiles every *.yaml file of files and of its folder types. Whatever a file says that is
+// not understood, or names that does not exist, is an error with the file and the place in it.
 func Load(files fs.FS, hooks Hooks) (*Catalog, error) {
 	return load(files, &hooks)
 }
@@ -112,10 +112,12 @@ func (c *Catalog) linkStorage() error {
 	return nil
 }
 
-// Kinds returns all kinds that are stored, and views of such, in the order of their files. The slice is shared.
+// Kinds returns all kinds that are stored, and views of such, in the order of their files. The
+// slice is shared.
 func (c *Catalog) Kinds() []*Kind { return c.kinds }
 
-// Unstored returns the kind of objects that are only sent and answered, such as reviews; nil when there is none.
+// Unstored returns the kind of objects that are only sent and answered, such as reviews; nil when
+// there is none.
 func (c *Catalog) Unstored(apiVersion, kind string) *Kind {
 	i := slices.IndexFunc(c.unstored, func(k *Kind) bool { return k.APIVersion == apiVersion && k.Kind == kind })
 	if i < 0 {
@@ -127,12 +129,14 @@ func (c *Catalog) Unstored(apiVersion, kind string) *Kind {
 // Kind returns the kind served at a prefix and plural: ("/api/v1", "pods"); nil when there is none.
 func (c *Catalog) Kind(prefix, plural string) *Kind { return c.byRoute[prefix+"/"+plural] }
 
-// Stored returns the kind whose objects are stored under a resource, the first part of keys; nil when there is none.
+// Stored returns the kind whose objects are stored under a resource, the first part of keys; nil
+// when there is none.
 func (c *Catalog) Stored(resource string) *Kind {
 	return c.stored[resource]
 }
 
-// Message returns a message by its name, such as DeleteOptions, with the fields that have no contexts; nil when there is none.
+// Message returns a message by its name, such as DeleteOptions, with the fields that have no
+// contexts; nil when there is none.
 func (c *Catalog) Message(name string) *Message { return c.messages[name] }
 
 // Formats returns the named formats of text, as their file has them. The map is shared.

@@ -142,7 +142,8 @@ func checkRange(c *Context, low, high *int64, n int64) {
 	}
 }
 
-// checkQuantity compares a quantity with a whole number. Only 0 is a minimum so far, and its sign is the text's.
+// checkQuantity compares a quantity with a whole number. Only 0 is a minimum so far, and its sign
+// is the text's.
 func checkQuantity(c *Context, low int64, v *Value) {
 	if low == 0 && (v.str == "" || v.str[0] != '-') {
 		return

@@ -12,7 +12,8 @@ import (
 // maxFields bounds the fields of one message: the decoder tracks them in a bit set.
 const maxFields = 256
 
-// compiler turns specs into types, one per message and context set. Message types refer to each other freely.
+// compiler turns specs into types, one per message and context set. Message types refer to each
+// other freely.
 type compiler struct {
 	src     *sources
 	formats map[string]format
@@ -77,8 +78,8 @@ func (c *compiler) fillMessage(m *Message, contexts string) (err error) {
 	return m.compileWire()
 }
 
-// inWritingOrder puts kind before apiVersion where they are the type of an object and not data of their own (as in an owner
-// reference, where they have numbers).
+// inWritingOrder puts kind before apiVersion where they are the type of an object and not data of
+// their own (as in an owner reference, where they have numbers).
 func inWritingOrder(fields fieldSpecs) fieldSpecs {
 	v := slices.IndexFunc(fields, func(f namedField) bool { return f.name == "apiVersion" })
 	k := slices.IndexFunc(fields, func(f namedField) bool { return f.name == "kind" })
@@ -194,7 +195,8 @@ func scalarForm(name string) (Form, bool) {
 	return 0, false
 }
 
-// finish compiles what needs the whole graph of messages: defaults, zero values, and what walks can skip.
+// finish compiles what needs the whole graph of messages: defaults, zero values, and what walks can
+// skip.
 func (c *compiler) finish() error {
 	for key, t := range c.types {
 		if t.message == nil {
@@ -254,7 +256,8 @@ func yamlNodeToJSON(node *yaml.Node) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-// markWork says which walks find something in the message or below it. It returns whether that is news.
+// markWork says which walks find something in the message or below it. It returns whether that is
+// news.
 func (m *Message) markWork() bool {
 	before := [3]bool{m.defaults, m.checks, m.immutables}
 	m.defaults = m.defaults || m.defaulter != nil

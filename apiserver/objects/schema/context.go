@@ -6,8 +6,9 @@ import (
 
 // Context is what hooks see of the request at work. It belongs to one goroutine.
 //
-// It stands at a place in the object; reports are about that place, or about one below it given as rest: field names
-// (string), list indexes (int) and map keys (Key). Paths are built only when something is reported.
+// It stands at a place in the object; reports are about that place, or about one below it given as
+// rest: field names (string), list indexes (int) and map keys (Key). Paths are built only when
+// something is reported.
 type Context struct {
 	Kind      *Kind
 	Operation Operation
@@ -63,7 +64,8 @@ func (c *Context) EnterKey(key string, v *Value) {
 // Leave moves back.
 func (c *Context) Leave() { c.steps = c.steps[:len(c.steps)-1] }
 
-// Enclosing returns the nearest message of that name at or above this place; nil when there is none.
+// Enclosing returns the nearest message of that name at or above this place; nil when there is
+// none.
 func (c *Context) Enclosing(message string) *Value {
 	for i := len(c.steps) - 1; i >= 0; i-- {
 		if v := c.steps[i].at; v != nil && v.typ.message != nil && v.typ.message.Name == message {
@@ -76,7 +78,8 @@ func (c *Context) Enclosing(message string) *Value {
 	return nil
 }
 
-// Parent returns the nearest message above this place: the one that holds the field. It is the root for fields of the root.
+// Parent returns the nearest message above this place: the one that holds the field. It is the root
+// for fields of the root.
 func (c *Context) Parent() *Value {
 	for i := len(c.steps) - 2; i >= 0; i-- {
 		if v := c.steps[i].at; v != nil && v.typ.message != nil {
@@ -165,7 +168,8 @@ func (c *Context) NotFound(value any, rest ...any) {
 	c.Report(field.NotFound(c.Path(rest...), plain(value)))
 }
 
-// plain turns a Value into what field errors print as Kubernetes does: scalars as such, the rest as JSON.
+// plain turns a Value into what field errors print as Kubernetes does: scalars as such, the rest as
+// JSON.
 func plain(value any) any {
 	v, ok := value.(*Value)
 	if !ok {

@@ -1,7 +1,8 @@
 package schema
 
-// Decode reads an object of the kind from JSON a client sent. Fields that the kind does not have are left out and are among the
-// problems. Missing kind and apiVersion are filled in. Errors are *DecodeError.
+// Decode reads an object of the kind from JSON a client sent. Fields that the kind does not have
+// are left out and are among the problems. Missing kind and apiVersion are filled in. Errors are
+// *DecodeError.
 func (k *Kind) Decode(body []byte) (*Object, Problems, error) {
 	d := newDecoder(string(body))
 	o, err := k.decode(d)
@@ -57,7 +58,8 @@ func (o *Object) checkIdentity(d *decoder) error {
 	return k.CheckIdentity((*version).str, (*kind).str)
 }
 
-// CheckIdentity compares what a body or its envelope says it is with the kind (A34-A36). Errors are *DecodeError.
+// CheckIdentity compares what a body or its envelope says it is with the kind (A34-A36). Errors are
+// *DecodeError.
 func (k *Kind) CheckIdentity(apiVersion, kind string) error {
 	if kind != k.Kind {
 		return &DecodeError{
@@ -83,7 +85,8 @@ func (k *Kind) DecodeStored(value []byte) (*Object, error) {
 	return &Object{Kind: k, root: root}, nil
 }
 
-// Decode reads a message that is no object of a kind, such as DeleteOptions. nil means null was sent.
+// Decode reads a message that is no object of a kind, such as DeleteOptions. nil means null was
+// sent.
 func (m *Message) Decode(body []byte) (*Value, Problems, error) {
 	d := newDecoder(string(body))
 	v, err := d.document(m.typ)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// DecodeError says why a body is not an object of the kind: malformed, or a value of a wrong type or format. Its text is the
-// whole message for the client (400).
+// DecodeError says why a body is not an object of the kind: malformed, or a value of a wrong type
+// or format. Its text is the whole message for the client (400).
 type DecodeError struct {
 	Message string
 	Path    string // of the field at fault; "" when the body is malformed
@@ -68,7 +68,8 @@ const (
 	maxProblemBytes = 512 // of one problem's text
 )
 
-// Problems are the fields of a body that were dropped: unknown, or given twice (the last one counts). At most a hundred are kept.
+// Problems are the fields of a body that were dropped: unknown, or given twice (the last one
+// counts). At most a hundred are kept.
 type Problems struct {
 	list []string
 	more int
@@ -93,7 +94,8 @@ func (p *Problems) add(what, path string) {
 	p.list = append(p.list, what+" "+strconv.Quote(path))
 }
 
-// StrictError returns the error that refuses a body for its problems (A49); nil when there are none.
+// StrictError returns the error that refuses a body for its problems (A49); nil when there are
+// none.
 func (k *Kind) StrictError(p Problems) error {
 	if len(p.list) == 0 {
 		return nil

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// decoder reads one document. Values come from chunks, which live as long as any value of the document does.
+// decoder reads one document. Values come from chunks, which live as long as any value of the
+// document does.
 type decoder struct {
 	scanner
 	problems Problems
@@ -49,7 +50,8 @@ func (d *decoder) document(t *Type) (*Value, error) {
 	return v, nil
 }
 
-// Chunk sizes grow with what a document has needed so far, bounded by what its remaining text can need.
+// Chunk sizes grow with what a document has needed so far, bounded by what its remaining text can
+// need.
 const (
 	firstChunk = 16
 	maxChunk   = 128
@@ -63,8 +65,8 @@ func (d *decoder) largest() int {
 	return maxChunk
 }
 
-// maxSlots bounds the memory of a document: a few bytes of it ("{},") can ask for a message of many fields. What fits in a request
-// with any sense takes a small part of this.
+// maxSlots bounds the memory of a document: a few bytes of it ("{},") can ask for a message of many
+// fields. What fits in a request with any sense takes a small part of this.
 const maxSlots = 4 << 20
 
 func (d *decoder) value(t *Type) *Value {
@@ -275,7 +277,8 @@ func (d *decoder) readMessage(t *Type, depth int) (*Value, error) {
 	return v, nil
 }
 
-// skipUnknown drops a field. Clients send managedFields back as they got it from other servers: that is no problem (A55).
+// skipUnknown drops a field. Clients send managedFields back as they got it from other servers:
+// that is no problem (A55).
 func (d *decoder) skipUnknown(m *Message, name string, depth int) error {
 	if name != "managedFields" || m.Name != metaMessage {
 		d.problems.add("unknown field", d.at())

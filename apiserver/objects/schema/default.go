@@ -12,7 +12,8 @@ func (c *Context) setDefaults() {
 	}
 }
 
-// defaultMessage runs the message's defaulter, then the defaults of its fields, then those of the messages in them.
+// defaultMessage runs the message's defaulter, then the defaults of its fields, then those of the
+// messages in them.
 func (c *Context) defaultMessage(v *Value) {
 	m := v.typ.message
 	if m.defaulter != nil {

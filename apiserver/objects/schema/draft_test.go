@@ -157,8 +157,8 @@ func (s *samples) draft(k *schema.Kind) error {
 	return writeYAML(k, full, filepath.Join("testdata", "objects", goldenName(k)+".yaml"))
 }
 
-// decodeAny decodes an object. Fields that the kind doesn't have, as a sample from a kind with other
-// contexts may hold, are dropped.
+// decodeAny decodes an object. Fields that the kind doesn't have, as a sample from a kind with
+// other contexts may hold, are dropped.
 func decodeAny(k *schema.Kind, object map[string]any) (*schema.Object, error) {
 	body, err := json.Marshal(object)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Encoded is an object in the form in which it is stored. Nothing in it shares memory with the object.
+// Encoded is an object in the form in which it is stored. Nothing in it shares memory with the
+// object.
 type Encoded struct {
 	Value         []byte // canonical JSON with an empty resourceVersion
 	VersionOffset uint32 // where its digits go
@@ -35,7 +36,8 @@ func (o *Object) Encode() Encoded {
 	}
 }
 
-// SameAs reports whether the bytes are those of a stored object but for its version: then there is nothing to write (E20).
+// SameAs reports whether the bytes are those of a stored object but for its version: then there is
+// nothing to write (E20).
 func (e *Encoded) SameAs(stored *state.Object) bool {
 	at := int(e.VersionOffset)
 	digits := len(stored.Value) - len(e.Value)
@@ -92,7 +94,8 @@ type writer struct {
 	versionOffset int
 }
 
-// object writes an object: kind and apiVersion of its kind, then the other fields in declared order.
+// object writes an object: kind and apiVersion of its kind, then the other fields in declared
+// order.
 func (w *writer) object(o *Object) {
 	w.out = append(w.out, o.Kind.prefix...)
 	m := o.Kind.Message
@@ -231,8 +234,8 @@ func appendMessage(dst []byte, v *Value) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString writes a JSON string. Only what must be escaped is, and U+2028 and U+2029, which JavaScript takes for line
-// ends. Wrong UTF-8 is replaced.
+// AppendString writes a JSON string. Only what must be escaped is, and U+2028 and U+2029, which
+// JavaScript takes for line ends. Wrong UTF-8 is replaced.
 func AppendString(out []byte, s string) []byte {
 	out = append(out, '"')
 	start := 0

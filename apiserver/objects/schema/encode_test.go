@@ -228,8 +228,8 @@ func TestIndent(t *testing.T) {
 	}
 }
 
-// sameYAML reports whether a YAML text and a JSON text hold the same, by another reader. That one refuses duplicate keys, so
-// it has no opinion then.
+// sameYAML reports whether a YAML text and a JSON text hold the same, by another reader. That one
+// refuses duplicate keys, so it has no opinion then.
 func sameYAML(text, value []byte) bool {
 	var a, b any
 	if yaml.Unmarshal(text, &a) != nil || json.Unmarshal(value, &b) != nil {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// format checks text. ok is quick and allocates nothing; what it refuses, explain words, and has the last word: no reasons means
-// that the text is good after all.
+// format checks text. ok is quick and allocates nothing; what it refuses, explain words, and has
+// the last word: no reasons means that the text is good after all.
 type format struct {
 	name    string
 	ok      func(string) bool
@@ -29,7 +29,8 @@ func (f *format) check(s string) []string {
 	return f.explain(s)
 }
 
-// compileFormats compiles the declared formats: by a function of that name here, else by their pattern.
+// compileFormats compiles the declared formats: by a function of that name here, else by their
+// pattern.
 func compileFormats(specs map[string]FormatSpec) (map[string]format, error) {
 	out := map[string]format{}
 	for _, f := range builtinFormats() {

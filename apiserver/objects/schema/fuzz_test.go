@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// FuzzDecode checks that no body upsets the decoder, and that what it takes is stored in a form that reads back as itself.
+// FuzzDecode checks that no body upsets the decoder, and that what it takes is stored in a form
+// that reads back as itself.
 func FuzzDecode(f *testing.F) {
 	cat := engine(f)
 	for i := range cat.Kinds() {

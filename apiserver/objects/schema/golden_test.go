@@ -28,7 +28,8 @@ func catalog(t testing.TB) *schema.Catalog {
 	return cat
 }
 
-// TestObjects takes a full object of each kind through a create, in the form in which it is stored and served.
+// TestObjects takes a full object of each kind through a create, in the form in which it is stored
+// and served.
 func TestObjects(t *testing.T) {
 	for _, k := range kindsOfOwnForm(t) {
 		t.Run(k.Kind+strings.ReplaceAll(k.Prefix, "/", "_"), func(t *testing.T) {
@@ -84,8 +85,8 @@ func create(t *testing.T, k *schema.Kind, body []byte) schema.Encoded {
 	return k.ToStorage(o).Encode()
 }
 
-// roundTrip checks that stored bytes read back as the same object, also through YAML, and that writing it again, defaulted
-// again, changes nothing (E20, M35).
+// roundTrip checks that stored bytes read back as the same object, also through YAML, and that
+// writing it again, defaulted again, changes nothing (E20, M35).
 func roundTrip(t *testing.T, k *schema.Kind, enc schema.Encoded, stored, text []byte) {
 	t.Helper()
 	o, err := k.DecodeStored(stored)

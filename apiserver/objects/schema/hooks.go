@@ -53,10 +53,12 @@ type Validator func(c *Context, v *Value)
 // Condition decides about a field of message m from the other fields of m; c stands at m.
 type Condition func(c *Context, m *Value) bool
 
-// Defaulter sets fields of message m; c stands at m. It must do nothing when it runs again on its own result.
+// Defaulter sets fields of message m; c stands at m. It must do nothing when it runs again on its
+// own result.
 type Defaulter func(c *Context, m *Value)
 
-// Comparison checks a field (or root) against its stored value; either may be nil when unset, not both. c stands at it.
+// Comparison checks a field (or root) against its stored value; either may be nil when unset, not
+// both. c stands at it.
 type Comparison func(c *Context, v, old *Value)
 
 // Step changes c.Object as a whole.

@@ -5,7 +5,8 @@ import (
 	"reflect"
 )
 
-// inherit completes the files of kinds that are other versions of a stored one, in the same form: all but their names is that kind's.
+// inherit completes the files of kinds that are other versions of a stored one, in the same form:
+// all but their names is that kind's.
 func (s *sources) inherit() error {
 	stored := map[string]*KindSpec{}
 	for _, file := range s.kinds {

@@ -15,7 +15,8 @@ type Identity struct {
 	Namespaced bool
 }
 
-// QualifiedPlural returns the plural with its group, as messages name it: "pods", "daemonsets.apps".
+// QualifiedPlural returns the plural with its group, as messages name it: "pods",
+// "daemonsets.apps".
 func (i *Identity) QualifiedPlural() string {
 	if i.Group == "" {
 		return i.Plural
@@ -51,7 +52,8 @@ type Strategy struct {
 	TTLSeconds               int64  // 0: for ever
 }
 
-// Kind is a compiled kind. It never changes; what it keeps for use again is safe for concurrent use.
+// Kind is a compiled kind. It never changes; what it keeps for use again is safe for concurrent
+// use.
 type Kind struct {
 	Identity
 	File       string // the file that it is compiled from, "daemonset.yaml"; "" of kinds without one
@@ -87,8 +89,8 @@ type kindHooks struct {
 	fromStorage    Converter
 }
 
-// ListPrefix returns how long the beginning of a stored value is that list items leave out after their brace: kind and
-// apiVersion with their comma. An item is "{" + value[ListPrefix():].
+// ListPrefix returns how long the beginning of a stored value is that list items leave out after
+// their brace: kind and apiVersion with their comma. An item is "{" + value[ListPrefix():].
 func (k *Kind) ListPrefix() int { return len(k.prefix) }
 
 // CheckName returns what is wrong with a name by the kind's rule, in words; nothing for a good one.

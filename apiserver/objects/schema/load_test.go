@@ -66,7 +66,8 @@ messages:
       parts: {type: 'list<WidgetSpec>'}
 `
 
-// TestDefaultsReachEverywhere: into the items of lists and the values of maps, but no message is made to hold none.
+// TestDefaultsReachEverywhere: into the items of lists and the values of maps, but no message is
+// made to hold none.
 func TestDefaultsReachEverywhere(t *testing.T) {
 	cat, err := load(files(t, map[string]string{"widget.yaml": widget +
 		"      named: {type: 'map<string,WidgetSpec>'}\n      rest: {type: WidgetRest}\n" +

@@ -82,8 +82,9 @@ func operation(word string) Operations {
 	return 0
 }
 
-// offered returns the operations of a kind file. Every kind has the whole table 4.2 of its scope, whether its row was cut or
-// not (Z16), but for what the file says is not offered; a status that upstream serves is served too (Z12).
+// offered returns the operations of a kind file. Every kind has the whole table 4.2 of its scope,
+// whether its row was cut or not (Z16), but for what the file says is not offered; a status that
+// upstream serves is served too (Z12).
 func offered(spec *KindSpec, hasStatus bool) (Operations, error) {
 	ops := clusterOperations
 	if spec.Scope == scopeNamespaced {

@@ -2,8 +2,9 @@ package schema
 
 import "slices"
 
-// PrepareCreate readies an object that a client sent for creation: what only the server sets is cleared (A7, A24-A26), the
-// kind's hooks and the defaults run, and its generation begins. Set the name before, uid and creationTimestamp after it.
+// PrepareCreate readies an object that a client sent for creation: what only the server sets is
+// cleared (A7, A24-A26), the kind's hooks and the defaults run, and its generation begins. Set the
+// name before, uid and creationTimestamp after it.
 func (k *Kind) PrepareCreate(o *Object) {
 	s := &k.slots
 	for _, slot := range [...]int{s.selfLink, s.uid, s.resourceVersion, s.generation, s.creationTimestamp, s.deletionTimestamp,
@@ -20,8 +21,9 @@ func (k *Kind) PrepareCreate(o *Object) {
 	}
 }
 
-// PrepareUpdate readies an object that a client sent to replace old: what only the server sets is taken from old (E6, E13), the
-// kind's hooks and the defaults run, and the generation counts a changed spec. resourceVersion stays as it is.
+// PrepareUpdate readies an object that a client sent to replace old: what only the server sets is
+// taken from old (E6, E13), the kind's hooks and the defaults run, and the generation counts a
+// changed spec. resourceVersion stays as it is.
 func (k *Kind) PrepareUpdate(op Operation, o, old *Object) {
 	s := &k.slots
 	for _, slot := range [...]int{s.selfLink, s.generation, s.creationTimestamp, s.deletionTimestamp,
@@ -41,7 +43,8 @@ func (k *Kind) PrepareUpdate(op Operation, o, old *Object) {
 	}
 }
 
-// Canonicalize brings a valid object into the kind's canonical form. It is the last step before Encode.
+// Canonicalize brings a valid object into the kind's canonical form. It is the last step before
+// Encode.
 func (k *Kind) Canonicalize(op Operation, o, old *Object) {
 	if len(k.hooks.canonicalize) == 0 {
 		return
@@ -71,8 +74,8 @@ func (o *Object) keepMeta(slot int, old *Object) {
 	o.Metadata().box.kids[slot] = v.Copy()
 }
 
-// DuplicateOwners returns the uids that several owner references share; all but the first of them go when the object is
-// prepared (A23), so ask before.
+// DuplicateOwners returns the uids that several owner references share; all but the first of them
+// go when the object is prepared (A23), so ask before.
 func (o *Object) DuplicateOwners() []string {
 	var shared []string
 	o.eachDuplicateOwner(func(_ int, uid string) {

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// OwnNumbers is where the protobuf numbers begin that no upstream message has: of fields that only the specification names, and of
-// kind and apiVersion in messages that lie in others. Such fields are written only when they are set, so that objects without them
-// are, byte by byte, what upstream writes.
+// OwnNumbers is where the protobuf numbers begin that no upstream message has: of fields that only
+// the specification names, and of kind and apiVersion in messages that lie in others. Such fields
+// are written only when they are set, so that objects without them are, byte by byte, what upstream
+// writes.
 const OwnNumbers = 1001
 
 // Wire types of protobuf.
@@ -38,7 +39,8 @@ type wireMessage struct {
 	zero   []byte // the message with nothing set
 }
 
-// wireField is a field as protobuf has it: one of ours, or a message that holds several of ours (protoWrap).
+// wireField is a field as protobuf has it: one of ours, or a message that holds several of ours
+// (protoWrap).
 type wireField struct {
 	number  int
 	key     uint64 // number and wire type
@@ -102,7 +104,8 @@ func (m *Message) compileWire() error {
 	return nil
 }
 
-// isTypeMeta reports a field that says what an object is; the envelope does that for objects that lie in none.
+// isTypeMeta reports a field that says what an object is; the envelope does that for objects that
+// lie in none.
 func (f *Field) isTypeMeta() bool { return f.Name == "kind" || f.Name == "apiVersion" }
 
 func (m *Message) ownTypeMeta() bool {
@@ -165,7 +168,8 @@ func (w *wireMessage) sort() error {
 	return nil
 }
 
-// find returns the field of a number; nil when there is none. Looking at next first finds fields that come in order.
+// find returns the field of a number; nil when there is none. Looking at next first finds fields
+// that come in order.
 func (w *wireMessage) find(number int, next int) (f *wireField, at int) {
 	if next < len(w.fields) && w.fields[next].number == number {
 		return &w.fields[next], next
@@ -177,7 +181,8 @@ func (w *wireMessage) find(number int, next int) (f *wireField, at int) {
 	return &w.fields[at], at
 }
 
-// compileWireZero writes the message with nothing set: what stands for one that upstream always writes.
+// compileWireZero writes the message with nothing set: what stands for one that upstream always
+// writes.
 func (m *Message) compileWireZero(above []*Message) error {
 	if m.wire.zero != nil {
 		return nil
@@ -213,5 +218,6 @@ func (m *Message) numbered(seen map[*Message]bool) bool {
 	return true
 }
 
-// HasProtobuf reports whether objects of the kind have a protobuf form: kinds made of ThirdPartyResources do not (B21).
+// HasProtobuf reports whether objects of the kind have a protobuf form: kinds made of
+// ThirdPartyResources do not (B21).
 func (k *Kind) HasProtobuf() bool { return k.protobuf }

@@ -1,8 +1,9 @@
 package schema
 
-// DecodeProtobuf reads an object of the kind from protobuf bytes without envelope, as a client sent them. Fields that the kind does
-// not have are skipped; of a field given twice the last counts, messages given twice are one. kind and apiVersion are filled in:
-// compare those of the envelope with CheckIdentity. raw is copied once and not kept. Errors are *DecodeError.
+// DecodeProtobuf reads an object of the kind from protobuf bytes without envelope, as a client sent
+// them. Fields that the kind does not have are skipped; of a field given twice the last counts,
+// messages given twice are one. kind and apiVersion are filled in: compare those of the envelope
+// with CheckIdentity. raw is copied once and not kept. Errors are *DecodeError.
 func (k *Kind) DecodeProtobuf(raw []byte) (*Object, error) {
 	d := newProtoDecoder(raw)
 	root, err := d.document(k.Message)
@@ -17,8 +18,8 @@ func (k *Kind) DecodeProtobuf(raw []byte) (*Object, error) {
 	return o, nil
 }
 
-// DecodeProtobuf reads a message that is no object of a kind, such as DeleteOptions, from protobuf bytes without envelope. raw is
-// copied once and not kept. Errors are *DecodeError.
+// DecodeProtobuf reads a message that is no object of a kind, such as DeleteOptions, from protobuf
+// bytes without envelope. raw is copied once and not kept. Errors are *DecodeError.
 func (m *Message) DecodeProtobuf(raw []byte) (*Value, error) {
 	v, err := newProtoDecoder(raw).document(m)
 	if err != nil {
@@ -27,7 +28,8 @@ func (m *Message) DecodeProtobuf(raw []byte) (*Value, error) {
 	return v, nil
 }
 
-// protoDecoder reads one protobuf document; it shares its chunks, path and bounds with the decoder of JSON.
+// protoDecoder reads one protobuf document; it shares its chunks, path and bounds with the decoder
+// of JSON.
 type protoDecoder struct {
 	decoder
 	mixed map[*box]bool // maps to sort when all is read: once each, however often a document goes on with them
@@ -51,7 +53,8 @@ func (d *protoDecoder) document(m *Message) (*Value, error) {
 	return v, nil
 }
 
-// message reads the fields of a message up to end into v. A message that was begun already is gone on with.
+// message reads the fields of a message up to end into v. A message that was begun already is gone
+// on with.
 func (d *protoDecoder) message(v *Value, end, depth int) error {
 	m := v.typ.message
 	if v.box == nil {
@@ -128,7 +131,8 @@ func (d *protoDecoder) field(v *Value, f *wireField, key uint64, end, depth int)
 	return nil
 }
 
-// inner reads a message in a field. One by value in which nothing is set is what upstream writes for nothing.
+// inner reads a message in a field. One by value in which nothing is set is what upstream writes
+// for nothing.
 func (d *protoDecoder) inner(slot **Value, f *wireField, key uint64, end, depth int) error {
 	stop, err := d.sized(key, end)
 	if err != nil {
@@ -150,7 +154,8 @@ func (d *protoDecoder) inner(slot **Value, f *wireField, key uint64, end, depth 
 	return nil
 }
 
-// wrappedList reads a message that holds the items of a list (protoListWrapper). That it is there says the list is set.
+// wrappedList reads a message that holds the items of a list (protoListWrapper). That it is there
+// says the list is set.
 func (d *protoDecoder) wrappedList(slot **Value, t *Type, key uint64, end, depth int) error {
 	stop, err := d.sized(key, end)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Unix seconds between which a time must lie, for RFC 3339 has years of four digits: 0000-01-01T00:00:00Z, 9999-12-31T23:59:59Z.
+// Unix seconds between which a time must lie, for RFC 3339 has years of four digits:
+// 0000-01-01T00:00:00Z, 9999-12-31T23:59:59Z.
 const (
 	firstSecond    = -62167219200
 	lastSecond     = 253402300799
@@ -192,7 +193,8 @@ func narrow(form Form, n uint64) int64 {
 	return int64(n)
 }
 
-// parts are the fields of a small message that stands for a scalar: two numbers, and a text at 1 or 3.
+// parts are the fields of a small message that stands for a scalar: two numbers, and a text at 1 or
+// 3.
 type parts struct {
 	first, second int64
 	text          string
@@ -247,8 +249,8 @@ func (d *protoDecoder) part(p *parts, form Form, stop, depth int) error {
 	return err
 }
 
-// timeOf makes a time of {seconds, nanos}, cut to what the type tells apart. An empty message is an unset one, and so is the zero
-// time.
+// timeOf makes a time of {seconds, nanos}, cut to what the type tells apart. An empty message is an
+// unset one, and so is the zero time.
 func (d *protoDecoder) timeOf(t *Type, p parts, start, stop int) (*Value, error) {
 	if start == stop {
 		return nil, nil

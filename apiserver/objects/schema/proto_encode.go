@@ -5,15 +5,16 @@ import (
 	"slices"
 )
 
-// AppendProtobuf appends the object's protobuf bytes, without envelope: byte by byte what the public Kubernetes types marshal to.
-// Fields come in the order of their numbers and map entries in that of their keys; what is no pointer is written also when it is
-// zero. kind and apiVersion are left to the envelope. dst grows at most once.
+// AppendProtobuf appends the object's protobuf bytes, without envelope: byte by byte what the
+// public Kubernetes types marshal to. Fields come in the order of their numbers and map entries in
+// that of their keys; what is no pointer is written also when it is zero. kind and apiVersion are
+// left to the envelope. dst grows at most once.
 func (o *Object) AppendProtobuf(dst []byte) []byte {
 	return appendWire(dst, o.Kind.Message.wireTop, o.root.box.kids)
 }
 
-// AppendProtobuf appends the protobuf bytes of a message that is no object of a kind, such as a Status, without envelope. An unset
-// value appends nothing.
+// AppendProtobuf appends the protobuf bytes of a message that is no object of a kind, such as a
+// Status, without envelope. An unset value appends nothing.
 func (v *Value) AppendProtobuf(dst []byte) []byte {
 	if v == nil {
 		return dst
@@ -33,8 +34,8 @@ func writeWire(dst []byte, size int, m *wireMessage, kids []*Value) []byte {
 	return out
 }
 
-// wireWriter writes protobuf from its end to its beginning: the length of a message is known once the message is written. There is
-// room for exactly what it writes.
+// wireWriter writes protobuf from its end to its beginning: the length of a message is known once
+// the message is written. There is room for exactly what it writes.
 type wireWriter struct {
 	out []byte
 	at  int // where the written part begins

@@ -11,8 +11,9 @@ import (
 // protobufMagic begins every protobuf body and stored object (B20).
 const protobufMagic = "k8s\x00"
 
-// Keys of the messages around objects. Unknown{1: TypeMeta{1: apiVersion, 2: kind}, 2: raw, 3: contentEncoding, 4: contentType},
-// WatchEvent{1: type, 2: RawExtension{1: raw}}, list{1: ListMeta, 2: items}.
+// Keys of the messages around objects. Unknown{1: TypeMeta{1: apiVersion, 2: kind}, 2: raw, 3:
+// contentEncoding, 4: contentType}, WatchEvent{1: type, 2: RawExtension{1: raw}}, list{1: ListMeta,
+// 2: items}.
 const (
 	keyFirst     = 1<<wireTypeBits | wireBytes
 	keySecond    = 2<<wireTypeBits | wireBytes
@@ -28,7 +29,8 @@ func AppendEnvelope(dst []byte, apiVersion, kind string, raw []byte) []byte {
 	return EnvelopeTail(dst)
 }
 
-// EnvelopeHead appends what comes before the rawSize bytes of the object; EnvelopeTail appends what comes after them.
+// EnvelopeHead appends what comes before the rawSize bytes of the object; EnvelopeTail appends what
+// comes after them.
 func EnvelopeHead(dst []byte, apiVersion, kind string, rawSize int) []byte {
 	dst = append(dst, protobufMagic...)
 	dst = append(dst, keyFirst)
@@ -39,7 +41,8 @@ func EnvelopeHead(dst []byte, apiVersion, kind string, rawSize int) []byte {
 	return binary.AppendUvarint(dst, uint64(rawSize))
 }
 
-// EnvelopeTail appends what comes after the object: the encoding and the type of the content, both empty.
+// EnvelopeTail appends what comes after the object: the encoding and the type of the content, both
+// empty.
 func EnvelopeTail(dst []byte) []byte {
 	return append(dst, keyThird, 0, keyFourth, 0)
 }
@@ -53,8 +56,8 @@ func EnvelopeSize(apiVersion, kind string, rawSize int) int {
 // HasMagic reports whether a body begins as protobuf does.
 func HasMagic(body []byte) bool { return bytes.HasPrefix(body, []byte(protobufMagic)) }
 
-// CutEnvelope returns what an envelope (B20) says and holds; raw is part of body. Errors are *DecodeError: also for content in
-// another encoding.
+// CutEnvelope returns what an envelope (B20) says and holds; raw is part of body. Errors are
+// *DecodeError: also for content in another encoding.
 func CutEnvelope(body []byte) (apiVersion, kind string, raw []byte, err error) {
 	unknown, ok := bytes.CutPrefix(body, []byte(protobufMagic))
 	if !ok {
@@ -112,7 +115,8 @@ func envelopeError(why string) error {
 	return &DecodeError{Message: "couldn't read the protobuf envelope: " + why, Offset: -1}
 }
 
-// WatchEventHead appends the beginning of a WatchEvent (D5): the last rawSize bytes of the message, an object in its envelope, follow.
+// WatchEventHead appends the beginning of a WatchEvent (D5): the last rawSize bytes of the message,
+// an object in its envelope, follow.
 func WatchEventHead(dst []byte, eventType string, rawSize int) []byte {
 	dst = appendSized(dst, keyFirst, eventType)
 	dst = append(dst, keySecond)
@@ -134,7 +138,8 @@ type ListMeta struct {
 	RemainingItemCount *int64
 }
 
-// AppendListHead appends the beginning of a list: its metadata. Items follow, each after its ListItemHead.
+// AppendListHead appends the beginning of a list: its metadata. Items follow, each after its
+// ListItemHead.
 func AppendListHead(dst []byte, m ListMeta) []byte {
 	dst = append(dst, keyFirst)
 	dst = binary.AppendUvarint(dst, uint64(m.size()))
@@ -159,7 +164,8 @@ func (m *ListMeta) size() int {
 // ListHeadSize returns how long AppendListHead's bytes are.
 func ListHeadSize(m ListMeta) int { return 1 + sizeSized(m.size()) }
 
-// AppendListItemHead appends what comes before an item of a list, whose protobuf bytes have that size.
+// AppendListItemHead appends what comes before an item of a list, whose protobuf bytes have that
+// size.
 func AppendListItemHead(dst []byte, size int) []byte {
 	return binary.AppendUvarint(append(dst, keySecond), uint64(size))
 }

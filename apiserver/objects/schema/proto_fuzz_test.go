@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// FuzzDecodeProtobuf checks that no bytes upset the decoder, and that what it takes is written in a form that reads back as itself.
+// FuzzDecodeProtobuf checks that no bytes upset the decoder, and that what it takes is written in a
+// form that reads back as itself.
 func FuzzDecodeProtobuf(f *testing.F) {
 	cat := engine(f)
 	for i := range cat.Kinds() {

@@ -11,7 +11,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// fullObjects is where the objects are that have every field; YAML is the form they are written in, -update makes the others.
+// fullObjects is where the objects are that have every field; YAML is the form they are written in,
+// -update makes the others.
 var fullObjects = filepath.Join("testdata", "golden", "full")
 
 // goldenName returns the name of a kind's golden files, which is that of the kind's file.
@@ -69,8 +70,8 @@ func fromJSON(t testing.TB, k *schema.Kind, body []byte) *schema.Object {
 	return o
 }
 
-// TestFullObjects takes an object with every field through JSON, YAML and protobuf: each form reads as the same object, and that
-// object writes every form, byte for byte (B1, B17, B20).
+// TestFullObjects takes an object with every field through JSON, YAML and protobuf: each form reads
+// as the same object, and that object writes every form, byte for byte (B1, B17, B20).
 func TestFullObjects(t *testing.T) {
 	for _, k := range kindsOfOwnForm(t) {
 		t.Run(goldenName(k), func(t *testing.T) {
@@ -100,14 +101,15 @@ func TestFullObjects(t *testing.T) {
 	}
 }
 
-// unset are the fields that no valid object of a kind can have, beside the namespace of cluster-scoped kinds.
+// unset are the fields that no valid object of a kind can have, beside the namespace of
+// cluster-scoped kinds.
 var unset = map[string][]string{
 	"role":   {"PolicyRule.nonResourceURLs"},
 	"secret": {"Secret.stringData"}, // it becomes data
 }
 
-// TestFullObjectsHaveEveryField holds the golden objects to their name: each field of each message is set somewhere, and each list
-// and map has two entries somewhere.
+// TestFullObjectsHaveEveryField holds the golden objects to their name: each field of each message
+// is set somewhere, and each list and map has two entries somewhere.
 func TestFullObjectsHaveEveryField(t *testing.T) {
 	for _, k := range kindsOfOwnForm(t) {
 		t.Run(goldenName(k), func(t *testing.T) {
@@ -177,8 +179,8 @@ func fieldsOf(m *schema.Message, seen map[*schema.Message]bool) map[string]bool 
 	return out
 }
 
-// refused are the places of the full objects that validation refuses, for no valid object has them: the sources of a volume exclude
-// each other, and templates have pod fields that their kind sets.
+// refused are the places of the full objects that validation refuses, for no valid object has them:
+// the sources of a volume exclude each other, and templates have pod fields that their kind sets.
 var refused = map[string][]string{
 	"cronjob":          {"spec.jobTemplate.spec.selector"},
 	"daemonset":        {"spec.template.spec.activeDeadlineSeconds"},

@@ -63,8 +63,9 @@ func (f *wireField) of(kids []*Value) *Value {
 	return kids[f.field.index]
 }
 
-// written reports whether a field is there at all. Upstream writes what its types hold by value, be it zero; pointers, slices of
-// bytes and wrapped lists when they are set; lists and maps item by item.
+// written reports whether a field is there at all. Upstream writes what its types hold by value, be
+// it zero; pointers, slices of bytes and wrapped lists when they are set; lists and maps item by
+// item.
 func (f *wireField) written(v *Value) bool {
 	t := f.field.Type
 	switch {

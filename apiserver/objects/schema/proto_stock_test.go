@@ -10,8 +10,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// TestReadsStockProtobuf_B20: what the types of stock Go clients write as protobuf (testdata/stock, kept true by module
-// chaos/clients) reads as the JSON that they write.
+// TestReadsStockProtobuf_B20: what the types of stock Go clients write as protobuf (testdata/stock,
+// kept true by module chaos/clients) reads as the JSON that they write.
 func TestReadsStockProtobuf_B20(t *testing.T) {
 	cat := catalog(t)
 	for _, k := range kindsOfOwnForm(t) {

@@ -9,8 +9,9 @@ import (
 	"unsafe"
 )
 
-// AppendProtobufEnvelope appends a stored value, in its envelope (B20): bytes that Encode made, in the form of this kind or of the one
-// that it is a view of. The value is not kept. Errors are no fault of a client.
+// AppendProtobufEnvelope appends a stored value, in its envelope (B20): bytes that Encode made, in
+// the form of this kind or of the one that it is a view of. The value is not kept. Errors are no
+// fault of a client.
 func (k *Kind) AppendProtobufEnvelope(dst, value []byte) ([]byte, error) {
 	d := k.decoders.get()
 	defer k.decoders.put(d)
@@ -39,8 +40,8 @@ func (k *Kind) AppendProtobufItem(dst, value []byte) ([]byte, error) {
 	return writeWire(dst, size, m, kids), nil
 }
 
-// stored reads a stored value for as long as the decoder is not reset. Not even the text is copied, but what has another form than the
-// kind's is converted.
+// stored reads a stored value for as long as the decoder is not reset. Not even the text is copied,
+// but what has another form than the kind's is converted.
 func (d *decoder) stored(k *Kind, value []byte) (*Value, error) {
 	if k.converts && !bytes.HasPrefix(value, []byte(k.prefix)) {
 		o, err := k.fromStored(value)
@@ -85,7 +86,8 @@ const (
 	maxKeptText = 64 << 10
 )
 
-// reset makes the decoder ready for another document, in the memory of the one before. It holds on to nothing of that.
+// reset makes the decoder ready for another document, in the memory of the one before. It holds on
+// to nothing of that.
 func (d *decoder) reset() {
 	*d = decoder{
 		scanner: scanner{reused: true, unescaped: emptied(d.unescaped, maxKeptText)},

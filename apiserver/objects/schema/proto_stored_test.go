@@ -29,7 +29,8 @@ func checkStored(t rapid.TB, k *Kind, value []byte) {
 	}
 }
 
-// TestProtobufOfStored_B20 makes the golden objects of all kinds, several times, so that one follows upon another in the same chunks.
+// TestProtobufOfStored_B20 makes the golden objects of all kinds, several times, so that one
+// follows upon another in the same chunks.
 func TestProtobufOfStored_B20(t *testing.T) {
 	t.Parallel()
 	cat := engine(t)
@@ -148,8 +149,9 @@ func TestDecodersKeepNothing(t *testing.T) {
 	}
 }
 
-// TestProtobufOfStoredAllocatesNothing: neither does reading with a decoder that has read such an object, nor writing into a buffer
-// with room. It goes around the pool, which forgets decoders at random under the race detector.
+// TestProtobufOfStoredAllocatesNothing: neither does reading with a decoder that has read such an
+// object, nor writing into a buffer with room. It goes around the pool, which forgets decoders at
+// random under the race detector.
 func TestProtobufOfStoredAllocatesNothing(t *testing.T) {
 	cat := engine(t)
 	for _, tc := range []struct {

@@ -187,7 +187,8 @@ func TestProtobufOfMessages(t *testing.T) {
 	})
 }
 
-// TestProtobufGoesOnWithMaps_B20: a body that gives one map in very many pieces costs no more than its size.
+// TestProtobufGoesOnWithMaps_B20: a body that gives one map in very many pieces costs no more than
+// its size.
 func TestProtobufGoesOnWithMaps_B20(t *testing.T) {
 	const pieces = 100_000
 	var raw []byte
@@ -200,7 +201,8 @@ func TestProtobufGoesOnWithMaps_B20(t *testing.T) {
 	}
 }
 
-// TestProtobufAllocations pins the read path: writing into a buffer with room makes nothing, and reading a few dozen chunks.
+// TestProtobufAllocations pins the read path: writing into a buffer with room makes nothing, and
+// reading a few dozen chunks.
 func TestProtobufAllocations(t *testing.T) {
 	k := engine(t).Kind("/api/v1", "pods")
 	stored := create(t, k, paddedPod()).Value

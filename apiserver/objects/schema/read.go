@@ -28,8 +28,8 @@ func readSpec(files fs.FS, name string, out any) error {
 	return nil
 }
 
-// decodeStrict decodes node into the struct out points to, refusing keys that it does not have. The library's own check does not
-// reach through UnmarshalYAML.
+// decodeStrict decodes node into the struct out points to, refusing keys that it does not have. The
+// library's own check does not reach through UnmarshalYAML.
 func decodeStrict(node *yaml.Node, out any) error {
 	if err := checkKeys(node, reflect.TypeOf(out).Elem()); err != nil {
 		return err

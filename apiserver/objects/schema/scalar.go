@@ -36,7 +36,8 @@ func parseTime(s, layout string) (time.Time, error) {
 // maxQuantityLength bounds the text of a quantity: parsing takes arbitrary precision.
 const maxQuantityLength = 128
 
-// canonicalQuantity returns the canonical text of a quantity, rounded up to milli units when asked to.
+// canonicalQuantity returns the canonical text of a quantity, rounded up to milli units when asked
+// to.
 func canonicalQuantity(s string, roundUp bool) (string, error) {
 	if isCanonical(s) {
 		return s, nil
@@ -60,14 +61,16 @@ func hugeExponent(s string) bool {
 	return i >= 0 && len(strings.TrimLeft(s[i+1:], "+-0")) > 3
 }
 
-// quantityText returns the canonical text. Quantity.String may return the text that was parsed instead.
+// quantityText returns the canonical text. Quantity.String may return the text that was parsed
+// instead.
 func quantityText(q resource.Quantity) string {
 	number, suffix := q.CanonicalizeBytes(make([]byte, 0, maxQuantityLength))
 	return string(append(number, suffix...))
 }
 
-// isCanonical knows the usual canonical quantities without arithmetic: a small whole number and a suffix that could not be
-// the next larger one. It also knows no text finer than milli. Everything else it leaves to the library.
+// isCanonical knows the usual canonical quantities without arithmetic: a small whole number and a
+// suffix that could not be the next larger one. It also knows no text finer than milli. Everything
+// else it leaves to the library.
 func isCanonical(s string) bool {
 	n, i := 0, 0
 	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {

@@ -67,7 +67,8 @@ func (t *Type) lookup(names []string) *Type {
 	return t
 }
 
-// show makes the scale of a stored object. Of the metadata it has what says which object and version it is.
+// show makes the scale of a stored object. Of the metadata it has what says which object and
+// version it is.
 func (s *scaling) show(from, to *Object) {
 	created := from.CreationTimestamp()
 	to.root.Clear("metadata")
@@ -84,8 +85,8 @@ func (s *scaling) show(from, to *Object) {
 	status.Make("selector").SetStr(SelectorText(from.root.Lookup(s.selector...)))
 }
 
-// Rescale makes an object of this kind have the replicas that its scale asks for. It is then meant to replace the version, and the
-// object, that the scale names.
+// Rescale makes an object of this kind have the replicas that its scale asks for. It is then meant
+// to replace the version, and the object, that the scale names.
 func (k *Kind) Rescale(o, scale *Object) {
 	o.SetResourceVersion(scale.ResourceVersion())
 	o.SetUID(scale.UID())

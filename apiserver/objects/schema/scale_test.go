@@ -9,7 +9,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// TestScaleForms_H11 makes the scale of a full StatefulSet in every form, of either version, and reads it again.
+// TestScaleForms_H11 makes the scale of a full StatefulSet in every form, of either version, and
+// reads it again.
 func TestScaleForms_H11(t *testing.T) {
 	cat := catalog(t)
 	for _, prefix := range []string{"/apis/apps/v1beta2", "/apis/apps/v1"} {

@@ -12,8 +12,8 @@ import (
 // maxDepth bounds the nesting of a body.
 const maxDepth = 200
 
-// scanner reads JSON strictly, as encoding/json does: RFC 8259, wrong UTF-8 replaced. Strings without escapes are parts of the
-// text.
+// scanner reads JSON strictly, as encoding/json does: RFC 8259, wrong UTF-8 replaced. Strings
+// without escapes are parts of the text.
 type scanner struct {
 	s   string
 	pos int
@@ -66,7 +66,8 @@ func (d *scanner) literal(word string) error {
 	return d.syntax("in literal " + word)
 }
 
-// plainByte says of each byte whether a string may hold it as it is; bytes beyond ASCII need a look.
+// plainByte says of each byte whether a string may hold it as it is; bytes beyond ASCII need a
+// look.
 var plainByte = func() (t [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -98,7 +99,8 @@ func (d *scanner) str() (string, error) {
 	return "", d.syntax("")
 }
 
-// slowStr reads on from i, where the string that begins at start holds its first escape or wrong byte.
+// slowStr reads on from i, where the string that begins at start holds its first escape or wrong
+// byte.
 func (d *scanner) slowStr(start, i int) (string, error) {
 	hint := i - start + max(0, strings.IndexByte(d.s[i:], '"')) // all of it, if no quote is escaped
 	base := len(d.unescaped)
@@ -303,7 +305,8 @@ func (d *scanner) skipArray(depth int) error {
 	return nil
 }
 
-// open reads the opening bracket and says whether something follows before the closing one, which it reads then.
+// open reads the opening bracket and says whether something follows before the closing one, which
+// it reads then.
 func (d *scanner) open(closing byte) (more bool, err error) {
 	d.pos++
 	if d.space() == closing {

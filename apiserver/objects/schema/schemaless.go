@@ -12,7 +12,8 @@ const (
 	maxName     = 253
 )
 
-// Definition describes a kind without a schema, namespaced, as a ThirdPartyResource does (semantics K1–K10).
+// Definition describes a kind without a schema, namespaced, as a ThirdPartyResource does (semantics
+// K1–K10).
 type Definition struct {
 	Kind     string // "CronTab"
 	Group    string // "stable.example.com"
@@ -23,8 +24,8 @@ type Definition struct {
 	Resource string
 }
 
-// Schemaless compiles the kinds of a definition: one for each of its versions. They are served from one storage, in the form
-// of the first (K10), and become part of a catalog by With.
+// Schemaless compiles the kinds of a definition: one for each of its versions. They are served from
+// one storage, in the form of the first (K10), and become part of a catalog by With.
 func (c *Catalog) Schemaless(d Definition) ([]*Kind, error) {
 	m := c.messages[openMessage]
 	if m == nil || m.open == nil {
@@ -66,7 +67,8 @@ func (d *Definition) spec(version string) *KindSpec {
 	}
 }
 
-// With returns a catalog that has more kinds, all versions of each definition together. The catalog itself does not change.
+// With returns a catalog that has more kinds, all versions of each definition together. The catalog
+// itself does not change.
 func (c *Catalog) With(kinds []*Kind) (*Catalog, error) {
 	out := &Catalog{
 		kinds: slices.Concat(c.kinds, kinds), byRoute: maps.Clone(c.byRoute), stored: maps.Clone(c.stored),
@@ -89,8 +91,8 @@ func (c *Catalog) With(kinds []*Kind) (*Catalog, error) {
 	return out, nil
 }
 
-// Schemaless reports whether objects of the kind hold whatever clients put into them: such kinds have no protobuf form, and no
-// strategic merge (B21, F25).
+// Schemaless reports whether objects of the kind hold whatever clients put into them: such kinds
+// have no protobuf form, and no strategic merge (B21, F25).
 func (k *Kind) Schemaless() bool { return k.open }
 
 // Open reports whether the message keeps members that are none of its fields.
@@ -101,8 +103,8 @@ func kindPrefix(spec *KindSpec) string {
 	return `{"kind":"` + spec.Kind + `","apiVersion":"` + spec.APIVersion + `",`
 }
 
-// requireIdentity refuses an object of a schemaless kind that does not say what it is (K8): nothing else would tell it from
-// any other JSON.
+// requireIdentity refuses an object of a schemaless kind that does not say what it is (K8): nothing
+// else would tell it from any other JSON.
 func (o *Object) requireIdentity() error {
 	if !o.Kind.Schemaless() {
 		return nil
@@ -152,8 +154,9 @@ type member struct {
 	from, to int
 }
 
-// appendSorted reads any JSON value and appends it without white space, numbers as they stand and the members of objects by
-// their names, so that what is the same to every client has the same bytes.
+// appendSorted reads any JSON value and appends it without white space, numbers as they stand and
+// the members of objects by their names, so that what is the same to every client has the same
+// bytes.
 func (d *decoder) appendSorted(out []byte, depth int) ([]byte, error) {
 	if depth > maxDepth {
 		return nil, &syntaxError{"exceeded max depth", d.pos}
@@ -211,7 +214,8 @@ func (d *decoder) appendObject(out []byte, depth int) ([]byte, error) {
 	return closed(d.sortMembers(out, base, members), '}'), nil
 }
 
-// sortMembers puts the members written from base on in the order of their names; of equal names the last stays.
+// sortMembers puts the members written from base on in the order of their names; of equal names the
+// last stays.
 func (d *decoder) sortMembers(out []byte, base int, members []member) []byte {
 	byName := func(a, b member) int { return strings.Compare(a.name, b.name) }
 	strictly := true

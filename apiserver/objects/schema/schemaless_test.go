@@ -114,8 +114,8 @@ func TestSchemalessEqual(t *testing.T) {
 	}
 }
 
-// TestVersions: objects are stored in the form of the first version, and served in that of each, whatever was the first when
-// they were stored (K10).
+// TestVersions: objects are stored in the form of the first version, and served in that of each,
+// whatever was the first when they were stored (K10).
 func TestVersions(t *testing.T) {
 	_, kinds := cronTabs(t)
 	v1, v2 := kinds[0], kinds[1]
@@ -149,7 +149,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// FuzzSchemaless: whatever is taken is the same to any client that reads it, and is stored in a form that reads back as itself.
+// FuzzSchemaless: whatever is taken is the same to any client that reads it, and is stored in a
+// form that reads back as itself.
 func FuzzSchemaless(f *testing.F) {
 	_, kinds := cronTabs(f)
 	k := kinds[0]

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// SelectorText writes a label selector as clients type it, its requirements in the order of their keys; "" for one without any.
+// SelectorText writes a label selector as clients type it, its requirements in the order of their
+// keys; "" for one without any.
 func SelectorText(selector *Value) string {
 	var all []string
 	for key, v := range selector.Field("matchLabels").Entries() {

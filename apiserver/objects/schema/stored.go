@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Borrow calls fn with the top message of a stored value, as the kind serves it. What fn is given is good until it returns. Errors
-// of the reading are no fault of a client.
+// Borrow calls fn with the top message of a stored value, as the kind serves it. What fn is given
+// is good until it returns. Errors of the reading are no fault of a client.
 func (k *Kind) Borrow(value []byte, fn func(root *Value) error) error {
 	d := k.decoders.get()
 	defer k.decoders.put(d)
@@ -19,8 +19,9 @@ func (k *Kind) Borrow(value []byte, fn func(root *Value) error) error {
 	return fn(root)
 }
 
-// AppendPartial appends what is left of a stored value of another kind as an object of this one, which has no more than metadata. Only
-// the metadata is read, unless the other kind converts: then it has metadata of its own.
+// AppendPartial appends what is left of a stored value of another kind as an object of this one,
+// which has no more than metadata. Only the metadata is read, unless the other kind converts: then
+// it has metadata of its own.
 func (k *Kind) AppendPartial(dst, value []byte, of *Kind) ([]byte, error) {
 	if of.converts {
 		var err error
@@ -39,7 +40,8 @@ func (k *Kind) AppendPartial(dst, value []byte, of *Kind) ([]byte, error) {
 // metadataKey begins what follows upon kind and apiVersion in every stored value.
 const metadataKey = `"metadata":`
 
-// metadataOf returns the metadata of a stored value, a part of it, without reading what comes after.
+// metadataOf returns the metadata of a stored value, a part of it, without reading what comes
+// after.
 func metadataOf(value []byte) ([]byte, error) {
 	rest := value
 	for range 2 { // kind and apiVersion, whose texts hold no commas

@@ -43,7 +43,8 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// FuzzPartial: whatever the bytes are, what is cut out of them is a JSON value that stands in them, or they are refused.
+// FuzzPartial: whatever the bytes are, what is cut out of them is a JSON value that stands in them,
+// or they are refused.
 func FuzzPartial(f *testing.F) {
 	cat := catalog(f)
 	partial, of := cat.Unstored("meta.k8s.io/v1", "PartialObjectMetadata"), cat.Kind("/api/v1", "configmaps")

@@ -8,7 +8,8 @@ import (
 
 const immutableText = "field is immutable"
 
-// ValidateCreate returns what is wrong with a new object that has its name, in the order of its fields.
+// ValidateCreate returns what is wrong with a new object that has its name, in the order of its
+// fields.
 func (k *Kind) ValidateCreate(o *Object) field.ErrorList {
 	c := newContext(k, Create, o, nil)
 	c.validate()
@@ -22,8 +23,8 @@ func (k *Kind) ValidateUpdate(op Operation, o, old *Object) field.ErrorList {
 	return c.errs
 }
 
-// Validate returns what is wrong with a message that is no object of a kind, such as DeleteOptions. Its hooks see a Context
-// without Kind and Object.
+// Validate returns what is wrong with a message that is no object of a kind, such as DeleteOptions.
+// Its hooks see a Context without Kind and Object.
 func (m *Message) Validate(v *Value) field.ErrorList {
 	c := &Context{root: v}
 	c.steps = c.space[:0]
@@ -93,8 +94,8 @@ func (c *Context) checkField(f *Field, parent *Value) {
 	c.Leave()
 }
 
-// checkMissing reports a required field that is empty. Of a message that clients see as always there, the fields missing in it
-// are reported when it has such.
+// checkMissing reports a required field that is empty. Of a message that clients see as always
+// there, the fields missing in it are reported when it has such.
 func (c *Context) checkMissing(f *Field, v *Value) {
 	before := len(c.errs)
 	c.EnterField(f.Name, v)
@@ -130,8 +131,8 @@ func (c *Context) checkBelow(v *Value) {
 	}
 }
 
-// compareField checks a field against its stored value: whether it may change, and the same of the messages in it, but for
-// lists.
+// compareField checks a field against its stored value: whether it may change, and the same of the
+// messages in it, but for lists.
 func (c *Context) compareField(f *Field, v, old *Value) {
 	deep := f.Type.message != nil && f.Type.message.immutables
 	if !f.immutable && f.compare == nil && !deep || v == nil && old == nil {

@@ -9,8 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Value is a node of an object: a message, list, map or scalar. A nil *Value is an unset one; every reading method works on it
-// and answers zero. A value belongs to one object; put a Copy into another.
+// Value is a node of an object: a message, list, map or scalar. A nil *Value is an unset one; every
+// reading method works on it and answers zero. A value belongs to one object; put a Copy into
+// another.
 //
 // Strings share the memory of the body that was decoded.
 type Value struct {
@@ -40,7 +41,8 @@ func (v *Value) Type() *Type {
 // IsSet reports whether there is a value at all, be it empty.
 func (v *Value) IsSet() bool { return v != nil }
 
-// IsEmpty reports whether the value is unset or the zero of its type: "", 0, false, no items, a message without set fields.
+// IsEmpty reports whether the value is unset or the zero of its type: "", 0, false, no items, a
+// message without set fields.
 func (v *Value) IsEmpty() bool {
 	if v == nil {
 		return true
@@ -68,7 +70,8 @@ func (v *Value) IsEmpty() bool {
 	}
 }
 
-// Str returns the text of a string, quantity (canonical), bytes (raw), rawExtension (JSON) or textual intOrString.
+// Str returns the text of a string, quantity (canonical), bytes (raw), rawExtension (JSON) or
+// textual intOrString.
 func (v *Value) Str() string {
 	if v == nil {
 		return ""
@@ -76,7 +79,8 @@ func (v *Value) Str() string {
 	return v.str
 }
 
-// Int returns an integer; Unix seconds of a time, microseconds of a microTime; the number of an intOrString.
+// Int returns an integer; Unix seconds of a time, microseconds of a microTime; the number of an
+// intOrString.
 func (v *Value) Int() int64 {
 	if v == nil {
 		return 0
@@ -173,8 +177,8 @@ func (v *Value) Entries() iter.Seq2[string, *Value] {
 	}
 }
 
-// Field returns a field of a message by its JSON name; nil when it is unset, or unknown in the message (as fields of other
-// contexts are).
+// Field returns a field of a message by its JSON name; nil when it is unset, or unknown in the
+// message (as fields of other contexts are).
 func (v *Value) Field(name string) *Value {
 	if v == nil || v.typ.message == nil {
 		return nil
@@ -210,8 +214,8 @@ func (v *Value) Copy() *Value {
 	return out
 }
 
-// Equal reports whether two values of one type mean the same: empty lists, maps, messages and zero scalars equal unset ones,
-// but for fields that tell them apart (`pointer`).
+// Equal reports whether two values of one type mean the same: empty lists, maps, messages and zero
+// scalars equal unset ones, but for fields that tell them apart (`pointer`).
 func Equal(a, b *Value) bool {
 	if a == nil || b == nil {
 		return hollow(a) && hollow(b)
@@ -250,7 +254,8 @@ func hollow(v *Value) bool {
 	return true
 }
 
-// tells reports whether a member of a message counts when it is set, be it empty: a field with `pointer`, or an open member.
+// tells reports whether a member of a message counts when it is set, be it empty: a field with
+// `pointer`, or an open member.
 func (t *Type) tells(i int) bool {
 	return t.Form == FormMessage && (i >= len(t.message.fields) || t.message.fields[i].pointer)
 }

@@ -33,7 +33,8 @@ func (v *Value) SetStr(s string) {
 	}
 }
 
-// SetInt sets an integer, Unix seconds of a time, microseconds of a microTime, or makes an intOrString hold a number.
+// SetInt sets an integer, Unix seconds of a time, microseconds of a microTime, or makes an
+// intOrString hold a number.
 func (v *Value) SetInt(n int64) {
 	v.num = n
 	if v.typ.Form == FormIntOrString {
@@ -64,8 +65,9 @@ func (v *Value) SetTime(t time.Time) {
 // SetQuantity sets a quantity.
 func (v *Value) SetQuantity(q resource.Quantity) { v.str = quantityText(q) }
 
-// Make returns the field of a message, set: as it is, or empty when it was unset. It panics on a name that the message does
-// not have: check with Type().Message().Field where a context may leave it out.
+// Make returns the field of a message, set: as it is, or empty when it was unset. It panics on a
+// name that the message does not have: check with Type().Message().Field where a context may leave
+// it out.
 func (v *Value) Make(name string) *Value {
 	f := v.mustField(name)
 	if v.box.kids[f.index] == nil {
@@ -74,7 +76,8 @@ func (v *Value) Make(name string) *Value {
 	return v.box.kids[f.index]
 }
 
-// Set puts a value into a field of a message; nil unsets it. A field that the message does not have panics.
+// Set puts a value into a field of a message; nil unsets it. A field that the message does not have
+// panics.
 func (v *Value) Set(name string, value *Value) {
 	f := v.mustField(name)
 	if value != nil && value.typ != f.Type {
@@ -98,8 +101,8 @@ func (v *Value) mustField(name string) *Field {
 	return f
 }
 
-// retype returns a copy of v as a value of t, a type of the same shape compiled for other contexts. Fields that t does not
-// have are left out.
+// retype returns a copy of v as a value of t, a type of the same shape compiled for other contexts.
+// Fields that t does not have are left out.
 func (v *Value) retype(t *Type) *Value {
 	if v == nil {
 		return nil

@@ -6,16 +6,20 @@ import (
 	"slices"
 )
 
-// A view is a kind whose objects are stored as those of another kind. Either its message is another, and hooks convert; or it is the
-// same, and the two differ by nothing but the apiVersion, which stands at the beginning of their bytes.
+// A view is a kind whose objects are stored as those of another kind. Either its message is
+// another, and hooks convert; or it is the same, and the two differ by nothing but the apiVersion,
+// which stands at the beginning of their bytes.
 
-// Storage returns the kind in whose form objects are stored: the kind itself, unless it is a view of another.
+// Storage returns the kind in whose form objects are stored: the kind itself, unless it is a view
+// of another.
 func (k *Kind) Storage() *Kind { return k.storage }
 
-// Converts reports whether the kind is a view whose objects have to be decoded and converted to be served.
+// Converts reports whether the kind is a view whose objects have to be decoded and converted to be
+// served.
 func (k *Kind) Converts() bool { return k.converts }
 
-// ToStorage returns the object in the form of the kind it is stored as: itself, unless its kind is a view.
+// ToStorage returns the object in the form of the kind it is stored as: itself, unless its kind is
+// a view.
 func (k *Kind) ToStorage(o *Object) *Object {
 	return convert(o, k.storage, k.hooks.toStorage)
 }
@@ -51,8 +55,9 @@ func (o *Object) as(to *Kind) *Object {
 	return &Object{Kind: to, root: &root}
 }
 
-// Present returns a stored value as the kind serves it: as it is; with the kind's apiVersion at its beginning where it was stored under
-// another one (K10); or decoded and converted. Errors are no fault of a client.
+// Present returns a stored value as the kind serves it: as it is; with the kind's apiVersion at its
+// beginning where it was stored under another one (K10); or decoded and converted. Errors are no
+// fault of a client.
 func (k *Kind) Present(value []byte) ([]byte, error) {
 	prefix, rest, err := k.Parts(value)
 	if err != nil || prefix == "" {

@@ -24,8 +24,9 @@ func versions(t *testing.T) []*schema.Kind {
 	return found
 }
 
-// TestVersionsShareTheStoredForm: of an object with every field, the other version's bytes are the stored ones but for the apiVersion,
-// in JSON and protobuf, and what is written under it is stored as the same bytes.
+// TestVersionsShareTheStoredForm: of an object with every field, the other version's bytes are the
+// stored ones but for the apiVersion, in JSON and protobuf, and what is written under it is stored
+// as the same bytes.
 func TestVersionsShareTheStoredForm(t *testing.T) {
 	for _, k := range versions(t) {
 		t.Run(strings.Trim(k.Prefix, "/")+"/"+k.Plural, func(t *testing.T) {
@@ -70,7 +71,8 @@ func TestVersionsShareTheStoredForm(t *testing.T) {
 	}
 }
 
-// TestConvertedKindsArePresented: a kind with a form of its own is served from stored bytes too, in JSON and protobuf.
+// TestConvertedKindsArePresented: a kind with a form of its own is served from stored bytes too, in
+// JSON and protobuf.
 func TestConvertedKindsArePresented(t *testing.T) {
 	for _, k := range catalog(t).Kinds() {
 		if !k.Converts() {

@@ -11,8 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAMLToJSON turns one YAML document into JSON for Decode. Keys that are there twice stay twice, so that the decoder reports
-// them. Aliases are expanded as long as the result stays below maxBytes. An empty document gives no bytes.
+// YAMLToJSON turns one YAML document into JSON for Decode. Keys that are there twice stay twice, so
+// that the decoder reports them. Aliases are expanded as long as the result stays below maxBytes.
+// An empty document gives no bytes.
 func YAMLToJSON(body []byte, maxBytes int) ([]byte, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(body))
 	var doc, more yaml.Node
@@ -42,8 +43,8 @@ func yamlError(err error) error {
 	return &DecodeError{Message: "error converting YAML to JSON: " + err.Error(), Offset: -1}
 }
 
-// yamlReader writes nodes as JSON. Every node it visits and every byte it writes costs one of the budget, which bounds what
-// aliases of aliases can do.
+// yamlReader writes nodes as JSON. Every node it visits and every byte it writes costs one of the
+// budget, which bounds what aliases of aliases can do.
 type yamlReader struct {
 	out    []byte
 	budget int

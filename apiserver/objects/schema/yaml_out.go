@@ -32,13 +32,15 @@ func ToYAML(value []byte) ([]byte, error) {
 	return w.out, nil
 }
 
-// yamlWriter writes what it scans as block style YAML. What is not plainly harmless is quoted as in JSON, which YAML reads.
+// yamlWriter writes what it scans as block style YAML. What is not plainly harmless is quoted as in
+// JSON, which YAML reads.
 type yamlWriter struct {
 	scanner
 	out []byte
 }
 
-// value writes a value with its newline. nested says that something precedes it on its line; level is the indent of its members.
+// value writes a value with its newline. nested says that something precedes it on its line; level
+// is the indent of its members.
 func (w *yamlWriter) value(level int, nested bool) error {
 	if level > maxDepth {
 		return &syntaxError{"exceeded max depth", w.pos}
@@ -110,7 +112,8 @@ func (w *yamlWriter) object(level int, nested bool) error {
 	return nil
 }
 
-// maxSimpleKey is how long a key may be at most, as written, to stand before its value without more ado; YAML allows 1024.
+// maxSimpleKey is how long a key may be at most, as written, to stand before its value without more
+// ado; YAML allows 1024.
 const maxSimpleKey = 1000
 
 // name writes a key and its colon; a long one must be announced.
@@ -206,7 +209,8 @@ func (w *yamlWriter) word(s string) {
 	w.out = appendYAMLString(w.out, s)
 }
 
-// appendYAMLString writes a quoted string: JSON's, with escapes for what YAML does not let stand for itself.
+// appendYAMLString writes a quoted string: JSON's, with escapes for what YAML does not let stand
+// for itself.
 func appendYAMLString(out []byte, s string) []byte {
 	start := len(out)
 	out = AppendString(out, s)
@@ -225,13 +229,14 @@ func appendYAMLString(out []byte, s string) []byte {
 	return out
 }
 
-// unprintable reports runes beyond ASCII's control characters that YAML refuses or takes for line ends.
+// unprintable reports runes beyond ASCII's control characters that YAML refuses or takes for line
+// ends.
 func unprintable(r rune) bool {
 	return r >= 0x7f && r <= 0x9f || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
-// isPlain reports whether s needs no quotes: it begins with a letter or slash, so it is no number nor date, and holds nothing
-// that YAML gives a meaning.
+// isPlain reports whether s needs no quotes: it begins with a letter or slash, so it is no number
+// nor date, and holds nothing that YAML gives a meaning.
 func isPlain(s string) bool {
 	if s == "" || s[0] != '/' && (!isASCIIAlnum(s[0]) || s[0] <= '9') {
 		return false

@@ -36,7 +36,8 @@ type labelTerm struct {
 // requirementError begins every complaint about a label selector (C7).
 const requirementError = "unable to parse requirement: "
 
-// parseLabels adds to the library's parser what the reference demands: one beginning for all errors, no empty sets (C6).
+// parseLabels adds to the library's parser what the reference demands: one beginning for all
+// errors, no empty sets (C6).
 func parseLabels(text string) (labels.Selector, error) {
 	parsed, err := labels.Parse(text)
 	if err != nil {
@@ -87,8 +88,9 @@ func newLabelTerm(r *labels.Requirement) (labelTerm, error) {
 	return t, nil
 }
 
-// trace is how a pair looks within attributes. Most objects of a walk lack it, and to search for it is far quicker than to take
-// the attributes apart (BenchmarkWalk); what has it may still be something else.
+// trace is how a pair looks within attributes. Most objects of a walk lack it, and to search for it
+// is far quicker than to take the attributes apart (BenchmarkWalk); what has it may still be
+// something else.
 func trace(name, value string) string {
 	return string(state.NewAttributes(map[string]string{name: value}))
 }

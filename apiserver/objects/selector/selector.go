@@ -10,7 +10,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// The fields that every kind can be selected by. They are read from an object's key, not from its attributes.
+// The fields that every kind can be selected by. They are read from an object's key, not from its
+// attributes.
 const (
 	nameField      = "metadata.name"
 	namespaceField = "metadata.namespace"
@@ -21,7 +22,8 @@ const maxSelectorBytes = 64 << 10
 
 // Fields says by which fields a kind can be selected.
 type Fields struct {
-	// Supported are the fields whose values stored objects carry, metadata.name and metadata.namespace included.
+	// Supported are the fields whose values stored objects carry, metadata.name and
+	// metadata.namespace included.
 	Supported map[string]bool
 	// Accepted may be named and compare as empty.
 	Accepted map[string]bool
@@ -29,7 +31,8 @@ type Fields struct {
 	Aliases map[string]string
 }
 
-// Selector is a conjunction of label and field terms. A nil Selector matches every object that is initialized.
+// Selector is a conjunction of label and field terms. A nil Selector matches every object that is
+// initialized.
 type Selector struct {
 	labels    []labelTerm
 	fields    []fieldTerm
@@ -50,7 +53,8 @@ type fieldTerm struct {
 	keyTerm
 }
 
-// newFieldTerm: an empty value is compared with fields that are missing too (C19), and so leaves no trace.
+// newFieldTerm: an empty value is compared with fields that are missing too (C19), and so leaves no
+// trace.
 func newFieldTerm(name string, compared keyTerm) fieldTerm {
 	t := fieldTerm{name: name, keyTerm: compared}
 	if !t.negate && t.value != "" {
@@ -70,7 +74,8 @@ func (t *fieldTerm) matches(fields state.Attributes) bool {
 
 func (t keyTerm) matches(value string) bool { return (value == t.value) != t.negate }
 
-// Parse compiles the selectors of a request; nil when both are empty. Errors tell the client what is wrong with its text.
+// Parse compiles the selectors of a request; nil when both are empty. Errors tell the client what
+// is wrong with its text.
 func Parse(labelText, fieldText string, allowed *Fields) (*Selector, error) {
 	if labelText == "" && fieldText == "" {
 		return nil, nil
@@ -137,7 +142,8 @@ func (s *Selector) parseFields(text string, allowed *Fields) error {
 	return nil
 }
 
-// Named adds the demand that metadata.name is name, and reports whether that contradicts the selector (semantics D32).
+// Named adds the demand that metadata.name is name, and reports whether that contradicts the
+// selector (semantics D32).
 func Named(s *Selector, name string) (named *Selector, ok bool) {
 	if s == nil {
 		return &Selector{name: []keyTerm{{value: name}}}, true
@@ -198,7 +204,8 @@ func (s *Selector) Matches(o *state.Object) bool {
 	return s.MatchesKey(o.Key)
 }
 
-// MatchesKey reports whether some object of the key could be selected. A nil Selector selects any key.
+// MatchesKey reports whether some object of the key could be selected. A nil Selector selects any
+// key.
 func (s *Selector) MatchesKey(k state.Key) bool {
 	if s == nil || len(s.name) == 0 && len(s.namespace) == 0 {
 		return true
@@ -216,7 +223,8 @@ func all(terms []keyTerm, value string) bool {
 	return true
 }
 
-// NameOf returns the one name that a field selector fixes; "" when it does not, or can't be parsed (semantics J15).
+// NameOf returns the one name that a field selector fixes; "" when it does not, or can't be parsed
+// (semantics J15).
 func NameOf(fieldText string) string {
 	if fieldText == "" || len(fieldText) > maxSelectorBytes {
 		return ""

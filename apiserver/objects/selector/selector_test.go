@@ -242,7 +242,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// BenchmarkWalk finds 1 % of 10,000 objects by a label, among a hundred sets of labels that objects share (design.md §6).
+// BenchmarkWalk finds 1 % of 10,000 objects by a label, among a hundred sets of labels that objects
+// share (design.md §6).
 func BenchmarkWalk(b *testing.B) {
 	s, err := selector.Parse("grp=g1", "", pods())
 	if err != nil {

@@ -24,8 +24,8 @@ func Prefix(k *schema.Kind, namespace string) state.Prefix {
 	return state.NamespacePrefix(k.Resource, namespace)
 }
 
-// Guard returns the key that must exist and be open for a create: the namespace's (semantics A33). It is "" for
-// cluster-scoped kinds.
+// Guard returns the key that must exist and be open for a create: the namespace's (semantics A33).
+// It is "" for cluster-scoped kinds.
 func Guard(k *schema.Kind, namespace string) state.Key {
 	if !k.Namespaced {
 		return ""
@@ -36,8 +36,9 @@ func Guard(k *schema.Kind, namespace string) state.Key {
 // NamespaceKey returns the key of a namespace.
 func NamespaceKey(name string) state.Key { return state.NewKey(Namespaces, "", name) }
 
-// Encode returns the object as it is to be stored, and the encoding to compare with what is there. A namespace that is going
-// away is sealed: nothing can be created in it from that entry on. An object that is not initialized is hidden (A30).
+// Encode returns the object as it is to be stored, and the encoding to compare with what is there.
+// A namespace that is going away is sealed: nothing can be created in it from that entry on. An
+// object that is not initialized is hidden (A30).
 func Encode(o *schema.Object) (*state.Object, schema.Encoded) {
 	form := o.Kind.ToStorage(o)
 	e := form.Encode()

@@ -193,7 +193,8 @@ func numbers(value any) any {
 	return value
 }
 
-// examples are the golden objects of package schema: as they are stored and answered, and with every field.
+// examples are the golden objects of package schema: as they are stored and answered, and with
+// every field.
 func examples(t *testing.T) []example {
 	t.Helper()
 	var all []example

@@ -21,7 +21,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// patches: strategic merge patches that clients make by the documents do on the server what they mean (F14).
+// patches: strategic merge patches that clients make by the documents do on the server what they
+// mean (F14).
 func patches(t *testing.T, d *documents) {
 	t.Helper()
 	catalog, err := schema.Load(kinds.Files, rules.Hooks())
@@ -70,7 +71,8 @@ func kindOf(catalog *schema.Catalog, prefix, name string) *schema.Kind {
 	return nil
 }
 
-// takesStrategic reports whether the document offers strategic merge patches of the kind, as kubectl apply finds out.
+// takesStrategic reports whether the document offers strategic merge patches of the kind, as
+// kubectl apply finds out.
 func takesStrategic(document *spec3.OpenAPI, kind string) bool {
 	for _, path := range document.Paths.Paths {
 		if path.Patch == nil {
@@ -107,8 +109,8 @@ func modelsOf(t *testing.T, d *documents) map[string]kubeproto.Schema {
 	return byKind
 }
 
-// tryPatch makes a patch from one state of an object to another, and applies it as the server does. What patches add has no nulls;
-// decoding sets them again.
+// tryPatch makes a patch from one state of an object to another, and applies it as the server does.
+// What patches add has no nulls; decoding sets them again.
 func tryPatch(k *schema.Kind, from, to []byte, lookup strategicpatch.LookupPatchMeta) error {
 	made, err := strategicpatch.CreateTwoWayMergePatchUsingLookupPatchMeta(from, to, lookup)
 	if err != nil {
@@ -152,7 +154,8 @@ func edits() []func(list []any) []any {
 	}
 }
 
-// variants are objects that differ in one list: there is one for each list, edited in one of the ways.
+// variants are objects that differ in one list: there is one for each list, edited in one of the
+// ways.
 func variants(t *testing.T, text []byte) [][]byte {
 	t.Helper()
 	var out [][]byte

@@ -53,8 +53,8 @@ func load2(t *testing.T, text []byte) *loads.Document {
 	return document
 }
 
-// valid2 holds the document against the schema of Swagger 2.0, and looks closer at the paths of some resources. To do that with all
-// takes the validator a minute.
+// valid2 holds the document against the schema of Swagger 2.0, and looks closer at the paths of
+// some resources. To do that with all takes the validator a minute.
 func valid2(t *testing.T, text []byte) {
 	t.Helper()
 	var document map[string]any
@@ -91,7 +91,8 @@ func need(definitions map[string]any, value any, needed map[string]bool) {
 	})
 }
 
-// sameInProtobuf3: the document in protobuf says what it says in JSON, and stock clients understand it.
+// sameInProtobuf3: the document in protobuf says what it says in JSON, and stock clients understand
+// it.
 func sameInProtobuf3(t *testing.T, d *documents, path string) {
 	t.Helper()
 	document := &openapi_v3.Document{}
@@ -124,7 +125,8 @@ func sameInProtobuf2(t *testing.T, d *documents) {
 	}
 }
 
-// same compares a document in JSON with one in YAML, but for what protobuf does not tell from nothing.
+// same compares a document in JSON with one in YAML, but for what protobuf does not tell from
+// nothing.
 func same(t *testing.T, inJSON, inYAML []byte) {
 	t.Helper()
 	var want, got any

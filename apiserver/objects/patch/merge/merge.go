@@ -1,10 +1,12 @@
-// Package merge applies merge patches (RFC 7386, F12) to the text of the document: what the patch does not name is copied, so the
-// cost is that of a copy and a search for names at each level that it enters. No goroutines, no state.
+// Package merge applies merge patches (RFC 7386, F12) to the text of the document: what the patch
+// does not name is copied, so the cost is that of a copy and a search for names at each level that
+// it enters. No goroutines, no state.
 package merge
 
 import "quorate/apiserver/objects/patch/tree"
 
-// Append appends the document, patched, to out. The document keeps the order of its members; new ones follow in that of the patch.
+// Append appends the document, patched, to out. The document keeps the order of its members; new
+// ones follow in that of the patch.
 func Append(out []byte, document string, p *tree.Node) []byte {
 	at := tree.Space(document, 0)
 	if p.Form() != tree.Object || tree.FormOf(document[at:]) != tree.Object {
@@ -41,7 +43,8 @@ func object(out []byte, document string, i int, p *tree.Node) []byte {
 	return append(rest(out, first, p, met), '}')
 }
 
-// AppendNew appends a value of a patch where the document has none, or none that merges: without its nulls.
+// AppendNew appends a value of a patch where the document has none, or none that merges: without
+// its nulls.
 func AppendNew(out []byte, p *tree.Node) []byte {
 	if p.Form() != tree.Object {
 		return append(out, p.Text...)

@@ -23,7 +23,8 @@ type document struct {
 	moved  int
 }
 
-// Append appends the document, patched, to out. The first operation that does not fit ends all, with 422.
+// Append appends the document, patched, to out. The first operation that does not fit ends all,
+// with 422.
 func Append(out []byte, text string, list []Operation) ([]byte, error) {
 	d := &document{root: &value{text: text[tree.Space(text, 0):]}}
 	for i := range list {
@@ -248,7 +249,8 @@ func (d *document) copy(o *Operation, from []string) (*value, error) {
 	return &value{text: string(text)}, nil
 }
 
-// test compares. A member that is not there is null, as with Kubernetes: so clients make sure that nobody set it.
+// test compares. A member that is not there is null, as with Kubernetes: so clients make sure that
+// nobody set it.
 func (d *document) test(o *Operation, path []string) error {
 	have := d.root
 	if len(path) > 0 {

@@ -98,7 +98,8 @@ func (o *object) remove(name string) {
 	o.size--
 }
 
-// append appends the value's text. ok is false for what is nested too deep to be an object of any kind.
+// append appends the value's text. ok is false for what is nested too deep to be an object of any
+// kind.
 func (v *value) append(out []byte, depth int) (_ []byte, ok bool) {
 	if depth > tree.MaxDepth {
 		return out, false
@@ -130,8 +131,8 @@ func (v *value) append(out []byte, depth int) (_ []byte, ok bool) {
 	return append(out, v.text...), true
 }
 
-// equal compares as RFC 6902 §4.6 says: members in any order, strings by what they stand for, numbers by their value. What
-// is nested too deep equals nothing.
+// equal compares as RFC 6902 §4.6 says: members in any order, strings by what they stand for,
+// numbers by their value. What is nested too deep equals nothing.
 func (v *value) equal(w *value, depth int) bool {
 	form := v.form()
 	if form != w.form() || depth > tree.MaxDepth {
@@ -176,7 +177,8 @@ func (v *value) equal(w *value, depth int) bool {
 // maxEscape is how many bytes may stand for one: \u0061.
 const maxEscape = 6
 
-// sameString compares strings that are written differently. Lengths come first, so that the work is in proportion to the patch.
+// sameString compares strings that are written differently. Lengths come first, so that the work is
+// in proportion to the patch.
 func sameString(a, b string) bool {
 	if len(a) > maxEscape*len(b) || len(b) > maxEscape*len(a) {
 		return false
@@ -184,8 +186,8 @@ func sameString(a, b string) bool {
 	return tree.Unquote(a) == tree.Unquote(b)
 }
 
-// sameNumber compares numbers that are written differently. Whole numbers without exponent are the same only when their texts are;
-// of others as much counts as a float64 holds.
+// sameNumber compares numbers that are written differently. Whole numbers without exponent are the
+// same only when their texts are; of others as much counts as a float64 holds.
 func sameNumber(a, b string) bool {
 	if !strings.ContainsAny(a, ".eE") && !strings.ContainsAny(b, ".eE") {
 		return a == "-0" && b == "0" || a == "0" && b == "-0"

@@ -6,8 +6,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// patch makes a patch of a live object by hand, so to say: with directives, some of them wrong. The differences that package
-// reference lists are avoided here.
+// patch makes a patch of a live object by hand, so to say: with directives, some of them wrong. The
+// differences that package reference lists are avoided here.
 func (g generator) patch(p pair, live map[string]any, depth int) map[string]any {
 	out := map[string]any{}
 	switch {

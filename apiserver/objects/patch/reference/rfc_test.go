@@ -66,7 +66,8 @@ func (g generator) operation() map[string]any {
 	return o
 }
 
-// TestOperations compares JSON patches step by step: one operation after the other, so that most of them get a chance.
+// TestOperations compares JSON patches step by step: one operation after the other, so that most of
+// them get a chance.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	k := subjects[0].kind(t)
@@ -119,14 +120,16 @@ func TestMergePatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := ours.Apply(k, document)
-		// The library drops nulls of objects inside of arrays too, which RFC 7386 keeps and decoding ignores.
+		// The library drops nulls of objects inside of arrays too, which RFC 7386 keeps and
+		// decoding ignores.
 		if err != nil || !reflect.DeepEqual(plain(decode(t, got)), plain(decode(t, want))) {
 			t.Fatalf("%s of %s gives %s, %v, wanted %s", body, document, got, err, want)
 		}
 	})
 }
 
-// TestLibraryDefects fixes why package operations is our own: what it says of the library in its documentation.
+// TestLibraryDefects fixes why package operations is our own: what it says of the library in its
+// documentation.
 func TestLibraryDefects(t *testing.T) {
 	t.Parallel()
 	k := subjects[0].kind(t)

@@ -16,8 +16,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// seed makes the random patches the same in every run: what the other library does is not ours to be surprised by. Other
-// patches are tried by -rapid.seed, or -rapid.checks.
+// seed makes the random patches the same in every run: what the other library does is not ours to
+// be surprised by. Other patches are tried by -rapid.seed, or -rapid.checks.
 const seed = "20261121"
 
 func TestMain(m *testing.M) {
@@ -48,7 +48,8 @@ func decode(t rapid.TB, text []byte) any {
 	return v
 }
 
-// plain leaves out what decoding leaves out: nulls, and directives that the library left behind in what it added.
+// plain leaves out what decoding leaves out: nulls, and directives that the library left behind in
+// what it added.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -124,7 +125,8 @@ func (s subject) compare(t rapid.TB, k *schema.Kind, p pair, live, body []byte, 
 	}
 }
 
-// TestTwoWayPatches: what the library finds as the difference of two objects turns one into the other.
+// TestTwoWayPatches: what the library finds as the difference of two objects turns one into the
+// other.
 func TestTwoWayPatches(t *testing.T) {
 	t.Parallel()
 	for _, s := range subjects {

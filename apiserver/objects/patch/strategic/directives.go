@@ -98,7 +98,8 @@ func (at place) whole(value *tree.Node) (whole, error) {
 	return "", at.refuse("unknown $patch: %.100s", value.Text) // 422 (F24)
 }
 
-// retained reads `$retainKeys`, the names of the members to keep: 400 unless a list of strings (F23).
+// retained reads `$retainKeys`, the names of the members to keep: 400 unless a list of strings
+// (F23).
 func retained(value *tree.Node) (map[string]bool, error) {
 	if value.Form() != tree.Array {
 		return nil, status.NewBadRequest(badRetain)
@@ -127,8 +128,8 @@ func (at place) checkRetained(p *tree.Node, d *directives, met tree.Marks) error
 	return nil
 }
 
-// orderDirective reads `$setElementOrder/x`. known is false for a field that the schema does not know: the directive is then an
-// unknown field like the list that it is about.
+// orderDirective reads `$setElementOrder/x`. known is false for a field that the schema does not
+// know: the directive is then an unknown field like the list that it is about.
 func (at place) orderDirective(d *directives, name string, value *tree.Node) (known bool, err error) {
 	prefix, list, found := strings.Cut(name, "/")
 	if !found || prefix != orderPrefix || value.Form() != tree.Array {

@@ -10,7 +10,8 @@ type item struct {
 	key  string // "" when it has none, which only matters where keys are asked for
 }
 
-// list appends a list, patched. live is its text, "" when the document has none; p is nil when only directives speak of it.
+// list appends a list, patched. live is its text, "" when the document has none; p is nil when only
+// directives speak of it.
 func (at place) list(out []byte, live string, p *tree.Node, lists *listDirectives) ([]byte, error) {
 	var before, after []item
 	if live != "" {
@@ -54,7 +55,8 @@ func (at place) items(live string) []item {
 	return items
 }
 
-// addedItems returns the items of a list that is new or takes the place of the live one. Those that are directives are left out.
+// addedItems returns the items of a list that is new or takes the place of the live one. Those that
+// are directives are left out.
 func (at place) addedItems(patch []tree.Node) ([]item, error) {
 	items := make([]item, 0, len(patch))
 	for i := range patch {
@@ -84,7 +86,8 @@ func (at place) addedItem(p *tree.Node) (item, error) {
 	return item{text: text, key: at.keyOf(text)}, nil
 }
 
-// itemDirective returns what an item of the patch is: wholeMerge when it is one, else a directive in the place of one (F18, F19).
+// itemDirective returns what an item of the patch is: wholeMerge when it is one, else a directive
+// in the place of one (F18, F19).
 func (at place) itemDirective(p *tree.Node) (whole, error) {
 	if !at.isObject() {
 		return wholeMerge, nil
@@ -126,7 +129,8 @@ func (at place) union(live []item, patch []tree.Node) ([]item, error) {
 	return out, nil
 }
 
-// mergeItems merges the items of a list by their key (F14, F16): merged ones stay where they are, new ones follow.
+// mergeItems merges the items of a list by their key (F14, F16): merged ones stay where they are,
+// new ones follow.
 func (at place) mergeItems(live []item, patch []tree.Node) ([]item, error) {
 	plain, deleted, replace, err := at.sortOut(patch)
 	if err != nil {
@@ -170,7 +174,8 @@ func (at place) mergeItems(live []item, patch []tree.Node) ([]item, error) {
 	return out, nil
 }
 
-// sortOut separates the items of a patch from its directives. All have a key, but for `$patch: replace`.
+// sortOut separates the items of a patch from its directives. All have a key, but for `$patch:
+// replace`.
 func (at place) sortOut(patch []tree.Node) (plain []*tree.Node, deleted map[string]bool, replace bool, err error) {
 	deleted = map[string]bool{}
 	for i := range patch {

@@ -16,7 +16,8 @@ func Append(out []byte, document string, p *tree.Node, m *schema.Message) ([]byt
 	return out, err
 }
 
-// object patches the object of the document whose brace is at i, and returns where it ends. The place has a message or a map.
+// object patches the object of the document whose brace is at i, and returns where it ends. The
+// place has a message or a map.
 func (at place) object(out []byte, document string, i int, p *tree.Node) ([]byte, int, error) {
 	met := tree.NewMarks(len(p.Members))
 	d, err := at.directives(p, met)
@@ -92,8 +93,8 @@ func (at place) rest(out []byte, first int, p *tree.Node, d directives, met tree
 	return out, nil
 }
 
-// value appends the value at i, patched, and returns where it ends in the document; keep is false when the member goes. p is nil
-// when only directives speak of the value.
+// value appends the value at i, patched, and returns where it ends in the document; keep is false
+// when the member goes. p is nil when only directives speak of the value.
 func (at place) value(out []byte, document string, i int, p *tree.Node, lists *listDirectives) (_ []byte, end int, keep bool, err error) {
 	live := tree.FormOf(document[i:])
 	form := live
@@ -124,7 +125,8 @@ func (at place) value(out []byte, document string, i int, p *tree.Node, lists *l
 	return out, tree.Skip(document, i), keep, err
 }
 
-// added appends a value that the document does not have, or has in another form; keep is false for one that asks to be deleted.
+// added appends a value that the document does not have, or has in another form; keep is false for
+// one that asks to be deleted.
 func (at place) added(out []byte, p *tree.Node, lists *listDirectives) (_ []byte, keep bool, err error) {
 	switch form := p.Form(); {
 	case form == tree.Object && at.isObject():

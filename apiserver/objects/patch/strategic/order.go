@@ -8,8 +8,9 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// ordered puts a merged list into the order of `$setElementOrder` (F16, F22). Items that the order does not name, as another
-// writer added them, keep their places among those that the live list had before and after them, as far as that is possible.
+// ordered puts a merged list into the order of `$setElementOrder` (F16, F22). Items that the order
+// does not name, as another writer added them, keep their places among those that the live list had
+// before and after them, as far as that is possible.
 func (at place) ordered(items, live []item, p, order *tree.Node) ([]item, error) {
 	wanted := order.Items()
 	ranks := make(map[string]int, len(wanted))
@@ -25,7 +26,8 @@ func (at place) ordered(items, live []item, p, order *tree.Node) ([]item, error)
 	if err := at.checkOrder(p, wanted); err != nil {
 		return nil, err
 	}
-	// As the library has it, what is new counts as part of the live list as far as deletions made room.
+	// As the library has it, what is new counts as part of the live list as far as deletions made
+	// room.
 	places := make(map[string]int, len(live))
 	for i := min(len(live), len(items)) - 1; i >= 0; i-- {
 		places[items[i].key] = i
@@ -57,7 +59,8 @@ func sortBy(items []item, numbers map[string]int) {
 	slices.SortStableFunc(items, func(a, b item) int { return number(a) - number(b) })
 }
 
-// interleave merges two sorted lists. One of the others comes first only where the live list has it before the next named one.
+// interleave merges two sorted lists. One of the others comes first only where the live list has it
+// before the next named one.
 func interleave(named, others []item, places map[string]int) []item {
 	out := make([]item, 0, len(named)+len(others))
 	for len(named) > 0 && len(others) > 0 {

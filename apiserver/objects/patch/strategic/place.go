@@ -19,8 +19,9 @@ type place struct {
 	work    *int         // bytes of merged items so far, in the whole patch
 }
 
-// maxWork bounds the work of one patch: each item of it that has the key of a large live item makes a copy of that, so that a
-// small patch could keep a processor busy for minutes. Honest ones merge each item once.
+// maxWork bounds the work of one patch: each item of it that has the key of a large live item makes
+// a copy of that, so that a small patch could keep a processor busy for minutes. Honest ones merge
+// each item once.
 const maxWork = 64 << 20
 
 // below returns the place of a member.
@@ -74,7 +75,8 @@ func (at place) isObject() bool {
 	return at.typ != nil && (at.typ.Form == schema.FormMessage || at.typ.Form == schema.FormMap)
 }
 
-// keyOf returns what items of the list are told apart by: their merge key, or what they are; "" when there is none.
+// keyOf returns what items of the list are told apart by: their merge key, or what they are; ""
+// when there is none.
 func (at place) keyOf(item string) string {
 	for _, name := range at.key {
 		item = tree.Lookup(item, name)

@@ -10,7 +10,8 @@ type Hit struct {
 	End   int // where its value ends
 }
 
-// Hits returns those members of the object whose brace is at i that the patch names, in their order, and where the object ends.
+// Hits returns those members of the object whose brace is at i that the patch names, in their
+// order, and where the object ends.
 func (n *Node) Hits(text string, i int) (hits []Hit, end int) {
 	latest := make([]int, len(n.Members)) // index among the hits, and one
 	m := OpenMembers(text, i)

@@ -12,7 +12,8 @@ func (m Marks) Set(i int) { m[i/64] |= 1 << (i % 64) }
 // Has reports whether a member is marked.
 func (m Marks) Has(i int) bool { return m != nil && m[i/64]&(1<<(i%64)) != 0 }
 
-// Comma separates what comes next in out from what stands there since first, where an object's or array's content begins.
+// Comma separates what comes next in out from what stands there since first, where an object's or
+// array's content begins.
 func Comma(out []byte, first int) []byte {
 	if len(out) > first {
 		return append(out, ',')

@@ -38,8 +38,8 @@ func FormOf(text string) Form {
 	return None
 }
 
-// Node is a value of a patch. Objects are taken apart down to what is no object; arrays stay text, as most of them are put in
-// place as they are.
+// Node is a value of a patch. Objects are taken apart down to what is no object; arrays stay text,
+// as most of them are put in place as they are.
 type Node struct {
 	Text    string
 	Members []Member // of an object; of a name given twice the last value, at the first place

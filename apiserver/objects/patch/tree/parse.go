@@ -18,7 +18,8 @@ const (
 
 var errTooDeep = errors.New("exceeded max depth")
 
-// Parse reads a patch. problems has a text for each name that an object gives twice (F37), at most a hundred and how many more.
+// Parse reads a patch. problems has a text for each name that an object gives twice (F37), at most
+// a hundred and how many more.
 func Parse(body []byte) (n *Node, problems []string, err error) {
 	if !json.Valid(body) {
 		var raw json.RawMessage

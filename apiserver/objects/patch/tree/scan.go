@@ -143,7 +143,8 @@ func (m *Members) Past(end int) {
 // End returns where the object ends, once Next has returned false.
 func (m *Members) End() int { return min(m.pos+1, len(m.text)) }
 
-// Lookup returns the text of an object's member; "" when text is no object or has none of that name.
+// Lookup returns the text of an object's member; "" when text is no object or has none of that
+// name.
 func Lookup(text, name string) string {
 	if at(text, 0) != '{' {
 		return ""
@@ -159,7 +160,8 @@ func Lookup(text, name string) string {
 	return found
 }
 
-// Items returns the texts of an array's items; limit bounds how many, and more says that there are others.
+// Items returns the texts of an array's items; limit bounds how many, and more says that there are
+// others.
 func Items(text string, limit int) (items []string, more bool) {
 	i := Space(text, 1)
 	for i < len(text) && text[i] != ']' {
