@@ -10,9 +10,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestDrainSendsTheLastEvent: a stream of a collection that has ended sends the event at the index
+// TestSendUntilSendsTheLastEvent: a stream of a collection that has ended sends the event at the index
 // of the end, the deletion of the last object (K14).
-func TestDrainSendsTheLastEvent(t *testing.T) {
+func TestSendUntilSendsTheLastEvent(t *testing.T) {
 	t.Parallel()
 	hub, err := history.New(history.Config{})
 	if err != nil {
@@ -27,7 +27,7 @@ func TestDrainSendsTheLastEvent(t *testing.T) {
 	end := NewEnd()
 	end.At(10)
 	st, w := testStream(t, negotiate.JSON)
-	if err := st.drain(t.Context(), end, changes); err != nil {
+	if err := st.sendUntil(t.Context(), end, changes); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.Body.String(); !strings.HasPrefix(got, `{"type":"DELETED"`) || strings.Count(got, "\n") != 1 {
@@ -35,17 +35,17 @@ func TestDrainSendsTheLastEvent(t *testing.T) {
 	}
 }
 
-// TestSharedBytesAreOfOneEncoder: an object that another encoder encoded into the same slot is
-// encoded again.
-func TestSharedBytesAreOfOneEncoder(t *testing.T) {
+// TestCacheComparesEncoders: an object is encoded again if its slot holds the encoding by another
+// encoder.
+func TestCacheComparesEncoders(t *testing.T) {
 	t.Parallel()
 	st, _ := testStream(t, negotiate.JSON)
-	s, value := &st.streams.shared, configMap("7")
-	for i := range s.slots {
-		s.slots[i].Store(&encoded{origin: origin{&value[0], clock{ages: true}}, raw: []byte("of another encoder")})
+	c, value := &st.streams.cache, configMap("7")
+	for i := range c.slots {
+		c.slots[i].Store(&cacheEntry{cacheKey: cacheKey{&value[0], clock{ages: true}}, encoded: []byte("of another encoder")})
 	}
-	for range 2 { // the second is shared
-		got, err := s.encode(value, clock{}, time.Time{})
+	for range 2 { // the second one hits the cache
+		got, err := c.encode(value, clock{}, time.Time{})
 		if err != nil || string(got) != `"sometime"}` {
 			t.Errorf("encodes %q, error %v", got, err)
 		}
