@@ -24,11 +24,11 @@ const (
 // Deadlines would do the second as well, at two timer operations a write (5 % of a GET); here a write costs two stores.
 type connections struct {
 	net.Listener
-	max   int
-	hits  prometheus.Counter
-	stuck prometheus.Counter
-	ticks atomic.Int64
-	under h2.Underlay
+	max       int
+	hits      prometheus.Counter
+	stuck     prometheus.Counter
+	ticks     atomic.Int64
+	coalescer h2.Coalescer
 
 	mu   sync.Mutex
 	open map[*guarded]struct{}
@@ -52,7 +52,7 @@ func (c *connections) Accept() (net.Conn, error) {
 		}
 		conn := &guarded{Conn: raw, all: c}
 		if c.add(conn) {
-			return c.under.Under(conn), nil
+			return c.coalescer.Wrap(conn), nil
 		}
 		c.hits.Inc()
 		_ = raw.Close() // nobody was promised anything on it

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// maxAllocs is what a small GET may allocate on the server's side: the request as net/http wants it, and a goroutine.
+// maxAllocs is what a small GET may allocate on the server's side: the request as net/http wants
+// it, and a goroutine.
 const maxAllocs = 15
 
 func TestAllocations(t *testing.T) {

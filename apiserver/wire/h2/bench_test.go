@@ -23,7 +23,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// The servers under measurement run in a process of their own, so that its CPU time is theirs alone.
+// The servers under measurement run in a process of their own, so that its CPU time is theirs
+// alone.
 const (
 	envServe  = "QUORATE_H2_SERVE"
 	serveOurs = "ours"
@@ -187,7 +188,8 @@ func (c *child) number(b *testing.B, path string) int64 {
 	return n
 }
 
-// report gives the child's CPU time for each of n operations, and percentiles of how long they took.
+// report gives the child's CPU time for each of n operations, and percentiles of how long they
+// took.
 func (c *child) report(b *testing.B, cpu int64, n int, took []time.Duration) {
 	b.ReportMetric(float64(c.number(b, "/cpu")-cpu)/float64(n)/1000, "cpu-µs/op")
 	slices.Sort(took)

@@ -10,17 +10,17 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// requestHead is a request's header block as it is decoded. One serves all blocks of a connection in turn.
+// requestHead is the decoded header block of a request. A connection reuses one for all requests.
 type requestHead struct {
 	method, scheme, authority, path string
 
-	fields []field // regular ones
-	seen   pseudo
-	size   uint32
-	max    uint32
-	over   bool   // the list is longer than allowed; nothing of it is kept
-	bad    string // why the request is malformed; the block is decoded all the same, to keep the tables in step
-	names  *incoming
+	fields    []field // regular fields
+	seen      pseudo
+	size      uint32
+	max       uint32
+	tooLarge  bool   // the field list exceeds max; fields is empty
+	malformed string // why the request is malformed; decoding continues, to keep the dynamic table in step
+	names     *incoming
 }
 
 type field struct{ name, value string }
@@ -39,19 +39,19 @@ func (h *requestHead) reset() {
 	*h = requestHead{fields: h.fields[:0], max: h.max, names: h.names}
 }
 
-// add takes one decoded field.
+// add adds a decoded field. It ignores the field if the block is too large or malformed.
 func (h *requestHead) add(f hpack.HeaderField) {
-	if h.over || h.bad != "" {
+	if h.tooLarge || h.malformed != "" {
 		return
 	}
 	h.size += f.Size()
 	switch {
 	case h.size > h.max:
-		h.over = true
+		h.tooLarge = true
 		clear(h.fields)
 		h.fields = h.fields[:0]
 	case !httpguts.ValidHeaderFieldValue(f.Value):
-		h.bad = "field value not allowed"
+		h.malformed = "field value not allowed"
 	case f.IsPseudo():
 		h.addPseudo(f)
 	default:
@@ -74,11 +74,11 @@ func (h *requestHead) addPseudo(f hpack.HeaderField) {
 	case ":path":
 		which, to = pseudoPath, &h.path
 	default:
-		h.bad = "unknown pseudo-header"
+		h.malformed = "unknown pseudo-header"
 		return
 	}
 	if h.seen&which != 0 || len(h.fields) > 0 {
-		h.bad = "repeated or late pseudo-header"
+		h.malformed = "repeated or late pseudo-header"
 		return
 	}
 	h.seen |= which
@@ -89,26 +89,27 @@ func (h *requestHead) addField(f hpack.HeaderField) {
 	name, ok := canonicalNames[f.Name]
 	if !ok {
 		if name, ok = h.names.canonical(f.Name); !ok {
-			h.bad = "field name not allowed"
+			h.malformed = "field name not allowed"
 			return
 		}
 	}
 	switch name {
 	case "Connection", "Proxy-Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade":
-		h.bad = "connection-specific field"
+		h.malformed = "connection-specific field"
 		return
 	case "Te":
 		if !strings.EqualFold(f.Value, "trailers") {
-			h.bad = "connection-specific field"
+			h.malformed = "connection-specific field"
 			return
 		}
 	}
-	// RFC 9113 §8.2.1 would have a value with white space around it refused; clients send such, and other servers take it. It is no
-	// part of the value (RFC 9110 §5.5).
+	// RFC 9113 §8.2.1 wants values with surrounding white space refused, but clients send them and
+	// other servers accept them. The white space is not part of the value (RFC 9110 §5.5).
 	h.fields = append(h.fields, field{name, strings.Trim(f.Value, " \t")})
 }
 
-// canonical returns a name as http.Header has it; false when it is not allowed in HTTP/2.
+// canonical returns the canonical form of a field name for http.Header, or false if HTTP/2 does not
+// allow the name.
 func (in *incoming) canonical(name string) (string, bool) {
 	if known, ok := in.names[name]; ok {
 		return known, true
@@ -128,7 +129,7 @@ func (in *incoming) canonical(name string) (string, bool) {
 	return canonical, true
 }
 
-// decode reads a header block to its end.
+// decode decodes a header block, of a HEADERS frame and its CONTINUATION frames, into in.head.
 func (in *incoming) decode(f *http2.HeadersFrame) error {
 	h := &in.head
 	h.reset()
@@ -137,10 +138,10 @@ func (in *incoming) decode(f *http2.HeadersFrame) error {
 	for frames := 0; ; frames++ {
 		encoded += len(fragment)
 		if frames > maxContinuations {
-			return excess(limitContinuations, "too many CONTINUATION frames")
+			return limitExceeded(limitContinuations, "too many CONTINUATION frames")
 		}
 		if encoded > 2*int(h.max) {
-			return excess(limitHeaderList, "header block too large")
+			return limitExceeded(limitHeaderList, "header block too large")
 		}
 		if _, err := in.hpack.Write(fragment); err != nil {
 			return undecodable(err)
@@ -164,9 +165,10 @@ func (in *incoming) decode(f *http2.HeadersFrame) error {
 	return nil
 }
 
+// undecodable returns the connection error for an error of the HPACK decoder.
 func undecodable(err error) error {
 	if errors.Is(err, hpack.ErrStringLength) {
-		return excess(limitHeaderList, "header field too large")
+		return limitExceeded(limitHeaderList, "header field too large")
 	}
 	return &connFault{code: http2.ErrCodeCompression, why: err.Error()}
 }

@@ -8,16 +8,18 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// window is how much the client may send. Room is given back in portions, to spare frames.
+// window is a receive window: the number of bytes that the client may send. The server credits
+// bytes in portions, to save WINDOW_UPDATE frames.
 type window struct {
-	left     int32 // what the client may still send
-	returned int32 // read, but not told yet
-	portion  int32
+	left       int32 // bytes that the client may still send
+	uncredited int32 // bytes consumed by the handler and not credited yet
+	portion    int32
 }
 
 func newWindow(size, portion int32) window { return window{left: size, portion: portion} }
 
-func (w *window) take(n int32) bool {
+// consume takes n received bytes from the window, and reports whether the window had them.
+func (w *window) consume(n int32) bool {
 	if n > w.left {
 		return false
 	}
@@ -25,51 +27,53 @@ func (w *window) take(n int32) bool {
 	return true
 }
 
-// give returns what to tell the client, 0 for nothing yet.
-func (w *window) give(n int32) int32 {
-	w.returned += n
-	if w.returned < w.portion {
+// credit adds n bytes and returns the increment to send to the client, or 0 if it is still too
+// small.
+func (w *window) credit(n int32) int32 {
+	w.uncredited += n
+	if w.uncredited < w.portion {
 		return 0
 	}
-	n = w.returned
+	n = w.uncredited
 	w.left += n
-	w.returned = 0
+	w.uncredited = 0
 	return n
 }
 
-// body is what has come of a request's body. conn.mu guards it.
+// body is the received part of a request body. conn.mu guards it.
 type body struct {
-	buf       []byte
-	off       int   // read up to here
-	announced int64 // -1 for unknown
-	got       int64
-	err       error // what follows the last byte
-	closed    bool
-	awaited   bool // the client waits for "100 Continue"
-	window    window
+	buf             []byte
+	off             int   // of the first unread byte
+	contentLength   int64 // -1 if unknown
+	received        int64
+	err             error // returned after the last byte
+	closed          bool
+	continuePending bool // the client waits for a 100 response
+	window          window
 }
 
 func (b *body) unread() int { return len(b.buf) - b.off }
 
-// add takes data in.
+// add appends received data.
 func (b *body) add(data []byte) {
 	if b.off > 0 && b.off >= len(b.buf)/2 && len(b.buf)+len(data) > cap(b.buf) {
 		b.buf = b.buf[:copy(b.buf, b.buf[b.off:])]
 		b.off = 0
 	}
-	if b.buf == nil && b.announced > 0 {
-		b.buf = make([]byte, 0, min(b.announced, maxFrameBytes)) // more only when it has come
+	if b.buf == nil && b.contentLength > 0 {
+		b.buf = make([]byte, 0, min(b.contentLength, maxFrameBytes)) // not more before it has arrived
 	}
 	b.buf = append(b.buf, data...)
 }
 
+// fail sets the error that follows the last byte, unless there is one.
 func (b *body) fail(err error) {
 	if b.err == nil {
 		b.err = err
 	}
 }
 
-// discard drops what has not been read and returns how much that was.
+// discard closes the body and returns the number of unread bytes, which it drops.
 func (b *body) discard() int {
 	n := b.unread()
 	b.closed = true
@@ -77,7 +81,7 @@ func (b *body) discard() int {
 	return n
 }
 
-// requestBody is a body as handlers see it.
+// requestBody is the Body of a stream's http.Request.
 type requestBody struct{ st *stream }
 
 // Read implements io.Reader.
@@ -87,29 +91,29 @@ func (r requestBody) Read(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := &st.body
-	if b.awaited {
-		b.awaited = false
-		c.sayContinue(st)
+	if b.continuePending {
+		b.continuePending = false
+		c.sendContinue(st)
 	}
 	for {
 		switch {
 		case b.closed:
 			return 0, http.ErrBodyReadAfterClose
 		case b.unread() > 0:
-			return st.take(p), nil
+			return st.readBody(p), nil
 		case b.err != nil:
 			return 0, b.err
 		case len(p) == 0:
 			return 0, nil
 		}
-		if !st.sleep(&st.readBy) {
+		if !st.wait(&st.readBy) {
 			return 0, os.ErrDeadlineExceeded
 		}
 	}
 }
 
-// take copies what there is and lets the client send as much again. mu is held.
-func (st *stream) take(p []byte) int {
+// readBody copies unread bytes to p and credits them to the client. mu is held.
+func (st *stream) readBody(p []byte) int {
 	b := &st.body
 	n := copy(p, b.buf[b.off:])
 	b.off += n
@@ -119,7 +123,7 @@ func (st *stream) take(p []byte) int {
 			b.buf = nil
 		}
 	}
-	st.conn.give(st, n)
+	st.conn.credit(st, n)
 	return n
 }
 
@@ -128,53 +132,55 @@ func (r requestBody) Close() error {
 	c := r.st.conn
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.give(nil, r.st.body.discard())
+	c.credit(nil, r.st.body.discard())
 	return nil
 }
 
-// give returns room to the client: the connection's, and the stream's if one is named. mu is held.
-func (c *conn) give(st *stream, n int) {
+// credit lets the client send n bytes more: in the connection's window and, if st is not nil, in
+// the stream's. mu is held.
+func (c *conn) credit(st *stream, n int) {
 	if n == 0 || c.out.closed {
 		return
 	}
-	if more := c.window.give(int32(n)); more > 0 {
-		c.out.buf = appendWindowUpdate(c.room(), 0, more)
-		c.nudge()
+	if more := c.window.credit(int32(n)); more > 0 {
+		c.out.buf = appendWindowUpdate(c.outBuffer(), 0, more)
+		c.wakeWriter()
 	}
-	if st == nil || st.gotEnd || st.err != nil {
+	if st == nil || st.receivedEnd || st.err != nil {
 		return
 	}
-	if more := st.body.window.give(int32(n)); more > 0 {
-		c.out.buf = appendWindowUpdate(c.room(), st.id, more)
-		c.nudge()
+	if more := st.body.window.credit(int32(n)); more > 0 {
+		c.out.buf = appendWindowUpdate(c.outBuffer(), st.id, more)
+		c.wakeWriter()
 	}
 }
 
-// sayContinue asks for the body, unless the answer has begun. mu is held.
-func (c *conn) sayContinue(st *stream) {
-	if st.headed || st.err != nil || c.out.closed {
+// sendContinue sends a 100 response, unless the handler has sent a header. mu is held.
+func (c *conn) sendContinue(st *stream) {
+	if st.headQueued || st.err != nil || c.out.closed {
 		return
 	}
-	b := c.room()
+	b := c.outBuffer()
 	block := []byte{noTable, 0x08, 3, '1', '0', '0'} // :status 100
 	if c.out.begun {
 		block = block[1:]
 	}
 	c.out.begun = true
 	c.out.buf = appendHeaders(b, st.id, block, false, c.out.maxFrame)
-	c.nudge()
+	c.wakeWriter()
 }
 
-// came takes a DATA frame's payload in; length counts padding. mu is held.
-func (c *conn) came(st *stream, data []byte, length int32, end bool) error {
+// receive adds the data of a DATA frame to a stream's body. Length is the size of the frame with
+// its padding. mu is held.
+func (c *conn) receive(st *stream, data []byte, length int32, end bool) error {
 	b := &st.body
-	if !b.window.take(length) {
-		c.give(nil, int(length))
+	if !b.window.consume(length) {
+		c.credit(nil, int(length))
 		return c.breakStream(st, &streamFault{st.id, http2.ErrCodeFlowControl, "more data than the stream's window"})
 	}
-	b.got += int64(len(data))
-	if b.announced >= 0 && (b.got > b.announced || end && b.got < b.announced) {
-		c.give(nil, int(length))
+	b.received += int64(len(data))
+	if b.contentLength >= 0 && (b.received > b.contentLength || end && b.received < b.contentLength) {
+		c.credit(nil, int(length))
 		b.fail(errLength)
 		return c.breakStream(st, &streamFault{st.id, http2.ErrCodeProtocol, "body length differs from content-length"})
 	}
@@ -184,14 +190,15 @@ func (c *conn) came(st *stream, data []byte, length int32, end bool) error {
 		b.add(data)
 	}
 	if end {
-		st.gotEnd = true
+		st.receivedEnd = true
 		b.fail(io.EOF)
 	}
-	// Padding is read at once; what a handler doesn't want any more frees the connection's window only.
-	c.give(nil, len(data)-kept)
-	c.give(st, int(length)-len(data))
+	// The connection's window regains at once the data that no handler will read, and both windows
+	// regain the padding.
+	c.credit(nil, len(data)-kept)
+	c.credit(st, int(length)-len(data))
 	if end && st.sentEnd {
-		c.forget(st, false)
+		c.removeStream(st, false)
 	}
 	st.changed.Broadcast()
 	return nil

@@ -16,18 +16,19 @@ import (
 // protocol is HTTP/2's name in ALPN.
 const protocol = "h2"
 
-// Options are what an http.Server has no field for.
+// Options holds the settings that http.Server has no field for.
 type Options struct {
-	// Registerer takes the metrics; nil for none.
+	// Registerer registers the metrics; nil registers none.
 	Registerer prometheus.Registerer
 }
 
-// Configure makes srv serve HTTP/2 by this package. Call it once, before srv serves; Shutdown and Close of srv reach the
-// connections.
+// Configure makes srv serve HTTP/2 with this package. It must be called once, before srv serves.
+// Shutdown and Close of srv include the HTTP/2 connections.
 //
-// It honours Handler, ErrorLog, IdleTimeout, ReadHeaderTimeout, ReadTimeout, WriteTimeout, MaxHeaderBytes and, of HTTP2,
-// MaxConcurrentStreams, MaxReceiveBufferPerConnection, MaxReceiveBufferPerStream, SendPingTimeout, PingTimeout and
-// WriteByteTimeout. ConnState hears of a connection's first and last state only.
+// It honours Handler, ErrorLog, IdleTimeout, ReadHeaderTimeout, ReadTimeout, WriteTimeout,
+// MaxHeaderBytes and, of HTTP2, MaxConcurrentStreams, MaxReceiveBufferPerConnection,
+// MaxReceiveBufferPerStream, SendPingTimeout, PingTimeout and WriteByteTimeout. ConnState is called
+// only for the first and the last state of a connection.
 func Configure(srv *http.Server, opts Options) error {
 	if srv == nil {
 		return errors.New("configure HTTP/2: no server")
@@ -49,6 +50,7 @@ func Configure(srv *http.Server, opts Options) error {
 	return nil
 }
 
+// offerHTTP2 makes the server negotiate HTTP/2.
 func offerHTTP2(srv *http.Server) {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12}
 	if srv.TLSConfig != nil {
@@ -57,12 +59,13 @@ func offerHTTP2(srv *http.Server) {
 	if !slices.Contains(conf.NextProtos, protocol) {
 		conf.NextProtos = append([]string{protocol}, conf.NextProtos...)
 	}
-	// Records are as large as there is to write: small ones at a connection's beginning would help browsers, not our clients.
+	// Use full records from the start. Small first records let browsers render early but cost the
+	// clients of an API more records.
 	conf.DynamicRecordSizingDisabled = true
 	srv.TLSConfig = conf
 }
 
-// server is what the connections of one http.Server share.
+// server is the state that the HTTP/2 connections of one http.Server share.
 type server struct {
 	http    *http.Server
 	bounds  bounds
@@ -76,7 +79,8 @@ type server struct {
 	draining bool               // guarded by mu
 }
 
-// accept serves one connection that has agreed to speak HTTP/2; net/http closes it afterwards.
+// accept serves a connection that has negotiated HTTP/2, and returns after it has ended. net/http
+// then closes it.
 func (s *server) accept(_ *http.Server, tc *tls.Conn, h http.Handler) {
 	ctx := context.Background()
 	if based, ok := h.(interface{ BaseContext() context.Context }); ok {
@@ -86,6 +90,7 @@ func (s *server) accept(_ *http.Server, tc *tls.Conn, h http.Handler) {
 	s.serve(newConn(s, ctx, tc, &state, h))
 }
 
+// serve registers and serves a connection, which it drains at once if the server is shutting down.
 func (s *server) serve(c *conn) {
 	s.metrics.connections.Inc()
 	defer s.metrics.connections.Dec()
@@ -96,7 +101,7 @@ func (s *server) serve(c *conn) {
 	c.serve()
 }
 
-// add reports whether the server is shutting down already.
+// add registers a connection and reports whether the server is shutting down.
 func (s *server) add(c *conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,13 +109,14 @@ func (s *server) add(c *conn) bool {
 	return s.draining
 }
 
+// remove unregisters a connection.
 func (s *server) remove(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
 }
 
-// shutdown asks all connections to finish what is under way; http.Server.Shutdown waits for them to be gone.
+// shutdown drains all connections. http.Server.Shutdown waits until they have ended.
 func (s *server) shutdown() {
 	s.mu.Lock()
 	s.draining = true
@@ -124,6 +130,7 @@ func (s *server) shutdown() {
 	}
 }
 
+// logf logs to the ErrorLog of the http.Server, or to the standard logger.
 func (s *server) logf(format string, args ...any) {
 	if s.http.ErrorLog != nil {
 		s.http.ErrorLog.Printf(format, args...)
@@ -132,7 +139,8 @@ func (s *server) logf(format string, args ...any) {
 	log.Printf(format, args...) // as net/http does
 }
 
-// adequate reports whether a TLS connection may carry HTTP/2 (RFC 9113 §9.2): version 1.2 with an ephemeral AEAD suite, or later.
+// adequate reports whether a TLS connection may carry HTTP/2 (RFC 9113 §9.2): it needs TLS 1.2 with
+// an ephemeral AEAD cipher suite, or a later version.
 func adequate(state *tls.ConnectionState) bool {
 	if state.Version >= tls.VersionTLS13 {
 		return true
@@ -146,7 +154,7 @@ func adequate(state *tls.ConnectionState) bool {
 	return false
 }
 
-// halfCloser is what a *tls.Conn is besides a net.Conn.
+// halfCloser is a connection whose writing side can be closed alone, such as *tls.Conn.
 type halfCloser interface {
 	net.Conn
 	CloseWrite() error

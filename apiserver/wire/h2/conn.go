@@ -14,55 +14,56 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// phase is how far a connection's life has come.
+// phase is the stage of a connection's life. Phases only advance.
 type phase uint8
 
 const (
 	serving   phase = iota
-	announced       // the client knows that the end is near; what is on its way is served
-	draining        // no new streams
-	finishing       // nothing is added; the writer writes what there is
+	announced       // GOAWAY was sent, but requests that cross it are served
+	draining        // new streams are refused
+	finishing       // the writer writes the queued frames and stops
 )
 
 // conn is one HTTP/2 connection.
 type conn struct {
-	server   *server
-	nc       net.Conn
-	below    *Below // what TLS lies on; nil when that is another's
-	handler  http.Handler
-	template *http.Request // what is the same in all requests; its context is the connection's
-	in       incoming      // the reader's alone
-	handlers sync.WaitGroup
+	server     *server
+	nc         net.Conn
+	coalescing *CoalescingConn // the connection below TLS, or nil if it is of another type
+	handler    http.Handler
+	template   *http.Request // the fields that all requests share; its context is the connection's
+	in         incoming      // used by the reader only
+	handlers   sync.WaitGroup
 
-	mu        sync.Mutex // guards what follows
-	out       outgoing
-	window    window // of all request bodies together
-	streams   streams
-	running   int // handlers
-	phase     phase
-	lingering bool   // the last words are written
-	drainPing bool   // sent with the announcement of the end
-	opened    uint64 // streams ever, for the idle timeout
+	mu          sync.Mutex // guards the fields below
+	out         outgoing
+	window      window // for all request bodies together
+	streams     streams
+	running     int // handlers that have not returned
+	phase       phase
+	writeClosed bool   // the writer has written the last frame
+	drainPing   bool   // a PING was sent with the first GOAWAY and is not acknowledged
+	opened      uint64 // number of streams opened so far, for the idle timeout
 }
 
-// streams are the open streams of a connection. conn.mu guards them.
+// streams holds the open and the recently closed streams of a connection. conn.mu guards it.
 type streams struct {
 	open      map[uint32]*stream
-	last      uint32 // the highest that the client has begun
-	window    int64  // what the client takes of a new stream
-	recent    [recentStreams]uint32
-	nextSpare int // in recent
+	last      uint32                // the highest id that the client has used
+	window    int64                 // the client's initial window for new streams
+	recent    [recentStreams]uint32 // a ring of closed streams: id<<1, plus 1 if the server closed the stream
+	nextSpare int                   // index in recent
 }
 
+// newConn returns a connection with the server's settings in its outgoing buffer.
 func newConn(s *server, ctx context.Context, nc net.Conn, state *tls.ConnectionState, h http.Handler) *conn {
 	c := &conn{
-		server:  s,
-		nc:      nc,
-		below:   belowOf(nc),
-		handler: h,
-		window:  newWindow(max(s.bounds.connWindow, firstWindow), s.bounds.connWindow/4),
-		streams: streams{open: make(map[uint32]*stream), window: firstWindow},
-		out:     outgoing{window: firstWindow, maxFrame: maxFrameBytes},
+		server:     s,
+		nc:         nc,
+		coalescing: coalescingConnOf(nc),
+		handler:    h,
+		window:     newWindow(max(s.bounds.connWindow, firstWindow), s.bounds.connWindow/4),
+		streams:    streams{open: make(map[uint32]*stream), window: firstWindow},
+		out:        outgoing{window: firstWindow, maxFrame: maxFrameBytes},
 	}
 	c.template = (&http.Request{
 		Proto:      "HTTP/2.0",
@@ -72,28 +73,30 @@ func newConn(s *server, ctx context.Context, nc net.Conn, state *tls.ConnectionS
 	}).WithContext(ctx)
 	c.out.wake.L = &c.mu
 	c.in.init(c)
-	c.greet()
+	c.sendSettings()
 	return c
 }
 
-// serve returns when the connection and all that belongs to it has ended.
+// serve serves the connection and returns after the connection is closed and its writer and all of
+// its handlers have returned.
 func (c *conn) serve() {
 	var writer sync.WaitGroup
 	writer.Go(func() {
-		defer c.caught("writing to", nil)
+		defer c.recoverPanic("writing to", nil)
 		c.write()
-		c.finish()
+		c.closeWrite()
 	})
 	err := c.read()
-	c.conclude(err)
+	c.shutdown(err)
 	writer.Wait()
 	c.linger(err)
-	_ = c.nc.Close() // nothing depends on what it says
+	_ = c.nc.Close() // an error changes nothing: the connection has ended
 	c.handlers.Wait()
 }
 
+// read handles the client's frames until the connection ends, and returns the reason.
 func (c *conn) read() (err error) {
-	defer c.caught("reading from", &err)
+	defer c.recoverPanic("reading from", &err)
 	if err := c.nc.SetReadDeadline(time.Now().Add(c.server.bounds.tick)); err != nil {
 		return err
 	}
@@ -104,14 +107,15 @@ func (c *conn) read() (err error) {
 		return err
 	}
 	for {
-		if err := c.next(); err != nil {
+		if err := c.handleNext(); err != nil {
 			return err
 		}
 	}
 }
 
-// caught keeps a bug of ours from ending more than the connection it shows on.
-func (c *conn) caught(doing string, err *error) {
+// recoverPanic limits the effect of a bug to its connection: it recovers a panic of the calling
+// goroutine, logs it, and sets err, or closes the connection if err is nil.
+func (c *conn) recoverPanic(doing string, err *error) {
 	reason := recover()
 	if reason == nil {
 		return
@@ -121,13 +125,14 @@ func (c *conn) caught(doing string, err *error) {
 		*err = &connFault{code: http2.ErrCodeInternal, why: "panic"}
 		return
 	}
-	_ = c.nc.Close() // the reader ends by it
+	_ = c.nc.Close() // so that the reader returns
 }
 
-// greet puts our settings first of all that is sent.
-func (c *conn) greet() {
+// sendSettings appends the server's settings, the first frame of the connection, to the outgoing
+// buffer.
+func (c *conn) sendSettings() {
 	b := &c.server.bounds
-	c.out.buf = appendSettings(c.room(),
+	c.out.buf = appendSettings(c.outBuffer(),
 		http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: uint32(b.maxStreams)},
 		http2.Setting{ID: http2.SettingInitialWindowSize, Val: uint32(b.streamWindow)},
 		http2.Setting{ID: http2.SettingMaxHeaderListSize, Val: b.maxHeaderList},
@@ -138,11 +143,12 @@ func (c *conn) greet() {
 	}
 }
 
-// conclude ends all streams and has the writer write the last.
-func (c *conn) conclude(err error) {
+// shutdown aborts all streams and makes the writer stop after the queued frames. If err is a
+// connection error, shutdown also sends GOAWAY.
+func (c *conn) shutdown(err error) {
 	var fault *connFault
 	if errors.As(err, &fault) {
-		c.note(fault)
+		c.reportFault(fault)
 	}
 	c.mu.Lock()
 	if fault != nil {
@@ -152,18 +158,20 @@ func (c *conn) conclude(err error) {
 	open := make([]*stream, 0, len(c.streams.open))
 	for _, st := range c.streams.open {
 		open = append(open, st)
-		st.breakOff(errGone, false)
+		st.abort(errConnClosed, false)
 	}
-	c.nudge()
+	c.wakeWriter()
 	c.mu.Unlock()
 	for _, st := range open {
 		st.cancel()
 	}
-	// A client that doesn't read keeps the writer no longer than this; an error means that it is not kept at all.
+	// The writer blocks no longer than this on a client that doesn't read. An error means that the
+	// connection is closed already.
 	_ = c.nc.SetWriteDeadline(time.Now().Add(lingerTime))
 }
 
-func (c *conn) note(f *connFault) {
+// reportFault counts and logs a connection error.
+func (c *conn) reportFault(f *connFault) {
 	m := c.server.metrics
 	m.faults.WithLabelValues("connection", f.code.String()).Inc()
 	if f.limit != "" {
@@ -172,17 +180,20 @@ func (c *conn) note(f *connFault) {
 	c.server.logf("http2: connection from %v broken off: %v", c.nc.RemoteAddr(), f)
 }
 
-// linger reads what the client still sends when it was cut off: closing at once would destroy our last words on their way.
+// linger discards what the client still sends after a connection error. Closing a socket with
+// unread data would reset the connection and could destroy the GOAWAY frame on its way to the
+// client.
 func (c *conn) linger(err error) {
 	var fault *connFault
 	if !errors.As(err, &fault) {
 		return
 	}
-	// The deadline that finish has set ends it, or the client does.
+	// The copy ends when the client closes, or at the read deadline that closeWrite has set.
 	_, _ = io.Copy(io.Discard, c.nc)
 }
 
-// drain announces the connection's end: what is under way is finished, new requests are to go elsewhere.
+// drain begins a graceful shutdown: it tells the client to open no more streams on this connection.
+// Open streams continue.
 func (c *conn) drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,55 +202,58 @@ func (c *conn) drain() {
 	}
 	c.phase = announced
 	c.drainPing = true
-	// Requests may be on their way. The answer to the ping says that the client has heard, and so that no more will come.
+	// Requests may cross this GOAWAY, so it refuses none of them. Once the client acknowledges the
+	// PING, it has seen the GOAWAY and opens no more streams.
 	c.goAway(maxWindow, http2.ErrCodeNo)
-	c.out.buf = appendPing(c.room(), drainPing(), false)
-	// A client that doesn't answer is not waited for.
+	c.out.buf = appendPing(c.outBuffer(), drainPing(), false)
+	// If the client does not acknowledge in time, tick begins draining.
 	_ = c.nc.SetReadDeadline(time.Now().Add(lingerTime))
 }
 
-// seal refuses new streams. mu is held.
-func (c *conn) seal() {
+// beginDraining makes the connection refuse new streams, and ends it once no stream is open. mu is
+// held.
+func (c *conn) beginDraining() {
 	if c.phase >= draining {
 		return
 	}
 	c.phase = draining
 	c.drainPing = false
 	c.goAway(c.streams.last, http2.ErrCodeNo)
-	c.rest()
+	c.finishIfIdle()
 }
 
-// rest ends a draining connection that has no streams. mu is held.
-func (c *conn) rest() {
+// finishIfIdle ends a draining connection that has no open stream. mu is held.
+func (c *conn) finishIfIdle() {
 	if c.phase == draining && len(c.streams.open) == 0 {
 		c.phase = finishing
-		c.nudge()
+		c.wakeWriter()
 	}
 }
 
-// forget takes a stream that has ended off the list. mu is held.
-func (c *conn) forget(st *stream, byUs bool) {
+// removeStream removes a stream that has ended from the open ones. mu is held.
+func (c *conn) removeStream(st *stream, byServer bool) {
 	s := &c.streams
 	if s.open[st.id] != st {
 		return
 	}
 	delete(s.open, st.id)
-	s.remember(st.id, byUs)
-	c.rest()
+	s.rememberClosed(st.id, byServer)
+	c.finishIfIdle()
 }
 
-// remember notes a closed stream; of one that we have closed, frames may be on their way.
-func (s *streams) remember(id uint32, byUs bool) {
+// rememberClosed records a closed stream and whether the server closed it: frames of such a stream
+// may still arrive.
+func (s *streams) rememberClosed(id uint32, byServer bool) {
 	mark := id << 1
-	if byUs {
+	if byServer {
 		mark |= 1
 	}
 	s.recent[s.nextSpare] = mark
 	s.nextSpare = (s.nextSpare + 1) % recentStreams
 }
 
-// recall reports whether a stream has closed lately, and whether we did it.
-func (s *streams) recall(id uint32) (known, byUs bool) {
+// recallClosed reports whether a stream has closed recently, and whether the server closed it.
+func (s *streams) recallClosed(id uint32) (known, byServer bool) {
 	for _, mark := range s.recent {
 		if mark>>1 == id {
 			return true, mark&1 == 1
@@ -248,6 +262,8 @@ func (s *streams) recall(id uint32) (known, byUs bool) {
 	return false, false
 }
 
+// drainPing returns the payload of the PING that follows the first GOAWAY.
 func drainPing() [8]byte { return [8]byte{'d', 'r', 'a', 'i', 'n'} }
 
+// alivePing returns the payload of the PING that checks an idle client.
 func alivePing() [8]byte { return [8]byte{'a', 'l', 'i', 'v', 'e'} }

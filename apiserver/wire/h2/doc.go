@@ -1,22 +1,33 @@
-// Package h2 serves HTTP/2 over TLS for an http.Server in place of net/http's own implementation, which goes on to serve HTTP/1.1.
+// Package h2 serves HTTP/2 over TLS for an http.Server in place of net/http's own implementation.
+// net/http continues to serve HTTP/1.1.
 //
-// Configure plugs it in; everything else is as with net/http: handlers, contexts, http.ResponseController, Shutdown and Close. Why
-// it exists, and what it leaves out, is in DESIGN.md.
+// Configure installs it. Handlers, contexts, http.ResponseController, Shutdown and Close work as
+// with net/http. DESIGN.md explains why the package exists and what it leaves out.
 //
 // # Goroutines
 //
-// A connection has a reader (the goroutine net/http gave it), a writer, and one goroutine for each request. The reader decodes
-// frames and starts handlers; it also does all that is due by time, from its read deadline. Handlers put frames into the
-// connection's outgoing buffer themselves; the writer takes the buffer whole and writes it. The reader returns after all others.
+// A connection has a reader (the goroutine on which net/http accepted it), a writer, and one
+// goroutine for each request. The reader decodes frames and starts handlers; its read deadline also
+// drives all timeouts of the connection. Handlers append frames to the connection's outgoing
+// buffer; the writer takes the whole buffer and writes it. The reader returns after the writer and
+// all handlers.
 //
 // # Invariants
 //
-//   - conn.mu guards everything but what is the reader's alone (incoming) and the handler's alone (response). No I/O and no call
-//     out under it.
-//   - A stream in streams.open is open in the protocol's sense; its handler may end before or after it leaves the map.
-//   - stream.err, once set, stays. From then on nothing of the stream goes out, and nobody reads what its handler lent.
-//   - At most maxQueuedBytes and one frame wait in the outgoing buffer, control frames aside, which have a bound of their own. Who has
-//     more to send waits in outgoing.waiting and is served in turn, one frame at a time.
-//   - A stream has one thing queued at a time. A handler waits until its own bytes have gone; after TryEnqueue, the next write waits.
-//   - Response headers are encoded without the dynamic table, so they depend on nothing and are made outside the lock.
+//   - conn.mu guards everything except incoming, which only the reader uses, and response, which
+//     only the handler uses. While a goroutine holds it, it performs no I/O (it may set deadlines),
+//     cancels no context and calls no handler.
+//   - streams.open contains the streams that are open in the protocol's sense. A handler may return
+//     before or after its stream leaves the map.
+//   - stream.err never changes once it is set. From then on, RST_STREAM is the only frame of the
+//     stream that is added to the outgoing buffer, and no goroutine reads the bytes that the stream
+//     had queued.
+//   - A stream adds frames to the outgoing buffer only while the buffer is below maxQueuedBytes,
+//     one DATA frame or one header block at a time. Streams with more to send wait in a FIFO list
+//     and send one frame per turn. Replies to control frames have a bound of their own,
+//     maxQueuedControl.
+//   - A stream has at most one write queued. A handler waits until its write is in the outgoing
+//     buffer; bytes queued by TryEnqueue delay the next write.
+//   - Response headers are encoded without the dynamic table. Their encoding depends on no state of
+//     the connection and takes place without conn.mu.
 package h2

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// fields are those header fields that the server adds when the handler has not set them.
+// fields is a set of the header fields that the server adds if the handler has not set them.
 type fields uint8
 
 const (
@@ -22,7 +22,7 @@ const (
 
 func (f fields) has(which fields) bool { return f&which != 0 }
 
-// appendStatus encodes :status; the static table has the common ones (RFC 7541 appendix A).
+// appendStatus encodes :status, common values as indexes of the static table (RFC 7541 appendix A).
 func appendStatus(b []byte, code int) []byte {
 	switch code {
 	case http.StatusOK:
@@ -40,13 +40,14 @@ func appendStatus(b []byte, code int) []byte {
 	return strconv.AppendInt(b, int64(code), 10)
 }
 
-// appendFields encodes a header as literals that no table keeps, and says what of the server's own was in it.
+// appendFields encodes a header as literals without indexing, and returns which of the fields that
+// the server may add it contains. It skips fields that a response must not have.
 func appendFields(b []byte, h http.Header, status int) ([]byte, fields) {
 	var known fields
 	for name, values := range h {
 		switch name {
 		case "Connection", "Proxy-Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade", "Trailer":
-			continue // HTTP/1's, or not offered
+			continue // of HTTP/1 only, or not supported
 		case "Content-Type":
 			known |= fieldType
 		case "Date":
@@ -67,7 +68,8 @@ func appendFields(b []byte, h http.Header, status int) ([]byte, fields) {
 	return b, known
 }
 
-// appendField encodes one field, or nothing when it can't be sent.
+// appendField encodes one field. It skips a field with an invalid name and replaces invalid
+// characters in the value.
 func appendField(b []byte, name, value string) []byte {
 	prefix, ok := encodedNames[name]
 	if ok {
@@ -85,7 +87,8 @@ func appendField(b []byte, name, value string) []byte {
 	return appendString(b, strings.Map(printable, value))
 }
 
-// printable makes a space of what no value may contain, as net/http does with line ends.
+// printable replaces control characters, which no value may contain, with a space. net/http does so
+// with line ends.
 func printable(r rune) rune {
 	if r < ' ' && r != '\t' || r == 0x7f {
 		return ' '
@@ -98,7 +101,8 @@ func appendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// appendInteger encodes a number with a prefix of so many bits (RFC 7541 §5.1).
+// appendInteger encodes n with a prefix of the given number of bits (RFC 7541 §5.1). First holds
+// the bits before the prefix.
 func appendInteger(b []byte, first byte, bits, n int) []byte {
 	most := 1<<bits - 1
 	if n < most {
@@ -111,6 +115,7 @@ func appendInteger(b []byte, first byte, bits, n int) []byte {
 	return append(b, byte(n))
 }
 
+// appendLength encodes Content-Length.
 func appendLength(b []byte, n int) []byte {
 	var digits [20]byte
 	d := strconv.AppendInt(digits[:0], int64(n), 10)
@@ -119,7 +124,7 @@ func appendLength(b []byte, n int) []byte {
 	return append(b, d...)
 }
 
-// dates keeps the Date field of the current second, encoded.
+// dates caches the encoded Date field of the current second.
 type dates struct{ last atomic.Pointer[date] }
 
 type date struct {
@@ -127,6 +132,7 @@ type date struct {
 	field  []byte
 }
 
+// now returns the encoded Date field.
 func (d *dates) now() []byte {
 	now := time.Now()
 	if last := d.last.Load(); last != nil && last.second == now.Unix() {
@@ -137,7 +143,8 @@ func (d *dates) now() []byte {
 	return next.field
 }
 
-// commonFields are the fields whose names are known with their place in the static table; 0 for none.
+// commonFields returns common field names with their index in the static table, or 0 if they are
+// not in it.
 func commonFields() map[string]int {
 	return map[string]int{
 		"accept": 19, "accept-charset": 15, "accept-encoding": 16, "accept-language": 17, "accept-ranges": 18, "age": 21, "allow": 22,
@@ -151,7 +158,8 @@ func commonFields() map[string]int {
 	}
 }
 
-// canonicalNames and encodedNames are compiled tables: from the wire to http.Header, and back.
+// canonicalNames maps field names of HTTP/2 to those of http.Header, and encodedNames maps the
+// latter to their encoding.
 var (
 	canonicalNames = canonicalTable(commonFields())
 	encodedNames   = encodedTable(commonFields())

@@ -18,8 +18,8 @@ func begun(w http.ResponseWriter) *response {
 	return w.(*response)
 }
 
-// TestTryEnqueue: enqueued bytes are sent in order among those that the handler writes, and none are
-// taken before the header.
+// TestTryEnqueue: enqueued bytes are sent in order among those that the handler writes, and none
+// are taken before the header.
 func TestTryEnqueue(t *testing.T) {
 	big := bytes.Repeat([]byte("b"), 100_000)
 	for _, tc := range []struct {
@@ -75,11 +75,11 @@ func enqueueing(t *testing.T) (r *raw, responses chan *response, act chan func(w
 	return dialSilent(t, s.addr, s.roots), responses, act
 }
 
-// TestEnqueueToSlowClient: TryEnqueue does not block while the client's window is shut; the next write
-// of the handler waits until the enqueued bytes have gone.
+// TestEnqueueToSlowClient: TryEnqueue does not block while the client's window is shut; the next
+// write of the handler waits until the enqueued bytes have gone.
 func TestEnqueueToSlowClient(t *testing.T) {
 	r, responses, act := enqueueing(t)
-	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 3})
+	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 3})
 	id := r.get("/", true)
 	l := <-responses
 	switch {
@@ -98,7 +98,7 @@ func TestEnqueueToSlowClient(t *testing.T) {
 // TestEnqueueAfterReset: a stream that the client resets drops the enqueued bytes and refuses more.
 func TestEnqueueAfterReset(t *testing.T) {
 	r, responses, act := enqueueing(t)
-	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	id := r.get("/", true)
 	l := <-responses
 	if !l.TryEnqueue([]byte("abc")) {
@@ -130,7 +130,7 @@ func (r *raw) wantServedBy(responses chan *response) {
 func TestEnqueueDeadline(t *testing.T) {
 	failed := make(chan error, 1)
 	r, responses, act := enqueueing(t)
-	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	id := r.get("/", true)
 	if !(<-responses).TryEnqueue([]byte("abc")) {
 		t.Fatal("refused")

@@ -7,15 +7,15 @@ import (
 )
 
 var (
-	// errReset is what a handler is told when the client has given up its request.
+	// errReset is returned to a handler whose client has reset the stream.
 	errReset = errors.New("http2: stream reset by the client")
-	// errGone is what a handler is told when the connection has ended.
-	errGone = errors.New("http2: connection closed")
-	// errBroken is what a handler is told when the server has broken the stream off.
+	// errConnClosed is returned to a handler whose connection has ended.
+	errConnClosed = errors.New("http2: connection closed")
+	// errBroken is returned to a handler whose stream the server has reset.
 	errBroken = errors.New("http2: stream broken off by the server")
-	// errFinished is what comes of using a ResponseWriter after the handler has returned.
+	// errFinished is returned by a ResponseWriter that is used after its handler has returned.
 	errFinished = errors.New("http2: handler has returned")
-	// errLength is a request body that is not as long as announced.
+	// errLength is the error of a body whose length differs from its Content-Length.
 	errLength = errors.New("http2: body length differs from Content-Length")
 
 	errDone       = errors.New("connection is drained")
@@ -24,7 +24,8 @@ var (
 	errBadPreface = errors.New("not an HTTP/2 client")
 )
 
-// connFault ends the connection with an error code; limit names the bound that was hit, if it was one.
+// connFault is a connection error (RFC 9113 §5.4.1). Limit is the bound that the client has hit, or
+// empty.
 type connFault struct {
 	code  http2.ErrCode
 	why   string
@@ -33,20 +34,22 @@ type connFault struct {
 
 func (f *connFault) Error() string { return f.code.String() + ": " + f.why }
 
-// streamFault ends one stream with an error code.
+// streamFault is a stream error (RFC 9113 §5.4.2).
 type streamFault struct {
 	id   uint32
 	code http2.ErrCode
 	why  string
 }
 
-// dependsOnItself is why a priority is refused.
+// dependsOnItself is the reason for which a priority is refused.
 const dependsOnItself = "stream depends on itself"
 
 func (f *streamFault) Error() string { return f.code.String() + ": " + f.why }
 
+// protocolFault returns a connection error with code PROTOCOL_ERROR.
 func protocolFault(why string) error { return &connFault{code: http2.ErrCodeProtocol, why: why} }
 
-func excess(limit, why string) error {
+// limitExceeded returns a connection error for a client that has hit a bound.
+func limitExceeded(limit, why string) error {
 	return &connFault{code: http2.ErrCodeEnhanceYourCalm, why: why, limit: limit}
 }

@@ -4,7 +4,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// handle acts on one frame; header blocks are read to their end.
+// handle handles one frame, with the CONTINUATION frames that follow HEADERS. It returns a
+// connFault or a streamFault if the frame breaks the protocol or hits a bound.
 func (c *conn) handle(f http2.Frame) error {
 	switch f := f.(type) {
 	case *http2.HeadersFrame:
@@ -22,27 +23,28 @@ func (c *conn) handle(f http2.Frame) error {
 	case *http2.PushPromiseFrame:
 		return protocolFault("PUSH_PROMISE from a client")
 	case *http2.GoAwayFrame:
-		// The client opens no more streams; those open are finished, and the client closes.
-		return c.tolerate()
+		// The client opens no more streams. It closes the connection after the open ones.
+		return c.countIdleFrame()
 	case *http2.PriorityFrame:
 		return c.onPriority(f)
 	default:
-		return c.tolerate()
+		return c.countIdleFrame()
 	}
 }
 
-// tolerate counts a frame that brings nothing.
-func (c *conn) tolerate() error {
-	if !c.in.useless.spend() {
-		return excess(limitIdleFrames, "too many frames that bring nothing")
+// countIdleFrame counts a frame that carries no data and starts no request. It returns an error if
+// the client has sent too many of them.
+func (c *conn) countIdleFrame() error {
+	if !c.in.idleFrames.spend() {
+		return limitExceeded(limitIdleFrames, "too many frames that bring nothing")
 	}
 	return nil
 }
 
-// onPriority refuses a stream that depends on itself (RFC 7540 §5.3.1). Priorities are deprecated (RFC 9113 §5.3.2) and otherwise
-// ignored.
+// onPriority returns an error for a stream that depends on itself (RFC 7540 §5.3.1). It ignores all
+// other priorities, which RFC 9113 §5.3.2 deprecates.
 func (c *conn) onPriority(f *http2.PriorityFrame) error {
-	if err := c.tolerate(); err != nil {
+	if err := c.countIdleFrame(); err != nil {
 		return err
 	}
 	if f.StreamDep == f.StreamID {
@@ -51,12 +53,12 @@ func (c *conn) onPriority(f *http2.PriorityFrame) error {
 	return nil
 }
 
-// idleStream reports whether a stream has not been begun. mu is held.
+// idleStream reports whether the client has not opened the stream yet. mu is held.
 func (c *conn) idleStream(id uint32) bool { return id%2 == 0 || id > c.streams.last }
 
 func (c *conn) onData(f *http2.DataFrame) error {
 	if len(f.Data()) == 0 && !f.StreamEnded() {
-		if err := c.tolerate(); err != nil {
+		if err := c.countIdleFrame(); err != nil {
 			return err
 		}
 	}
@@ -66,16 +68,16 @@ func (c *conn) onData(f *http2.DataFrame) error {
 		return protocolFault("DATA on an idle stream")
 	}
 	length := int32(f.Length)
-	if !c.window.take(length) {
+	if !c.window.consume(length) {
 		return &connFault{code: http2.ErrCodeFlowControl, why: "more data than the connection's window"}
 	}
 	st := c.streams.open[f.StreamID]
-	if st != nil && !st.gotEnd {
-		return c.came(st, f.Data(), length, f.StreamEnded())
+	if st != nil && !st.receivedEnd {
+		return c.receive(st, f.Data(), length, f.StreamEnded())
 	}
-	c.give(nil, int(length))
-	if _, byUs := c.streams.recall(f.StreamID); st == nil && byUs {
-		return nil // it was on its way when we closed
+	c.credit(nil, int(length))
+	if _, byServer := c.streams.recallClosed(f.StreamID); st == nil && byServer {
+		return nil // the client sent it before it knew that the server had closed the stream
 	}
 	return c.breakStream(st, &streamFault{f.StreamID, http2.ErrCodeStreamClosed, "DATA after the stream's end"})
 }
@@ -89,8 +91,8 @@ func (c *conn) onWindowUpdate(f *http2.WindowUpdateFrame) error {
 			return &connFault{code: http2.ErrCodeFlowControl, why: "connection window too large"}
 		}
 		c.out.window += more
-		c.fill()
-		c.nudge()
+		c.moveWaiting()
+		c.wakeWriter()
 		return nil
 	}
 	if c.idleStream(f.StreamID) {
@@ -98,7 +100,7 @@ func (c *conn) onWindowUpdate(f *http2.WindowUpdateFrame) error {
 	}
 	st := c.streams.open[f.StreamID]
 	if st == nil {
-		return nil // it was on its way when the stream ended
+		return nil // the client may have sent it before the stream ended
 	}
 	if st.window+more > maxWindow {
 		return c.breakStream(st, &streamFault{st.id, http2.ErrCodeFlowControl, "stream window too large"})
@@ -108,12 +110,13 @@ func (c *conn) onWindowUpdate(f *http2.WindowUpdateFrame) error {
 	return nil
 }
 
-// resume goes on with a stream whose window may have opened. mu is held.
+// resume moves queued data of a stream whose window may have opened to the outgoing buffer. mu is
+// held.
 func (c *conn) resume(st *stream) {
 	if st.queue.active && st.window > 0 {
 		c.out.push(st)
-		c.fill()
-		c.nudge()
+		c.moveWaiting()
+		c.wakeWriter()
 	}
 }
 
@@ -125,6 +128,7 @@ func (c *conn) onReset(f *http2.RSTStreamFrame) error {
 	return err
 }
 
+// takeReset aborts a stream that the client has reset and returns it, or nil if it is not open.
 func (c *conn) takeReset(id uint32) (*stream, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,35 +140,35 @@ func (c *conn) takeReset(id uint32) (*stream, error) {
 		return nil, nil
 	}
 	c.server.metrics.resets.Inc()
-	st.breakOff(errReset, false)
+	st.abort(errReset, false)
 	if !c.in.resets.spend() {
-		return st, excess(limitResets, "too many streams reset")
+		return st, limitExceeded(limitResets, "too many streams reset")
 	}
 	return st, nil
 }
 
 func (c *conn) onPing(f *http2.PingFrame) error {
-	if err := c.tolerate(); err != nil {
+	if err := c.countIdleFrame(); err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if f.IsAck() {
 		if c.drainPing && f.Data == drainPing() {
-			c.seal()
+			c.beginDraining()
 		}
 		return nil
 	}
 	if c.out.closed {
 		return nil
 	}
-	c.out.buf = appendPing(c.room(), f.Data, true)
-	c.nudge()
-	return c.reply()
+	c.out.buf = appendPing(c.outBuffer(), f.Data, true)
+	c.wakeWriter()
+	return c.countReply()
 }
 
 func (c *conn) onSettings(f *http2.SettingsFrame) error {
-	if err := c.tolerate(); err != nil || f.IsAck() {
+	if err := c.countIdleFrame(); err != nil || f.IsAck() {
 		return err
 	}
 	if f.NumSettings() > maxSettings {
@@ -178,8 +182,8 @@ func (c *conn) onSettings(f *http2.SettingsFrame) error {
 	}
 	// The acknowledgement precedes the data that the settings allow (RFC 9113 §6.5.3).
 	if !c.out.closed {
-		c.out.buf = appendSettingsAck(c.room())
-		c.nudge()
+		c.out.buf = appendSettingsAck(c.outBuffer())
+		c.wakeWriter()
 	}
 	if c.streams.window != window {
 		for _, st := range c.streams.open {
@@ -189,14 +193,14 @@ func (c *conn) onSettings(f *http2.SettingsFrame) error {
 	if c.out.closed {
 		return nil
 	}
-	return c.reply()
+	return c.countReply()
 }
 
-// set applies one of the client's settings. A setting may be repeated: the values apply in order, and no stream sends anything in
-// between (RFC 9113 §6.5.3). Each value counts towards the limit on frames without effect, since a change of the window visits
-// every open stream. mu is held.
+// set applies one of the client's settings. A setting may be repeated in one frame; the values
+// apply in order, and no stream sends in between (RFC 9113 §6.5.3). Each value counts as an idle
+// frame, because a change of the window visits every open stream. mu is held.
 func (c *conn) set(s http2.Setting) error {
-	if err := c.tolerate(); err != nil {
+	if err := c.countIdleFrame(); err != nil {
 		return err
 	}
 	if err := s.Valid(); err != nil {
@@ -204,16 +208,18 @@ func (c *conn) set(s http2.Setting) error {
 	}
 	switch s.ID {
 	case http2.SettingMaxFrameSize:
-		// Larger frames would only make streams wait longer for each other.
+		// Larger frames would only make the other streams wait longer.
 		c.out.maxFrame = min(int(s.Val), maxFrameBytes)
 	case http2.SettingInitialWindowSize:
 		return c.setWindow(int64(s.Val))
 	}
-	// HEADER_TABLE_SIZE is of no interest to an encoder without a table, ENABLE_PUSH to a server that pushes nothing.
+	// The encoder uses no dynamic table, and the server pushes nothing, so HEADER_TABLE_SIZE and
+	// ENABLE_PUSH have no effect.
 	return nil
 }
 
-// setWindow changes the windows of all streams, open ones too (RFC 9113 §6.9.2). mu is held.
+// setWindow sets the initial window of new streams and changes the windows of open streams by the
+// difference (RFC 9113 §6.9.2). mu is held.
 func (c *conn) setWindow(size int64) error {
 	more := size - c.streams.window
 	c.streams.window = size

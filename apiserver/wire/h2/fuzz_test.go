@@ -13,7 +13,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// FuzzConnection feeds a connection whatever comes after the greeting. It must end, with all its goroutines, and take no handler along.
+// FuzzConnection feeds a connection whatever comes after the greeting. It must end, with all its
+// goroutines, and take no handler along.
 func FuzzConnection(f *testing.F) {
 	var block bytes.Buffer
 	enc := hpack.NewEncoder(&block)

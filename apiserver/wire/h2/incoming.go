@@ -13,28 +13,29 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// incoming is the reader's side of a connection; no other goroutine touches it.
+// incoming is the receiving side of a connection. Only the reader uses it.
 type incoming struct {
 	conn   *conn
 	br     *bufio.Reader
 	framer *http2.Framer
 	hpack  *hpack.Decoder
 	head   requestHead
-	names  map[string]string // canonical forms of uncommon field names
+	names  map[string]string // uncommon field names and their canonical forms
 
-	settings bool      // the client's first settings have come
-	resets   allowance // streams reset
-	useless  allowance // frames that bring nothing
-	watch    watch
+	settings   bool      // the client's first SETTINGS frame has arrived
+	resets     allowance // streams reset, by either side
+	idleFrames allowance // frames that carry no data and start no request
+	timers     timers
 }
 
-// watch is what tells the passing of time on a connection. Times are counted in ticks: reading frames costs no look at the clock.
-type watch struct {
-	bytes, blocks uint64 // read so far
-	inBlock       bool   // a header block, or the client's greeting, has come in part
+// timers measures how long a connection has been idle or stalled, in ticks, so that reading a frame
+// does not read the clock.
+type timers struct {
+	bytes, blocks uint64 // received so far
+	inBlock       bool   // a header block or the client's preface has begun and not ended
 
-	seenBytes, seenBlocks, seenOpened, seenWrites uint64        // at the last tick
-	quiet, inside, idle, stalled                  time.Duration // for how long nothing has changed
+	seenBytes, seenBlocks, seenOpened, seenWrites uint64        // values at the last tick
+	quiet, inHeader, idle, stalled                time.Duration // for how long the respective values have not changed
 	pinged                                        bool
 }
 
@@ -49,15 +50,15 @@ func (in *incoming) init(c *conn) {
 	in.hpack = hpack.NewDecoder(4096, in.head.add)
 	in.hpack.SetMaxStringLength(int(c.server.bounds.maxHeaderList))
 	in.resets = newAllowance(c.server.bounds.maxResets, resetPeriod)
-	in.useless = newAllowance(maxIdleFrames, idleFramePeriod)
-	in.watch.inBlock = true // until the client has greeted
+	in.idleFrames = newAllowance(maxIdleFrames, idleFramePeriod)
+	in.timers.inBlock = true // until the first SETTINGS frame
 }
 
-// Read implements io.Reader for the frames. What is due by time is done here.
+// Read implements io.Reader for the framer. It calls tick whenever the read deadline expires.
 func (in *incoming) Read(p []byte) (int, error) {
 	for {
 		n, err := in.conn.nc.Read(p)
-		in.watch.bytes += uint64(n)
+		in.timers.bytes += uint64(n)
 		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 			return n, err
 		}
@@ -67,44 +68,45 @@ func (in *incoming) Read(p []byte) (int, error) {
 	}
 }
 
-// tick looks at what time has brought, and says when to look again.
+// tick advances the timers, acts on those that have expired, and sets the read deadline to the next
+// tick. It returns the error that ends the connection, if a timer demands that.
 func (in *incoming) tick() error {
-	c, w := in.conn, &in.watch
+	c, w := in.conn, &in.timers
 	b := &c.server.bounds
-	w.quiet = age(w.quiet, b.tick, w.seenBytes == w.bytes)
-	w.inside = age(w.inside, b.tick, w.inBlock && w.seenBlocks == w.blocks)
+	w.quiet = elapsed(w.quiet, b.tick, w.seenBytes == w.bytes)
+	w.inHeader = elapsed(w.inHeader, b.tick, w.inBlock && w.seenBlocks == w.blocks)
 	w.seenBytes, w.seenBlocks = w.bytes, w.blocks
 	if w.quiet == 0 {
 		w.pinged = false
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	w.idle = age(w.idle, b.tick, len(c.streams.open) == 0 && w.seenOpened == c.opened)
-	w.stalled = age(w.stalled, b.tick, c.out.busy && w.seenWrites == c.out.writes)
+	w.idle = elapsed(w.idle, b.tick, len(c.streams.open) == 0 && w.seenOpened == c.opened)
+	w.stalled = elapsed(w.stalled, b.tick, c.out.busy && w.seenWrites == c.out.writes)
 	w.seenOpened, w.seenWrites = c.opened, c.out.writes
 	if err := in.overdue(); err != nil {
 		return err
 	}
 	if b.idle > 0 && w.idle >= b.idle || c.drainPing {
-		c.seal()
+		c.beginDraining()
 	}
 	if c.phase < finishing && b.pingAfter > 0 && w.quiet >= b.pingAfter && !w.pinged {
 		w.pinged = true
-		c.out.buf = appendPing(c.room(), alivePing(), false)
-		c.nudge()
+		c.out.buf = appendPing(c.outBuffer(), alivePing(), false)
+		c.wakeWriter()
 	}
 	return c.nc.SetReadDeadline(time.Now().Add(b.tick))
 }
 
-// overdue says what the connection is to end for. mu is held.
+// overdue returns the error of a timer for which the connection must end, or nil. mu is held.
 func (in *incoming) overdue() error {
-	c, w := in.conn, &in.watch
+	c, w := in.conn, &in.timers
 	b, m := &c.server.bounds, c.server.metrics
 	switch {
-	case c.lingering:
+	case c.writeClosed:
 		return errDone
-	case b.header > 0 && w.inside >= b.header:
-		return excess(limitHeaderTime, "header or greeting did not come in time")
+	case b.header > 0 && w.inHeader >= b.header:
+		return limitExceeded(limitHeaderTime, "header or greeting did not come in time")
 	case w.pinged && w.quiet >= b.pingAfter+b.pingTimeout:
 		m.hit(limitPing)
 		return errNoPeer
@@ -115,13 +117,15 @@ func (in *incoming) overdue() error {
 	return nil
 }
 
-func age(d, tick time.Duration, older bool) time.Duration {
+// elapsed adds a tick to d, or returns 0 if older is false.
+func elapsed(d, tick time.Duration, older bool) time.Duration {
 	if older {
 		return d + tick
 	}
 	return 0
 }
 
+// preface reads the client's connection preface.
 func (in *incoming) preface() error {
 	var b [len(http2.ClientPreface)]byte
 	if _, err := io.ReadFull(in.br, b[:]); err != nil {
@@ -133,29 +137,31 @@ func (in *incoming) preface() error {
 	return nil
 }
 
-// next reads one frame, or header block, and acts on it.
-func (c *conn) next() error {
+// handleNext reads and handles one frame, or a whole header block. It returns only errors that end
+// the connection.
+func (c *conn) handleNext() error {
 	in := &c.in
 	fh, err := in.framer.ReadFrameHeader()
 	if err == nil && fh.Type == http2.FrameHeaders {
-		in.watch.inBlock = true
-		in.watch.blocks++
+		in.timers.inBlock = true
+		in.timers.blocks++
 	}
 	var f http2.Frame
 	if err == nil {
 		f, err = in.framer.ReadFrameForHeader(fh)
 	}
 	if err == nil && !in.settings {
-		err = in.first(f)
+		err = in.checkFirst(f)
 	}
 	if err == nil {
 		err = c.handle(f)
 	}
-	in.watch.inBlock = !in.settings
-	return c.judge(err, fh)
+	in.timers.inBlock = !in.settings
+	return c.handleError(err, fh)
 }
 
-func (in *incoming) first(f http2.Frame) error {
+// checkFirst checks that the first frame of the client is SETTINGS.
+func (in *incoming) checkFirst(f http2.Frame) error {
 	if sf, ok := f.(*http2.SettingsFrame); !ok || sf.IsAck() {
 		return protocolFault("the first frame is not SETTINGS")
 	}
@@ -163,8 +169,9 @@ func (in *incoming) first(f http2.Frame) error {
 	return nil
 }
 
-// judge tells errors that end the connection, which it returns, from those that end a stream.
-func (c *conn) judge(err error, fh http2.FrameHeader) error {
+// handleError returns an error that ends the connection. It handles a stream error by resetting the
+// stream, and returns nil.
+func (c *conn) handleError(err error, fh http2.FrameHeader) error {
 	if err == nil {
 		return nil
 	}
@@ -192,21 +199,22 @@ func (c *conn) judge(err error, fh http2.FrameHeader) error {
 	return c.breakStream(c.streams.open[stream.id], stream)
 }
 
-// breakStream tells the client that a stream is broken off; st is nil when it is not open. Handlers learn of it through their
-// context, too. mu is held.
+// breakStream resets a stream because of a stream error and cancels the context of its handler. St
+// is nil if the stream is not open. It returns an error if the client has caused too many resets.
+// mu is held; breakStream releases it while it cancels the context.
 func (c *conn) breakStream(st *stream, f *streamFault) error {
 	c.server.metrics.faults.WithLabelValues("stream", f.code.String()).Inc()
 	if !c.in.resets.spend() {
-		return excess(limitResets, "too many streams to reset")
+		return limitExceeded(limitResets, "too many streams to reset")
 	}
-	if err := c.reply(); err != nil {
+	if err := c.countReply(); err != nil {
 		return err
 	}
 	if st == nil {
-		c.streams.remember(f.id, true) // more of it may be on its way
+		c.streams.rememberClosed(f.id, true) // further frames of the stream may arrive
 		if !c.out.closed {
-			c.out.buf = appendReset(c.room(), f.id, f.code)
-			c.nudge()
+			c.out.buf = appendReset(c.outBuffer(), f.id, f.code)
+			c.wakeWriter()
 		}
 		return nil
 	}

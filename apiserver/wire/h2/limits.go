@@ -6,66 +6,80 @@ import (
 )
 
 const (
-	// defaultMaxStreams is the number of requests under way on a connection, unless http.HTTP2Config says otherwise.
+	// defaultMaxStreams is the number of concurrent requests on a connection, unless
+	// http.HTTP2Config sets another one.
 	defaultMaxStreams = 250
-	// handlersPerStream times the streams is how many handlers may run: those of streams that were reset still do for a moment.
+	// handlersPerStream times the maximum of streams is the number of handlers that may run: the
+	// handler of a stream that was reset runs on until it notices.
 	handlersPerStream = 2
 
-	// maxFrameBytes is the largest frame payload taken: the protocol's default, so it needs no announcement.
+	// maxFrameBytes is the largest frame payload that the server accepts: the protocol's default.
 	maxFrameBytes = 16 << 10
-	// defaultConnWindow and defaultStreamWindow bound what is kept of request bodies that handlers have not read.
+	// defaultConnWindow and defaultStreamWindow bound the memory for request bodies that handlers
+	// have not read.
 	defaultConnWindow   = 1 << 20
 	defaultStreamWindow = 256 << 10
-	// firstWindow is any window before the first word about it; maxWindow is the largest there may be.
+	// firstWindow is the initial size of every window; maxWindow is the largest size allowed.
 	firstWindow = 1<<16 - 1
 	maxWindow   = 1<<31 - 1
 
 	// maxContinuations bounds the frames of one header block.
 	maxContinuations = 32
-	// headerListSlack is added to http.Server.MaxHeaderBytes: the protocol counts 32 bytes more for each field.
+	// headerListSlack is added to http.Server.MaxHeaderBytes, because HTTP/2 counts 32 bytes of
+	// overhead for each field.
 	headerListSlack = 10 * 32
 
-	// maxQueuedBytes is how much may wait to be written before handlers wait.
+	// maxQueuedBytes is the size of the outgoing buffer at which handlers begin to wait.
 	maxQueuedBytes = 256 << 10
-	// maxQueuedControl is how many answers to control frames may wait to be written: a client that asks without reading is cut off.
+	// maxQueuedControl is the number of replies to control frames that may wait in the outgoing
+	// buffer. The server disconnects a client that sends such frames but does not read.
 	maxQueuedControl = 2000
-	// writeBytes is how much is written at a time: a write makes progress or the client is stuck.
+	// writeBytes is the largest single write. A client that does not read this much in time is
+	// stalled.
 	writeBytes = 64 << 10
-	// bodyBytes is how much of an answer is collected before it goes out unasked.
+	// bodyBytes is how much of a response body is collected before it is sent without a Flush.
 	bodyBytes = 16 << 10
-	// maxPooledBytes is the largest buffer that is kept for another use.
+	// maxPooledBytes is the largest buffer that returns to a pool.
 	maxPooledBytes = 2 * maxQueuedBytes
 
-	// maxResets is how many streams may be reset, by either side, in a period of resetPeriod, for each stream that may be open.
+	// maxResets times the maximum of streams is the number of streams that may be reset, by either
+	// side, in resetPeriod.
 	maxResets   = 20
 	resetPeriod = 10 * time.Second
-	// maxIdleFrames is how many frames that bring nothing may come in a period of idleFramePeriod.
+	// maxIdleFrames is the number of frames that carry no data and start no request which a client
+	// may send in idleFramePeriod.
 	maxIdleFrames   = 10000
 	idleFramePeriod = 10 * time.Second
 	// maxSettings bounds the parameters in one SETTINGS frame.
 	maxSettings = 100
 
-	// recentStreams is how many closed streams are remembered to tell a late frame from a wrong one.
+	// recentStreams is the number of closed streams that a connection remembers, to tell a late
+	// frame from a protocol error.
 	recentStreams = 128
-	// maxCachedNames bounds the field names remembered with their canonical form.
+	// maxCachedNames is the number of field names that a connection remembers with their canonical
+	// forms.
 	maxCachedNames = 64
-	// maxCachedNameBytes is the longest of them: a connection remembers at most maxCachedNames times as much, twice over.
+	// maxCachedNameBytes is the length of the longest remembered name. A connection remembers at
+	// most 2 * maxCachedNames * maxCachedNameBytes.
 	maxCachedNameBytes = 64
 
-	// minTick and maxTick bound how often a connection looks at the time.
+	// minTick and maxTick bound the interval at which a connection checks its timeouts.
 	minTick = 5 * time.Millisecond
 	maxTick = 5 * time.Second
-	// ticksPerTimeout is how exactly timeouts are kept.
+	// ticksPerTimeout is the number of ticks in the shortest timeout, and so the precision of
+	// timeouts.
 	ticksPerTimeout = 4
-	// lingerTime is how long the last words of a connection may take to arrive.
+	// lingerTime is how long a connection stays open after an error so that its last frames reach
+	// the client, and how long a drained one waits for the acknowledgement of its PING.
 	lingerTime = time.Second
-	// defaultWriteStall is how long one write may wait for the client to take it.
+	// defaultWriteStall is how long one write may block on the client.
 	defaultWriteStall = 30 * time.Second
-	// finishTimeout is how long the rest of an answer may wait for its client when the handler has returned.
+	// finishTimeout is how long the rest of a response may wait for the client after its handler
+	// has returned.
 	finishTimeout = 60 * time.Second
 )
 
-// bounds are what the http.Server was configured with.
+// bounds holds the limits and timeouts of an http.Server's configuration.
 type bounds struct {
 	maxStreams    int
 	maxHandlers   int
@@ -73,7 +87,7 @@ type bounds struct {
 	maxHeaderList uint32
 	connWindow    int32
 	streamWindow  int32
-	idle          time.Duration // 0 for no limit, as all below
+	idle          time.Duration // 0 means no limit, also in the fields below
 	header        time.Duration
 	pingAfter     time.Duration
 	pingTimeout   time.Duration
@@ -82,16 +96,17 @@ type bounds struct {
 	tick          time.Duration
 }
 
+// newBounds returns the bounds of a server, with defaults for those that are not configured.
 func newBounds(srv *http.Server) bounds {
 	var conf http.HTTP2Config
 	if srv.HTTP2 != nil {
 		conf = *srv.HTTP2
 	}
 	b := bounds{
-		maxStreams:    within(conf.MaxConcurrentStreams, defaultMaxStreams, 1<<20),
-		maxHeaderList: uint32(within(srv.MaxHeaderBytes, http.DefaultMaxHeaderBytes, 64<<20)) + headerListSlack,
-		connWindow:    int32(max(within(conf.MaxReceiveBufferPerConnection, defaultConnWindow, maxWindow), firstWindow)),
-		streamWindow:  int32(within(conf.MaxReceiveBufferPerStream, defaultStreamWindow, maxWindow)),
+		maxStreams:    orDefault(conf.MaxConcurrentStreams, defaultMaxStreams, 1<<20),
+		maxHeaderList: uint32(orDefault(srv.MaxHeaderBytes, http.DefaultMaxHeaderBytes, 64<<20)) + headerListSlack,
+		connWindow:    int32(max(orDefault(conf.MaxReceiveBufferPerConnection, defaultConnWindow, maxWindow), firstWindow)),
+		streamWindow:  int32(orDefault(conf.MaxReceiveBufferPerStream, defaultStreamWindow, maxWindow)),
 		idle:          srv.IdleTimeout,
 		header:        srv.ReadHeaderTimeout,
 		pingAfter:     conf.SendPingTimeout,
@@ -123,15 +138,15 @@ func newBounds(srv *http.Server) bounds {
 	return b
 }
 
-// within returns v, or what to use when it is not set, but no more than limit.
-func within(v, otherwise, limit int) int {
+// orDefault returns v, or def if v is not positive, but at most limit.
+func orDefault(v, def, limit int) int {
 	if v <= 0 {
-		v = otherwise
+		v = def
 	}
 	return min(v, limit)
 }
 
-// allowance bounds how often something may happen in a period. It looks at the clock only when it is used up.
+// allowance bounds the number of events in a period. It reads the clock only when it is used up.
 type allowance struct {
 	left, max int
 	period    time.Duration
@@ -142,6 +157,7 @@ func newAllowance(limit int, period time.Duration) allowance {
 	return allowance{left: limit, max: limit, period: period, since: time.Now()}
 }
 
+// spend counts an event and reports whether it is allowed.
 func (a *allowance) spend() bool {
 	if a.left == 0 {
 		now := time.Now()

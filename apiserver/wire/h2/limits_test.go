@@ -169,13 +169,14 @@ func TestRapidReset(t *testing.T) {
 func TestQueuedControl(t *testing.T) {
 	c := &conn{}
 	for i := range maxQueuedControl + 1 {
-		if err := c.reply(); (err != nil) != (i == maxQueuedControl) {
+		if err := c.countReply(); (err != nil) != (i == maxQueuedControl) {
 			t.Fatal(i, err)
 		}
 	}
 }
 
-// patience is a timeout that a handshake, or a client that means well, never reaches on a busy machine.
+// patience is a timeout that a handshake, or a client that means well, never reaches on a busy
+// machine.
 const patience = 2 * time.Second
 
 func TestTimeouts(t *testing.T) {

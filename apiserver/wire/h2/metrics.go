@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The bounds that can be hit: the values of the label "limit".
+// The bounds that clients can hit: the values of the label "limit".
 const (
 	limitStreams       = "streams"
 	limitHandlers      = "handlers"
@@ -29,6 +29,7 @@ type metrics struct {
 	limits      *prometheus.CounterVec
 }
 
+// newMetrics returns the metrics, registered unless reg is nil.
 func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		connections: prometheus.NewGauge(prometheus.GaugeOpts{
@@ -37,7 +38,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		}),
 		requests: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_h2_requests_total",
-			Help: "Requests handed to a handler.",
+			Help: "Requests passed to a handler.",
 		}),
 		resets: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_h2_resets_total",
@@ -45,11 +46,11 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 		}),
 		faults: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_apiserver_h2_faults_total",
-			Help: "Streams and connections that the server broke off because of what the client sent, by scope and error code.",
+			Help: "Streams and connections that the server ended because of an error of the client, by scope and error code.",
 		}, []string{"scope", "code"}),
 		limits: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_apiserver_h2_limit_hits_total",
-			Help: "Bounds of HTTP/2 connections that were hit, by bound.",
+			Help: "Times that HTTP/2 connections hit a bound, by bound.",
 		}, []string{"limit"}),
 	}
 	for _, limit := range []string{
@@ -69,4 +70,5 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
+// hit counts that a bound was hit.
 func (m *metrics) hit(limit string) { m.limits.WithLabelValues(limit).Inc() }

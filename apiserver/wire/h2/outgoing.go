@@ -8,33 +8,35 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// outgoing is what waits to be written on a connection. conn.mu guards it.
+// outgoing is the sending side of a connection. conn.mu guards it.
 type outgoing struct {
-	buf   []byte // frames, ready to be written
-	spare []byte // the buffer written last
-	boxes []*[]byte
-	// control counts the frames in buf that answer frames of the client; they don't wait for room.
+	buf   []byte    // frames, ready to be written
+	spare []byte    // the buffer written last, for reuse
+	boxes []*[]byte // empty, to return buffers to the pool without an allocation
+	// control counts the frames in buf that reply to frames of the client. They may exceed
+	// maxQueuedBytes.
 	control  int
-	window   int64 // what the client takes of all streams together
-	maxFrame int   // the largest payload that the client takes
+	window   int64 // the client's window for all streams together
+	maxFrame int   // the largest payload to send in one frame
 	begun    bool  // a header block has been sent
-	closed   bool  // the writer has returned: nothing goes out any more
+	closed   bool  // the writer has returned: no more frames are sent
 
-	// Streams with more to send than there was room for, first come first served.
+	// A FIFO list of the streams with more to send than the buffer had room for.
 	first, last *stream
-	waiters     int
+	waiters     int // its length
 
-	wake   sync.Cond // the writer's
+	wake   sync.Cond // wakes the writer
 	asleep bool      // the writer waits for wake
 	writes uint64    // writes begun
-	busy   bool      // a write is under way
+	busy   bool      // a write is in progress
 }
 
-// buffers are outgoing buffers of connections with nothing to write.
+// buffers is a pool of outgoing buffers. A connection with nothing to write has none.
 type buffers struct{ pool sync.Pool }
 
-// take gets a buffer, or nil for a new one to be made. The box it came in is kept, to give one back without an allocation.
-func (o *outgoing) take(p *buffers) []byte {
+// getBuffer returns an empty buffer from the pool, or nil if the pool is empty. It keeps the box of
+// the buffer for putBuffer.
+func (o *outgoing) getBuffer(p *buffers) []byte {
 	box, ok := p.pool.Get().(*[]byte)
 	if !ok {
 		return nil
@@ -45,7 +47,8 @@ func (o *outgoing) take(p *buffers) []byte {
 	return b[:0]
 }
 
-func (o *outgoing) put(p *buffers, b []byte) {
+// putBuffer returns a buffer to the pool, unless it has grown too large.
+func (o *outgoing) putBuffer(p *buffers, b []byte) {
 	if cap(b) == 0 || cap(b) > maxPooledBytes {
 		return
 	}
@@ -57,36 +60,39 @@ func (o *outgoing) put(p *buffers, b []byte) {
 	p.pool.Put(box)
 }
 
-// room returns the outgoing buffer to append to. mu is held.
-func (c *conn) room() []byte {
+// outBuffer returns the outgoing buffer, for the caller to append to. mu is held.
+func (c *conn) outBuffer() []byte {
 	if c.out.buf == nil {
-		c.out.buf = c.out.take(&c.server.buffers)
+		c.out.buf = c.out.getBuffer(&c.server.buffers)
 	}
 	return c.out.buf
 }
 
-// nudge makes the writer look at what there is to write. mu is held.
-func (c *conn) nudge() {
+// wakeWriter wakes the writer if it sleeps. Every addition to the outgoing buffer and the end of
+// the connection must be followed by a call. mu is held.
+func (c *conn) wakeWriter() {
 	if c.out.asleep {
 		c.out.asleep = false
 		c.out.wake.Signal()
 	}
 }
 
-// reply takes room for the answer to a control frame, or says that too many wait already. mu is held.
-func (c *conn) reply() error {
+// countReply counts a frame that replies to the client, and returns an error if too many wait to be
+// written. mu is held.
+func (c *conn) countReply() error {
 	c.out.control++
 	if c.out.control > maxQueuedControl {
-		return excess(limitControl, "too many frames to answer")
+		return limitExceeded(limitControl, "too many frames to answer")
 	}
 	return nil
 }
 
-// advance moves one frame's worth of what a stream has to send into the buffer; it reports whether that was all. mu is held.
-func (c *conn) advance(st *stream) (all bool) {
+// moveFrame moves the header block or one DATA frame of a stream's queue to the outgoing buffer, as
+// far as the windows allow. It reports whether the queue is now empty. mu is held.
+func (c *conn) moveFrame(st *stream) (all bool) {
 	q := &st.queue
 	if q.head != nil {
-		b := c.room()
+		b := c.outBuffer()
 		if !c.out.begun {
 			c.out.begun = true
 			q.head = append([]byte{noTable}, q.head...)
@@ -97,31 +103,32 @@ func (c *conn) advance(st *stream) (all bool) {
 			return true
 		}
 	}
-	// Windows are negative after a setting has shrunk them (RFC 9113 §6.9.2).
+	// A window is negative after a setting has shrunk it (RFC 9113 §6.9.2).
 	n := int(max(0, min(int64(len(q.data)), int64(c.out.maxFrame), st.window, c.out.window)))
 	if n == 0 && len(q.data) > 0 {
 		return false
 	}
 	all = n == len(q.data)
-	c.out.buf = appendData(c.room(), st.id, q.data[:n], all && q.end)
+	c.out.buf = appendData(c.outBuffer(), st.id, q.data[:n], all && q.end)
 	q.data = q.data[n:]
 	st.window -= int64(n)
 	c.out.window -= int64(n)
 	return all
 }
 
-// fill moves what streams wait to send into the buffer, in turn, as far as there is room for it. mu is held.
-func (c *conn) fill() {
+// moveWaiting moves frames of waiting streams to the outgoing buffer, one frame per stream in FIFO
+// order, until the buffer is full or the windows are shut. mu is held.
+func (c *conn) moveWaiting() {
 	for idle := 0; idle < c.out.waiters && len(c.out.buf) < maxQueuedBytes; {
 		st := c.out.pop()
 		switch {
-		case !st.queue.active: // broken off while it waited
+		case !st.queue.active: // the stream was aborted while it waited
 		case c.out.window <= 0 && st.queue.needsWindow():
 			idle++
 			c.out.push(st)
 			continue
-		case c.advance(st):
-			st.sent()
+		case c.moveFrame(st):
+			st.noteSent()
 			st.changed.Broadcast()
 		case st.window > 0:
 			c.out.push(st)
@@ -130,6 +137,7 @@ func (c *conn) fill() {
 	}
 }
 
+// push appends a stream to the list of waiting ones, unless it is in the list.
 func (o *outgoing) push(st *stream) {
 	if st.waiting {
 		return
@@ -144,6 +152,7 @@ func (o *outgoing) push(st *stream) {
 	o.waiters++
 }
 
+// pop removes and returns the first waiting stream.
 func (o *outgoing) pop() *stream {
 	st := o.first
 	o.first = st.next
@@ -155,19 +164,21 @@ func (o *outgoing) pop() *stream {
 	return st
 }
 
-// write writes the outgoing buffer until the connection ends. It is the writer goroutine.
+// write is the writer goroutine. It writes the outgoing buffer until the connection ends or a write
+// fails.
 func (c *conn) write() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.await() {
+	for c.awaitOutput() {
 		c.mu.Unlock()
-		// Whatever is ready to run may have something to add: one write costs as much for many frames as for one.
+		// Let runnable handlers add frames first: a write of many frames costs as much as one of a
+		// single frame.
 		runtime.Gosched()
 		c.mu.Lock()
 		o := &c.out
 		buf := o.buf
 		o.buf, o.spare, o.control = o.spare, nil, 0
-		c.fill()
+		c.moveWaiting()
 		err := c.writeOut(buf)
 		o.spare = buf[:0]
 		if err != nil {
@@ -175,32 +186,34 @@ func (c *conn) write() {
 		}
 	}
 	c.out.closed = true
-	c.free()
+	c.freeBuffers()
 }
 
-// await waits for something to write; false means that there will be nothing more. mu is held.
-func (c *conn) await() bool {
+// awaitOutput waits until the outgoing buffer is not empty. It returns false once the connection is
+// finishing and the buffer is empty. mu is held.
+func (c *conn) awaitOutput() bool {
 	for len(c.out.buf) == 0 {
 		if c.phase >= finishing {
 			return false
 		}
-		c.free()
+		c.freeBuffers()
 		c.out.asleep = true
 		c.out.wake.Wait()
 	}
 	return true
 }
 
-// free gives back the buffers, so that a connection at rest has none. mu is held.
-func (c *conn) free() {
+// freeBuffers returns the buffers to the pool, so that an idle connection has none. mu is held.
+func (c *conn) freeBuffers() {
 	o := &c.out
-	o.put(&c.server.buffers, o.buf)
-	o.put(&c.server.buffers, o.spare)
+	o.putBuffer(&c.server.buffers, o.buf)
+	o.putBuffer(&c.server.buffers, o.spare)
 	o.buf, o.spare = nil, nil
-	o.boxes = o.boxes[:0] // of buffers that had grown too large to give back
+	o.boxes = o.boxes[:0] // drops the boxes of buffers that have grown too large
 }
 
-// writeOut writes without mu, which is held before and after. When that fails the connection is closed, which the reader sees.
+// writeOut writes buf. If that fails, it closes the connection, which makes the reader return. mu
+// is held; writeOut releases it while it writes.
 func (c *conn) writeOut(buf []byte) error {
 	defer func() { c.out.busy = false }()
 	for len(buf) > 0 {
@@ -210,7 +223,7 @@ func (c *conn) writeOut(buf []byte) error {
 		c.mu.Unlock()
 		err := c.writeRecords(buf[:n])
 		if err != nil {
-			// What the closing says after a failed write is of no use to anybody.
+			// After a failed write, an error of closing says nothing new.
 			_ = c.nc.Close()
 		}
 		c.mu.Lock()
@@ -222,24 +235,27 @@ func (c *conn) writeOut(buf []byte) error {
 	return nil
 }
 
-// finish says the connection's last words when all before has been written: the writer's last act.
-func (c *conn) finish() {
+// closeWrite ends the sending side of the connection with a TLS close_notify alert and gives the
+// client lingerTime to close the connection. The writer calls it last, after it has written all
+// frames.
+func (c *conn) closeWrite() {
 	deadline := time.Now().Add(lingerTime)
 	if hc, ok := c.nc.(halfCloser); ok {
-		// If this fails there is nobody to tell; the reader closes the connection in any case.
+		// An error changes nothing: the reader closes the connection in any case.
 		_ = hc.CloseWrite()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = c.nc.SetReadDeadline(deadline) // fails only on a closed connection, whose reader returns by itself
-	c.lingering = true
+	_ = c.nc.SetReadDeadline(deadline) // fails only on a closed connection, whose reader returns anyway
+	c.writeClosed = true
 }
 
-// goAway announces the end. mu is held.
+// goAway appends a GOAWAY frame to the outgoing buffer. Last is the highest stream that the server
+// may have handled. mu is held.
 func (c *conn) goAway(last uint32, code http2.ErrCode) {
 	if c.out.closed {
 		return
 	}
-	c.out.buf = appendGoAway(c.room(), last, code)
-	c.nudge()
+	c.out.buf = appendGoAway(c.outBuffer(), last, code)
+	c.wakeWriter()
 }

@@ -27,7 +27,7 @@ type raw struct {
 func dialRaw(t testing.TB, addr string, roots *x509.CertPool) *raw {
 	t.Helper()
 	r := dialSilent(t, addr, roots)
-	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow})
+	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow})
 	r.must(r.fr.WriteWindowUpdate(0, maxWindow-firstWindow))
 	return r
 }
@@ -60,7 +60,7 @@ func (r *raw) must(err error) {
 	}
 }
 
-func (r *raw) greet(settings ...http2.Setting) {
+func (r *raw) handshake(settings ...http2.Setting) {
 	r.t.Helper()
 	_, err := r.nc.Write([]byte(http2.ClientPreface))
 	r.must(err)

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// onHeaders begins a request, or ends one with trailers.
+// onHeaders starts the request of a header block, or ends an open request whose trailers the block
+// contains.
 func (c *conn) onHeaders(f *http2.HeadersFrame) error {
 	id, end, selfDependent := f.StreamID, f.StreamEnded(), f.HasPriority() && f.Priority.StreamDep == f.StreamID
 	if err := c.in.decode(f); err != nil {
@@ -21,25 +22,26 @@ func (c *conn) onHeaders(f *http2.HeadersFrame) error {
 	if id%2 == 0 {
 		return protocolFault("even stream id")
 	}
-	trailers, err := c.placeOf(id, end)
+	trailers, err := c.classifyHeaders(id, end)
 	if trailers || err != nil {
 		return err
 	}
 	h := &c.in.head
-	if h.bad == "" && !h.over {
+	if h.malformed == "" && !h.tooLarge {
 		h.check()
 	}
 	if selfDependent {
-		h.bad = dependsOnItself
+		h.malformed = dependsOnItself
 	}
-	if h.bad != "" {
-		return &streamFault{id, http2.ErrCodeProtocol, h.bad}
+	if h.malformed != "" {
+		return &streamFault{id, http2.ErrCodeProtocol, h.malformed}
 	}
-	return c.begin(id, end)
+	return c.startRequest(id, end)
 }
 
-// placeOf finds what a header block is for: a new request, or one that is open, whose end it is then.
-func (c *conn) placeOf(id uint32, end bool) (trailers bool, err error) {
+// classifyHeaders reports whether a header block holds the trailers of an earlier request, which it
+// ends, rather than a new request.
+func (c *conn) classifyHeaders(id uint32, end bool) (trailers bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if id > c.streams.last {
@@ -49,10 +51,10 @@ func (c *conn) placeOf(id uint32, end bool) (trailers bool, err error) {
 	}
 	st := c.streams.open[id]
 	if st == nil {
-		known, byUs := c.streams.recall(id)
+		known, byServer := c.streams.recallClosed(id)
 		switch {
-		case byUs:
-			return true, nil // it was on its way when we closed
+		case byServer:
+			return true, nil // the client sent it before it knew that the server had closed the stream
 		case known:
 			return true, &connFault{code: http2.ErrCodeStreamClosed, why: "HEADERS after the stream's end"}
 		}
@@ -60,33 +62,33 @@ func (c *conn) placeOf(id uint32, end bool) (trailers bool, err error) {
 	}
 	h := &c.in.head
 	switch {
-	case st.gotEnd:
+	case st.receivedEnd:
 		return true, &streamFault{id, http2.ErrCodeStreamClosed, "HEADERS after the stream's end"}
-	case !end || h.seen != 0 || h.bad != "":
+	case !end || h.seen != 0 || h.malformed != "":
 		return true, &streamFault{id, http2.ErrCodeProtocol, "malformed trailers"}
 	}
-	return true, c.came(st, nil, 0, true)
+	return true, c.receive(st, nil, 0, true)
 }
 
-// check holds a request against RFC 9113 §8.3.1.
+// check checks the pseudo-header fields of a request (RFC 9113 §8.3.1) and sets malformed.
 func (h *requestHead) check() {
 	if h.method == "" || !validMethod(h.method) {
-		h.bad = "no method"
+		h.malformed = "no method"
 		return
 	}
 	if h.method == http.MethodConnect {
 		if h.seen != pseudoMethod|pseudoAuthority || h.authority == "" {
-			h.bad = "malformed CONNECT"
+			h.malformed = "malformed CONNECT"
 		}
 		return
 	}
 	switch {
 	case h.scheme != "https" && h.scheme != "http":
-		h.bad = "no scheme"
+		h.malformed = "no scheme"
 	case h.path == "" || h.path[0] != '/' && (h.path != "*" || h.method != http.MethodOptions):
-		h.bad = "no path"
+		h.malformed = "no path"
 	case strings.IndexByte(h.authority, '@') >= 0 || !httpguts.ValidHostHeader(h.authority):
-		h.bad = "malformed authority"
+		h.malformed = "malformed authority"
 	}
 }
 
@@ -95,20 +97,20 @@ func validMethod(m string) bool {
 	case http.MethodGet, http.MethodPut, http.MethodPost, http.MethodPatch, http.MethodDelete:
 		return true
 	}
-	return httpguts.ValidHeaderFieldName(m) // both are tokens
+	return httpguts.ValidHeaderFieldName(m) // methods and field names are both tokens
 }
 
-// begin starts the handler of a request, unless there are too many.
-func (c *conn) begin(id uint32, end bool) error {
+// startRequest starts the handler of a request, or refuses the stream if too many are open.
+func (c *conn) startRequest(id uint32, end bool) error {
 	h := &c.in.head
-	st := &stream{conn: c, id: id, gotEnd: end}
+	st := &stream{conn: c, id: id, receivedEnd: end}
 	st.changed.L = &c.mu
 	if err := c.newRequest(st, h); err != nil {
 		return err
 	}
 	st.response.init(st)
 	handler := c.handler
-	if h.over {
+	if h.tooLarge {
 		c.server.metrics.hit(limitHeaderList)
 		handler = http.HandlerFunc(headerListTooLong)
 	}
@@ -122,7 +124,8 @@ func (c *conn) begin(id uint32, end bool) error {
 	return nil
 }
 
-// admit opens a stream, or refuses it.
+// admit opens a stream and reserves a handler for it. If the connection drains or a bound is hit,
+// it refuses the stream with RST_STREAM and returns false.
 func (c *conn) admit(st *stream) (bool, error) {
 	b, m := &c.server.bounds, c.server.metrics
 	c.mu.Lock()
@@ -145,14 +148,16 @@ func (c *conn) admit(st *stream) (bool, error) {
 	return true, nil
 }
 
-// headerListTooLong answers as net/http does.
+// headerListTooLong is the handler of a request with too large a header. Its response is
+// net/http's.
 func headerListTooLong(w http.ResponseWriter, _ *http.Request) {
 	w.WriteHeader(http.StatusRequestHeaderFieldsTooLarge)
-	// The client may be gone; there is no one else to tell.
+	// An error means that the client is gone.
 	_, _ = io.WriteString(w, "<h1>HTTP Error 431</h1><p>Request Header Field(s) Too Large</p>")
 }
 
-// newRequest makes the request of a header block, and the context that ends with it.
+// newRequest sets the http.Request of a stream, with a context that ends with the stream, from a
+// header block. It returns a streamFault if the block is malformed.
 func (c *conn) newRequest(st *stream, h *requestHead) error {
 	malformed := func(why string) error { return &streamFault{st.id, http2.ErrCodeProtocol, why} }
 	header := h.header()
@@ -163,7 +168,7 @@ func (c *conn) newRequest(st *stream, h *requestHead) error {
 	if u == nil {
 		return malformed("malformed path")
 	}
-	length, ok := announcedLength(header["Content-Length"], st.gotEnd)
+	length, ok := contentLength(header["Content-Length"], st.receivedEnd)
 	if !ok {
 		return malformed("content-length wrong")
 	}
@@ -171,14 +176,14 @@ func (c *conn) newRequest(st *stream, h *requestHead) error {
 	r := c.template.WithContext(ctx)
 	r.Method, r.URL, r.Header, r.Host, r.RequestURI = h.method, u, header, h.authority, target
 	if h.scheme != "https" {
-		r.TLS = nil // as net/http has it
+		r.TLS = nil // as in net/http
 	}
 	r.ContentLength, r.Body = length, http.NoBody
-	st.body.announced = length
-	if !st.gotEnd {
+	st.body.contentLength = length
+	if !st.receivedEnd {
 		size := c.server.bounds.streamWindow
 		st.body.window = newWindow(size, size/2)
-		st.body.awaited = expectsContinue(header)
+		st.body.continuePending = expectsContinue(header)
 		r.Body = requestBody{st}
 	} else {
 		st.body.err = io.EOF
@@ -187,7 +192,8 @@ func (c *conn) newRequest(st *stream, h *requestHead) error {
 	return nil
 }
 
-// takeHost moves Host out of the header, as net/http does; false when it contradicts the authority.
+// takeHost moves Host from the header to the authority, as net/http does. It returns false if the
+// two differ.
 func (h *requestHead) takeHost(header http.Header) bool {
 	hosts := header["Host"]
 	if len(hosts) == 0 {
@@ -201,10 +207,10 @@ func (h *requestHead) takeHost(header http.Header) bool {
 	return true
 }
 
-// target returns the RequestURI and the URL, nil when it is malformed.
+// target returns the RequestURI and its URL, which is nil if the URI is malformed.
 func (h *requestHead) target() (string, *url.URL) {
 	switch {
-	case h.over: // all that is known is that there was too much of it
+	case h.tooLarge: // the path may be missing
 		return "", &url.URL{}
 	case h.method == http.MethodConnect:
 		return h.authority, &url.URL{Host: h.authority} // as in HTTP/1
@@ -216,7 +222,7 @@ func (h *requestHead) target() (string, *url.URL) {
 	return h.path, u
 }
 
-// header makes the map of the regular fields.
+// header returns the regular fields as an http.Header.
 func (h *requestHead) header() http.Header {
 	m := make(http.Header, len(h.fields))
 	values := make([]string, len(h.fields))
@@ -231,12 +237,13 @@ func (h *requestHead) header() http.Header {
 	if cookies := m["Cookie"]; len(cookies) > 1 {
 		m["Cookie"] = []string{strings.Join(cookies, "; ")} // RFC 9113 §8.2.3
 	}
-	delete(m, "Trailer") // trailers are not handed on
+	delete(m, "Trailer") // handlers do not get the trailers
 	return m
 }
 
-// announcedLength returns the length of a body, -1 for unknown.
-func announcedLength(values []string, end bool) (n int64, ok bool) {
+// contentLength returns the length of a body from the values of Content-Length, or -1 if it is
+// unknown. End reports whether the request has no body. Ok is false if the values are invalid.
+func contentLength(values []string, end bool) (n int64, ok bool) {
 	if len(values) == 0 {
 		if end {
 			return 0, true
@@ -255,6 +262,7 @@ func announcedLength(values []string, end bool) (n int64, ok bool) {
 	return int64(u), true
 }
 
+// expectsContinue reports whether the client expects a 100 response, and removes Expect.
 func expectsContinue(header http.Header) bool {
 	if !httpguts.HeaderValuesContainsToken(header["Expect"], "100-continue") {
 		return false

@@ -11,21 +11,22 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// response is the http.ResponseWriter of a stream. Its handler alone uses it, but for the deadlines.
+// response is the http.ResponseWriter of a stream. Only the handler may use it, except for the
+// deadlines, TryEnqueue, Pending and Connection.
 type response struct {
-	st       *stream
-	header   http.Header
-	scratch  *scratch // nil while there is nothing to keep
-	status   int      // 0 before WriteHeader
-	known    fields   // set by the handler
-	length   int64    // announced by the handler, -1 for not
-	written  int64
-	sent     bool // the header is sent
-	headOnly bool // no body is sent
-	finished bool
+	st         *stream
+	header     http.Header
+	scratch    *scratch // nil while nothing is collected
+	status     int      // 0 before WriteHeader
+	known      fields   // fields that the handler has set
+	length     int64    // Content-Length as set by the handler, or -1
+	written    int64
+	headerSent bool // or queued
+	headOnly   bool // the request's method is HEAD
+	finished   bool
 }
 
-// scratch is what a handler has written and not sent.
+// scratch holds the encoded header and the body bytes that a handler has written and not sent.
 type scratch struct{ head, body []byte }
 
 type scratchPool struct{ pool sync.Pool }
@@ -56,14 +57,15 @@ func (w *response) init(st *stream) {
 	}
 }
 
-// keep returns where to collect.
-func (w *response) keep() *scratch {
+// getScratch returns the scratch of the response, taking one from the pool if there is none.
+func (w *response) getScratch() *scratch {
 	if w.scratch == nil {
 		w.scratch = w.st.conn.server.scratch.get()
 	}
 	return w.scratch
 }
 
+// release returns the scratch to the pool.
 func (w *response) release() {
 	if w.scratch != nil {
 		w.st.conn.server.scratch.put(w.scratch)
@@ -79,7 +81,7 @@ func (w *response) Header() http.Header {
 	return w.header
 }
 
-// WriteHeader implements http.ResponseWriter. Informational answers are sent at once.
+// WriteHeader implements http.ResponseWriter. It sends informational responses at once.
 func (w *response) WriteHeader(code int) {
 	if w.status != 0 || w.finished {
 		return
@@ -87,26 +89,26 @@ func (w *response) WriteHeader(code int) {
 	if code < 100 || code > 999 {
 		panic(fmt.Sprintf("invalid WriteHeader code %v", code))
 	}
-	s := w.keep()
+	s := w.getScratch()
 	s.head = appendStatus(s.head[:0], code)
 	var known fields
 	s.head, known = appendFields(s.head, w.header, code)
 	if code < 200 {
-		// An error stays with the stream and shows at the next write.
+		// The next write returns the error of the stream again.
 		_ = w.st.send(s.head, nil, false)
 		return
 	}
 	w.status, w.known = code, known
 	if v := w.header["Connection"]; len(v) > 0 && strings.EqualFold(v[0], "close") {
-		w.st.conn.drain() // HTTP/2's way to say it
+		w.st.conn.drain() // which is how HTTP/2 closes a connection
 	}
 	if known.has(fieldLength) {
-		// Anything that is no length was not encoded.
+		// appendFields has dropped an invalid length, so this one is valid.
 		w.length, _ = lengthOf(w.header)
 	}
 }
 
-// lengthOf returns the length that a handler announces.
+// lengthOf returns the Content-Length that a handler has set, or false if it is missing or invalid.
 func lengthOf(h http.Header) (int64, bool) {
 	values := h["Content-Length"]
 	if len(values) == 0 {
@@ -121,23 +123,23 @@ func lengthOf(h http.Header) (int64, bool) {
 
 // Write implements http.ResponseWriter.
 func (w *response) Write(p []byte) (int, error) {
-	if err := w.admit(len(p)); err != nil {
+	if err := w.checkWrite(len(p)); err != nil {
 		return 0, err
 	}
-	s := w.keep()
+	s := w.getScratch()
 	if len(s.body)+len(p) <= bodyBytes {
 		s.body = append(s.body, p...)
 		return len(p), nil
 	}
 	if w.headOnly {
-		return len(p), w.push(nil, false)
+		return len(p), w.send(nil, false)
 	}
 	if len(s.body) > 0 {
-		if err := w.push(s.body, false); err != nil {
+		if err := w.send(s.body, false); err != nil {
 			return 0, err
 		}
 	}
-	if err := w.push(p, false); err != nil {
+	if err := w.send(p, false); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -148,16 +150,17 @@ func (w *response) WriteString(p string) (int, error) {
 	if len(p) > bodyBytes || w.scratch != nil && len(w.scratch.body)+len(p) > bodyBytes {
 		return w.Write([]byte(p))
 	}
-	if err := w.admit(len(p)); err != nil {
+	if err := w.checkWrite(len(p)); err != nil {
 		return 0, err
 	}
-	s := w.keep()
+	s := w.getScratch()
 	s.body = append(s.body, p...)
 	return len(p), nil
 }
 
-// admit reports whether n bytes more may be written.
-func (w *response) admit(n int) error {
+// checkWrite prepares to write n more bytes of the body. It returns an error if the handler must
+// not write them.
+func (w *response) checkWrite(n int) error {
 	if w.finished {
 		return errFinished
 	}
@@ -179,7 +182,7 @@ func bodyAllowed(status int) bool {
 }
 
 // Flush implements http.Flusher.
-func (w *response) Flush() { _ = w.FlushError() } // a handler that wants to know asks http.ResponseController
+func (w *response) Flush() { _ = w.FlushError() } // http.ResponseController returns the error
 
 // FlushError is Flush for http.ResponseController.
 func (w *response) FlushError() error {
@@ -193,25 +196,26 @@ func (w *response) FlushError() error {
 	if w.scratch != nil {
 		body = w.scratch.body
 	}
-	if w.sent && len(body) == 0 {
+	if w.headerSent && len(body) == 0 {
 		return w.st.broken()
 	}
-	return w.push(body, false)
+	return w.send(body, false)
 }
 
-// broken returns why the stream has been broken off, or nil.
+// broken returns the error that has ended the stream, or nil.
 func (st *stream) broken() error {
 	st.conn.mu.Lock()
 	defer st.conn.mu.Unlock()
 	return st.err
 }
 
-// push sends the header, if it has not been sent, and data, which may be what is collected.
-func (w *response) push(data []byte, end bool) error {
+// send sends the header, unless it has been sent, and data, which may be scratch.body. It waits
+// until they are in the outgoing buffer.
+func (w *response) send(data []byte, end bool) error {
 	var head []byte
-	if !w.sent {
-		head = w.complete(data, end)
-		w.sent = true
+	if !w.headerSent {
+		head = w.completeHeader(data, end)
+		w.headerSent = true
 		if w.headOnly || !bodyAllowed(w.status) {
 			end = true
 		}
@@ -224,15 +228,16 @@ func (w *response) push(data []byte, end bool) error {
 		err = w.st.send(head, data, end)
 	}
 	if end {
-		w.st.cancel() // the client has all that it will get: a handler that goes on would do so for nobody
+		w.st.cancel() // the response is complete, so the handler can stop
 	}
 	w.release()
 	return err
 }
 
-// complete adds to the header what the handler has left to the server.
-func (w *response) complete(body []byte, end bool) []byte {
-	s := w.keep()
+// completeHeader adds the fields that the handler has not set to the header and returns its
+// encoding.
+func (w *response) completeHeader(body []byte, end bool) []byte {
+	s := w.getScratch()
 	allowed := bodyAllowed(w.status)
 	if allowed && len(body) > 0 && !w.known.has(fieldType|fieldEncoding) {
 		s.head = appendField(s.head, "Content-Type", http.DetectContentType(body))
@@ -246,7 +251,7 @@ func (w *response) complete(body []byte, end bool) []byte {
 	return s.head
 }
 
-// finish sends what is left when the handler has returned.
+// finish sends the rest of the response after the handler has returned.
 func (w *response) finish() {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -255,46 +260,50 @@ func (w *response) finish() {
 	if w.scratch != nil {
 		body = w.scratch.body
 	}
-	if !w.sent {
-		head = w.complete(body, true)
+	if !w.headerSent {
+		head = w.completeHeader(body, true)
 	}
 	if w.headOnly {
 		body = nil
 	}
-	w.end(head, body)
+	w.sendEnd(head, body)
 	w.finished = true
 }
 
-// end sends the last of an answer and closes its stream.
-func (w *response) end(head, body []byte) {
+// sendEnd sends the header, if it is not nil, the rest of the body and the end of the stream, and
+// releases the resources of the stream.
+func (w *response) sendEnd(head, body []byte) {
 	st := w.st
 	st.conn.mu.Lock()
 	defer st.conn.mu.Unlock()
 	switch {
-	case w.headOnly && head == nil: // all is said
+	case w.headOnly && head == nil: // the header has ended the stream
 	case w.length > w.written && !w.headOnly && bodyAllowed(w.status):
-		st.reset(http2.ErrCodeInternal, errLength) // so that the client does not take a part for the whole
+		st.reset(http2.ErrCodeInternal, errLength) // so that the client notices that the body is incomplete
 	default:
 		if st.writeBy.IsZero() && (len(body) > 0 || st.queue.active) {
 			st.writeBy = time.Now().Add(finishTimeout)
 		}
-		_ = st.sendLocked(head, body, true) // nobody is left to tell
+		_ = st.sendLocked(head, body, true) // the handler has returned, so no caller could handle the error
 	}
-	st.retire()
+	st.releaseResources()
 }
 
-// SetReadDeadline is for http.ResponseController, from any goroutine.
+// SetReadDeadline implements the method that http.ResponseController looks for. Any goroutine may
+// call it.
 func (w *response) SetReadDeadline(t time.Time) error {
 	w.st.setDeadline(&w.st.readBy, t)
 	return nil
 }
 
-// SetWriteDeadline is for http.ResponseController, from any goroutine. Writes that have to wait for the client fail when the time
-// is up; one that is waiting does at once when the deadline has passed already.
+// SetWriteDeadline implements the method that http.ResponseController looks for. Any goroutine may
+// call it. A write that waits for the client fails at the deadline, or at once if the deadline has
+// passed.
 func (w *response) SetWriteDeadline(t time.Time) error {
 	w.st.setDeadline(&w.st.writeBy, t)
 	return nil
 }
 
-// EnableFullDuplex is for http.ResponseController: HTTP/2 is so anyhow.
+// EnableFullDuplex implements the method that http.ResponseController looks for. HTTP/2 is always
+// full duplex.
 func (w *response) EnableFullDuplex() error { return nil }

@@ -248,7 +248,7 @@ func TestDeadlines(t *testing.T) {
 	}))
 	small := func(t *testing.T) *raw {
 		r := dialSilent(t, s.addr, s.roots)
-		r.greet()
+		r.handshake()
 		return r
 	}
 	t.Run("write_that_waits_for_the_client_fails_and_resets", func(t *testing.T) {

@@ -23,7 +23,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// testServer is an http.Server with Configure, on a TCP port, with a certificate that its clients trust.
+// testServer is an http.Server with Configure, on a TCP port, with a certificate that its clients
+// trust.
 type testServer struct {
 	http  *http.Server
 	addr  string

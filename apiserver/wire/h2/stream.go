@@ -11,43 +11,45 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// stream is one request and its answer.
+// stream is a request and its response.
 type stream struct {
 	conn     *conn
 	id       uint32
 	req      *http.Request
 	cancel   context.CancelFunc
-	response response // the handler's alone
+	response response // used by the handler only
 
-	// conn.mu guards what follows.
+	// conn.mu guards the fields below.
 
-	window  int64     // what the client takes
-	queue   queue     // what the handler sends and waits to have taken
-	next    *stream   // in outgoing.first
-	waiting bool      // it is there
-	changed sync.Cond // for the handler, when it waits to send or to receive
-	err     error     // why nothing comes or goes any more; stays
-	gotEnd  bool      // the client has ended its side
-	sentEnd bool      // we have ended ours
-	headed  bool      // the answer's header has been queued
-	readBy  time.Time
-	writeBy time.Time
-	body    body
+	window      int64     // the client's window; may be negative
+	queue       queue     // what has to be moved to the outgoing buffer
+	next        *stream   // in the list of outgoing.first
+	waiting     bool      // the stream is in that list
+	changed     sync.Cond // wakes the handler while it waits to send or to receive
+	err         error     // why the stream was aborted; never changes once set
+	receivedEnd bool      // the client has sent END_STREAM
+	sentEnd     bool      // END_STREAM is in the outgoing buffer
+	headQueued  bool      // a header block has been queued, of any response
+	readBy      time.Time
+	writeBy     time.Time
+	body        body
 }
 
-// queue is what a handler lends until it is sent.
+// queue is a write that is not yet in the outgoing buffer. The bytes belong to the handler or to
+// the caller of TryEnqueue.
 type queue struct {
-	head   []byte // header block, not framed
+	head   []byte // header block without frame headers; nil if there is none to send
 	data   []byte
 	end    bool
 	active bool
 }
 
-// needsWindow reports whether nothing of it can go out while a window is shut.
+// needsWindow reports whether the next frame of the queue needs an open window.
 func (q *queue) needsWindow() bool { return q.head == nil && len(q.data) > 0 }
 
-// send hands over a header block, data and the stream's end. It returns when all is in the outgoing buffer or never will be, and keeps
-// nothing of it.
+// send sends a header block, data and the end of the stream; each may be missing. It returns after
+// all of them are in the outgoing buffer or the stream has been aborted, and does not retain head
+// or data.
 func (st *stream) send(head, data []byte, end bool) error {
 	c := st.conn
 	c.mu.Lock()
@@ -55,28 +57,30 @@ func (st *stream) send(head, data []byte, end bool) error {
 	return st.sendLocked(head, data, end)
 }
 
+// sendLocked is send for callers that hold mu.
 func (st *stream) sendLocked(head, data []byte, end bool) error {
-	st.settle() // enqueued bytes go first
+	st.awaitSent() // enqueued bytes go first
 	if st.err != nil {
 		return st.err
 	}
 	if st.sentEnd {
-		return nil // an answer without a body has ended with its header
+		return nil // a response without a body has ended with its header
 	}
-	st.offer(head, data, end)
-	st.settle()
+	st.enqueue(head, data, end)
+	st.awaitSent()
 	return st.err
 }
 
-// offer queues what there is to send; nothing else may be queued. mu is held.
-func (st *stream) offer(head, data []byte, end bool) {
+// enqueue queues a write and moves as much of it as possible to the outgoing buffer. No other write
+// may be queued. mu is held.
+func (st *stream) enqueue(head, data []byte, end bool) {
 	c := st.conn
-	st.headed = st.headed || head != nil
+	st.headQueued = st.headQueued || head != nil
 	st.queue = queue{head: head, data: data, end: end, active: true}
-	defer c.nudge()
+	defer c.wakeWriter()
 	for c.out.first == nil && len(c.out.buf) < maxQueuedBytes {
-		if c.advance(st) {
-			st.sent()
+		if c.moveFrame(st) {
+			st.noteSent()
 			return
 		}
 		if st.window <= 0 || c.out.window <= 0 {
@@ -85,34 +89,37 @@ func (st *stream) offer(head, data []byte, end bool) {
 	}
 	if st.window > 0 || !st.queue.needsWindow() {
 		c.out.push(st)
-		c.fill()
+		c.moveWaiting()
 	}
 }
 
-// settle waits until nothing is queued, or never will be sent. mu is held.
-func (st *stream) settle() {
+// awaitSent waits until no write is queued or the stream has been aborted. It resets the stream at
+// the write deadline. mu is held.
+func (st *stream) awaitSent() {
 	for st.queue.active && st.err == nil {
-		if !st.sleep(&st.writeBy) {
+		if !st.wait(&st.writeBy) {
 			st.reset(http2.ErrCodeInternal, os.ErrDeadlineExceeded)
 		}
 	}
 	st.queue = queue{}
 }
 
-// sent notes that all that was queued is in the buffer. mu is held.
-func (st *stream) sent() {
+// noteSent empties the queue after all of it has been moved, and closes the stream if both sides
+// have ended. mu is held.
+func (st *stream) noteSent() {
 	end := st.queue.end
 	st.queue = queue{}
 	if end {
 		st.sentEnd = true
-		if st.gotEnd {
-			st.conn.forget(st, false)
+		if st.receivedEnd {
+			st.conn.removeStream(st, false)
 		}
 	}
 }
 
-// sleep waits for a change, once; it returns false when the deadline has passed. mu is held, but not while it waits.
-func (st *stream) sleep(deadline *time.Time) bool {
+// wait waits for the next change of the stream. It returns false, without waiting, if the deadline
+// has passed. mu is held; wait releases it while it waits.
+func (st *stream) wait(deadline *time.Time) bool {
 	if deadline.IsZero() {
 		st.changed.Wait()
 		return true
@@ -131,82 +138,85 @@ func (st *stream) sleep(deadline *time.Time) bool {
 	return true
 }
 
-// reset breaks the stream off and tells the client. mu is held.
+// reset aborts the stream and sends RST_STREAM, unless both sides have ended. mu is held.
 func (st *stream) reset(code http2.ErrCode, err error) {
 	if st.err != nil {
 		return
 	}
-	open := !st.sentEnd || !st.gotEnd
-	st.breakOff(err, true)
+	open := !st.sentEnd || !st.receivedEnd
+	st.abort(err, true)
 	if open && !st.conn.out.closed {
-		st.conn.out.buf = appendReset(st.conn.room(), st.id, code)
-		st.conn.nudge()
+		st.conn.out.buf = appendReset(st.conn.outBuffer(), st.id, code)
+		st.conn.wakeWriter()
 	}
 }
 
-// breakOff ends the stream without a word to the client. The caller cancels the context, without the lock. mu is held.
-func (st *stream) breakOff(err error, byUs bool) {
+// abort ends the stream without a frame to the client. The caller must cancel the context after it
+// has released mu. mu is held.
+func (st *stream) abort(err error, byServer bool) {
 	if st.err == nil {
 		st.err = err
 	}
-	st.queue = queue{} // the handler takes back what it lent
+	st.queue = queue{} // from here on the bytes belong to their owner again
 	st.body.fail(err)
 	st.changed.Broadcast()
-	st.conn.forget(st, byUs)
+	st.conn.removeStream(st, byServer)
 }
 
-// run is the handler's goroutine.
+// run is the goroutine of the handler.
 func (st *stream) run(h http.Handler) {
 	defer st.conn.handlers.Done()
-	defer st.end()
+	defer st.endHandler()
 	h.ServeHTTP(&st.response, st.req)
 	st.response.finish()
 }
 
-// end is the last that happens in a handler's goroutine, after a panic too.
-func (st *stream) end() {
+// endHandler ends the goroutine of a handler that has returned or panicked.
+func (st *stream) endHandler() {
 	if !st.response.finished {
 		st.recovered(recover())
 	}
 	st.cancel()
 	st.response.release()
 	if st.req.MultipartForm != nil {
-		// Temporary files that can't be removed are the operating system's to clear.
+		// The operating system clears temporary files that cannot be removed.
 		_ = st.req.MultipartForm.RemoveAll()
 	}
 }
 
-// retire closes what the handler has left open. mu is held.
-func (st *stream) retire() {
+// releaseResources releases the handler's slot and the unread body, and stops the client from
+// sending the rest of the request. mu is held.
+func (st *stream) releaseResources() {
 	c := st.conn
 	c.running--
-	c.give(nil, st.body.discard())
-	if st.err == nil && !st.gotEnd {
-		// Nobody is going to read the rest (RFC 9113 §8.1).
+	c.credit(nil, st.body.discard())
+	if st.err == nil && !st.receivedEnd {
+		// No handler will read the rest (RFC 9113 §8.1).
 		st.reset(http2.ErrCodeNo, errFinished)
 	}
 }
 
-// giveUp breaks off what a handler has not finished.
-func (st *stream) giveUp() {
+// abandon resets the stream of a handler that has panicked before it ended the response.
+func (st *stream) abandon() {
 	st.conn.mu.Lock()
 	defer st.conn.mu.Unlock()
 	if !st.sentEnd {
 		st.reset(http2.ErrCodeInternal, errBroken)
 	}
-	st.retire()
+	st.releaseResources()
 }
 
+// recovered handles the panic of a handler: it resets the stream and logs the reason.
 func (st *stream) recovered(reason any) {
 	c := st.conn
-	st.giveUp()
+	st.abandon()
 	if reason == nil || reason == http.ErrAbortHandler {
 		return
 	}
 	c.server.logf("http2: panic serving %v: %v\n%s", c.nc.RemoteAddr(), reason, debug.Stack())
 }
 
-// setDeadline changes one of the deadlines, of a handler that may be waiting.
+// setDeadline sets readBy or writeBy and wakes the handler if it waits.
 func (st *stream) setDeadline(which *time.Time, t time.Time) {
 	st.conn.mu.Lock()
 	defer st.conn.mu.Unlock()

@@ -36,7 +36,7 @@ func TestTinyWindows(t *testing.T) {
 		}
 	}))
 	r := dialSilent(t, s.addr, s.roots)
-	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 7})
+	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 7})
 	const streams = 5
 	got := make(map[uint32]*bytes.Buffer)
 	for range streams {
@@ -85,7 +85,7 @@ func TestEndWithNegativeWindow(t *testing.T) {
 		<-proceed
 	}))
 	r := dialSilent(t, s.addr, s.roots)
-	r.greet()
+	r.handshake()
 	id := r.get("/", true)
 	for {
 		if _, ok := r.read().(*http2.DataFrame); ok {
@@ -115,7 +115,7 @@ func TestSlowReaderKeepsNobody(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	r := dialSilent(t, s.addr, s.roots)
-	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow}) // but the connection's window is 64 KiB
+	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow}) // but the connection's window is 64 KiB
 	for range 3 {
 		r.get("/big", true)
 	}
@@ -178,7 +178,8 @@ func (r *raw) until(done func() bool) {
 	}
 }
 
-// Requests, cancelled at any moment, uploads and downloads side by side: nothing hangs, leaks or mixes up.
+// Requests, cancelled at any moment, uploads and downloads side by side: nothing hangs, leaks or
+// mixes up.
 func TestChaos(t *testing.T) {
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/panic" {

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// windowPatience is how long these tests wait for a frame: a window that is not given back shows as silence.
+// windowPatience is how long these tests wait for a frame: a window that is not given back shows as
+// silence.
 const windowPatience = 5 * time.Second
 
 // nextFrame returns the next frame, or fails with what did not come.
@@ -24,14 +25,15 @@ func (r *raw) nextFrame(missing string, args ...any) http2.Frame {
 	return f
 }
 
-// TestConnectionWindowInSteps: streams with wide windows of their own go on whenever the connection's window opens.
+// TestConnectionWindowInSteps: streams with wide windows of their own go on whenever the
+// connection's window opens.
 func TestConnectionWindowInSteps(t *testing.T) {
 	t.Parallel()
 	const size, step = firstWindow + 20_000, 1000
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) }))
 	for _, streams := range []int{1, 3} {
 		r := dialSilent(t, s.addr, s.roots)
-		r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow})
+		r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow})
 		for range streams {
 			r.get("/", true)
 		}
@@ -58,7 +60,7 @@ func TestSettingsAreAcknowledgedFirst(t *testing.T) {
 	t.Parallel()
 	s := start(t, basicHandler())
 	r := dialSilent(t, s.addr, s.roots)
-	r.greet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	id := r.get("/", true)
 	for acknowledged, header := false, false; !acknowledged || !header; {
 		switch f := r.nextFrame("the acknowledgement of the first settings and the response header").(type) {
@@ -88,7 +90,7 @@ type upload struct {
 
 func newUpload(t *testing.T, s *testServer) *upload {
 	u := &upload{raw: dialSilent(t, s.addr, s.roots), conn: firstWindow, streams: map[uint32]int{}, ended: map[uint32]bool{}}
-	u.greet()
+	u.handshake()
 	return u
 }
 
@@ -137,7 +139,8 @@ func (u *upload) reserve(id uint32, n int) {
 	u.conn, u.streams[id] = u.conn-n, u.streams[id]-n
 }
 
-// TestPaddingIsGivenBack: padding takes room in both windows, which the server gives back though no handler reads it.
+// TestPaddingIsGivenBack: padding takes room in both windows, which the server gives back though no
+// handler reads it.
 func TestPaddingIsGivenBack(t *testing.T) {
 	t.Parallel()
 	s := start(t, basicHandler())
@@ -154,7 +157,8 @@ func TestPaddingIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestUnreadBodiesAreGivenBack: what handlers leave unread, or close, takes no room in the connection's window for good.
+// TestUnreadBodiesAreGivenBack: what handlers leave unread, or close, takes no room in the
+// connection's window for good.
 func TestUnreadBodiesAreGivenBack(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 10

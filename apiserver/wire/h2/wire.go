@@ -6,7 +6,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// noTable is the instruction that the encoder's dynamic table has no room (RFC 7541 §6.3).
+// noTable is the HPACK instruction that sets the size of the dynamic table to 0 (RFC 7541 §6.3).
 const noTable = 0x20
 
 func appendFrameHeader(b []byte, length int, kind http2.FrameType, flags http2.Flags, id uint32) []byte {
@@ -23,7 +23,8 @@ func appendData(b []byte, id uint32, data []byte, end bool) []byte {
 	return append(b, data...)
 }
 
-// appendHeaders appends a header block as HEADERS and as many CONTINUATION frames as it takes.
+// appendHeaders appends a header block as a HEADERS frame and as many CONTINUATION frames as it
+// needs.
 func appendHeaders(b []byte, id uint32, block []byte, end bool, maxFrame int) []byte {
 	kind, flags := http2.FrameHeaders, http2.Flags(0)
 	if end {

@@ -38,12 +38,13 @@ func (c *chunks) Write(p []byte) (int, error) {
 	return len(p), c.err
 }
 
-// TestBelowReads: small pieces of one read are taken without another; large ones go past the buffer.
+// TestBelowReads: small pieces of one read are taken without another; large ones go past the
+// buffer.
 func TestBelowReads(t *testing.T) {
 	large := bytes.Repeat([]byte("l"), 3*readBytes)
 	inner := &chunks{in: [][]byte{[]byte("abcdefgh"), large}}
-	var u Underlay
-	b := u.Under(inner)
+	var u Coalescer
+	b := u.Wrap(inner)
 	var got []byte
 	for _, n := range []int{3, 1, 4} {
 		p := make([]byte, n)
@@ -64,11 +65,12 @@ func TestBelowReads(t *testing.T) {
 	}
 }
 
-// TestBelowWrites: what is held goes out as one, in order, with the last of its writes, which is told when that fails.
+// TestBelowWrites: what is held goes out as one, in order, with the last of its writes, which is
+// told when that fails.
 func TestBelowWrites(t *testing.T) {
 	inner := &chunks{}
-	var u Underlay
-	b := u.Under(inner)
+	var u Coalescer
+	b := u.Wrap(inner)
 	write := func(s string) {
 		if n, err := io.WriteString(b, s); n != len(s) || err != nil {
 			t.Fatalf("%d, %v", n, err)
@@ -129,7 +131,7 @@ func (c *stuckConn) Close() error {
 
 type stuckListener struct {
 	net.Listener
-	under Underlay
+	under Coalescer
 	stuck chan struct{}
 }
 
@@ -138,16 +140,17 @@ func (l *stuckListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.under.Under(&stuckConn{Conn: c, stuck: l.stuck, closed: make(chan struct{})}), nil
+	return l.under.Wrap(&stuckConn{Conn: c, stuck: l.stuck, closed: make(chan struct{})}), nil
 }
 
-// TestCloseBreaksOffRecordsHeld: a connection whose client takes nothing is closed at once, though records that were held are being written.
+// TestCloseBreaksOffRecordsHeld: a connection whose client takes nothing is closed at once, though
+// records that were held are being written.
 func TestCloseBreaksOffRecordsHeld(t *testing.T) {
 	stuck := make(chan struct{})
 	s := startOn(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) }), Options{},
 		func(l net.Listener) net.Listener { return &stuckListener{Listener: l, stuck: stuck} })
 	r := dialSilent(t, s.addr, s.roots)
-	r.greet()
+	r.handshake()
 	r.get("/", true)
 	<-stuck
 	began := time.Now()
@@ -162,7 +165,7 @@ func TestCloseBreaksOffRecordsHeld(t *testing.T) {
 // countingListener counts what is written on its connections, below TLS.
 type countingListener struct {
 	net.Listener
-	under  Underlay
+	under  Coalescer
 	writes atomic.Int64
 }
 
@@ -181,10 +184,11 @@ func (l *countingListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.under.Under(countingConn{c, l}), nil
+	return l.under.Wrap(countingConn{c, l}), nil
 }
 
-// TestRecordsGoOutTogether: a long answer takes one write for several records of TLS, and arrives whole.
+// TestRecordsGoOutTogether: a long answer takes one write for several records of TLS, and arrives
+// whole.
 func TestRecordsGoOutTogether(t *testing.T) {
 	body := pattern(4 << 20)
 	var counting *countingListener
