@@ -24,11 +24,11 @@ import (
 	"time"
 )
 
-// floorBytes is about what a 1 KiB ConfigMap takes on the wire.
+// floorBytes is about the size of a 1 KiB ConfigMap in a response.
 const floorBytes = 1450
 
-// measureFloor measures a bare Go TLS HTTP/2 server with constant answers: what this machine, as
-// busy as it is now, allows at all.
+// measureFloor measures a bare Go TLS HTTP/2 server with constant responses: the limit of this
+// machine, under its current load.
 func (b *bench) measureFloor(ctx context.Context) (err error) {
 	dir := filepath.Join(b.dir, "floor")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -73,7 +73,7 @@ func awaitListening(ctx context.Context, address string) error {
 	}
 }
 
-// serveFloor is the floor server itself; it ends with SIGTERM.
+// serveFloor runs the bare server until SIGTERM.
 func serveFloor(ctx context.Context, address, dir string, objects int) error {
 	certificate, ca, err := selfSigned()
 	if err != nil {
@@ -97,7 +97,7 @@ func serveFloor(ctx context.Context, address, dir string, objects int) error {
 	return nil
 }
 
-// floorHandler answers as if objects 0 to objects-1 existed, and nothing else.
+// floorHandler responds as if objects 0 to objects-1 existed, and no others.
 func floorHandler(body []byte, objects int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		code := http.StatusOK
@@ -136,7 +136,7 @@ func selfSigned() (tls.Certificate, []byte, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, ca, nil
 }
 
-// command makes a child process that ends with this one.
+// command returns a child process that ends with this one.
 func command(binary string, args []string) *exec.Cmd {
 	cmd := exec.Command(binary, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -15,7 +15,7 @@ import (
 
 const loadBinary = "bin/loadgen"
 
-// measurement is one JSON line of the load generator, as far as it is compared.
+// measurement is one JSON line of the load generator, with the fields that are compared.
 type measurement struct {
 	Label    string         `json:"label"`
 	Scenario string         `json:"scenario"`
@@ -43,8 +43,8 @@ type process struct {
 	RSSMiB float64 `json:"rss_mib"`
 }
 
-// load runs the generator against the nodes and keeps what it measured. Its own table goes to the
-// terminal.
+// load runs the generator against the nodes and keeps its measurements. The generator prints its
+// own table to the terminal.
 func (b *bench) load(ctx context.Context, nodes *cluster, label string, args ...string) error {
 	all := []string{
 		"-label", label, "-ca", filepath.Join(nodes.list[0].dir, "ca.crt"), "-token-file", filepath.Join(nodes.list[0].dir, "admin.token"),
@@ -77,7 +77,7 @@ func (b *bench) load(ctx context.Context, nodes *cluster, label string, args ...
 	return scanner.Err()
 }
 
-// perObject makes the measurement of an operation on many objects one of objects.
+// perObject converts the measurement of an operation on many objects to one for each object.
 func (m measurement) perObject() measurement {
 	if rate, ok := m.Extra["objects_per_s"].(float64); ok && rate > 0 && m.Scenario == "delete-collection" {
 		m.Rate, m.CPU = rate, m.CPU*m.Rate/rate

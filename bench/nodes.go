@@ -39,7 +39,7 @@ type node struct {
 
 func (n *node) pid() int { return n.cmd.Process.Pid }
 
-// start makes count nodes below dir and waits until they are ready.
+// start starts count nodes with data below dir and waits until they are ready.
 func start(ctx context.Context, dir string, count int) (*cluster, error) {
 	c := &cluster{dir: dir, binary: nodeBinary}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -75,7 +75,7 @@ func start(ctx context.Context, dir string, count int) (*cluster, error) {
 	return c, nil
 }
 
-// makeKey puts the key of the cluster where the first node would.
+// makeKey creates the cluster key at the place where the first node would.
 func (c *cluster) makeKey() error {
 	key, err := exec.Command("sh", "-c", "head -c 32 /dev/urandom | base64").Output()
 	if err != nil {
@@ -87,7 +87,8 @@ func (c *cluster) makeKey() error {
 	return os.WriteFile(filepath.Join(c.list[0].dir, "cluster.key"), key, 0o600)
 }
 
-// freePorts returns loopback addresses whose ports were free just now, for TCP and UDP.
+// freePorts returns loopback addresses whose ports were free at the time of the call, for TCP and
+// UDP.
 func freePorts(count int) ([]string, error) {
 	var addresses []string
 	for len(addresses) < count {
@@ -98,7 +99,7 @@ func freePorts(count int) ([]string, error) {
 		defer tcp.Close()
 		udp, err := net.ListenPacket("udp", tcp.Addr().String())
 		if err != nil {
-			continue // taken for UDP: another one
+			continue // in use for UDP: try another
 		}
 		defer udp.Close()
 		addresses = append(addresses, tcp.Addr().String())
@@ -120,7 +121,7 @@ func (c *cluster) startAll(ctx context.Context) error {
 	return nil
 }
 
-// start begins the process; what it prints goes to DIR.log.
+// start starts the process; its output goes to DIR.log.
 func (n *node) start(binary string) error {
 	log, err := os.OpenFile(n.dir+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -153,7 +154,7 @@ func lastLines(text []byte, count int) []byte {
 	return bytes.Join(lines[max(0, len(lines)-count):], []byte("\n"))
 }
 
-// stop ends the nodes, one after the other, by their process ids. It may be called again.
+// stop ends the nodes one after the other by their process ids. It may be called repeatedly.
 func (c *cluster) stop() error {
 	var errs []error
 	for _, n := range c.list {
@@ -184,7 +185,7 @@ func (n *node) stop() error {
 	}
 }
 
-// residentMiB reads the resident memory of a process.
+// residentMiB returns the resident memory of a process in MiB.
 func residentMiB(pid int) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

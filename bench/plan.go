@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// scale says how much is done.
+// scale is the amount of work of a run.
 type scale struct {
 	name            string
 	ops, objects    int
@@ -26,7 +26,7 @@ var scales = map[string]scale{
 // startTimeout bounds the wait for nodes to be ready.
 const startTimeout = 90 * time.Second
 
-// bench collects what it measured.
+// bench is one run and its measurements.
 type bench struct {
 	dir      string
 	scale    scale
@@ -102,7 +102,7 @@ func (b *bench) contendedOn(ctx context.Context, label string, count int) (err e
 	return b.load(ctx, nodes, label, "-scenario", "update-contended,patch-contended", "-c", "8,32")
 }
 
-// capacity fills a node with pods, and then starts it again.
+// capacity fills a node with pods, then restarts it.
 func (b *bench) capacity(ctx context.Context) (err error) {
 	nodes, err := start(ctx, filepath.Join(b.dir, "capacity"), 1)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// profileDelay lets the generator prepare before the profile begins.
+	// profileDelay is the time for the generator to prepare before the profile begins.
 	profileDelay = 2 * time.Second
 	profilePath  = "/debug/pprof/profile?seconds=6"
 )

@@ -49,15 +49,15 @@ func (t *target) matches(m *measurement) bool {
 		(f.Kind == "" || m.Kind == f.Kind) && (f.Conc == 0 || m.Conc == f.Conc)
 }
 
-// figure is one number of a row: what was wanted, what was measured.
+// figure is one number of a row: its target and its measurement.
 type figure struct {
 	wanted, measured float64
 	format           string
 	atLeast          bool
 }
 
-// met compares at a pace: how many times slower than where the targets were set this machine is
-// now.
+// met reports whether the measurement meets its target. pace is the factor by which this machine is
+// slower now than the one where the targets were set.
 func (f figure) met(pace float64) bool {
 	if f.atLeast {
 		return f.measured*pace >= f.wanted
@@ -65,8 +65,8 @@ func (f figure) met(pace float64) bool {
 	return f.measured <= f.wanted*pace && f.measured > 0
 }
 
-// paces are the slowdowns of this machine by the bare server: of rates, and of CPU time per
-// operation. 1 when not measured.
+// paces holds the slowdown of this machine according to the bare server, for rates and for the CPU
+// time of an operation; 1 if not measured.
 type paces struct{ rate, cpu float64 }
 
 func pacesOf(targets []target, measured []measurement) paces {
@@ -130,7 +130,7 @@ func printTable(w io.Writer, targets []target, measured []measurement, s scale) 
 			}
 		}
 	}
-	table.Flush() // to the terminal: an error there has nobody to be told to
+	table.Flush() // to the terminal: an error there can't be reported
 	if pace.rate > 1 || pace.cpu > 1 {
 		fmt.Fprintf(w, "a bare server is %.1f times slower on this machine now than where the targets were set, and takes %.1f times the CPU:\n"+
 			"at this pace says that a target, stretched by these, is met\n", pace.rate, pace.cpu)
@@ -156,7 +156,7 @@ func (t *target) verdict(m *measurement, pace paces) string {
 		}
 	}
 	if m.Label == "floor" {
-		return "" // nothing of ours: it says how far to trust the rest
+		return "" // a bare server's row, which only calibrates the others
 	}
 	met, stretched := true, true
 	for _, f := range t.figures(m) {
@@ -172,7 +172,7 @@ func (t *target) verdict(m *measurement, pace paces) string {
 	return "missed"
 }
 
-// pace is the slowdown that excuses this figure; memory and latencies have none.
+// pace returns the slowdown by which this figure's target is scaled; 1 for memory and latencies.
 func (f figure) pace(p paces) float64 {
 	switch {
 	case f.atLeast:

@@ -19,8 +19,8 @@ type NodeShare struct {
 	Lat   LatMS   `json:"lat_ms"`
 }
 
-// contended replaces one object by GET and PUT, retrying after each 409; one operation lasts until
-// its PUT succeeds.
+// contended replaces one object with GET and PUT and retries after each 409. An operation lasts
+// until its PUT succeeds.
 func (e *env) contended() error {
 	return e.onOneObject("update-contended", "one object", func(ctx context.Context, w *worker, path string) error {
 		for range maxConflicts {

@@ -67,7 +67,7 @@ func (e *env) fanoutOne(W, R int) error {
 
 	// Open the watches, 64 at a time.
 	var ready, dead atomic.Int64
-	var total atomic.Int64 // events received by all
+	var total atomic.Int64 // events that all watchers received
 	watchers := make([]*watcher, W)
 	sem := make(chan struct{}, 64)
 	var wg sync.WaitGroup
@@ -198,7 +198,7 @@ func (e *env) fanoutOne(W, R int) error {
 				}
 				next = next.Add(gap)
 				if d := time.Since(next); d > time.Second {
-					next = time.Now() // far behind: do not burst
+					next = time.Now() // far behind: skip writes instead of bursting
 				}
 				o := g + (k*P)%(O/P*P)
 				s := seq.Add(1)
@@ -237,7 +237,7 @@ func (e *env) fanoutOne(W, R int) error {
 	}
 	wwg.Wait()
 	writeS := max(time.Since(t0).Seconds(), T.Seconds())
-	// Grace: until everybody has everything, or nothing moves for 3 s.
+	// Wait until all watchers have all events, or none arrives for 3 s.
 	last, lastAt := total.Load(), time.Now()
 	for total.Load() < nAcked.Load()*opened && time.Since(lastAt) < 3*time.Second && time.Since(t0) < T+60*time.Second {
 		time.Sleep(2 * time.Millisecond)

@@ -249,7 +249,7 @@ func main() {
 	}
 	o.sizes, o.conc, o.watchers, o.rates = ints(sizes), ints(conc), ints(watchers), ints(rates)
 	o.servers = len(servers)
-	// Bounds, whatever the flags say.
+	// These bounds hold for any flags.
 	clamp := func(v *int, lo, hi int) {
 		if *v < lo {
 			*v = lo

@@ -13,7 +13,7 @@ func (e *env) measure(r *Report, n, conc int, maxT time.Duration, op opFunc) []*
 	before := e.pids.snapshot()
 	self := selfCPU()
 	r.Load1 = load1()
-	// No operation starts after maxT; what is under way may finish, so that
+	// No operation starts after maxT; operations in flight may finish, so that
 	// long operations are not lost from the count.
 	ctx, cancel := context.WithTimeout(e.ctx, maxT+60*time.Second)
 	defer cancel()

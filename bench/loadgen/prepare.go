@@ -53,7 +53,7 @@ func (e *env) namespace(suffix string) (string, error) {
 
 func objName(i int) string { return fmt.Sprintf("obj-%07d", i) }
 
-// retry retries what a loaded server may refuse for a moment.
+// retry calls f up to 30 times while a loaded server refuses it with 429, 503 or 504.
 func retry(ctx context.Context, f func() error) error {
 	var err error
 	for k := 0; k < 30; k++ {
@@ -68,7 +68,8 @@ func retry(ctx context.Context, f func() error) error {
 	return err
 }
 
-// ensure makes sure that objects 0..n-1 exist in ns (and none after them).
+// ensure makes ns hold objects 0..n-1 and no others. It clears the namespace and creates all of
+// them unless the first and the last exist and no further one does.
 func (e *env) ensure(ns string, n, size int) error {
 	w := e.c.worker(0)
 	_, err0 := w.do(e.ctx, "GET", e.coll(ns)+"/"+objName(0), "", nil)
@@ -125,7 +126,7 @@ func parallel(conc, n int, f func(g, i int) error) error {
 	return first
 }
 
-// clear deletes what a collection holds.
+// clear deletes all objects of a collection.
 func (e *env) clear(ctx context.Context, ns string) error {
 	w := e.c.worker(0)
 	q := "?gracePeriodSeconds=0"
@@ -136,7 +137,7 @@ func (e *env) clear(ctx context.Context, ns string) error {
 	if err != nil && !is(err, 404) && !is(err, 405) && !is(err, 504) {
 		return err
 	}
-	// Whatever is left, one by one.
+	// Delete the rest one by one.
 	for pass := 0; pass < 3; pass++ {
 		b, err := w.do(ctx, "GET", e.coll(ns), "", nil)
 		if err != nil {

@@ -73,7 +73,7 @@ func (e *env) list(variant, q string) error {
 	if strings.HasPrefix(variant, "selector") {
 		want = (e.o.objects - 8 + 100) / 100
 	}
-	// One unmeasured pass checks the answer and warms the server.
+	// One unmeasured pass checks the response and warms up the server.
 	w := e.c.worker(0)
 	got := 0
 	bytesOne := 0

@@ -74,7 +74,7 @@ func (r *eventReader) next() ([]byte, error) {
 	}
 }
 
-// openWatch starts a watch and returns when the response header is in.
+// openWatch starts a watch and returns after the response header has arrived.
 func (e *env) openWatch(ctx context.Context, i int, ns, rv string) (*eventReader, io.Closer, error) {
 	l := e.c.watch[i%len(e.c.watch)]
 	r, err := e.c.newReq(ctx, l, "GET", e.watchPath(ns, rv), "", nil)

@@ -82,7 +82,7 @@ func (e *env) update() error {
 	}
 	for _, c := range e.o.conc {
 		r := &Report{Scenario: "update", Variant: "distinct", Size: e.kindSize(), Objects: e.o.objects}
-		// worker g owns the objects g, g+c, …: no two workers meet.
+		// worker g owns the objects g, g+c, …: no two workers share an object.
 		own := make([]int, c)
 		e.measure(r, e.o.n, c, e.o.maxTime, func(ctx context.Context, w *worker, i int) error {
 			k := w.id + own[w.id]*c

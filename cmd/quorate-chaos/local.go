@@ -22,7 +22,7 @@ const defaultBinary = "bin/quorate"
 // readyTimeout bounds how long the nodes may take to form a cluster.
 const readyTimeout = 2 * time.Minute
 
-// local says which processes of this machine are the cluster.
+// local holds the flags of a cluster of processes on this machine.
 type local struct {
 	binary     string
 	dir        string
@@ -34,21 +34,21 @@ type local struct {
 
 func (l *local) flags(set *flag.FlagSet) {
 	set.StringVar(&l.binary, "binary", defaultBinary, "local processes: the server; nodes given by --members: what runs the operator's commands here")
-	set.StringVar(&l.dir, "dir", "", "local processes: where data and logs go (default: a temporary folder, kept when the run fails)")
-	set.IntVar(&l.count, "nodes", 3, "local processes: how many")
+	set.StringVar(&l.dir, "dir", "", "local processes: directory of data and logs (default: a temporary one, kept when the run fails)")
+	set.IntVar(&l.count, "nodes", 3, "local processes: number of nodes")
 	set.StringVar(&l.serveFlags, "serve-flags", "", "local processes: further flags of serve, separated by spaces")
-	set.BoolVar(&l.testBuild, "failpoints", false, "local processes: the server was built with failpoints and a clock that moves (make failpoints)")
-	set.BoolVar(&l.plain, "plain", false, "local processes: without a network and disks that can be hurt, which take root and Linux")
+	set.BoolVar(&l.testBuild, "failpoints", false, "local processes: the server was built with failpoints and an adjustable clock (make failpoints)")
+	set.BoolVar(&l.plain, "plain", false, "local processes: no faults of networks and disks, which need root and Linux")
 }
 
-// fleet is a ready cluster and how to be rid of it.
+// fleet is a ready cluster and the function that ends it.
 type fleet struct {
 	nodes.Fleet
 	credentials client.Credentials
 	close       func(held bool) error
 }
 
-// built is the binary, which must be there.
+// built returns the path of the binary, or an error if it does not exist.
 func (l *local) built() (path string, err error) {
 	path, err = filepath.Abs(l.binary)
 	if err != nil {
@@ -60,7 +60,7 @@ func (l *local) built() (path string, err error) {
 	return path, nil
 }
 
-// start starts the processes and waits until they are a cluster.
+// start starts the processes and waits until they have formed a cluster.
 func (l *local) start(ctx context.Context, seed uint64, log *slog.Logger) (*fleet, error) {
 	binary, err := l.built()
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *local) start(ctx context.Context, seed uint64, log *slog.Logger) (*flee
 	return f, nil
 }
 
-// surround gives the nodes a network and disks that can be hurt, as far as this machine can.
+// surround gives the nodes networks and disks that can fail, as far as this machine permits.
 func (l *local) surround(c *nodes.ProcessesConfig, log *slog.Logger) {
 	if l.plain {
 		return

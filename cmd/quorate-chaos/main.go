@@ -1,8 +1,8 @@
-// Command quorate-chaos hurts a Quorate cluster while clients use it, and says whether every
-// promise held.
+// Command quorate-chaos injects faults into a Quorate cluster while clients use it, and reports
+// whether every promise held.
 //
-// It starts its own nodes as local processes, or is given running ones: containers of the compose
-// file, or addresses with the commands that do things to them.
+// It starts its own nodes as local processes, or uses running ones: the containers of the compose
+// file, or nodes given by their addresses and by the commands that act on them.
 package main
 
 import (
@@ -45,8 +45,8 @@ func main() {
 	}
 }
 
-// run returns what the run has shown; it is NotStruck where there was none. Once it is broken off,
-// uncaught lets a second signal end it.
+// run returns the outcome of the run, NotStruck if there was none. When ctx ends the run, it calls
+// uncaught, so that a second signal ends the process.
 func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Outcome, err error) {
 	options, err := parse(args, os.Stdout)
 	if err != nil {
@@ -74,7 +74,7 @@ func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Out
 	return report.Outcome(), errors.Join(err, options.tell(report))
 }
 
-// tell prints the report.
+// tell prints the report, as text or as JSON.
 func (o *options) tell(report *chaos.Report) error {
 	if o.json {
 		return json.NewEncoder(os.Stdout).Encode(report)

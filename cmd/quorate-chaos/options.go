@@ -38,7 +38,7 @@ type options struct {
 	running running
 }
 
-const usage = `quorate-chaos hurts a Quorate cluster while clients use it, and says whether every promise held.
+const usage = `quorate-chaos injects faults into a Quorate cluster while clients use it, and reports whether every promise held.
 
   quorate-chaos [FLAGS]                                 three local processes, each fault once
   quorate-chaos --nodes 5 --duration 1h [FLAGS]         five, all faults mixed
@@ -46,35 +46,35 @@ const usage = `quorate-chaos hurts a Quorate cluster while clients use it, and s
   quorate-chaos --members NAME=https://HOST:PORT,... --kubeconfig FILE \
       --kill-command 'ssh {name} ...' --start-command 'ssh {name} ...' [FLAGS]     a cluster of yours
 
-It ends with 0: every promise held; 1: BROKEN, or undecided; 2: the run could not be made to its end.
+Exit code 0: every promise held; 1: BROKEN, or undecided; 2: the run could not be completed.
 
 Flags:
 `
 
-// parse reads the command line. Help goes to out.
+// parse parses the command line. It prints help to out.
 func parse(args []string, out io.Writer) (*options, error) {
 	o := &options{}
 	set := flag.NewFlagSet("quorate-chaos", flag.ContinueOnError)
-	set.SetOutput(io.Discard) // errors are told once, by main
-	set.Uint64Var(&o.seed, "seed", 0, "decides what is random in the run (default: a random one)")
+	set.SetOutput(io.Discard) // main prints errors, once
+	set.Uint64Var(&o.seed, "seed", 0, "seed of all random choices of the run (default: a random one)")
 	set.StringVar(&o.faults, "faults", "all", "comma-separated; all: whatever can be done to these nodes; idle: the phases without writes (--list says what there is); none, with --duration")
-	set.IntVar(&o.rounds, "rounds", 1, "how often each fault strikes")
-	set.Float64Var(&o.bounds, "bound-scale", 1, "multiplies how long each fault may keep writes and reads from being served: as serve's --timeout-scale")
-	set.DurationVar(&o.duration, "duration", 0, "mix the faults, overlapping, for so long, instead of one fault after the other")
-	set.DurationVar(&o.phase, "phase", 2*time.Minute, "how long faults are mixed before all is healed and judged")
-	set.DurationVar(&o.idle, "idle", time.Minute, "how long each phase without writes lasts at least; 0: none unless --faults names them")
-	set.IntVar(&o.calm, "calm", 0, "writes that are acknowledged before it's said that writes go on (default: a quarter more than clients)")
+	set.IntVar(&o.rounds, "rounds", 1, "how often each fault is injected")
+	set.Float64Var(&o.bounds, "bound-scale", 1, "multiplies how long each fault may interrupt writes and reads; use serve's --timeout-scale")
+	set.DurationVar(&o.duration, "duration", 0, "mix overlapping faults for this long, instead of injecting them one after the other")
+	set.DurationVar(&o.phase, "phase", 2*time.Minute, "how long faults are mixed before all are healed and the history is checked")
+	set.DurationVar(&o.idle, "idle", time.Minute, "shortest duration of a phase without writes; 0: none unless --faults names them")
+	set.IntVar(&o.calm, "calm", 0, "acknowledged writes that show that writes continue (default: a quarter more than clients)")
 	set.StringVar(&o.workload, "workload", workloadAll, "what clients do: keys (the other clients), mixture (of watches), or all")
 	set.IntVar(&o.mixture.Watches, "mixture-watches", 240, "watches of the mixture")
 	set.Float64Var(&o.mixture.Rate, "mixture-rate", 80, "writes a second to the objects that the mixture watches")
 	set.IntVar(&o.load.Clients, "clients", 240, "clients that create, read, replace and delete")
-	set.IntVar(&o.load.Keys, "keys", 0, "objects at a time (default: half as many as clients)")
+	set.IntVar(&o.load.Keys, "keys", 0, "concurrent objects (default: half as many as clients)")
 	set.IntVar(&o.load.Listers, "listers", 4, "clients that list by quorum")
 	set.IntVar(&o.load.Pagers, "pagers", 4, "clients that list in pages")
 	set.IntVar(&o.load.CachedReaders, "cached-readers", 12, "clients that read the nodes' own states")
 	set.IntVar(&o.load.Watchers, "watchers", 12, "clients that watch")
-	set.Float64Var(&o.load.Rate, "rate", 800, "requests a second of all clients together; 0: as many as the cluster takes")
-	set.StringVar(&o.drawings, "drawings", "", "a folder for drawings of histories that are not linearizable (made if need be)")
+	set.Float64Var(&o.load.Rate, "rate", 800, "requests a second of all clients together; 0: as many as the cluster serves")
+	set.StringVar(&o.drawings, "drawings", "", "folder for drawings of histories that are not linearizable (created if needed)")
 	set.BoolVar(&o.json, "json", false, "print the report as JSON")
 	set.BoolVar(&o.quiet, "quiet", false, "log warnings only")
 	set.BoolVar(&o.list, "list", false, "list the faults and end")
@@ -107,19 +107,19 @@ func parse(args []string, out io.Writer) (*options, error) {
 	return o, nil
 }
 
-// What --workload names.
+// The values of --workload.
 const (
 	workloadAll     = "all"
 	workloadKeys    = "keys"
 	workloadMixture = "mixture"
 )
 
-// mixtureCalm is how many writes of the mixture alone show that writes go on: more than it has
-// writers.
+// mixtureCalm is the number of writes of the mixture alone that show that writes continue: more
+// than it has writers.
 const mixtureCalm = 60
 
-// choose leaves out the clients that were not asked for. One watcher stays beside the mixture: it
-// sees that the cluster holds the same on all nodes in the end.
+// choose removes the clients that --workload excludes. One watcher remains beside the mixture, by
+// which the end of the run verifies that all nodes hold the same.
 func (o *options) choose(calmGiven bool) {
 	switch o.workload {
 	case workloadKeys:
@@ -166,7 +166,7 @@ func (o *options) validate() error {
 	return o.running.validate()
 }
 
-// noFaults, in place of the names of faults, lets clients work undisturbed.
+// noFaults, in place of the names of faults, leaves clients undisturbed.
 const noFaults = "none"
 
 func (o *options) validateMixture() error {
@@ -181,7 +181,8 @@ func (o *options) validateMixture() error {
 	return nil
 }
 
-// useless is an error for flags that would have no effect: who gives them expects another run.
+// useless returns an error for flags that would have no effect, since their user expects another
+// run.
 func (o *options) useless(given map[string]bool) error {
 	var errs []error
 	unless := func(fits bool, needs string, names ...string) {

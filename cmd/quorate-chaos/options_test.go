@@ -67,7 +67,7 @@ func TestHelp(t *testing.T) {
 	if _, err := parse([]string{"--help"}, &help); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("the error is %v", err)
 	}
-	for _, want := range []string{"--members NAME=", "-kill-command", "It ends with 0"} {
+	for _, want := range []string{"--members NAME=", "-kill-command", "Exit code 0"} {
 		if !strings.Contains(help.String(), want) {
 			t.Errorf("the help has no %q:\n%s", want, help.String())
 		}

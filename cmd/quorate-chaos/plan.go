@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// allFaults and allIdle are names for many.
+	// allFaults and allIdle each name a group of faults.
 	allFaults, allIdle = "all", "idle"
 	// defaultIdle is how long phases without writes last when they are named and no time is given.
 	defaultIdle = time.Minute
-	// idleEvery is after how many phases of a mix there is one without writes.
+	// idleEvery is the number of phases of a mix between two phases without writes.
 	idleEvery = 3
 )
 
@@ -43,13 +43,13 @@ func (o *options) config(f *fleet, log *slog.Logger) (chaos.Config, error) {
 		c.Phases = append(chaos.Alone(chosen.faults, o.rounds, o.seed), idle...)
 		return c, nil
 	}
-	// Phases take longer than their faults strike: enough are planned, and the time ends the run.
+	// Phases last longer than their faults: enough are planned, and the duration ends the run.
 	c.Phases = chaos.Interleave(chaos.Mixed(chosen.faults, o.duration, o.phase, o.seed), idle, idleEvery)
 	c.Until = time.Now().Add(o.duration)
 	return c, nil
 }
 
-// tellPhase logs what a phase has shown.
+// tellPhase logs the result of a phase.
 func tellPhase(p *chaos.PhaseReport, log *slog.Logger) {
 	log.Info("judged", "phase", p.Phase, "outcome", p.Outcome(), "seconds", int(p.Seconds), "strikes", len(p.Strikes))
 	if p.NotRecovered != "" {
@@ -60,15 +60,15 @@ func tellPhase(p *chaos.PhaseReport, log *slog.Logger) {
 	}
 }
 
-// choice is what a run is to do.
+// choice holds the faults and the phases without writes of a run.
 type choice struct {
 	faults      []nemesis.Fault
-	groups      []nemesis.IdleGroup // of acts that are done while nobody writes
+	groups      []nemesis.IdleGroup // of actions while nobody writes
 	unavailable []nemesis.Unavailable
 }
 
-// chosen is what was asked for, as far as it can be done to the nodes. That a fault can't be had
-// that was named is an error.
+// chosen returns the requested faults that these nodes support. A fault that was named and is not
+// supported is an error.
 func (o *options) chosen(fleet nodes.Fleet) (c choice, err error) {
 	possible, unavailable := nemesis.Possible(fleet)
 	groups := nemesis.IdleGroups()
@@ -105,7 +105,7 @@ func (o *options) chosen(fleet nodes.Fleet) (c choice, err error) {
 	return c, nil
 }
 
-// groupsNamed are the group of that name, or all.
+// groupsNamed returns the group of that name, or all groups.
 func groupsNamed(groups []nemesis.IdleGroup, name string) (named []nemesis.IdleGroup) {
 	for _, g := range groups {
 		if g.Name == name || name == allIdle {
@@ -115,7 +115,7 @@ func groupsNamed(groups []nemesis.IdleGroup, name string) (named []nemesis.IdleG
 	return named
 }
 
-// known is an error for a name of nothing.
+// known returns an error for a name that is neither a fault nor a group.
 func known(names []string) error {
 	for _, name := range names {
 		if len(groupsNamed(nemesis.IdleGroups(), name)) > 0 {

@@ -14,14 +14,15 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// Of the compose file.
+// The names and addresses of the compose file.
 const (
 	containerPrefix   = "quorate-"
 	containerMembers  = "n1=https://127.0.0.1:6443,n2=https://127.0.0.1:6444,n3=https://127.0.0.1:6445"
 	containerKubeconf = "compose-data/admin.kubeconfig"
 )
 
-// running says which nodes there are already, and what can be done to them.
+// running holds the flags of nodes that run already: their addresses, and the commands that act on
+// them.
 type running struct {
 	containers bool
 	members    string
@@ -30,19 +31,19 @@ type running struct {
 }
 
 func (r *running) flags(set *flag.FlagSet) {
-	set.BoolVar(&r.containers, "containers", false, "hurt the containers of the compose file, which run (make up)")
+	set.BoolVar(&r.containers, "containers", false, "test the running containers of the compose file (make up)")
 	set.StringVar(&r.members, "members", "", "running nodes: name=https://host:port,...")
 	set.StringVar(&r.kubeconfig, "kubeconfig", "", "running nodes: an administrator's kubeconfig")
 	c := &r.commands
 	set.StringVar(&c.Kill, "kill-command", "", "running nodes: kills node {name} at once")
-	set.StringVar(&c.Start, "start-command", "", "running nodes: starts node {name} again")
-	set.StringVar(&c.Stop, "stop-command", "", "running nodes: stops node {name} in order")
+	set.StringVar(&c.Start, "start-command", "", "running nodes: restarts node {name}")
+	set.StringVar(&c.Stop, "stop-command", "", "running nodes: stops node {name} gracefully")
 	set.StringVar(&c.Pause, "pause-command", "", "running nodes: pauses node {name}")
-	set.StringVar(&c.Resume, "resume-command", "", "running nodes: lets node {name} go on")
+	set.StringVar(&c.Resume, "resume-command", "", "running nodes: resumes node {name}")
 	set.StringVar(&c.Wipe, "wipe-command", "", "running nodes: deletes the data of node {name}, which has ended")
-	set.StringVar(&c.Running, "running-command", "", "running nodes: exits with 0 while the process of node {name} is there")
-	set.StringVar(&c.Cut, "cut-command", "", "running nodes: drops what node {from} sends to node {to}; all clients are a node called "+nodes.Clients)
-	set.StringVar(&c.Heal, "heal-command", "", "running nodes: drops it no more")
+	set.StringVar(&c.Running, "running-command", "", "running nodes: exits with 0 while the process of node {name} exists")
+	set.StringVar(&c.Cut, "cut-command", "", "running nodes: drops packets from node {from} to node {to}; the clients are a node called "+nodes.Clients)
+	set.StringVar(&c.Heal, "heal-command", "", "running nodes: undoes --cut-command")
 }
 
 func (r *running) validate() error {
@@ -55,7 +56,7 @@ func (r *running) validate() error {
 	return nil
 }
 
-// fleet returns the cluster to hurt, ready.
+// fleet returns the cluster to test, once it is ready.
 func (o *options) fleet(ctx context.Context, log *slog.Logger) (*fleet, error) {
 	switch {
 	case o.running.containers:
@@ -67,7 +68,7 @@ func (o *options) fleet(ctx context.Context, log *slog.Logger) (*fleet, error) {
 	}
 }
 
-// containers returns the cluster of the compose file.
+// containers returns the cluster of the compose file, once it is ready.
 func containers(ctx context.Context) (*fleet, error) {
 	members, err := parseMembers(containerMembers)
 	if err != nil {
@@ -84,8 +85,8 @@ func containers(ctx context.Context) (*fleet, error) {
 	return &fleet{Fleet: fleetOf, credentials: credentials, close: func(bool) error { return nil }}, nil
 }
 
-// fleet returns the cluster that the command line names. Without a binary here the operator's
-// commands can't be run, which only some faults take; one that was named must be there.
+// fleet returns the cluster that the command line names. The faults that use the operator's
+// commands need a binary on this machine; a binary that was named must exist.
 func (r *running) fleet(ctx context.Context, l *local) (*fleet, error) {
 	binary, err := l.built()
 	if err != nil && l.binary != defaultBinary {
@@ -111,11 +112,11 @@ func (r *running) fleet(ctx context.Context, l *local) (*fleet, error) {
 	return &fleet{Fleet: commands, credentials: credentials, close: func(bool) error { return nil }}, nil
 }
 
-// askTimeout bounds the question who the members are.
+// askTimeout bounds the request for the list of members.
 const askTimeout = 10 * time.Second
 
-// allNamed is an error unless the nodes are just the members of their cluster, by its names: any of
-// them may lead and be killed, and who isn't known would not be started again.
+// allNamed returns an error unless the named nodes are exactly the members of their cluster. Any
+// member may lead and be killed, and one that is not named would not be restarted.
 func allNamed(ctx context.Context, named []nodes.Node, credentials client.Credentials) error {
 	var told []client.Member
 	var errs []error
