@@ -1,0 +1,48 @@
+package diskguard
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore/log"
+	"quorate/raftstore/smalldisk"
+)
+
+// TestSpaceAlarmClearsAboveTheReserve: free space just above the reserve raises no alarm, and
+// clears none, so that the alarm doesn't change with every write.
+func TestSpaceAlarmClearsAboveTheReserve(t *testing.T) {
+	const size, reserve = 32 << 20, 4 << 20
+	const above = reserve + reserve/(2*hysteresisShare)
+	disk := smalldisk.New(t, size)
+	quiet := slog.New(slog.DiscardHandler)
+	l, err := log.Open(log.Config{Path: t.TempDir() + "/log.db", Logger: quiet}) // on another disk
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // nothing is written to it
+	alarms, err := NewAlarms(quiet, prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewSpace(SpaceConfig{Node: "n0", Dir: disk.Dir, Reserve: reserve, Alarms: alarms, Logger: quiet})
+	check := func(when string, want level, raised bool) {
+		t.Helper()
+		m := s.measure(l)
+		s.update(m)
+		if m.level != want || alarms.IsRaised(NoSpace) != raised {
+			t.Errorf("%s: with %d KiB free and a reserve of %d KiB the level is %d, want %d; alarm raised %t, want %t",
+				when, m.free>>10, m.need>>10, m.level, want, alarms.IsRaised(NoSpace), raised)
+		}
+	}
+	disk.Fill(above)
+	check("just above the reserve, no alarm", sufficient, false)
+	disk.Fill(reserve - reserve/8)
+	check("below the reserve", low, true)
+	disk.Clear()
+	disk.Fill(above)
+	check("just above the reserve, alarm raised", low, true)
+	disk.Clear()
+	check("far above the reserve, alarm raised", sufficient, false)
+}

@@ -1,0 +1,124 @@
+package raftstore
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/raftstore/fsm"
+	"quorate/raftstore/history"
+	storelog "quorate/raftstore/log"
+	"quorate/raftstore/snapshot"
+	"quorate/raftstore/state"
+)
+
+// creating returns a replica that has applied creates of objects with these names, from index 1 on.
+func creating(t *testing.T, names ...string) *Replica {
+	t.Helper()
+	var entries entryList
+	var batch []*raft.Log
+	for i, name := range names {
+		data, err := Encode(Create{Key: state.NewKey("configmaps", "", name), Object: &state.Object{Value: []byte("{}"), UID: name}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, data)
+		batch = append(batch, commandAt(uint64(i)+1, data))
+	}
+	r := newReplica(t, entries)
+	for i, answer := range r.Machine().ApplyBatch(batch) {
+		if answer != nil {
+			t.Fatalf("entry %d is answered with %v", i+1, answer)
+		}
+	}
+	return r
+}
+
+// snapshotAt returns the content of a snapshot at an index whose failed entries up to floor are
+// forgotten.
+func snapshotAt(t *testing.T, index, floor uint64) io.ReadCloser {
+	t.Helper()
+	loader, err := state.NewLoader(index, "c", nil, floor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var content bytes.Buffer
+	w := snapshot.NewWriter(&content)
+	if err := errors.Join(fsm.WriteSnapshot(w, loader.Tree().Publish()), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return io.NopCloser(&content)
+}
+
+// damagedLog is a log whose entry at an index is damaged.
+type damagedLog struct {
+	entryList
+	index uint64
+}
+
+func (l damagedLog) Read(ctx context.Context, after, upTo uint64, limit int, fn func(uint64, []byte) error) (uint64, error) {
+	if after+1 == l.index {
+		return after, &storelog.Corrupt{Index: l.index}
+	}
+	next, err := l.entryList.Read(ctx, after, min(upTo, l.index-1), limit, fn)
+	if err == nil && upTo >= l.index {
+		err = &storelog.Corrupt{Index: l.index}
+	}
+	return next, err
+}
+
+// TestEventsBeforeDamage: a read of the log returns the events up to a damaged entry, and reports
+// the damage to the next read.
+func TestEventsBeforeDamage(t *testing.T) {
+	r := creating(t, "a", "b", "c", "d")
+	log := r.store.replay
+	log.log = damagedLog{log.log.(entryList), 3}
+	prefix := state.ResourcePrefix("configmaps")
+	events, next, err := log.Events(t.Context(), prefix, 0, 4, 1<<20)
+	if len(events) != 2 || next != 2 || err != nil {
+		t.Errorf("%d events, position %d, error %v; want 2 events, position 2", len(events), next, err)
+	}
+	_, next, err = log.Events(t.Context(), prefix, 2, 4, 1<<20)
+	compacted, ok := errors.AsType[*history.Compacted](err)
+	if next != 2 || !ok || compacted.Oldest != 3 {
+		t.Errorf("at the damage: position %d, error %v; want that history begins after 3", next, err)
+	}
+	events, next, err = log.Events(t.Context(), prefix, 0, 4, 1<<20)
+	if _, ok := errors.AsType[*history.Compacted](err); !ok {
+		t.Errorf("from before the damage: %d events, position %d, error %v", len(events), next, err)
+	}
+}
+
+// TestInstalledSnapshotFreesOlderStates: states kept for the pages of lists are dropped when the
+// state is replaced by another node's snapshot: they would hold all of the former state in memory.
+func TestInstalledSnapshotFreesOlderStates(t *testing.T) {
+	r := creating(t, "a", "b")
+	kept := r.Root()
+	r.store.Retain(kept)
+	if r.Retained(kept.Index()) == nil {
+		t.Fatal("the state is not retained")
+	}
+	r.Started()
+	if err := r.store.machine.Restore(snapshotAt(t, 20, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if r.Retained(kept.Index()) != nil {
+		t.Errorf("the state of index %d is retained after a snapshot of index %d was installed", kept.Index(), r.Root().Index())
+	}
+}
+
+// TestHistoryBeginsAfterForgottenFailures: the log is not replayed where it is not known which
+// entries failed, though it reaches further back.
+func TestHistoryBeginsAfterForgottenFailures(t *testing.T) {
+	r := newReplica(t, nil)
+	if err := r.store.machine.Restore(snapshotAt(t, 20, 7)); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Oldest(); got != 7 {
+		t.Errorf("the log is replayed after %d, want 7: failures up to there are forgotten", got)
+	}
+}
