@@ -125,8 +125,8 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 		return err
 	}
 	objects, err := rest.New(rest.Config{
-		Catalog: catalog, Store: s.access.Writes(served.Writes(s.cfg.Store)), Streams: s.streams, Continue: pages,
-		QuorumRead: s.cfg.QuorumRead, Grants: s.access,
+		Catalog: catalog, Store: s.cfg.Store, Streams: s.streams, Continue: pages, QuorumRead: s.cfg.QuorumRead, Grants: s.access,
+		StoreOf: func(k *schema.Kind) rest.Store { return s.access.StoreOf(k, served.StoreOf(k, s.cfg.Store)) },
 	})
 	if err != nil {
 		return err

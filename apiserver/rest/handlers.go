@@ -32,8 +32,8 @@ type Store interface {
 	Pages
 }
 
-// Deadlines of requests (I24), and how long a read waits for a version that this node has not reached
-// (B5).
+// Deadlines of requests (I24), and how long a read waits for a version that this node has not
+// reached (B5).
 const (
 	writeDeadline = 34 * time.Second
 	readDeadline  = 60 * time.Second
@@ -44,6 +44,8 @@ const (
 type Config struct {
 	Catalog *schema.Catalog
 	Store   Store
+	// StoreOf returns the store of one kind, in place of Store. May be nil.
+	StoreOf func(k *schema.Kind) Store
 	Streams *watch.Streams
 	// Continue makes and reads the values that continue a list.
 	Continue *paging.Tokens
@@ -55,7 +57,8 @@ type Config struct {
 
 // Grants knows the kinds whose objects grant something.
 type Grants interface {
-	// Escalation says why a user may not store an object in place of old, nil for a create; it is empty when the user may.
+	// Escalation says why a user may not store an object in place of old, nil for a create; it is
+	// empty when the user may.
 	Escalation(ctx context.Context, u *auth.User, o, old *schema.Object) (why string, err error)
 }
 
@@ -89,13 +92,24 @@ func New(cfg Config) (*Handlers, error) {
 		return nil, err
 	}
 	for _, k := range cfg.Catalog.Kinds() {
-		r, err := newResource(h, k)
+		own := h
+		if cfg.StoreOf != nil {
+			own = h.on(cfg.StoreOf(k))
+		}
+		r, err := newResource(own, k)
 		if err != nil {
 			return nil, err
 		}
 		h.resources = append(h.resources, r)
 	}
 	return h, nil
+}
+
+// on returns handlers that differ in their store.
+func (h *Handlers) on(store Store) *Handlers {
+	other := *h
+	other.store = store
+	return &other
 }
 
 // resource serves one kind.
@@ -146,7 +160,8 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// Verbs returns the verbs that are served for a kind, sorted, as discovery shows them (semantics L5).
+// Verbs returns the verbs that are served for a kind, sorted, as discovery shows them (semantics
+// L5).
 func Verbs(k *schema.Kind) []string {
 	var verbs []string
 	for _, v := range []struct {
@@ -176,7 +191,8 @@ type Subresource struct {
 	Verbs []string
 }
 
-// Subresources returns the subresources that are served for a kind, sorted, as discovery shows them (semantics L4).
+// Subresources returns the subresources that are served for a kind, sorted, as discovery shows them
+// (semantics L4).
 func Subresources(k *schema.Kind) []Subresource {
 	var served []Subresource
 	for _, s := range subresources() {
@@ -241,9 +257,7 @@ type Collection struct {
 
 // Mount adds the routes of a kind that the catalog of the handlers does not have.
 func (h *Handlers) Mount(k *schema.Kind, c Collection, add func(method, path string, e *route.Endpoint)) error {
-	mounted := *h
-	mounted.store = c.Store
-	r, err := newResource(&mounted, k)
+	r, err := newResource(h.on(c.Store), k)
 	if err != nil {
 		return err
 	}
@@ -287,7 +301,8 @@ func (r *resource) register(add func(method, path string, e *route.Endpoint)) {
 	}
 	item := collection + "/:name"
 	if k.Resource == stored.Namespaces {
-		// Its name stands where others have their namespace, and the router wants one name for both.
+		// Its name stands where others have their namespace, and the router wants one name for
+		// both.
 		item = collection + "/:namespace"
 	}
 	offered(http.MethodPost, collection, r.endpoint(schema.OpCreate, route.VerbCreate, route.ClassWrite, r.create))

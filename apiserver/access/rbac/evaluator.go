@@ -75,10 +75,13 @@ func (e *Evaluator) covers(root *state.Root) bool {
 	return x != nil && root.Index() <= x.position
 }
 
-// Writes returns the store for the handlers: a write of a role or binding returns when it counts on
-// this node.
-func (e *Evaluator) Writes(store rest.Store) rest.Store {
-	return e.Keeper.Writes(store, func(key state.Key) bool { return e.kinds[key.Resource()] != nil })
+// StoreOf returns the store for the handlers of a kind: a write of a role or binding returns when
+// this node decides by it. For other kinds it is store.
+func (e *Evaluator) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
+	if e.kinds[k.Resource] == nil {
+		return store
+	}
+	return e.Keeper.Writes(store)
 }
 
 // Ready returns an error while it is not known what roles and bindings there are.

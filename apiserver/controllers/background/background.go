@@ -1,5 +1,6 @@
-// Package background keeps work going that no request waits for: tasks that an error doesn't end, and pauses that a context
-// does. It owns no goroutines.
+// Package background runs work that no request waits for: Persist repeats a task until it succeeds,
+// Pause waits unless the context ends. The package owns no goroutines. Packages garbage, lifecycle,
+// thirdparty and rbac share it, so that each of their tasks is retried, logged and counted alike.
 package background
 
 import (
@@ -10,17 +11,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// RetryPause is how long a task waits after an error.
+// RetryPause is how long Persist waits after a failure.
 const RetryPause = time.Second
 
 // Tasks are the tasks of one owner.
 type Tasks struct {
 	Log *slog.Logger
-	// Errors counts tasks that failed and are tried again.
+	// Errors counts failures.
 	Errors prometheus.Counter
 }
 
-// Persist runs a task until it is done, or ctx ends.
+// Persist runs a task until it returns nil or ctx ends. It logs and counts each failure and waits
+// RetryPause before the next attempt.
 func (t Tasks) Persist(ctx context.Context, name string, run func(ctx context.Context) error) {
 	for ctx.Err() == nil {
 		err := run(ctx)

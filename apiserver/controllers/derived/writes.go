@@ -8,16 +8,13 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Writes returns the store for the handlers: a write of a key that concerns what is derived returns
-// when it takes effect on this node, so that who wrote it can rely on it here.
-func (k *Keeper) Writes(store rest.Store, concerns func(state.Key) bool) rest.Store {
-	return &writes{store, k, concerns}
-}
+// Writes returns the store for the handlers of a kind from which something is derived. A write
+// returns when it takes effect on this node, so that its client can rely on it here.
+func (k *Keeper) Writes(store rest.Store) rest.Store { return &writes{store, k} }
 
 type writes struct {
 	rest.Store
-	keeper   *Keeper
-	concerns func(state.Key) bool
+	keeper *Keeper
 }
 
 func (w *writes) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
@@ -34,7 +31,7 @@ func (w *writes) Delete(ctx context.Context, d raftstore.Delete) (*state.Object,
 
 func (w *writes) settled(ctx context.Context, key state.Key, write func() (*state.Object, error)) (*state.Object, error) {
 	o, err := write()
-	if err == nil && w.concerns(key) {
+	if err == nil {
 		w.keeper.settle(ctx, key, o.Version)
 	}
 	return o, err

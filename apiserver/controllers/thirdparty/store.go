@@ -5,16 +5,20 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/wire/status"
 	"quorate/raftstore"
 	"quorate/raftstore/state"
 )
 
-// Writes returns the store for the handlers of the kinds of the files: a write of a
-// ThirdPartyResource returns when this node serves what it says (K5, K13).
-func (s *Served) Writes(store rest.Store) rest.Store {
-	return s.Keeper.Writes(&admitting{store, s}, s.prefix.Covers)
+// StoreOf returns the store for the handlers of a kind: a write of a ThirdPartyResource returns
+// when this node serves what it says (K5, K13). For other kinds it is store.
+func (s *Served) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
+	if k.Resource != s.factory.kind.Resource {
+		return store
+	}
+	return s.Keeper.Writes(&admitting{store, s})
 }
 
 type admitting struct {
@@ -23,10 +27,8 @@ type admitting struct {
 }
 
 func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
-	if a.served.prefix.Covers(c.Key) {
-		if err := a.served.admit(ctx, c.Key); err != nil {
-			return nil, err
-		}
+	if err := a.served.admit(ctx, c.Key); err != nil {
+		return nil, err
 	}
 	return a.Store.Create(ctx, c)
 }
