@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// maxAllocs is what a small GET may allocate on the server's side: the request as net/http wants
-// it, and a goroutine.
+// maxAllocs bounds the allocations of a small GET, including two of the client: the http.Request
+// with its parts and a goroutine.
 const maxAllocs = 15
 
 func TestAllocations(t *testing.T) {

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// TestAllowanceHoldsInEachPeriod: a client that waited out one period gets the limit again, and no
-// more than the limit in the period that follows.
+// TestAllowanceHoldsInEachPeriod: an allowance permits its limit, and no more, in each period.
 func TestAllowanceHoldsInEachPeriod(t *testing.T) {
 	const limit, period = 3, 10 * time.Second
 	synctest.Test(t, func(t *testing.T) {

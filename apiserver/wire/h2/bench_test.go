@@ -23,8 +23,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// The servers under measurement run in a process of their own, so that its CPU time is theirs
-// alone.
+// Each measured server runs in a process of its own, so that the CPU time of the process is the
+// server's.
 const (
 	envServe  = "QUORATE_H2_SERVE"
 	serveOurs = "ours"
@@ -35,7 +35,7 @@ const (
 	listBytes  = 16 << 20
 )
 
-// benchHandler answers what the benchmarks ask for.
+// benchHandler serves the requests of the benchmarks.
 type benchHandler struct {
 	mu       sync.Mutex
 	event    chan struct{} // closed by the next event
@@ -107,14 +107,14 @@ func (h *benchHandler) watch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveBenchmark is the child process.
+// serveBenchmark is the main function of the child process.
 func serveBenchmark(which string) error {
 	certs := httptest.NewUnstartedServer(nil)
 	certs.StartTLS()
 	conf := certs.TLS.Clone()
 	certs.Close()
 	conf.NextProtos = []string{"h2", "http/1.1"}
-	conf.DynamicRecordSizingDisabled = true // for both alike
+	conf.DynamicRecordSizingDisabled = true // as in Configure, so that both servers send equal records
 	srv := &http.Server{
 		Handler:   &benchHandler{event: make(chan struct{}), object: bytes.Repeat([]byte("x"), 4096), chunk: make([]byte, 64<<10)},
 		TLSConfig: conf,
@@ -131,13 +131,13 @@ func serveBenchmark(which string) error {
 	}
 	fmt.Println(l.Addr())
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // ends with the parent
+		_, _ = io.Copy(io.Discard, os.Stdin) // until the parent ends
 		os.Exit(0)
 	}()
 	return srv.ServeTLS(l, "", "")
 }
 
-// child is a server process.
+// child is a process with a measured server.
 type child struct {
 	addr string
 	http *http.Client
@@ -188,8 +188,7 @@ func (c *child) number(b *testing.B, path string) int64 {
 	return n
 }
 
-// report gives the child's CPU time for each of n operations, and percentiles of how long they
-// took.
+// report reports the child's CPU time per operation and percentiles of the operations' latency.
 func (c *child) report(b *testing.B, cpu int64, n int, took []time.Duration) {
 	b.ReportMetric(float64(c.number(b, "/cpu")-cpu)/float64(n)/1000, "cpu-µs/op")
 	slices.Sort(took)
@@ -207,11 +206,12 @@ func each(b *testing.B, run func(b *testing.B, c *child)) {
 	}
 }
 
-// BenchmarkGet is 32 clients over 4 connections.
+// BenchmarkGet measures GETs by 32 clients over 4 connections.
 func BenchmarkGet(b *testing.B) {
 	each(b, func(b *testing.B, c *child) { c.requests(b, "/get", nil) })
 }
 
+// BenchmarkPost measures POSTs by as many clients.
 func BenchmarkPost(b *testing.B) {
 	each(b, func(b *testing.B, c *child) { c.requests(b, "/post", make([]byte, 1024)) })
 }
@@ -252,7 +252,7 @@ func (c *child) requests(b *testing.B, path string, body []byte) {
 	c.report(b, cpu, b.N/workers*workers, slices.Concat(took...))
 }
 
-// BenchmarkList is a streamed body of 16 MB, one at a time.
+// BenchmarkList measures streamed bodies of 16 MB, one at a time.
 func BenchmarkList(b *testing.B) {
 	each(b, func(b *testing.B, c *child) {
 		r := dialRaw(b, c.addr, nil)
@@ -271,7 +271,8 @@ func BenchmarkList(b *testing.B) {
 	})
 }
 
-// BenchmarkWatch is 1,000 streams over 20 connections; an operation is one event on one stream.
+// BenchmarkWatch measures 1,000 streams over 20 connections. An operation is one event on one
+// stream.
 func BenchmarkWatch(b *testing.B) {
 	const conns, streams = 20, 50
 	each(b, func(b *testing.B, c *child) {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// chunks is a connection that reads what it is given, a piece at a time, and counts writes.
+// chunks is a connection whose reads return the given chunks one by one. It counts reads and
+// records writes.
 type chunks struct {
 	net.Conn
 	in     [][]byte
@@ -38,13 +39,13 @@ func (c *chunks) Write(p []byte) (int, error) {
 	return len(p), c.err
 }
 
-// TestBelowReads: small pieces of one read are taken without another; large ones go past the
-// buffer.
-func TestBelowReads(t *testing.T) {
+// TestCoalescedReads: one read of the inner connection serves several small reads; a large read
+// bypasses the buffer.
+func TestCoalescedReads(t *testing.T) {
 	large := bytes.Repeat([]byte("l"), 3*readBytes)
 	inner := &chunks{in: [][]byte{[]byte("abcdefgh"), large}}
-	var u Coalescer
-	b := u.Wrap(inner)
+	var c Coalescer
+	b := c.Wrap(inner)
 	var got []byte
 	for _, n := range []int{3, 1, 4} {
 		p := make([]byte, n)
@@ -65,12 +66,12 @@ func TestBelowReads(t *testing.T) {
 	}
 }
 
-// TestBelowWrites: what is held goes out as one, in order, with the last of its writes, which is
-// told when that fails.
-func TestBelowWrites(t *testing.T) {
+// TestCoalescedWrites: the last of the expected calls of Write, or release, writes the held bytes
+// at once and returns the error.
+func TestCoalescedWrites(t *testing.T) {
 	inner := &chunks{}
-	var u Coalescer
-	b := u.Wrap(inner)
+	var c Coalescer
+	b := c.Wrap(inner)
 	write := func(s string) {
 		if n, err := io.WriteString(b, s); n != len(s) || err != nil {
 			t.Fatalf("%d, %v", n, err)
@@ -85,11 +86,11 @@ func TestBelowWrites(t *testing.T) {
 	b.hold(2)
 	write("b")
 	write("c")
-	write("d") // one more than was held for
+	write("d") // one call more than hold expects
 	release()
 	b.hold(3)
 	write("e")
-	write("f") // one fewer
+	write("f") // one call fewer
 	release()
 	release()
 	if got := bytes.Join(inner.writes, []byte("|")); string(got) != "a|bc|d|ef" {
@@ -107,10 +108,10 @@ func TestBelowWrites(t *testing.T) {
 	}
 }
 
-// stuckConn is a connection whose client takes nothing large: such writes wait until it is closed.
+// stuckConn is a connection on which writes of several records block until it is closed.
 type stuckConn struct {
 	net.Conn
-	stuck  chan struct{} // told when a write waits
+	stuck  chan struct{} // receives a value when a write blocks
 	closed chan struct{}
 	once   sync.Once
 }
@@ -131,8 +132,8 @@ func (c *stuckConn) Close() error {
 
 type stuckListener struct {
 	net.Listener
-	under Coalescer
-	stuck chan struct{}
+	coalescer Coalescer
+	stuck     chan struct{}
 }
 
 func (l *stuckListener) Accept() (net.Conn, error) {
@@ -140,16 +141,16 @@ func (l *stuckListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.under.Wrap(&stuckConn{Conn: c, stuck: l.stuck, closed: make(chan struct{})}), nil
+	return l.coalescer.Wrap(&stuckConn{Conn: c, stuck: l.stuck, closed: make(chan struct{})}), nil
 }
 
-// TestCloseBreaksOffRecordsHeld: a connection whose client takes nothing is closed at once, though
-// records that were held are being written.
-func TestCloseBreaksOffRecordsHeld(t *testing.T) {
+// TestCloseInterruptsCoalescedWrite: a server closes a connection at once even while a coalesced
+// write blocks.
+func TestCloseInterruptsCoalescedWrite(t *testing.T) {
 	stuck := make(chan struct{})
 	s := startOn(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) }), Options{},
 		func(l net.Listener) net.Listener { return &stuckListener{Listener: l, stuck: stuck} })
-	r := dialSilent(t, s.addr, s.roots)
+	r := dialTLS(t, s.addr, s.roots)
 	r.handshake()
 	r.get("/", true)
 	<-stuck
@@ -157,16 +158,16 @@ func TestCloseBreaksOffRecordsHeld(t *testing.T) {
 	if err := s.http.Close(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 3*time.Second { // to say goodbye behind another's write TLS would wait for 5 s
+	if took := time.Since(began); took > 3*time.Second { // tls.Conn.Close would wait 5 s for a write other than its own
 		t.Errorf("closing took %v", took)
 	}
 }
 
-// countingListener counts what is written on its connections, below TLS.
+// countingListener counts the writes on its connections, below TLS.
 type countingListener struct {
 	net.Listener
-	under  Coalescer
-	writes atomic.Int64
+	coalescer Coalescer
+	writes    atomic.Int64
 }
 
 type countingConn struct {
@@ -184,12 +185,12 @@ func (l *countingListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return l.under.Wrap(countingConn{c, l}), nil
+	return l.coalescer.Wrap(countingConn{c, l}), nil
 }
 
-// TestRecordsGoOutTogether: a long answer takes one write for several records of TLS, and arrives
-// whole.
-func TestRecordsGoOutTogether(t *testing.T) {
+// TestRecordsAreCoalesced: one write carries several TLS records of a long response, which arrives
+// complete.
+func TestRecordsAreCoalesced(t *testing.T) {
 	body := pattern(4 << 20)
 	var counting *countingListener
 	s := startOn(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }), Options{},

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// basicHandler answers once it has the body; "/hang" ends with its client, "/ten" has ten bytes.
+// basicHandler responds with the length of the body after it has read it, on "/ten" with ten bytes.
+// On "/hang" it waits until the request is cancelled.
 func basicHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hang" {
@@ -29,13 +30,14 @@ func basicHandler() http.Handler {
 	})
 }
 
-// rule is one thing that a server must enforce, and what must come of breaking it.
+// rule is a rule of RFC 9113 that a server must enforce, with a client that breaks it and the
+// expected reaction.
 type rule struct {
 	name  string
-	do    func(r *raw) uint32 // returns the stream it is about
-	reset http2.ErrCode       // expected of the stream, unless end is
-	end   http2.ErrCode       // expected of the connection
-	fine  bool                // nothing must come of it
+	do    func(r *raw) uint32 // breaks the rule on the stream that it returns
+	reset http2.ErrCode       // expected RST_STREAM, unless end is set
+	end   http2.ErrCode       // expected GOAWAY
+	fine  bool                // the server must ignore it
 }
 
 const none = http2.ErrCodeNo
@@ -364,10 +366,10 @@ func bodyRules(get []string) []rule {
 	}
 }
 
-func TestGreeting(t *testing.T) {
+func TestHandshake(t *testing.T) {
 	s := start(t, basicHandler())
 	t.Run("bogus_preface_closes", func(t *testing.T) {
-		r := dialSilent(t, s.addr, s.roots)
+		r := dialTLS(t, s.addr, s.roots)
 		_, err := r.nc.Write([]byte("GET / HTTP/1.1\r\nHost: example.com\r\n\r\n"))
 		r.must(err)
 		if _, err := io.Copy(io.Discard, r.nc); err != nil {
@@ -375,7 +377,7 @@ func TestGreeting(t *testing.T) {
 		}
 	})
 	t.Run("first_frame_must_be_SETTINGS", func(t *testing.T) {
-		r := dialSilent(t, s.addr, s.roots)
+		r := dialTLS(t, s.addr, s.roots)
 		_, err := r.nc.Write([]byte(http2.ClientPreface))
 		r.must(err)
 		r.get("/", true)

@@ -72,7 +72,7 @@ func enqueueing(t *testing.T) (r *raw, responses chan *response, act chan func(w
 			do(w)
 		}
 	}))
-	return dialSilent(t, s.addr, s.roots), responses, act
+	return dialTLS(t, s.addr, s.roots), responses, act
 }
 
 // TestEnqueueToSlowClient: TryEnqueue does not block while the client's window is shut; the next

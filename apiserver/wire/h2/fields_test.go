@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRepeatedFieldBetweenOthers: the second value of a field doesn't replace the value of a field
-// sent between the two.
+// TestRepeatedFieldBetweenOthers: a repeated field does not overwrite a field that the client sent
+// in between.
 func TestRepeatedFieldBetweenOthers(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -36,7 +36,7 @@ func (c *conn) handle(f http2.Frame) error {
 // the client has sent too many of them.
 func (c *conn) countIdleFrame() error {
 	if !c.in.idleFrames.spend() {
-		return limitExceeded(limitIdleFrames, "too many frames that bring nothing")
+		return limitExceeded(limitIdleFrames, "too many frames without effect")
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// FuzzConnection feeds a connection whatever comes after the greeting. It must end, with all its
-// goroutines, and take no handler along.
+// FuzzConnection sends arbitrary bytes after the handshake. The connection must end with all of its
+// goroutines, and no handler may panic.
 func FuzzConnection(f *testing.F) {
 	var block bytes.Buffer
 	enc := hpack.NewEncoder(&block)
@@ -74,7 +74,7 @@ func FuzzConnection(f *testing.F) {
 			s.serve(newConn(s, context.Background(), ours, nil, h))
 		}()
 		go func() { _, _ = io.Copy(io.Discard, theirs) }()
-		// A server that has had enough closes; what is left is not written then.
+		// The server may close before it has read all of the input, which fails the write.
 		_, _ = theirs.Write(append([]byte(http2.ClientPreface), in...))
 		_ = theirs.Close()
 		<-done

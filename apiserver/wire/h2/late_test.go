@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestLateDataIsGivenBack: data that arrives after the server has ended its stream is returned to
-// the connection's window.
-func TestLateDataIsGivenBack(t *testing.T) {
+// TestLateDataIsCredited: the server credits data that arrives after it has ended the stream to the
+// connection's window.
+func TestLateDataIsCredited(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 10
 	s := start(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// flood sends until the server has cut the connection off, or n times.
+// flood calls send n times, or until the server has closed the connection.
 func (r *raw) flood(n int, send func() error) {
 	r.t.Helper()
 	for range n {
@@ -29,7 +29,7 @@ func (r *raw) flood(n int, send func() error) {
 	}
 }
 
-// bounded is a server with few streams and short header lists.
+// bounded configures a server for ten streams and short header lists.
 func bounded(srv *http.Server) {
 	srv.MaxHeaderBytes = 4096
 	srv.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 10}
@@ -98,15 +98,15 @@ func TestLimits(t *testing.T) {
 		t.Run("flood_of_"+name, func(t *testing.T) {
 			r := dialRaw(t, s.addr, s.roots)
 			r.get("/hang", false)
-			go func() { _, _ = io.Copy(io.Discard, r.nc) }() // so that the answers don't count as unread
+			go func() { _, _ = io.Copy(io.Discard, r.nc) }() // or the replies would exhaust their own bound
 			r.flood(100*maxIdleFrames, func() error { return send(r) })
-			hits(t, limitIdleFrames, limitControl) // the answers may not go out as fast
+			hits(t, limitIdleFrames, limitControl) // replies may be written too slowly
 		})
 	}
 }
 
-// TestRefusedStreamsDoNotRun: refused streams do not count as running handlers, so that the
-// connection serves as many requests as before.
+// TestRefusedStreamsDoNotRun: refused streams do not count as running handlers, so the connection
+// serves as many requests as before.
 func TestRefusedStreamsDoNotRun(t *testing.T) {
 	t.Parallel()
 	const streams = 10 // of a bounded server
@@ -135,7 +135,7 @@ func TestRapidReset(t *testing.T) {
 		n := running.Add(1)
 		for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
 		}
-		<-release // a handler that doesn't notice
+		<-release // which ignores its context
 		running.Add(-1)
 	}), bounded)
 	t.Run("handlers_are_bounded_and_the_client_is_cut_off", func(t *testing.T) {
@@ -165,7 +165,8 @@ func TestRapidReset(t *testing.T) {
 	})
 }
 
-// A client that asks without reading is cut off before its answers take much memory.
+// TestQueuedControl: a client that sends frames without reading the replies is disconnected at the
+// bound on replies.
 func TestQueuedControl(t *testing.T) {
 	c := &conn{}
 	for i := range maxQueuedControl + 1 {
@@ -175,7 +176,7 @@ func TestQueuedControl(t *testing.T) {
 	}
 }
 
-// patience is a timeout that a handshake, or a client that means well, never reaches on a busy
+// patience is a timeout that a handshake or a correct client does not reach, even on a busy
 // machine.
 const patience = 2 * time.Second
 
@@ -193,7 +194,7 @@ func TestTimeouts(t *testing.T) {
 		s := timeouts(t, func(srv *http.Server) { srv.IdleTimeout = patience })
 		r := dialRaw(t, s.addr, s.roots)
 		id := r.get("/", false)
-		<-time.After(3 * patience / 2) // nothing happens, which is what is tested
+		<-time.After(3 * patience / 2) // the test is that nothing happens meanwhile
 		r.must(r.fr.WriteData(id, true, nil))
 		if a := r.await(id); a.status != "200" {
 			t.Errorf("%+v", a)
@@ -202,7 +203,7 @@ func TestTimeouts(t *testing.T) {
 	t.Run("greeting", func(t *testing.T) {
 		t.Parallel()
 		s := timeouts(t, func(srv *http.Server) { srv.ReadHeaderTimeout = patience })
-		dialSilent(t, s.addr, s.roots).wantEnd(http2.ErrCodeEnhanceYourCalm)
+		dialTLS(t, s.addr, s.roots).wantEnd(http2.ErrCodeEnhanceYourCalm)
 	})
 	t.Run("header_block_that_never_ends", func(t *testing.T) {
 		t.Parallel()
@@ -242,7 +243,7 @@ func TestTimeouts(t *testing.T) {
 			}
 		}
 		if pings != 3 {
-			t.Errorf("%d pings, want 2 answered and 1 in vain", pings)
+			t.Errorf("%d pings, want 2 acknowledged and 1 not", pings)
 		}
 	})
 	t.Run("client_that_does_not_read", func(t *testing.T) {
@@ -256,6 +257,6 @@ func TestTimeouts(t *testing.T) {
 		}), func(srv *http.Server) { srv.HTTP2 = &http.HTTP2Config{WriteByteTimeout: 100 * time.Millisecond} })
 		r := dialRaw(t, s.addr, s.roots)
 		id := r.get("/", true)
-		r.until(func() bool { return r.fr.WritePriority(id, http2.PriorityParam{}) != nil }) // until the server has hung up
+		r.until(func() bool { return r.fr.WritePriority(id, http2.PriorityParam{}) != nil }) // the server has closed the connection
 	})
 }

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// TestLongFieldNamesAreNotKept sends names near the header limit, each a different one, on many
-// connections that then stay open: what the server remembers of names is bounded in bytes.
-func TestLongFieldNamesAreNotKept(t *testing.T) {
+// TestLongFieldNamesAreNotCached sends different field names of nearly the maximal length on
+// several connections: the memory for cached names is bounded.
+func TestLongFieldNamesAreNotCached(t *testing.T) {
 	const (
 		conns     = 8
 		names     = maxCachedNames
 		nameBytes = 62 << 10
-		allowed   = 8 << 20 // of the 31 MiB that names take, and as much again in their canonical form
+		allowed   = 8 << 20 // the names have 31 MiB, and their canonical forms as much again
 	)
 	s := start(t, basicHandler())
 	before := liveHeap()
@@ -38,7 +38,7 @@ func TestLongFieldNamesAreNotKept(t *testing.T) {
 	}
 }
 
-// blocks sends a header block in as many frames as it takes, and the request's end.
+// blocks sends a header block in as many frames as it needs, and the end of the request.
 func (r *raw) blocks(id uint32, block []byte) {
 	r.t.Helper()
 	first := block[:min(len(block), maxFrameBytes)]
@@ -51,7 +51,7 @@ func (r *raw) blocks(id uint32, block []byte) {
 	}
 }
 
-// liveHeap returns the bytes of the heap that are reachable.
+// liveHeap returns the size of the reachable heap.
 func liveHeap() int {
 	runtime.GC()
 	runtime.GC()

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// raw is a client that sends what it is told to, right or wrong.
+// raw is a client that can send any frames, valid or not.
 type raw struct {
 	t      testing.TB
 	nc     net.Conn
@@ -23,17 +23,17 @@ type raw struct {
 	nextID uint32
 }
 
-// dialRaw connects and greets, with windows that are always open.
+// dialRaw connects and handshakes, with windows that never shut.
 func dialRaw(t testing.TB, addr string, roots *x509.CertPool) *raw {
 	t.Helper()
-	r := dialSilent(t, addr, roots)
+	r := dialTLS(t, addr, roots)
 	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow})
 	r.must(r.fr.WriteWindowUpdate(0, maxWindow-firstWindow))
 	return r
 }
 
-// dialSilent connects and says nothing.
-func dialSilent(t testing.TB, addr string, roots *x509.CertPool) *raw {
+// dialTLS connects and sends nothing.
+func dialTLS(t testing.TB, addr string, roots *x509.CertPool) *raw {
 	t.Helper()
 	conf := &tls.Config{RootCAs: roots, ServerName: "example.com", NextProtos: []string{"h2"}, InsecureSkipVerify: roots == nil}
 	nc, err := tls.Dial("tcp", addr, conf)
@@ -60,6 +60,7 @@ func (r *raw) must(err error) {
 	}
 }
 
+// handshake sends the preface and the first SETTINGS frame.
 func (r *raw) handshake(settings ...http2.Setting) {
 	r.t.Helper()
 	_, err := r.nc.Write([]byte(http2.ClientPreface))
@@ -67,7 +68,7 @@ func (r *raw) handshake(settings ...http2.Setting) {
 	r.must(r.fr.WriteSettings(settings...))
 }
 
-// encode returns a header block of names and values.
+// encode returns the header block of pairs of names and values.
 func (r *raw) encode(pairs ...string) []byte {
 	r.block.Reset()
 	for i := 0; i < len(pairs); i += 2 {
@@ -82,7 +83,7 @@ func (r *raw) newID() uint32 {
 	return id
 }
 
-// get begins a request.
+// get sends a GET request and returns its stream.
 func (r *raw) get(path string, end bool) uint32 {
 	r.t.Helper()
 	id := r.newID()
@@ -103,18 +104,18 @@ func (r *raw) read() http2.Frame {
 	return f
 }
 
-// answer is what has come for one stream until it ended.
-type answer struct {
+// result is what the server has sent on a stream.
+type result struct {
 	status, body string
 	fields       map[string]string
 	reset        http2.ErrCode
 	wasReset     bool
 }
 
-// await reads until a stream has ended.
-func (r *raw) await(id uint32) answer {
+// await reads frames until a stream has ended and returns its result.
+func (r *raw) await(id uint32) result {
 	r.t.Helper()
-	a := answer{fields: make(map[string]string)}
+	a := result{fields: make(map[string]string)}
 	for {
 		switch f := r.read().(type) {
 		case *http2.HeadersFrame:
@@ -150,7 +151,7 @@ func (r *raw) await(id uint32) answer {
 	}
 }
 
-// nextData reads up to the next DATA frame of a stream.
+// nextData returns the data of the next DATA frame of a stream.
 func (r *raw) nextData(id uint32) []byte {
 	r.t.Helper()
 	for {
@@ -175,10 +176,10 @@ func (r *raw) wantReset(id uint32, code http2.ErrCode) {
 	}
 }
 
-// wantEnd expects the connection to be ended with a code, and then closed.
+// wantEnd expects GOAWAY with a code and then the end of the connection.
 func (r *raw) wantEnd(code http2.ErrCode) {
 	r.t.Helper()
-	said := false
+	goAway := false
 	for {
 		f, err := r.fr.ReadFrame()
 		if err != nil {
@@ -188,18 +189,18 @@ func (r *raw) wantEnd(code http2.ErrCode) {
 			break
 		}
 		if f, ok := f.(*http2.GoAwayFrame); ok {
-			said = true
+			goAway = true
 			if f.ErrCode != code {
 				r.t.Errorf("ended with %v, want %v", f.ErrCode, code)
 			}
 		}
 	}
-	if !said {
+	if !goAway {
 		r.t.Errorf("closed without GOAWAY")
 	}
 }
 
-// wantServed expects the connection to be in order: it serves another request.
+// wantServed expects the connection to serve another request.
 func (r *raw) wantServed() {
 	r.t.Helper()
 	if a := r.await(r.get("/", true)); a.status != "200" {

@@ -30,8 +30,8 @@ func do(t testing.TB, c *http.Client, method, url string, body io.Reader) (*http
 	return resp, string(b), err
 }
 
-// answerCase is a handler and what its client must see; net/http must do the same.
-type answerCase struct {
+// responseCase is a handler and the response that its client must get, also from net/http.
+type responseCase struct {
 	name    string
 	method  string
 	handler http.HandlerFunc
@@ -39,12 +39,12 @@ type answerCase struct {
 	length  string // Content-Length; "-" for none
 	kind    string // Content-Type
 	body    string
-	broken  bool // the answer breaks off
+	broken  bool // the response ends with a reset
 }
 
-func answerCases() []answerCase {
+func answerCases() []responseCase {
 	long := strings.Repeat("x", 100_000)
-	return []answerCase{
+	return []responseCase{
 		{name: "nothing_written", handler: func(http.ResponseWriter, *http.Request) {}, status: 200, length: "0"},
 		{name: "small_body_gets_a_length", handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
 			status: 200, length: "6", kind: "text/html; charset=utf-8", body: "<html>"},
@@ -247,7 +247,7 @@ func TestDeadlines(t *testing.T) {
 		failed <- err
 	}))
 	small := func(t *testing.T) *raw {
-		r := dialSilent(t, s.addr, s.roots)
+		r := dialTLS(t, s.addr, s.roots)
 		r.handshake()
 		return r
 	}
@@ -327,7 +327,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-func TestEarlyAnswer(t *testing.T) {
+func TestEarlyResponse(t *testing.T) {
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/early" {
 			_ = r.Body.Close()
@@ -338,7 +338,7 @@ func TestEarlyAnswer(t *testing.T) {
 		_ = n
 	}))
 	c := s.client(t)
-	for range 20 { // the windows of bodies that nobody read must come back
+	for range 20 { // unread bodies must be credited to the window
 		resp, err := c.Post(s.url("/early"), "x/y", bytes.NewReader(make([]byte, 1<<20)))
 		if err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ type testServer struct {
 	roots *x509.CertPool
 }
 
-// start serves h until the test ends; change may change the server before.
+// start serves h until the test ends. Change, if given, configures the server first.
 func start(t testing.TB, h http.Handler, change ...func(*http.Server)) *testServer {
 	t.Helper()
 	return startWith(t, h, Options{}, change...)
@@ -42,7 +42,7 @@ func startWith(t testing.TB, h http.Handler, opts Options, change ...func(*http.
 	return startOn(t, h, opts, func(l net.Listener) net.Listener { return l }, change...)
 }
 
-// startOn is startWith on what listen makes of a listener.
+// startOn is startWith with a listener that listen may wrap.
 func startOn(t testing.TB, h http.Handler, opts Options, listen func(net.Listener) net.Listener, change ...func(*http.Server)) *testServer {
 	t.Helper()
 	certs := httptest.NewUnstartedServer(nil)
@@ -68,7 +68,7 @@ func startOn(t testing.TB, h http.Handler, opts Options, listen func(net.Listene
 	done := make(chan error, 1)
 	go func() { done <- srv.ServeTLS(listen(l), "", "") }()
 	t.Cleanup(func() {
-		_ = srv.Close() // the connections of tests that failed
+		_ = srv.Close() // in case a failed test has left connections
 		if err := <-done; err != http.ErrServerClosed {
 			t.Errorf("serve: %v", err)
 		}
@@ -78,7 +78,7 @@ func startOn(t testing.TB, h http.Handler, opts Options, listen func(net.Listene
 
 func (s *testServer) url(path string) string { return "https://" + s.addr + path }
 
-// client returns net/http's client, made to speak HTTP/2.
+// client returns a client of net/http that uses HTTP/2.
 func (s *testServer) client(t testing.TB) *http.Client {
 	t.Helper()
 	tr := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.roots, ServerName: "example.com"}, ForceAttemptHTTP2: true}

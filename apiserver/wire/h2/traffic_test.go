@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
+// pattern returns n bytes that differ by position.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -22,7 +23,7 @@ func pattern(n int) []byte {
 	return b
 }
 
-// Windows of all sizes, opened in bits, must neither lose nor stop anything.
+// TestTinyWindows: bodies arrive complete through windows of all sizes that open bit by bit.
 func TestTinyWindows(t *testing.T) {
 	body := pattern(40_000)
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +36,7 @@ func TestTinyWindows(t *testing.T) {
 			b = b[n:]
 		}
 	}))
-	r := dialSilent(t, s.addr, s.roots)
+	r := dialTLS(t, s.addr, s.roots)
 	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 7})
 	const streams = 5
 	got := make(map[uint32]*bytes.Buffer)
@@ -54,10 +55,10 @@ func TestTinyWindows(t *testing.T) {
 			ended++
 		}
 		if frames == 50 {
-			r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1000})) // grows what is open
+			r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1000})) // opens the windows further
 		}
 		if frames == 100 {
-			r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})) // some are below 0 now
+			r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})) // some windows are negative now
 		}
 		if n > 0 {
 			r.must(r.fr.WriteWindowUpdate(0, uint32(n)))
@@ -76,7 +77,7 @@ func TestTinyWindows(t *testing.T) {
 	}
 }
 
-// A window below 0 stops data, but not the stream's end.
+// TestEndWithNegativeWindow: a negative window delays data, but not the end of the stream.
 func TestEndWithNegativeWindow(t *testing.T) {
 	proceed := make(chan struct{})
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -84,7 +85,7 @@ func TestEndWithNegativeWindow(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-proceed
 	}))
-	r := dialSilent(t, s.addr, s.roots)
+	r := dialTLS(t, s.addr, s.roots)
 	r.handshake()
 	id := r.get("/", true)
 	for {
@@ -105,8 +106,9 @@ func TestEndWithNegativeWindow(t *testing.T) {
 	}
 }
 
-// One stream whose client doesn't read must not keep others from being served.
-func TestSlowReaderKeepsNobody(t *testing.T) {
+// TestSlowReaderDelaysNoOtherStream: responses that wait for the connection's window do not delay
+// responses without a body.
+func TestSlowReaderDelaysNoOtherStream(t *testing.T) {
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/big" {
 			_, _ = w.Write(make([]byte, 10<<20))
@@ -114,7 +116,7 @@ func TestSlowReaderKeepsNobody(t *testing.T) {
 		}
 		w.WriteHeader(http.StatusNoContent)
 	}))
-	r := dialSilent(t, s.addr, s.roots)
+	r := dialTLS(t, s.addr, s.roots)
 	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow}) // but the connection's window is 64 KiB
 	for range 3 {
 		r.get("/big", true)
@@ -166,20 +168,20 @@ func TestManyStreams(t *testing.T) {
 	all.Wait()
 }
 
-// until waits for a condition, or the test's patience.
+// until waits up to 20 seconds for a condition.
 func (r *raw) until(done func() bool) {
 	r.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(20 * time.Second); !done(); <-tick.C {
 		if time.Now().After(end) {
-			r.t.Fatal("it does not happen")
+			r.t.Fatal("the condition does not hold in time")
 		}
 	}
 }
 
-// Requests, cancelled at any moment, uploads and downloads side by side: nothing hangs, leaks or
-// mixes up.
+// TestChaos: concurrent uploads and downloads, some cancelled or aborted, neither hang nor leak,
+// and each response has its own bytes.
 func TestChaos(t *testing.T) {
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/panic" {

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// windowPatience is how long these tests wait for a frame: a window that is not given back shows as
-// silence.
+// windowPatience is how long these tests wait for a frame. If the server fails to credit a window,
+// no frame follows.
 const windowPatience = 5 * time.Second
 
-// nextFrame returns the next frame, or fails with what did not come.
+// nextFrame returns the next frame. If none arrives, it fails the test, naming the missing frame.
 func (r *raw) nextFrame(missing string, args ...any) http2.Frame {
 	r.t.Helper()
 	r.must(r.nc.SetReadDeadline(time.Now().Add(windowPatience)))
@@ -25,14 +25,14 @@ func (r *raw) nextFrame(missing string, args ...any) http2.Frame {
 	return f
 }
 
-// TestConnectionWindowInSteps: streams with wide windows of their own go on whenever the
-// connection's window opens.
+// TestConnectionWindowInSteps: streams with large windows continue whenever the connection's window
+// opens.
 func TestConnectionWindowInSteps(t *testing.T) {
 	t.Parallel()
 	const size, step = firstWindow + 20_000, 1000
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) }))
 	for _, streams := range []int{1, 3} {
-		r := dialSilent(t, s.addr, s.roots)
+		r := dialTLS(t, s.addr, s.roots)
 		r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow})
 		for range streams {
 			r.get("/", true)
@@ -59,7 +59,7 @@ func TestConnectionWindowInSteps(t *testing.T) {
 func TestSettingsAreAcknowledgedFirst(t *testing.T) {
 	t.Parallel()
 	s := start(t, basicHandler())
-	r := dialSilent(t, s.addr, s.roots)
+	r := dialTLS(t, s.addr, s.roots)
 	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
 	id := r.get("/", true)
 	for acknowledged, header := false, false; !acknowledged || !header; {
@@ -80,28 +80,28 @@ func TestSettingsAreAcknowledgedFirst(t *testing.T) {
 	}
 }
 
-// upload is a client's side of flow control: how much it may send.
+// upload is a client that keeps to flow control.
 type upload struct {
 	*raw
-	conn    int
+	conn    int // window of the connection
 	streams map[uint32]int
 	ended   map[uint32]bool // the server has ended or reset them
 }
 
 func newUpload(t *testing.T, s *testServer) *upload {
-	u := &upload{raw: dialSilent(t, s.addr, s.roots), conn: firstWindow, streams: map[uint32]int{}, ended: map[uint32]bool{}}
+	u := &upload{raw: dialTLS(t, s.addr, s.roots), conn: firstWindow, streams: map[uint32]int{}, ended: map[uint32]bool{}}
 	u.handshake()
 	return u
 }
 
-// open begins a request with a body.
+// open begins a request with a body and returns its stream.
 func (u *upload) open() uint32 {
 	id := u.get("/", false)
 	u.streams[id] = defaultStreamWindow
 	return id
 }
 
-// untilTrue reads frames until the condition holds.
+// untilTrue reads frames until the condition holds. Missing names what the test waits for.
 func (u *upload) untilTrue(is func() bool, missing string, args ...any) {
 	u.t.Helper()
 	for !is() {
@@ -120,18 +120,18 @@ func (u *upload) untilTrue(is func() bool, missing string, args ...any) {
 	}
 }
 
-// send sends a DATA frame once both windows are open for it.
+// send sends a DATA frame once both windows have room for it.
 func (u *upload) send(id uint32, data, padding int) {
 	u.t.Helper()
 	n, pad := data, []byte(nil)
 	if padding > 0 {
-		n, pad = data+padding+1, make([]byte, padding) // and a byte for its length
+		n, pad = data+padding+1, make([]byte, padding) // plus the byte of the padding's length
 	}
 	u.reserve(id, n)
 	u.must(u.fr.WriteDataPadded(id, false, make([]byte, data), pad))
 }
 
-// reserve waits until both windows are open for n bytes, and takes them.
+// reserve waits until both windows have room for n bytes, and takes it.
 func (u *upload) reserve(id uint32, n int) {
 	u.t.Helper()
 	u.untilTrue(func() bool { return u.conn >= n }, "room in the connection's window, which has %d bytes left", u.conn)
@@ -139,9 +139,8 @@ func (u *upload) reserve(id uint32, n int) {
 	u.conn, u.streams[id] = u.conn-n, u.streams[id]-n
 }
 
-// TestPaddingIsGivenBack: padding takes room in both windows, which the server gives back though no
-// handler reads it.
-func TestPaddingIsGivenBack(t *testing.T) {
+// TestPaddingIsCredited: the server credits padding, which no handler reads, to both windows.
+func TestPaddingIsCredited(t *testing.T) {
 	t.Parallel()
 	s := start(t, basicHandler())
 	u := newUpload(t, s)
@@ -157,9 +156,9 @@ func TestPaddingIsGivenBack(t *testing.T) {
 	}
 }
 
-// TestUnreadBodiesAreGivenBack: what handlers leave unread, or close, takes no room in the
-// connection's window for good.
-func TestUnreadBodiesAreGivenBack(t *testing.T) {
+// TestUnreadBodiesAreCredited: the server credits bodies that handlers do not read, or close, to
+// the connection's window.
+func TestUnreadBodiesAreCredited(t *testing.T) {
 	t.Parallel()
 	const size = 64 << 10
 	for name, handle := range map[string]func(r *http.Request){
@@ -184,16 +183,16 @@ func TestUnreadBodiesAreGivenBack(t *testing.T) {
 				for range size / maxFrameBytes {
 					u.send(id, maxFrameBytes, 0)
 				}
-				proceed <- struct{}{} // all of it waits for the handler, which does not read it
+				proceed <- struct{}{} // the whole body has arrived, and the handler does not read it
 				u.untilTrue(func() bool { return u.ended[id] }, "the end of a stream whose body is not read, after %d bytes", sent)
 			}
 		})
 	}
 }
 
-// TestBodiesOfAnotherLengthAreGivenBack: data that makes a body longer or shorter than its
-// content-length resets the stream, and takes no room in the connection's window for good.
-func TestBodiesOfAnotherLengthAreGivenBack(t *testing.T) {
+// TestBodiesOfWrongLengthAreCredited: data that makes a body longer or shorter than its
+// content-length resets the stream, and the server credits it to the connection's window.
+func TestBodiesOfWrongLengthAreCredited(t *testing.T) {
 	t.Parallel()
 	for name, announced := range map[string]int{"longer": maxFrameBytes - 1, "shorter": maxFrameBytes + 1} {
 		t.Run(name, func(t *testing.T) {

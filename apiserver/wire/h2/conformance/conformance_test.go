@@ -17,7 +17,7 @@ import (
 // cases is the number of cases in the suite.
 const cases = 146
 
-// exception is a case that the API server does not pass, and need not.
+// exception is a case that the API server need not pass, and does not.
 type exception struct {
 	reason  string // what in RFC 9113 allows it
 	netHTTP bool   // whether net/http's server passes it
@@ -40,8 +40,8 @@ var onUnfinishedRequest = []string{
 // second.
 const caseTimeout = 3 * time.Second
 
-// TestSuite runs the suite against the API server and against net/http's server. The API server must
-// pass every case that is not an exception. No case is repeated.
+// TestSuite runs the suite against the API server and against net/http's server. The API server
+// must pass every case that is not an exception. No case is repeated.
 func TestSuite(t *testing.T) {
 	api, reading := testserver.Start(t, nil).URL, readingServer(t, configureH2)
 	ours := run(t, func(id string) string {
@@ -66,7 +66,7 @@ func TestSuite(t *testing.T) {
 	report(t, "API server", ours)
 	report(t, "net/http", yardstick)
 	if count(yardstick, isFailed) == 0 {
-		t.Error("net/http's server, which is lenient on purpose, failed no case: does the suite judge anything?")
+		t.Error("net/http's server, which is lenient on purpose, failed no case: which means that the suite proves nothing")
 	}
 }
 
@@ -92,8 +92,8 @@ func readingServer(t *testing.T, configure func(s *http.Server) error) string {
 	return s.URL
 }
 
-// judge returns what is wrong with the outcomes of a server: cases that failed or were skipped without an exception, and
-// exceptions that are not true.
+// judge returns the problems of the outcomes: cases that were skipped, cases that failed without an
+// exception, and exceptions that do not hold.
 func judge(ours, yardstick map[string]outcome, exceptions map[string]exception) (problems []string) {
 	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	for id, o := range ours {
@@ -157,7 +157,7 @@ func count(outcomes map[string]outcome, is func(outcome) bool) (n int) {
 	return n
 }
 
-// report logs how many cases ran, held, failed and were skipped, and which failed.
+// report logs the numbers of cases that ran, held, failed and were skipped, and which ones failed.
 func report(t *testing.T, server string, outcomes map[string]outcome) {
 	t.Helper()
 	failed, skipped := count(outcomes, isFailed), count(outcomes, func(o outcome) bool { return o.skipped })

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestShutdownServesUntilTheClientAnswers: after the first GOAWAY requests are served until the
-// client has answered the PING, though no stream is open in between.
-func TestShutdownServesUntilTheClientAnswers(t *testing.T) {
+// TestShutdownServesUntilPingIsAcknowledged: after the first GOAWAY the server serves requests
+// until the client has acknowledged the PING, even if no stream is open in between.
+func TestShutdownServesUntilPingIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	begun, finish := make(chan struct{}), make(chan struct{})
 	s := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -28,7 +28,7 @@ func TestShutdownServesUntilTheClientAnswers(t *testing.T) {
 	}
 	finish <- struct{}{}
 	if a := r.await(slow); a.status != "200" {
-		t.Errorf("request under way at the shutdown: %+v", a)
+		t.Errorf("request open at the shutdown: %+v", a)
 	}
 	r.wantServed()
 	r.must(r.fr.WritePing(true, drainPing()))
