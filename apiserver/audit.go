@@ -9,7 +9,8 @@ import (
 	"quorate/apiserver/rest/route"
 )
 
-// audit writes one line for each request that its policy chooses. It never sees bodies, tokens or queries.
+// audit logs one line for each request that its policy selects. It never logs bodies, tokens or
+// queries.
 type audit struct {
 	policy AuditPolicy
 	out    *slog.Logger

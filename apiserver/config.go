@@ -12,7 +12,8 @@ import (
 	"quorate/apiserver/admin"
 )
 
-// Config is what a server is made of. Store, TLS, SigningKey and the two loggers are required.
+// Config holds the settings and parts of a server. Store, TLS, SigningKey, the two loggers,
+// Registerer and Gatherer are required.
 type Config struct {
 	// Addr is the address to listen on, HOST:PORT; port 0 picks a free one (see Server.Listen).
 	Addr string
@@ -29,25 +30,27 @@ type Config struct {
 	// TokenFile holds static tokens, one `token,user,uid,"group,group"` a line; none when empty.
 	TokenFile string
 
-	// QuorumRead makes reads without a resourceVersion linearizable; without it they read this node's state.
+	// QuorumRead makes reads without a resourceVersion linearizable; without it they read this
+	// node's state.
 	QuorumRead bool
 
 	Logger *slog.Logger
-	// AuditLogger gets one line a request, as AuditPolicy chooses.
+	// AuditLogger receives one line for each request that AuditPolicy selects.
 	AuditLogger *slog.Logger
 	AuditPolicy AuditPolicy
 
 	Registerer prometheus.Registerer
-	// Gatherer is what /metrics shows.
+	// Gatherer supplies the metrics that /metrics serves.
 	Gatherer prometheus.Gatherer
 
 	Limits Limits
-	// EventTTL is how long events are kept after their last write; 0 means one hour (semantics M17).
+	// EventTTL is how long events are kept after their last write; 0 means one hour (semantics
+	// M17).
 	EventTTL time.Duration
 	Build    Build
 }
 
-// AuditPolicy chooses the requests that are logged.
+// AuditPolicy selects the requests that are logged.
 type AuditPolicy string
 
 // The audit policies.
@@ -58,26 +61,27 @@ const (
 	AuditAll    AuditPolicy = "all"
 )
 
-// Build says what runs.
+// Build identifies the running binary.
 type Build struct {
 	Version string // semantic version, "v0.1.0"
 	Commit  string
 	Date    string // RFC 3339
-	// TreeState is "clean" when what was built was the commit, "dirty" when it was not; empty when nobody knows.
+	// TreeState is "clean" when what was built was the commit, "dirty" when it was not; empty when
+	// nobody knows.
 	TreeState string
 }
 
-// Limits bound what clients may cost. A zero field takes its default.
+// Limits bound the resources that clients may use. A zero field takes its default.
 type Limits struct {
-	// Reads and Writes are the requests under way at one time; more are answered with 429.
+	// Reads and Writes bound the requests served at the same time; more are answered with 429.
 	Reads, Writes int
-	// Watches is the number of open watch streams.
+	// Watches bounds the open watch streams.
 	Watches int
-	// Connections is the number of open connections; more are closed at once.
+	// Connections bounds the open connections; more are closed at once.
 	Connections int
-	// BodyBytes is the memory that request bodies under way may take together.
+	// BodyBytes bounds the memory of all request bodies together.
 	BodyBytes int64
-	// ShutdownGrace is how long requests under way may finish after the context of Run ended.
+	// ShutdownGrace is how long requests may take to finish after the context of Run has ended.
 	ShutdownGrace time.Duration
 }
 

@@ -13,15 +13,17 @@ import (
 )
 
 const (
-	// stuckTick is how often connections are looked at.
+	// stuckTick is the interval between checks of the connections.
 	stuckTick = 5 * time.Second
-	// stuckAfter is how many ticks one write may wait for the client to take it.
+	// stuckAfter is the number of ticks that one write may wait for the client to read.
 	stuckAfter = 6
 )
 
-// connections is a listener that bounds the connections open, and closes those whose client takes nothing.
+// connections is a listener that bounds the number of open connections and closes a connection
+// whose client does not read.
 //
-// Deadlines would do the second as well, at two timer operations a write (5 % of a GET); here a write costs two stores.
+// Deadlines would do the second as well, at two timer operations a write (5 % of a GET); here a
+// write costs two stores.
 type connections struct {
 	net.Listener
 	max       int
@@ -55,7 +57,7 @@ func (c *connections) Accept() (net.Conn, error) {
 			return c.coalescer.Wrap(conn), nil
 		}
 		c.hits.Inc()
-		_ = raw.Close() // nobody was promised anything on it
+		_ = raw.Close() // nothing has been sent or received on it
 	}
 }
 
@@ -93,7 +95,7 @@ func (c *connections) run(ctx context.Context) error {
 func (c *connections) closeStuck(now int64) {
 	for _, conn := range c.stuckAt(now) {
 		c.stuck.Inc()
-		_ = conn.Close() // the write under way fails, which is what is wanted
+		_ = conn.Close() // makes the blocked write fail
 	}
 }
 
@@ -109,7 +111,7 @@ func (c *connections) stuckAt(now int64) []*guarded {
 	return stuck
 }
 
-// guarded is a connection that notes since when it writes.
+// guarded is a connection that records when its current write began.
 type guarded struct {
 	net.Conn
 	all     *connections

@@ -7,7 +7,7 @@ import (
 	"quorate/apiserver/rest/route"
 )
 
-// exchange is one request with its answer: a writer that notes what was sent.
+// exchange is one request with its response: a writer that records the code and the bytes sent.
 type exchange struct {
 	http.ResponseWriter
 	call   route.Call
@@ -40,5 +40,5 @@ func (x *exchange) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// Count notes bytes that were sent past the writer.
+// Count adds bytes that were sent without calling Write.
 func (x *exchange) Count(bytes int64) { x.bytes += bytes }

@@ -13,14 +13,14 @@ import (
 	"quorate/raftstore"
 )
 
-// check is one thing that health depends on.
+// check is one condition that health depends on.
 type check struct {
 	name string
 	run  func() error
 }
 
 // health answers for /livez, /readyz and /healthz (semantics L13, L14). They need no credentials
-// and tell no reasons.
+// and do not say why a check fails.
 type health struct {
 	live, ready []check
 	alarms      func() []raftstore.Alarm
@@ -85,7 +85,7 @@ func (h *health) answer(c *route.Call, group string, checks []check) error {
 	return writeHealth(c, group, report.String(), failed)
 }
 
-// raised has a line for each alarm.
+// raised returns a line for each name of an alarm.
 func raised(alarms []raftstore.Alarm) string {
 	var lines strings.Builder
 	for i, a := range alarms {
@@ -108,7 +108,7 @@ func writeHealth(c *route.Call, group, report string, failed bool) error {
 		text = report + group + " check passed\n"
 	}
 	c.W.WriteHeader(code)
-	// A prober that has gone is no error of ours.
+	// A client that has disconnected is not an error of the server.
 	_, _ = c.W.Write([]byte(text))
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// gate bounds the requests of a class under way.
+// gate bounds the requests of one class that are served at the same time.
 type gate struct {
 	max  int64
 	in   atomic.Int64
@@ -27,7 +27,7 @@ func (g *gate) enter() bool {
 
 func (g *gate) leave() { g.in.Add(-1) }
 
-// requestIDs makes ids that are unique over all nodes and restarts: a random beginning and a count.
+// requestIDs returns ids that are unique across nodes and restarts: a random prefix and a counter.
 type requestIDs struct {
 	prefix string
 	count  atomic.Uint64

@@ -107,13 +107,13 @@ func (h handlers) backup(c *route.Call) error {
 	defer cancel()
 	write, err := h.cluster.Backup(ctx)
 	if err != nil {
-		return told(err)
+		return refusalOf(err)
 	}
 	return c.Binary(write)
 }
 
-// told turns a refusal into its Status.
-func told(err error) error {
+// refusalOf returns the Status of a Refused, and any other error as it is.
+func refusalOf(err error) error {
 	if refused, ok := errors.AsType[*Refused](err); ok {
 		return status.NewRefusedCommand(refused.Reason)
 	}
@@ -133,7 +133,7 @@ func run(c *route.Call, command func(ctx context.Context) (any, error)) error {
 	defer cancel()
 	answer, err := command(ctx)
 	if err != nil {
-		return told(err)
+		return refusalOf(err)
 	}
 	document, err := json.Marshal(answer)
 	if err != nil {

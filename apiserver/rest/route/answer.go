@@ -49,8 +49,8 @@ func (c *Call) Form() (negotiate.Form, error) {
 	return form, err
 }
 
-// Document answers with a document, compact JSON, in the form chosen: an object of the endpoint's kind, or one that has no
-// protobuf form.
+// Document answers with a document, compact JSON, in the form chosen: an object of the endpoint's
+// kind, or one that has no protobuf form.
 func (c *Call) Document(code int, document []byte, form negotiate.Form) error {
 	return c.Object(code, c.Endpoint.Kind, document, form)
 }
@@ -70,7 +70,8 @@ func (c *Call) Object(code int, k *schema.Kind, document []byte, form negotiate.
 	return c.answer(code, body, values.content[form])
 }
 
-// DocumentAs is Document for one without a protobuf form that was turned into a target, which the content type then names (L9).
+// DocumentAs is Document for one without a protobuf form that was turned into a target, which the
+// content type then names (L9).
 func (c *Call) DocumentAs(target negotiate.Target, document []byte, form negotiate.Form) error {
 	body, err := negotiate.Encode(document, form)
 	if err != nil {
@@ -82,7 +83,8 @@ func (c *Call) DocumentAs(target negotiate.Target, document []byte, form negotia
 	return c.answer(http.StatusOK, body, []string{form.ContentType() + target.Parameters()})
 }
 
-// Text answers with plain text, whatever the client would rather have: there is no other form of it.
+// Text answers with plain text, whatever the client would rather have: there is no other form of
+// it.
 func (c *Call) Text(body []byte) error { return c.answer(http.StatusOK, body, values.text) }
 
 // Status answers with a Status in the form chosen (I32).
@@ -112,12 +114,13 @@ func (c *Call) answer(code int, body []byte, contentType []string) error {
 		}
 	}
 	c.W.WriteHeader(code)
-	// A reader that has gone is no error of ours.
+	// A client that has disconnected is not an error of the server.
 	_, _ = c.W.Write(body)
 	return nil
 }
 
-// StreamHeader sets the header of a watch stream and sends it, so that the client knows at once that it watches (D1).
+// StreamHeader sets the header of a watch stream and sends it, so that the client knows at once
+// that it watches (D1).
 func (c *Call) StreamHeader(form negotiate.Form) error {
 	c.W.Header()["Content-Type"] = values.stream[form]
 	c.W.WriteHeader(http.StatusOK)

@@ -21,17 +21,17 @@ const (
 	firstRead = 16 << 10
 )
 
-// Budget bounds the memory that all requests under way take for one purpose.
+// Budget bounds the memory that all requests in progress use for one purpose.
 type Budget struct {
 	max  int64
 	used atomic.Int64
 	hit  func() // counts refusals
 }
 
-// NewBudget returns a budget of so many bytes; hit is called when a request finds it spent.
+// NewBudget returns a budget of bytes; it calls hit when it refuses a request.
 func NewBudget(bytes int64, hit func()) *Budget { return &Budget{max: bytes, hit: hit} }
 
-// Used returns the bytes taken now.
+// Used returns the bytes in use.
 func (b *Budget) Used() int64 { return b.used.Load() }
 
 func (b *Budget) take(n int64) bool {
@@ -43,7 +43,7 @@ func (b *Budget) take(n int64) bool {
 	return false
 }
 
-// Body returns the request's body, read the first time.
+// Body returns the request's body, which the first call reads.
 func (c *Call) Body() ([]byte, error) {
 	var err error
 	if !c.hasBody {
@@ -53,7 +53,8 @@ func (c *Call) Body() ([]byte, error) {
 	return c.body, err
 }
 
-// receive reads the body. It is refused by its announced length before a byte is read (A43).
+// receive reads the body. It refuses one whose Content-Length is too large before reading a byte
+// (A43).
 func (c *Call) receive() ([]byte, error) {
 	length := c.R.ContentLength
 	switch {
@@ -74,7 +75,7 @@ func (c *Call) receive() ([]byte, error) {
 		return nil, err
 	}
 	if c.R.ProtoMajor == 1 {
-		// An HTTP/1 deadline is the connection's and would otherwise cut the request when it passes.
+		// An HTTP/1 deadline is the connection's: left in place, it would abort the request later.
 		if err := rc.SetReadDeadline(time.Time{}); err != nil {
 			return nil, fmt.Errorf("end the time for a body: %w", err)
 		}
@@ -99,7 +100,7 @@ func (c *Call) readBody(length int64) ([]byte, error) {
 	return c.readUnknown(make([]byte, 0, firstRead))
 }
 
-// readUnknown reads a body whose length was not announced, paying for its growth as it goes.
+// readUnknown reads a body without a Content-Length and takes memory from the budget as it grows.
 func (c *Call) readUnknown(body []byte) ([]byte, error) {
 	for {
 		n, err := c.R.Body.Read(body[len(body):cap(body)])
@@ -121,7 +122,7 @@ func (c *Call) readUnknown(body []byte) ([]byte, error) {
 	}
 }
 
-// broken is a body that the client did not send to its end.
+// broken returns the error for a body that the client did not send completely.
 func broken(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return err
@@ -137,7 +138,8 @@ func (c *Call) take(n int64) bool {
 	return true
 }
 
-// KeepEncoded takes memory for what was encoded and will be sent.
+// KeepEncoded takes memory for encoded bytes that are kept until they are sent. It reports false
+// when the budget is spent.
 func (c *Call) KeepEncoded(bytes int) bool {
 	if !c.Encoded.take(int64(bytes)) {
 		return false
@@ -146,7 +148,7 @@ func (c *Call) KeepEncoded(bytes int) bool {
 	return true
 }
 
-// Release gives back what the call has taken. The front calls it when the call is over.
+// Release returns the memory that the call has taken. The front calls it when the call ends.
 func (c *Call) Release() {
 	if c.taken > 0 {
 		c.Bodies.used.Add(-c.taken)

@@ -13,7 +13,7 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// Packed is a body that is kept compressed, for documents that are sent often as they are.
+// Packed is a body kept in compressed form, for documents that are sent often and unchanged.
 type Packed struct {
 	gzip []byte
 	size int
@@ -48,7 +48,8 @@ func (p *Packed) Text() ([]byte, error) {
 	return body, nil
 }
 
-// Packed answers with a body of a media type. It is sent as it is kept to clients that take that, when it is long (B33).
+// Packed answers with a body of a media type. Clients that accept gzip get a long one compressed
+// (B33).
 func (c *Call) Packed(p *Packed, media string) error {
 	if p.size <= gzipFrom || !negotiate.TakesGzip(c.R) {
 		body, err := p.Text()
@@ -65,7 +66,7 @@ func (c *Call) Packed(p *Packed, media string) error {
 	h["Vary"] = slices.Concat(h["Vary"], values.vary)
 	h.Set("Content-Length", strconv.Itoa(len(p.gzip)))
 	c.W.WriteHeader(http.StatusOK)
-	// A reader that has gone is no error of ours.
+	// A client that has disconnected is not an error of the server.
 	_, _ = c.W.Write(p.gzip)
 	return nil
 }

@@ -12,13 +12,14 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// chunkBytes is how much of a long answer is collected before it is written.
+// chunkBytes is how much of a long response is buffered before it is written.
 const chunkBytes = 64 << 10
 
-// ErrGone says that the client takes no more of an answer that has begun: nobody's fault, and nobody to tell.
+// ErrGone reports that the client stopped reading a response that had begun. It is nobody's fault,
+// and no Status can be sent.
 var ErrGone = errors.New("the client takes no more of the answer")
 
-// gone tells what a writer says of its client from other errors.
+// gone marks an error of the response writer, which is about the client, as ErrGone.
 func gone(err error) error {
 	if err == nil {
 		return nil
@@ -26,8 +27,9 @@ func gone(err error) error {
 	return fmt.Errorf("%w: %w", ErrGone, err)
 }
 
-// Stream writes a long answer piece by piece with constant memory: append to Buf, call Spill now and then, Close at the end.
-// Nothing is sent before the first Spill that writes, so errors up to then can still become a Status.
+// Stream writes a long answer piece by piece with constant memory: append to Buf, call Spill now
+// and then, Close at the end. Nothing is sent before the first Spill that writes, so errors up to
+// then can still become a Status.
 type Stream struct {
 	Buf []byte
 
@@ -39,21 +41,21 @@ type Stream struct {
 	gzip        *gzip.Writer
 }
 
-// Stream begins a long answer.
+// Stream begins a long response.
 func (c *Call) Stream(form negotiate.Form) *Stream { return c.stream(values.content[form]) }
 
 func (c *Call) stream(contentType []string) *Stream {
 	s := &Stream{call: c, contentType: contentType, code: http.StatusOK, limit: chunkBytes}
 	if negotiate.TakesGzip(c.R) {
-		s.limit = gzipFrom // whether to compress is decided when the size is known to be over it
+		s.limit = gzipFrom // only a response larger than this is compressed
 	}
 	return s
 }
 
-// Reserve makes room for what is collected, for an answer that is expected to be long.
+// Reserve grows the buffer of a response that is expected to be long.
 func (s *Stream) Reserve() { s.Buf = slices.Grow(s.Buf, chunkBytes+chunkBytes/8) }
 
-// Spill writes what has been collected when it is enough.
+// Spill writes the buffer if it holds at least a chunk.
 func (s *Stream) Spill() error {
 	if len(s.Buf) < s.limit {
 		return nil
@@ -61,7 +63,7 @@ func (s *Stream) Spill() error {
 	return s.write()
 }
 
-// Close writes the rest.
+// Close writes the rest of the response.
 func (s *Stream) Close() error {
 	if !s.started && len(s.Buf) <= s.limit {
 		return s.whole()
@@ -75,7 +77,7 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// whole writes an answer that fitted into the buffer.
+// whole writes a response that fits into the buffer.
 func (s *Stream) whole() error {
 	s.started = true
 	s.call.W.Header()["Content-Type"] = s.contentType

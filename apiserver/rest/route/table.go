@@ -11,7 +11,8 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Table finds endpoints. Fill it with Add before the first Find; after that it may be read concurrently.
+// Table finds endpoints. Fill it with Add before the first Find; after that it may be read
+// concurrently.
 type Table struct {
 	router  *httprouter.Router
 	methods []string
@@ -20,8 +21,8 @@ type Table struct {
 // NewTable returns an empty table.
 func NewTable() *Table { return &Table{router: httprouter.New()} }
 
-// Add registers an endpoint. A path may hold the wildcards :namespace and :name, whole segments. Every plural is a literal:
-// the library refuses a wildcard beside one.
+// Add registers an endpoint. A path may hold the wildcards :namespace and :name, whole segments.
+// Every plural is a literal: the library refuses a wildcard beside one.
 func (t *Table) Add(method, path string, e *Endpoint) {
 	if !slices.Contains(t.methods, method) {
 		t.methods = append(t.methods, method)
@@ -32,20 +33,22 @@ func (t *Table) Add(method, path string, e *Endpoint) {
 	})
 }
 
-// match takes what the router found. It passes for a writer, because that is what the router's handles are given.
+// match receives the endpoint and parameters that the router found. It is a ResponseWriter, because
+// that is what the router passes to its handles.
 type match struct {
 	http.ResponseWriter
 	endpoint *Endpoint
 	params   httprouter.Params
 }
 
-// Find sets the endpoint, namespace and name of a call from its request's method and path. When there is none it returns
-// false, with the methods that the path does have, if any.
+// Find sets the endpoint, namespace and name of a call from its request's method and path. When
+// there is none it returns false, with the methods that the path does have, if any.
 func (t *Table) Find(c *Call) (allow string, ok bool) {
 	path := c.R.URL.Path
 	escaped := c.R.URL.RawPath != ""
 	if escaped {
-		// Segments are told apart before they are decoded, so that an encoded slash stays in its segment (B35).
+		// Segments are told apart before they are decoded, so that an encoded slash stays in its
+		// segment (B35).
 		path = c.R.URL.RawPath
 	}
 	handle, params, _ := t.router.Lookup(c.R.Method, path)
@@ -67,13 +70,13 @@ func (t *Table) Find(c *Call) (allow string, ok bool) {
 	}
 	c.Endpoint = c.match.endpoint
 	if c.Endpoint.NamesNamespace {
-		// The router wants one name for all wildcards at one place.
+		// The router requires one name for all wildcards at the same position.
 		c.Name, c.Namespace = c.Namespace, ""
 	}
 	return "", true
 }
 
-// segment decodes a path segment; ok is false for one that names nothing.
+// segment decodes a path segment; ok is false for one that cannot be a name.
 func segment(s string, escaped bool) (decoded string, ok bool) {
 	if escaped {
 		var err error
@@ -84,7 +87,8 @@ func segment(s string, escaped bool) (decoded string, ok bool) {
 	return s, s != "" && s != "." && s != ".." && !strings.Contains(s, "\x00")
 }
 
-// allowed lists the methods that the path has, for the Allow header, and says what they are about (I5).
+// allowed returns the methods of the path, for the Allow header, and the subject of its endpoints
+// (I5).
 func (t *Table) allowed(path string, escaped bool) (allow string, about status.Subject) {
 	var methods []string
 	for _, method := range t.methods {
