@@ -27,10 +27,10 @@ type access struct {
 }
 
 func (a *access) register(p *Process, flags *pflag.FlagSet) {
-	flags.StringVar(&a.dataDir, "data-dir", defaultDataDir(p), "data directory of the node on this machine to ask")
-	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "how to reach the API (default: admin.kubeconfig in the data directory)")
-	flags.StringVar(&a.server, "server", "", "URL of the node to ask, instead of the kubeconfig's")
-	flags.DurationVar(&a.timeout, "timeout", patience, "longest time to wait for the answer")
+	flags.StringVar(&a.dataDir, "data-dir", defaultDataDir(p), "data directory of a node on this machine")
+	flags.StringVar(&a.kubeconfig, "kubeconfig", "", "address and credentials of the API (default: admin.kubeconfig in the data directory)")
+	flags.StringVar(&a.server, "server", "", "URL of the node, instead of the kubeconfig's")
+	flags.DurationVar(&a.timeout, "timeout", patience, "longest time to wait for the response")
 }
 
 // defaultDataDir returns the data directory of serve: in a container, commands and node share the

@@ -19,11 +19,13 @@ const standard = "-"
 func newBackup(p *Process) *cobra.Command {
 	var a access
 	cmd := &cobra.Command{
-		Use: "backup FILE", Short: "Write the whole state to a file (- for standard output), online, from any node", Args: arguments(1, 1),
-		Long: "Write the whole state to a file, or to standard output for -. Any node of a cluster with a quorum can be asked; writes go on\n" +
-			"meanwhile, and every write acknowledged before the command began is in it. The file is complete and verified, or it is not there.\n" +
-			"It holds all objects, Secrets in clear text, and no key: keep a copy of the cluster's key (DATA/cluster.key) apart from it,\n" +
-			"without which the tokens, certificates and kubeconfigs of the old cluster are not good for one that quorate restore makes.",
+		Use: "backup FILE", Short: "Write the whole state to a file (- for standard output) while the cluster runs", Args: arguments(1, 1),
+		Long: "Write the whole state to a file, or to standard output for -, from any node of a cluster with a quorum.\n" +
+			"It contains every write that was acknowledged before the command began; writes continue meanwhile.\n" +
+			"The file is complete and verified, or it does not exist.\n" +
+			"It contains all objects, Secrets in clear text, and no key: keep a copy of the cluster key\n" +
+			"(DATA/cluster.key) elsewhere. Without it, the tokens, certificates and kubeconfigs of the old cluster\n" +
+			"are not valid for the one that quorate restore makes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			h, err := a.backup(cmd.Context(), p, args[0])
 			if err != nil {
@@ -34,7 +36,7 @@ func newBackup(p *Process) *cobra.Command {
 		},
 	}
 	a.register(p, cmd.Flags())
-	cmd.Flags().Lookup("timeout").Usage = "longest time to wait for the beginning, and for more"
+	cmd.Flags().Lookup("timeout").Usage = "longest time to wait for the first bytes, and between bytes"
 	return cmd
 }
 

@@ -17,10 +17,11 @@ func newChecksum(p *Process) *cobra.Command {
 	var a access
 	var output string
 	cmd := &cobra.Command{
-		Use: "checksum", Short: "Compare the states of all nodes, which must be equal; the exit code tells", Args: arguments(0, 0),
-		Long: "Sum up the states that all nodes have after one log entry, and compare. They must be equal: stop a node that has diverged,\n" +
-			"remove it (quorate remove NAME), and start it again with an empty data directory, so that it fetches the state anew. The leader\n" +
-			"compares every five minutes: it logs an error, and the metric quorate_raftstore_diverged_nodes counts them.",
+		Use: "checksum", Short: "Compare the states of all nodes; the exit code is 1 if they differ", Args: arguments(0, 0),
+		Long: "Compute the checksums of all nodes' states after one log entry, and compare them. They must be equal:\n" +
+			"stop a node that has diverged, remove it (quorate remove NAME), and start it with an empty data\n" +
+			"directory, so that it fetches the state. The leader compares every five minutes: it logs an error if\n" +
+			"states differ, and the metric quorate_raftstore_diverged_nodes counts the nodes.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output != "table" && output != "json" {
 				return usageError{fmt.Errorf("--output %q: want table or json", output)}

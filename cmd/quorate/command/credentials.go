@@ -26,12 +26,12 @@ type issue struct {
 }
 
 func (i *issue) register(p *Process, flags *pflag.FlagSet) {
-	flags.StringVar(&i.dataDir, "data-dir", defaultDataDir(p), "data directory that holds the cluster's key")
-	flags.StringVar(&i.keyFile, "cluster-key-file", "", "file with the cluster's key, instead of the data directory's (or "+settings.KeyVariable+")")
+	flags.StringVar(&i.dataDir, "data-dir", defaultDataDir(p), "data directory that holds the cluster key")
+	flags.StringVar(&i.keyFile, "cluster-key-file", "", "file with the cluster key, instead of the data directory's (or "+settings.KeyVariable+")")
 	flags.StringVar(&i.user, "user", "", "name of the user (required)")
 	flags.StringVar(&i.uid, "uid", "", "uid of the user")
 	flags.StringSliceVar(&i.groups, "group", nil, "groups of the user; system:masters may do everything")
-	flags.DurationVar(&i.ttl, "ttl", 24*time.Hour, "how long the token is good for")
+	flags.DurationVar(&i.ttl, "ttl", 24*time.Hour, "how long the token is valid")
 }
 
 func (i *issue) token(key *keys.Key) (string, error) {
@@ -77,7 +77,7 @@ func keyFromText(text string) (*keys.Key, error) {
 
 func newToken(p *Process) *cobra.Command {
 	parent := &cobra.Command{
-		Use: "token", Short: "Make bearer tokens", Args: cobra.ArbitraryArgs,
+		Use: "token", Short: "Issue bearer tokens", Args: cobra.ArbitraryArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return usageError{errors.New("want quorate token create --user NAME")}
 		},

@@ -21,7 +21,7 @@ func newHealthcheck(p *Process) *cobra.Command {
 	var a access
 	var wait time.Duration
 	cmd := &cobra.Command{
-		Use: "healthcheck", Short: "Ask whether the node is ready; the exit code tells", Args: arguments(0, 0),
+		Use: "healthcheck", Short: "Check whether the node is ready; the exit code is 1 if not", Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.awaitReady(cmd.Context(), wait)
 		},

@@ -24,10 +24,11 @@ func newInspect(p *Process) *cobra.Command {
 	var output string
 	var entries int
 	cmd := &cobra.Command{
-		Use: "inspect DATA", Short: "Tell what the data directory of a node that does not run holds, and whether it is whole", Args: arguments(1, 1),
-		Long: "Tell what a data directory holds, offline: whose it is, its cluster and members, term and vote, log, snapshots, state, and the last\n" +
-			"entries of the log (never what is in an object). Nothing is changed. All of it is read and checked against its checksums: the exit\n" +
-			"code is 1 where something is damaged, or of a build that this one does not know, and the report goes as far as that.",
+		Use: "inspect DATA", Short: "Show and verify the data directory of a stopped node", Args: arguments(1, 1),
+		Long: "Show what a data directory holds, offline: the node, its cluster and members, term and vote, log,\n" +
+			"snapshots, state, and the last entries of the log (never the content of objects). It changes nothing.\n" +
+			"It reads everything and verifies all checksums. The exit code is 1 if something is damaged or was\n" +
+			"written by a build that this one does not know; the report goes as far as possible.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if output != "text" && output != "json" {
 				return usageError{fmt.Errorf("--output %q: want text or json", output)}

@@ -12,7 +12,7 @@ import (
 func newLeave(p *Process) *cobra.Command {
 	var a access
 	cmd := &cobra.Command{
-		Use: "leave", Short: "Take the asked node out of the cluster for good, and stop it", Args: arguments(0, 0),
+		Use: "leave", Short: "Remove the node that serves the request from the cluster for good, and stop it", Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
 				if err := c.Leave(ctx); err != nil {
@@ -30,7 +30,7 @@ func newLeave(p *Process) *cobra.Command {
 func newTransferLeader(p *Process) *cobra.Command {
 	var a access
 	cmd := &cobra.Command{
-		Use: "transfer-leader [NAME]", Short: "Hand leadership to a voter, by default the best one", Args: arguments(0, 1),
+		Use: "transfer-leader [NAME]", Short: "Transfer leadership to a voter, by default the most suitable one", Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) == 1 {
@@ -52,7 +52,7 @@ func newTransferLeader(p *Process) *cobra.Command {
 func newRemove(p *Process) *cobra.Command {
 	var a access
 	cmd := &cobra.Command{
-		Use: "remove NAME", Short: "Take a dead member out of the cluster", Args: arguments(1, 1),
+		Use: "remove NAME", Short: "Remove a dead member from the cluster", Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
 				if err := c.Remove(ctx, args[0]); err != nil {
@@ -70,7 +70,7 @@ func newRemove(p *Process) *cobra.Command {
 func newSnapshot(p *Process) *cobra.Command {
 	var a access
 	cmd := &cobra.Command{
-		Use: "snapshot", Short: "Make the asked node write a snapshot now", Args: arguments(0, 0),
+		Use: "snapshot", Short: "Write a snapshot now, on the node that serves the request", Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
 				s, err := c.Snapshot(ctx)

@@ -16,17 +16,19 @@ func newRecover(p *Process) *cobra.Command {
 	var f founding
 	var accept bool
 	cmd := &cobra.Command{
-		Use: "recover", Short: "Go on from one survivor when the majority of a cluster is gone for good", Args: arguments(0, 0),
-		Long: "Make a member that does not run the only member of a new cluster, which goes on from what that member has, when the majority of its\n" +
-			"cluster is gone for good. What the lost members had and this one has not, acknowledged writes included, is lost: choose the\n" +
-			"survivor with the highest last entry. Without --accept-data-loss it only tells what would be kept.\n" +
-			"It is a new cluster with an id of its own, and the old members are barred from it: others join with empty data directories. All\n" +
-			"versions are raised by --version-gap, so that none goes back below one that a client has seen: watches and continue tokens of\n" +
-			"before get 410, and clients list anew. What the directory held is kept beside it.",
+		Use: "recover", Short: "Continue from one survivor when the majority of a cluster is lost for good", Args: arguments(0, 0),
+		Long: "Make a stopped member the only member of a new cluster, which continues from what that member has, when\n" +
+			"the majority of its cluster is lost for good. Writes that only the lost members had are lost,\n" +
+			"acknowledged ones included: choose the survivor with the highest last entry. Without\n" +
+			"--accept-data-loss the command only shows what would be kept.\n" +
+			"The new cluster has an id of its own, and the old members are barred from it: others join with empty\n" +
+			"data directories. All versions are raised by --version-gap, so that none goes back below one that a\n" +
+			"client has seen: watches and continue values from before get 410, and clients list again. What the\n" +
+			"directory held is kept beside it.",
 		RunE: func(*cobra.Command, []string) error { return f.recover(p, accept) },
 	}
 	f.register(p, cmd.Flags())
-	cmd.Flags().BoolVar(&accept, "accept-data-loss", false, "do it; what only the lost members had is lost")
+	cmd.Flags().BoolVar(&accept, "accept-data-loss", false, "proceed; writes that only the lost members had are lost")
 	return cmd
 }
 

@@ -43,11 +43,12 @@ func newRestore(p *Process) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Make the data directory of a new cluster's first node from a backup (- for standard input)", Args: arguments(1, 1),
-		Long: "Make the data directory of a new cluster's first node from a backup, offline. Start that node with quorate serve, without --join;\n" +
-			"others join it with empty data directories. Give it a copy of the old cluster's key (--cluster-key-file) for the old tokens,\n" +
-			"certificates and kubeconfigs to stay good.\n" +
-			"It is a new cluster with an id of its own: stop what is left of the old one. All versions are raised by --version-gap, so that none\n" +
-			"goes back below one that a client has seen: watches and continue tokens of before get 410, and clients list anew.",
+		Long: "Make the data directory of a new cluster's first node from a backup, offline. Start that node with\n" +
+			"quorate serve, without --join; others join it with empty data directories. Give it a copy of the old\n" +
+			"cluster's key (--cluster-key-file) if the old tokens, certificates and kubeconfigs are to remain valid.\n" +
+			"The new cluster has an id of its own: stop what remains of the old one. All versions are raised by\n" +
+			"--version-gap, so that none goes back below one that a client has seen: watches and continue values\n" +
+			"from before get 410, and clients list again.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := settings.CheckName(name); err != nil {
 				return usageError{err}

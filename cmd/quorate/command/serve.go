@@ -19,9 +19,11 @@ func newServe(p *Process) *cobra.Command {
 	var s settings.Settings
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run a node", Args: arguments(0, 0),
-		Long: "Run a node. Every flag may also stand in the file that --config names, as a YAML key, and in the environment, as\n" +
-			"QUORATE_ and its name in capitals with _ for -. Flags win over the environment, which wins over the file.\n" +
-			"SIGTERM stops the node in order: it hands leadership over and stays a member. A second one ends it at once.",
+		Long: "Run a node. Every flag may also be a key of the YAML file that --config names, and an environment\n" +
+			"variable: QUORATE_ and the flag's name in capitals, with _ for -. Flags override the environment, and\n" +
+			"the environment overrides the file.\n" +
+			"SIGTERM stops the node in order: it transfers leadership and remains a member. A second SIGTERM ends it\n" +
+			"at once.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := settings.Resolve(cmd.Flags(), p.getenv); err != nil {
 				return err
