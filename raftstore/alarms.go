@@ -37,8 +37,8 @@ func (s *Store) Alarms() []Alarm { return s.alarms.List() }
 
 // Alarms returns this node's alarms to a peer.
 func (p rpc) Alarms(_ context.Context, req *peerpb.AlarmsRequest) (*peerpb.AlarmsResponse, error) {
-	if r := p.admit(req.GetClusterId()); r != nil {
-		return nil, status.Error(codes.FailedPrecondition, r.err.Error())
+	if err := p.admit(req.GetClusterId()); err != nil {
+		return nil, status.Error(codes.FailedPrecondition, err.Error())
 	}
 	resp := &peerpb.AlarmsResponse{Exhausted: p.store.space.Exhausted()}
 	for _, a := range p.store.Alarms() {

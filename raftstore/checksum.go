@@ -108,8 +108,8 @@ func (s *Store) askChecksum(ctx context.Context, name, address string, index uin
 
 // Checksum sums up a state that this node keeps, once it has come so far.
 func (p rpc) Checksum(ctx context.Context, req *peerpb.ChecksumRequest) (*peerpb.ChecksumResponse, error) {
-	if r := p.admit(req.GetClusterId()); r != nil {
-		return nil, status.Error(codes.FailedPrecondition, r.err.Error())
+	if err := p.admit(req.GetClusterId()); err != nil {
+		return nil, status.Error(codes.FailedPrecondition, err.Error())
 	}
 	if err := p.store.reader.Await(ctx, req.GetIndex()); err != nil {
 		return nil, status.Error(codes.Unavailable, err.Error())

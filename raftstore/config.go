@@ -13,9 +13,6 @@ import (
 )
 
 const (
-	// MaxEntryBytes bounds one encoded log entry, and so one object (with its predecessor, where selectors see a change).
-	MaxEntryBytes = 4 << 20
-
 	// baseElectionTimeout is Raft's heartbeat and election timeout at RaftMultiplier 1. Without the
 	// heartbeat fast path a follower answers heartbeats between disk writes only
 	// (hashicorp/raft#695), so it must exceed the worst fsync.

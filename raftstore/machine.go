@@ -116,12 +116,6 @@ func (m *machine) pin(proposed time.Time) {
 	}
 }
 
-// refusalIn returns the refusal in an answer of ApplyBatch.
-func refusalIn(answer any) error {
-	err, _ := answer.(error)
-	return err
-}
-
 // Snapshot takes the state as it is: a pointer. One that ended before what Raft thinks it has applied must not pass for that.
 func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 	if m.ended != nil {

@@ -73,7 +73,7 @@ func (s *Store) WhileLeader(ctx context.Context, fn func(ctx context.Context) er
 func (s *Store) CommitPending(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, membership.ChangeTimeout)
 	defer cancel()
-	return membership.LeadershipError(s.commitInit(ctx))
+	return membership.LeadershipError(s.writer.CommitInit(ctx))
 }
 
 // LastLogTerm returns the term of the last entry in this node's log or snapshot, and 0 if the library,

@@ -3,31 +3,13 @@ package raftstore
 import (
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"quorate/proto/peerpb"
 )
 
 // metrics of this package. Those of log, snapshots, history and retained states are beside their code.
 type metrics struct {
 	registerer prometheus.Registerer
-
-	writes              *prometheus.CounterVec // by outcome, on the node that the request came to
-	proposalSeconds     prometheus.Histogram
-	proposalsFull       prometheus.Counter
-	abandoned           prometheus.Counter
-	prechecked          prometheus.Counter
-	retries             prometheus.Counter
-	unsettled           prometheus.Counter
-	forwarded           prometheus.Histogram
-	latchWaits          prometheus.Counter
-	latchWaiting        prometheus.Gauge
-	latchesFull         prometheus.Counter
-	conflictsDelayed    prometheus.Gauge
-	conflictDelay       prometheus.Histogram
-	reservationsExpired prometheus.Counter
 
 	applyBatch   prometheus.Histogram
 	applySeconds prometheus.Histogram
@@ -36,64 +18,30 @@ type metrics struct {
 	diverged    prometheus.Gauge
 }
 
-func counter(name, help string) prometheus.Counter {
-	return prometheus.NewCounter(prometheus.CounterOpts{Name: "quorate_raftstore_" + name, Help: help})
-}
-
-func gauge(name, help string) prometheus.Gauge {
-	return prometheus.NewGauge(prometheus.GaugeOpts{Name: "quorate_raftstore_" + name, Help: help})
-}
-
-func histogram(name, help string, buckets []float64) prometheus.Histogram {
-	return prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "quorate_raftstore_" + name, Help: help, Buckets: buckets,
-	})
-}
-
-// latencies are the buckets for waits on disks and networks: 100 µs to 13 s.
-func latencies() []float64 { return prometheus.ExponentialBuckets(0.0001, 2, 18) }
-
-// sizes are the buckets for numbers of things handled together.
-func sizes() []float64 { return prometheus.ExponentialBuckets(1, 2, 11) }
-
 func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	m := &metrics{
 		registerer: registerer,
-		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "quorate_raftstore_writes_total",
-			Help: "Writes that this node took in, by what became of them.",
-		}, []string{"outcome"}),
-		proposalSeconds:     histogram("proposal_seconds", "From proposing an entry to its outcome.", latencies()),
-		proposalsFull:       counter("proposals_full_total", "Writes given up because too many proposals were under way."),
-		abandoned:           counter("proposals_abandoned_total", "Writes whose deadline passed with the entry in Raft's hands."),
-		prechecked:          counter("prechecked_total", "Writes refused by the leader's state, without a log entry."),
-		retries:             counter("write_retries_total", "Attempts repeated because the one before surely changed nothing."),
-		unsettled:           counter("write_unsettled_total", "Writes answered before this node had applied them."),
-		forwarded:           histogram("forward_seconds", "Writes handed to the leader and answered.", latencies()),
-		latchWaits:          counter("latch_waits_total", "Writes that waited for another to the same object."),
-		latchWaiting:        gauge("latch_waiting", "Writes waiting now for others to the same objects."),
-		latchesFull:         counter("latches_full_total", "Writes given up because too many waited for others to the same objects."),
-		conflictsDelayed:    gauge("conflicts_delayed", "Conflicts on contended objects that are delayed now."),
-		conflictDelay:       histogram("conflict_delay_seconds", "Delay of conflicts on contended objects.", latencies()),
-		reservationsExpired: counter("latch_reservations_expired_total", "Objects reserved for a client that did not retry its write in time."),
-		applyBatch:          histogram("apply_batch_entries", "Entries applied together.", sizes()),
-		applySeconds:        histogram("apply_seconds", "Time to apply a batch of entries.", latencies()),
+		applyBatch: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "quorate_raftstore_apply_batch_entries", Help: "Entries applied together.",
+			Buckets: prometheus.ExponentialBuckets(1, 2, 11),
+		}),
+		applySeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "quorate_raftstore_apply_seconds", Help: "Time to apply a batch of entries.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 18), // 100 µs to 13 s
+		}),
 		comparisons: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_checksum_comparisons_total",
 			Help: "Comparisons of all nodes' states that this node made as leader, by result.",
 		}, []string{"result"}),
-		diverged: gauge("diverged_nodes", "Nodes whose state is another than that of most, by this leader's last comparison."),
-	}
-	for _, o := range outcomes() {
-		m.writes.WithLabelValues(o)
+		diverged: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_diverged_nodes",
+			Help: "Nodes whose state differs from that of most, by this leader's last comparison.",
+		}),
 	}
 	for _, result := range []string{"equal", "diverged", "failed"} {
 		m.comparisons.WithLabelValues(result)
 	}
-	return m, m.register(
-		m.comparisons, m.diverged, m.writes, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked, m.retries, m.unsettled, m.forwarded,
-		m.latchWaits, m.latchWaiting, m.latchesFull, m.conflictsDelayed, m.conflictDelay, m.reservationsExpired, m.applyBatch, m.applySeconds,
-	)
+	return m, m.register(m.comparisons, m.diverged, m.applyBatch, m.applySeconds)
 }
 
 func (m *metrics) register(collectors ...prometheus.Collector) error {
@@ -108,26 +56,26 @@ func (m *metrics) register(collectors ...prometheus.Collector) error {
 // observe registers what is read from the store when it is asked for.
 func (m *metrics) observe(s *Store) error {
 	value := func(name, help string, read func() float64) prometheus.Collector {
-		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "quorate_raftstore_" + name, Help: help}, read)
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read)
 	}
 	return m.register(
-		value("applied_index", "Index of the last entry applied.", func() float64 { return float64(s.Applied()) }),
-		value("commit_index", "Index of the last entry known to be committed.", func() float64 { return float64(s.raft.CommitIndex()) }),
-		value("last_index", "Index of the last entry in the log.", func() float64 { return float64(s.raft.LastIndex()) }),
-		value("term", "Term that this node is in.", func() float64 { return float64(s.raft.CurrentTerm()) }),
-		value("leader", "1 while this node leads.", func() float64 { return indicator(s.IsLeader()) }),
-		value("ready", "1 while this node is ready to serve.", func() float64 { return indicator(s.Ready() == nil) }),
-		value("voters", "Voters in the latest configuration.", func() float64 { return float64(s.members.Voters()) }),
-		value("proposals", "Proposals in Raft's hands.", func() float64 { return float64(len(s.slots)) }),
-		value("apply_waiting", "Requests waiting for entries to be applied here.", func() float64 { return float64(s.applied.Waiting()) }),
-		value("disk_free_bytes", "Space left on the disk of the data directory.", func() float64 {
+		value("quorate_raftstore_applied_index", "Index of the last entry applied.", func() float64 { return float64(s.Applied()) }),
+		value("quorate_raftstore_commit_index", "Index of the last entry known to be committed.", func() float64 { return float64(s.raft.CommitIndex()) }),
+		value("quorate_raftstore_last_index", "Index of the last entry in the log.", func() float64 { return float64(s.raft.LastIndex()) }),
+		value("quorate_raftstore_term", "Term that this node is in.", func() float64 { return float64(s.raft.CurrentTerm()) }),
+		value("quorate_raftstore_leader", "1 while this node leads.", func() float64 { return indicator(s.IsLeader()) }),
+		value("quorate_raftstore_ready", "1 while this node is ready to serve.", func() float64 { return indicator(s.Ready() == nil) }),
+		value("quorate_raftstore_voters", "Voters in the latest configuration.", func() float64 { return float64(s.members.Voters()) }),
+		value("quorate_raftstore_proposals", "Proposals that Raft has.", func() float64 { return float64(s.writer.Proposals()) }),
+		value("quorate_raftstore_apply_waiting", "Requests waiting for entries to be applied here.", func() float64 { return float64(s.applied.Waiting()) }),
+		value("quorate_raftstore_disk_free_bytes", "Space left on the disk of the data directory.", func() float64 {
 			if free, known := s.space.Free(); known {
 				return float64(free)
 			}
 			return math.NaN()
 		}),
-		value("objects", "Objects stored.", func() float64 { return float64(s.root().Len()) }),
-		value("object_bytes", "Memory that the objects take.", func() float64 { return float64(s.root().Bytes()) }),
+		value("quorate_raftstore_objects", "Objects stored.", func() float64 { return float64(s.root().Len()) }),
+		value("quorate_raftstore_object_bytes", "Memory that the objects take.", func() float64 { return float64(s.root().Bytes()) }),
 	)
 }
 
@@ -137,21 +85,3 @@ func indicator(is bool) float64 {
 	}
 	return 0
 }
-
-// outcomes are the values of the label "outcome".
-func outcomes() []string { return []string{"applied", "refused", "not_applied", "unknown"} }
-
-func (m *metrics) outcome(r result) {
-	label := "not_applied"
-	switch r.outcome {
-	case peerpb.Outcome_APPLIED:
-		label = "applied"
-	case peerpb.Outcome_REFUSED:
-		label = "refused"
-	case peerpb.Outcome_UNKNOWN:
-		label = "unknown"
-	}
-	m.writes.WithLabelValues(label).Inc()
-}
-
-func (m *metrics) proposed(took time.Duration) { m.proposalSeconds.Observe(took.Seconds()) }

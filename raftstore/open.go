@@ -23,6 +23,7 @@ import (
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
 	"quorate/raftstore/transport"
+	"quorate/raftstore/write"
 )
 
 // Names in the data directory: the folder of log and snapshots, what it is called while a backup is restored into it, and the log in
@@ -62,10 +63,6 @@ func Open(cfg Config) (*Store, error) {
 		cfg:     cfg,
 		logger:  cfg.Logger.With("component", "raftstore", "node", cfg.Name),
 		metrics: m,
-		proposing: proposing{
-			latches: newLatches(m),
-			slots:   make(chan struct{}, maxProposals),
-		},
 		life:    life,
 		leaders: leadership.NewTracker(life),
 	}
@@ -252,9 +249,16 @@ func (s *Store) assemble() (err error) {
 	if err != nil {
 		return err
 	}
+	s.writer, err = write.New(write.Config{
+		Raft: s.raft, Leadership: s.leadership, Members: s.members, Reader: s.reader, Shortage: s.shortage, Lifecycle: s.life,
+		Peers: s.peers, Root: s.root, Patience: s.cfg.patience(), Logger: s.logger, Registerer: s.cfg.Registerer,
+	})
+	if err != nil {
+		return err
+	}
 	s.pages = read.NewPages(s.reader, s.retained)
 	s.pins, err = read.NewPins(read.PinConfig{
-		Reader: s.reader, Retained: s.retained, Propose: s.proposePin, Registerer: s.cfg.Registerer,
+		Reader: s.reader, Retained: s.retained, Propose: s.writer.Pin, Registerer: s.cfg.Registerer,
 	})
 	return err
 }

@@ -2,7 +2,6 @@ package raftstore
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/read"
 	"quorate/raftstore/state"
+	"quorate/raftstore/write"
 )
 
 // Entries is a log as history reads it back. *log.Store is one, and its Read says what is expected.
@@ -84,13 +84,7 @@ func (r *Replica) Retained(index uint64) *state.Root { return r.store.Retained(i
 func (r *Replica) Prune() { r.store.retained.Prune(r.store.root(), time.Now()) }
 
 // Write is a Create, an Update or a Delete.
-type Write interface{ command() (*command, error) }
+type Write = write.Write
 
 // Encode returns the log entry that a write proposes.
-func Encode(w Write) ([]byte, error) {
-	c, err := w.command()
-	if err != nil {
-		return nil, fmt.Errorf("encode a write: %w", err)
-	}
-	return c.data, nil
-}
+func Encode(w Write) ([]byte, error) { return write.Encode(w) }

@@ -31,7 +31,7 @@ func (s *Store) Run(ctx context.Context) error {
 	inner, stop := context.WithCancel(context.Background()) // outlives ctx: leadership is handed over with it all running
 	defer stop()
 	group, inner := errgroup.WithContext(inner)
-	group.Go(func() error { return s.leadership.Follow(inner, s.commitInit) })
+	group.Go(func() error { return s.leadership.Follow(inner, s.writer.CommitInit) })
 	group.Go(func() error { return s.leadership.FailOver(inner) })
 	group.Go(func() error { return s.reader.Run(inner) })
 	group.Go(func() error { return s.pins.Run(inner) })
@@ -56,7 +56,7 @@ func (s *Store) Run(ctx context.Context) error {
 		cancel()
 	}
 	s.beginClose()
-	s.settleProposals()
+	s.drainProposals()
 	stop()
 	return errors.Join(s.join(failure, group.Wait), s.finishClose())
 }
@@ -93,19 +93,12 @@ func (s *Store) beginClose() {
 	})
 }
 
-// settleProposals gives proposals in Raft's hands a moment to end by themselves; Raft drops those it hasn't begun with.
-func (s *Store) settleProposals() {
-	deadline := time.Now().Add(closeLimit)
-	ctx, cancel := context.WithDeadline(context.Background(), deadline)
+// drainProposals gives the proposals that Raft has a moment to end by themselves. Raft drops those that it
+// has not begun.
+func (s *Store) drainProposals() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
-	for range cap(s.slots) {
-		select {
-		case s.slots <- struct{}{}:
-		case <-ctx.Done():
-			s.logger.Warn("closing with proposals under way", "count", len(s.slots))
-			return
-		}
-	}
+	s.writer.Drain(ctx)
 }
 
 // finishClose ends Raft, then what it stood on.

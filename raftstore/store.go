@@ -20,6 +20,7 @@ import (
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
 	"quorate/raftstore/transport"
+	"quorate/raftstore/write"
 )
 
 // Store is this node's replica. Open makes it, Run drives it; all other methods are safe for concurrent use.
@@ -40,7 +41,7 @@ type Store struct {
 	applied  readindex.Applied
 	retained *read.Retained
 
-	proposing
+	writer     *write.Writer
 	reader     *read.Reader
 	pins       *read.Pins
 	pages      *read.Pages
@@ -67,12 +68,6 @@ type disk struct {
 
 	snapshotIndex atomic.Uint64 // index of the newest snapshot
 	joiners       *membership.Joiners
-}
-
-// proposing is what a leader's writes pass through.
-type proposing struct {
-	latches *latches
-	slots   chan struct{} // holds one value for each proposal in Raft's hands
 }
 
 // root is the state as of the last applied batch.

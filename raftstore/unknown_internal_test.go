@@ -75,7 +75,7 @@ func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
 	}
 	var unknown *fsm.Unknown
 	for i, answer := range answers[1:] {
-		if !errors.As(refusalIn(answer), &unknown) || unknown.Index != 2 {
+		if err, _ := answer.(error); !errors.As(err, &unknown) || unknown.Index != 2 {
 			t.Errorf("entry %d was answered with %v", i+2, answer)
 		}
 	}

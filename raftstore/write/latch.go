@@ -1,4 +1,4 @@
-package raftstore
+package write
 
 import (
 	"container/list"
@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"quorate/raftstore/failure"
 	"quorate/raftstore/leadership"
 	"quorate/raftstore/state"
 )
@@ -35,7 +36,7 @@ var errLatchesFull = errors.New("too many writes wait for others to the same obj
 // retryTime without one. A release reserves the key for the client that gets it. Others wait until it
 // has retried, but not longer than retryTime. A key that nobody lost a conflict on is never reserved.
 type latches struct {
-	metrics *metrics
+	metrics *latchMetrics
 
 	mu      sync.Mutex
 	keys    map[state.Key]*latch // that are held, reserved, or have delayed conflicts
@@ -65,7 +66,7 @@ type waiter struct {
 	since    time.Time     // when its conflict was delayed
 }
 
-func newLatches(m *metrics) *latches {
+func newLatches(m *latchMetrics) *latches {
 	return &latches{metrics: m, keys: make(map[state.Key]*latch)}
 }
 
@@ -91,11 +92,11 @@ func (l *latches) enter(c *command, refusal error) (*waiter, error) {
 	case k.admits(c):
 		k.held, k.reservedFor, w.holds = true, 0, true
 	case l.full():
-		l.metrics.latchesFull.Inc()
+		l.metrics.full.Inc()
 		return nil, errLatchesFull
 	default:
 		w.decided, w.place = make(chan struct{}), k.waiting.PushBack(w)
-		l.metrics.latchWaits.Inc()
+		l.metrics.waits.Inc()
 		l.count(&l.waiting, 1)
 	}
 	l.schedule(c.Key, k)
@@ -126,7 +127,7 @@ func (l *latches) wait(ctx context.Context, e *leadership.Epoch, w *waiter) erro
 	case <-w.decided:
 		return nil
 	case <-e.Done():
-		return ErrNotLeader
+		return failure.ErrNotLeader
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -281,6 +282,6 @@ func (l *latches) full() bool { return l.waiting+l.delayed >= maxLatchWaiters }
 
 func (l *latches) count(n *int, change int) {
 	*n += change
-	l.metrics.latchWaiting.Set(float64(l.waiting))
+	l.metrics.waiting.Set(float64(l.waiting))
 	l.metrics.conflictsDelayed.Set(float64(l.delayed))
 }

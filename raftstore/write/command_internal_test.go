@@ -1,4 +1,4 @@
-package raftstore
+package write
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"quorate/proto/logpb"
+	"quorate/raftstore/failure"
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/state"
 )
@@ -73,7 +74,7 @@ func TestDecodeRefuses(t *testing.T) {
 			t.Errorf("%s: got %+v", name, c)
 		}
 	}
-	if _, err := decode(make([]byte, MaxEntryBytes+1)); !errors.Is(err, ErrTooLarge) {
+	if _, err := decode(make([]byte, MaxEntryBytes+1)); !errors.Is(err, failure.ErrTooLarge) {
 		t.Errorf("a large entry: %v", err)
 	}
 }

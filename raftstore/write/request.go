@@ -1,4 +1,4 @@
-package raftstore
+package write
 
 import "quorate/raftstore/state"
 
@@ -39,3 +39,7 @@ type Delete struct {
 	// deletion (semantics D20).
 	Final *state.Object
 }
+
+// MaxEntryBytes bounds one encoded log entry, and so one object (with its predecessor, where selectors see
+// a change).
+const MaxEntryBytes = 4 << 20

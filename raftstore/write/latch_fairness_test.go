@@ -1,4 +1,4 @@
-package raftstore
+package write
 
 import (
 	"context"

@@ -1,6 +1,7 @@
-package raftstore
+package write
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"quorate/proto/logpb"
+	"quorate/raftstore/failure"
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/state"
 )
@@ -73,8 +75,9 @@ func (d Delete) command() (*command, error) {
 	}
 	entry := &logpb.Entry{Op: &logpb.Entry_Delete{Delete: message}}
 	c, err := encode(entry)
-	if errors.Is(err, ErrTooLarge) && message.Previous != nil {
-		// No deletion is refused for its size. Replay reads the removed object from the entry that wrote it.
+	if errors.Is(err, failure.ErrTooLarge) && message.Previous != nil {
+		// A deletion is never refused for its size. Replay reads the removed object from the entry that
+		// wrote it.
 		message.Previous = nil
 		c, err = encode(entry)
 	}
@@ -85,7 +88,7 @@ func (d Delete) command() (*command, error) {
 	return c, nil
 }
 
-// final is the last state of the object, without the digits of its version.
+// final returns the last state of the object, without the digits of its version.
 func (d Delete) final() *state.Object {
 	if d.Final != nil {
 		return d.Final
@@ -103,7 +106,7 @@ func encode(entry *logpb.Entry) (*command, error) {
 		return nil, fmt.Errorf("encode log entry: %w", err)
 	}
 	if len(data) > MaxEntryBytes {
-		return nil, fmt.Errorf("%d bytes, at most %d: %w", len(data), MaxEntryBytes, ErrTooLarge)
+		return nil, fmt.Errorf("%d bytes, at most %d: %w", len(data), MaxEntryBytes, failure.ErrTooLarge)
 	}
 	view, err := fsm.Decode(data) // an entry that it refuses must not reach the log
 	if err != nil {
@@ -112,10 +115,42 @@ func encode(entry *logpb.Entry) (*command, error) {
 	return newCommand(data, &view), nil
 }
 
+// pinCommand returns the command of a pin.
+func pinCommand() (*command, error) {
+	return encode(&logpb.Entry{Op: &logpb.Entry_Pin{Pin: &logpb.Pin{}}})
+}
+
+// initEntry returns an entry that names the cluster, or changes nothing if id, the cluster's, is not "".
+func initEntry(id string) ([]byte, error) {
+	if id == "" {
+		id = rand.Text()
+	}
+	data, err := proto.Marshal(&logpb.Entry{
+		Format: entryFormat, TimeUnixNano: time.Now().UnixNano(),
+		Op: &logpb.Entry_Init{Init: &logpb.Init{ClusterId: id}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode init entry: %w", err)
+	}
+	return data, nil
+}
+
+// Write is a Create, an Update or a Delete.
+type Write interface{ command() (*command, error) }
+
+// Encode returns the log entry that a write proposes.
+func Encode(w Write) ([]byte, error) {
+	c, err := w.command()
+	if err != nil {
+		return nil, fmt.Errorf("encode a write: %w", err)
+	}
+	return c.data, nil
+}
+
 // decode makes the command of an entry that another node has encoded.
 func decode(data []byte) (*command, error) {
 	if len(data) > MaxEntryBytes {
-		return nil, ErrTooLarge
+		return nil, failure.ErrTooLarge
 	}
 	entry, err := fsm.DecodeProposal(data)
 	if err != nil {
@@ -149,7 +184,7 @@ func objectMessage(o *state.Object) *logpb.Object {
 	}
 }
 
-// withoutVersion returns the object with its version's digits cut out of Value.
+// withoutVersion returns the object with its version's digits removed from Value.
 func withoutVersion(o *state.Object) *state.Object {
 	gap := *o
 	at := int(o.VersionOffset)

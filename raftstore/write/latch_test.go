@@ -1,4 +1,4 @@
-package raftstore
+package write
 
 import (
 	"context"
@@ -10,8 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
+	"quorate/raftstore/failure"
 	"quorate/raftstore/leadership"
 	"quorate/raftstore/state"
 )
@@ -44,11 +43,7 @@ type holder struct {
 func inContest(t *testing.T, fn func(*contest)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		m, err := newMetrics(prometheus.NewRegistry())
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := &contest{t: t, latches: newLatches(m), tree: state.NewTree(), at: make(map[string]time.Duration), has: make(chan holder, 1)}
+		c := &contest{t: t, latches: newLatches(newLatchMetrics()), tree: state.NewTree(), at: make(map[string]time.Duration), has: make(chan holder, 1)}
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		c.epoch, c.endEpoch = leadership.NewEpoch(ctx, 1), end
@@ -365,7 +360,7 @@ func TestWaitingForALatchEnds(t *testing.T) {
 			first := c.holder()
 			c.update("second", 1)
 			c.endEpoch()
-			c.expect("second: " + ErrNotLeader.Error())
+			c.expect("second: " + failure.ErrNotLeader.Error())
 			c.over(first)
 		})
 	})

@@ -1,0 +1,196 @@
+package write
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"quorate/proto/peerpb"
+	"quorate/raftstore/failure"
+	"quorate/raftstore/fsm"
+	"quorate/raftstore/leadership"
+)
+
+const (
+	// maxProposals bounds the proposals that Raft has; further ones wait.
+	maxProposals = 4096
+	// queueWait bounds how long the request's own goroutine waits for a place in Raft's queue.
+	queueWait = time.Millisecond
+)
+
+// propose takes a command to the log of this node, which should be the leader, and waits for its outcome.
+// Ctx bounds the wait, whatever Raft or the disk does.
+func (w *Writer) propose(ctx context.Context, c *command) result {
+	e, _ := w.cfg.Leadership.Current()
+	if e == nil {
+		return notLeader(failure.ErrNotLeader)
+	}
+	if c.pins {
+		return w.apply(ctx, c.data, func() {})
+	}
+	if err := w.cfg.Shortage.Refuse(c.frees); err != nil {
+		return notApplied(err)
+	}
+	// This node may not have applied yet the version that the write was derived from.
+	if err := w.cfg.Reader.Await(ctx, c.Version); err != nil {
+		return notApplied(err)
+	}
+	for {
+		place, err := w.latches.enter(c, c.refusal(w.cfg.Root()))
+		if err != nil {
+			return notApplied(fmt.Errorf("wait for a write to the same object: %w", err))
+		}
+		leave := func() { w.latches.leave(place, w.cfg.Root) }
+		if err := w.latches.wait(ctx, e, place); err != nil {
+			leave()
+			return w.unconfirmed(fmt.Errorf("wait for a write to the same object: %w", err))
+		}
+		r, decided := w.precheck(ctx, c)
+		if !decided && place.holds {
+			return w.apply(ctx, c.data, leave)
+		}
+		if r.outcome == peerpb.Outcome_REFUSED && place.released != nil {
+			r = w.delayConflict(ctx, e, place, r)
+		}
+		leave()
+		if decided {
+			return r
+		}
+	}
+}
+
+// delayConflict delays a proven conflict until it is released. The conflict is then with the newest
+// state, which refuses the write too, since a replaced version never returns: a retry from that state
+// has the best chance.
+func (w *Writer) delayConflict(ctx context.Context, e *leadership.Epoch, place *waiter, r result) result {
+	w.latches.delayConflict(ctx, e, place)
+	root := w.cfg.Root()
+	if refusal := place.c.refusal(root); refusal != nil {
+		return refused(root.Index(), refusal)
+	}
+	return r
+}
+
+// precheck refuses without a log entry a command that the state dooms. That state must have been current
+// during the request, or a deposed leader would answer from the past. So precheck repeats the check on a
+// state that a read index confirms.
+func (w *Writer) precheck(ctx context.Context, c *command) (r result, decided bool) {
+	if c.refusal(w.cfg.Root()) == nil {
+		return result{}, false
+	}
+	index, err := w.cfg.Reader.Confirm(ctx)
+	if err != nil {
+		return w.unconfirmed(err), true
+	}
+	if err := w.cfg.Reader.Await(ctx, index); err != nil {
+		return notApplied(err), true
+	}
+	root := w.cfg.Root()
+	if refusal := c.refusal(root); refusal != nil {
+		w.metrics.prechecked.Inc()
+		return refused(root.Index(), refusal), true
+	}
+	return result{}, false
+}
+
+func (w *Writer) unconfirmed(err error) result {
+	if errors.Is(err, failure.ErrNotLeader) {
+		return notLeader(err)
+	}
+	return notApplied(err)
+}
+
+// apply proposes an entry. It calls release once Raft has let go of the entry, possibly after apply has
+// returned: until then the outcome is open, and a later write to the same object could only fail.
+func (w *Writer) apply(ctx context.Context, data []byte, release func()) result {
+	select {
+	case w.slots <- struct{}{}:
+	case <-w.cfg.Lifecycle.Closing():
+		release()
+		return notApplied(failure.ErrClosed)
+	case <-ctx.Done():
+		release()
+		w.metrics.proposalsFull.Inc()
+		return notApplied(fmt.Errorf("wait for earlier proposals: %w", ctx.Err()))
+	}
+	if !w.cfg.Lifecycle.StartTask() {
+		<-w.slots
+		release()
+		return notApplied(failure.ErrClosed)
+	}
+	done := make(chan result, 1)
+	start := time.Now()
+	// gofail: var proposeBefore struct{}
+	queued := w.cfg.Raft.Apply(data, queueWait) // here, so that Raft begins before the goroutine does
+	go func() {
+		defer w.cfg.Lifecycle.EndTask()
+		r := w.resultOf(queued)
+		if errors.Is(r.err, raft.ErrEnqueueTimeout) {
+			r = w.resultOf(w.cfg.Raft.Apply(data, remaining(ctx)))
+		}
+		// gofail: var proposeAfter struct{}
+		<-w.slots
+		release()
+		w.metrics.proposalSeconds.Observe(time.Since(start).Seconds())
+		done <- r
+	}()
+	select {
+	case r := <-done:
+		return r
+	case <-ctx.Done():
+		select {
+		case r := <-done: // at the same moment
+			return r
+		default:
+		}
+		w.metrics.abandoned.Inc()
+		return unknown(fmt.Errorf("wait for the outcome: %w", ctx.Err()))
+	}
+}
+
+// CommitInit proposes an entry that changes nothing but the cluster's id, the first time, and returns nil
+// when this node has applied it.
+func (w *Writer) CommitInit(ctx context.Context) error {
+	data, err := initEntry(w.cfg.Members.ClusterID())
+	if err != nil {
+		return err
+	}
+	return w.apply(ctx, data, func() {}).asError()
+}
+
+// remaining returns how long Raft may take to accept a proposal, 0 for no limit.
+func remaining(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return 0
+	}
+	return max(time.Until(deadline), time.Millisecond)
+}
+
+// resultOf waits for a proposal's future and returns its outcome.
+func (w *Writer) resultOf(f raft.ApplyFuture) result {
+	err := f.Error()
+	if err == nil {
+		refusal := refusalIn(f.Response())
+		if _, ended := errors.AsType[*fsm.Unknown](refusal); ended {
+			return unknown(refusal) // committed, but this node can't apply it
+		}
+		if refusal != nil {
+			return refused(f.Index(), refusal)
+		}
+		return applied(f.Index())
+	}
+	if errors.Is(err, raft.ErrLeadershipTransferInProgress) {
+		w.cfg.Leadership.RefusedByTransfer()
+	}
+	return ofRaft(err)
+}
+
+// refusalIn returns the refusal in a response of the state machine.
+func refusalIn(response any) error {
+	err, _ := response.(error)
+	return err
+}
