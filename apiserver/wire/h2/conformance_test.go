@@ -110,7 +110,7 @@ func frameRules() []rule {
 		{name: "6.6 PUSH_PROMISE", do: onHang(http2.FramePushPromise, 4, "\x00\x00\x00\x02"), end: http2.ErrCodeProtocol},
 		{name: "6.7 PING on a stream", do: frame(http2.FramePing, 0, 1, "12345678"), end: http2.ErrCodeProtocol},
 		{name: "6.7 PING of a wrong size", do: frame(http2.FramePing, 0, 0, "1234567"), end: http2.ErrCodeFrameSize},
-		{name: "6.7 PING ack that nobody asked for", do: frame(http2.FramePing, 1, 0, "12345678"), fine: true},
+		{name: "6.7 unsolicited PING ack", do: frame(http2.FramePing, 1, 0, "12345678"), fine: true},
 		{name: "6.8 GOAWAY on a stream", do: frame(http2.FrameGoAway, 0, 1, "12345678"), end: http2.ErrCodeProtocol},
 		{name: "6.9 WINDOW_UPDATE of 0", do: frame(http2.FrameWindowUpdate, 0, 0, "\x00\x00\x00\x00"), end: http2.ErrCodeProtocol},
 		{name: "6.9 WINDOW_UPDATE of 0 on a stream", do: onHang(http2.FrameWindowUpdate, 0, "\x00\x00\x00\x00"), reset: http2.ErrCodeProtocol},

@@ -55,15 +55,15 @@ func answerCases() []responseCase {
 		}, status: 404, length: "0"},
 		{name: "long_body_has_no_length", handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, long) },
 			status: 200, length: "-", kind: "text/plain; charset=utf-8", body: long},
-		{name: "announced_length", handler: func(w http.ResponseWriter, _ *http.Request) {
+		{name: "content_length", handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100000")
 			_, _ = io.WriteString(w, long)
 		}, status: 200, length: "100000", kind: "text/plain; charset=utf-8", body: long},
-		{name: "longer_than_announced", handler: func(w http.ResponseWriter, _ *http.Request) {
+		{name: "longer_than_content_length", handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "3")
 			_, _ = io.WriteString(w, "abc")
 			if _, err := io.WriteString(w, "d"); err == nil {
-				panic("more than announced was taken")
+				panic("a write beyond Content-Length succeeds")
 			}
 		}, status: 200, length: "3", kind: "text/plain; charset=utf-8", body: "abc"},
 		{name: "flush_sends_the_header", handler: func(w http.ResponseWriter, _ *http.Request) {
@@ -78,7 +78,7 @@ func answerCases() []responseCase {
 		}, status: 204, length: "-"},
 		{name: "HEAD", method: "HEAD", handler: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
 			status: 200, length: "6", kind: "text/html; charset=utf-8"},
-		{name: "HEAD_announced", method: "HEAD", handler: func(w http.ResponseWriter, _ *http.Request) {
+		{name: "HEAD_with_content_length", method: "HEAD", handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100")
 		}, status: 200, length: "100"},
 		{name: "HEAD_long", method: "HEAD", handler: func(w http.ResponseWriter, _ *http.Request) {
@@ -96,15 +96,15 @@ func answerCases() []responseCase {
 			w.WriteHeader(103)
 			w.WriteHeader(201)
 		}, status: 201, length: "0"},
-		{name: "panic_breaks_off", handler: func(w http.ResponseWriter, _ *http.Request) {
+		{name: "panic_resets", handler: func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).Flush()
 			panic("mine")
 		}, status: 200, broken: true},
-		{name: "abort_breaks_off", handler: func(w http.ResponseWriter, _ *http.Request) {
+		{name: "abort_resets", handler: func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}, status: 200, broken: true},
-		{name: "shorter_than_announced_breaks_off", handler: func(w http.ResponseWriter, _ *http.Request) {
+		{name: "shorter_than_content_length_resets", handler: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "10")
 			_, _ = io.WriteString(w, "x")
 			_ = http.NewResponseController(w).Flush()
@@ -116,13 +116,13 @@ func TestResponse(t *testing.T) {
 	for _, tt := range answerCases() {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			ours := start(t, tt.handler)
-			c := ours.client(t)
+			h2Server := start(t, tt.handler)
+			c := h2Server.client(t)
 			method := tt.method
 			if method == "" {
 				method = http.MethodGet
 			}
-			resp, body, err := do(t, c, method, ours.url("/"), nil)
+			resp, body, err := do(t, c, method, h2Server.url("/"), nil)
 			if tt.broken {
 				if err == nil {
 					t.Error("came to its end")
@@ -272,7 +272,7 @@ func TestDeadlines(t *testing.T) {
 		}
 		r.wantReset(id, http2.ErrCodeInternal)
 	})
-	t.Run("read_fails_and_the_answer_can_still_be_sent", func(t *testing.T) {
+	t.Run("read_fails_and_the_response_can_still_be_sent", func(t *testing.T) {
 		r := small(t)
 		id := r.get("/read", false)
 		if err := <-failed; !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -194,7 +194,7 @@ func TestUnreadBodiesAreCredited(t *testing.T) {
 // content-length resets the stream, and the server credits it to the connection's window.
 func TestBodiesOfWrongLengthAreCredited(t *testing.T) {
 	t.Parallel()
-	for name, announced := range map[string]int{"longer": maxFrameBytes - 1, "shorter": maxFrameBytes + 1} {
+	for name, contentLength := range map[string]int{"longer": maxFrameBytes - 1, "shorter": maxFrameBytes + 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, basicHandler())
@@ -203,7 +203,7 @@ func TestBodiesOfWrongLengthAreCredited(t *testing.T) {
 				id := u.newID()
 				u.streams[id] = defaultStreamWindow
 				u.headers(id, false, ":method", "POST", ":scheme", "https", ":authority", "example.com", ":path", "/",
-					"content-length", strconv.Itoa(announced))
+					"content-length", strconv.Itoa(contentLength))
 				u.reserve(id, maxFrameBytes)
 				u.must(u.fr.WriteData(id, true, make([]byte, maxFrameBytes)))
 				u.untilTrue(func() bool { return u.ended[id] }, "the reset of a stream with a wrong content-length, after %d bytes", sent)
