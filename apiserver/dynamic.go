@@ -18,15 +18,18 @@ import (
 )
 
 const (
-	// confirmWait bounds how long a request waits to know whether there is a route that this node has not heard of.
+	// confirmWait bounds how long a request waits to know whether there is a route that this node
+	// has not heard of.
 	confirmWait = 5 * time.Second
-	// indexWait bounds the same for documents that list what is served: without a leader they list what this node knows.
+	// indexWait bounds the same wait for documents that list the kinds: without a leader they list
+	// those that this node knows.
 	indexWait = time.Second
-	// thirdPartyLabel stands for all kinds of ThirdPartyResources in metrics: there may be any number.
+	// thirdPartyLabel is the label of all kinds of ThirdPartyResources in metrics, whose number is
+	// unbounded.
 	thirdPartyLabel = "thirdparty"
 )
 
-// dynamic is what is served beside the fixed table: the kinds of ThirdPartyResources, which come and go.
+// dynamic serves the kinds of ThirdPartyResources, which are added and removed at run time.
 type dynamic struct {
 	served  *thirdparty.Served
 	objects *rest.Handlers
@@ -36,7 +39,7 @@ type dynamic struct {
 	current atomic.Pointer[extension]
 }
 
-// extension is what a set of ThirdPartyResources adds. It never changes.
+// extension holds the routes and documents of a set of ThirdPartyResources. It is immutable.
 type extension struct {
 	table     *route.Table
 	documents *discovery.Documents
@@ -51,7 +54,7 @@ func newDynamic(served *thirdparty.Served, objects *rest.Handlers, store rest.St
 	return d
 }
 
-// publish makes routes and documents of a set, and serves them.
+// publish builds the routes and documents of a set and serves them.
 func (d *dynamic) publish(set *thirdparty.Set) error {
 	x := &extension{table: route.NewTable()}
 	add := func(method, path string, e *route.Endpoint) {
@@ -104,8 +107,9 @@ func (d *dynamic) prepare(e *route.Endpoint) {
 	}
 }
 
-// reroute finds another route than one that is out of date. The state that showed that may be one in which the kind was deleted and not yet
-// made again: before there is no route, this node makes sure, as find does.
+// reroute finds another route than one that is out of date. The state that showed that may be one
+// in which the kind was deleted and not yet made again: before there is no route, this node makes
+// sure, as find does.
 func (d *dynamic) reroute(c *route.Call, stale *route.Endpoint) (ok bool, err error) {
 	if _, ok := d.current.Load().table.Find(c); ok && c.Endpoint != stale {
 		return true, nil
@@ -114,8 +118,9 @@ func (d *dynamic) reroute(c *route.Call, stale *route.Endpoint) (ok bool, err er
 	return ok && c.Endpoint != stale, err
 }
 
-// find looks for the route of a call that the fixed table does not have. Before there is none, this node makes sure that it
-// knows all ThirdPartyResources: one may have been acknowledged elsewhere a moment ago (K5).
+// find looks for the route of a call that the fixed table does not have. Before there is none, this
+// node makes sure that it knows all ThirdPartyResources: one may have been acknowledged elsewhere a
+// moment ago (K5).
 func (d *dynamic) find(c *route.Call, gate *gate) (allow string, ok bool, err error) {
 	if !maybeDynamic(c.R.URL.Path) {
 		return "", false, nil
@@ -130,7 +135,8 @@ func (d *dynamic) find(c *route.Call, gate *gate) (allow string, ok bool, err er
 	return d.findConfirmed(c)
 }
 
-// findConfirmed looks for a route among those of all ThirdPartyResources that were acknowledged before the call.
+// findConfirmed looks for a route among those of all ThirdPartyResources that were acknowledged
+// before the call.
 func (d *dynamic) findConfirmed(c *route.Call) (allow string, ok bool, err error) {
 	ctx, cancel, err := c.Deadline(confirmWait)
 	if err != nil {
@@ -144,15 +150,16 @@ func (d *dynamic) findConfirmed(c *route.Call) (allow string, ok bool, err error
 	return allow, ok, nil
 }
 
-// maybeDynamic reports whether a path is that of a group that a ThirdPartyResource can make: one with a dot that is not ours.
+// maybeDynamic reports whether a path is of a group that a ThirdPartyResource can define: one with
+// a dot, outside platform.io.
 func maybeDynamic(path string) bool {
 	path, ok := strings.CutPrefix(strings.TrimPrefix(path, "/openapi/v3"), "/apis/")
 	group, _, _ := strings.Cut(path, "/")
 	return ok && strings.Contains(group, ".") && !strings.HasSuffix(group, ".platform.io")
 }
 
-// known returns what is served now. For documents that list groups it makes sure that this is all that was acknowledged, as far
-// as that can be known soon.
+// known returns what is served now. For documents that list groups it makes sure that this is all
+// that was acknowledged, as far as that can be known soon.
 func (d *dynamic) known(c *route.Call) *extension {
 	if path := c.R.URL.Path; path == "/apis" || path == "/openapi/v3" || path == "/openapi/v2" {
 		ctx, cancel := context.WithTimeout(c.R.Context(), indexWait)

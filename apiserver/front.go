@@ -17,7 +17,8 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// front is what every request goes through: authenticate, route, authorize, bound, serve; then count, log, clean up.
+// front serves every request: it authenticates, routes, authorizes and admits it, calls the
+// handler, then counts, logs and releases its memory.
 type front struct {
 	table         *route.Table
 	dynamic       *dynamic
@@ -29,7 +30,7 @@ type front struct {
 	encoded       *route.Budget
 	statuses      *negotiate.Statuses
 	metrics       *metrics
-	unrouted      *route.Series // of requests that came to no endpoint
+	unrouted      *route.Series // of requests without an endpoint
 	audit         *audit
 	log           *slog.Logger
 	ids           requestIDs
@@ -96,7 +97,8 @@ func (f *front) serve(x *exchange) error {
 	return f.dispatch(x, f.table)
 }
 
-// known returns an error while it is not known what a user may do: what is not known to be allowed is not known to be forbidden either.
+// known returns an error until the roles are loaded: before that neither an approval nor a denial
+// would be certain.
 func (f *front) known(u *auth.User) error {
 	if err := f.access.Ready(); err != nil && !u.In(auth.MastersGroup) {
 		return status.NewUnavailable(err.Error())
@@ -104,7 +106,8 @@ func (f *front) known(u *auth.User) error {
 	return nil
 }
 
-// impersonate makes the request one of the user whom its headers name, if its sender may act as that one (J12).
+// impersonate replaces the user of the request by the one that its headers name, if the sender may
+// impersonate that user (J12).
 func (f *front) impersonate(x *exchange) error {
 	c := &x.call
 	asked, err := auth.ReadImpersonation(c.R.Header)
@@ -134,7 +137,8 @@ func (f *front) user(c *route.Call) (user *auth.User, ambient bool, err error) {
 	return user, false, err
 }
 
-// isOpen reports whether a path is served without credentials: health, and the version (semantics Z13).
+// isOpen reports whether a path is served without credentials: health, and the version (semantics
+// Z13).
 func isOpen(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
@@ -181,7 +185,7 @@ func (f *front) dispatch(x *exchange, table *route.Table) error {
 	return e.Serve(c)
 }
 
-// find sets the endpoint of a call. What the table does not have may be of a kind that comes and goes.
+// find sets the endpoint of a call, from the table or from the kinds of ThirdPartyResources.
 func (f *front) find(c *route.Call, table *route.Table) (allow string, ok bool, err error) {
 	allow, ok = table.Find(c)
 	if ok || allow != "" || table != f.table {
@@ -202,7 +206,7 @@ func (f *front) chooseWatch(c *route.Call) error {
 	return err
 }
 
-// asksWatch reports whether a request asks for a watch, though it may not have come as far as an endpoint.
+// asksWatch reports whether a request is for a watch, even if it failed before it had an endpoint.
 func asksWatch(c *route.Call) bool {
 	if c.Endpoint != nil {
 		return c.Endpoint.Verb == route.VerbWatch
@@ -211,7 +215,8 @@ func asksWatch(c *route.Call) bool {
 	return c.R.Method == http.MethodGet && (watch && err == nil || underWatch(c.R.URL.Path))
 }
 
-// underWatch reports whether a path is under the watch prefix of a version, as /api/v1/watch/pods is (D31-D33).
+// underWatch reports whether a path is under the watch prefix of a version, as /api/v1/watch/pods
+// is (D31-D33).
 func underWatch(path string) bool {
 	segments := strings.SplitN(path, "/", 6) // the first is empty
 	at := 3
@@ -231,7 +236,7 @@ func (f *front) gate(class route.Class) *gate {
 	return nil
 }
 
-// fail answers with the Status of an error, or breaks off an answer that has begun (I29).
+// fail answers with the Status of an error, or aborts a response that has begun (I29).
 func (f *front) fail(x *exchange, err error) {
 	if errors.Is(err, route.ErrGone) {
 		panic(http.ErrAbortHandler)
@@ -247,7 +252,7 @@ func (f *front) fail(x *exchange, err error) {
 		panic(http.ErrAbortHandler)
 	}
 	h := x.Header()
-	h["Cache-Control"] = f.fixed.cacheControl // what was said of the answer is not true of the failure
+	h["Cache-Control"] = f.fixed.cacheControl // the headers of the success do not hold for the failure
 	delete(h, "Expires")
 	delete(h, "Etag")
 	h["X-Content-Type-Options"] = f.fixed.noSniff
@@ -276,7 +281,7 @@ func (f *front) Unforeseen(c *route.Call, err error) {
 		"path", c.R.URL.Path, "error", err)
 }
 
-// finish ends a request, whatever became of it.
+// finish counts and logs a request and releases its memory, also after a panic.
 func (f *front) finish(x *exchange) {
 	abort := false
 	if reason := recover(); reason != nil {
@@ -288,12 +293,13 @@ func (f *front) finish(x *exchange) {
 	f.metrics.sent.Add(float64(x.bytes))
 	f.audit.log(x, took)
 	if abort {
-		// net/http resets the stream, so that the client does not take a part for the whole.
+		// net/http resets the stream, so that the client does not mistake a part for the whole.
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// recovered answers for a handler that panicked (I27); abort is true when an answer that has begun must be broken off.
+// recovered answers for a handler that panicked (I27); abort is true if a response that has begun
+// must be aborted.
 func (f *front) recovered(x *exchange, reason any) (abort bool) {
 	if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		return true

@@ -49,7 +49,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return m
 }
 
-// watchFront adds gauges of what is under way.
+// watchFront registers gauges of the requests in progress.
 func (m *metrics) watchFront(reg prometheus.Registerer, f *front) {
 	inFlight := func(class string, g *gate) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{

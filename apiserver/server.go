@@ -23,9 +23,9 @@ const (
 	idleTimeout    = 120 * time.Second
 	maxHeaderBytes = 64 << 10
 
-	// maxStreams is the number of requests under way on one HTTP/2 connection, watches included.
+	// maxStreams bounds the concurrent requests of one HTTP/2 connection, watches included.
 	maxStreams = 1000
-	// pingAfter and pingTimeout find clients that are gone without a word.
+	// pingAfter and pingTimeout detect clients that vanished without closing their connection.
 	pingAfter   = 30 * time.Second
 	pingTimeout = 15 * time.Second
 )
@@ -65,7 +65,8 @@ func newHTTPServer(cfg Config, handler http.Handler, log *slog.Logger) *http.Ser
 	}
 }
 
-// Listen binds the address and returns it. Run does it when it was not done before; not for concurrent use.
+// Listen binds the address and returns it. Run calls it if the caller has not. It is not safe for
+// concurrent use.
 func (s *Server) Listen() (net.Addr, error) {
 	if s.listener == nil {
 		l, err := net.Listen("tcp", s.cfg.Addr)
@@ -78,7 +79,7 @@ func (s *Server) Listen() (net.Addr, error) {
 	return s.listener.Addr(), nil
 }
 
-// Close gives back the address of a server that is not to run after all.
+// Close releases the address of a server that will not run.
 func (s *Server) Close() error {
 	if s.listener == nil {
 		return nil
@@ -115,7 +116,8 @@ func (s *Server) serve() error {
 	return fmt.Errorf("serve the API: %w", err)
 }
 
-// shutdown: not ready, stop accepting, end watches, finish requests, or break them off when they take too long.
+// shutdown makes the node not ready, stops accepting, ends the watches, and waits for the requests
+// in progress, or aborts them after ShutdownGrace.
 func (s *Server) shutdown() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Limits.ShutdownGrace)
 	defer cancel()
@@ -130,7 +132,7 @@ func (s *Server) shutdown() error {
 	return ignoreClosed(s.http.Close())
 }
 
-// ignoreClosed: the listener is closed once by us and once by the HTTP server.
+// ignoreClosed drops net.ErrClosed: both shutdown and the HTTP server close the listener.
 func ignoreClosed(err error) error {
 	if errors.Is(err, net.ErrClosed) {
 		return nil

@@ -14,6 +14,6 @@ type Store interface {
 	thirdparty.Store
 	// Ready says why this node is not ready to serve, or nil: it has a leader and has caught up.
 	Ready() error
-	// Alarms are what is wrong with this node and, as far as it knows, with others.
+	// Alarms returns the active alarms of this node and, as far as it knows, of others.
 	Alarms() []raftstore.Alarm
 }

@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// defaultNamespace is where objects go that name none (A5).
+	// defaultNamespace is the namespace of objects that name none (A5).
 	defaultNamespace = deletion.DefaultNamespace
 	// nameAttempts is how many generated names are tried (A12).
 	nameAttempts = 8
-	// maxGeneratedPrefix is what is kept of generateName (A11).
+	// maxGeneratedPrefix is how many bytes of generateName a name keeps (A11).
 	maxGeneratedPrefix = 58
-	// generatedLetters are what generated names end with, and how many of them.
+	// generatedLetters are the letters of the random suffix, generatedCount its length.
 	generatedLetters = "bcdfghjklmnpqrstvwxz2456789"
 	generatedCount   = 5
 )
 
-// create stores a new object, after every check in the order of A61, and answers with it (A1).
+// create checks and stores a new object, in the order of A61, and answers with it (A1).
 func (r *resource) create(c *route.Call) error {
 	w, err := r.begin(c, "CreateOptions")
 	if err != nil {
@@ -59,8 +59,8 @@ func (r *resource) create(c *route.Call) error {
 	return r.insert(ctx, c, w, o)
 }
 
-// namespaceOpen refuses a create in a namespace that is missing or terminating, before the object is
-// validated (A61). The store decides again when it applies the create (A33).
+// namespaceOpen refuses a create in a namespace that is missing or terminating, before the object
+// is validated (A61). The store decides again when it applies the create (A33).
 func (r *resource) namespaceOpen(ctx context.Context, c *route.Call) error {
 	if !r.kind.Namespaced {
 		return nil
@@ -104,12 +104,12 @@ type nameTaken struct{ refusal *status.Error }
 func (e *nameTaken) Error() string { return e.refusal.Error() }
 func (e *nameTaken) Unwrap() error { return e.refusal }
 
-// generateName cuts the prefix and adds random letters (A11).
+// generateName truncates the prefix and appends random letters (A11).
 func generateName(prefix string) string {
 	if len(prefix) > maxGeneratedPrefix {
 		prefix = prefix[:maxGeneratedPrefix]
 	}
-	// More random bits than letters need keep the choice even enough.
+	// Two random bytes a letter make the bias of the modulo negligible.
 	var random [2 * generatedCount]byte
 	_, _ = rand.Read(random[:]) // never fails
 	name := []byte(prefix)
@@ -152,7 +152,7 @@ func (r *resource) insertNamed(ctx context.Context, c *route.Call, w *write, o *
 	return r.respond(c, w, created)
 }
 
-// checkFree is what the store would say to a create.
+// checkFree returns the error that the store would return for a create of the key.
 func (r *resource) checkFree(ctx context.Context, c *route.Call, key state.Key) error {
 	root, err := r.store.View(ctx, raftstore.Quorum())
 	if err != nil {
@@ -164,7 +164,8 @@ func (r *resource) checkFree(ctx context.Context, c *route.Call, key state.Key) 
 	return r.taken(ctx, c, key)
 }
 
-// taken words the refusal of a name; an object that is going is told apart (A10).
+// taken returns the refusal of a name that exists; its message says whether the object is being
+// deleted (A10).
 func (r *resource) taken(ctx context.Context, c *route.Call, key state.Key) error {
 	terminating := false
 	if root, err := r.store.View(ctx, raftstore.Cached()); err == nil {

@@ -16,9 +16,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// delete removes an object, or starts its end (G1–G29).
+// delete removes an object, or marks it for deletion (G1–G29).
 func (r *resource) delete(c *route.Call) error {
-	as, err := r.represent(c) // a Status stays one, whatever objects are turned into
+	as, err := r.represent(c) // a Status is never shown as a Table or as metadata only
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,8 @@ func (r *resource) delete(c *route.Call) error {
 	return c.Status(http.StatusOK, status.Success(c.Subject(), uid), as.form)
 }
 
-// deleteOne decides and writes until the store takes it or refuses for good, and returns the uid of what it deleted.
+// deleteOne decides and writes until the store accepts the delete or refuses it finally. It returns
+// the uid of the deleted object.
 func (r *resource) deleteOne(ctx context.Context, c *route.Call, opts *deleteOptions) (uid string, err error) {
 	key := stored.Key(r.kind, c.Namespace, c.Name)
 	read, fresh := raftstore.Cached(), false
@@ -74,8 +75,8 @@ func uidOf(o *state.Object) string {
 	return o.UID
 }
 
-// attemptDelete works on one stored object. settled says that the outcome follows from the state alone, so that it counts only
-// when the state is confirmed; otherwise the store has spoken.
+// attemptDelete tries to delete one stored object. settled reports that the outcome follows from
+// the state alone, and so is final only if the state is confirmed; otherwise the store has decided.
 func (r *resource) attemptDelete(
 	ctx context.Context, s status.Subject, opts *deleteOptions, now time.Time, previous *state.Object,
 ) (settled bool, err error) {

@@ -15,11 +15,11 @@ import (
 	"quorate/raftstore/state"
 )
 
-// collectionParallel is how many deletes of one request are under way: they share disk writes, and
-// one request does not take all of them.
+// collectionParallel bounds the concurrent deletes of one request: they share disk writes, and one
+// request cannot occupy all of them.
 const collectionParallel = 256
 
-// sweep is a delete of a collection at work.
+// sweep is a delete of a collection in progress.
 type sweep struct {
 	*resource
 	c       *route.Call
@@ -61,8 +61,8 @@ func readSweepLimit(q route.Query) (int64, error) {
 	return q.Count("limit")
 }
 
-// run walks one state, which keeps in memory what was there already, and hands its objects on as
-// deletes end. After an error it waits for those under way, whose outcome is then known.
+// run walks one state and starts a delete of each selected object as earlier ones end. After an
+// error it waits for the deletes in progress, so that their outcomes are known.
 func (w *sweep) run(ctx context.Context, limit int64) error {
 	sel, err := w.selector(w.c)
 	if err != nil {
@@ -93,8 +93,8 @@ func (w *sweep) run(ctx context.Context, limit int64) error {
 	return ctx.Err()
 }
 
-// delete deletes an object, whatever its version is by now. It skips one that was deleted, or deleted
-// and created again, in the meantime (G31).
+// delete deletes an object at whatever version it has now. It skips one that was deleted, or
+// deleted and created again, in the meantime (G31).
 func (w *sweep) delete(ctx context.Context, o *state.Object) error {
 	subject := w.c.Subject()
 	_, _, subject.Name = o.Key.Split()
@@ -125,7 +125,7 @@ func (w *sweep) delete(ctx context.Context, o *state.Object) error {
 	}
 }
 
-// failed says of an error how much was deleted all the same (G32).
+// failed adds to an error how many objects were deleted before it (G32).
 func (w *sweep) failed(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, raftstore.ErrUnknownOutcome) {
 		err = status.NewTimeout()

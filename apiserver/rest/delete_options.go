@@ -22,7 +22,7 @@ const (
 	propagateForeground = "Foreground"
 )
 
-// deleteOptions are what a client asks of a delete.
+// deleteOptions are the options of a delete.
 type deleteOptions struct {
 	deletion.Options
 	uid, version *string // preconditions
@@ -32,7 +32,7 @@ type deleteOptions struct {
 	policy string
 }
 
-// readDeleteOptions reads the body; the query fills what it leaves out (G4–G8).
+// readDeleteOptions reads the options of the body; the query supplies those that it omits (G4–G8).
 func (r *resource) readDeleteOptions(c *route.Call) (*deleteOptions, error) {
 	body, err := readDeleteBody(c)
 	if err != nil {
@@ -100,7 +100,7 @@ func textsOf(list *schema.Value) []string {
 	return texts
 }
 
-// fill takes from the query what the body does not say.
+// fill takes from the query the options that the body omits.
 func (o *deleteOptions) fill(q route.Query) error {
 	if o.Grace == nil {
 		n, ok, err := q.Integer("gracePeriodSeconds")

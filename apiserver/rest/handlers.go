@@ -51,11 +51,11 @@ type Config struct {
 	Continue *paging.Tokens
 	// QuorumRead makes reads without a resourceVersion linearizable.
 	QuorumRead bool
-	// Grants decides who may write what grants something to others.
+	// Grants decides who may store an object that grants permissions.
 	Grants Grants
 }
 
-// Grants knows the kinds whose objects grant something.
+// Grants knows the kinds whose objects grant permissions.
 type Grants interface {
 	// Escalation says why a user may not store an object in place of old, nil for a create; it is
 	// empty when the user may.
@@ -187,7 +187,7 @@ func Verbs(k *schema.Kind) []string {
 // Subresource is a subresource that is served, with its verbs.
 type Subresource struct {
 	Name  string
-	Kind  *schema.Kind // of what is read and written: the kind itself, or its scale
+	Kind  *schema.Kind // of the objects read and written: the kind itself, or its scale
 	Verbs []string
 }
 
@@ -218,7 +218,7 @@ type subresource struct {
 	serve  func(r *resource, c *route.Call) error
 }
 
-// kind returns the kind of what is read and written.
+// kind returns the kind of the objects read and written.
 func (s *subresource) kind(of *schema.Kind) *schema.Kind {
 	if s.name == scaleSubresource {
 		return of.Scale
@@ -361,6 +361,6 @@ func (r *resource) registerSubresources(add func(method, path string, e *route.E
 // Changes is where watches read from.
 type Changes interface {
 	Watch(p state.Prefix, after uint64) (*history.Cursor, error)
-	// Beginning returns the oldest state of a collection with all of what followed it.
+	// Beginning returns the oldest state of a collection that the history reaches, and its index.
 	Beginning(ctx context.Context, p state.Prefix) (objects iter.Seq2[*state.Object, error], after uint64, err error)
 }

@@ -55,8 +55,7 @@ func (r *resource) list(c *route.Call) error {
 	return r.writeList(c, &as, p)
 }
 
-// selector reads what a list, a watch or a delete of a collection is restricted to (specification
-// §4.4).
+// selector reads the selectors of a list, a watch or a delete of a collection (specification §4.4).
 func (r *resource) selector(c *route.Call) (*selector.Selector, error) {
 	if c.R.URL.RawQuery == "" {
 		return nil, nil
@@ -82,10 +81,11 @@ type listOptions struct {
 	query     paging.Query // but for the cluster, resource and namespace
 }
 
-// paged: a part of the list is asked for, or a state that may have to be looked for.
+// paged reports whether the request is for a part of the list, or for a state that has to be
+// retained.
 func (o *listOptions) paged() bool { return o.limit > 0 || o.continued != "" || o.exact }
 
-// readListOptions refuses what a list can't take.
+// readListOptions reads the options of a list and refuses those that it doesn't have.
 func readListOptions(c *route.Call) (opts listOptions, err error) {
 	if c.R.URL.RawQuery == "" {
 		return opts, nil
@@ -144,8 +144,8 @@ func checkMatch(q route.Query, version, continued string) error {
 	return nil
 }
 
-// writeList streams the list in bounded memory. An error before anything was sent becomes a Status,
-// a later one breaks the answer off.
+// writeList streams the list in bounded memory. An error before the first byte becomes a Status; a
+// later one aborts the response.
 func (r *resource) writeList(c *route.Call, as *representation, p *page) error {
 	l, prefix := r.listOf(as)
 	l.Metadata, l.Keep = r.listMetadata(c.Namespace, p), c.KeepEncoded
@@ -209,8 +209,9 @@ func (r *resource) values(c *route.Call, as *representation, p *page, skip int, 
 	return nil
 }
 
-// listMetadata returns the metadata of a list (C1): selfLink; resourceVersion, the index of the state
-// (C4); and, when more follows, continue (C29) and without selectors remainingItemCount (C36).
+// listMetadata returns the metadata of a list (C1): selfLink; resourceVersion, the index of the
+// state (C4); and, when more follows, continue (C29) and without selectors remainingItemCount
+// (C36).
 func (r *resource) listMetadata(namespace string, p *page) []byte {
 	b := append([]byte(nil), `{"selfLink":"`...)
 	b = append(b, stored.CollectionPath(r.kind, namespace)...)

@@ -9,17 +9,17 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// What objects can be turned into, by stock names.
+// The targets that objects can be converted to, by their stock names.
 const (
 	metaGroup   = "meta.k8s.io"
 	partialKind = "PartialObjectMetadata"
 	listSuffix  = "List"
 )
 
-// partials are the kinds that objects with nothing but their metadata are, one for each version of what objects can be turned into.
+// partials are the kinds of objects reduced to their metadata, one for each version of the targets.
 type partials []*schema.Kind
 
-// newPartials takes them of a catalog, the version that clients want first.
+// newPartials returns the partials of a catalog, the preferred version first.
 func newPartials(c *schema.Catalog) (partials, error) {
 	var p partials
 	for _, version := range []string{"v1", "v1beta1"} {
@@ -37,7 +37,8 @@ func (p partials) ofVersion(version string) *schema.Kind {
 	return p[slices.IndexFunc(p, func(k *schema.Kind) bool { return k.Version == version })]
 }
 
-// offers are the documents that answers about a kind can be, each list with the objects as they are in front (B24, B25, B31).
+// offers are the variants of documents that a kind is served in, each list beginning with the whole
+// object (B24, B25, B31).
 type offers struct{ objects, lists, streams []negotiate.Variant }
 
 func newOffers(k *schema.Kind, p partials) offers {

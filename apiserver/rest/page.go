@@ -16,32 +16,33 @@ import (
 	"quorate/raftstore/state"
 )
 
-// cachedPinWait is how long a list that needs no leader may wait for one, so that its pages outlive this node.
+// cachedPinWait is how long a list that needs no leader waits for one to pin its state on all
+// nodes, so that its pages survive this node.
 const cachedPinWait = 500 * time.Millisecond
 
-// Pages is what lists in pages are read from.
+// Pages retains the states that paged lists read.
 type Pages interface {
-	// Pin returns a linearizable state that all nodes keep for a while.
+	// Pin returns a linearizable state that all nodes retain for a while.
 	Pin(ctx context.Context) (*state.Root, error)
-	// Retain keeps a state on this node alone.
+	// Retain retains a state on this node only.
 	Retain(root *state.Root)
-	// Retained returns a state that this node keeps, or nil.
+	// Retained returns a state that this node retains, or nil.
 	Retained(index uint64) *state.Root
 	// FetchRetained fetches a page of a state that only other nodes retain.
 	FetchRetained(ctx context.Context, p raftstore.Page) (*raftstore.RemotePage, error)
 }
 
-// page is what one answer to a list holds.
+// page is the content of one response to a list.
 type page struct {
 	index     uint64
 	items     iter.Seq2[*state.Object, error]
-	once      bool   // items can be ranged over once only
-	expected  int    // about so many items, or fewer
-	next      string // what continues the list; empty on its last page
-	remaining int    // items after this page; 0 where that is not known (C36)
+	once      bool   // items can be ranged over only once
+	expected  int    // an upper estimate of the number of items
+	next      string // the continue value; empty on the last page
+	remaining int    // items after this page; 0 if unknown (C36)
 }
 
-// settle makes items that can be ranged over again.
+// settle makes items that can be ranged over more than once.
 func (p *page) settle() error {
 	if !p.once {
 		return nil
@@ -57,7 +58,7 @@ func (p *page) settle() error {
 	return nil
 }
 
-// whole is a list in one answer.
+// whole returns a list without pages.
 func (r *resource) whole(root *state.Root, namespace string, sel *selector.Selector) *page {
 	return &page{
 		index:    root.Index(),
@@ -68,7 +69,7 @@ func (r *resource) whole(root *state.Root, namespace string, sel *selector.Selec
 	}
 }
 
-// pager is a list in pages at work.
+// pager serves one request of a paged list.
 type pager struct {
 	*resource
 	opts *listOptions
@@ -90,34 +91,35 @@ func (r *resource) page(ctx context.Context, c *route.Call, opts *listOptions, s
 	}
 }
 
-// first reads the page that a list begins with. A state is pinned only when there is more than the page: it costs a log entry.
+// first reads the first page of a list. It pins the state only if another page follows, because a
+// pin costs a log entry.
 func (l *pager) first(ctx context.Context) (*page, error) {
 	root, pinned, err := l.firstState(ctx)
 	if err != nil {
 		return nil, err
 	}
 	src := l.local(root, l.call.Namespace, l.sel, "")
-	s, err := cut(ctx, src, l.sel, l.opts.limit)
+	s, err := takePage(ctx, src, l.sel, l.opts.limit)
 	if err != nil {
 		return nil, err
 	}
 	if s.more && !pinned {
-		if root, err = l.keep(ctx, root); err != nil {
+		if root, err = l.retain(ctx, root); err != nil {
 			return nil, err
 		}
 		src = l.local(root, l.call.Namespace, l.sel, "")
-		if s, err = cut(ctx, src, l.sel, l.opts.limit); err != nil {
+		if s, err = takePage(ctx, src, l.sel, l.opts.limit); err != nil {
 			return nil, err
 		}
 	}
-	return l.made(root.ClusterID(), src, s, l.call.Now), nil
+	return l.newPage(root.ClusterID(), src, s, l.call.Now), nil
 }
 
-// linearizable reports whether the list must have all that was acknowledged before it (C20).
+// linearizable reports whether the list must reflect every write acknowledged before it (C20).
 func (l *pager) linearizable() bool { return l.opts.version == "" && l.quorumRead }
 
-// firstState returns the state that a list begins in. Where it is clear that there will be pages, a pin is all the
-// confirmation that a linearizable list needs.
+// firstState returns the state of the list. If a linearizable list is sure to have a second page, it
+// pins a state at once, which also confirms that state.
 func (l *pager) firstState(ctx context.Context) (root *state.Root, pinned bool, err error) {
 	if l.linearizable() && l.sel == nil {
 		root, err = l.store.View(ctx, raftstore.Cached())
@@ -133,9 +135,10 @@ func (l *pager) firstState(ctx context.Context) (root *state.Root, pinned bool, 
 	return root, false, err
 }
 
-// keep returns a state, at least as new as root, that stays for the pages to come. Lists that need no leader do without the
-// other nodes when none answers at once: then their pages last as long as this node.
-func (l *pager) keep(ctx context.Context, root *state.Root) (*state.Root, error) {
+// retain returns a state, at least as new as root, that is retained for the following pages. A list
+// that needs no leader falls back to this node alone if no leader answers soon: its pages then last
+// as long as this node.
+func (l *pager) retain(ctx context.Context, root *state.Root) (*state.Root, error) {
 	if l.linearizable() {
 		return l.store.Pin(ctx)
 	}
@@ -148,8 +151,8 @@ func (l *pager) keep(ctx context.Context, root *state.Root) (*state.Root, error)
 	return root, nil
 }
 
-// following reads a later page, of the state of the first one (C35); 410 when that is no longer
-// retained or the continue value is of another list (C37, C38).
+// following reads a later page from the state of the first one (C35). It fails with 410 if that
+// state is no longer retained or the continue value belongs to another list (C37, C38).
 func (l *pager) following(ctx context.Context) (*page, error) {
 	root, err := present(ctx, l.store)
 	if err != nil {
@@ -161,7 +164,7 @@ func (l *pager) following(ctx context.Context) (*page, error) {
 		return nil, status.NewExpiredContinue()
 	}
 	after := state.Key(stored.Prefix(l.kind, l.call.Namespace)) + state.Key(at.After)
-	src, err := l.kept(ctx, at.Index, after)
+	src, err := l.retained(ctx, at.Index, after)
 	switch {
 	case errors.Is(err, raftstore.ErrNotRetained):
 		return nil, status.NewExpiredContinue()
@@ -171,7 +174,7 @@ func (l *pager) following(ctx context.Context) (*page, error) {
 	return l.pageOf(ctx, root.ClusterID(), src, at.Began)
 }
 
-// exactly reads a list of a state that is named (C25, C26).
+// exactly reads a list at exactly the named version (C25, C26).
 func (l *pager) exactly(ctx context.Context) (*page, error) {
 	index, err := versionOf(l.opts.version)
 	if err != nil {
@@ -187,7 +190,7 @@ func (l *pager) exactly(ctx context.Context) (*page, error) {
 		}
 		return l.pageOf(ctx, root.ClusterID(), l.local(same, l.call.Namespace, l.sel, ""), l.call.Now)
 	}
-	src, err := l.kept(ctx, index, "")
+	src, err := l.retained(ctx, index, "")
 	switch {
 	case errors.Is(err, raftstore.ErrNotRetained):
 		return nil, status.NewTooOldList()
@@ -197,8 +200,9 @@ func (l *pager) exactly(ctx context.Context) (*page, error) {
 	return l.pageOf(ctx, root.ClusterID(), src, l.call.Now)
 }
 
-// kept finds the objects of a state that is kept, here or elsewhere: this node may have lost it, or not have it yet.
-func (l *pager) kept(ctx context.Context, index uint64, after state.Key) (source, error) {
+// retained returns the objects of a retained state, from this node or from another: this node may
+// no longer have the state, or not have it yet.
+func (l *pager) retained(ctx context.Context, index uint64, after state.Key) (source, error) {
 	waiting, cancel := context.WithTimeout(ctx, futureWait)
 	defer cancel()
 	if _, err := l.store.View(waiting, raftstore.AtLeast(index)); err != nil && !isFuture(err) {
@@ -217,7 +221,7 @@ func (l *pager) kept(ctx context.Context, index uint64, after state.Key) (source
 	if err != nil {
 		return source{}, err
 	}
-	return source{index: index, left: found.Left, distant: true, objects: found.Objects}, nil
+	return source{index: index, left: found.Left, remote: true, objects: found.Objects}, nil
 }
 
 func isFuture(err error) bool {
@@ -225,21 +229,21 @@ func isFuture(err error) bool {
 	return future
 }
 
-// pageOf makes a page of what a source begins with, or of all of it when there is no limit (C40).
+// pageOf makes a page of the first objects of a source, or of all of them without a limit (C40).
 func (l *pager) pageOf(ctx context.Context, clusterID string, src source, began time.Time) (*page, error) {
 	if l.opts.limit == 0 {
-		return &page{index: src.index, expected: src.left, once: src.distant, items: selected(src, l.sel)}, nil
+		return &page{index: src.index, expected: src.left, once: src.remote, items: selected(src, l.sel)}, nil
 	}
-	s, err := cut(ctx, src, l.sel, l.opts.limit)
+	s, err := takePage(ctx, src, l.sel, l.opts.limit)
 	if err != nil {
 		return nil, err
 	}
-	return l.made(clusterID, src, s, began), nil
+	return l.newPage(clusterID, src, s, began), nil
 }
 
-// made makes the page of a slice, with what continues the list after it. An object that is not selected, or a source that was
-// asked for a part only, may leave it open whether anything follows (C31).
-func (l *pager) made(clusterID string, src source, s slice, began time.Time) *page {
+// newPage makes the page of a slice, with the continue value for the objects after it. If those are
+// not selected, or the source is a part of the collection, the next page may be empty (C31).
+func (l *pager) newPage(clusterID string, src source, s slice, began time.Time) *page {
 	p := &page{index: src.index, expected: len(s.objects), items: each(s.objects)}
 	if !s.more {
 		return p

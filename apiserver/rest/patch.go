@@ -15,11 +15,11 @@ import (
 
 const (
 	patchOptionsKind = "PatchOptions"
-	// maxPatchExcerpt bounds what a refusal repeats of a patch.
+	// maxPatchExcerpt bounds how much of a patch a refusal quotes.
 	maxPatchExcerpt = 256
 )
 
-// patchCall is a patch request: what was sent, and how.
+// patchCall is a patch request.
 type patchCall struct {
 	*resource
 	c     *route.Call
@@ -34,8 +34,8 @@ func (r *resource) patch(c *route.Call) error { return r.patchAs(c, schema.Updat
 // patchStatus changes the status of an object by a patch (F34).
 func (r *resource) patchStatus(c *route.Call) error { return r.patchAs(c, schema.UpdateStatus) }
 
-// patchAs stores what an operation takes from the patched object. Without a version in the patch, it is applied to one state of
-// the object after the other until one holds still (F31).
+// patchAs stores the part of the patched object that an operation may change. A patch without a
+// version is applied again whenever the object has changed in the meantime (F31).
 func (r *resource) patchAs(c *route.Call, operation schema.Operation) error {
 	p, err := r.beginPatch(c)
 	if err != nil {
@@ -82,7 +82,8 @@ func refuseForce(c *route.Call) error {
 		field.Forbidden(field.NewPath("force"), "may not be specified for non-apply patch"))
 }
 
-// derive applies the patch to a stored object, its resourceVersion in place: one that the patch leaves alone is no precondition.
+// derive applies the patch to a stored object. The resourceVersion is part of the document: one
+// that the patch does not change is no precondition.
 func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
 	document, err := p.value(previous)
 	if err != nil {
@@ -105,7 +106,7 @@ func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
 	return o, p.checkPath(p.c, o)
 }
 
-// unfit refuses a patch whose result is no object of the kind (F26).
+// unfit returns the refusal of a patch whose result is not an object of the kind (F26).
 func (p *patchCall) unfit(why string) error {
 	excerpt := string(p.body)
 	if len(excerpt) > maxPatchExcerpt {

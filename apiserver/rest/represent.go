@@ -14,9 +14,9 @@ import (
 // representation is how an answer shows objects.
 type representation struct {
 	form negotiate.Form
-	// partial is what an object is without all but its metadata; nil for objects as they are.
+	// partial is the kind of objects reduced to their metadata; nil for whole objects.
 	partial *schema.Kind
-	// rows, when there are any, show objects as rows of a Table.
+	// rows, if not nil, show objects as rows of a Table.
 	rows *table.Rows
 }
 
@@ -34,7 +34,7 @@ func (r *resource) choose(c *route.Call, offered []negotiate.Variant) (represent
 	return r.turned(c, form, target)
 }
 
-// turned is the representation of objects that are turned into something else.
+// turned returns the representation of objects that are converted to a target.
 func (r *resource) turned(c *route.Call, form negotiate.Form, target negotiate.Target) (representation, error) {
 	as := representation{form: form, partial: r.partials.ofVersion(target.Version)}
 	if target.Kind != table.Kind {
@@ -45,7 +45,7 @@ func (r *resource) turned(c *route.Call, form negotiate.Form, target negotiate.T
 	return as, err
 }
 
-// readInclude reads what the rows of a Table are to hold of their objects (B26, B27).
+// readInclude reads how much of their objects the rows of a Table hold (B26, B27).
 func readInclude(q route.Query) (table.Include, error) {
 	asked, err := q.Choice("includeObject", "TableOptions")
 	known := table.Names()
@@ -55,7 +55,7 @@ func readInclude(q route.Query) (table.Include, error) {
 // whole reports whether objects are shown as they are.
 func (as *representation) whole() bool { return as.partial == nil }
 
-// appendTurned appends what stands for a stored object that is not shown as it is.
+// appendTurned appends the converted form of a stored object.
 func (r *resource) appendTurned(b []byte, as *representation, value []byte, now time.Time) ([]byte, error) {
 	if as.rows == nil {
 		return as.partial.AppendPartial(b, value, r.kind)

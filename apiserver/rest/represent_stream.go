@@ -18,7 +18,8 @@ func (r *resource) representStream(c *route.Call) (representation, error) {
 	return r.turned(c, form, target)
 }
 
-// streamed returns the kind of what a stream sends, and what makes it: nil for objects as they are.
+// streamed returns the kind of the objects that a stream sends and the encoder that makes them; nil
+// for whole objects.
 func (r *resource) streamed(as *representation) (*schema.Kind, watch.Encoder, watch.Table) {
 	switch {
 	case as.whole():
@@ -31,7 +32,7 @@ func (r *resource) streamed(as *representation) (*schema.Kind, watch.Encoder, wa
 	}
 }
 
-// partialObjects makes objects with nothing but their metadata.
+// partialObjects encodes objects reduced to their metadata.
 type partialObjects struct {
 	kind, of *schema.Kind
 	binary   bool

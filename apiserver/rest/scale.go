@@ -8,10 +8,12 @@ import (
 	"quorate/raftstore/state"
 )
 
-// getScale answers with how many replicas an object has (H11). A scale is a view of the object: it is read as the object is.
+// getScale answers with how many replicas an object has (H11). A scale is a view of the object: it
+// is read as the object is.
 func (r *resource) getScale(c *route.Call) error { return r.scale.get(c) }
 
-// replaceScale stores how many replicas the scale in the body wants, if it is of the version and the object that this names.
+// replaceScale stores how many replicas the scale in the body wants, if it is of the version and
+// the object that this names.
 func (r *resource) replaceScale(c *route.Call) error {
 	w, err := r.scale.begin(c, "UpdateOptions")
 	if err != nil {
@@ -39,7 +41,8 @@ func (r *resource) patchScale(c *route.Call) error {
 	return r.newRescale(c, p.w, p.derive).run()
 }
 
-// newRescale is an update of an object by a scale, which is answered with the scale of what is stored then.
+// newRescale returns an update of an object by a scale. It answers with the scale of the stored
+// object.
 func (r *resource) newRescale(c *route.Call, w *write, wanted func(previous *state.Object) (*schema.Object, error)) *update {
 	u := r.newUpdate(c, w, schema.Update)
 	u.answers = r.scale

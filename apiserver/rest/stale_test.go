@@ -108,7 +108,7 @@ func TestKeepReturnsNoOlderState(t *testing.T) {
 		store := &pinnedStore{pinned: holding(pinned)}
 		l := &pager{resource: &resource{Handlers: &Handlers{store: store}}, opts: &listOptions{version: "4"}}
 		root := holding(4)
-		kept, err := l.keep(t.Context(), root)
+		kept, err := l.retain(t.Context(), root)
 		if err != nil || kept.Index() < root.Index() {
 			t.Errorf("pinned at %d: keeps the state of index %d, error %v; want index 4 or later", pinned, kept.Index(), err)
 		}

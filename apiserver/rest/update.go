@@ -18,28 +18,29 @@ import (
 	"quorate/raftstore/state"
 )
 
-// update is a write of an object that is there: a replace or a patch, of the object or of a subresource. What to store is
-// derived from one stored object after the other until one holds still.
+// update is a replace or a patch of an object or a subresource. It derives the new object from the
+// stored one and tries again whenever the stored object has changed in the meantime.
 type update struct {
 	*resource
 	c         *route.Call
 	w         *write
 	key       state.Key
 	operation schema.Operation
-	// derive returns what the client wants in place of previous, which is nil when the object is missing and the update may
-	// create it. It is called for each attempt and returns a new object each time.
+	// derive returns what the client wants in place of previous, which is nil when the object is
+	// missing and the update may create it. It is called for each attempt and returns a new object
+	// each time.
 	derive func(previous *state.Object) (*schema.Object, error)
-	// conditional: the client named the version that it knows, so it is told of a conflict at once.
+	// conditional updates name a version: a conflict is returned at once instead of retried.
 	conditional bool
-	// creates: a missing object is created.
+	// creates: the update creates a missing object.
 	creates bool
-	// answers is the resource that what was written is shown as.
+	// answers is the resource in whose form the response shows the written object.
 	answers *resource
-	// ownUID: the uid is the client's word for which object it means, and another one is a conflict (E5). A patch gets to see
-	// the uid, and so may not change it (F30).
+	// ownUID: the uid of the new object is a precondition, and another one is a conflict (E5). A
+	// patch sees the stored uid and may not change it (F30).
 	ownUID bool
 
-	fresh bool // the state at hand is confirmed, so a refusal may be decided from it
+	fresh bool // the state is confirmed, so a refusal decided from it is final
 }
 
 // errStale asks for another attempt from a confirmed state.
@@ -49,7 +50,8 @@ func (r *resource) newUpdate(c *route.Call, w *write, operation schema.Operation
 	return &update{resource: r, c: c, w: w, key: stored.Key(r.kind, c.Namespace, c.Name), operation: operation, answers: r}
 }
 
-// run derives and writes until the store takes it, or refuses for good, or the time is up.
+// run derives and writes until the store accepts the object, refuses it finally, or the deadline
+// passes.
 func (u *update) run() error {
 	ctx, cancel, err := u.c.Deadline(writeDeadline)
 	if err != nil {
@@ -83,7 +85,7 @@ func (u *update) run() error {
 	}
 }
 
-// attempt derives from one stored object and writes.
+// attempt derives the new object from one stored object and writes it.
 func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	if previous == nil {
 		return u.missing(ctx)
@@ -127,7 +129,8 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	return u.answers.respondDry(u.c, u.w, o)
 }
 
-// refuse returns err, an outcome without a write, once it is decided from a confirmed state, and asks for one until then.
+// refuse returns err, an outcome without a write, if it was decided from a confirmed state, and
+// errStale otherwise.
 func (u *update) refuse(err error) error {
 	if !u.fresh {
 		return errStale
@@ -135,7 +138,7 @@ func (u *update) refuse(err error) error {
 	return err
 }
 
-// missing answers for a name that is not there (E11, E12, F35, H4).
+// missing handles a name that does not exist (E11, E12, F35, H4).
 func (u *update) missing(ctx context.Context) error {
 	if !u.fresh {
 		return errStale
@@ -162,7 +165,8 @@ func (u *update) missing(ctx context.Context) error {
 	return u.insertNamed(ctx, u.c, u.w, o)
 }
 
-// checkPreconditions compares resourceVersion and uid of what is to be stored with what is (E2–E6, F29).
+// checkPreconditions compares the resourceVersion and uid of the new object with those of the
+// stored one (E2–E6, F29).
 func (u *update) checkPreconditions(previous *state.Object, o *schema.Object) error {
 	version := o.ResourceVersion()
 	if version == "" || version == "0" {
@@ -189,14 +193,15 @@ func (u *update) invalidVersion(version, why string) error {
 		field.Invalid(field.NewPath("metadata", "resourceVersion"), version, why)})
 }
 
-// write writes: an update, or the removal of an object that nothing holds any longer (E16), or that could not be initialized.
+// write stores the update, or removes an object that has no finalizers left (E16) or that could not
+// be initialized.
 func (u *update) write(ctx context.Context, previous, next *state.Object, o *schema.Object) error {
 	var written *state.Object
 	var err error
 	if deletion.Complete(o) || o.Initializers().Field("result").IsSet() {
 		written, err = u.store.Delete(ctx, raftstore.Delete{Key: u.key, Previous: previous, UID: previous.UID, Final: next})
 	} else {
-		_, going := o.DeletionTimestamp() // somebody may be letting go of it
+		_, going := o.DeletionTimestamp() // a finalizer may have been removed
 		written, err = u.store.Update(ctx, raftstore.Update{Key: u.key, Previous: previous, UID: previous.UID, Object: next, Frees: going, Client: client(u.c.R)})
 	}
 	if err != nil {

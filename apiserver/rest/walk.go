@@ -9,7 +9,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// lookEvery is after how many objects a walk looks whether its time is up.
+// lookEvery is the number of objects between two checks of the deadline.
 const lookEvery = 1024
 
 // walk calls fn with the selected objects of a collection in the order of their keys.
@@ -17,8 +17,8 @@ func (r *resource) walk(root *state.Root, namespace string, sel *selector.Select
 	r.visit(root, namespace, sel, "", func(o *state.Object) bool { return !sel.Matches(o) || fn(o) })
 }
 
-// visit calls fn with all objects after a key that a selector may select, and perhaps with others. A selector that fixes the
-// name needs no walk.
+// visit calls fn with all objects after a key that a selector may select, and possibly with others.
+// A selector that fixes the name needs no walk.
 func (r *resource) visit(
 	root *state.Root, namespace string, sel *selector.Selector, after state.Key, fn func(o *state.Object) bool,
 ) {
@@ -32,7 +32,8 @@ func (r *resource) visit(
 	root.Ascend(stored.Prefix(r.kind, namespace), after, fn)
 }
 
-// narrowed returns the namespace that a selector restricts a list to, where the list is of all of them.
+// narrowed returns the namespace that a selector restricts a list to, where the list is of all of
+// them.
 func (r *resource) narrowed(namespace string, sel *selector.Selector) string {
 	if namespace == "" && r.kind.Namespaced {
 		namespace, _ = sel.Namespace()
@@ -40,15 +41,15 @@ func (r *resource) narrowed(namespace string, sel *selector.Selector) string {
 	return namespace
 }
 
-// source is the objects of a collection in one state, after a key, selected or not.
+// source holds the objects of a collection in one state, after a key, selected or not.
 type source struct {
 	index   uint64
 	left    int  // how many there are
-	distant bool // objects come from another node: once, and perhaps only the first of them
+	remote  bool // of another node: can be read once, and may be the first of the objects only
 	objects iter.Seq2[*state.Object, error]
 }
 
-// local is the source that a state of this node's is.
+// local returns the source of a state of this node.
 func (r *resource) local(root *state.Root, namespace string, sel *selector.Selector, after state.Key) source {
 	return source{
 		index: root.Index(),
@@ -59,16 +60,16 @@ func (r *resource) local(root *state.Root, namespace string, sel *selector.Selec
 	}
 }
 
-// slice is the selected objects at the beginning of a source.
+// slice holds the first selected objects of a source.
 type slice struct {
 	objects []*state.Object
-	last    state.Key // of what was passed
+	last    state.Key // of the last object visited
 	passed  int       // objects up to last, selected or not
 	more    bool      // something may follow
 }
 
-// cut takes at most limit selected objects (C31).
-func cut(ctx context.Context, src source, sel *selector.Selector, limit int) (slice, error) {
+// takePage takes at most limit selected objects (C31).
+func takePage(ctx context.Context, src source, sel *selector.Selector, limit int) (slice, error) {
 	var s slice
 	for o, err := range src.objects {
 		if err != nil {
@@ -87,6 +88,6 @@ func cut(ctx context.Context, src source, sel *selector.Selector, limit int) (sl
 		s.last = o.Key
 		s.passed++
 	}
-	s.more = src.distant && s.passed < src.left
+	s.more = src.remote && s.passed < src.left
 	return s, nil
 }

@@ -25,7 +25,7 @@ const (
 	validateStrict = "Strict"
 )
 
-// write is what a create or replace is asked to do.
+// write holds the body and options of a create, replace or patch.
 type write struct {
 	as         representation
 	body       negotiate.Body
@@ -33,8 +33,8 @@ type write struct {
 	validation string
 }
 
-// begin reads a write request in the order in which its errors take precedence: Accept, Content-Type,
-// size, options (A61).
+// begin reads a write request in the order in which its errors take precedence: Accept,
+// Content-Type, size, options (A61).
 func (r *resource) begin(c *route.Call, options string) (*write, error) {
 	as, err := r.represent(c)
 	if err != nil {
@@ -70,7 +70,8 @@ func (w *write) readOptions(c *route.Call, options string) error {
 	return checkManager(q.Get("fieldManager"), options)
 }
 
-// readDryRun reports whether the write is a dry run: every dryRun must be All (A52), else 422 (A53).
+// readDryRun reports whether the write is a dry run: every dryRun must be All (A52), else 422
+// (A53).
 func readDryRun(values []string, options string) (bool, error) {
 	for _, v := range values {
 		if err := route.CheckChoice("dryRun", v, options); err != nil {
@@ -91,8 +92,8 @@ func checkManager(manager, options string) error {
 	return nil
 }
 
-// decode reads the body as an object of the kind. What it dropped becomes warnings, or an error
-// when the client is strict (A46–A49).
+// decode reads the body as an object of the kind. Dropped fields become warnings, or an error if
+// the client is strict (A46–A49).
 func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 	o, problems, err := w.body.Decode(r.kind)
 	if err != nil {

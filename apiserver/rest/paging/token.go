@@ -12,38 +12,40 @@ import (
 	"time"
 )
 
-// GoodFor is how long a list may go on after its first page (specification §7, §8: five to fifteen minutes).
+// GoodFor is how long after its first page a list can be continued (specification §7, §8: five to
+// fifteen minutes).
 const GoodFor = 10 * time.Minute
 
-// keyLabel derives the key of the values from the cluster's signing key: no other use of that key can be turned into one.
+// keyLabel separates the key of the values from all other uses of the cluster's signing key.
 const keyLabel = "quorate continue values v1"
 
-// The layout of a value: format, index, when the list began, digest of its query, position, authenticator.
+// The layout of a value: format, index, when the list began, digest of its query, position,
+// authenticator.
 const (
 	format      = 1
 	digestBytes = 16
 	macBytes    = 16
 	headBytes   = 1 + 8 + 8 + digestBytes
-	// maxBytes bounds what is decoded; a position is a namespace and a name.
+	// maxBytes bounds the length of a value; a position is a namespace and a name.
 	maxBytes = 1 << 10
 )
 
-// Reasons why a value can't be used.
+// The reasons why Decode refuses a value.
 var (
-	// ErrUnknown: it is none of this cluster's, or of another query.
+	// ErrUnknown reports a value of another cluster or of another query.
 	ErrUnknown = errors.New("continue value is not recognized")
-	// ErrExpired: its list began too long ago.
+	// ErrExpired reports a value whose list began more than GoodFor ago.
 	ErrExpired = errors.New("continue value has expired")
 )
 
-// Position is where a list goes on.
+// Position is where the next page of a list begins.
 type Position struct {
 	Index uint64    // of the state that the list is of
 	After string    // the last item's key within the collection
 	Began time.Time // when the first page was made; whole seconds are kept
 }
 
-// Query is what all pages of a list have in common.
+// Query holds the parameters that all pages of a list share.
 type Query struct {
 	ClusterID     string
 	Resource      string // with its group
@@ -53,7 +55,7 @@ type Query struct {
 	Uninitialized bool
 }
 
-// Tokens makes and reads values. It is safe for concurrent use.
+// Tokens encodes and decodes values. It is safe for concurrent use.
 type Tokens struct{ key []byte }
 
 // New derives the key of the values from a secret that all nodes of the cluster share.
@@ -65,10 +67,10 @@ func New(secret []byte) (*Tokens, error) {
 	return &Tokens{key: key}, nil
 }
 
-// encoding is strict, so that there is one text for each value.
+// encoding returns the strict encoding, so that each value has exactly one text.
 func encoding() *base64.Encoding { return base64.RawURLEncoding.Strict() }
 
-// Encode makes the value that continues a list.
+// Encode returns the value that continues a list at a position.
 func (t *Tokens) Encode(p Position, q *Query) string {
 	b := make([]byte, 0, headBytes+len(p.After)+macBytes)
 	b = append(b, format)
@@ -79,7 +81,8 @@ func (t *Tokens) Encode(p Position, q *Query) string {
 	return encoding().EncodeToString(append(b, t.mac(b)...))
 }
 
-// Decode reads a value that continues this query. The error is ErrUnknown or ErrExpired.
+// Decode returns the position of a value that continues this query. The error is ErrUnknown or
+// ErrExpired.
 func (t *Tokens) Decode(text string, q *Query, now time.Time) (Position, error) {
 	if len(text) > maxBytes || strings.ContainsAny(text, "\r\n") { // line ends would be passed over
 		return Position{}, ErrUnknown
@@ -109,7 +112,8 @@ func (t *Tokens) mac(b []byte) []byte {
 	return h.Sum(nil)[:macBytes]
 }
 
-// digest tells queries apart: each part stands after its length, so that no two run together.
+// digest returns a hash of the query. Each part follows its length, so that different queries
+// cannot have the same bytes.
 func (q *Query) digest() []byte {
 	var b []byte
 	for _, part := range []string{q.ClusterID, q.Resource, q.Namespace, q.Labels, q.Fields} {

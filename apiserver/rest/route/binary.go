@@ -5,8 +5,9 @@ import (
 	"net/http"
 )
 
-// Binary answers with bytes that no other form exists of, as write writes them: in constant memory, for as long as the reader takes
-// some every now and then. An error of write breaks the answer off once it has begun.
+// Binary answers with the bytes that write writes, which have no other form. It uses constant
+// memory and takes as long as the client keeps reading. An error of write after the first byte
+// aborts the response.
 func (c *Call) Binary(write func(w io.Writer) error) error {
 	return write(&binary{call: c})
 }

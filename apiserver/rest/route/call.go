@@ -11,7 +11,7 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Call is one request at work.
+// Call is one request that is being served.
 type Call struct {
 	W        http.ResponseWriter
 	R        *http.Request
@@ -28,7 +28,7 @@ type Call struct {
 	Bodies *Budget
 	// Encoded is what lists that are kept encoded take their memory from.
 	Encoded *Budget
-	// Faults is told of errors that have no Status of their own.
+	// Faults records errors that have no Status of their own.
 	Faults Faults
 	// Statuses writes a Status in any form.
 	Statuses *negotiate.Statuses
@@ -45,7 +45,7 @@ type Call struct {
 	length     [1]string // of the Content-Length header, without an allocation of its own
 }
 
-// Faults keeps account of our own bugs.
+// Faults records faults of the server.
 type Faults interface {
 	Unforeseen(c *Call, err error)
 }
@@ -61,7 +61,7 @@ func (c *Call) Query() Query {
 	return Query{c.query, c.verbs()}
 }
 
-// Subject is what the call is about.
+// Subject returns the resource and name that the call is about.
 func (c *Call) Subject() status.Subject {
 	if c.Endpoint == nil {
 		return c.about
@@ -76,8 +76,8 @@ func (c *Call) Authorize(namespace, name string) error {
 	return c.AuthorizeAs(c.Endpoint.Verb, namespace, name)
 }
 
-// AuthorizeAs is Authorize with another verb than the endpoint's, for what a request does besides: a
-// PUT that creates needs the verb create as well (E12).
+// AuthorizeAs is Authorize with another verb than the endpoint's, for what a request does besides:
+// a PUT that creates needs the verb create as well (E12).
 func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 	e := c.Endpoint
 	a := &c.attributes

@@ -13,7 +13,7 @@ const (
 	ClassRead Class = iota
 	ClassWrite
 	ClassStream // a watch: bounded by package watch
-	ClassExempt // health: cheap, and asked by those who would restart a node that does not answer
+	ClassExempt // health: cheap, and a supervisor would restart a node that refuses to answer
 )
 
 // The verbs that more than one package names (semantics J13).
@@ -34,18 +34,22 @@ type Endpoint struct {
 	// Verb is what the authorizer sees, and metrics.
 	Verb  string
 	Class Class
-	// Subject says what the endpoint is about: group, plural and kind; empty for non-resource paths.
+	// Subject says what the endpoint is about: group, plural and kind; empty for non-resource
+	// paths.
 	Subject status.Subject
 	Version string
-	// Kind is that of the objects that are answered with; nil for other documents, which have no protobuf form.
+	// Kind is that of the objects that are answered with; nil for other documents, which have no
+	// protobuf form.
 	Kind *schema.Kind
 	// Subresource is empty for the object itself.
 	Subresource string
-	// Authenticated endpoints are open to every authenticated user (L20); of the others the authorizer decides.
+	// Authenticated endpoints are open to every authenticated user (L20); of the others the
+	// authorizer decides.
 	Authenticated bool
 	// LateAuthorization: the handler authorizes, when it has read the namespace from the body (A6).
 	LateAuthorization bool
-	// NamesNamespace: the name is that of a namespace, which the request is then said to be in (J16).
+	// NamesNamespace: the name is that of a namespace, which the request is then said to be in
+	// (J16).
 	NamesNamespace bool
 
 	// Serve answers the call, or returns an error when it has not written anything yet.

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Unchanged sets the tag of an answer that depends on Accept, and answers 304 when the client has what has that tag (L11).
+// Unchanged sets the tag of a response that depends on Accept. It answers 304 and returns true if
+// the client already has the document with that tag (L11).
 func (c *Call) Unchanged(tag string) bool {
 	h := c.W.Header()
 	h.Set("Etag", tag)
@@ -17,7 +18,8 @@ func (c *Call) Unchanged(tag string) bool {
 	return true
 }
 
-// matches reports whether an If-None-Match header names the tag. Who compresses on the way may have made it a weak one.
+// matches reports whether an If-None-Match header names the tag. A proxy that compresses may have
+// made it a weak one.
 func matches(header []string, tag string) bool {
 	for _, line := range header {
 		for candidate := range strings.SplitSeq(line, ",") {
