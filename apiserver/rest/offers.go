@@ -55,7 +55,7 @@ func newOffers(k *schema.Kind, p partials) offers {
 			return negotiate.Variant{Target: negotiate.Target{Group: metaGroup, Version: as.Version, Kind: kind}, Forms: forms}
 		}
 		listed := all
-		if i > 0 { // its list has other protobuf numbers than all others; who wants protobuf takes the first version too
+		if i > 0 { // its list numbers its fields otherwise; clients of protobuf accept the first version too
 			listed = text
 		}
 		o.objects = append(o.objects, turned(table.Kind, text), turned(partialKind, all))

@@ -37,11 +37,11 @@ func (r *resource) get(c *route.Call) error {
 	return r.answer(c, &as, value)
 }
 
-// value returns an object's bytes as the kind serves it.
+// value returns the bytes of an object in the version of the kind.
 func (r *resource) value(o *state.Object) ([]byte, error) { return r.kind.Present(o.Value) }
 
-// state returns a state as fresh as a request's resourceVersion asks (specification §4.4): unset, by the quorum-read flag; 0,
-// whatever is here; N, at least that.
+// state returns a state as fresh as the resourceVersion of a request requires (specification §4.4):
+// unset, a confirmed one if QuorumRead is set; 0, this node's; N, one of at least that version.
 func (h *Handlers) state(c *route.Call, version string) (*state.Root, error) {
 	switch version {
 	case "":
@@ -59,8 +59,9 @@ func (h *Handlers) state(c *route.Call, version string) (*state.Root, error) {
 	return h.atLeast(c, n)
 }
 
-// present returns the node's own state. One that has just started, and doesn't know yet what of its log is committed, may have none at all:
-// that is no state of the cluster, in which a client would find everything deleted. It gets one in a moment, or there is no leader.
+// present returns this node's state. A node that has just started may not know yet which entries of
+// its log are committed; its empty state would make every object appear deleted, so present waits
+// up to futureWait for the first entry to be applied.
 func present(ctx context.Context, store Store) (*state.Root, error) {
 	root, err := store.View(ctx, raftstore.Cached())
 	if err != nil || root.ClusterID() != "" {
@@ -95,7 +96,7 @@ func (h *Handlers) quorum(c *route.Call) (*state.Root, error) {
 	return h.store.View(ctx, raftstore.Quorum())
 }
 
-// atLeast waits a little for a version that this node has not reached (C33).
+// atLeast returns a state of at least a version, for which it waits up to futureWait (C33).
 func (h *Handlers) atLeast(c *route.Call, version uint64) (*state.Root, error) {
 	root, err := h.store.View(c.R.Context(), raftstore.Cached())
 	if err != nil || root.Index() >= version {
