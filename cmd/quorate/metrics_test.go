@@ -1,0 +1,58 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestNamesOfMetricsAreLiterals: a search for the name of a metric finds its definition. Each name
+// in the rules that are shipped is a literal of the code, and no name is put together from parts.
+func TestNamesOfMetricsAreLiterals(t *testing.T) {
+	t.Parallel()
+	defined := map[string]bool{}
+	literal := regexp.MustCompile(`"(quorate_[a-z0-9_]+)"( ?\+)?`)
+	eachFile(t, os.DirFS("../.."), ".go", func(path, text string) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		for _, found := range literal.FindAllStringSubmatch(text, -1) {
+			defined[found[1]] = true
+			if found[2] != "" || strings.HasSuffix(found[1], "_") {
+				t.Errorf("%s puts the name of a metric together from %s and more", path, found[1])
+			}
+		}
+	})
+	used := 0
+	eachFile(t, os.DirFS("../../deploy"), "", func(path, text string) {
+		for _, name := range regexp.MustCompile(`\bquorate_[a-z0-9_]+`).FindAllString(text, -1) {
+			used++
+			if !defined[name] {
+				t.Errorf("deploy/%s uses %s, which no code defines", path, name)
+			}
+		}
+	})
+	if used < 7 {
+		t.Errorf("the files of deploy use %d names", used)
+	}
+}
+
+// eachFile calls fn with each file whose name has a suffix.
+func eachFile(t *testing.T, files fs.FS, suffix string, fn func(path, text string)) {
+	t.Helper()
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, suffix) {
+			return err
+		}
+		text, err := fs.ReadFile(files, path)
+		if err == nil {
+			fn(path, string(text))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
