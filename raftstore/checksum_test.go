@@ -2,7 +2,6 @@ package raftstore_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -160,25 +159,4 @@ func metric(t *testing.T, registry *prometheus.Registry, name, label string) flo
 	}
 	t.Fatalf("no metric %s", name)
 	return 0
-}
-
-func TestDiverged(t *testing.T) {
-	t.Parallel()
-	lost := errors.New("no answer")
-	for _, c := range []struct {
-		name  string
-		nodes []raftstore.Checksum
-		want  []string
-	}{
-		{"alone", []raftstore.Checksum{{Name: "a", Sum: 1}}, nil},
-		{"equal", []raftstore.Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 1}}, nil},
-		{"one of three", []raftstore.Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Sum: 1}}, []string{"b"}},
-		{"one of two: nobody knows which", []raftstore.Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Err: lost}}, []string{"a", "b"}},
-		{"who does not answer says nothing", []raftstore.Checksum{{Name: "a", Sum: 1}, {Name: "b", Err: lost}, {Name: "c", Err: lost}}, nil},
-		{"all differ", []raftstore.Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Sum: 3}}, []string{"a", "b", "c"}},
-	} {
-		if got := (&raftstore.Comparison{Nodes: c.nodes}).Diverged(); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
-	}
 }

@@ -13,9 +13,6 @@ type metrics struct {
 
 	applyBatch   prometheus.Histogram
 	applySeconds prometheus.Histogram
-
-	comparisons *prometheus.CounterVec // by result
-	diverged    prometheus.Gauge
 }
 
 func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
@@ -29,19 +26,8 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			Name: "quorate_raftstore_apply_seconds", Help: "Time to apply a batch of entries.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 18), // 100 µs to 13 s
 		}),
-		comparisons: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "quorate_raftstore_checksum_comparisons_total",
-			Help: "Comparisons of all nodes' states that this node made as leader, by result.",
-		}, []string{"result"}),
-		diverged: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "quorate_raftstore_diverged_nodes",
-			Help: "Nodes whose state differs from that of most, by this leader's last comparison.",
-		}),
 	}
-	for _, result := range []string{"equal", "diverged", "failed"} {
-		m.comparisons.WithLabelValues(result)
-	}
-	return m, m.register(m.comparisons, m.diverged, m.applyBatch, m.applySeconds)
+	return m, m.register(m.applyBatch, m.applySeconds)
 }
 
 func (m *metrics) register(collectors ...prometheus.Collector) error {

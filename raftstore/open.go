@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
 
 	"quorate/proto/peerpb"
+	"quorate/raftstore/checksum"
 	"quorate/raftstore/diskguard"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/history"
@@ -20,6 +22,7 @@ import (
 	"quorate/raftstore/logbridge"
 	"quorate/raftstore/membership"
 	"quorate/raftstore/read"
+	"quorate/raftstore/replay"
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
 	"quorate/raftstore/transport"
@@ -125,7 +128,7 @@ func (s *Store) openState() error {
 		return err
 	}
 	s.retained = read.NewRetained(retainer)
-	s.replay = newReplay(s)
+	s.replay = replay.New(s.log, s.root, s.logger)
 	s.hub, err = history.New(history.Config{MaxBytes: s.cfg.HistoryBytes, Log: s.replay, Registerer: s.cfg.Registerer})
 	if err != nil {
 		return err
@@ -208,7 +211,7 @@ func (s *Store) openRaft() error {
 	s.transport.Tell(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
 	stable := diskguard.NewStable(s.log, s.life)
 	err := diskguard.Start(func() (err error) {
-		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(readable{s.log, s}), stable, s.snapshots, s.transport)
+		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(readable{s.log, &s.snapshotIndex, s.replay}), stable, s.snapshots, s.transport)
 		return err
 	})
 	if err != nil {
@@ -260,6 +263,13 @@ func (s *Store) assemble() (err error) {
 	s.pins, err = read.NewPins(read.PinConfig{
 		Reader: s.reader, Retained: s.retained, Propose: s.writer.Pin, Registerer: s.cfg.Registerer,
 	})
+	if err != nil {
+		return err
+	}
+	s.checksums, err = checksum.New(checksum.Config{
+		Members: s.members, Leadership: s.leadership, Lifecycle: s.life, Peers: s.peers, Reader: s.reader, Pins: s.pins,
+		Retained: s.retained, Alarms: s.alarms, Interval: s.cfg.ChecksumInterval, Logger: s.logger, Registerer: s.cfg.Registerer,
+	})
 	return err
 }
 
@@ -275,18 +285,19 @@ func (s *Store) stalled(took time.Duration) {
 	}
 }
 
-// readable is the log as Raft sees it. An entry that a snapshot covers and that turns out to be damaged is as good as
-// trimmed: a follower that needs it gets the snapshot.
+// readable is the log as Raft reads it. It reports a damaged entry that a snapshot covers as trimmed, so
+// that Raft sends the snapshot to a follower that needs the entry.
 type readable struct {
 	*log.Store
-	store *Store
+	snapshotIndex *atomic.Uint64 // of the newest snapshot
+	replay        *replay.Log
 }
 
 func (r readable) GetLog(index uint64, entry *raft.Log) error {
 	err := r.Store.GetLog(index, entry)
 	var damaged *log.Corrupt
-	if errors.As(err, &damaged) && index <= r.store.snapshotIndex.Load() {
-		r.store.replay.dropTo(index, damagedEntry)
+	if errors.As(err, &damaged) && index <= r.snapshotIndex.Load() {
+		r.replay.DropDamaged(index)
 		return raft.ErrLogNotFound
 	}
 	return err

@@ -16,8 +16,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// creating returns a replica that has applied creates of objects with these names, from index 1 on.
-func creating(t *testing.T, names ...string) *Replica {
+// creating returns a replica that has applied creates of objects with these names, from index 1 on. On
+// returns the log on disk of the entries.
+func creating(t *testing.T, on func(entryList) Entries, names ...string) *Replica {
 	t.Helper()
 	var entries entryList
 	var batch []*raft.Log
@@ -29,7 +30,7 @@ func creating(t *testing.T, names ...string) *Replica {
 		entries = append(entries, data)
 		batch = append(batch, commandAt(uint64(i)+1, data))
 	}
-	r := newReplica(t, entries)
+	r := newReplica(t, on(entries))
 	for i, answer := range r.Machine().ApplyBatch(batch) {
 		if answer != nil {
 			t.Fatalf("entry %d is answered with %v", i+1, answer)
@@ -74,9 +75,8 @@ func (l damagedLog) Read(ctx context.Context, after, upTo uint64, limit int, fn 
 // TestEventsBeforeDamage: a read of the log returns the events up to a damaged entry, and reports
 // the damage to the next read.
 func TestEventsBeforeDamage(t *testing.T) {
-	r := creating(t, "a", "b", "c", "d")
-	log := r.store.replay
-	log.log = damagedLog{log.log.(entryList), 3}
+	damaged := func(l entryList) Entries { return damagedLog{l, 3} }
+	log := creating(t, damaged, "a", "b", "c", "d").store.replay
 	prefix := state.ResourcePrefix("configmaps")
 	events, next, err := log.Events(t.Context(), prefix, 0, 4, 1<<20)
 	if len(events) != 2 || next != 2 || err != nil {
@@ -96,7 +96,7 @@ func TestEventsBeforeDamage(t *testing.T) {
 // TestInstalledSnapshotFreesOlderStates: states kept for the pages of lists are dropped when the
 // state is replaced by another node's snapshot: they would hold all of the former state in memory.
 func TestInstalledSnapshotFreesOlderStates(t *testing.T) {
-	r := creating(t, "a", "b")
+	r := creating(t, func(l entryList) Entries { return l }, "a", "b")
 	kept := r.Root()
 	r.store.Retain(kept)
 	if r.Retained(kept.Index()) == nil {
@@ -114,7 +114,7 @@ func TestInstalledSnapshotFreesOlderStates(t *testing.T) {
 // TestHistoryBeginsAfterForgottenFailures: the log is not replayed where it is not known which
 // entries failed, though it reaches further back.
 func TestHistoryBeginsAfterForgottenFailures(t *testing.T) {
-	r := newReplica(t, nil)
+	r := newReplica(t, entryList(nil))
 	if err := r.store.machine.Restore(snapshotAt(t, 20, 7)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package raftstore
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -11,15 +10,13 @@ import (
 	"quorate/raftstore/history"
 	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/read"
+	"quorate/raftstore/replay"
 	"quorate/raftstore/state"
 	"quorate/raftstore/write"
 )
 
-// Entries is a log as history reads it back. *log.Store is one, and its Read says what is expected.
-type Entries interface {
-	FirstIndex() (uint64, error)
-	Read(ctx context.Context, after, upTo uint64, limit int, fn func(index uint64, data []byte) error) (next uint64, err error)
-}
+// Entries is a log as history reads it. *log.Store is one, and its Read has the contract.
+type Entries = replay.Entries
 
 // Replica is what a Store makes of its log: state, history and the states that are kept, without Raft, files and peers. It is for
 // simulations, which stand in for those; it starts no goroutines.
@@ -50,7 +47,7 @@ func NewReplica(cfg ReplicaConfig) (*Replica, error) {
 		return nil, err
 	}
 	s.retained = read.NewRetained(retainer)
-	s.replay = &replay{store: s, log: cfg.Log}
+	s.replay = replay.New(cfg.Log, s.root, cfg.Logger)
 	s.hub, err = history.New(history.Config{MaxBytes: cfg.HistoryBytes, Log: s.replay, Registerer: cfg.Registerer})
 	if err != nil {
 		return nil, err

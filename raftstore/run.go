@@ -39,7 +39,7 @@ func (s *Store) Run(ctx context.Context) error {
 	group.Go(func() error { return s.prune(inner) })
 	group.Go(func() error { return s.followMembers(inner) })
 	group.Go(func() error { return s.proveReady(inner) })
-	group.Go(func() error { return s.watchChecksums(inner) })
+	group.Go(func() error { return s.checksums.Run(inner) })
 	group.Go(func() error { return s.space.Run(inner, s.log) })
 	group.Go(func() error { return s.shortage.Run(inner) })
 	s.leadership.SelfElect()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"quorate/raftstore/checksum"
 	"quorate/raftstore/diskguard"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/history"
@@ -17,6 +18,7 @@ import (
 	"quorate/raftstore/membership"
 	"quorate/raftstore/read"
 	"quorate/raftstore/readindex"
+	"quorate/raftstore/replay"
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
 	"quorate/raftstore/transport"
@@ -46,7 +48,7 @@ type Store struct {
 	pins       *read.Pins
 	pages      *read.Pages
 	caughtUp   atomic.Bool
-	sums       summing
+	checksums  *checksum.Comparer
 	leaders    *leadership.Tracker
 	leadership *leadership.Leadership
 	members    *membership.Members
@@ -64,7 +66,7 @@ type disk struct {
 	log       *log.Store
 	snapshots *snapshot.Store
 	hub       *history.Hub
-	replay    *replay
+	replay    *replay.Log
 
 	snapshotIndex atomic.Uint64 // index of the newest snapshot
 	joiners       *membership.Joiners

@@ -47,7 +47,7 @@ func createEntries(t *testing.T) entryList {
 	return l
 }
 
-func newReplica(t *testing.T, entries entryList) *Replica {
+func newReplica(t *testing.T, entries Entries) *Replica {
 	t.Helper()
 	r, err := NewReplica(ReplicaConfig{
 		Log: entries, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Fits: func(uint64) error { return nil },

@@ -1,0 +1,225 @@
+package checksum
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"quorate/proto/peerpb"
+	"quorate/raftstore/diskguard"
+	"quorate/raftstore/failure"
+	"quorate/raftstore/forward"
+	"quorate/raftstore/fsm"
+	"quorate/raftstore/leadership"
+	"quorate/raftstore/lifecycle"
+	"quorate/raftstore/membership"
+	"quorate/raftstore/read"
+	"quorate/raftstore/state"
+)
+
+const (
+	// DefaultInterval is how often the leader compares the states of all nodes.
+	DefaultInterval = 5 * time.Minute
+	// limit bounds one comparison: a checksum takes about a second for each GiB, on each node. It is shorter
+	// than the minute that an operator's command has, so that the result says which node did not finish.
+	limit = 50 * time.Second
+)
+
+// Checksum is the checksum of one node's state.
+type Checksum struct {
+	Name string
+	Sum  uint64
+	Err  error // why there is none: the node did not respond, does not retain the state, or sums up in another way
+}
+
+// Comparison compares the states of all nodes after one log entry, by name.
+type Comparison struct {
+	Index uint64
+	Nodes []Checksum
+}
+
+// Diverged returns the nodes whose state differs from that of most nodes, and all nodes that have a
+// checksum if no state is that of most. Replicas that applied the same entries must be equal, so a node's
+// memory or disk is faulty, or the program is wrong.
+func (c *Comparison) Diverged() (names []string) {
+	count := map[uint64]int{}
+	known := 0
+	for _, n := range c.Nodes {
+		if n.Err == nil {
+			count[n.Sum]++
+			known++
+		}
+	}
+	for _, n := range c.Nodes {
+		if n.Err == nil && 2*count[n.Sum] <= known {
+			names = append(names, n.Name)
+		}
+	}
+	return names
+}
+
+// Comparer compares the states of all nodes. All methods are safe for concurrent use.
+type Comparer struct {
+	cfg     Config
+	metrics *metrics
+
+	mu    sync.Mutex // held while a state is summed up, so one at a time
+	index uint64     // guarded by mu
+	sum   uint64     // of the state after index; guarded by mu
+}
+
+// Config is what a Comparer needs; all fields are required.
+type Config struct {
+	Members    *membership.Members
+	Leadership *leadership.Leadership
+	Lifecycle  *lifecycle.Lifecycle
+	Peers      *forward.Client
+	Reader     *read.Reader
+	Pins       *read.Pins
+	Retained   *read.Retained
+	Alarms     *diskguard.Alarms
+	// Interval is how often the leader compares the states.
+	Interval   time.Duration
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// New returns a Comparer.
+func New(cfg Config) (*Comparer, error) {
+	m, err := newMetrics(cfg.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Comparer{cfg: cfg, metrics: m}, nil
+}
+
+// of returns the checksum of a state, and remembers the last.
+func (c *Comparer) of(root *state.Root) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.index != root.Index() {
+		c.index, c.sum = root.Index(), fsm.Checksum(root)
+	}
+	return c.sum
+}
+
+// Compare pins a state, has every node sum up its own copy in the background, and compares the checksums.
+// Any node may call it. Errors are those of read.Pins; a node that does not respond is part of the result.
+func (c *Comparer) Compare(ctx context.Context) (*Comparison, error) {
+	root, err := c.cfg.Pins.Pin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	peers := c.cfg.Members.Others()
+	responses := make(chan Checksum, len(peers))
+	for _, peer := range peers {
+		name, address := string(peer.ID), c.cfg.Members.AddressOf(peer)
+		if !c.cfg.Lifecycle.Go(func() { responses <- c.ask(ctx, name, address, root.Index()) }) {
+			return nil, failure.ErrClosed
+		}
+	}
+	result := &Comparison{Index: root.Index(), Nodes: []Checksum{{Name: c.cfg.Members.Name(), Sum: c.of(root)}}}
+	for range peers {
+		result.Nodes = append(result.Nodes, <-responses)
+	}
+	slices.SortFunc(result.Nodes, func(a, b Checksum) int { return cmp.Compare(a.Name, b.Name) })
+	return result, nil
+}
+
+func (c *Comparer) ask(ctx context.Context, name, address string, index uint64) Checksum {
+	resp, err := c.cfg.Peers.Checksum(ctx, name, address, &peerpb.ChecksumRequest{ClusterId: c.cfg.Members.ClusterID(), Index: index})
+	if err == nil && resp.GetFormat() != fsm.ChecksumFormat {
+		err = fmt.Errorf("%s sums up in format %d, this node in %d: they run different versions", name, resp.GetFormat(), fsm.ChecksumFormat)
+	}
+	return Checksum{Name: name, Sum: resp.GetSum(), Err: err}
+}
+
+// Serve sums up a state that this node retains, once this node has applied its index. It returns a status:
+// Unavailable if that takes too long, NotFound if this node does not retain the state.
+func (c *Comparer) Serve(ctx context.Context, index uint64) (*peerpb.ChecksumResponse, error) {
+	if err := c.cfg.Reader.Await(ctx, index); err != nil {
+		return nil, status.Error(codes.Unavailable, err.Error())
+	}
+	root := c.cfg.Retained.Get(index)
+	if root == nil {
+		return nil, status.Error(codes.NotFound, "that state is not kept here")
+	}
+	return &peerpb.ChecksumResponse{Format: fsm.ChecksumFormat, Sum: c.of(root)}, nil
+}
+
+// Run compares the nodes' states while this node leads, one interval after it last did, or began to run,
+// until ctx ends. The interval goes on while other nodes lead: otherwise each new leader would begin it
+// anew, and where leaders change more often than that, nobody would ever compare.
+func (c *Comparer) Run(ctx context.Context) error {
+	due := time.Now().Add(c.cfg.Interval)
+	return c.cfg.Leadership.WhileLeader(ctx, func(ctx context.Context) error {
+		defer c.alarm(&Comparison{}) // the next leader decides
+		timer := time.NewTimer(time.Until(due))
+		defer timer.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-timer.C:
+			}
+			c.check(ctx)
+			if ctx.Err() != nil {
+				return nil // interrupted, and still due
+			}
+			due = time.Now().Add(c.cfg.Interval)
+			timer.Reset(c.cfg.Interval)
+		}
+	})
+}
+
+// check compares the states once.
+func (c *Comparer) check(ctx context.Context) {
+	compared, err := c.Compare(ctx)
+	if err != nil {
+		c.metrics.comparisons.WithLabelValues("failed").Inc()
+		if ctx.Err() == nil {
+			c.cfg.Logger.Warn("states of the nodes not compared", "error", err)
+		}
+		return
+	}
+	result := "equal"
+	if c.alarm(compared) > 0 {
+		result = "diverged"
+	}
+	c.metrics.comparisons.WithLabelValues(result).Inc()
+}
+
+// alarm raises the alarm about the nodes that have diverged, clears it about all others, and returns how
+// many have.
+func (c *Comparer) alarm(compared *Comparison) int {
+	var sums []string
+	for _, n := range compared.Nodes {
+		if n.Err == nil {
+			sums = append(sums, fmt.Sprintf("%s=%016x", n.Name, n.Sum))
+		}
+	}
+	diverged := compared.Diverged()
+	messages := map[string]string{}
+	for _, name := range diverged {
+		messages[name] = fmt.Sprintf("the state of %s differs from that of most nodes after entry %d (%s): stop it, remove it, "+
+			"and start it with an empty data directory", name, compared.Index, strings.Join(sums, ", "))
+		if len(diverged) == len(sums) { // an operator who emptied all of them would lose everything
+			messages[name] = fmt.Sprintf("the states of the nodes that answer differ after entry %d, and none is that of most (%s): "+
+				"have the other nodes answer, and empty no data directory before most agree", compared.Index, strings.Join(sums, ", "))
+		}
+	}
+	c.metrics.diverged.Set(float64(len(messages)))
+	c.cfg.Alarms.Set(diskguard.Diverged, messages)
+	return len(messages)
+}

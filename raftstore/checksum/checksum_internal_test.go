@@ -1,0 +1,67 @@
+package checksum
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore/diskguard"
+)
+
+// TestAlarmWhereNobodyIsRight: emptying every node that is named must not be what an operator is told to do, where those are all.
+func TestAlarmWhereNobodyIsRight(t *testing.T) {
+	m, err := newMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	alarms, err := diskguard.NewAlarms(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Comparer{cfg: Config{Alarms: alarms}, metrics: m}
+	away := errors.New("away")
+	for _, tc := range []struct {
+		nodes []Checksum
+		want  int
+		empty bool
+	}{
+		{[]Checksum{{"n1", 1, nil}, {"n2", 2, nil}, {"n3", 0, away}}, 2, false},
+		{[]Checksum{{"n1", 1, nil}, {"n2", 2, nil}, {"n3", 1, nil}}, 1, true},
+		{[]Checksum{{"n1", 1, nil}, {"n2", 2, nil}, {"n3", 3, nil}}, 3, false},
+	} {
+		c.alarm(&Comparison{Index: 7, Nodes: tc.nodes})
+		if len(alarms.List()) != tc.want {
+			t.Errorf("%v: %d alarms, want %d", tc.nodes, len(alarms.List()), tc.want)
+		}
+		for _, a := range alarms.List() {
+			if empty := strings.Contains(a.Message, "with an empty data directory"); empty != tc.empty {
+				t.Errorf("%v: of %s it is said: %s", tc.nodes, a.Node, a.Message)
+			}
+		}
+	}
+}
+
+func TestDiverged(t *testing.T) {
+	t.Parallel()
+	lost := errors.New("no answer")
+	for _, c := range []struct {
+		name  string
+		nodes []Checksum
+		want  []string
+	}{
+		{"alone", []Checksum{{Name: "a", Sum: 1}}, nil},
+		{"equal", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 1}}, nil},
+		{"one of three", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Sum: 1}}, []string{"b"}},
+		{"one of two: nobody knows which", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Err: lost}}, []string{"a", "b"}},
+		{"who does not answer says nothing", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Err: lost}, {Name: "c", Err: lost}}, nil},
+		{"all differ", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Sum: 3}}, []string{"a", "b", "c"}},
+	} {
+		if got := (&Comparison{Nodes: c.nodes}).Diverged(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
