@@ -7,23 +7,24 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Result is the outcome of one entry, for who proposed it: the same on every replica.
+// Result is the outcome of one entry, the same on every replica.
 type Result struct {
-	// Object is what is stored now; for a delete the final object, whose version is that of the deletion. Nil for an init and
-	// a pin.
+	// Object is what is stored now; for a delete the final object, whose version is that of the
+	// deletion. Nil for an init and a pin.
 	Object *state.Object
-	// Pinned is set for a pin, and asks to keep the state as it is now; Time is when that was asked for. Neither is part of
-	// the state.
+	// Pinned is set for a pin, which asks to retain the present state; Time is when the pin was
+	// requested. Neither is part of the state.
 	Pinned bool
 	Time   time.Time
-	// Err is the precondition that did not hold: *state.Exists, NotFound, Conflict, UIDMismatch or GuardFailed. Nothing was
-	// changed then.
+	// Err is the precondition that did not hold: *state.Exists, NotFound, Conflict, UIDMismatch or
+	// GuardFailed. Such an entry changes nothing.
 	Err error
 }
 
-// Apply applies the log entry at index to the tree, whatever its outcome, and returns the event that watchers get, nil when
-// there is none. data is not kept. An entry that this build can't apply is an *Unknown, and changes nothing: who gets one must apply
-// nothing more. It panics when the entry is not after the tree's index.
+// Apply applies the log entry at index to the tree, whatever its outcome, and returns the event for
+// watchers, nil if there is none. It does not retain data. For an entry that this build can't apply
+// it changes nothing and returns an *Unknown; the caller must apply no later entry. It panics if
+// index is not above the tree's.
 func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event, error) {
 	e, err := Decode(data)
 	if err != nil {
@@ -60,14 +61,14 @@ func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event, er
 	return Result{Object: event.Object}, event, nil
 }
 
-// created makes the object of a create.
+// created builds the object of a create.
 func (e *Entry) created(t *state.Tree, k state.Key, uid string, index uint64) *state.Object {
 	o := e.object.object(k, uid, index, index)
 	o.Labels, o.Fields = t.Intern(e.object.labels), state.Attributes(e.object.fields)
 	return o
 }
 
-// previous returns the object that o replaces or removes, nil when selectors see no difference.
+// previous returns the object that o replaces or removes, nil if selectors see no difference.
 func previous(current, o *state.Object) *state.Object {
 	if sameAttributes(current, o) {
 		return nil
@@ -77,7 +78,7 @@ func previous(current, o *state.Object) *state.Object {
 
 func sameAttributes(a, b *state.Object) bool { return a.Labels == b.Labels && a.Fields == b.Fields }
 
-// replacement makes the entry's object, sharing with the current one what they have in common.
+// replacement builds the entry's object. It shares equal strings with the current object.
 func (e *Entry) replacement(t *state.Tree, current *state.Object, index uint64) *state.Object {
 	uid := current.UID
 	if string(e.object.uid) != uid {
@@ -94,7 +95,7 @@ func (e *Entry) replacement(t *state.Tree, current *state.Object, index uint64) 
 	return o
 }
 
-// object makes the object of a content, but for labels and fields.
+// object builds the object of a content, without labels and fields.
 func (c *content) object(k state.Key, uid string, created, version uint64) *state.Object {
 	// gofail: var breakReuseVersion struct{}
 	// version = max(version, 1) - 1

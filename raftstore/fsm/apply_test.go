@@ -153,8 +153,8 @@ func TestApply_stops_when_an_entry_comes_twice(t *testing.T) {
 	fsm.Apply(tree, 5, data)
 }
 
-// TestApply_allocates_little: the object, its value, its key with its uid, its fields and the event. 8,000 creates a second must
-// not be spent on garbage.
+// TestApply_allocates_little: the object, its value, its key with its uid, its fields and the
+// event. 8,000 creates a second must not be spent on garbage.
 func TestApply_allocates_little(t *testing.T) {
 	tree := state.NewTree()
 	create := marshal(t, createEntry("pods", "a", "x", 1024))

@@ -7,16 +7,17 @@ import (
 	"quorate/raftstore/state"
 )
 
-// ChecksumFormat says what Checksum sums up, and how. Sums of different formats can't be compared; it changes with what
-// WriteSnapshot writes.
+// ChecksumFormat identifies the input and the algorithm of Checksum. Checksums of different formats
+// can't be compared. It changes whenever the output of WriteSnapshot does.
 const ChecksumFormat = 1
 
-// Checksum sums up a state: everything that replicas must agree on, as it stands in a snapshot. It takes about a second for each
-// GiB, and no memory to speak of.
+// Checksum returns the CRC-64 of the state's snapshot, which has everything that replicas must
+// agree on. It takes about a second per GiB and little memory.
 func Checksum(r *state.Root) uint64 {
 	sum := crc64.New(crc64.MakeTable(crc64.ECMA))
 	if err := WriteSnapshot(sum, r); err != nil {
-		panic(fmt.Sprintf("fsm: the state after entry %d can't be encoded: %v", r.Index(), err)) // sum itself never fails
+		// Writing to sum never fails.
+		panic(fmt.Sprintf("fsm: the state after entry %d can't be encoded: %v", r.Index(), err))
 	}
 	return sum.Sum64()
 }

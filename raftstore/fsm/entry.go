@@ -9,7 +9,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// entryFormat is the one format of log entries that there is so far.
+// entryFormat is the only format of log entries so far.
 const entryFormat = 1
 
 var (
@@ -32,20 +32,20 @@ const (
 	OpPin
 )
 
-// Entry is a view of an encoded logpb.Entry. Its slices are parts of the entry's bytes, which must not
-// change while it is in use.
+// Entry is a view of an encoded logpb.Entry. Its slices are parts of the entry's bytes, which must
+// not change while it is in use.
 type Entry struct {
 	format uint32
 	op     Op
 	time   int64 // the proposer's, in nanoseconds since 1970
 	key    key
 
-	object          content // what is stored; for a delete, the final object
+	object          content // to be stored; of a delete, the final object
 	guard           key     // of a create; may be missing
 	previousVersion uint64
 	previous        content // of an update or delete; given is false when labels and fields stay
 	attributesKept  bool    // of a delete: previous is not given because they stay
-	uid             []byte  // that the stored object must have, unless empty
+	uid             []byte  // of the stored object, unless empty
 
 	clusterID []byte // of an init
 }
@@ -68,8 +68,8 @@ type content struct {
 }
 
 // Decode returns a view of an entry, without allocating memory. Apply applies every entry that it
-// accepts, and no other; an entry that it refuses must never reach the log, because it would stop every
-// replica, each time that one starts.
+// accepts, and no other; an entry that it refuses must never reach the log, because it would stop
+// every replica, each time that one starts.
 func Decode(data []byte) (Entry, error) {
 	var e Entry
 	err := e.decode(data)
@@ -77,8 +77,8 @@ func Decode(data []byte) (Entry, error) {
 }
 
 // DecodeProposal is Decode for an entry that another node asks this one to propose. It also refuses
-// text that is not UTF-8, which no node writes: the protobuf library encodes none, and would not read
-// it back.
+// text that is not UTF-8, which no node writes: the protobuf library encodes none, and would not
+// read it back.
 func DecodeProposal(data []byte) (Entry, error) {
 	e, err := Decode(data)
 	if err == nil && !e.validText() {
@@ -93,8 +93,8 @@ func (e *Entry) Op() Op { return e.op }
 // ClusterID returns the cluster's id that an init carries.
 func (e *Entry) ClusterID() string { return string(e.clusterID) }
 
-// Precondition returns what a create, update or delete requires of the state. It is a copy: it shares
-// no memory with the entry's bytes.
+// Precondition returns what a create, update or delete requires of the state. It is a copy: it
+// shares no memory with the entry's bytes.
 func (e *Entry) Precondition() state.Precondition {
 	p, _ := e.precondition()
 	return p
@@ -145,7 +145,7 @@ func (e *Entry) decode(data []byte) error {
 		return f.toBytes(&message)
 	})
 	switch {
-	case err != nil && e.format <= entryFormat: // what the fields of a newer one are, this build can't judge
+	case err != nil && e.format <= entryFormat: // the fields of a newer format are unknown here
 		return err
 	case e.format != entryFormat:
 		return fmt.Errorf("%w %d", errFormat, e.format)
@@ -158,7 +158,7 @@ func (e *Entry) decode(data []byte) error {
 	return e.complete()
 }
 
-// operationField takes a field of the operation's message.
+// operationField decodes a field of the operation's message.
 func (e *Entry) operationField(f field) error {
 	switch e.op {
 	case OpCreate:
@@ -206,9 +206,9 @@ func (e *Entry) operationField(f field) error {
 	return nil
 }
 
-// complete checks that the operation has what it needs.
+// complete reports a missing key or object.
 func (e *Entry) complete() error {
-	if e.aboutNothing() {
+	if e.concernsNoObject() {
 		return nil
 	}
 	if !e.key.given {
@@ -220,8 +220,8 @@ func (e *Entry) complete() error {
 	return nil
 }
 
-// aboutNothing reports whether the operation concerns no object.
-func (e *Entry) aboutNothing() bool { return e.op == OpInit || e.op == OpPin }
+// concernsNoObject reports whether the operation concerns no object.
+func (e *Entry) concernsNoObject() bool { return e.op == OpInit || e.op == OpPin }
 
 func (k *key) take(f field) error {
 	var message []byte
@@ -264,7 +264,7 @@ func (e *Entry) validText() bool {
 
 func hasZero(b []byte) bool { return bytes.IndexByte(b, 0) >= 0 }
 
-// append appends the key as state.NewKey would make it.
+// append appends the key in the form of state.NewKey.
 func (k *key) append(b []byte) []byte {
 	b = append(append(b, k.resource...), 0)
 	b = append(append(b, k.namespace...), 0)
@@ -286,7 +286,7 @@ func (k *key) key() state.Key {
 	return key
 }
 
-// in reports whether a collection has the key.
+// in reports whether the key lies in a collection.
 func (k *key) in(p state.Prefix) bool {
 	var scratch [256]byte
 	b := k.append(scratch[:0])

@@ -54,9 +54,9 @@ func FuzzDecode(f *testing.F) {
 		if (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, &m) != nil {
 			return
 		}
-		// Encoded again, each field occurs once and has its type, as in all entries that nodes write. The
-		// library would merge messages that occur twice, and skip a field of another type; the view takes
-		// the last, and refuses the other.
+		// Encoded again, each field occurs once and has its type, as in all entries that nodes
+		// write. The library would merge messages that occur twice, and skip a field of another
+		// type; the view takes the last, and refuses the other.
 		view, err := DecodeProposal(encoded(t, &m))
 		if acceptable := acceptable(&m); (err == nil) != acceptable {
 			t.Fatalf("%v: %v, acceptable: %t", &m, err, acceptable)
@@ -122,7 +122,7 @@ func compare(t *testing.T, view *Entry, m *logpb.Entry) {
 	if diff := cmp.Diff(want, *view, cmp.AllowUnexported(Entry{}, key{}, content{}), cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("the view differs (-protobuf +view):\n%s", diff)
 	}
-	if view.aboutNothing() {
+	if view.concernsNoObject() {
 		return
 	}
 	precondition.Key = state.NewKey(string(want.key.resource), string(want.key.namespace), string(want.key.name))

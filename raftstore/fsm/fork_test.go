@@ -12,8 +12,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestWriteFork_raises_every_version_and_keeps_the_rest_N14: what a client of the old cluster has seen, at most the gap later, is
-// below all that the new one has.
+// TestWriteFork_raises_every_version_and_keeps_the_rest_N14: what a client of the old cluster has
+// seen, at most the gap later, is below all that the new one has.
 func TestWriteFork_raises_every_version_and_keeps_the_rest_N14(t *testing.T) {
 	const gap = 1 << 40
 	tree := filled(t, 40, 100)

@@ -13,8 +13,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// ReadSnapshot reads what WriteSnapshot wrote, to its end. It returns a tree only when all of it checks out; what does not is an
-// ErrSnapshotCorrupt.
+// ReadSnapshot reads the whole output of WriteSnapshot and returns its tree. If any check of the
+// content fails, the error is an ErrSnapshotCorrupt.
 func ReadSnapshot(r io.Reader) (*state.Tree, error) {
 	s, err := openSnapshot(r)
 	if err != nil {
@@ -65,13 +65,14 @@ func (s *snapshotReader) loadTimes(loader *state.Loader) error {
 	return nil
 }
 
-// Summary is what a snapshot is of.
+// Summary describes a snapshot.
 type Summary struct {
 	Index, Objects uint64
 	ClusterID      string
 }
 
-// CheckSnapshot reads a snapshot to its end and checks each record and the checksum, without keeping the objects.
+// CheckSnapshot reads a snapshot to its end and checks each record and the checksum, without
+// keeping the objects.
 func CheckSnapshot(r io.Reader) (Summary, error) {
 	s, err := openSnapshot(r)
 	if err != nil {
@@ -88,9 +89,9 @@ func CheckSnapshot(r io.Reader) (Summary, error) {
 	}
 }
 
-// ScanSnapshot calls fn with the objects of a collection in a snapshot, in the order of their keys. It stops at the first key
-// after the collection, and then has not seen the checksum; it reads to the end, and checks it, only when there is none. An error
-// of fn ends it and is returned as it is.
+// ScanSnapshot calls fn with the objects of a collection in a snapshot, in the order of their keys.
+// It stops at the first key after the collection, without verifying the checksum; if there is no
+// such key, it reads to the end and verifies it. It returns an error of fn unchanged.
 func ScanSnapshot(r io.Reader, p state.Prefix, fn func(*state.Object) error) error {
 	s, err := openSnapshot(r)
 	if err != nil {
@@ -113,7 +114,7 @@ func ScanSnapshot(r io.Reader, p state.Prefix, fn func(*state.Object) error) err
 	}
 }
 
-// snapshotReader reads the records of a snapshot and checks each by itself.
+// snapshotReader reads the records of a snapshot and checks each one.
 type snapshotReader struct {
 	records *recordReader
 	header  *logpb.SnapshotHeader
@@ -136,7 +137,8 @@ func openSnapshot(r io.Reader) (*snapshotReader, error) {
 	return s, nil
 }
 
-// next reads the next object into s.record. It returns false after the last, when the trailer confirms what was read.
+// next reads the next object into s.record. It returns false after the last object, once the
+// trailer has confirmed the content.
 func (s *snapshotReader) next() (bool, error) {
 	if s.read == s.header.GetObjects() {
 		return false, s.trailer()
@@ -175,7 +177,8 @@ func (s *snapshotReader) trailer() error {
 	return s.records.end()
 }
 
-// unreadable tells a stream that ends early from one that can't be read.
+// unreadable classifies a read error: a stream that ends early is corrupt, other errors are
+// returned.
 func (s *snapshotReader) unreadable(err error, where string) error {
 	switch {
 	case errors.Is(err, ErrSnapshotCorrupt):

@@ -17,7 +17,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// model is the state machine as naive as can be: a map, strings, and the messages as protobuf made them.
+// model is the state machine as naive as can be: a map, strings, and the messages as protobuf made
+// them.
 type model struct {
 	objects   map[state.Key]flatObject
 	clusterID string
@@ -232,8 +233,8 @@ func (g *entries) draw() *logpb.Entry {
 	return e
 }
 
-// TestApply_follows_the_model checks every result, event and replay, and the whole state, against the model, on replicas that
-// publish and restart at different times. (D9, D19, D20, D22, A33)
+// TestApply_follows_the_model checks every result, event and replay, and the whole state, against
+// the model, on replicas that publish and restart at different times. (D9, D19, D20, D22, A33)
 func TestApply_follows_the_model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{objects: make(map[state.Key]flatObject)}

@@ -11,7 +11,7 @@ import (
 
 const readBufferBytes = 256 << 10
 
-// recordReader reads records and the checksum of what it has read.
+// recordReader reads records and computes their checksum.
 type recordReader struct {
 	r    *bufio.Reader
 	sum  uint32
@@ -23,8 +23,8 @@ func newRecordReader(r io.Reader) *recordReader {
 	return &recordReader{r: bufio.NewReaderSize(r, readBufferBytes)}
 }
 
-// next returns the next record, good until the call after. io.EOF and io.ErrUnexpectedEOF mean that the stream ends here, or
-// within the record.
+// next returns the next record, which is valid until the following call. io.EOF means that the
+// stream ends here, io.ErrUnexpectedEOF that it ends within the record.
 func (r *recordReader) next() ([]byte, error) {
 	if err := r.release(); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (r *recordReader) next() ([]byte, error) {
 
 func (r *recordReader) body(size int) ([]byte, error) {
 	if size > readBufferBytes {
-		r.big.Reset() // grows with what arrives, not with what a damaged length claims
+		r.big.Reset() // grows with the bytes read: a damaged length may claim any number
 		_, err := io.CopyN(&r.big, r.r, int64(size))
 		return r.big.Bytes(), err
 	}
@@ -65,14 +65,14 @@ func (r *recordReader) body(size int) ([]byte, error) {
 	return r.r.Peek(size)
 }
 
-// release gives the last record's part of the buffer back.
+// release frees the buffer space of the last record.
 func (r *recordReader) release() error {
 	_, err := r.r.Discard(r.used)
 	r.used = 0
 	return err
 }
 
-// end checks that the stream ends here. A decompressor checks its own sums when it gets there, too.
+// end checks that the stream ends here. A decompressor verifies its own checksum at its end, too.
 func (r *recordReader) end() error {
 	if err := r.release(); err != nil {
 		return err

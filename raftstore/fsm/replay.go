@@ -5,14 +5,16 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Replay returns the event that applying the log entry at index made, nil when it made none or none of the collection. failed
-// must be of a state that has applied the entry. data is not kept. at reads the entry at a lower index, nil when the log does
-// not have it any more.
+// Replay returns the event of the log entry at index, nil if it had none in the collection. failed
+// must come from a state that has applied the entry. Replay does not retain data. at reads the
+// entry at a lower index; it returns nil if the log no longer has it.
 //
-// The event equals the live one, but for Created in the objects of updates and deletes, which entries don't carry: it is 0.
-// A delete by an older build, or of an object too large to be carried twice, may have removed an object with other labels and
-// fields than it carries. Replay takes that object from the entry that wrote it, and sets PreviousUnknown where there is none.
-// Entries whose failures are forgotten give *history.Compacted; an entry that this build can't apply is an *Unknown.
+// The event equals the live one, except that Created is 0 in the objects of updates and deletes,
+// because entries don't carry it. A delete by an older build, or of an object too large to be
+// carried twice, may have removed an object with other labels and fields than it carries. Replay
+// takes that object from the entry that wrote it, and sets PreviousUnknown if the log no longer has
+// that entry. It returns a *history.Compacted for an index at or below the floor of failed, and an
+// *Unknown for an entry that this build can't apply.
 func Replay(
 	data []byte, index uint64, failed *state.Failed, p state.Prefix, at func(index uint64) ([]byte, error),
 ) (*history.Event, error) {
@@ -23,7 +25,7 @@ func Replay(
 	if err != nil {
 		return nil, e.unknown(index, err)
 	}
-	if e.aboutNothing() || !e.key.in(p) || failed.Contains(index) {
+	if e.concernsNoObject() || !e.key.in(p) || failed.Contains(index) {
 		return nil, nil
 	}
 	k, uid := e.key.identity(e.object.uid)
@@ -43,21 +45,21 @@ func Replay(
 		case e.previous.given:
 			event.Previous = e.previous.replayed(k, string(e.previous.uid), e.previousVersion)
 		case !e.attributesKept:
-			return event, e.recallPrevious(event, at)
+			return event, e.readPrevious(event, at)
 		}
 	}
 	return event, nil
 }
 
-// recallPrevious sets the removed object of a delete by a build that did not write it.
-func (e *Entry) recallPrevious(event *history.Event, at func(index uint64) ([]byte, error)) error {
+// readPrevious sets the removed object of a delete whose entry does not carry it.
+func (e *Entry) readPrevious(event *history.Event, at func(index uint64) ([]byte, error)) error {
 	data, err := at(e.previousVersion)
 	if err != nil {
 		return err
 	}
 	k := event.Object.Key
 	wrote, err := Decode(data) // no bytes are no entry
-	if err != nil || wrote.aboutNothing() || wrote.key.key() != k {
+	if err != nil || wrote.concernsNoObject() || wrote.key.key() != k {
 		event.PreviousUnknown = true
 		return nil
 	}

@@ -12,7 +12,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestReplay_of_a_delete_that_carries_no_previous_object: it is that of the entry which wrote it, as long as the log has that. (D19)
+// TestReplay_of_a_delete_that_carries_no_previous_object: it is that of the entry which wrote it,
+// as long as the log has that. (D19)
 func TestReplay_of_a_delete_that_carries_no_previous_object(t *testing.T) {
 	final := func(labels string) *logpb.Object {
 		o := proto.Clone(createEntry("pods", "a", "x", 10).GetCreate().GetObject()).(*logpb.Object)
@@ -78,7 +79,8 @@ func TestReplay_of_a_delete_that_carries_the_previous_object(t *testing.T) {
 	}
 }
 
-// TestReplay_refuses_entries_whose_failures_are_forgotten: it could not tell a change from a refusal there.
+// TestReplay_refuses_entries_whose_failures_are_forgotten: it could not tell a change from a
+// refusal there.
 func TestReplay_refuses_entries_whose_failures_are_forgotten(t *testing.T) {
 	loader, err := state.NewLoader(100, "c", nil, 40)
 	if err != nil {

@@ -6,18 +6,20 @@ import (
 	"hash/crc32"
 )
 
-// A snapshot is a stream of records, each a protobuf message after its length as a varint: one logpb.SnapshotHeader, which says
-// how many objects follow, the objects in the order of their keys, and a logpb.SnapshotTrailer, after which nothing follows. The
-// checksum in the trailer covers all bytes before the trailer's length.
+// A snapshot is a stream of records, each a protobuf message after its length as a varint: one
+// logpb.SnapshotHeader, which says how many objects follow, the objects in the order of their keys,
+// and a logpb.SnapshotTrailer, after which nothing follows. The checksum in the trailer covers all
+// bytes before the trailer's length.
 
-// snapshotFormat is the one format of snapshots that there is so far.
+// snapshotFormat is the only format of snapshots so far.
 const snapshotFormat = 1
 
-// maxRecordBytes bounds what a damaged length can make a reader collect. The largest record is one object, or the header with all
-// the failed entries that a state remembers.
+// maxRecordBytes bounds the memory that a damaged length can make a reader allocate. The largest
+// record is an object, or the header with all failed entries of the state.
 const maxRecordBytes = 64 << 20
 
-// ErrSnapshotCorrupt reports a snapshot that is damaged, cut off, or of an unknown format. The error that wraps it says how.
+// ErrSnapshotCorrupt reports a snapshot that is damaged, cut off, or of an unknown format. The
+// error that wraps it says how.
 var ErrSnapshotCorrupt = errors.New("snapshot is corrupt")
 
 func corrupt(format string, args ...any) error {

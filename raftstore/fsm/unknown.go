@@ -2,10 +2,11 @@ package fsm
 
 import "fmt"
 
-// Unknown is a log entry that this build can't apply: another one has written it. Its message is for the operator.
+// Unknown reports a log entry that this build can't apply, because another build wrote it. Its
+// message addresses the operator.
 type Unknown struct {
 	Index  uint64
-	Format uint32 // as far as it could be read
+	Format uint32 // 0 if it could not be read
 	Reason error
 }
 

@@ -8,7 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// The messages on the hot paths are decoded by hand: fields are slices of the input, and nothing is allocated.
+// Messages on the hot paths are decoded by hand: fields are slices of the input, and decoding
+// allocates nothing.
 
 var (
 	errFieldType  = errors.New("unexpected wire type")
@@ -23,7 +24,7 @@ type field struct {
 	varint uint64 // when a varint
 }
 
-// eachField calls fn with the fields of a message in the order of the wire.
+// eachField calls fn with the fields of a message in wire order.
 func eachField(message []byte, fn func(field) error) error {
 	for len(message) > 0 {
 		number, kind, n := protowire.ConsumeTag(message)

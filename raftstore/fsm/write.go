@@ -12,19 +12,19 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Bounds of the buffer that a snapshot is written through: a small state needs no more than it takes itself.
+// Bounds of the write buffer of a snapshot: a small state needs no larger buffer than itself.
 const (
 	minWriteBufferBytes = 4 << 10
 	writeBufferBytes    = 256 << 10
 )
 
-// WriteSnapshot writes a state to w. It holds nothing up, needs little memory of its own, and writes the same bytes for the same
-// state on every replica.
+// WriteSnapshot writes a state to w. It takes no locks and little memory, and writes the same bytes
+// for the same state on every replica.
 func WriteSnapshot(w io.Writer, r *state.Root) error {
 	return write(w, header(r), r, func(o *state.Object) *state.Object { return o })
 }
 
-// write writes a snapshot with that header, of the objects as they are after change.
+// write writes a snapshot with a header, of the objects that change returns for those of the state.
 func write(w io.Writer, h *logpb.SnapshotHeader, r *state.Root, change func(*state.Object) *state.Object) error {
 	size := min(writeBufferBytes, max(minWriteBufferBytes, r.Bytes()))
 	out := &recordWriter{w: bufio.NewWriterSize(w, int(size))}
@@ -99,7 +99,7 @@ func (w *recordWriter) message(m proto.Message) error {
 	return w.write(b)
 }
 
-// object writes a logpb.SnapshotObject without making one, nor copying the value.
+// object writes a logpb.SnapshotObject without building one and without copying the value.
 func (w *recordWriter) object(o *state.Object) error {
 	tail := w.tail[:0]
 	tail = appendUint(tail, 3, uint64(o.VersionOffset))
@@ -139,7 +139,7 @@ func (w *recordWriter) object(o *state.Object) error {
 	return nil
 }
 
-// The zero value of a field is left out, as proto3 has it. All field numbers here take one byte.
+// A field with its zero value is omitted, as proto3 requires. All field numbers here take one byte.
 
 func appendUint(b []byte, number protowire.Number, v uint64) []byte {
 	if v == 0 {

@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// Attributes is a small sorted set of name-value pairs in one string: what selectors see of an object (its labels, its
-// selectable fields). The zero value is the empty set. Equal sets are equal strings.
+// Attributes is a small sorted set of name-value pairs in one string: the labels of an object, or
+// its selectable fields. The zero value is the empty set. Equal sets are equal strings.
 type Attributes string
 
-// NewAttributes encodes pairs. Names and values must not hold zero bytes; the API's formats exclude them.
+// NewAttributes encodes pairs. Names and values must not hold zero bytes; the API's formats exclude
+// them.
 func NewAttributes(pairs map[string]string) Attributes {
 	if len(pairs) == 0 {
 		return ""
@@ -25,14 +26,14 @@ func NewAttributes(pairs map[string]string) Attributes {
 	return Attributes(b.String())
 }
 
-// Get returns the value of a name, and whether the set has it. It allocates nothing: selectors call it for every object they
-// look at.
+// Get returns the value of a name, and whether the set has it. It allocates nothing, because
+// selectors call it for every object of a collection.
 func (a Attributes) Get(name string) (value string, ok bool) {
 	for rest := string(a); rest != ""; {
 		end := strings.IndexByte(rest, 0)
 		length := strings.IndexByte(rest[end+1:], 0)
 		if end < 0 || length < 0 {
-			break // no set that was made by NewAttributes
+			break // not encoded by NewAttributes
 		}
 		if rest[:end] == name {
 			return rest[end+1 : end+1+length], true

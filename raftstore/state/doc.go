@@ -1,23 +1,26 @@
 // Package state holds the replicated state: an ordered tree of immutable objects, copied on write.
 //
-// A Tree belongs to one goroutine, the one that applies the log: it alone reads and changes it, and once for each batch of
-// entries it publishes a Root. Roots belong to everybody: any number of goroutines read them without locks or allocations
-// while the tree moves on. A Root never changes, so a snapshot, a consistent paged list and a backup are each a pointer to one.
-// Bytes handed out are shared: nobody may write to them.
+// A Tree belongs to the goroutine that applies the log: no other one reads or changes it. That
+// goroutine publishes a Root after each batch of entries. Any number of goroutines may read Roots,
+// without locks or allocations, while the tree changes. A Root never changes, so a snapshot, a
+// consistent paged list and a backup are each a pointer to one. Returned bytes are shared: callers
+// must not write to them.
 //
 // Invariants:
-//   - An Object, its Value and its attributes never change once the object is in a tree. The digits of Version stand in Value
-//     at VersionOffset.
+//   - An Object, its Value and its attributes never change once the object is in a tree. The
+//     digits of Version stand in Value at VersionOffset.
 //   - The index of a tree only rises; entries applied out of order panic.
-//   - What a tree holds depends on the entries applied alone, but for what makes strings share memory.
-//   - Failed lists every entry above its Floor, up to the root's index, that changed nothing because its preconditions did not
-//     hold. How many are remembered is a constant of the replicated behaviour.
+//   - The content of a tree depends on the applied entries alone. Only which strings share memory
+//     may differ.
+//   - Failed lists every entry above its Floor, up to the root's index, whose precondition did not
+//     hold. The number of remembered failures is a constant of the replicated behaviour.
 //
-// The tree is a btree.Map rather than a btree.BTreeG: it compares keys that stand in its nodes without a function call, a
-// lookup needs no object to compare with, and it has no locks. One copy per batch costs the nodes on the paths that the batch
-// touches. Two nodes that came of one split share an array until one of them is written to in a later batch, so at most one
-// replaced version of an object can live on in a neighbour; Loader leaves no such pairs.
+// The tree is a btree.Map rather than a btree.BTreeG: it compares the keys in its nodes without a
+// function call, a lookup needs no object to compare with, and it has no locks. Each batch copies
+// the nodes on the paths that it touches. The two halves of a split node share an array until a
+// later batch writes to one of them, so at most one replaced version of an object stays in memory
+// in a neighbour; Loader leaves no such pairs.
 //
-// Retainer keeps roots that paged reads return to, within bounds of number, age and memory. It is the only part with a lock and
-// may be used by anyone. The package has no goroutines.
+// Retainer keeps roots for paged reads, within bounds of number, age and memory. It is the only
+// type with a lock and is safe for concurrent use. The package has no goroutines.
 package state

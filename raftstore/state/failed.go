@@ -6,25 +6,28 @@ import (
 	"sort"
 )
 
-// maxFailed is how many failed entries are remembered. It is part of the replicated behaviour: all replicas must forget at the
-// same entry, or their snapshots differ.
+// maxFailed is how many failed entries are remembered. It is part of the replicated behaviour: all
+// replicas must forget at the same entry, or their snapshots differ.
 const maxFailed = 1 << 20
 
 // failedChunk is how many indexes share one allocation.
 const failedChunk = 1024
 
-// Failed is the set of log entries that failed their preconditions when they were applied: replaying the log must skip them.
-// Only the newest are kept; Floor tells where the memory ends. A Failed never changes; the next one shares its chunks.
+// Failed is the set of log entries that failed their preconditions when they were applied:
+// replaying the log must skip them. It keeps the newest failures, above Floor. A Failed never
+// changes; its successor shares its chunks.
 type Failed struct {
 	floor uint64
-	// full chunks hold failedChunk rising indexes each; the first skip of them, in full[0], are forgotten. Chunks and the
-	// slice of them are appended to beyond what older values see, never written within it.
+	// full chunks hold failedChunk rising indexes each; the first skip of them, in full[0], are
+	// forgotten. Chunks and the slice of them are appended to beyond what older values see, never
+	// written within it.
 	full [][]uint64
 	skip int
 	tail []uint64
 }
 
-// Floor returns the newest forgotten failure: entries at or below it can't be replayed. 0 when all are remembered.
+// Floor returns the newest forgotten failure: entries at or below it can't be replayed. It is 0 if
+// all are remembered.
 func (f *Failed) Floor() uint64 { return f.floor }
 
 // Len returns the number of remembered failures.
@@ -47,7 +50,7 @@ func (f *Failed) Contains(index uint64) bool {
 	return found
 }
 
-// All yields the remembered failures, rising.
+// All yields the remembered failures in ascending order.
 func (f *Failed) All() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		skip := f.skip
@@ -67,7 +70,8 @@ func (f *Failed) All() iter.Seq[uint64] {
 	}
 }
 
-// with returns the set with one more, newest, failure, keeping at most limit. Of all values only the newest may be extended.
+// with returns the set with one more failure, the newest, and at most limit in all. Only the newest
+// set may be extended.
 func (f Failed) with(index uint64, limit int) Failed {
 	if f.tail == nil {
 		f.tail = make([]uint64, 0, failedChunk)
@@ -90,7 +94,7 @@ func (f Failed) withoutOldest() Failed {
 	}
 	f.floor = f.full[0][f.skip]
 	if f.skip++; f.skip == failedChunk {
-		// A new slice, so that the forgotten chunk is not held by the old one's array.
+		// A new slice, because the old one's array would keep the forgotten chunk in memory.
 		f.full, f.skip = slices.Clone(f.full[1:]), 0
 	}
 	return f

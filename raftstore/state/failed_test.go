@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFailed_remembers_the_newest: against a slice, with older values that must not change, and with the chunks that a restart
-// makes differently.
+// TestFailed_remembers_the_newest: against a slice, with older values that must not change, and
+// with the chunks that a restart makes differently.
 func TestFailed_remembers_the_newest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.SampledFrom([]int{1, 5, failedChunk - 1, failedChunk, failedChunk + 1, 3*failedChunk + 7}).Draw(t, "limit")

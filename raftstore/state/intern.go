@@ -7,9 +7,9 @@ const (
 	maxInternLen = 1024
 )
 
-// internTable shares memory between equal strings that come close together, such as the labels of a deployment's pods. It is
-// a cache of fixed size, one string a slot: what it forgets costs memory, nothing else, so its random seed does not touch
-// what replicas agree on.
+// internTable shares memory between equal strings that arrive close together, such as the labels of
+// a deployment's pods. It is a cache of fixed size with one string per slot. An eviction costs
+// memory only, so its random seed has no influence on the replicated state.
 type internTable struct {
 	seed  maphash.Seed
 	slots *[internSlots]string

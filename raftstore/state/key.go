@@ -2,12 +2,12 @@ package state
 
 import "strings"
 
-// keySeparator sorts before every byte that a resource, namespace or name may hold, so keys order by resource, then
-// namespace, then name, bytewise.
+// keySeparator sorts before every byte that a resource, namespace or name may hold, so keys order
+// by resource, then namespace, then name, bytewise.
 const keySeparator = "\x00"
 
-// Key names one object: resource, namespace (empty when cluster-scoped) and name. It is one string so that comparing keys is
-// one comparison.
+// Key names one object: resource, namespace (empty when cluster-scoped) and name. It is one string
+// so that comparing keys is one comparison.
 type Key string
 
 // NewKey returns the key of an object. None of the parts may hold a zero byte.
@@ -28,7 +28,8 @@ func (k Key) Resource() string {
 	return resource
 }
 
-// Prefix is the beginning shared by the keys of a collection: all of a resource, or those in one namespace.
+// Prefix is the beginning shared by the keys of a collection: all of a resource, or those in one
+// namespace.
 type Prefix string
 
 // ResourcePrefix covers all objects of a resource, in all namespaces.

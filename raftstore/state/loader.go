@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// errLoad reports that what is loaded can't be a state.
+// errLoad reports loaded data that can't be a state.
 var errLoad = errors.New("inconsistent state")
 
-// Loader builds a tree from the objects of a snapshot, which come in the order of their keys.
+// Loader builds a tree from the objects of a snapshot, in the order of their keys.
 type Loader struct {
 	tree *Tree
 	last Key
 }
 
-// NewLoader begins a state after index, with the failed entries that All and Floor gave. The failures must be rising, above
-// the floor, and not beyond index.
+// NewLoader begins a state after index, with failed entries from Failed's All and Floor. The
+// failures must be in ascending order, above the floor, and at most index.
 func NewLoader(index uint64, clusterID string, failed []uint64, floor uint64) (*Loader, error) {
 	t := NewTree()
 	t.index, t.changed, t.clusterID = index, index, clusterID
@@ -37,7 +37,7 @@ func NewLoader(index uint64, clusterID string, failed []uint64, floor uint64) (*
 // Intern is Tree.Intern for the tree being built.
 func (l *Loader) Intern(b []byte) Attributes { return l.tree.Intern(b) }
 
-// Add appends an object, whose key must come after the last one's.
+// Add appends an object, whose key must be greater than the last one's.
 func (l *Loader) Add(o *Object) error {
 	if o.Key <= l.last {
 		return fmt.Errorf("key %q after %q: %w", o.Key, l.last, errLoad)
@@ -50,8 +50,9 @@ func (l *Loader) Add(o *Object) error {
 
 // Tree returns the finished tree. The loader must not be used after it.
 func (l *Loader) Tree() *Tree {
-	// Nodes that came of one split share an array, through which a node that never changes would hold on to what its
-	// neighbour has replaced since. A mutable scan of a copy gives each node an array of its own.
+	// The two halves of a split node share an array, through which a node that never changes would
+	// keep objects in memory that its neighbour has replaced since. A mutable scan of a copy gives
+	// each node its own array.
 	l.tree.objects = l.tree.objects.Copy()
 	l.tree.objects.ScanMut(func(Key, *Object) bool { return true })
 	return l.tree

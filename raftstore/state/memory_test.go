@@ -40,8 +40,9 @@ func podLike(t testing.TB, n, size int) (*Loader, int64) {
 	return l, values
 }
 
-// TestState_memory_per_object_stays_within_its_budget: 100,000 pods of 7 KiB are to fit into 1 GiB, so what is not JSON must be
-// small. The struct takes 112 bytes, key with uid 80, fields 112, the tree some 40 an object.
+// TestState_memory_per_object_stays_within_its_budget: 100,000 pods of 7 KiB are to fit into 1 GiB,
+// so what is not JSON must be small. The struct takes 112 bytes, key with uid 80, fields 112, the
+// tree some 40 an object.
 func TestState_memory_per_object_stays_within_its_budget(t *testing.T) {
 	const n, size, budget = 20_000, 1 << 10, 400
 	before := liveHeap()
@@ -55,7 +56,8 @@ func TestState_memory_per_object_stays_within_its_budget(t *testing.T) {
 	runtime.KeepAlive(root)
 }
 
-// TestLoader_nodes_hold_nothing_of_their_neighbours: objects replaced after a restart are freed, though neighbours stay.
+// TestLoader_nodes_hold_nothing_of_their_neighbours: objects replaced after a restart are freed,
+// though neighbours stay.
 func TestLoader_nodes_hold_nothing_of_their_neighbours(t *testing.T) {
 	const n, size = 4_000, 4 << 10
 	l, _ := podLike(t, n, size)

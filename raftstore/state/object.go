@@ -4,14 +4,14 @@ import "strconv"
 
 // Object is one stored object. It never changes once it is in a tree, and neither do its bytes.
 //
-// The fields are ordered so that the struct fills the 112-byte size class exactly: a cluster has one for each object, and
-// history one more for each change.
+// The fields are ordered so that the struct fills the 112-byte size class exactly: a cluster has
+// one for each object, and history one more for each change.
 type Object struct {
 	Key     Key
 	Version uint64 // log index of the last write: the resourceVersion
-	Created uint64 // log index of the creation; 0 where it is not known (an update replayed from the log)
+	Created uint64 // log index of the creation; 0 if unknown (an update replayed from the log)
 	UID     string
-	Value   []byte // canonical JSON as it is served, resourceVersion in place
+	Value   []byte // canonical JSON as served, with its resourceVersion
 
 	Labels Attributes
 	Fields Attributes
@@ -21,11 +21,11 @@ type Object struct {
 	Sealed bool
 }
 
-// objectOverhead is what an object takes beside the bytes that Size adds up: the struct.
+// objectOverhead is the memory of an object beyond its strings and bytes: the struct.
 const objectOverhead = 112
 
-// Size returns the bytes of memory that the object holds on to, for budgets. Attributes shared with other objects count in
-// full.
+// Size returns the bytes of memory that the object keeps, for budgets. Attributes shared with other
+// objects count in full.
 func (o *Object) Size() int {
 	return objectOverhead + len(o.Key) + len(o.UID) + len(o.Value) + len(o.Labels) + len(o.Fields)
 }
@@ -36,8 +36,8 @@ func (o *Object) WithVersion(version uint64) []byte {
 	return splice(o.Value[:o.VersionOffset], version, o.Value[end:])
 }
 
-// Splice returns value with the decimal version put in at offset, newly allocated: what a stored object's bytes are made of
-// when its entry is applied.
+// Splice returns value with the decimal version inserted at offset, newly allocated. So Apply makes
+// the bytes of a stored object from those of its entry.
 func Splice(value []byte, offset uint32, version uint64) []byte {
 	return splice(value[:offset], version, value[offset:])
 }

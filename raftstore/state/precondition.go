@@ -1,7 +1,7 @@
 package state
 
-// Precondition is what a write requires of the state that it is applied to. The leader's check before
-// a write is proposed and the state machine decide by the same Check.
+// Precondition is what a write requires of the state that it is applied to. The leader's check
+// before a write is proposed and the state machine decide by the same Check.
 type Precondition struct {
 	Key     Key
 	Creates bool   // nothing is stored under Key; otherwise an object is, with this Version and UID

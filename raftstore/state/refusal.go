@@ -2,14 +2,14 @@ package state
 
 import "fmt"
 
-// The refusals: preconditions of a command that did not hold when it was applied. Nothing was changed.
+// Each refusal reports a precondition that does not hold. A refused write changes nothing.
 
 // Exists reports a create whose key is taken.
 type Exists struct{ Key Key }
 
 func (e *Exists) Error() string { return fmt.Sprintf("%q exists", string(e.Key)) }
 
-// NotFound reports a key that is not there.
+// NotFound reports a key without a stored object.
 type NotFound struct{ Key Key }
 
 func (e *NotFound) Error() string { return fmt.Sprintf("%q not found", string(e.Key)) }

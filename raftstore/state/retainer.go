@@ -20,15 +20,15 @@ const (
 // RetainerConfig bounds a Retainer. Zero fields take the defaults.
 type RetainerConfig struct {
 	MaxRoots int
-	MaxAge   time.Duration // from Retain on, however often the root is read
-	// MaxBytes bounds what retained roots keep in memory: objects replaced or deleted since, and the tree's nodes that were
-	// copied since.
+	MaxAge   time.Duration // since Retain, however often the root is read
+	// MaxBytes bounds the memory that only retained roots keep: objects replaced or deleted since,
+	// and tree nodes copied since.
 	MaxBytes   uint64
 	Registerer prometheus.Registerer // may be nil
 }
 
-// Retainer keeps roots that paged reads come back to, by index. It is bounded by number, age and the memory that it keeps
-// from being freed. All methods are safe for concurrent use. Time comes from the caller.
+// Retainer keeps roots for paged reads, by index. It bounds their number, their age and the memory
+// that they keep. All methods are safe for concurrent use. Callers supply the time.
 type Retainer struct {
 	maxRoots int
 	maxAge   time.Duration
@@ -66,7 +66,8 @@ func NewRetainer(c RetainerConfig) (*Retainer, error) {
 	return r, nil
 }
 
-// Retain keeps a root, whose age counts from since. A root that is kept already is kept for the longer of both.
+// Retain keeps a root, whose age counts from since. For a root that is kept already, the later time
+// counts.
 func (r *Retainer) Retain(root *Root, since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,7 +82,7 @@ func (r *Retainer) Retain(root *Root, since time.Time) {
 	r.prune(root, since)
 }
 
-// Get returns the root of an index, or nil when it is not kept, or no longer.
+// Get returns the root at an index, or nil if it is not retained.
 func (r *Retainer) Get(index uint64, now time.Time) *Root {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -92,8 +93,8 @@ func (r *Retainer) Get(index uint64, now time.Time) *Root {
 	return r.roots[i].root
 }
 
-// Prune drops what is over a bound now, given the current root, and what another tree than that root's published. It is to be
-// called every few seconds: without it, roots outlive their age while nobody pages.
+// Prune drops roots beyond a bound, given the current root, and all roots of another tree. Callers
+// call it every few seconds, because nothing else drops expired roots while no client pages.
 func (r *Retainer) Prune(current *Root, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,7 +103,8 @@ func (r *Retainer) Prune(current *Root, now time.Time) {
 	r.prune(current, now)
 }
 
-// Clear drops all roots: those of before a snapshot was installed would hold on to a whole other state.
+// Clear drops all roots. After the installation of a snapshot, older roots would keep a whole other
+// state in memory.
 func (r *Retainer) Clear() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,14 +127,15 @@ func (r *Retainer) find(index uint64) (int, bool) {
 
 func (r *Retainer) expired(e retained, now time.Time) bool { return now.Sub(e.since) >= r.maxAge }
 
-// drop removes the roots for which gone holds, and returns how many. The caller holds mu.
+// drop removes the roots for which gone returns true, and returns their number. The caller holds
+// mu.
 func (r *Retainer) drop(gone func(retained) bool) int {
 	before := len(r.roots)
 	r.roots = slices.DeleteFunc(r.roots, gone)
 	return before - len(r.roots)
 }
 
-// prune drops what is over a bound. The caller holds mu.
+// prune drops roots beyond a bound. The caller holds mu.
 func (r *Retainer) prune(current *Root, now time.Time) {
 	n := r.drop(func(e retained) bool { return r.expired(e, now) })
 	r.metrics.evicted(evictedAge, n)
@@ -145,8 +148,8 @@ func (r *Retainer) prune(current *Root, now time.Time) {
 	r.observe(current, now)
 }
 
-// pinned bounds from above the memory that only retained roots hold on to: the objects replaced since the oldest of them, and
-// of each the nodes that the next one has no longer.
+// pinned returns an upper bound of the memory that only retained roots keep: the objects replaced
+// since the oldest root, and the nodes of each root that its successor no longer has.
 func (r *Retainer) pinned(current *Root) uint64 {
 	var bytes uint64
 	for i, e := range r.roots {

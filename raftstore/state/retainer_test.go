@@ -7,7 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// steps returns n roots, each of which replaced the one object, of 1,000 bytes and some, of the one before.
+// steps returns n roots, each of which replaced the one object, of 1,000 bytes and some, of the one
+// before.
 func steps(n int) []*Root {
 	tree := NewTree()
 	roots := make([]*Root, n)

@@ -6,10 +6,12 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// Root is the whole state after one log index. It never changes; reading it takes no locks and allocates nothing.
+// Root is the whole state after a log index. It never changes; reading it takes no locks and
+// allocates nothing.
 //
-// A Root owns its own copy of the tree's header: the library marks nodes as shared when it copies, the tree then copies
-// those nodes before it writes to them, and reads write nothing. So roots are read freely while the tree moves on.
+// A Root has its own copy of the tree's header. The library marks all nodes as shared when it
+// copies the header, and the tree copies a shared node before it writes to it. So roots may be read
+// while the tree changes.
 type Root struct {
 	objects   *btree.Map[Key, *Object]
 	index     uint64
@@ -23,13 +25,13 @@ type Root struct {
 	lineage   *lineage
 }
 
-// Index returns the log index that this is the state after.
+// Index returns the index of the last log entry in the state.
 func (r *Root) Index() uint64 { return r.index }
 
-// ClusterID returns the id that the cluster was initialised with, or "" before that.
+// ClusterID returns the cluster's id, "" before the cluster is initialised.
 func (r *Root) ClusterID() string { return r.clusterID }
 
-// At returns the state after an earlier index when no object changed since, or nil.
+// At returns the state after an earlier index if no object has changed since, or nil.
 func (r *Root) At(index uint64) *Root {
 	switch {
 	case index == r.index:
@@ -48,8 +50,8 @@ func (r *Root) Get(k Key) *Object {
 	return o
 }
 
-// Ascend calls fn with the objects of a collection in the order of their keys, from the first key after the given one (from
-// the beginning when after is ""), until fn returns false.
+// Ascend calls fn with the objects of a collection in the order of their keys, from the first key
+// after the given one (from the beginning when after is ""), until fn returns false.
 func (r *Root) Ascend(p Prefix, after Key, fn func(*Object) bool) {
 	r.objects.Ascend(max(Key(p), after), func(k Key, o *Object) bool {
 		if k == after {
@@ -74,11 +76,11 @@ func (r *Root) CountAfter(p Prefix, after Key) int {
 	})
 }
 
-// nodeBytes is what a node of the tree takes, its share of the nodes above it included.
+// nodeBytes is the memory of a tree node, including its share of the nodes above it.
 const nodeBytes = 1 << 10
 
-// unshared bounds from above the memory that this root has and a later one has not: objects replaced in between, and nodes
-// copied since. 0 when they are of different trees.
+// unshared returns an upper bound of the memory that this root keeps and a later one does not:
+// objects replaced in between, and nodes copied since. It returns 0 for roots of different trees.
 func (r *Root) unshared(later *Root) uint64 {
 	if r.lineage != later.lineage || r.changes > later.changes {
 		return 0
@@ -90,7 +92,7 @@ func (r *Root) unshared(later *Root) uint64 {
 // Len returns the number of all objects.
 func (r *Root) Len() int { return r.objects.Len() }
 
-// Bytes returns the memory that the objects take, by Object.Size.
+// Bytes returns the memory of all objects, by Object.Size.
 func (r *Root) Bytes() uint64 { return r.bytes }
 
 // Failed returns the entries up to Index that failed their preconditions and changed nothing.

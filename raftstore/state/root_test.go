@@ -19,7 +19,8 @@ func object(k Key, version uint64, size int) *Object {
 	}
 }
 
-// TestRoot_stays_as_it_was_published: whatever happens to the tree later, with any batches in between.
+// TestRoot_stays_as_it_was_published: whatever happens to the tree later, with any batches in
+// between.
 func TestRoot_stays_as_it_was_published(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := NewTree()
@@ -104,7 +105,8 @@ func check(t *rapid.T, root *Root, want map[Key]*Object) {
 	}
 }
 
-// TestRoot_is_read_while_the_tree_changes: for the race detector, and for readers that see half a batch.
+// TestRoot_is_read_while_the_tree_changes: for the race detector, and for readers that see half a
+// batch.
 func TestRoot_is_read_while_the_tree_changes(t *testing.T) {
 	const keys, readers, batches = 500, 4, 2000
 	tree := NewTree()

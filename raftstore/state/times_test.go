@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTimes_never_say_before_what_was_not: against all entries in a list, on clocks that jump, with older values that must not
-// change, and with a restart in between.
+// TestTimes_never_say_before_what_was_not: against all entries in a list, on clocks that jump, with
+// older values that must not change, and with a restart in between.
 func TestTimes_never_say_before_what_was_not(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type entry struct {

@@ -6,12 +6,13 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// treeDegree bounds a node at 2*treeDegree-1 objects. Each published batch copies the nodes on the path to what it touches,
-// so smaller nodes make writes cheaper and lookups a level deeper (BenchmarkPublish, BenchmarkGet).
+// treeDegree bounds a node at 2*treeDegree-1 objects. Each published batch copies the nodes on the
+// paths that it touches, so smaller nodes make writes cheaper and lookups a level deeper
+// (BenchmarkPublish, BenchmarkGet).
 const treeDegree = 16
 
-// Tree is the side of the state that changes. Only the goroutine that applies the log may use it; what it publishes belongs
-// to everybody.
+// Tree is the mutable state. Only the goroutine that applies the log may use it; the roots that it
+// publishes may be read by any.
 type Tree struct {
 	objects   *btree.Map[Key, *Object]
 	index     uint64
@@ -26,8 +27,9 @@ type Tree struct {
 	attrs     internTable
 }
 
-// lineage tells the roots of one tree from those of another, which share nothing: a snapshot was installed between them. It
-// has a size because pointers to distinct variables without one may be equal.
+// lineage identifies a tree. Roots of different trees share no memory: a snapshot was installed
+// between them. The struct has a field because pointers to distinct variables of size zero may be
+// equal.
 type lineage struct{ _ byte }
 
 // NewTree returns an empty state, before the first log entry.
@@ -35,10 +37,10 @@ func NewTree() *Tree {
 	return &Tree{objects: btree.NewMap[Key, *Object](treeDegree), lineage: new(lineage), attrs: newInternTable()}
 }
 
-// Index returns the log index that the tree has advanced to.
+// Index returns the tree's log index.
 func (t *Tree) Index() uint64 { return t.index }
 
-// ClusterID returns the id that the cluster was initialised with, or "".
+// ClusterID returns the cluster's id, "" before the cluster is initialised.
 func (t *Tree) ClusterID() string { return t.clusterID }
 
 // Get returns the object of a key, or nil.
@@ -47,7 +49,7 @@ func (t *Tree) Get(k Key) *Object {
 	return o
 }
 
-// Set stores an object under its key, in place of what is there.
+// Set stores an object under its key, in place of an earlier one.
 func (t *Tree) Set(o *Object) {
 	previous, _ := t.objects.Set(o.Key, o)
 	t.bytes += uint64(o.Size())
@@ -60,7 +62,7 @@ func (t *Tree) Delete(k Key) {
 	t.change(previous)
 }
 
-// change accounts for one change, which replaced an object or none.
+// change accounts for one change. o is the replaced object, nil if there was none.
 func (t *Tree) change(o *Object) {
 	t.changes++
 	t.changed = t.index
@@ -70,8 +72,8 @@ func (t *Tree) change(o *Object) {
 	}
 }
 
-// Advance moves the state on to a log index. It panics when the index does not rise: entries applied out of order or twice
-// would make replicas diverge.
+// Advance sets the log index. It panics unless the index rises: entries applied out of order or
+// twice would make replicas diverge.
 func (t *Tree) Advance(index uint64) {
 	if index <= t.index {
 		panic(fmt.Sprintf("state: entry %d applied after entry %d", index, t.index))
@@ -79,10 +81,10 @@ func (t *Tree) Advance(index uint64) {
 	t.index = index
 }
 
-// Fail records that the entry at index, the one that the tree has just advanced to, failed its preconditions.
+// Fail records that the entry at index, which is the tree's, failed its precondition.
 func (t *Tree) Fail(index uint64) { t.failed = t.failed.with(index, maxFailed) }
 
-// InitCluster sets the cluster id, the first time.
+// InitCluster sets the cluster's id. Later calls change nothing.
 func (t *Tree) InitCluster(id string) {
 	if t.clusterID == "" {
 		t.clusterID = id
@@ -92,8 +94,9 @@ func (t *Tree) InitCluster(id string) {
 // Intern returns the bytes as Attributes, sharing memory with equal sets met recently.
 func (t *Tree) Intern(b []byte) Attributes { return Attributes(t.attrs.intern(b)) }
 
-// Publish returns the state as it is now. It costs a few allocations, whatever the size of the state, and makes the next
-// change of each tree node copy that node: call it once for each batch of entries.
+// Publish returns the present state. It takes a few allocations, whatever the size of the state,
+// and makes the next change of each tree node copy that node. Callers call it once per batch of
+// entries.
 func (t *Tree) Publish() *Root {
 	return &Root{
 		objects:   t.objects.Copy(),
