@@ -13,7 +13,8 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// BenchmarkWrites: so many callers at once, of a leader that answers at once. Both ends are in this process.
+// BenchmarkWrites: so many callers at once, of a leader that answers at once. Both ends are in this
+// process.
 func BenchmarkWrites(b *testing.B) {
 	authority := testcluster.NewAuthority(b)
 	s, _ := server(b, func(context.Context, *peerpb.WriteRequest) *peerpb.WriteResponse {

@@ -14,24 +14,27 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// ErrNotSent reports a write that the peer surely hasn't taken up: it never left this node, or the peer said so.
+// ErrNotSent reports a write that the peer surely has not accepted: this node did not send it, or
+// the peer said so.
 var ErrNotSent = errors.New("not sent")
 
 const (
-	// maxRedial bounds the pause between attempts to connect to a peer that is away: requests in between fail at once.
+	// maxRedial bounds the pause between attempts to connect to an unreachable peer. Requests
+	// during the pause fail at once.
 	maxRedial = time.Second
-	// minConnect is how long one attempt to connect may take.
+	// minConnect is the time that an attempt to connect may take.
 	minConnect = 3 * time.Second
 )
 
-// Connect makes a gRPC client of a peer address: transport.Mux.Connect.
+// Connect returns a gRPC client connection to a peer address: transport.Mux.Connect.
 type Connect func(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error)
 
-// Client holds the connections to the peers, and for each the lane of the writes to it. Its methods are safe for concurrent use.
+// Client holds one connection and one queue of writes per peer. Its methods are safe for concurrent
+// use.
 type Client struct {
 	connect Connect
 	metrics *metrics
-	lanes   sync.WaitGroup // their goroutines
+	senders sync.WaitGroup // their goroutines
 
 	mu     sync.Mutex
 	peers  map[string]*peer // by name
@@ -39,20 +42,20 @@ type Client struct {
 }
 
 type peer struct {
-	address string
-	conn    *grpc.ClientConn
-	store   peerpb.StoreClient
-	lane    *lane
-	endLane context.CancelFunc
+	address  string
+	conn     *grpc.ClientConn
+	store    peerpb.StoreClient
+	queue    *queue
+	endQueue context.CancelFunc
 }
 
-// close ends requests under way; to those who wait for them it looks like any lost connection.
+// close closes the connection. Its requests fail as if the connection was lost.
 func (p *peer) close() error {
-	p.endLane()
+	p.endQueue()
 	return p.conn.Close()
 }
 
-// NewClient makes a client without connections.
+// NewClient returns a client without connections.
 func NewClient(connect Connect, registerer prometheus.Registerer) (*Client, error) {
 	m, err := newMetrics(registerer)
 	if err != nil {
@@ -61,17 +64,19 @@ func NewClient(connect Connect, registerer prometheus.Registerer) (*Client, erro
 	return &Client{connect: connect, metrics: m, peers: make(map[string]*peer)}, nil
 }
 
-// Write hands an encoded entry to the peer, which should be the leader. The request is the client's from then on. When ctx ends, the
-// peer goes on with what it has.
+// Write sends an encoded entry to the peer, which should be the leader, and returns its response.
+// The caller must not use the request afterwards. The end of ctx does not stop a write that the
+// peer has accepted.
 func (c *Client) Write(ctx context.Context, name, address string, req *peerpb.WriteRequest) (*peerpb.WriteResponse, error) {
 	p, err := c.peer(name, address)
 	if err != nil {
 		return nil, errors.Join(ErrNotSent, err)
 	}
-	return p.lane.write(ctx, req)
+	return p.queue.write(ctx, req)
 }
 
-// ReadIndex asks the peer, which should be the leader, for a confirmed index; term is the one that this node is in.
+// ReadIndex asks the peer, which should be the leader, for a confirmed index. term is this node's
+// current term.
 func (c *Client) ReadIndex(ctx context.Context, name, address, clusterID string, term uint64) (*peerpb.ReadIndexResponse, error) {
 	store, err := c.store(name, address)
 	if err != nil {
@@ -84,7 +89,7 @@ func (c *Client) ReadIndex(ctx context.Context, name, address, clusterID string,
 	return resp, nil
 }
 
-// Term asks the peer for the term that it is in.
+// Term asks the peer for its current term.
 func (c *Client) Term(ctx context.Context, name, address, clusterID string) (uint64, error) {
 	store, err := c.store(name, address)
 	if err != nil {
@@ -97,7 +102,8 @@ func (c *Client) Term(ctx context.Context, name, address, clusterID string) (uin
 	return resp.GetTerm(), nil
 }
 
-// Checksum asks the peer to sum up a state; the error's gRPC code is NotFound when it doesn't keep that.
+// Checksum asks the peer for the checksum of a state. The error's gRPC code is NotFound if the peer
+// does not retain that state.
 func (c *Client) Checksum(ctx context.Context, name, address string, req *peerpb.ChecksumRequest) (*peerpb.ChecksumResponse, error) {
 	store, err := c.store(name, address)
 	if err != nil {
@@ -110,7 +116,7 @@ func (c *Client) Checksum(ctx context.Context, name, address string, req *peerpb
 	return resp, nil
 }
 
-// Alarms asks the peer what is wrong with it.
+// Alarms asks the peer for its alarms.
 func (c *Client) Alarms(ctx context.Context, name, address, clusterID string) (*peerpb.AlarmsResponse, error) {
 	store, err := c.store(name, address)
 	if err != nil {
@@ -123,7 +129,7 @@ func (c *Client) Alarms(ctx context.Context, name, address, clusterID string) (*
 	return resp, nil
 }
 
-// store returns the client of the peer's service.
+// store returns a client of the peer's service.
 func (c *Client) store(name, address string) (peerpb.StoreClient, error) {
 	p, err := c.peer(name, address)
 	if err != nil {
@@ -132,7 +138,7 @@ func (c *Client) store(name, address string) (peerpb.StoreClient, error) {
 	return p.store, nil
 }
 
-// peer returns what is known of the peer, with a new connection when it has moved.
+// peer returns the peer, with a new connection if its address has changed.
 func (c *Client) peer(name, address string) (*peer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,14 +162,15 @@ func (c *Client) peer(name, address string) (*peer, error) {
 		known.close()
 	}
 	store := peerpb.NewStoreClient(conn)
-	ctx, endLane := context.WithCancel(context.Background())
-	fresh := &peer{address: address, conn: conn, store: store, lane: newLane(name, store, c.metrics), endLane: endLane}
-	c.lanes.Go(func() { fresh.lane.run(ctx) })
+	ctx, endQueue := context.WithCancel(context.Background())
+	fresh := &peer{address: address, conn: conn, store: store, queue: newQueue(name, store, c.metrics), endQueue: endQueue}
+	c.senders.Go(func() { fresh.queue.run(ctx) })
 	c.peers[name] = fresh
 	return fresh, nil
 }
 
-// Retain closes the connections to peers for which keep is false: members that have left.
+// Retain closes the connections to peers for which keep returns false, because they have left the
+// cluster.
 func (c *Client) Retain(keep func(name string) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,10 +182,10 @@ func (c *Client) Retain(keep func(name string) bool) {
 	}
 }
 
-// Close ends all connections; requests under way fail.
+// Close closes all connections. Their requests fail.
 func (c *Client) Close() error {
 	err := c.closePeers()
-	c.lanes.Wait()
+	c.senders.Wait()
 	return err
 }
 

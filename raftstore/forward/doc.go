@@ -1,9 +1,12 @@
-// Package forward is how a node asks its peers: writes and read indexes of the leader, terms of everyone.
+// Package forward sends requests to other nodes: writes and read indexes to the leader, terms,
+// checksums, alarms and pages to any node.
 //
-// Client keeps one connection per peer, and one stream on it for all writes (lane), which Server is the other end of (intake). A
-// message takes what has gathered, in either direction; no timer makes it wait for more.
+// Client keeps one connection per peer, and one stream on it for all writes. Writes wait in a
+// queue, of which the sender puts as many into a message as fit. Server receives the stream,
+// decides the writes concurrently, and answers with as many results as are ready. No timer delays a
+// message in either direction.
 //
-// What matters most here is what is known when a write fails: an error that wraps ErrNotSent says that it never left this node,
-// or that the peer has surely not taken it up, so that it may go to another leader; after any other error the write may still
-// be applied. Nothing is ever sent twice.
+// An error that wraps ErrNotSent means that this node did not send the write, or that the peer has
+// surely not accepted it, so the caller may send it to another leader. After any other error the
+// write may still be applied. The package never sends a write twice.
 package forward

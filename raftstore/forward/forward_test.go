@@ -184,9 +184,10 @@ type stage struct {
 // headers lets the follower send.
 func headers(stream peerpb.Store_WritesServer) error { return stream.SendHeader(metadata.MD{}) }
 
-// TestWhatIsKnownOfAWrite: only what the leader surely hasn't taken up may be sent again (I23); all else is in doubt (I16).
+// TestWhatIsKnownOfAWrite: only what the leader surely hasn't taken up may be sent again (I23); all
+// else is in doubt (I16).
 func TestWhatIsKnownOfAWrite(t *testing.T) {
-	silent := func(s *stage) func(peerpb.Store_WritesServer) error { // takes the stream, and says nothing
+	silent := func(s *stage) func(peerpb.Store_WritesServer) error { // accepts the stream and never answers
 		return func(stream peerpb.Store_WritesServer) error {
 			s.reached <- struct{}{}
 			select {
@@ -204,7 +205,7 @@ func TestWhatIsKnownOfAWrite(t *testing.T) {
 			return silent(s)(stream)
 		}
 	}
-	last := func(read bool) func(s *stage) func(peerpb.Store_WritesServer) error { // takes up nothing, and says so
+	last := func(read bool) func(s *stage) func(peerpb.Store_WritesServer) error { // accepts no write
 		return func(s *stage) func(peerpb.Store_WritesServer) error {
 			return func(stream peerpb.Store_WritesServer) error {
 				if err := headers(stream); err != nil {

@@ -6,14 +6,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics of writes on their way between nodes.
+// metrics are the client's metrics of forwarded writes.
 type metrics struct {
 	full          prometheus.Counter
 	messagesFull  prometheus.Counter
 	messageWrites prometheus.Histogram
 }
 
-// serverMetrics are those of the end that answers.
+// serverMetrics are the server's metrics of forwarded writes.
 type serverMetrics struct {
 	held           prometheus.Counter
 	messageResults prometheus.Histogram

@@ -10,18 +10,19 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Page is objects on their way from a peer. It is good until the context that it was asked for with ends.
+// Page is a stream of objects from a peer. It ends with the context of the request.
 type Page struct {
-	// Left is how many objects the collection has after the key asked for, those of the page included.
+	// Left is the number of objects of the collection after the requested key, including the
+	// page's.
 	Left int
 
 	peer   string
 	stream grpc.ServerStreamingClient[peerpb.PageChunk]
 }
 
-// Page asks a peer for objects of a state that it still holds; the error's gRPC code is NotFound when it doesn't. To give up
-// a page before its end, the context must be cancelled. A peer that is away is waited for: it may just have come back, and be the only
-// one that holds the state.
+// Page asks a peer for objects of a state that it retains. The error's gRPC code is NotFound if it
+// does not retain it. To stop before the end of the page, callers cancel the context. Page waits
+// for an unreachable peer: it may be restarting, and may be the only one with that state.
 func (c *Client) Page(ctx context.Context, name, address string, req *peerpb.PageRequest) (*Page, error) {
 	store, err := c.store(name, address)
 	if err != nil {
@@ -47,7 +48,7 @@ func (p *Page) Next() ([]*peerpb.PageObject, error) {
 	return chunk.GetObjects(), nil
 }
 
-// EncodeObject puts an object in a message, which shares its memory.
+// EncodeObject returns a message of an object, which shares its memory.
 func EncodeObject(o *state.Object) *peerpb.PageObject {
 	return &peerpb.PageObject{
 		Key: string(o.Key), Value: o.Value, VersionOffset: o.VersionOffset, Version: o.Version, Created: o.Created,
@@ -55,7 +56,7 @@ func EncodeObject(o *state.Object) *peerpb.PageObject {
 	}
 }
 
-// DecodeObject makes the object of a message again.
+// DecodeObject returns the object of a message.
 func DecodeObject(m *peerpb.PageObject) *state.Object {
 	return &state.Object{
 		Key: state.Key(m.GetKey()), Value: m.GetValue(), VersionOffset: m.GetVersionOffset(), Version: m.GetVersion(),

@@ -11,10 +11,10 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// Answer decides one write. It may take as long as ctx lasts.
+// Answer decides one write. It may take until ctx ends.
 type Answer func(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse
 
-// Server answers the writes that other nodes forward. Its methods are safe for concurrent use.
+// Server decides the writes that other nodes forward. Its methods are safe for concurrent use.
 type Server struct {
 	answer  Answer
 	metrics *serverMetrics
@@ -22,7 +22,7 @@ type Server struct {
 	endOnce sync.Once
 }
 
-// NewServer makes a server.
+// NewServer returns a server that decides writes by answer.
 func NewServer(answer Answer, registerer prometheus.Registerer) (*Server, error) {
 	m, err := newServerMetrics(registerer)
 	if err != nil {
@@ -31,17 +31,18 @@ func NewServer(answer Answer, registerer prometheus.Registerer) (*Server, error)
 	return &Server{answer: answer, metrics: m, ending: make(chan struct{})}, nil
 }
 
-// End takes up no more writes. Streams end once what is under way has been answered, and say that nothing else was taken up.
+// End accepts no further writes. Each stream ends once all accepted writes have been answered, with
+// a message that says so.
 func (s *Server) End() { s.endOnce.Do(func() { close(s.ending) }) }
 
-// Serve answers the writes of one stream until it ends, by either side.
+// Serve answers the writes of one stream until either side ends it.
 func (s *Server) Serve(stream peerpb.Store_WritesServer) error {
-	if err := stream.SendHeader(metadata.MD{}); err != nil { // the other side sends nothing before
+	if err := stream.SendHeader(metadata.MD{}); err != nil { // the client sends nothing before it
 		return err
 	}
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
-	in := newIntake(s)
+	in := newReceived(s)
 	go in.receive(ctx, stream) // ends with the stream, which ends with this call
 	ending, broken := s.ending, ctx.Done()
 	for {
@@ -54,7 +55,7 @@ func (s *Server) Serve(stream peerpb.Store_WritesServer) error {
 			broken = nil
 			in.end(context.Cause(ctx))
 		}
-		runtime.Gosched() // what was applied together is answered together
+		runtime.Gosched() // lets writes that were applied together finish, for one message
 		results, over, err := in.take()
 		if err == nil && (over || len(results) > 0) {
 			if err = stream.Send(&peerpb.WriteResults{Results: results, Last: over}); err != nil {
@@ -62,7 +63,7 @@ func (s *Server) Serve(stream peerpb.Store_WritesServer) error {
 			}
 		}
 		if err != nil {
-			cancel() // nobody waits for what is under way
+			cancel() // nobody can get the remaining results
 		}
 		if over {
 			return err

@@ -129,8 +129,8 @@ func TestBoundOfTheFollower(t *testing.T) {
 	}
 }
 
-// TestBoundsOfTheLeader: a node that knows no bounds is read from no further, and what had no time left when there was room
-// is not begun with.
+// TestBoundsOfTheLeader: a node that knows no bounds is read from no further, and what had no time
+// left when there was room is not begun with.
 func TestBoundsOfTheLeader(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	d := newDecisions()
@@ -199,7 +199,8 @@ func send(t *testing.T, stream peerpb.Store_WritesClient, writes ...*peerpb.Writ
 	}
 }
 
-// TestEndLeavesNoDoubt: a leader that stops while writes come in answers what it took up, and nothing of the rest is in doubt.
+// TestEndLeavesNoDoubt: a leader that stops while writes come in answers what it took up, and
+// nothing of the rest is in doubt.
 func TestEndLeavesNoDoubt(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	for round := range 5 {
@@ -243,7 +244,8 @@ func TestEndLeavesNoDoubt(t *testing.T) {
 	}
 }
 
-// TestEndWaitsForWhatIsUnderWay: streams end by themselves, after the last answer, and take up nothing meanwhile.
+// TestEndWaitsForWhatIsUnderWay: streams end by themselves, after the last answer, and take up
+// nothing meanwhile.
 func TestEndWaitsForWhatIsUnderWay(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	d := newDecisions()

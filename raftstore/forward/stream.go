@@ -12,43 +12,44 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// writes is a stream as the sender has it.
+// writes is the client's side of a stream.
 type writes = grpc.BidiStreamingClient[peerpb.WriteBatch, peerpb.WriteResults]
 
-// run sends what waits until ctx ends. One stream serves until it breaks; the next is made when there is something to send.
-func (l *lane) run(ctx context.Context) {
-	defer l.close()
+// run sends queued writes until ctx ends. It uses one stream until that breaks, and opens the next
+// one when there is a write to send.
+func (q *queue) run(ctx context.Context) {
+	defer q.close()
 	for {
 		select {
-		case <-l.wake:
+		case <-q.wake:
 		case <-ctx.Done():
 			return
 		}
-		l.lose(l.stream(ctx))
+		q.lose(q.stream(ctx))
 	}
 }
 
-// stream makes a stream and serves it until it ends, and returns why it did.
-func (l *lane) stream(ctx context.Context) error {
+// stream opens a stream, sends writes on it until it ends, and returns why it ended.
+func (q *queue) stream(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := l.open(ctx)
+	stream, err := q.open(ctx)
 	if err != nil {
 		return err
 	}
 	received := make(chan error, 1)
-	go func() { received <- l.receive(stream) }()
+	go func() { received <- q.receive(stream) }()
 	for {
 		select {
-		case err := <-received: // before anything is handed to a stream that has ended
+		case err := <-received: // first, so that no write is sent on a stream that has ended
 			return err
 		default:
 		}
-		batch := l.take()
+		batch := q.take()
 		if batch == nil {
 			select {
-			case <-l.wake:
-				runtime.Gosched() // who else is about to write comes along
+			case <-q.wake:
+				runtime.Gosched() // lets concurrent writes join this message
 				continue
 			case err := <-received:
 				return err
@@ -56,7 +57,7 @@ func (l *lane) stream(ctx context.Context) error {
 		}
 		switch err := stream.Send(batch); {
 		case errors.Is(err, io.EOF):
-			return <-received // which has the reason, after the last answers
+			return <-received // the reason, after the last results
 		case err != nil:
 			cancel()
 			return errors.Join(err, <-received)
@@ -64,15 +65,16 @@ func (l *lane) stream(ctx context.Context) error {
 	}
 }
 
-// open makes a stream. Nothing is sent before the peer has answered with its headers: a stream that it doesn't take up is known not to
-// have taken anything away, and gRPC keeps nothing to send it again by itself.
-func (l *lane) open(ctx context.Context) (writes, error) {
-	stream, err := l.store.Writes(ctx)
+// open opens a stream. It returns once the peer has sent its headers, and nothing is sent before:
+// so a stream that the peer refuses has lost no write, and gRPC has no message that it could send
+// again.
+func (q *queue) open(ctx context.Context) (writes, error) {
+	stream, err := q.store.Writes(ctx)
 	if err != nil {
 		return nil, err
 	}
 	header, err := stream.Header()
-	if err == nil && header == nil { // so gRPC says that it ended before
+	if err == nil && header == nil { // so gRPC reports that the stream ended before
 		_, err = stream.Recv()
 	}
 	if err != nil {
@@ -81,14 +83,14 @@ func (l *lane) open(ctx context.Context) (writes, error) {
 	return stream, nil
 }
 
-// receive hands out answers until the stream ends, and returns why it did.
-func (l *lane) receive(stream writes) error {
+// receive passes results to their writes until the stream ends, and returns why it ended.
+func (q *queue) receive(stream writes) error {
 	for {
 		results, err := stream.Recv()
 		if err != nil {
 			return err
 		}
-		l.answered(results.GetResults())
+		q.answered(results.GetResults())
 		if results.GetLast() {
 			return errLast
 		}

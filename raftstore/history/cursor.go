@@ -11,11 +11,11 @@ import (
 	"quorate/raftstore/state"
 )
 
-// logReadBytes bounds the events of one read of the log on disk: they are the reader's own until it has sent them.
+// logReadBytes bounds the events of one read of the log on disk, which no other reader shares.
 const logReadBytes = 256 << 10
 
-// Cursor is a position in the history of a collection. It owns no events and no goroutine, and needs no closing. One goroutine
-// at a time may use it.
+// Cursor is a position in the history of a collection. It owns no events and no goroutine, and is
+// not closed. One goroutine at a time may use it.
 type Cursor struct {
 	hub      *Hub
 	topic    *topic
@@ -24,15 +24,17 @@ type Cursor struct {
 	position uint64
 }
 
-// Next waits for events of the collection after the position, returns some of them in order, at least one, and moves on past
-// them. The events and the slice are shared: nobody may write to them. The slice is to be dropped when it has been served, as
-// it keeps its neighbours in memory.
+// Next waits for events of the collection after the position and returns at least one, in order. It
+// advances the position past them. The events and the slice are shared: callers must not write to
+// them, and should drop the slice once they have used it, because it keeps its whole chunk in
+// memory.
 //
-// It returns ctx's error when ctx ends first, after which the cursor is good for more; *Compacted when events after the
-// position are gone; ErrClosed when the hub is closed.
+// It returns ctx's error if ctx ends first, after which the cursor can still be used; *Compacted if
+// events after the position are gone; ErrClosed if the hub is closed.
 func (c *Cursor) Next(ctx context.Context) ([]*Event, error) { return c.next(ctx, true) }
 
-// Ready is Next without the wait for what has not happened yet: it returns no events and no error then.
+// Ready is Next without the wait for future events: it returns no events and no error if there are
+// none.
 func (c *Cursor) Ready(ctx context.Context) ([]*Event, error) { return c.next(ctx, false) }
 
 func (c *Cursor) next(ctx context.Context, wait bool) ([]*Event, error) {
@@ -44,7 +46,7 @@ func (c *Cursor) next(ctx context.Context, wait bool) ([]*Event, error) {
 		before := c.topic
 		events, behind := c.read()
 		if c.topic != before {
-			woken = nil // nobody wakes who waits for that one
+			woken = nil // of the retired topic, whose waiters nobody wakes
 		}
 		if behind {
 			var err error
@@ -68,14 +70,15 @@ func (c *Cursor) next(ctx context.Context, wait bool) ([]*Event, error) {
 	}
 }
 
-// Position returns the index up to which all events of the collection have been returned. It moves on without events, with the
-// entries applied.
+// Position returns the index up to which all events of the collection have been returned. It also
+// advances past applied entries without events.
 func (c *Cursor) Position() uint64 {
 	c.seek()
 	return c.position
 }
 
-// read returns events in memory and moves on past them. behind says that memory begins after the position.
+// read returns events in memory and advances past them. behind reports that memory begins after the
+// position.
 func (c *Cursor) read() (events []*Event, behind bool) {
 	run, behind := c.seek()
 	if len(run) == 0 {
@@ -88,10 +91,11 @@ func (c *Cursor) read() (events []*Event, behind bool) {
 	return c.filter(run), false
 }
 
-// seek moves on past events that the prefix does not cover, and returns the rest of the chunk from the first that it does.
+// seek advances past events that the prefix does not cover, and returns the rest of the chunk from
+// the first event that it covers.
 func (c *Cursor) seek() (run []*Event, behind bool) {
 	for {
-		applied := c.hub.applied.Load() // before the view, which then holds all events up to it
+		applied := c.hub.applied.Load() // first, so that the view has all events up to it
 		v := c.topic.view.Load()
 		if v.retired {
 			if c.position >= v.floor {
@@ -105,7 +109,7 @@ func (c *Cursor) seek() (run []*Event, behind bool) {
 		}
 		run, ok := c.seekIn(v)
 		if !ok {
-			continue // a chunk was evicted meanwhile, so there is a newer view
+			continue // the chunk was evicted meanwhile: load the newer view
 		}
 		if len(run) == 0 {
 			c.position = max(c.position, applied)
@@ -144,8 +148,8 @@ func after(events []*Event, position uint64) int {
 	return n
 }
 
-// filter returns the events of a run that the prefix covers, as it does the first. They are a part of the run where they stand
-// together.
+// filter returns the events of a run that the prefix covers; it covers the first. The result is a
+// part of the run if they are contiguous, and a copy otherwise.
 func (c *Cursor) filter(run []*Event) []*Event {
 	end := 1
 	for end < len(run) && c.covers(run[end]) {
@@ -169,7 +173,8 @@ func (c *Cursor) filter(run []*Event) []*Event {
 	return covered
 }
 
-// readLog returns events from the log on disk and moves on past them. There may be none, and the position be further.
+// readLog returns events from the log on disk and advances past them. It may advance without any
+// event.
 func (c *Cursor) readLog(ctx context.Context) ([]*Event, error) {
 	h := c.hub
 	if !h.reaches(c.topic.view.Load(), c.position) {
@@ -213,12 +218,12 @@ func (c *Cursor) compacted() error {
 	return &Compacted{Want: c.position, Oldest: oldest}
 }
 
-// reaches reports whether history is whole from a position below memory on.
+// reaches reports whether history is complete from a position below memory.
 func (h *Hub) reaches(v *view, position uint64) bool {
 	return h.log != nil && position >= v.origin && position >= h.log.Oldest()
 }
 
-// ended returns why a cursor must stop, if it must.
+// ended returns why a cursor must stop, nil if it may go on.
 func (h *Hub) ended(ctx context.Context) error {
 	select {
 	case <-h.closed:
@@ -228,8 +233,8 @@ func (h *Hub) ended(ctx context.Context) error {
 	}
 }
 
-// sleep returns when the channel is closed, as by Close, or ctx ends. It waits for as few channels as can be: each costs every
-// watcher that an event wakes.
+// sleep returns when the channel is closed, as by Close, or ctx ends. It waits for as few channels
+// as possible, because each one costs time in every watcher that an event wakes.
 func (h *Hub) sleep(ctx context.Context, woken <-chan struct{}) {
 	h.sleeping.Add(1)
 	defer h.sleeping.Add(-1)

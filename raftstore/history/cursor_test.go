@@ -63,7 +63,8 @@ func TestCursor_waits_for_an_event_of_its_collection(t *testing.T) {
 	})
 }
 
-// TestCursor_waits_for_events_beyond_a_position_in_the_future: D14: a watch from a version that this node has not reached.
+// TestCursor_waits_for_events_beyond_a_position_in_the_future: D14: a watch from a version that
+// this node has not reached.
 func TestCursor_waits_for_events_beyond_a_position_in_the_future(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub, _ := newHub(t, Config{})

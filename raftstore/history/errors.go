@@ -8,11 +8,11 @@ import (
 // ErrClosed ends every cursor when the hub is closed.
 var ErrClosed = errors.New("history is closed")
 
-// errStalledLog: a Log broke its contract.
+// errStalledLog reports a Log that broke its contract.
 var errStalledLog = errors.New("the log returned neither events nor a later position")
 
-// Compacted reports a watch position that history no longer reaches.
-type Compacted struct{ Want, Oldest uint64 } // Oldest: the smallest position that can still be resumed from
+// Compacted reports a watch position before the beginning of history.
+type Compacted struct{ Want, Oldest uint64 } // Oldest is the smallest position to resume from
 
 func (e *Compacted) Error() string {
 	return fmt.Sprintf("position %d is too old; the oldest kept is %d", e.Want, e.Oldest)

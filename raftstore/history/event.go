@@ -6,7 +6,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Type says what an event did to its object.
+// Type is the kind of change of an event.
 type Type uint8
 
 // The types of events.
@@ -20,22 +20,25 @@ const (
 type Event struct {
 	Index uint64 // of the log entry: the position of this event
 	Type  Type
-	// PreviousUnknown says of Deleted that Previous is missing because the log no longer tells what it was: see fsm.Replay.
+	// PreviousUnknown reports that Previous of a Deleted is missing because the log no longer has
+	// it: see fsm.Replay.
 	PreviousUnknown bool
-	// Object is what is stored from Index on. For Deleted it is the final object, with Index as its version.
+	// Object is the object stored since Index. For Deleted it is the final object, with Index as
+	// its version.
 	Object *state.Object
-	// Previous is the object that was replaced or removed. It is set only when labels or fields changed, for selectors that it
-	// matched and Object does not.
+	// Previous is the replaced or removed object. It is set only if labels or fields changed, for
+	// selectors that match it and not Object.
 	Previous *state.Object
 
 	left atomic.Pointer[[]byte]
 }
 
-// eventOverhead is what an event takes beside its objects: the struct, and its slot in a chunk.
+// eventOverhead is the memory of an event beyond its objects: the struct, and its slot in a chunk.
 const eventOverhead = 48 + 8
 
-// Left returns the bytes of Previous with Index as their version: the object as it left a selector (semantics D19). They are
-// made once, when first asked for. It returns nil when there is no Previous.
+// Left returns the bytes of Previous with Index as their version: the object as it left a selector
+// (semantics D19). The first call makes them and later calls share them. It returns nil if there is
+// no Previous.
 func (e *Event) Left() []byte {
 	if e.Previous == nil {
 		return nil
@@ -50,8 +53,8 @@ func (e *Event) Left() []byte {
 	return b
 }
 
-// Size returns the bytes of memory that the event can hold on to, for budgets: its objects, though the state may share
-// them, and what Left caches.
+// Size returns the bytes of memory that the event can keep, for budgets: its objects, which the
+// state may share, and the cached result of Left.
 func (e *Event) Size() int {
 	size := eventOverhead + e.Object.Size()
 	if e.Previous != nil {

@@ -32,8 +32,8 @@ type watched struct {
 	seen   uint64
 }
 
-// TestCursor_sees_every_event_once_in_order: from memory, from the log, and over the seam between them, wherever eviction, the
-// log's beginning and the batches fall. (D9, D22, D23, N8)
+// TestCursor_sees_every_event_once_in_order: from memory, from the log, and over the seam between
+// them, wherever eviction, the log's beginning and the batches fall. (D9, D22, D23, N8)
 func TestCursor_sees_every_event_once_in_order(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		log := &fakeLog{stretch: uint64(rapid.IntRange(0, 5).Draw(rt, "stretch"))}
@@ -142,7 +142,8 @@ func (s *script) trim(t *rapid.T) {
 	}
 }
 
-// reset installs a snapshot from another node: what was applied elsewhere meanwhile is nowhere here.
+// reset installs a snapshot from another node: what was applied elsewhere meanwhile is nowhere
+// here.
 func (s *script) reset(t *rapid.T) {
 	if rapid.IntRange(0, 5).Draw(t, "reset") != 0 {
 		return
@@ -181,8 +182,8 @@ func (s *script) check(t *rapid.T) {
 	}
 }
 
-// TestCursor_keeps_up_with_a_writer: many cursors beside one writer that evicts all the time and now and then installs a snapshot;
-// for the race detector.
+// TestCursor_keeps_up_with_a_writer: many cursors beside one writer that evicts all the time and
+// now and then installs a snapshot; for the race detector.
 func TestCursor_keeps_up_with_a_writer(t *testing.T) {
 	const cursors, events, turns = 12, 4000, 2
 	log := &fakeLog{stretch: 200}
@@ -193,7 +194,8 @@ func TestCursor_keeps_up_with_a_writer(t *testing.T) {
 		}
 		return nil
 	}
-	// Between snapshotEvery events, three indexes are jumped over: they were applied elsewhere. The log keeps what is before.
+	// Between snapshotEvery events, three indexes are jumped over: they were applied elsewhere. The
+	// log keeps what is before.
 	const snapshotEvery, jump = 1000, 3
 	index := func(n uint64) uint64 { return n + n/snapshotEvery*jump }
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -225,8 +227,9 @@ func TestCursor_keeps_up_with_a_writer(t *testing.T) {
 	group.Wait()
 }
 
-// TestCursor_loses_no_wake_up: each event is appended while cursors are on their way to wait for it, and the next one, which would
-// wake who missed it, comes only when all have it. The cursors' looks and waits must not leave a gap for it to fall into.
+// TestCursor_loses_no_wake_up: each event is appended while cursors are on their way to wait for
+// it, and the next one, which would wake who missed it, comes only when all have it. The cursors'
+// looks and waits must not leave a gap for it to fall into.
 func TestCursor_loses_no_wake_up(t *testing.T) {
 	t.Run("in_memory", func(t *testing.T) {
 		hub, _ := newHub(t, Config{})
@@ -238,7 +241,7 @@ func TestCursor_loses_no_wake_up(t *testing.T) {
 		loseNoWakeUp(t, hub, 2000, func(e *Event) {
 			log.append(e)
 			hub.Watch(state.ResourcePrefix("nodes"), 0) // one too many
-			hub.Append(e.Index-1, nil)                  // forgets those that the cursors are about to wait on
+			hub.Append(e.Index-1, nil)                  // drops the topics that the cursors will wait on
 		})
 		if metric("forgotten_resources_total") < 2000 {
 			t.Errorf("%v topics were forgotten", metric("forgotten_resources_total"))
@@ -282,7 +285,8 @@ func loseNoWakeUp(t *testing.T, hub *Hub, events uint64, before func(*Event)) {
 	group.Wait()
 }
 
-// TestCursor_position_stays_before_events_to_come, however a look falls into the middle of a batch. (D25)
+// TestCursor_position_stays_before_events_to_come, however a look falls into the middle of a batch.
+// (D25)
 func TestCursor_position_stays_before_events_to_come(t *testing.T) {
 	const batches, size = 3000, 50
 	hub, _ := newHub(t, Config{})
@@ -318,7 +322,8 @@ func TestCursor_position_stays_before_events_to_come(t *testing.T) {
 	group.Wait()
 }
 
-// follow reads every third event from the given one on up to the last, and begins again where history was cut off.
+// follow reads every third event from the given one on up to the last, and begins again where
+// history was cut off.
 func follow(ctx context.Context, hub *Hub, p state.Prefix, n, events uint64, index func(uint64) uint64) error {
 	c := hub.Watch(p, 0)
 	for n < events {

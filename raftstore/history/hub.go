@@ -22,21 +22,24 @@ const (
 
 // Config of a Hub. Zero fields take the defaults.
 type Config struct {
-	// MaxBytes bounds the memory that events in memory hold on to. Bytes that the state shares count too, so the true cost is
-	// lower.
+	// MaxBytes bounds the memory of events. Bytes that the state shares count too, so the true cost
+	// is lower.
 	MaxBytes int64
-	// MaxLogReads bounds how many cursors read from Log at a time; others wait their turn.
+	// MaxLogReads bounds the cursors that read from Log at the same time; others wait.
 	MaxLogReads int
-	// MaxTopics is the number of resources above which those without events in memory are forgotten: kinds come and go.
+	// MaxTopics is the number of topics above which the hub drops topics without events in memory,
+	// since kinds are created and deleted.
 	MaxTopics int
-	// Log serves positions that memory no longer reaches. Without one they are compacted.
+	// Log serves positions before the events in memory. Without a Log they are compacted.
 	Log        Log
 	Registerer prometheus.Registerer // may be nil
 }
 
-// Hub holds the events of the recent past in memory, in one topic for each resource, and wakes who waits for more.
+// Hub holds recent events in memory, in one topic per resource, and wakes the cursors that wait for
+// more.
 //
-// Begin, Append and Reset belong to the goroutine that applies the log. Watch and Close, and the cursors, are for everyone.
+// Only the goroutine that applies the log may call Begin, Append and Reset. Watch and Close are
+// safe for concurrent use.
 type Hub struct {
 	maxBytes  int64
 	maxTopics int
@@ -51,10 +54,10 @@ type Hub struct {
 
 	mu     sync.RWMutex
 	topics map[string]*topic // by resource; guarded by mu
-	// floor and origin are those of topics yet to be made; guarded by mu.
+	// floor and origin of topics that will be created later; guarded by mu.
 	floor, origin uint64
 
-	// The writer's own.
+	// Used by the writer only.
 	last    uint64 // index of the last event
 	bytes   int64
 	events  int64
@@ -81,11 +84,13 @@ func New(c Config) (*Hub, error) {
 	return h, nil
 }
 
-// Begin sets where memory begins when a node starts from a snapshot: after index. Earlier positions are read from the Log.
+// Begin makes memory begin after index, when a node starts from a snapshot. The Log serves earlier
+// positions.
 func (h *Hub) Begin(index uint64) { h.restart(index, 0) }
 
-// Reset begins history anew after index, when a snapshot from another node has been installed: what lies between the old
-// state and index never happened here. Cursors at earlier positions get *Compacted, whatever the Log still holds.
+// Reset makes history begin after index, when a snapshot from another node has been installed: this
+// node has not applied the entries between its old state and index. Cursors at earlier positions
+// get *Compacted, whatever the Log still has.
 func (h *Hub) Reset(index uint64) { h.restart(index, index) }
 
 func (h *Hub) restart(floor, origin uint64) {
@@ -105,8 +110,9 @@ func (h *Hub) restart(floor, origin uint64) {
 	}
 }
 
-// Append adds the events of one batch of entries, in order, and moves the position of the hub on to applied, the index of the
-// last entry of the batch, which may have no event. It panics when events are out of order.
+// Append adds the events of one batch of entries, in order, and advances the hub's position to
+// applied, the index of the batch's last entry, which may have no event. It panics if events are
+// out of order.
 func (h *Hub) Append(applied uint64, events []*Event) {
 	for _, e := range events {
 		if e.Index <= h.last || e.Index > applied {
@@ -140,8 +146,8 @@ func (h *Hub) Append(applied uint64, events []*Event) {
 	h.forgetTopics(applied)
 }
 
-// forgetTopics retires the topics without events in memory when there are too many. What one of them has dropped is no longer
-// known of topics yet to be made, so they begin after it.
+// forgetTopics retires the topics without events in memory if there are too many. A topic created
+// later can't tell which events a retired one has dropped, so it begins after them.
 func (h *Hub) forgetTopics(applied uint64) {
 	h.mu.RLock()
 	many := len(h.topics) > h.maxTopics
@@ -165,8 +171,8 @@ func (h *Hub) forgetTopics(applied uint64) {
 	h.metrics.forgotten.Add(float64(len(empty)))
 }
 
-// Watch returns a cursor on the events of a collection with Index > after. That position may lie ahead of the hub's. The
-// first Next tells when it lies too far behind.
+// Watch returns a cursor on the events of a collection with Index > after. The position may be
+// ahead of the hub's. If it is too far behind, the first Next returns *Compacted.
 func (h *Hub) Watch(p state.Prefix, after uint64) *Cursor {
 	h.metrics.cursors.Inc()
 	resource := p.Resource()
@@ -179,7 +185,7 @@ func (h *Hub) Watch(p state.Prefix, after uint64) *Cursor {
 	}
 }
 
-// Close ends all cursors, present and future, with ErrClosed.
+// Close makes Next of all cursors return ErrClosed, including cursors created later.
 func (h *Hub) Close() {
 	h.closeOnce.Do(func() { close(h.closed) })
 	h.mu.RLock()
@@ -189,7 +195,7 @@ func (h *Hub) Close() {
 	}
 }
 
-// topic returns the topic of a resource, made when it is first needed.
+// topic returns the topic of a resource, and creates it if needed.
 func (h *Hub) topic(resource string) *topic {
 	h.mu.RLock()
 	t := h.topics[resource]
@@ -201,13 +207,13 @@ func (h *Hub) topic(resource string) *topic {
 	defer h.mu.Unlock()
 	if t = h.topics[resource]; t == nil {
 		t = newTopic(h.floor, h.origin)
-		h.topics[strings.Clone(resource)] = t // not a part of an object's key, which it would hold on to
+		h.topics[strings.Clone(resource)] = t // a part of a key would keep the whole key in memory
 	}
 	return t
 }
 
-// evictOldest drops the chunk that has been without a new event for longest, over all topics. It returns false when there is
-// none.
+// evictOldest drops the chunk whose last event is the oldest, over all topics. It returns false if
+// there is no chunk.
 func (h *Hub) evictOldest() bool {
 	var oldest *topic
 	var last uint64

@@ -15,7 +15,8 @@ import (
 
 var pods = state.ResourcePrefix("pods")
 
-// TestHub_frees_what_it_evicts, though cursors stand before it: a slow watcher owns no buffer. (D38)
+// TestHub_frees_what_it_evicts, though cursors stand before it: a slow watcher owns no buffer.
+// (D38)
 func TestHub_frees_what_it_evicts(t *testing.T) {
 	hub, metric := newHub(t, Config{MaxBytes: 200_000})
 	slow := hub.Watch(pods, 0)
@@ -49,14 +50,16 @@ func canceled(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestHub_evicts_in_the_order_of_the_log over all topics: one that is quiet for long goes before a busy one's newer events.
+// TestHub_evicts_in_the_order_of_the_log over all topics: one that is quiet for long goes before a
+// busy one's newer events.
 func TestHub_evicts_in_the_order_of_the_log(t *testing.T) {
 	hub, _ := newHub(t, Config{MaxBytes: 300_000})
 	hub.Append(1, []*Event{event(1, state.NewKey("nodes", "", "x"), 80_000)})
 	hub.Append(2, []*Event{event(2, state.NewKey("events", "a", "x"), 80_000)})
 	hub.Append(3, run(3, 3, 80_000))
-	hub.Append(4, []*Event{event(4, state.NewKey("nodes", "", "x"), 80_000)}) // a chunk of its own: 1 is evicted for it
-	hub.Append(5, run(5, 5, 80_000))                                          // 2 for this one
+	// A chunk of its own, which evicts 1.
+	hub.Append(4, []*Event{event(4, state.NewKey("nodes", "", "x"), 80_000)})
+	hub.Append(5, run(5, 5, 80_000)) // 2 for this one
 	floors := map[string]uint64{"nodes": 1, "events": 2, "pods": 0}
 	for resource, want := range floors {
 		if v := hub.topic(resource).view.Load(); v.floor != want {
@@ -65,7 +68,8 @@ func TestHub_evicts_in_the_order_of_the_log(t *testing.T) {
 	}
 }
 
-// TestHub_forgets_resources_without_events, as kinds leave them behind that come and go; those that have events stay.
+// TestHub_forgets_resources_without_events, as kinds leave them behind that come and go; those that
+// have events stay.
 func TestHub_forgets_resources_without_events(t *testing.T) {
 	hub, _ := newHub(t, Config{})
 	var last *Cursor

@@ -40,7 +40,7 @@ func newMetrics() *metrics {
 	}
 }
 
-// register registers the metrics, and those that are read off the hub when asked for.
+// register registers the metrics, including those computed from the hub at each scrape.
 func (m *metrics) register(reg prometheus.Registerer, h *Hub) error {
 	if reg == nil {
 		return nil

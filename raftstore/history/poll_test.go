@@ -61,7 +61,8 @@ func TestCursor_changed_closes_for_all_of_the_resource(t *testing.T) {
 	}
 }
 
-// TestCursor_changed_follows_its_resource: also when the hub has forgotten the topic that the cursor was on.
+// TestCursor_changed_follows_its_resource: also when the hub has forgotten the topic that the
+// cursor was on.
 func TestCursor_changed_follows_its_resource(t *testing.T) {
 	hub, _ := newHub(t, Config{MaxTopics: 1})
 	c := hub.Watch(pods, 0)
@@ -81,7 +82,8 @@ func TestCursor_changed_follows_its_resource(t *testing.T) {
 	}
 }
 
-// TestCursor_await_is_a_wait_like_that_of_next: it ends with a change or its context, and is counted.
+// TestCursor_await_is_a_wait_like_that_of_next: it ends with a change or its context, and is
+// counted.
 func TestCursor_await_is_a_wait_like_that_of_next(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub, metric := newHub(t, Config{})

@@ -99,7 +99,8 @@ func BenchmarkResume(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend is what one event costs the goroutine that applies the log, with nobody waiting and memory full.
+// BenchmarkAppend is what one event costs the goroutine that applies the log, with nobody waiting
+// and memory full.
 func BenchmarkAppend(b *testing.B) {
 	hub, _ := newHub(b, Config{MaxBytes: 8 << 20})
 	for i := range 100 { // topics that eviction has to look at

@@ -5,25 +5,26 @@ import (
 	"sync/atomic"
 )
 
-// A chunk is closed at either bound. A slice of a chunk's events keeps all of them in memory, so the second one bounds what a
-// reader that stalls while it holds events can pin.
+// A chunk is closed at either bound. A slice of a chunk's events keeps all of them in memory, so
+// chunkBytes bounds the memory that a stalled reader keeps.
 const (
 	chunkEvents = 128
 	chunkBytes  = 64 << 10
 )
 
-// chunk holds consecutive events of a topic. The writer appends in place, beyond what readers have seen of n.
+// chunk holds consecutive events of a topic. The writer appends in place, beyond the n that readers
+// have loaded.
 type chunk struct {
 	first uint64 // index of the first event
 	n     atomic.Int32
-	slots atomic.Pointer[[chunkEvents]*Event] // nil once evicted, so that old views hold on to nothing
+	slots atomic.Pointer[[chunkEvents]*Event] // nil once evicted, so that old views keep no events
 
-	// The writer's own.
+	// Used by the writer only.
 	last  uint64
 	bytes int64
 }
 
-// events returns what the chunk holds, and false when it has been evicted.
+// events returns the chunk's events, and false if it has been evicted.
 func (c *chunk) events() ([]*Event, bool) {
 	slots := c.slots.Load()
 	if slots == nil {
@@ -43,12 +44,12 @@ func (c *chunk) append(e *Event, size int64) {
 	c.n.Store(n + 1)
 }
 
-// view is what a topic holds. A view itself never changes; newer views share its array of chunks.
+// view is the content of a topic. A view never changes; newer views share its array of chunks.
 type view struct {
-	floor  uint64 // all events after it are in chunks
-	origin uint64 // history before it is gone, on disk too
+	floor  uint64 // chunks have all events after it
+	origin uint64 // earlier history is gone, also on disk
 	chunks []*chunk
-	// retired says that the hub has another topic of the resource, or none, for events after last.
+	// retired reports that events after last are in another topic of the resource, if any.
 	retired bool
 	last    uint64
 }
@@ -63,7 +64,7 @@ func (v *view) search(position uint64) int {
 type topic struct {
 	view    atomic.Pointer[view]
 	waiting atomic.Pointer[chan struct{}] // nil while nobody waits
-	touched bool                          // by the current batch; the writer's own
+	touched bool                          // by the current batch; used by the writer only
 }
 
 func newTopic(floor, origin uint64) *topic {
@@ -86,7 +87,8 @@ func (t *topic) append(e *Event, size int64) {
 	t.view.Store(&view{floor: v.floor, origin: v.origin, chunks: append(v.chunks, c)})
 }
 
-// oldestChunk returns the index of the last event in the first chunk, and false when there is none.
+// oldestChunk returns the index of the last event in the first chunk, and false if there is no
+// chunk.
 func (t *topic) oldestChunk() (last uint64, ok bool) {
 	v := t.view.Load()
 	if len(v.chunks) == 0 {
@@ -95,24 +97,26 @@ func (t *topic) oldestChunk() (last uint64, ok bool) {
 	return v.chunks[0].last, true
 }
 
-// evict drops the first chunk, which must exist, and returns what it held.
+// evict drops the first chunk, which must exist, and returns its events.
 func (t *topic) evict() (bytes, events int64) {
 	v := t.view.Load()
 	c := v.chunks[0]
 	t.view.Store(&view{floor: c.last, origin: v.origin, chunks: v.chunks[1:]})
-	// After the view: who finds the chunk empty finds the newer view, too.
+	// After the view is stored: a reader that finds the chunk empty also finds the newer view.
 	c.slots.Store(nil)
 	return c.bytes, int64(c.n.Load())
 }
 
-// retire ends a topic without chunks. Its cursors go on from the index, up to which it had all events, on the one that follows.
+// retire ends a topic without chunks, which had all events up to index. Its cursors continue after
+// index on the topic that replaces it.
 func (t *topic) retire(index uint64) {
 	v := t.view.Load()
 	t.view.Store(&view{floor: v.floor, origin: v.origin, retired: true, last: index})
 	t.wake()
 }
 
-// wait returns a channel that the next wake closes. Look for events once more after calling it, and before waiting.
+// wait returns a channel that the next wake closes. Callers look for events once more after calling
+// it and before waiting.
 func (t *topic) wait() <-chan struct{} {
 	for {
 		if ch := t.waiting.Load(); ch != nil {
@@ -125,7 +129,7 @@ func (t *topic) wait() <-chan struct{} {
 	}
 }
 
-// wake ends the waiting of all who wait.
+// wake wakes all waiters.
 func (t *topic) wake() {
 	if ch := t.waiting.Swap(nil); ch != nil {
 		close(*ch)

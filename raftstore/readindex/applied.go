@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Applied wakes those who wait for this node's state to reach an index.
+// Applied wakes readers that wait for this node's state to reach an index.
 type Applied struct {
 	index atomic.Uint64
 
@@ -16,11 +16,11 @@ type Applied struct {
 	stopped bool
 }
 
-// Index returns the index reached.
+// Index returns the index that the state has reached.
 func (a *Applied) Index() uint64 { return a.index.Load() }
 
-// Advance says that the state has reached index; one goroutine calls it, after publishing that state. An index below the
-// one reached is allowed and changes nothing: what was seen once stays seen.
+// Advance records that the state has reached index. One goroutine calls it, after it has published
+// that state. An index below the present one changes nothing.
 func (a *Applied) Advance(index uint64) {
 	if index <= a.index.Load() {
 		return
@@ -34,7 +34,7 @@ func (a *Applied) Advance(index uint64) {
 	}
 }
 
-// Stop wakes all who wait, and all who will, with ErrStopped: the state advances no more.
+// Stop makes all present and later waits return ErrStopped, because the state no longer advances.
 func (a *Applied) Stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -46,7 +46,7 @@ func (a *Applied) Stop() {
 	a.waiting = nil
 }
 
-// Await returns when the state has reached index, or with ctx's error or ErrStopped.
+// Await returns nil once the state has reached index, or else ctx's error or ErrStopped.
 func (a *Applied) Await(ctx context.Context, index uint64) error {
 	t, err := a.register(index)
 	if t == nil {
@@ -64,15 +64,15 @@ func (a *Applied) Await(ctx context.Context, index uint64) error {
 	}
 }
 
-// Waiting returns how many wait.
+// Waiting returns the number of waiting readers.
 func (a *Applied) Waiting() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return len(a.waiting)
 }
 
-// register returns no target when there is nothing to wait for. Advance stores before it locks, so looking again under the lock
-// misses no wake-up.
+// register returns no target if there is nothing to wait for. Advance stores the index before it
+// locks, so a second look under the lock misses no wake-up.
 func (a *Applied) register(index uint64) (*target, error) {
 	if index <= a.index.Load() {
 		return nil, nil
@@ -100,7 +100,7 @@ func (a *Applied) unregister(t *target) {
 
 type target struct {
 	index   uint64
-	at      int // place in the heap, -1 when out of it
+	at      int // position in the heap, -1 outside it
 	reached chan struct{}
 }
 

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// ErrStopped is what readers get that the batcher no longer serves.
+// ErrStopped reports that readers are no longer served.
 var ErrStopped = errors.New("read index stopped")
 
-// Source returns an index that was confirmed by a quorum after it was called.
+// Source returns an index that a quorum has confirmed after the call began.
 type Source func(ctx context.Context) (uint64, error)
 
-// Batcher shares confirmations among readers.
+// Batcher shares each confirmation among all readers that wait for one.
 type Batcher struct {
 	source  Source
 	timeout time.Duration
@@ -32,7 +32,8 @@ type batch struct {
 	err     error
 }
 
-// NewBatcher makes a batcher that gives each confirmation at most timeout. Observe is told of every one; it may be nil.
+// NewBatcher returns a batcher whose confirmations take at most timeout each. It calls observe
+// after each one, unless it is nil.
 func NewBatcher(source Source, timeout time.Duration, observe func(readers int, took time.Duration)) *Batcher {
 	return &Batcher{source: source, timeout: timeout, observe: observe, wake: make(chan struct{}, 1)}
 }
@@ -68,7 +69,8 @@ func (b *Batcher) join() (*batch, error) {
 	return b.next, nil
 }
 
-// Run confirms batch after batch until ctx ends; readers still waiting get ErrStopped.
+// Run serves one batch of readers after another until ctx ends. Readers that still wait then get
+// ErrStopped.
 func (b *Batcher) Run(ctx context.Context) error {
 	defer b.stop()
 	for ctx.Err() == nil {

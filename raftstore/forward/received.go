@@ -8,32 +8,32 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// maxResults bounds the answers in one message.
+// maxResults bounds the results in one message.
 const maxResults = 1024
 
-// intake is what one stream has brought and not been answered. Each write has a goroutine of its own: it may wait for another to the same
-// object, which must hold up no third.
-type intake struct {
+// received is the writes of one stream that have no result yet. Each write has its own goroutine:
+// it may wait for another write to the same object, and must not delay writes to others.
+type received struct {
 	server *Server
-	ready  chan struct{} // holds one value when take may have something to tell
+	ready  chan struct{} // holds one value when take may return something
 
 	mu      sync.Mutex
-	room    sync.Cond // there is room for more, or the end
+	room    sync.Cond // signalled when writes or bytes shrink, and at the end
 	ended   bool
-	err     error // why, when the stream broke
+	err     error // why the stream broke, nil if it did not
 	writes  int   // under way
-	bytes   int   // of their entries
+	bytes   int   // of the entries of these writes
 	results []*peerpb.WriteResponse
 }
 
-func newIntake(s *Server) *intake {
-	in := &intake{server: s, ready: make(chan struct{}, 1)}
+func newReceived(s *Server) *received {
+	in := &received{server: s, ready: make(chan struct{}, 1)}
 	in.room.L = &in.mu
 	return in
 }
 
-// receive takes up what comes until the intake ends.
-func (in *intake) receive(ctx context.Context, stream peerpb.Store_WritesServer) {
+// receive starts the stream's writes until the end.
+func (in *received) receive(ctx context.Context, stream peerpb.Store_WritesServer) {
 	for {
 		batch, err := stream.Recv()
 		if err != nil {
@@ -50,8 +50,8 @@ func (in *intake) receive(ctx context.Context, stream peerpb.Store_WritesServer)
 	}
 }
 
-// enter waits for room; false is the end.
-func (in *intake) enter(size int) bool {
+// enter waits until a write of that size is within the bounds. It returns false at the end.
+func (in *received) enter(size int) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for waited := false; !in.ended && in.full(size); waited = true {
@@ -68,12 +68,12 @@ func (in *intake) enter(size int) bool {
 	return true
 }
 
-func (in *intake) full(size int) bool {
+func (in *received) full(size int) bool {
 	return in.writes >= maxWrites || in.bytes > 0 && in.bytes+size > maxBytes
 }
 
-// do answers one write, within the time that it had left when it came.
-func (in *intake) do(ctx context.Context, req *peerpb.WriteRequest, came time.Time) {
+// do decides one write, within the time that it had left on arrival.
+func (in *received) do(ctx context.Context, req *peerpb.WriteRequest, came time.Time) {
 	if left := req.GetTimeoutNanos(); left > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, came.Add(time.Duration(left)))
@@ -92,15 +92,15 @@ func (in *intake) do(ctx context.Context, req *peerpb.WriteRequest, came time.Ti
 	signal(in.ready)
 }
 
-func (in *intake) decide(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse {
-	if err := ctx.Err(); err != nil { // it waited for room
+func (in *received) decide(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse {
+	if err := ctx.Err(); err != nil { // it waited too long in enter
 		return &peerpb.WriteResponse{Outcome: peerpb.Outcome_NOT_APPLIED, Message: err.Error()}
 	}
 	return in.server.answer(ctx, req)
 }
 
-// end takes up nothing more. Only the first reason counts, but that a stream broke is one in any case.
-func (in *intake) end(err error) {
+// end accepts no further writes. It keeps the first error; an error after a nil one counts, too.
+func (in *received) end(err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.ended = true
@@ -111,8 +111,9 @@ func (in *intake) end(err error) {
 	signal(in.ready)
 }
 
-// take takes the answers that have gathered. Over: they are the last. Err: the stream broke, and nobody gets them.
-func (in *intake) take() (results []*peerpb.WriteResponse, over bool, err error) {
+// take removes and returns the results that are ready. over reports that they are the last. err is
+// not nil if the stream broke, so they can't be sent.
+func (in *received) take() (results []*peerpb.WriteResponse, over bool, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	results, in.results = in.results, nil
