@@ -45,17 +45,18 @@ type batch struct {
 // both are part of the source.
 func (s *source) encode(cache *encodingCache, limit int) *batch {
 	b := &batch{source: *s}
-	var head []byte
+	var head []byte // buffer for the heads of frames
 	for _, e := range s.events {
-		word, object := s.project(e)
-		if word == "" {
+		eventHead, object := s.project(e)
+		if eventHead == "" {
 			continue
 		}
-		f, err := s.frame(head, word, object, s.first && b.count == 0, s.at, cache)
+		f, err := s.frame(head, eventHead, object, s.first && b.count == 0, s.at, cache)
 		if err != nil || len(b.bytes)+f.size() > limit {
 			return b // the handler sends the events itself and reports the error of an object
 		}
-		b.bytes = f.appendTo(slices.Grow(b.bytes, f.size())) // one allocation for all pieces of the frame
+		// Grow once for all pieces of the frame.
+		b.bytes = f.appendTo(slices.Grow(b.bytes, f.size()))
 		b.count++
 		head = f.head
 	}

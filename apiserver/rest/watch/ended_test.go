@@ -10,8 +10,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestSendUntilSendsTheLastEvent: a stream of a collection that has ended sends the event at the index
-// of the end, the deletion of the last object (K14).
+// TestSendUntilSendsTheLastEvent: a stream of a collection that has ended sends the event at the
+// index of the end, the deletion of the last object (K14).
 func TestSendUntilSendsTheLastEvent(t *testing.T) {
 	t.Parallel()
 	hub, err := history.New(history.Config{})

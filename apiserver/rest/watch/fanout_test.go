@@ -289,7 +289,7 @@ func TestDispatcherAndSuccessorLeaveTogether(t *testing.T) {
 			synctest.Wait()
 			b.open(third, all(), Options{})
 			synctest.Wait()
-			leave[1] = b.open(appointed, all(), Options{}) // the last to subscribe is appointed first
+			leave[1] = b.open(appointed, all(), Options{}) // the last one is appointed first
 			synctest.Wait()
 			leave[round%2]()
 			leave[1-round%2]()

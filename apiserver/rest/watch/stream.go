@@ -56,7 +56,7 @@ type Stream struct {
 	enqueuer   enqueuer // nil if w is none
 	opts       Options
 	cancel     context.CancelCauseFunc
-	writing    atomic.Int64 // the tick at which the current write or the last enqueue began; 0 after a write
+	writing    atomic.Int64 // tick of the current write or the last enqueue; 0 after a write
 	sent       int          // events
 	enqueued   int64        // bytes
 	err        error        // of the writer; nothing is written after it

@@ -27,7 +27,8 @@ func TestAllocations(t *testing.T) {
 	head := []string{":method", "GET", ":scheme", "https", ":authority", "example.com", ":path", "/",
 		"accept", "application/json", "user-agent", "test", "authorization", "Bearer 0123456789"}
 	r.headers(r.newID(), true, head...)
-	frame := appendHeaders(nil, 0, r.encode(head...), true, maxFrameBytes) // all indexed the second time
+	// The encoder has indexed all fields by now.
+	frame := appendHeaders(nil, 0, r.encode(head...), true, maxFrameBytes)
 	buf := make([]byte, 64<<10)
 	id := r.newID()
 	request := func() {

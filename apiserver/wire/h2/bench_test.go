@@ -114,7 +114,7 @@ func serveBenchmark(which string) error {
 	conf := certs.TLS.Clone()
 	certs.Close()
 	conf.NextProtos = []string{"h2", "http/1.1"}
-	conf.DynamicRecordSizingDisabled = true // as in Configure, so that both servers send equal records
+	conf.DynamicRecordSizingDisabled = true // as in Configure
 	srv := &http.Server{
 		Handler:   &benchHandler{event: make(chan struct{}), object: bytes.Repeat([]byte("x"), 4096), chunk: make([]byte, 64<<10)},
 		TLSConfig: conf,
@@ -309,7 +309,8 @@ func BenchmarkWatch(b *testing.B) {
 			begin := time.Now()
 			get(b, c.http, "https://"+c.addr+"/fire")
 			for total() < n*conns*streams*eventBytes {
-				time.Sleep(100 * time.Microsecond) // polling: a wakeup for each frame would be the client's cost
+				// Poll: waking up for each frame would cost CPU in the client.
+				time.Sleep(100 * time.Microsecond)
 			}
 			took = append(took, time.Since(begin))
 		}

@@ -19,7 +19,7 @@ type requestHead struct {
 	size      uint32
 	max       uint32
 	tooLarge  bool   // the field list exceeds max; fields is empty
-	malformed string // why the request is malformed; decoding continues, to keep the dynamic table in step
+	malformed string // why; decoding continues, to keep the dynamic table in step
 	names     *incoming
 }
 

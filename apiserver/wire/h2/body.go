@@ -61,7 +61,8 @@ func (b *body) add(data []byte) {
 		b.off = 0
 	}
 	if b.buf == nil && b.contentLength > 0 {
-		b.buf = make([]byte, 0, min(b.contentLength, maxFrameBytes)) // not more before it has arrived
+		// Allocate more only when the data has arrived.
+		b.buf = make([]byte, 0, min(b.contentLength, maxFrameBytes))
 	}
 	b.buf = append(b.buf, data...)
 }

@@ -158,7 +158,8 @@ func TestCloseInterruptsCoalescedWrite(t *testing.T) {
 	if err := s.http.Close(); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(began); took > 3*time.Second { // tls.Conn.Close would wait 5 s for a write other than its own
+	// tls.Conn.Close would wait 5 s for a write other than its own.
+	if took := time.Since(began); took > 3*time.Second {
 		t.Errorf("closing took %v", took)
 	}
 }

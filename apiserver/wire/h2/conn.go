@@ -50,7 +50,7 @@ type streams struct {
 	open      map[uint32]*stream
 	last      uint32                // the highest id that the client has used
 	window    int64                 // the client's initial window for new streams
-	recent    [recentStreams]uint32 // a ring of closed streams: id<<1, plus 1 if the server closed the stream
+	recent    [recentStreams]uint32 // closed streams: id<<1, plus 1 if closed by the server
 	nextSpare int                   // index in recent
 }
 

@@ -35,7 +35,7 @@ type timers struct {
 	inBlock       bool   // a header block or the client's preface has begun and not ended
 
 	seenBytes, seenBlocks, seenOpened, seenWrites uint64        // values at the last tick
-	quiet, inHeader, idle, stalled                time.Duration // for how long the respective values have not changed
+	quiet, inHeader, idle, stalled                time.Duration // time without a change
 	pinged                                        bool
 }
 

@@ -98,7 +98,8 @@ func TestLimits(t *testing.T) {
 		t.Run("flood_of_"+name, func(t *testing.T) {
 			r := dialRaw(t, s.addr, s.roots)
 			r.get("/hang", false)
-			go func() { _, _ = io.Copy(io.Discard, r.nc) }() // or the replies would exhaust their own bound
+			// Read the replies, or they would exhaust their own bound.
+			go func() { _, _ = io.Copy(io.Discard, r.nc) }()
 			r.flood(100*maxIdleFrames, func() error { return send(r) })
 			hits(t, limitIdleFrames, limitControl) // replies may be written too slowly
 		})
@@ -257,6 +258,7 @@ func TestTimeouts(t *testing.T) {
 		}), func(srv *http.Server) { srv.HTTP2 = &http.HTTP2Config{WriteByteTimeout: 100 * time.Millisecond} })
 		r := dialRaw(t, s.addr, s.roots)
 		id := r.get("/", true)
-		r.until(func() bool { return r.fr.WritePriority(id, http2.PriorityParam{}) != nil }) // the server has closed the connection
+		// Writing fails once the server has closed the connection.
+		r.until(func() bool { return r.fr.WritePriority(id, http2.PriorityParam{}) != nil })
 	})
 }

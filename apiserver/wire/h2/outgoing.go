@@ -246,7 +246,8 @@ func (c *conn) closeWrite() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = c.nc.SetReadDeadline(deadline) // fails only on a closed connection, whose reader returns anyway
+	// This fails only on a closed connection, whose reader returns anyway.
+	_ = c.nc.SetReadDeadline(deadline)
 	c.writeClosed = true
 }
 

@@ -54,7 +54,7 @@ func (c *conn) classifyHeaders(id uint32, end bool) (trailers bool, err error) {
 		known, byServer := c.streams.recallClosed(id)
 		switch {
 		case byServer:
-			return true, nil // the client sent it before it knew that the server had closed the stream
+			return true, nil // sent before the client knew that the server had closed the stream
 		case known:
 			return true, &connFault{code: http2.ErrCodeStreamClosed, why: "HEADERS after the stream's end"}
 		}

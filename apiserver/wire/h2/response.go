@@ -279,12 +279,14 @@ func (w *response) sendEnd(head, body []byte) {
 	switch {
 	case w.headOnly && head == nil: // the header has ended the stream
 	case w.length > w.written && !w.headOnly && bodyAllowed(w.status):
-		st.reset(http2.ErrCodeInternal, errLength) // so that the client notices that the body is incomplete
+		// A reset tells the client that the body is incomplete.
+		st.reset(http2.ErrCodeInternal, errLength)
 	default:
 		if st.writeBy.IsZero() && (len(body) > 0 || st.queue.active) {
 			st.writeBy = time.Now().Add(finishTimeout)
 		}
-		_ = st.sendLocked(head, body, true) // the handler has returned, so no caller could handle the error
+		// The handler has returned, so no caller could handle an error.
+		_ = st.sendLocked(head, body, true)
 	}
 	st.releaseResources()
 }

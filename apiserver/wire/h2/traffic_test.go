@@ -55,10 +55,12 @@ func TestTinyWindows(t *testing.T) {
 			ended++
 		}
 		if frames == 50 {
-			r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1000})) // opens the windows further
+			// Open the windows further.
+			r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1000}))
 		}
 		if frames == 100 {
-			r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})) // some windows are negative now
+			// Some windows become negative.
+			r.must(r.fr.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}))
 		}
 		if n > 0 {
 			r.must(r.fr.WriteWindowUpdate(0, uint32(n)))
@@ -117,7 +119,8 @@ func TestSlowReaderDelaysNoOtherStream(t *testing.T) {
 		w.WriteHeader(http.StatusNoContent)
 	}))
 	r := dialTLS(t, s.addr, s.roots)
-	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow}) // but the connection's window is 64 KiB
+	// The window of the connection stays at 64 KiB.
+	r.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: maxWindow})
 	for range 3 {
 		r.get("/big", true)
 	}

@@ -183,7 +183,7 @@ func TestUnreadBodiesAreCredited(t *testing.T) {
 				for range size / maxFrameBytes {
 					u.send(id, maxFrameBytes, 0)
 				}
-				proceed <- struct{}{} // the whole body has arrived, and the handler does not read it
+				proceed <- struct{}{} // the body has arrived; the handler does not read it
 				u.untilTrue(func() bool { return u.ended[id] }, "the end of a stream whose body is not read, after %d bytes", sent)
 			}
 		})

@@ -79,7 +79,8 @@ func readingServer(t *testing.T, configure func(s *http.Server) error) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err == nil {
-			_, _ = io.WriteString(w, "some bytes") // an error means that the client has closed the connection
+			// An error means that the client has closed the connection.
+			_, _ = io.WriteString(w, "some bytes")
 		}
 	}))
 	s.EnableHTTP2 = true
