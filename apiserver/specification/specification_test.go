@@ -58,7 +58,7 @@ var sections = []section{
 	{"Delete", deleteRows},
 	{"DeleteCollection", deleteCollectionRows},
 	{"Garbage", garbageRows},
-	{"Succession", garbageReplicaRows},
+	{"Failover", garbageReplicaRows},
 	{"Expiry", expiryRows},
 }
 
