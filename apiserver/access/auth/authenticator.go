@@ -14,17 +14,17 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// ErrUnauthenticated is the one answer to credentials that are missing or no good; it never says
-// why (semantics J2).
+// ErrUnauthenticated is the only error for missing and for invalid credentials. It never says why
+// they are invalid (semantics J2).
 var ErrUnauthenticated = errors.New("unauthenticated")
 
-// maxCachedTokens bounds the cache of verified tokens; when it is full it starts anew.
+// maxCachedTokens bounds the cache of verified tokens. A full cache is emptied.
 const maxCachedTokens = 4096
 
-// maxTokenBytes bounds what is parsed on behalf of strangers.
+// maxTokenBytes bounds the token that is parsed for an unauthenticated client.
 const maxTokenBytes = 8 << 10
 
-// Authenticator turns bearer tokens into users: static ones from a file, and signed ones.
+// Authenticator maps bearer tokens to users: static tokens of a file, and signed tokens.
 type Authenticator struct {
 	key    []byte
 	static *tokenFile
@@ -40,7 +40,8 @@ type verifiedToken struct {
 	expires time.Time
 }
 
-// NewAuthenticator accepts tokens signed with key, and those of the token file, if one is named.
+// NewAuthenticator returns an authenticator for tokens signed with key and for the static tokens of
+// the file at path, which may be empty.
 func NewAuthenticator(key []byte, path string) (*Authenticator, error) {
 	static, err := openTokenFile(path)
 	if err != nil {
@@ -88,7 +89,8 @@ func (a *Authenticator) Token(token string, now time.Time) (*User, error) {
 	return a.verify(token, now)
 }
 
-// bearer takes the token out of the header: scheme in any case, spaces trimmed, not empty (J3).
+// bearer returns the token of the Authorization header: the scheme in any case, spaces trimmed, not
+// empty (J3).
 func bearer(h http.Header) (string, bool) {
 	values := h["Authorization"]
 	if len(values) != 1 {
@@ -122,7 +124,8 @@ func (a *Authenticator) remember(token string, v verifiedToken) {
 	if old := *a.verified.Load(); len(old) < maxCachedTokens {
 		next = maps.Clone(old)
 	}
-	// The header's string is part of a larger buffer of the connection; keep only the token.
+	// The header's string is part of a larger buffer of the connection. Clone the token so that the
+	// cache does not retain the buffer.
 	next[strings.Clone(token)] = v
 	a.verified.Store(&next)
 }

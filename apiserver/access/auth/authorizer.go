@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Attributes are what a decision is made from (semantics J13–J17).
+// Attributes describe a request for authorization (semantics J13–J17).
 type Attributes struct {
 	Verb string
 	// Path is set for requests that are not about resources; the fields below it are empty then.
@@ -19,19 +19,21 @@ type Attributes struct {
 	Name        string
 }
 
-// Authorizer decides. Implementations are safe for concurrent use and must be cheap.
+// Authorizer decides whether a user may perform a request. Implementations are safe for concurrent
+// use and cheap.
 type Authorizer interface {
 	Allows(u *User, a *Attributes) bool
 }
 
-// Reviewer is an authorizer that also says why, and what else a user may do.
+// Reviewer is an Authorizer that also gives reasons and lists a user's permissions.
 type Reviewer interface {
 	Authorizer
-	// Ready returns an error while it is not known what is allowed.
+	// Ready returns an error until permissions are known.
 	Ready() error
-	// Explain decides as Allows does; reason names what allows it, and is empty for a refusal.
+	// Explain decides as Allows does. reason names the rule that allows the request; it is empty
+	// for a refusal.
 	Explain(u *User, a *Attributes) (allowed bool, reason string)
-	// Rules returns what the user may do in a namespace, as far as it can tell.
+	// Rules returns what the user may do in a namespace, as far as the reviewer knows.
 	Rules(u *User, namespace string) Rules
 }
 
@@ -40,17 +42,17 @@ type Reviewer interface {
 type Rules struct {
 	Resource    []ResourceRule
 	NonResource []NonResourceRule
-	// Incomplete says what was left out, when something was; empty otherwise.
+	// Incomplete says which rules are missing; empty when none are.
 	Incomplete string
 }
 
-// ResourceRule allows verbs on resources; no names are all names.
+// ResourceRule allows verbs on resources. Without names it applies to all names.
 type ResourceRule struct{ Verbs, Groups, Resources, Names []string }
 
 // NonResourceRule allows verbs on paths.
 type NonResourceRule struct{ Verbs, Paths []string }
 
-// Denial is the reason that a refused user gets to read (J26).
+// Denial returns the message for a refused user (J26).
 func Denial(u *User, a *Attributes) string {
 	if a.Path != "" {
 		return fmt.Sprintf("User %q cannot %s path %q", u.Name, a.Verb, a.Path)

@@ -16,15 +16,15 @@ const (
 	impersonateExtra  = impersonatePrefix + "Extra-"
 
 	verbImpersonate = "impersonate"
-	// identityGroup is the API group of uids and extras in roles, as stock ones have it.
+	// identityGroup is the API group under which roles refer to uids and extras, as in upstream.
 	identityGroup = "authentication.k8s.io"
 )
 
 // Impersonation is a request to act as another user (J12).
 type Impersonation struct {
-	// User is who the request is to be served for.
+	// User is the user that the request is served as.
 	User *User
-	// Needs are what its sender must be allowed.
+	// Needs are the requests that the sender must be allowed to perform.
 	Needs []Attributes
 }
 
@@ -38,8 +38,8 @@ func Impersonates(h http.Header) bool {
 	return false
 }
 
-// ReadImpersonation returns what the headers of such a request ask for. None of them is ignored:
-// what makes no sense is an error, to be shown to the client.
+// ReadImpersonation reads the impersonation headers. It ignores none of them: an invalid one is an
+// error with a message for the client.
 func ReadImpersonation(h http.Header) (*Impersonation, error) {
 	if len(h[impersonateUser]) != 1 || h[impersonateUser][0] == "" {
 		return nil, errors.New("impersonation needs one user, and its name")
@@ -58,8 +58,8 @@ func ReadImpersonation(h http.Header) (*Impersonation, error) {
 	return asked, nil
 }
 
-// needs returns what it takes to become somebody. Service accounts are in the groups that they have
-// without asking.
+// needs returns the requests that a sender must be allowed to perform to impersonate id. The
+// implicit groups of service accounts need no permission.
 func needs(id *Identity) []Attributes {
 	user := Attributes{Verb: verbImpersonate, Resource: "users", Name: id.Name}
 	if namespace, name, ok := ServiceAccount(id.Name); ok {
@@ -75,7 +75,7 @@ func needs(id *Identity) []Attributes {
 	return all
 }
 
-// readExtra reads the headers that no other part reads, and adds what they need.
+// readExtra reads the headers of extras and adds the permissions that they need.
 func (i *Impersonation) readExtra(h http.Header) (map[string][]string, error) {
 	var extra map[string][]string
 	for name, values := range h {

@@ -9,38 +9,39 @@ import (
 	"github.com/google/uuid"
 )
 
-// issuerName is the `iss` claim of every token of ours.
+// issuerName is the `iss` claim of every token of this server.
 const issuerName = "quorate"
 
-// Audience is their `aud` claim: who issues them is who takes them (J9).
+// Audience is the `aud` claim of these tokens: the issuer is also the only recipient (J9).
 const Audience = issuerName
 
-// backdate lets a token be used where clocks are behind the issuer's, which may be wrong itself: a
-// node that starts with its clock hours ahead must not lock its own operator out until the hours
-// have passed.
+// backdate makes a token valid from before it is issued, so that nodes whose clocks are behind the
+// issuer's accept it. The issuer's own clock may be wrong: a node that starts with its clock hours
+// ahead must not lock its operator out until the hours have passed.
 const backdate = 24 * time.Hour
 
-// Identity is what a token says of its holder.
+// Identity is the part of a token that describes its holder.
 type Identity struct {
 	Name   string
 	UID    string
 	Groups []string
 }
 
-// claims are the members of our tokens. Registered names where they exist: sub is the user's name.
+// claims are the members of a token. Registered claim names are used where they exist: sub is the
+// user's name.
 type claims struct {
 	jwt.RegisteredClaims
 	UID    string   `json:"uid,omitempty"`
 	Groups []string `json:"groups,omitempty"`
 }
 
-// Issuer makes tokens that every node holding the same key accepts.
+// Issuer issues tokens that every node with the same key accepts.
 type Issuer struct{ key []byte }
 
 // NewIssuer returns an issuer signing with key.
 func NewIssuer(key []byte) *Issuer { return &Issuer{key: key} }
 
-// Issue makes a token for an identity that is good for ttl, which must be positive.
+// Issue returns a token for an identity that is valid for ttl, which must be positive.
 func (i *Issuer) Issue(id Identity, ttl time.Duration) (string, error) {
 	if id.Name == "" {
 		return "", errors.New("issue token: the user name is empty")

@@ -2,8 +2,9 @@ package auth
 
 import "strings"
 
-// serviceAccountPrefix begins the user names of service accounts, and serviceAccountsGroup is the
-// group of all of them; with a namespace, of those in it (J10).
+// serviceAccountPrefix starts the user names of service accounts. All of them are in the group
+// serviceAccountsGroup, and those of a namespace in that name followed by a colon and the namespace
+// (J10).
 const (
 	serviceAccountPrefix = "system:serviceaccount:"
 	serviceAccountsGroup = "system:serviceaccounts"

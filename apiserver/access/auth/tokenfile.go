@@ -14,25 +14,25 @@ import (
 	"time"
 )
 
-// tokenFileInterval is how often the token file is looked at for changes.
+// tokenFileInterval is how often the token file is checked for changes.
 const tokenFileInterval = 5 * time.Second
 
-// tokenFile holds the static tokens of a file as it was last read without a fault.
+// tokenFile holds the static tokens of the last version of a file that was read without an error.
 type tokenFile struct {
 	path  string
 	users atomic.Pointer[map[string]*User] // by token; never changed once stored
-	seen  fileState                        // of the last attempt to read it, successful or not
+	seen  fileState                        // at the last attempt to read the file, successful or not
 }
 
-// fileState tells whether a file may have changed.
+// fileState identifies a version of a file.
 type fileState struct {
 	modified time.Time
 	size     int64
 	mode     fs.FileMode
-	fault    string // why it could not be looked at
+	fault    string // why stat failed
 }
 
-// openTokenFile reads a token file; without a path there are no static tokens.
+// openTokenFile reads a token file. An empty path means no static tokens.
 func openTokenFile(path string) (*tokenFile, error) {
 	f := &tokenFile{path: path}
 	f.users.Store(&map[string]*User{})
@@ -49,8 +49,8 @@ func (f *tokenFile) user(token string) (*User, bool) {
 	return user, ok
 }
 
-// run reads the file again when it has changed. A file that can't be read leaves the tokens as they
-// were, and is logged once.
+// run reads the file again whenever it changes. When the file can't be read, run keeps the previous
+// tokens and logs the error once.
 func (f *tokenFile) run(ctx context.Context, log *slog.Logger) error {
 	if f.path == "" {
 		return nil
@@ -84,9 +84,9 @@ func (f *tokenFile) look() fileState {
 	return fileState{modified: info.ModTime(), size: info.Size(), mode: info.Mode()}
 }
 
-// read replaces the tokens by those of the file: lines of `token,user,uid,"group,group"`, where the
-// groups may be left out (semantics J7). A file that others than its owner and group can read, or
-// that its group can write, is refused.
+// read replaces the tokens with those of the file: lines of `token,user,uid,"group,group"`, where
+// the groups are optional (semantics J7). It refuses a file that users other than its owner and
+// group can read, or that its group can write.
 func (f *tokenFile) read() error {
 	file, err := os.Open(f.path)
 	if err != nil {
@@ -120,7 +120,7 @@ func parseTokens(r io.Reader) (map[string]*User, error) {
 			return users, nil
 		}
 		if err != nil {
-			// A csv error may quote the line, and with it a token.
+			// A csv error may quote the line and the token in it.
 			line, _ := lines.FieldPos(0)
 			return nil, fmt.Errorf("line %d is not comma-separated values", line)
 		}

@@ -2,25 +2,24 @@ package auth
 
 import "slices"
 
-// The groups that the server itself knows.
+// The groups with a fixed meaning.
 const (
-	// MastersGroup may do everything, before any other rule (semantics J32).
+	// MastersGroup may do everything, whatever the roles say (semantics J32).
 	MastersGroup = "system:masters"
-	// AuthenticatedGroup holds every authenticated user (J11).
+	// AuthenticatedGroup contains every authenticated user (J11).
 	AuthenticatedGroup = "system:authenticated"
-	// unauthenticatedGroup holds nobody but anonymousUser, who sends no request here (J4) but can
-	// be impersonated.
+	// unauthenticatedGroup contains only anonymousUser. No request is anonymous (J4), but a sender
+	// can impersonate this user.
 	unauthenticatedGroup = "system:unauthenticated"
 	anonymousUser        = "system:anonymous"
 )
 
-// User is who sent a request. It is shared by requests and never changes.
+// User is the sender of a request. It is shared between requests and never changes.
 type User struct {
 	Name   string
 	UID    string
 	Groups []string
-	// Extra is more that is known of the user; only those have it who are impersonated with it
-	// (J12).
+	// Extra holds further attributes. Only impersonated users have them (J12).
 	Extra map[string][]string
 }
 

@@ -16,8 +16,8 @@ type builtinRole struct {
 	rules []rule
 }
 
-// builtinBinding gives a built-in role to a group, in all of the cluster; it has the name of the
-// role.
+// builtinBinding binds a built-in role to a group in the whole cluster. The binding is named after
+// the role.
 type builtinBinding struct{ role, group string }
 
 // builtinBindings returns the built-in bindings (J34): cluster-admin for system:masters, and
@@ -54,7 +54,7 @@ func builtinRoles(c *schema.Catalog) []builtinRole {
 	}
 }
 
-// The groups of reviews, which clients ask for by just these names (J58).
+// The API groups of reviews. Clients ask for these names only (J58).
 const (
 	authorizationGroup  = "authorization.k8s.io"
 	authenticationGroup = "authentication.k8s.io"
@@ -62,15 +62,16 @@ const (
 
 func anything(*schema.Kind) bool { return true }
 
-// grantsNothing: roles and bindings are not for who only works in a namespace.
+// grantsNothing reports whether the kind is neither a role nor a binding, which users who only work
+// in a namespace may not write.
 func grantsNothing(k *schema.Kind) bool { return k.Group != group }
 
-// keepsNoSecrets: who may read a secret has what it opens.
+// keepsNoSecrets also excludes Secrets: a user who reads a Secret can use the credentials in it.
 func keepsNoSecrets(k *schema.Kind) bool { return grantsNothing(k) && k.Resource != "secrets" }
 
-// inNamespaces returns rules for what is in namespaces and of the kinds wanted: to read it, or to
-// write it too. Status is for those who report it, so it is only read. The namespace itself, in
-// which such a request is (J16), is read too.
+// inNamespaces returns rules that allow reading, or reading and writing, the namespaced kinds that
+// wanted selects. Status is read only, since other components report it. The Namespace itself, in
+// which such a request takes place (J16), is readable too.
 func inNamespaces(c *schema.Catalog, write bool, wanted func(*schema.Kind) bool) []rule {
 	read, written := resources{"": {"namespaces": true, "namespaces/status": true}}, resources{}
 	for _, k := range c.Kinds() {
@@ -112,7 +113,8 @@ func (r resources) rules(verbs ...string) []rule {
 	return rules
 }
 
-// nodeRules are what an agent on a node does, as far as the catalog has it.
+// nodeRules returns the rules of an agent on a node, for those of its resources that the catalog
+// has.
 func nodeRules(c *schema.Catalog) []rule {
 	read := []string{route.VerbGet, route.VerbList, route.VerbWatch}
 	change := []string{route.VerbPatch, route.VerbUpdate}

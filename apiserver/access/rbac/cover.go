@@ -9,21 +9,21 @@ import (
 
 const (
 	// maxCombinations bounds how many combinations of verbs, groups, resources, names and paths one
-	// check looks at. A rule that one rule of the user covers counts as one, so that only odd roles
-	// come near it.
+	// check examines. A rule that a single rule of the user covers counts as one, so only unusual
+	// roles come near the limit.
 	maxCombinations = 10_000
-	// maxComparisons bounds how many texts are compared: all of the rules wanted, and of their
-	// combinations, with all of those held. It is less than a second of work.
+	// maxComparisons bounds how many texts are compared: those of the wanted rules and their
+	// combinations with those of the held rules. The bound is less than a second of work.
 	maxComparisons = 200_000_000
-	// maxDescribed bounds how many lines a refusal has.
+	// maxDescribed bounds the lines of a refusal.
 	maxDescribed = 100
 )
 
-// atom is one combination of a rule. One about a path has no group and no resource.
+// atom is one combination of a rule's lists. An atom with a path has no group and no resource.
 type atom struct{ group, resource, name, path, verb string }
 
-// missing returns the combinations of rules that none of the rules held covers (J30); tooMany says
-// that there are more of them than can be looked at.
+// missing returns the combinations of the wanted rules that no held rule covers (J30). tooMany
+// reports that there are more combinations than the check may examine.
 func missing(held, wanted []rule) (atoms []atom, tooMany bool) {
 	texts := 1
 	for i := range held {
@@ -79,7 +79,8 @@ func (r *rule) coversAtom(a *atom) bool {
 		(len(r.names) == 0 || a.name != "" && slices.Contains(r.names, a.name))
 }
 
-// coversPaths reports whether the rule covers a path as rules list it, which may end with a star.
+// coversPaths reports whether the rule covers a path as rules list it: literal, or with a trailing
+// star.
 func (r *rule) coversPaths(listed string) bool {
 	prefix, open := strings.CutSuffix(listed, everything)
 	return slices.ContainsFunc(r.paths, func(own string) bool {
@@ -100,7 +101,7 @@ func (r *rule) coversResource(listed string) bool {
 	})
 }
 
-// hasNames reports whether the rule lists all of some names, for which there is no pattern (J18).
+// hasNames reports whether the rule lists all of the names. Names have no patterns (J18).
 func (r *rule) hasNames(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(r.names, name) })
 }
@@ -110,12 +111,13 @@ func holdsAll(list, wanted []string) bool {
 		!slices.ContainsFunc(wanted, func(s string) bool { return !slices.Contains(list, s) })
 }
 
-// size is how many texts the rule has, and one.
+// size returns the number of texts in the rule, plus one.
 func (r *rule) size() int {
 	return 1 + len(r.verbs) + len(r.groups) + len(r.resources) + len(r.names) + len(r.paths)
 }
 
-// combinations is how many there are of the rule, or any number above the limit.
+// combinations returns the number of combinations of the rule, or any number above limit when there
+// are more.
 func (r *rule) combinations(limit int) int {
 	n := len(r.verbs)
 	factors := []int{len(r.groups), len(r.resources), max(len(r.names), 1)}
@@ -164,7 +166,7 @@ func (r *rule) resourceAtoms(verb string, yield func(a atom) bool) bool {
 	return true
 }
 
-// about returns the rule, cut down to the resources or paths of some of its combinations.
+// about returns the rule reduced to the resources or paths of some of its combinations.
 func (r *rule) about(atoms []atom) rule {
 	cut := rule{verbs: r.verbs, groups: r.groups, names: r.names}
 	for _, a := range atoms {
@@ -180,8 +182,8 @@ func (r *rule) about(atoms []atom) rule {
 	return cut
 }
 
-// describe words combinations as refusals do: those that differ in their verbs alone together, a
-// line each, sorted (J28).
+// describe formats combinations for a refusal, sorted, one line for all combinations that differ in
+// their verbs only (J28).
 func describe(atoms []atom) string {
 	verbs := map[atom][]string{}
 	for _, a := range atoms {

@@ -1,18 +1,18 @@
-// Package rbac says what roles and their bindings allow (semantics J18–J37): whether a user may do
-// something and why, whether a user may grant something, and which roles and bindings every cluster
-// has.
+// Package rbac authorizes requests with roles and their bindings (semantics J18–J37): it decides
+// whether a user may do something and why, and whether a user may grant something. It also defines
+// the roles and bindings that every cluster has.
 //
-// The roles and bindings of this node's state are compiled into an index: from subjects to their
-// bindings, and from names to roles. It never changes; a newer one shares with it what has not.
-// Decisions read the newest through one pointer, take no lock and allocate nothing. One goroutine
-// makes the next from the changes of the four collections in the order of the log, so that no
-// decision mixes what was never true at one moment.
+// The roles and bindings of this node's state are compiled into an index that maps subjects to
+// their bindings and names to roles. An index never changes; successive indexes share unchanged
+// parts. A decision loads the latest index through one pointer, takes no lock and allocates
+// nothing. One goroutine builds the next index from the changes of the four collections in log
+// order, so every decision uses a state that existed at one moment.
 //
-// Another node's writes count here when they are applied here (J37); a write through this node is
-// acknowledged after it counts. Nothing is decided for others than system:masters before the index
-// holds what was committed when the server started. What allows to grant is decided from a
+// Writes of other nodes take effect when this node applies them (J37). A write through this node is
+// acknowledged after it takes effect here. Until the index contains the state that was committed
+// when the server started, only system:masters are authorized. Decisions about granting use a
 // confirmed state.
 //
-// Run owns the goroutine that makes the index, one for each collection that tells it of changes,
-// and one that makes the built-in roles and bindings while this node leads.
+// Run owns the goroutine that builds the index, one per collection that follows its changes, and
+// one that creates the built-in roles and bindings while this node leads.
 package rbac

@@ -18,10 +18,10 @@ import (
 	"quorate/raftstore/state"
 )
 
-// maxRules bounds how many rules of a user are told.
+// maxRules bounds the rules that a rules review lists for a user.
 const maxRules = 10_000
 
-// Store is where roles and bindings are.
+// Store reads and writes roles and bindings.
 type Store interface {
 	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
 	Create(ctx context.Context, c raftstore.Create) (*state.Object, error)
@@ -39,18 +39,18 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// Evaluator decides by roles and bindings. It is an auth.Reviewer.
+// Evaluator authorizes requests with roles and bindings. It implements auth.Reviewer.
 type Evaluator struct {
 	*derived.Keeper // of the index
 	store           Store
 	catalog         *schema.Catalog
-	kinds           map[string]*schema.Kind // of roles and bindings, as they are stored, by resource
+	kinds           map[string]*schema.Kind // of roles and bindings in stored form, by resource
 	log             *slog.Logger
 	metrics         *metrics
-	current         atomic.Pointer[index] // nil before the first is complete
+	current         atomic.Pointer[index] // nil until the first index is complete
 }
 
-// New prepares an evaluator: it knows nothing before Run.
+// New returns an evaluator. It allows system:masters only until Run has built the first index.
 func New(cfg Config) (*Evaluator, error) {
 	e := &Evaluator{
 		store:   cfg.Store,
@@ -75,8 +75,8 @@ func (e *Evaluator) covers(root *state.Root) bool {
 	return x != nil && root.Index() <= x.position
 }
 
-// StoreOf returns the store for the handlers of a kind: a write of a role or binding returns when
-// this node decides by it. For other kinds it is store.
+// StoreOf returns the store that the handlers of a kind use: a write of a role or binding returns
+// once this node authorizes with it. For other kinds it is store.
 func (e *Evaluator) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
 	if e.kinds[k.Resource] == nil {
 		return store
@@ -84,7 +84,7 @@ func (e *Evaluator) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
 	return e.Keeper.Writes(store)
 }
 
-// Ready returns an error while it is not known what roles and bindings there are.
+// Ready returns an error until the roles and bindings have been read.
 func (e *Evaluator) Ready() error {
 	if e.current.Load() == nil {
 		return errors.New("roles and bindings are not known yet")
@@ -121,7 +121,7 @@ func (e *Evaluator) Explain(u *auth.User, a *auth.Attributes) (allowed bool, rea
 	return true, "RBAC: allowed by " + b.describe(s)
 }
 
-// describe words a binding of a subject.
+// describe names the binding, its role and the subject, as the reason of a decision.
 func (b *binding) describe(s subject) string {
 	kind, name := kindClusterRoleBinding, b.name
 	if b.namespace != "" {

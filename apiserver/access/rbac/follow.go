@@ -15,8 +15,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Run, called once, keeps the index current until ctx ends, and makes the built-in roles and
-// bindings while this node leads.
+// Run keeps the index current until ctx ends, and creates the built-in roles and bindings while
+// this node leads. It is called once.
 func (e *Evaluator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -47,22 +47,22 @@ func (e *Evaluator) tasks() background.Tasks {
 	return background.Tasks{Log: e.log, Errors: e.metrics.errors}
 }
 
-// follower makes indexes. It belongs to one goroutine.
+// follower builds indexes. It belongs to one goroutine.
 type follower struct {
 	evaluator *Evaluator
-	drafts    *drafts // nil when there is none to go on from
+	drafts    *drafts // nil when the next index is built from a whole state
 	followed  []*changes
 }
 
-// changes are those of a kind that are not taken in yet.
+// changes are the changes of one kind that the index doesn't contain yet.
 type changes struct {
 	kind   *schema.Kind
 	cursor *history.Cursor
-	events []*history.Event // read, and later than what is asked for
+	events []*history.Event // read, and later than the index requested so far
 }
 
-// advance makes the index of a state the current one. Where the changes that lead there are not to
-// be had, as after a snapshot from another node, it begins anew with the state.
+// advance publishes the index of a state. When history no longer has the changes up to the state,
+// as after a snapshot from another node, advance rebuilds the index from the whole state.
 func (f *follower) advance(ctx context.Context, root *state.Root) error {
 	follows := f.drafts != nil
 	err := f.make(ctx, root)
@@ -72,7 +72,7 @@ func (f *follower) advance(ctx context.Context, root *state.Root) error {
 	return err
 }
 
-// make makes the index of a state. After an error there is nothing to go on from.
+// make publishes the index of a state. After an error the next index is rebuilt.
 func (f *follower) make(ctx context.Context, root *state.Root) (err error) {
 	defer func() {
 		if err != nil {
@@ -80,8 +80,8 @@ func (f *follower) make(ctx context.Context, root *state.Root) (err error) {
 		}
 	}()
 	e := f.evaluator
-	// A state is there a moment before its events are: wait for them, so that no cursor waits for
-	// what does not come.
+	// A state is published shortly before its events. Wait for them, so that no cursor waits for an
+	// event that never comes.
 	if _, err := e.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (f *follower) make(ctx context.Context, root *state.Root) (err error) {
 	return nil
 }
 
-// load takes in a state as a whole, and follows it from there.
+// load builds the index from a whole state and follows the changes after it.
 func (f *follower) load(root *state.Root) error {
 	f.followed = nil
 	for _, k := range f.evaluator.kinds {
@@ -127,7 +127,7 @@ type change struct {
 	event *history.Event
 }
 
-// until returns the changes up to a log index that are not taken in yet, in the order of the log.
+// until returns the changes up to a log index that the drafts don't contain yet, in log order.
 func (f *follower) until(ctx context.Context, index uint64) ([]change, error) {
 	var all []change
 	for _, c := range f.followed {
@@ -148,7 +148,7 @@ func (f *follower) until(ctx context.Context, index uint64) ([]change, error) {
 	return all, nil
 }
 
-// take takes in an object. One that cannot be read grants nothing.
+// take applies one change. An object that cannot be decoded grants nothing.
 func (f *follower) take(k *schema.Kind, o *state.Object, gone bool) {
 	if gone {
 		f.drafts.drop(k, o.Key)

@@ -19,11 +19,11 @@ const (
 	kindServiceAccount = "ServiceAccount"
 )
 
-// roleName is the name of a role; those of the cluster have no namespace.
+// roleName identifies a role. Cluster roles have no namespace.
 type roleName struct{ namespace, name string }
 
-// subject is whom bindings of a namespace name; those of the cluster have none. Service accounts
-// are users (J10).
+// subject is a user or group that the bindings of a namespace name; without a namespace, those of
+// the cluster. Service accounts are users (J10).
 type subject struct {
 	namespace string
 	group     bool
@@ -37,16 +37,16 @@ type binding struct {
 	subjects        []subject
 }
 
-// index is what a state's roles and bindings say. It never changes.
+// index holds the compiled roles and bindings of a state. It never changes.
 type index struct {
 	position uint64 // the log index that it is complete up to
 	bindings *table[subject, []*binding]
 	roles    *table[roleName, []rule]
-	// how many are in it
+	// numbers of entries
 	roleCount, bindingCount int
 }
 
-// bindingsOf yields the bindings of a user that count in a namespace: those of the cluster, and
+// bindingsOf yields the bindings that apply to a user in a namespace: first those of the cluster,
 // then those of the namespace.
 func (x *index) bindingsOf(u *auth.User, namespace string) iter.Seq2[subject, *binding] {
 	return func(yield func(s subject, b *binding) bool) {
@@ -68,8 +68,8 @@ func (x *index) bindingsOf(u *auth.User, namespace string) iter.Seq2[subject, *b
 	}
 }
 
-// granting returns the first binding that allows a user something, and whom it names; nil when none
-// does (J21–J23).
+// granting returns the first binding that allows the request, and the subject through which it
+// applies; nil when none does (J21–J23).
 func (x *index) granting(u *auth.User, a *auth.Attributes) (subject, *binding) {
 	namespace := a.Namespace
 	if a.Path != "" {
@@ -94,7 +94,7 @@ func (x *index) rulesOf(u *auth.User, namespace string) iter.Seq[*rule] {
 			for i := range rules {
 				r := &rules[i]
 				if b.namespace != "" && len(r.paths) > 0 {
-					continue // J19: only bindings of the cluster give paths
+					continue // J19: only bindings of the cluster grant paths
 				}
 				if !yield(r) {
 					return
@@ -104,11 +104,11 @@ func (x *index) rulesOf(u *auth.User, namespace string) iter.Seq[*rule] {
 	}
 }
 
-// drafts is an index at work. It belongs to one goroutine.
+// drafts is an index under construction. It belongs to one goroutine.
 type drafts struct {
 	bindings *draft[subject, []*binding]
 	roles    *draft[roleName, []rule]
-	known    map[state.Key]*binding // that are in bindings
+	known    map[state.Key]*binding // the bindings it contains
 	count    int                    // of roles
 }
 
@@ -118,7 +118,7 @@ func newDrafts() *drafts {
 	}
 }
 
-// publish returns the index of what was taken in, which is all up to a position.
+// publish returns the index of the objects put so far, which are all up to position.
 func (d *drafts) publish(position uint64) *index {
 	return &index{
 		position: position, bindings: d.bindings.publish(), roles: d.roles.publish(),
@@ -126,11 +126,11 @@ func (d *drafts) publish(position uint64) *index {
 	}
 }
 
-// put takes in an object that was created or changed.
+// put adds an object that was created or changed.
 func (d *drafts) put(key state.Key, o *schema.Object) {
 	d.drop(o.Kind, key)
 	if o.Initializers().IsSet() {
-		return // it does not exist yet for anybody (A30)
+		return // uninitialized objects are invisible (A30)
 	}
 	switch o.Kind.Kind {
 	case kindRole, kindClusterRole:
@@ -140,14 +140,13 @@ func (d *drafts) put(key state.Key, o *schema.Object) {
 		b := readBinding(o)
 		d.known[key] = b
 		for _, s := range b.subjects {
-			// Indexes that are out see no further than the lengths that they have, so growing in
-			// place is safe.
+			// Published indexes read up to their own lengths only, so appending in place is safe.
 			d.bindings.set(s, append(d.bindings.get(s), b))
 		}
 	}
 }
 
-// drop takes out an object of a kind, if it is in.
+// drop removes an object of a kind, if it is present.
 func (d *drafts) drop(k *schema.Kind, key state.Key) {
 	switch k.Kind {
 	case kindRole, kindClusterRole:
@@ -167,8 +166,8 @@ func (d *drafts) drop(k *schema.Kind, key state.Key) {
 	}
 }
 
-// unbind takes a binding from a subject, in a list of its own: indexes that are out have the former
-// one.
+// unbind removes a binding from a subject. It copies the list, since published indexes share the
+// old one.
 func (d *drafts) unbind(s subject, b *binding) {
 	former := d.bindings.get(s)
 	if len(former) == 1 {
@@ -184,7 +183,7 @@ func nameOf(key state.Key) roleName {
 	return roleName{namespace, name}
 }
 
-// readBinding compiles a binding. A role that it names without a namespace is one of the cluster.
+// readBinding compiles a binding. A role reference without a namespace means a cluster role.
 func readBinding(o *schema.Object) *binding {
 	b := &binding{namespace: o.Namespace(), name: o.Name(), role: referenced(o)}
 	list := o.Field("subjects")
@@ -210,7 +209,7 @@ func readBinding(o *schema.Object) *binding {
 	return b
 }
 
-// referenced is the role that a binding names.
+// referenced returns the name of the role that a binding refers to.
 func referenced(binding *schema.Object) roleName {
 	ref := binding.Field("roleRef")
 	role := roleName{name: ref.Field("name").Str()}

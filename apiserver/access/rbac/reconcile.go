@@ -15,12 +15,13 @@ import (
 const (
 	// bootstrapLabel marks the built-in roles and bindings (J33).
 	bootstrapLabel, bootstrapValue = "platform.io/bootstrapping", "rbac-defaults"
-	// autoupdate is the annotation that keeps them as they are when it is "false" (J35).
+	// autoupdate is the annotation that disables updates of a built-in object when it is "false"
+	// (J35).
 	autoupdate = group + "/autoupdate"
 )
 
-// reconcile makes the built-in roles and bindings, and adds what they have lost, unless they say
-// not to (J33–J36). What else they have was given to them, and stays.
+// reconcile creates the built-in roles and bindings, and adds the rules and subjects that they have
+// lost, unless their annotation forbids it (J33–J36). It keeps what others have added to them.
 func (e *Evaluator) reconcile(ctx context.Context) error {
 	for _, role := range builtinRoles(e.catalog) {
 		err := e.ensure(ctx, e.kinds[group+"/clusterroles"], role.name, func(o *schema.Object) {
@@ -46,7 +47,7 @@ func (e *Evaluator) reconcile(ctx context.Context) error {
 			}
 			bound := readBinding(o)
 			if bound.role.name != b.role || slices.Contains(bound.subjects, subject{group: true, name: b.group}) {
-				return // of another role it is somebody's own, and not for this group
+				return // the binding refers to another role, so somebody else made it
 			}
 			s := o.Root().Make("subjects").Append()
 			s.Make("kind").SetStr(kindGroup)
@@ -60,8 +61,8 @@ func (e *Evaluator) reconcile(ctx context.Context) error {
 	return nil
 }
 
-// ensure makes an object, or completes the one that is there until it holds still. complete adds
-// what is missing.
+// ensure creates an object, or completes the existing one, and retries when others write it
+// meanwhile. complete adds what is missing.
 func (e *Evaluator) ensure(ctx context.Context, k *schema.Kind, name string, complete func(*schema.Object)) error {
 	key := stored.Key(k, "", name)
 	for {
@@ -80,7 +81,7 @@ func (e *Evaluator) ensure(ctx context.Context, k *schema.Kind, name string, com
 	}
 }
 
-// moved reports whether somebody else wrote the object meanwhile.
+// moved reports whether the write lost against another write of the object.
 func moved(err error) bool {
 	_, exists := errors.AsType[*state.Exists](err)
 	_, changed := errors.AsType[*state.Conflict](err)
@@ -128,7 +129,7 @@ func (e *Evaluator) complete(ctx context.Context, k *schema.Kind, previous *stat
 	return err
 }
 
-// mark says of an object that it is built in, where it does not say otherwise itself.
+// mark adds the label and the annotation of built-in objects where they are not set.
 func mark(o *schema.Object) {
 	meta := o.Root().Make("metadata")
 	if o.Labels().Get(bootstrapLabel) == nil {

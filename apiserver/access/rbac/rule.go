@@ -8,15 +8,15 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// everything stands for all verbs, groups, resources or paths.
+// everything is the wildcard for all verbs, groups, resources or paths.
 const everything = "*"
 
-// rule allows every combination of what it lists: verbs on resources of groups, of these names if
-// there are any, or verbs on paths.
+// rule allows every combination of the values that it lists: verbs on resources of groups, limited
+// to names if there are any, or verbs on paths.
 type rule struct{ verbs, groups, resources, names, paths []string }
 
-// allows reports whether the rule allows a request (J18, J19). A request of no name is never
-// allowed by a rule with names (J20).
+// allows reports whether the rule allows a request (J18, J19). A rule with names never allows a
+// request without a name (J20).
 func (r *rule) allows(a *auth.Attributes) bool {
 	if !holds(r.verbs, a.Verb) {
 		return false
@@ -28,8 +28,8 @@ func (r *rule) allows(a *auth.Attributes) bool {
 		(len(r.names) == 0 || a.Name != "" && slices.Contains(r.names, a.Name))
 }
 
-// hasResource: a resource does not cover its subresources, and there is no pattern but "*" and
-// "*/subresource".
+// hasResource reports whether the rule lists a resource. A resource does not include its
+// subresources, and the only patterns are "*" and "*/subresource".
 func (r *rule) hasResource(resource, subresource string) bool {
 	for _, listed := range r.resources {
 		if listed == everything {
@@ -52,14 +52,14 @@ func holds(list []string, want string) bool {
 	return false
 }
 
-// coversPath reports whether a listed path covers one: the same, or what it begins with when it
-// ends with a star.
+// coversPath reports whether a listed path covers path: they are equal, or listed ends with a star
+// and path begins with the part before it.
 func coversPath(listed, path string) bool {
 	prefix, open := strings.CutSuffix(listed, everything)
 	return listed == path || open && strings.HasPrefix(path, prefix)
 }
 
-// readRules returns the rules of a role. Their strings share the memory of what was decoded.
+// readRules returns the rules of a role. Their strings share memory with the decoded object.
 func readRules(role *schema.Object) []rule {
 	list := role.Field("rules")
 	rules := make([]rule, 0, list.Len())

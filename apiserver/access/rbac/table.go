@@ -5,25 +5,24 @@ import (
 	"maps"
 )
 
-// shards is how many parts a table has: a change copies one of them.
+// shards is the number of parts of a table. A change copies one part.
 const shards = 256
 
-// table is a map that never changes. Tables that follow each other share the parts that are the
-// same.
+// table is an immutable map. Successive tables share unchanged parts.
 type table[K comparable, V any] struct {
 	seed  maphash.Seed
 	parts [shards]map[K]V
 }
 
-// get returns the zero value for what is not there.
+// get returns the zero value for a key that is not in the table.
 func (t *table[K, V]) get(key K) V { return t.parts[t.part(key)][key] }
 
 func (t *table[K, V]) part(key K) int { return int(maphash.Comparable(t.seed, key) % shards) }
 
-// draft is a table at work. It belongs to one goroutine.
+// draft is a table under construction. It belongs to one goroutine.
 type draft[K comparable, V any] struct {
 	table table[K, V]
-	own   [shards]bool // parts that no published table has
+	own   [shards]bool // parts that no published table shares
 }
 
 func newDraft[K comparable, V any]() *draft[K, V] {
@@ -36,7 +35,7 @@ func (d *draft[K, V]) set(key K, v V) { d.open(key)[key] = v }
 
 func (d *draft[K, V]) delete(key K) { delete(d.open(key), key) }
 
-// open returns the part that a key is in, to be changed.
+// open returns the part of a key for writing, and copies it first if published tables share it.
 func (d *draft[K, V]) open(key K) map[K]V {
 	i := d.table.part(key)
 	if !d.own[i] {
@@ -49,7 +48,7 @@ func (d *draft[K, V]) open(key K) map[K]V {
 	return d.table.parts[i]
 }
 
-// publish returns the table as it is now.
+// publish returns the current content as a table.
 func (d *draft[K, V]) publish() *table[K, V] {
 	published := d.table
 	d.own = [shards]bool{}

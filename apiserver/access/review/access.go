@@ -9,13 +9,13 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// mayI decides for who asks.
+// mayI decides about the requester.
 func mayI(cfg *Config, c *route.Call, o *schema.Object) error {
 	return cfg.decide(c.User, o)
 }
 
-// mayUser decides for whom the review names. The groups are taken as they are: who asks knows all
-// of them.
+// mayUser decides about the user that the review names. It takes the groups as given: whoever may
+// send this review specifies all of them.
 func mayUser(cfg *Config, _ *route.Call, o *schema.Object) error {
 	spec := o.Field("spec")
 	return cfg.decide(&auth.User{
@@ -23,8 +23,8 @@ func mayUser(cfg *Config, _ *route.Call, o *schema.Object) error {
 	}, o)
 }
 
-// mayUserHere is mayUser for requests about objects of the path's namespace, and no others: who may
-// ask only there must not learn more.
+// mayUserHere is mayUser for requests about objects of the path's namespace only. A user who may
+// ask in one namespace must not learn about others.
 func mayUserHere(cfg *Config, c *route.Call, o *schema.Object) error {
 	at, spec := field.NewPath("spec"), o.Field("spec")
 	if other := spec.Field("nonResourceAttributes"); other.IsSet() {
@@ -41,7 +41,8 @@ func invalid(c *route.Call, err *field.Error) error {
 	return status.NewInvalid(c.Subject(), field.ErrorList{err})
 }
 
-// decide answers whether a user may do what the review is about, unless that is not known.
+// decide fills in whether a user may perform the reviewed request. It returns an error while that
+// is unknown.
 func (cfg *Config) decide(u *auth.User, o *schema.Object) error {
 	unready := cfg.Reviewer.Ready()
 	allowed, reason := cfg.Reviewer.Explain(u, attributes(o.Field("spec")))
@@ -54,7 +55,7 @@ func (cfg *Config) decide(u *auth.User, o *schema.Object) error {
 	return nil
 }
 
-// attributes returns the request that a review is about.
+// attributes returns the request that a review describes.
 func attributes(spec *schema.Value) *auth.Attributes {
 	if other := spec.Field("nonResourceAttributes"); other.IsSet() {
 		return &auth.Attributes{Verb: other.Field("verb").Str(), Path: other.Field("path").Str()}

@@ -1,7 +1,7 @@
-// Package review answers who somebody is and what they may do (semantics J58): kinds whose objects
-// are sent and answered, and never stored. Their groups are those that stock clients ask, whatever
-// groups a server has of its own (Z15).
+// Package review serves the review kinds (semantics J58), which answer who a user is and what the
+// user may do. Their objects are requests and responses, and are never stored. Their API groups are
+// those that stock clients use, whatever groups this server defines (Z15).
 //
-// It decides nothing itself: the authenticator and the authorizer of all requests do. It keeps no
-// state and has no goroutines.
+// The package decides nothing: it calls the authenticator and the authorizer that serve all
+// requests. It keeps no state and has no goroutines.
 package review

@@ -16,17 +16,17 @@ const (
 	authorization  = "authorization.k8s.io/v1"
 )
 
-// Config is who answers.
+// Config names the authenticator and the authorizer that answer.
 type Config struct {
 	Catalog       *schema.Catalog
 	Reviewer      auth.Reviewer
 	Authenticator *auth.Authenticator
 }
 
-// review is one kind of question.
+// review is one kind of review.
 type review struct {
 	apiVersion, kind string
-	// open reviews are for every authenticated user: they tell of nobody but who asks.
+	// open reviews are for every authenticated user: they reveal facts about the requester only.
 	open   bool
 	answer func(cfg *Config, c *route.Call, o *schema.Object) error
 }
@@ -77,7 +77,7 @@ func (r *review) endpoint(cfg *Config, k *schema.Kind) *route.Endpoint {
 			if errs := k.Message.Validate(o.Root()); len(errs) > 0 {
 				return status.NewInvalid(c.Subject(), errs)
 			}
-			o.Root().Clear("status") // nobody answers his own question
+			o.Root().Clear("status") // the server alone sets the status
 			if err := answer(cfg, c, o); err != nil {
 				return err
 			}

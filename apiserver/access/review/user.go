@@ -8,15 +8,15 @@ import (
 	"quorate/apiserver/rest/route"
 )
 
-// whoAmI tells who asks.
+// whoAmI returns the requester's own user.
 func whoAmI(_ *Config, c *route.Call, o *schema.Object) error {
 	o.SetCreationTimestamp(c.Now)
 	setUser(o.Root().Make("status").Make("userInfo"), c.User)
 	return nil
 }
 
-// whoseToken tells whose a bearer token is. A token is for this server alone, so one that should be
-// for others is no good.
+// whoseToken returns the user of a bearer token. Tokens are issued for this server only, so a
+// review for other audiences fails.
 func whoseToken(cfg *Config, c *route.Call, o *schema.Object) error {
 	spec, answer := o.Field("spec"), o.Root().Make("status")
 	audiences := texts(spec.Field("audiences"))
@@ -24,7 +24,7 @@ func whoseToken(cfg *Config, c *route.Call, o *schema.Object) error {
 		answer.Make("error").SetStr("tokens of this server are meant for the audience " + auth.Audience)
 		return nil
 	}
-	// That a token is no good is an answer, which never says why (J2).
+	// An invalid token is a result, not an error. The response never says why it is invalid (J2).
 	if user, err := cfg.Authenticator.Token(spec.Field("token").Str(), c.Now); err == nil {
 		answer.Make("authenticated").SetBool(true)
 		setUser(answer.Make("user"), user)

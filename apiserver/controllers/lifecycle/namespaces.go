@@ -17,8 +17,8 @@ import (
 // ending is how far a namespace has come on its way.
 type ending struct {
 	since uint64 // its last version that was seen
-	// told: everything in it has been told to go. Nothing is made in it, so there is only to wait.
-	told bool
+	// allDeleted: everything in it is being deleted. Nothing is created in it, so only waiting is left.
+	allDeleted bool
 }
 
 // emptyNamespaces follows the namespaces and brings those that are going to their end (G38). A
@@ -119,15 +119,15 @@ func (l *Lifecycle) end(ctx context.Context, key state.Key, e *ending) (gone boo
 		if empty(root, catalog, name) {
 			return l.finish(ctx, namespace)
 		}
-		if e.told {
+		if e.allDeleted {
 			return false, nil
 		}
 		swept, err := l.sweep(ctx, root, catalog, name)
 		if err != nil {
 			return false, err
 		}
-		e.told = swept.Told+swept.Missed == 0
-		if swept.Told == 0 {
+		e.allDeleted = swept.Deleted+swept.Missed == 0
+		if swept.Deleted == 0 {
 			return false, nil // what is left waits out a grace period, or for a finalizer
 		}
 	}
@@ -151,7 +151,7 @@ func (l *Lifecycle) sweep(ctx context.Context, root *state.Root, catalog *schema
 		if err != nil {
 			return all, err
 		}
-		all.Told += swept.Told
+		all.Deleted += swept.Deleted
 		all.Missed += swept.Missed
 	}
 	return all, nil

@@ -141,7 +141,7 @@ func TestEnd_tells_once(t *testing.T) {
 	m, l := newMemory(t)
 	key := m.going(t, "held", "x.io/held")
 	going := map[state.Key]*ending{key: {}}
-	if err := l.endAll(t.Context(), going); err != nil || len(going) != 1 || !going[key].told {
+	if err := l.endAll(t.Context(), going); err != nil || len(going) != 1 || !going[key].allDeleted {
 		t.Fatalf("%v, left: %v", err, going)
 	}
 	content := stored.Key(m.catalog.Stored("configmaps"), "held", "m")
@@ -197,10 +197,10 @@ func TestFollowNamespaces(t *testing.T) {
 	key := stored.NamespaceKey("a")
 	going, changes, index := map[state.Key]*ending{}, hub.Watch(state.ResourcePrefix(stored.Namespaces), 0), uint64(0)
 	for _, tc := range []struct {
-		does   history.Type
-		sealed bool
-		told   bool
-		want   int
+		does       history.Type
+		sealed     bool
+		allDeleted bool
+		want       int
 	}{
 		{history.Added, false, false, 0},
 		{history.Modified, true, false, 1},
@@ -215,11 +215,11 @@ func TestFollowNamespaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := going[key]
-		if len(going) != tc.want || e != nil && (e.told != tc.told || e.since != index) {
+		if len(going) != tc.want || e != nil && (e.allDeleted != tc.allDeleted || e.since != index) {
 			t.Fatalf("event %d: %v, %+v", index, going, e)
 		}
 		if e != nil {
-			e.told = true
+			e.allDeleted = true
 		}
 	}
 }

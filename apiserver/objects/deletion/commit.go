@@ -8,14 +8,14 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Store is what decisions are written to.
+// Store executes the writes of decisions.
 type Store interface {
 	Update(ctx context.Context, u raftstore.Update) (*state.Object, error)
 	Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error)
 }
 
-// Commit writes a decision about the object previous. The write is refused (*state.Conflict,
-// *state.UIDMismatch, *state.NotFound) when previous is not what is stored any more.
+// Commit writes a decision about the object previous. It returns *state.Conflict,
+// *state.UIDMismatch or *state.NotFound when previous is no longer the stored version.
 func Commit(ctx context.Context, s Store, previous *state.Object, d Decision) error {
 	switch d.Action {
 	case Mark:

@@ -8,43 +8,43 @@ import (
 	"quorate/apiserver/objects/stored"
 )
 
-// Action is what a delete comes to.
+// Action is the effect of a delete.
 type Action uint8
 
 // The actions.
 const (
-	Nothing Action = iota // it is going already
-	Mark                  // store the object of the decision; the rest happens later
-	Remove                // take it out of the store
-	Refuse                // it is one of the namespaces that stay (G41)
+	Nothing Action = iota // the object is already being deleted
+	Mark                  // store the decision's object; it is removed later
+	Remove                // remove the object from the store
+	Refuse                // the namespace is permanent (G41)
 )
 
-// PlatformFinalizer stands in a namespace's spec until all of its content is gone.
+// PlatformFinalizer stays in a namespace's spec until all of its content is deleted.
 const PlatformFinalizer = "platform"
 
-// terminatingPhase is the phase of a namespace that is going (G37).
+// terminatingPhase is the phase of a namespace that is being deleted (G37).
 const terminatingPhase = "Terminating"
 
-// Options are those of a delete that bear on the decision.
+// Options are the options of a delete request that affect the decision.
 type Options struct {
-	// Grace is the grace period asked for in seconds; nil for the kind's own.
+	// Grace is the requested grace period in seconds; nil for the kind's default.
 	Grace *int64
-	// Policy says what becomes of the dependents.
+	// Policy says how to treat the dependents.
 	Policy Policy
 }
 
-// Decision is what to do, and the object to do it with.
+// Decision is an action and the object to perform it with.
 type Decision struct {
 	Action Action
-	// Object is the changed object: to store on Mark, the last state on Remove.
+	// Object is the changed object: the version to store for Mark, the last version for Remove.
 	Object *schema.Object
 }
 
-// Decide says what deleting the stored object o means at the time now. It works on a copy.
+// Decide returns the effect of deleting the stored object o at time now. It works on a copy of o.
 func Decide(o *schema.Object, opts Options, now time.Time) Decision {
 	o = o.Copy()
 	_, terminating := o.DeletionTimestamp()
-	if !terminating { // what goes already goes the way it was told first (G28)
+	if !terminating { // a deletion in progress keeps its policy (G28)
 		opts.Policy.apply(o)
 	}
 	if isNamespace(o) {
@@ -68,17 +68,17 @@ func mark(o *schema.Object, grace int64, now time.Time) {
 	}
 }
 
-// longest is the longest grace period, in seconds, that ends at a time of its own: longer ones end
-// when it does, in 292 years.
+// longest is the longest grace period, in seconds, that has an end of its own. Longer periods also
+// end after 292 years.
 const longest = int64(math.MaxInt64 / time.Second)
 
-// after is the end of a grace period that begins now.
+// after returns the end of a grace period that begins now.
 func after(now time.Time, grace int64) time.Time {
 	return now.Add(time.Duration(min(grace, longest)) * time.Second)
 }
 
-// shorten decides about an object that is going already: a shorter grace period brings its end
-// nearer, nothing else does anything (G14, G15, G20).
+// shorten decides about an object that is already being deleted: a shorter grace period moves its
+// end forward, all other requests change nothing (G14, G15, G20).
 func shorten(o *schema.Object, grace int64, asked bool, now time.Time) Decision {
 	if Complete(o) {
 		return Decision{Action: Remove, Object: o}
@@ -88,7 +88,7 @@ func shorten(o *schema.Object, grace int64, asked bool, now time.Time) Decision 
 		return Decision{Action: Nothing, Object: o}
 	}
 	end, _ := o.DeletionTimestamp()
-	// Never later than before.
+	// The end never moves back.
 	if sooner := after(now, grace); sooner.Before(end) {
 		end = sooner
 	}
@@ -99,8 +99,8 @@ func shorten(o *schema.Object, grace int64, asked bool, now time.Time) Decision 
 	return Decision{Action: Mark, Object: o}
 }
 
-// gracePeriod is what was asked for, or the kind's own; only kinds that have one know grace periods
-// at all (G10, G11, G16).
+// gracePeriod returns the requested grace period or the kind's default; 0 for kinds without grace
+// periods (G10, G11, G16).
 func gracePeriod(o *schema.Object, asked *int64) int64 {
 	if o.Kind.Strategy.DefaultGracePeriod == 0 {
 		return 0
@@ -121,8 +121,8 @@ func gracePeriod(o *schema.Object, asked *int64) int64 {
 	return o.Kind.Strategy.DefaultGracePeriod
 }
 
-// Complete reports whether a stored or changed object is going and nothing holds it any longer
-// (E16).
+// Complete reports whether an object is being deleted and has neither a grace period nor finalizers
+// left (E16).
 func Complete(o *schema.Object) bool {
 	if _, terminating := o.DeletionTimestamp(); !terminating {
 		return false

@@ -6,14 +6,15 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// The namespaces that every cluster has. They are made at bootstrap (M4) and stay (G41).
+// The namespaces that every cluster has. Bootstrap creates them (M4), and they cannot be deleted
+// (G41).
 const (
 	DefaultNamespace = "default"
 	SystemNamespace  = "platform-system"
 	PublicNamespace  = "platform-public"
 )
 
-// permanent reports whether a namespace may not be deleted.
+// permanent reports whether a namespace cannot be deleted.
 func permanent(name string) bool {
 	return name == DefaultNamespace || name == SystemNamespace || name == PublicNamespace
 }
@@ -22,7 +23,8 @@ func namespaceFinalizers(o *schema.Object) *schema.Value {
 	return o.Root().Lookup("spec", "finalizers")
 }
 
-// decideNamespace starts the end of a namespace; its content goes before it does (G37–G39, G42).
+// decideNamespace marks a namespace as terminating. Its content is deleted before the namespace
+// itself (G37–G39, G42).
 func decideNamespace(o *schema.Object, now time.Time) Decision {
 	if permanent(o.Name()) {
 		return Decision{Action: Refuse, Object: o}
@@ -38,8 +40,8 @@ func decideNamespace(o *schema.Object, now time.Time) Decision {
 	return Decision{Action: Mark, Object: o}
 }
 
-// Emptied decides what follows when a namespace that is going has no content left: the server's
-// finalizer goes, and with the last one the namespace.
+// Emptied decides about a terminating namespace that has no content left: it drops the server's
+// finalizer, and removes the namespace if that was the last one.
 func Emptied(o *schema.Object) Decision {
 	o = o.Copy()
 	before := namespaceFinalizers(o).Len()

@@ -6,32 +6,32 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// Policy says what becomes of the dependents of an object that is deleted (§3 rules 3–5, G21–G25).
+// Policy says how a delete treats the object's dependents (§3 rules 3–5, G21–G25).
 type Policy uint8
 
 // The policies.
 const (
-	Unset      Policy = iota // what the object's finalizers say, else what its kind does
-	Background               // they are deleted once it is gone
-	Foreground               // they are deleted before it goes
-	Orphan                   // they stay, and forget it
+	Unset      Policy = iota // as the object's finalizers say, else the kind's default
+	Background               // delete them after the object is removed
+	Foreground               // delete them before the object is removed
+	Orphan                   // keep them and drop their references to the object
 )
 
-// The finalizers by which a delete asks the garbage collector for something.
+// The finalizers with which a delete requests work of the garbage collector.
 const (
 	OrphanFinalizer     = "orphan"
 	ForegroundFinalizer = "foregroundDeletion"
 )
 
-// notCollected is the default propagation of kinds that the garbage collector does not know.
+// notCollected is the default propagation of kinds that the garbage collector ignores.
 const notCollected = "None"
 
-// Collected reports whether the garbage collector knows the objects of a kind; otherwise policies
-// are ignored (G24).
+// Collected reports whether the garbage collector handles objects of a kind. For other kinds
+// policies are ignored (G24).
 func Collected(k *schema.Kind) bool { return k.Strategy.DefaultPropagation != notCollected }
 
-// apply puts the finalizers on the object that the policy asks for, and takes those off that it
-// does not.
+// apply adds the finalizers that the policy requires and removes the others of the garbage
+// collector.
 func (p Policy) apply(o *schema.Object) {
 	wanted := ""
 	switch p.of(o) {
@@ -50,8 +50,8 @@ func (p Policy) apply(o *schema.Object) {
 	}
 }
 
-// of settles what was left open: by the finalizers that are there, or the kind's default (§3 rule
-// 3).
+// of resolves Unset: to the policy of the finalizers that the object has, or to the kind's default
+// (§3 rule 3).
 func (p Policy) of(o *schema.Object) Policy {
 	switch {
 	case !Collected(o.Kind):
@@ -72,7 +72,7 @@ func (p Policy) of(o *schema.Object) Policy {
 	return Background
 }
 
-// HasFinalizer reports whether a finalizer is in the object's metadata.
+// HasFinalizer reports whether the object's metadata contain a finalizer.
 func HasFinalizer(o *schema.Object, name string) bool {
 	for _, f := range o.Finalizers().Items() {
 		if f.Str() == name {
@@ -82,8 +82,8 @@ func HasFinalizer(o *schema.Object, name string) bool {
 	return false
 }
 
-// Released decides what follows when the garbage collector has done what a finalizer asked for: the
-// finalizer goes, and with the last one the object.
+// Released decides about an object for which the garbage collector has done what a finalizer
+// requested: it drops the finalizer, and removes the object if that was the last one.
 func Released(o *schema.Object, finalizer string) Decision {
 	o = o.Copy()
 	before := o.Finalizers().Len()
@@ -91,7 +91,8 @@ func Released(o *schema.Object, finalizer string) Decision {
 	return afterRelease(o, o.Finalizers().Len() != before)
 }
 
-// afterRelease is what becomes of an object that has lost a finalizer, or none.
+// afterRelease decides about an object whose finalizers may have changed: remove it when none is
+// left, else store it.
 func afterRelease(o *schema.Object, changed bool) Decision {
 	switch {
 	case Complete(o):

@@ -13,30 +13,30 @@ import (
 	"quorate/raftstore/state"
 )
 
-// sweepParallel is how many deletes a sweep has under way. They share disk writes, and leave room
-// for clients' own.
+// sweepParallel is the number of concurrent deletes of a sweep. They share disk writes, and leave
+// capacity for clients' writes.
 const sweepParallel = 128
 
-// Swept counts what a sweep met. What is in neither count was going already.
+// Swept counts the objects of a sweep. Objects that were already being deleted are not counted.
 type Swept struct {
-	Told   int64 // removed, or marked
-	Missed int64 // changed meanwhile: left for the next sweep
+	Deleted int64 // removed, or marked as terminating
+	Missed  int64 // changed during the sweep; the next sweep handles them
 }
 
-// Sweep deletes the objects of a kind that a state has, in one namespace or ("") all of them, as a
-// client would in the background: grace periods and finalizers hold. told is called for each that
-// went or was marked, from many goroutines.
-func Sweep(ctx context.Context, s Store, root *state.Root, k *schema.Kind, namespace string, told func()) (Swept, error) {
-	return sweep(ctx, s, root, k, namespace, func(*state.Object) bool { return true }, told)
+// Sweep deletes the objects of a kind that a state has, in one namespace or ("") in all, as a
+// client would with background propagation: grace periods and finalizers apply. It calls deleted,
+// concurrently, for each object that it removed or marked.
+func Sweep(ctx context.Context, s Store, root *state.Root, k *schema.Kind, namespace string, deleted func()) (Swept, error) {
+	return sweep(ctx, s, root, k, namespace, func(*state.Object) bool { return true }, deleted)
 }
 
-// SweepOlder is Sweep for the objects of a kind that were last written by an entry up to index.
-func SweepOlder(ctx context.Context, s Store, root *state.Root, k *schema.Kind, index uint64, told func()) (Swept, error) {
-	return sweep(ctx, s, root, k, "", func(o *state.Object) bool { return o.Version <= index }, told)
+// SweepOlder is Sweep limited to objects whose last write was at or before index.
+func SweepOlder(ctx context.Context, s Store, root *state.Root, k *schema.Kind, index uint64, deleted func()) (Swept, error) {
+	return sweep(ctx, s, root, k, "", func(o *state.Object) bool { return o.Version <= index }, deleted)
 }
 
 func sweep(
-	ctx context.Context, s Store, root *state.Root, k *schema.Kind, namespace string, chosen func(*state.Object) bool, told func(),
+	ctx context.Context, s Store, root *state.Root, k *schema.Kind, namespace string, chosen func(*state.Object) bool, deleted func(),
 ) (Swept, error) {
 	var marked, missed atomic.Int64
 	writes, ctx := errgroup.WithContext(ctx)
@@ -53,14 +53,14 @@ func sweep(
 				return nil
 			case err == nil && action != Nothing:
 				marked.Add(1)
-				told()
+				deleted()
 			}
 			return err
 		})
 		return ctx.Err() == nil
 	})
 	err := writes.Wait()
-	return Swept{Told: marked.Load(), Missed: missed.Load()}, err
+	return Swept{Deleted: marked.Load(), Missed: missed.Load()}, err
 }
 
 func sweepOne(ctx context.Context, s Store, k *schema.Kind, o *state.Object) (Action, error) {
@@ -72,8 +72,8 @@ func sweepOne(ctx context.Context, s Store, k *schema.Kind, o *state.Object) (Ac
 	return decision.Action, Commit(ctx, s, o, decision)
 }
 
-// Lost reports whether a write was refused because the object has changed meanwhile, or is gone:
-// whoever decided must look again.
+// Lost reports whether a write was refused because the object was changed or removed meanwhile. The
+// caller has to decide again.
 func Lost(err error) bool {
 	_, conflict := errors.AsType[*state.Conflict](err)
 	_, gone := errors.AsType[*state.NotFound](err)

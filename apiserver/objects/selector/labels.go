@@ -13,7 +13,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// comparison is what a label term asks of the value.
+// comparison is the condition of a label term on the value.
 type comparison uint8
 
 const (
@@ -29,15 +29,15 @@ type labelTerm struct {
 	key     string
 	compare comparison
 	values  []string // sorted; of in and notIn
-	number  int64    // of greater and less
-	trace   string   // without it in an object's labels the term does not match; "" when there is no such text
+	number  int64    // operand of greater and less
+	trace   string   // part of every matching label attribute; "" when there is no such text
 }
 
-// requirementError begins every complaint about a label selector (C7).
+// requirementError starts every error about a label selector (C7).
 const requirementError = "unable to parse requirement: "
 
-// parseLabels adds to the library's parser what the reference demands: one beginning for all
-// errors, no empty sets (C6).
+// parseLabels calls the library's parser and adds two rules of the reference: a common beginning of
+// all errors, and no empty sets (C6).
 func parseLabels(text string) (labels.Selector, error) {
 	parsed, err := labels.Parse(text)
 	if err != nil {
@@ -88,14 +88,14 @@ func newLabelTerm(r *labels.Requirement) (labelTerm, error) {
 	return t, nil
 }
 
-// trace is how a pair looks within attributes. Most objects of a walk lack it, and to search for it
-// is far quicker than to take the attributes apart (BenchmarkWalk); what has it may still be
-// something else.
+// trace returns the text of a pair within attributes. Searching for it rejects most objects much
+// faster than parsing the attributes (BenchmarkWalk). An object that contains the text may still
+// not match.
 func trace(name, value string) string {
 	return string(state.NewAttributes(map[string]string{name: value}))
 }
 
-// matches compares one label. Objects without the label match the negative operators only (C6).
+// matches evaluates one label term. Only negative operators match objects without the label (C6).
 func (t *labelTerm) matches(labels state.Attributes) bool {
 	if !strings.Contains(string(labels), t.trace) {
 		return false

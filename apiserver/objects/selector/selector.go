@@ -10,35 +10,35 @@ import (
 	"quorate/raftstore/state"
 )
 
-// The fields that every kind can be selected by. They are read from an object's key, not from its
-// attributes.
+// The fields by which every kind can be selected. Their values come from an object's key, not from
+// its attributes.
 const (
 	nameField      = "metadata.name"
 	namespaceField = "metadata.namespace"
 )
 
-// maxSelectorBytes bounds what is parsed and then matched against every object.
+// maxSelectorBytes bounds the selector, which is parsed and then evaluated on every object.
 const maxSelectorBytes = 64 << 10
 
-// Fields says by which fields a kind can be selected.
+// Fields lists the fields by which a kind can be selected.
 type Fields struct {
-	// Supported are the fields whose values stored objects carry, metadata.name and
-	// metadata.namespace included.
+	// Supported are the fields whose values are stored with objects, including metadata.name and
+	// metadata.namespace.
 	Supported map[string]bool
-	// Accepted may be named and compare as empty.
+	// Accepted are fields that a selector may name and whose value is always empty.
 	Accepted map[string]bool
 	// Aliases are other names of supported fields.
 	Aliases map[string]string
 }
 
-// Selector is a conjunction of label and field terms. A nil Selector matches every object that is
-// initialized.
+// Selector is a conjunction of label and field terms. A nil Selector matches every initialized
+// object.
 type Selector struct {
 	labels    []labelTerm
 	fields    []fieldTerm
 	name      []keyTerm
 	namespace []keyTerm
-	hidden    bool // objects that are not initialized match too
+	hidden    bool // also match objects that are not initialized
 }
 
 // keyTerm and fieldTerm compare one field with one value.
@@ -53,8 +53,8 @@ type fieldTerm struct {
 	keyTerm
 }
 
-// newFieldTerm: an empty value is compared with fields that are missing too (C19), and so leaves no
-// trace.
+// newFieldTerm compiles a field term. An empty value also matches missing fields (C19), so it has
+// no trace.
 func newFieldTerm(name string, compared keyTerm) fieldTerm {
 	t := fieldTerm{name: name, keyTerm: compared}
 	if !t.negate && t.value != "" {
@@ -74,8 +74,8 @@ func (t *fieldTerm) matches(fields state.Attributes) bool {
 
 func (t keyTerm) matches(value string) bool { return (value == t.value) != t.negate }
 
-// Parse compiles the selectors of a request; nil when both are empty. Errors tell the client what
-// is wrong with its text.
+// Parse compiles the selectors of a request; nil when both are empty. Errors are messages for the
+// client.
 func Parse(labelText, fieldText string, allowed *Fields) (*Selector, error) {
 	if labelText == "" && fieldText == "" {
 		return nil, nil
@@ -142,7 +142,7 @@ func (s *Selector) parseFields(text string, allowed *Fields) error {
 	return nil
 }
 
-// Named adds the demand that metadata.name is name, and reports whether that contradicts the
+// Named adds the condition that metadata.name is name, and reports whether that contradicts the
 // selector (semantics D32).
 func Named(s *Selector, name string) (named *Selector, ok bool) {
 	if s == nil {
@@ -158,7 +158,7 @@ func Named(s *Selector, name string) (named *Selector, ok bool) {
 	return &out, true
 }
 
-// Name returns the one name that objects can have, if the selector fixes it.
+// Name returns the only name that matching objects can have; ok is false when there are several.
 func (s *Selector) Name() (name string, ok bool) {
 	if s == nil {
 		return "", false
@@ -166,7 +166,8 @@ func (s *Selector) Name() (name string, ok bool) {
 	return fixed(s.name)
 }
 
-// Namespace returns the one namespace that objects can have, if the selector fixes it.
+// Namespace returns the only namespace that matching objects can be in; ok is false when there are
+// several.
 func (s *Selector) Namespace() (namespace string, ok bool) {
 	if s == nil {
 		return "", false
@@ -183,7 +184,7 @@ func fixed(terms []keyTerm) (string, bool) {
 	return "", false
 }
 
-// Matches reports whether the object is selected. It allocates nothing.
+// Matches reports whether the selector matches the object. It does not allocate.
 func (s *Selector) Matches(o *state.Object) bool {
 	if s == nil {
 		return !isHidden(o)
@@ -204,8 +205,7 @@ func (s *Selector) Matches(o *state.Object) bool {
 	return s.MatchesKey(o.Key)
 }
 
-// MatchesKey reports whether some object of the key could be selected. A nil Selector selects any
-// key.
+// MatchesKey reports whether an object with this key could match. A nil Selector matches any key.
 func (s *Selector) MatchesKey(k state.Key) bool {
 	if s == nil || len(s.name) == 0 && len(s.namespace) == 0 {
 		return true
@@ -223,8 +223,8 @@ func all(terms []keyTerm, value string) bool {
 	return true
 }
 
-// NameOf returns the one name that a field selector fixes; "" when it does not, or can't be parsed
-// (semantics J15).
+// NameOf returns the only name that a field selector allows; "" when it allows several or can't be
+// parsed (semantics J15).
 func NameOf(fieldText string) string {
 	if fieldText == "" || len(fieldText) > maxSelectorBytes {
 		return ""

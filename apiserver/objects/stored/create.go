@@ -9,8 +9,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// CollectionPath is the path of a collection, its segments escaped; namespace is empty for all of a
-// kind.
+// CollectionPath returns the URL path of a collection with escaped segments. namespace is empty for
+// the whole kind.
 func CollectionPath(k *schema.Kind, namespace string) string {
 	if namespace == "" {
 		return k.Prefix + "/" + k.Plural
@@ -18,9 +18,9 @@ func CollectionPath(k *schema.Kind, namespace string) string {
 	return k.Prefix + "/namespaces/" + url.PathEscape(namespace) + "/" + k.Plural
 }
 
-// Begin readies a named object for its creation at the time now: what a client may not set is
-// cleared, defaults are set, and it gets its uid. All that replicas must agree on is decided here,
-// once (semantics A27, A28).
+// Begin prepares a named object for its creation at time now: it clears what clients may not set,
+// sets defaults and assigns a uid. It decides here, once, every value on which replicas must agree
+// (semantics A27, A28).
 func Begin(o *schema.Object, now time.Time) {
 	o.Kind.PrepareCreate(o)
 	o.SetUID(uuid.NewString())

@@ -1,5 +1,5 @@
-// Package stored is the way from decoded objects to what the store keeps: keys, guards and encoded
-// objects.
+// Package stored converts decoded objects to the form in which the store keeps them: keys, guards
+// and encoded objects.
 //
 // It is pure: no goroutines, no state.
 package stored

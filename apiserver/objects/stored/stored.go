@@ -8,15 +8,15 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Namespaces is the resource whose objects guard the creation of others.
+// Namespaces is the resource of the objects that guard creates in namespaces.
 const Namespaces = "namespaces"
 
-// Key returns the key of an object of the kind; namespace is empty for cluster-scoped kinds.
+// Key returns the key of an object. namespace is empty for cluster-scoped kinds.
 func Key(k *schema.Kind, namespace, name string) state.Key {
 	return state.NewKey(k.Resource, namespace, name)
 }
 
-// Prefix returns the collection of a kind: all of it, or that of one namespace.
+// Prefix returns the key prefix of a kind, or of a kind in one namespace.
 func Prefix(k *schema.Kind, namespace string) state.Prefix {
 	if namespace == "" {
 		return state.ResourcePrefix(k.Resource)
@@ -24,8 +24,8 @@ func Prefix(k *schema.Kind, namespace string) state.Prefix {
 	return state.NamespacePrefix(k.Resource, namespace)
 }
 
-// Guard returns the key that must exist and be open for a create: the namespace's (semantics A33).
-// It is "" for cluster-scoped kinds.
+// Guard returns the key of the namespace that must exist and be open for a create (semantics A33);
+// "" for cluster-scoped kinds.
 func Guard(k *schema.Kind, namespace string) state.Key {
 	if !k.Namespaced {
 		return ""
@@ -36,9 +36,9 @@ func Guard(k *schema.Kind, namespace string) state.Key {
 // NamespaceKey returns the key of a namespace.
 func NamespaceKey(name string) state.Key { return state.NewKey(Namespaces, "", name) }
 
-// Encode returns the object as it is to be stored, and the encoding to compare with what is there.
-// A namespace that is going away is sealed: nothing can be created in it from that entry on. An
-// object that is not initialized is hidden (A30).
+// Encode returns the object in stored form, and the encoding to compare with the previous version.
+// Encode seals a terminating namespace: from that entry on, nothing can be created in it. It hides
+// an object that is not initialized (A30).
 func Encode(o *schema.Object) (*state.Object, schema.Encoded) {
 	form := o.Kind.ToStorage(o)
 	e := form.Encode()
