@@ -130,7 +130,7 @@ func (d *drafts) publish(position uint64) *index {
 func (d *drafts) put(key state.Key, o *schema.Object) {
 	d.drop(o.Kind, key)
 	if o.Initializers().IsSet() {
-		return // uninitialized objects are invisible (A30)
+		return // it does not exist yet for anybody (A30)
 	}
 	switch o.Kind.Kind {
 	case kindRole, kindClusterRole:

@@ -1,4 +1,4 @@
-// Package derived keeps what a node derives from the replicated state, such as an index of roles,
-// as new as somebody needs it: who has to rely on a state asks for it and waits, and one goroutine
-// brings what is derived from one state to the next.
+// Package derived keeps data that a node derives from the replicated state, such as an index of
+// roles, as recent as its users need. A user that relies on a state asks for it and waits; one
+// goroutine advances the derived data from state to state.
 package derived

@@ -9,34 +9,35 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Store is where the states come from.
+// Store provides the states.
 type Store interface {
 	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
 	Watch(p state.Prefix, after uint64) (*history.Cursor, error)
 }
 
-// Keeper takes requests for what is derived from newer states.
+// Keeper accepts requests to derive data from newer states.
 type Keeper struct {
 	store    Store
 	log      *slog.Logger
 	covers   func(*state.Root) bool
 	requests chan request
-	ended    chan struct{} // closed when requests are answered no more
+	ended    chan struct{} // closed when no request is answered any more
 }
 
-// request asks for what is derived to cover a state.
+// request asks that the derived data cover a state.
 type request struct {
 	root *state.Root
 	done chan<- error // holds one
 }
 
-// NewKeeper returns a keeper of what covers states as the function says, which any goroutine calls.
-// Nothing is answered before Answer.
+// NewKeeper returns a keeper. covers reports whether the derived data cover a state; any goroutine
+// may call it. Requests wait until Answer runs.
 func NewKeeper(store Store, log *slog.Logger, covers func(*state.Root) bool) *Keeper {
 	return &Keeper{store: store, log: log, covers: covers, requests: make(chan request), ended: make(chan struct{})}
 }
 
-// Confirm returns when all is covered that had been acknowledged, by any node, before the call.
+// Confirm returns when the derived data cover every write that any node had acknowledged before the
+// call.
 func (k *Keeper) Confirm(ctx context.Context) error {
 	root, err := k.store.View(ctx, raftstore.Quorum())
 	if err != nil {
@@ -45,7 +46,7 @@ func (k *Keeper) Confirm(ctx context.Context) error {
 	return k.Refresh(ctx, root)
 }
 
-// Refresh returns when the state is covered.
+// Refresh returns when the derived data cover the state.
 func (k *Keeper) Refresh(ctx context.Context, root *state.Root) error {
 	if k.covers(root) {
 		return nil
@@ -66,8 +67,8 @@ func (k *Keeper) Refresh(ctx context.Context, root *state.Root) error {
 	}
 }
 
-// Answer, called once, serves requests one at a time until ctx ends. advance is called with states
-// that are not covered, and covers them unless it returns an error.
+// Answer serves requests one at a time until ctx ends. It calls advance with states that are not
+// covered yet; advance covers them or returns an error. Answer is called once.
 func (k *Keeper) Answer(ctx context.Context, advance func(ctx context.Context, root *state.Root) error) {
 	defer close(k.ended)
 	for {
@@ -87,8 +88,8 @@ func (k *Keeper) advance(ctx context.Context, root *state.Root, advance func(con
 	return advance(ctx, root)
 }
 
-// Follow asks for each state in which something below the prefix has changed. It returns an error
-// when it can't go on.
+// Follow requests each state in which a key with the prefix has changed. It returns an error when
+// it can't continue.
 func (k *Keeper) Follow(ctx context.Context, p state.Prefix) error {
 	root, err := k.store.View(ctx, raftstore.Cached())
 	if err != nil {
@@ -100,14 +101,14 @@ func (k *Keeper) Follow(ctx context.Context, p state.Prefix) error {
 			return err
 		}
 		if _, err = changes.Next(ctx); err == nil {
-			root, err = k.store.View(ctx, raftstore.Cached()) // which has what a change was seen of
+			root, err = k.store.View(ctx, raftstore.Cached()) // which includes the change that was seen
 		}
 	}
 	return err
 }
 
-// settle waits until what a write made is covered. The write is done, whatever becomes of that, and
-// is acknowledged.
+// settle waits until the derived data cover a write. The write is already committed, so it is
+// acknowledged even if settle fails.
 func (k *Keeper) settle(ctx context.Context, key state.Key, version uint64) {
 	root, err := k.store.View(ctx, raftstore.AtLeast(version))
 	if err == nil {

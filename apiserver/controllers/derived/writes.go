@@ -8,8 +8,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Writes returns the store for the handlers of a kind from which something is derived. A write
-// returns when it takes effect on this node, so that its client can rely on it here.
+// Writes returns the store that handlers use for objects from which data are derived: a write
+// returns once the derived data of this node cover it, so that its client can rely on it here.
 func (k *Keeper) Writes(store rest.Store) rest.Store { return &writes{store, k} }
 
 type writes struct {

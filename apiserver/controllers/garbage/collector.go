@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// pollPause is how long the collector sleeps when nothing happens: then it looks for new kinds,
-	// and tries again what failed.
+	// pollPause is how long the collector sleeps without changes. Then it checks for new kinds and
+	// retries what failed.
 	pollPause = time.Second
-	// batch is how many objects are looked at against one confirmed state.
+	// batch is the number of objects that are checked against one confirmed state.
 	batch = 256
-	// parallel is how many writes are under way: they share disk writes, and leave room for
-	// clients' own.
+	// parallel is the number of concurrent writes. They share disk writes, and leave capacity for
+	// clients' writes.
 	parallel = 128
 )
 
-// Store is what the collector works on.
+// Store is the part of the replicated store that the collector uses.
 type Store interface {
 	deletion.Store
 	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
@@ -34,10 +34,10 @@ type Store interface {
 	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
 }
 
-// Config of a Collector.
+// Config configures a Collector.
 type Config struct {
 	Store Store
-	// Catalog returns the present kinds, which may come and go.
+	// Catalog returns the current kinds, which change at run time.
 	Catalog    func() *schema.Catalog
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
@@ -51,7 +51,7 @@ type Collector struct {
 	metrics *metrics
 }
 
-// New prepares a collector.
+// New returns a collector. Run starts it.
 func New(cfg Config) *Collector {
 	return &Collector{
 		store: cfg.Store, catalog: cfg.Catalog,
@@ -59,10 +59,10 @@ func New(cfg Config) *Collector {
 	}
 }
 
-// Run collects whenever this node leads, until ctx ends.
+// Run collects garbage whenever this node leads, until ctx ends.
 func (c *Collector) Run(ctx context.Context) error { return c.store.WhileLeader(ctx, c.lead) }
 
-// lead returns when ctx ends: no error stops it for good.
+// lead collects until ctx ends. After an error it starts over.
 func (c *Collector) lead(ctx context.Context) error {
 	defer c.metrics.clear()
 	for {
@@ -80,20 +80,20 @@ func (c *Collector) begin() *collection {
 	return &collection{Collector: c, graph: newGraph(), queue: newQueue(), kinds: newKinds()}
 }
 
-// collection is the work of one time as leader, or until an error.
+// collection is the collector's work from becoming leader until leadership or an error ends it.
 type collection struct {
 	*Collector
 	graph  *graph
 	queue  *queue
 	kinds  *kinds
-	seen   uint64      // all changes up to it are in the graph
-	failed []state.Key // to be looked at again at retryAt
-	// retryAt is a pause after the first of them failed.
+	seen   uint64      // the graph contains all changes up to this index
+	failed []state.Key // keys to check again at retryAt
+	// retryAt is one pause after the first failure.
 	retryAt time.Time
 }
 
-// collect takes in the state, and then its changes, and looks at what they concern. It returns only
-// with an error.
+// collect reads the state, follows its changes and checks the objects that they affect. It returns
+// only with an error.
 func (c *collection) collect(ctx context.Context) error {
 	root, err := c.store.View(ctx, raftstore.Quorum())
 	for ; err == nil; root, err = c.wait(ctx) {
@@ -113,8 +113,8 @@ func (c *collection) collect(ctx context.Context) error {
 	return err
 }
 
-// workBatch looks at some of what is queued. That is taken before the state that it is looked at
-// in, which so has all that it was queued for, and everything else that is acknowledged.
+// workBatch checks a batch of queued objects. It takes their keys before it reads the state, so the
+// state contains the changes that queued them and every write acknowledged before.
 func (c *collection) workBatch(ctx context.Context) error {
 	keys := c.queue.take(batch)
 	root, err := c.store.View(ctx, raftstore.Quorum())
@@ -129,9 +129,8 @@ func (c *collection) workBatch(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// wait returns the state: at once while there is something to look at, else when something has
-// changed, or after a pause. What has failed is queued again when its time has come, however much
-// there is to look at.
+// wait returns a state: at once while objects are queued, otherwise after a change or a pause. It
+// queues failed objects again at retryAt, also while the queue is not empty.
 func (c *collection) wait(ctx context.Context) (*state.Root, error) {
 	root, err := c.present(ctx)
 	if !time.Now().Before(c.retryAt) {
@@ -156,10 +155,10 @@ func (c *collection) present(ctx context.Context) (*state.Root, error) {
 	return root, err
 }
 
-// follow takes in all changes up to a state, at least.
+// follow adds at least all changes up to a state to the graph.
 func (c *collection) follow(ctx context.Context, root *state.Root) error {
-	// A state is there a moment before its events are: wait for them, so that no cursor waits for
-	// what does not come.
+	// A state is published shortly before its events. Wait for them, so that no cursor waits for an
+	// event that never comes.
 	if _, err := c.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
 		return err
 	}
@@ -181,7 +180,7 @@ func (c *collection) follow(ctx context.Context, root *state.Root) error {
 	return nil
 }
 
-// note takes in one object.
+// note adds the change of one object to the graph.
 func (c *collection) note(k *schema.Kind, o *state.Object, gone bool) error {
 	switch {
 	case gone:

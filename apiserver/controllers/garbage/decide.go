@@ -2,70 +2,72 @@ package garbage
 
 import "quorate/apiserver/objects/deletion"
 
-// Standing is how it stands with an owner that an object refers to.
-type Standing uint8
+// OwnerState is the state of an owner that an object refers to.
+type OwnerState uint8
 
-// The standings.
+// The states of an owner.
 const (
-	Alive     Standing = iota
-	Absent             // it is gone, or another object has its name, or it is in another namespace (G43–G45)
-	Waiting            // it is being deleted in the foreground, dependents first (G22)
-	Orphaning          // it is being deleted, and its dependents are to forget it (G21)
-	Unknown            // its absence can't be proved: its kind is unknown here, or can't own this object (G46, G48)
+	Alive     OwnerState = iota
+	Absent               // it doesn't exist, another object has its name, or it is in another namespace (G43–G45)
+	Waiting              // it is being deleted in the foreground, after its dependents (G22)
+	Orphaning            // it is being deleted, and its dependents must drop their references (G21)
+	Unknown              // its absence can't be proved: its kind is unknown here or can't own this object (G46, G48)
 )
 
-// Object is what the decision about an object depends on.
+// Object is the input of a decision about an object.
 type Object struct {
-	// Owners are its references' standings, in their order.
-	Owners []Standing
-	// Going: it is being deleted already. Orphans and Foreground: it has these finalizers.
+	// Owners are the states of the owners in its references, in order.
+	Owners []OwnerState
+	// Going reports that it is being deleted. Orphans and Foreground report that it has these
+	// finalizers.
 	Going, Orphans, Foreground bool
-	// Dependents: some object refers to it. Blocked: some object does with blockOwnerDeletion.
+	// Dependents reports that some object refers to it; Blocked, that one does so with
+	// blockOwnerDeletion.
 	Dependents, Blocked bool
-	// Blocks: one of its own references has blockOwnerDeletion.
+	// Blocks reports that one of its own references has blockOwnerDeletion.
 	Blocks bool
-	// Cycle: waiting for its dependents it would wait for itself.
+	// Cycle reports that its dependents wait, directly or not, for it.
 	Cycle bool
 }
 
-// Action is what the collector does to an object.
+// Action is the collector's action on an object.
 type Action uint8
 
 // The actions.
 const (
 	Keep    Action = iota
 	Forget         // drop references
-	Delete         // delete it, by Policy
-	Release        // take Finalizer off it, which has been served
-	Unblock        // let no owner wait for it
+	Delete         // delete it with Policy
+	Release        // drop Finalizer, whose work is done
+	Unblock        // clear blockOwnerDeletion in its references
 )
 
-// Decision is what to do to an object.
+// Decision is an action with its parameters.
 type Decision struct {
 	Action Action
-	// Drop are the references to drop, rising, on Forget.
+	// Drop lists the references to drop, in ascending order, for Forget.
 	Drop []int
-	// Policy is for its own dependents, on Delete.
+	// Policy applies to its own dependents, for Delete.
 	Policy deletion.Policy
-	// Unblock is to be done along with Delete: it would be waited for by an owner that it waits for
-	// itself.
+	// Unblock asks for Unblock along with Delete: an owner would wait for the object, which waits
+	// for that owner.
 	Unblock bool
-	// Finalizer is what to take off, on Release.
+	// Finalizer is the finalizer to drop, for Release.
 	Finalizer string
 }
 
-// Decide says what is to be done to an object now. It is asked again when an owner, a reference or
-// a dependent changes.
+// Decide returns what the collector has to do to an object now. Changes of owners, references and
+// dependents require a new decision.
 func Decide(o Object) Decision {
 	orphaning := o.owners(Orphaning)
 	switch {
-	case o.Going && len(orphaning) > 0: // the owner waits for it to forget, whatever else becomes of it
+	case o.Going && len(orphaning) > 0: // the owner waits until the reference is dropped, even if the object is being deleted too
 		return Decision{Action: Forget, Drop: orphaning}
 	case o.Going:
 		return o.going()
 	case len(o.Owners) == 0:
 		return Decision{}
-	case len(orphaning)+len(o.owners(Alive))+len(o.owners(Unknown)) > 0: // somebody keeps it
+	case len(orphaning)+len(o.owners(Alive))+len(o.owners(Unknown)) > 0: // an owner keeps it
 		if drop := o.owners(Absent, Waiting, Orphaning); len(drop) > 0 {
 			return Decision{Action: Forget, Drop: drop}
 		}
@@ -76,7 +78,7 @@ func Decide(o Object) Decision {
 	return Decision{Action: Delete, Policy: o.policy()}
 }
 
-// going is about an object that is being deleted.
+// going decides about an object that is being deleted.
 func (o *Object) going() Decision {
 	switch {
 	case o.Orphans && !o.Dependents:
@@ -89,7 +91,7 @@ func (o *Object) going() Decision {
 	return Decision{}
 }
 
-// policy is what the object's own finalizers ask for its dependents; nobody else has a say.
+// policy returns the policy that the object's own finalizers request for its dependents.
 func (o *Object) policy() deletion.Policy {
 	switch {
 	case o.Orphans:
@@ -100,12 +102,12 @@ func (o *Object) policy() deletion.Policy {
 	return deletion.Background
 }
 
-// owners returns the places of references with one of the standings.
-func (o *Object) owners(standings ...Standing) []int {
+// owners returns the positions of references whose owner is in one of the states.
+func (o *Object) owners(states ...OwnerState) []int {
 	var found []int
 	for i, have := range o.Owners {
-		for _, standing := range standings {
-			if have == standing {
+		for _, want := range states {
+			if have == want {
 				found = append(found, i)
 			}
 		}

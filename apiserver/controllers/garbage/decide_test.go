@@ -12,7 +12,7 @@ func TestDecide(t *testing.T) {
 	forget := func(drop ...int) Decision { return Decision{Action: Forget, Drop: drop} }
 	remove := func(p deletion.Policy) Decision { return Decision{Action: Delete, Policy: p} }
 	release := func(f string) Decision { return Decision{Action: Release, Finalizer: f} }
-	owners := func(s ...Standing) []Standing { return s }
+	owners := func(s ...OwnerState) []OwnerState { return s }
 	for _, tc := range []struct {
 		name string
 		have Object

@@ -6,28 +6,28 @@ import (
 	"quorate/raftstore/state"
 )
 
-// graph is what is known of references between stored objects. Only objects that refer to owners,
-// and owners that wait for dependents, are in it. It belongs to one goroutine.
+// graph holds the references between stored objects. It contains only objects that refer to owners
+// and owners that wait for dependents. It belongs to one goroutine.
 type graph struct {
 	edges   map[state.Key][]edge // of each dependent
-	owned   map[string]*owned    // by the owner's uid, be there such an owner or not
-	waiting map[state.Key]waiter // owners that are going, and wait
+	owned   map[string]*owned    // by the owner's uid, whether or not the owner exists
+	waiting map[state.Key]waiter // owners being deleted that wait for dependents
 	keys    map[string]state.Key // of waiting, by uid
 }
 
-// edge is a reference of a dependent.
+// edge is one owner reference of a dependent.
 type edge struct {
 	to     *owned
 	blocks bool
 }
 
-// owned are the objects that refer to one uid, and whether they make it wait.
+// owned holds the objects that refer to one uid, and which of them make it wait.
 type owned struct {
 	uid        string
 	dependents map[state.Key]bool
 }
 
-// waiter is an owner that waits for its dependents to forget it, or to go.
+// waiter is an owner that waits until its dependents drop their references or are removed.
 type waiter struct {
 	uid                 string
 	orphans, foreground bool
@@ -40,13 +40,13 @@ func newGraph() *graph {
 	}
 }
 
-// knows reports whether the key is in the graph for reasons of its own.
+// knows reports whether the graph contains the key.
 func (g *graph) knows(key state.Key) bool {
 	_, waits := g.waiting[key]
 	return waits || len(g.edges[key]) > 0
 }
 
-// set takes in an object as it is now, and calls look with what has to be looked at because of it.
+// set records an object as it is now, and calls look for each object that this affects.
 func (g *graph) set(key state.Key, uid string, l *links, look func(state.Key)) {
 	if !slices.Equal(g.edges[key], g.edgesOf(uid, l)) {
 		g.unlink(key, look)
@@ -69,15 +69,15 @@ func (g *graph) set(key state.Key, uid string, l *links, look func(state.Key)) {
 	}
 }
 
-// remove takes out an object that is gone.
+// remove removes a deleted object.
 func (g *graph) remove(key state.Key, uid string, look func(state.Key)) {
 	g.unlink(key, look)
 	g.unwait(key)
 	g.eachDependent(uid, look)
 }
 
-// edgesOf returns the edges that an object's references are. One to itself is none: nothing waits
-// for itself.
+// edgesOf returns the edges of an object's references. It skips references of the object to itself:
+// nothing waits for itself.
 func (g *graph) edgesOf(uid string, l *links) []edge {
 	edges := make([]edge, 0, len(l.Owners))
 	for _, r := range l.Owners {
@@ -104,7 +104,7 @@ func (g *graph) link(key state.Key, uid string, l *links) {
 	}
 }
 
-// unlink takes out what a dependent refers to. Owners that waited for it are to be looked at.
+// unlink removes the edges of a dependent and calls look for the owners that waited for it.
 func (g *graph) unlink(key state.Key, look func(state.Key)) {
 	for _, e := range g.edges[key] {
 		delete(e.to.dependents, key)
@@ -134,7 +134,8 @@ func (g *graph) eachDependent(uid string, fn func(state.Key)) {
 }
 
 // dependents reports whether objects refer to an owner, and whether some block its deletion.
-// References from other namespaces than the owner's do not count: they are to nothing (G45).
+// References from other namespaces than the owner's don't count, because they can't refer to it
+// (G45).
 func (g *graph) dependents(owner state.Key, uid string) (some, blocking bool) {
 	o := g.owned[uid]
 	if o == nil {
@@ -152,18 +153,19 @@ func (g *graph) dependents(owner state.Key, uid string) (some, blocking bool) {
 	return some, false
 }
 
-// canOwn: an owner is in the namespace of its dependents, or in none (G45, G46).
+// canOwn reports whether an owner may own a dependent: it is cluster-scoped or in the dependent's
+// namespace (G45, G46).
 func canOwn(owner, dependent state.Key) bool {
 	_, namespace, _ := owner.Split()
 	_, own, _ := dependent.Split()
 	return namespace == "" || namespace == own
 }
 
-// maxCycle bounds the search for a cycle. A longer one is not found, and its objects wait until a
-// client intervenes.
+// maxCycle bounds the search for a cycle. The objects of a longer cycle wait until a client
+// intervenes.
 const maxCycle = 10_000
 
-// cycle reports whether an owner that waits for its dependents waits, by way of others that wait,
+// cycle reports whether an owner that waits for its dependents waits, through other waiting owners,
 // for itself.
 func (g *graph) cycle(owner state.Key, uid string) bool {
 	type step struct {

@@ -10,18 +10,18 @@ import (
 	"quorate/raftstore/state"
 )
 
-// typeName is how a reference names a kind.
+// typeName identifies a kind in a reference.
 type typeName struct{ apiVersion, kind string }
 
-// kinds are the kinds that a collection knows. One that has left the catalog stays until its
-// objects are gone, so that their dependents are found.
+// kinds holds the kinds of a collection. A kind that has left the catalog stays until its objects
+// are removed, so that the collector finds their dependents.
 type kinds struct {
-	catalog  *schema.Catalog // that all of this is of
+	catalog  *schema.Catalog // the source of all of this
 	byName   map[typeName]*schema.Kind
 	followed map[string]*follower // by resource
 }
 
-// follower reads the changes of a stored kind.
+// follower reads the changes of one stored kind.
 type follower struct {
 	kind    *schema.Kind
 	changes *history.Cursor
@@ -34,14 +34,14 @@ func newKinds() *kinds {
 // owner returns the kind that a reference names; nil when it is unknown.
 func (k *kinds) owner(r reference) *schema.Kind { return k.byName[typeName{r.APIVersion, r.Kind}] }
 
-// learnKinds takes the present catalog in. The objects of new kinds are read from the state, and
-// all dependents are looked at again, as they may refer to a kind that was unknown.
+// learnKinds adopts the current catalog. It reads the objects of new kinds from the state, and
+// queues all dependents, since they may refer to a kind that was unknown.
 func (c *collection) learnKinds(ctx context.Context, root *state.Root) error {
 	catalog := c.catalog()
 	if catalog == c.kinds.catalog {
 		return nil
 	}
-	if c.queue.len()+len(c.failed) == 0 { // else something queued may refer to them
+	if c.queue.len()+len(c.failed) == 0 { // otherwise a queued object may refer to them
 		c.kinds.forgetEmpty(catalog, root)
 	}
 	for _, k := range catalog.Kinds() {
@@ -64,7 +64,7 @@ func (c *collection) learnKinds(ctx context.Context, root *state.Root) error {
 	return nil
 }
 
-// take reads all objects of a kind, and follows it from there.
+// take reads all objects of a kind and follows its changes from there.
 func (c *collection) take(ctx context.Context, root *state.Root, k *schema.Kind) error {
 	prefix := stored.Prefix(k, "")
 	changes, err := c.store.Watch(prefix, root.Index())
@@ -85,7 +85,7 @@ func (c *collection) take(ctx context.Context, root *state.Root, k *schema.Kind)
 	return err
 }
 
-// forgetEmpty forgets kinds that the catalog has no more, and the state no objects of.
+// forgetEmpty drops kinds that have neither a catalog entry nor objects.
 func (k *kinds) forgetEmpty(catalog *schema.Catalog, root *state.Root) {
 	for name, kind := range k.byName {
 		if catalog.Stored(kind.Resource) == nil && root.Count(stored.Prefix(kind, "")) == 0 {

@@ -11,22 +11,22 @@ import (
 	"quorate/raftstore/state"
 )
 
-// What stands in the bytes of objects that the collector may have to know. Others may hold it too
-// (in templates, or in texts): reading the metadata tells.
+// Texts in the JSON of objects that the collector may have to handle. Other objects may contain
+// them too, in templates or strings, so a match has to be confirmed by reading the metadata.
 const (
 	ownersMark = `"ownerReferences":[`
 	goingMark  = `"deletionTimestamp":"`
 	metaMark   = `"metadata":`
 )
 
-// links is what the collector reads of an object's metadata.
+// links is the part of an object's metadata that the collector uses.
 type links struct {
 	Owners     []reference `json:"ownerReferences"`
 	Finalizers []string    `json:"finalizers"`
 	Deletion   string      `json:"deletionTimestamp"`
 }
 
-// reference is one of ownerReferences.
+// reference is one entry of ownerReferences.
 type reference struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -35,14 +35,13 @@ type reference struct {
 	Blocks     bool   `json:"blockOwnerDeletion"`
 }
 
-// mayLink tells cheaply that an object need not be in the graph.
+// mayLink returns false, at little cost, for objects that the graph need not contain.
 func mayLink(o *state.Object) bool {
 	return bytes.Contains(o.Value, []byte(ownersMark)) || bytes.Contains(o.Value, []byte(goingMark))
 }
 
-// readLinks reads the metadata alone: it comes first, after kind and apiVersion, and an object can
-// be large. What the apiVersion is the kind does not tell: objects may be stored under another one
-// (K10).
+// readLinks decodes the metadata only: they come first, after kind and apiVersion, and an object
+// can be large. The stored apiVersion may be another one than the kind's (K10).
 func readLinks(k *schema.Kind, o *state.Object) (links, error) {
 	var l links
 	_, rest, ok := bytes.Cut(o.Value, []byte(metaMark))

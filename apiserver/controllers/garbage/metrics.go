@@ -47,7 +47,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return m
 }
 
-// clear resets the gauges of the leader when this node no longer leads.
+// clear resets the leader's gauges when this node stops leading.
 func (m *metrics) clear() {
 	m.queue.Set(0)
 	m.dependents.Set(0)

@@ -2,8 +2,8 @@ package garbage
 
 import "quorate/raftstore/state"
 
-// queue holds keys to look at, each once, in the order in which they came. It holds no more than
-// the graph, which it is fed from.
+// queue is a FIFO queue of distinct keys to check. All keys come from the graph, which bounds its
+// size.
 type queue struct {
 	keys   []state.Key
 	queued map[state.Key]struct{}
@@ -28,7 +28,7 @@ func (q *queue) take(n int) []state.Key {
 		delete(q.queued, key)
 	}
 	if len(q.keys) == 0 {
-		q.keys = nil // lets go of the array
+		q.keys = nil // releases the array
 	}
 	return taken
 }

@@ -12,15 +12,15 @@ import (
 	"quorate/raftstore/state"
 )
 
-// task is a decision that has to be written.
+// task is a decision to write.
 type task struct {
 	kind     *schema.Kind
 	object   *state.Object
 	decision Decision
 }
 
-// work decides about the objects as a confirmed state has them, and writes. An object that has
-// changed meanwhile is looked at again at once, one whose write failed after a pause.
+// work decides about objects of a confirmed state and writes the decisions. It queues an object
+// that has changed meanwhile at once, and one whose write failed after a pause.
 func (c *collection) work(ctx context.Context, root *state.Root, keys []state.Key) {
 	var writers sync.WaitGroup
 	slots := make(chan struct{}, parallel)
@@ -31,7 +31,7 @@ func (c *collection) work(ctx context.Context, root *state.Root, keys []state.Ke
 			results[i] = err
 			continue
 		}
-		slots <- struct{}{} // a write gives its slot back, at the latest when ctx ends
+		slots <- struct{}{} // a write frees its slot, at the latest when ctx ends
 		writers.Go(func() {
 			defer func() { <-slots }()
 			results[i] = c.write(ctx, t)
@@ -61,7 +61,7 @@ func (c *collection) work(ctx context.Context, root *state.Root, keys []state.Ke
 	}
 }
 
-// decide says what to do about one object; nil when that is nothing.
+// decide returns the task for one object; nil when there is nothing to do.
 func (c *collection) decide(root *state.Root, key state.Key) (*task, error) {
 	o := root.Get(key)
 	f := c.kinds.followed[key.Resource()]
@@ -72,31 +72,31 @@ func (c *collection) decide(root *state.Root, key state.Key) (*task, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := Decide(c.judge(root, o, &l))
+	d := Decide(c.input(root, o, &l))
 	if d.Action == Keep {
 		return nil, nil
 	}
 	return &task{kind: f.kind, object: o, decision: d}, nil
 }
 
-// judge finds what the decision depends on.
-func (c *collection) judge(root *state.Root, o *state.Object, l *links) Object {
+// input collects the input of the decision.
+func (c *collection) input(root *state.Root, o *state.Object, l *links) Object {
 	j := Object{Going: l.going(), Orphans: l.orphans(), Foreground: l.foreground(), Blocks: l.blocks()}
 	for _, r := range l.Owners {
-		if r.UID == o.UID { // it is there, and there is nothing to wait for
+		if r.UID == o.UID { // a reference to itself keeps nothing waiting
 			j.Owners = append(j.Owners, Alive)
 			continue
 		}
-		j.Owners = append(j.Owners, c.standing(root, o.Key, r))
+		j.Owners = append(j.Owners, c.ownerState(root, o.Key, r))
 	}
 	j.Dependents, j.Blocked = c.graph.dependents(o.Key, o.UID)
 	j.Cycle = j.Blocked && j.Blocks && c.graph.cycle(o.Key, o.UID)
 	return j
 }
 
-// standing looks an owner up. The state is later than the reference, and uids do not come back, so
-// an owner that it does not have is gone for good.
-func (c *collection) standing(root *state.Root, dependent state.Key, r reference) Standing {
+// ownerState returns the state of an owner. The state that it reads is later than the reference,
+// and uids are never reused, so an owner that is missing there never comes back.
+func (c *collection) ownerState(root *state.Root, dependent state.Key, r reference) OwnerState {
 	k := c.kinds.owner(r)
 	_, namespace, _ := dependent.Split()
 	switch {
@@ -119,7 +119,7 @@ func (c *collection) standing(root *state.Root, dependent state.Key, r reference
 	}
 }
 
-// write carries a decision out: one entry, for the object as it was seen.
+// write executes a decision: one entry, with the version that was decided about as precondition.
 func (c *collection) write(ctx context.Context, t *task) error {
 	o, err := t.kind.DecodeStored(t.object.Value)
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *collection) write(ctx context.Context, t *task) error {
 	return err
 }
 
-// unblock lets no owner wait for the object any longer.
+// unblock clears blockOwnerDeletion in all references of the object.
 func unblock(o *schema.Object) {
 	for _, r := range o.OwnerReferences().Items() {
 		r.Clear("blockOwnerDeletion")

@@ -7,14 +7,14 @@ import (
 	"quorate/raftstore/state"
 )
 
-// deadline is when an object has to be looked at.
+// deadline is the time at which an object must be checked.
 type deadline struct {
 	at  time.Time
 	key state.Key
 }
 
-// deadlines are those of objects that are going, one of each, so that they are never more than
-// these. The zero value holds none.
+// deadlines holds one deadline per terminating object, so its size is bounded by their number. The
+// zero value is empty.
 type deadlines struct{ heap byTime }
 
 func (d *deadlines) len() int { return len(d.heap.items) }
@@ -22,7 +22,7 @@ func (d *deadlines) len() int { return len(d.heap.items) }
 // first returns the next deadline; there must be one.
 func (d *deadlines) first() deadline { return d.heap.items[0] }
 
-// set notes the deadline of an object in place of an earlier one.
+// set replaces the deadline of an object.
 func (d *deadlines) set(key state.Key, at time.Time) {
 	if i, there := d.heap.place[key]; there {
 		d.heap.items[i].at = at
@@ -32,14 +32,14 @@ func (d *deadlines) set(key state.Key, at time.Time) {
 	heap.Push(&d.heap, deadline{at: at, key: key})
 }
 
-// drop forgets an object, if it is known.
+// drop removes the deadline of an object, if it has one.
 func (d *deadlines) drop(key state.Key) {
 	if i, there := d.heap.place[key]; there {
 		heap.Remove(&d.heap, i)
 	}
 }
 
-// due removes and returns an object whose time has come.
+// due removes and returns an object whose deadline has passed.
 func (d *deadlines) due(now time.Time) (key state.Key, found bool) {
 	if d.len() == 0 || d.first().at.After(now) {
 		return "", false
@@ -48,7 +48,7 @@ func (d *deadlines) due(now time.Time) (key state.Key, found bool) {
 	return next.key, true
 }
 
-// byTime is a heap, the next deadline first, that knows where each object's is.
+// byTime is a heap with the earliest deadline first. It knows the position of each object.
 type byTime struct {
 	items []deadline
 	place map[state.Key]int
@@ -74,7 +74,7 @@ func (h *byTime) Push(x any) {
 func (h *byTime) Pop() any {
 	end := len(h.items) - 1
 	last := h.items[end]
-	h.items[end] = deadline{} // lets go of the key
+	h.items[end] = deadline{} // releases the key's memory
 	h.items = h.items[:end]
 	delete(h.place, last.key)
 	return last

@@ -15,21 +15,21 @@ import (
 	"quorate/raftstore/state"
 )
 
-// terminatingMark stands in the bytes of every object that is going. Others may hold it too (in
-// templates): decoding tells.
+// terminatingMark is part of the JSON of every terminating object. Other objects may contain it
+// too, for instance in templates, so a match has to be confirmed by decoding.
 const terminatingMark = `"deletionTimestamp":"`
 
 func maybeTerminating(o *state.Object) bool { return bytes.Contains(o.Value, []byte(terminatingMark)) }
 
-// expiry removes the objects of one kind whose grace period is over.
+// expiry removes the objects of one kind whose grace period has ended.
 type expiry struct {
 	*Lifecycle
 	kind *schema.Kind
 	next deadlines
-	seen uint64 // index of the last change noted
+	seen uint64 // index of the last change processed
 }
 
-// expire follows a kind and removes its objects at their deletionTimestamp (G13).
+// expire watches a kind and removes its objects at their deletionTimestamp (G13).
 func (l *Lifecycle) expire(ctx context.Context, k *schema.Kind) error {
 	e := &expiry{Lifecycle: l, kind: k}
 	root, err := l.store.View(ctx, raftstore.Cached())
@@ -59,7 +59,7 @@ func (l *Lifecycle) expire(ctx context.Context, k *schema.Kind) error {
 	return nil
 }
 
-// note remembers the end of an object that is going.
+// note records the deadline of a terminating object.
 func (e *expiry) note(o *state.Object) error {
 	if !maybeTerminating(o) {
 		e.next.drop(o.Key)
@@ -77,7 +77,7 @@ func (e *expiry) note(o *state.Object) error {
 	return nil
 }
 
-// followToDeadline notes changes until the next object is due.
+// followToDeadline processes changes until the next deadline.
 func (e *expiry) followToDeadline(ctx context.Context, changes *history.Cursor) error {
 	if e.next.len() > 0 {
 		var cancel context.CancelFunc
@@ -86,7 +86,7 @@ func (e *expiry) followToDeadline(ctx context.Context, changes *history.Cursor) 
 	}
 	events, err := changes.Next(ctx)
 	if err != nil && ctx.Err() != nil {
-		return nil // it is time
+		return nil // the deadline has passed
 	}
 	if err != nil {
 		return err
@@ -122,8 +122,8 @@ func (e *expiry) removeDue(ctx context.Context, now time.Time) error {
 	return writes.Wait()
 }
 
-// remove does what a client's delete without grace would do. An object that was given more time, or
-// changes meanwhile, comes back with its change.
+// remove deletes the object as a client's delete without grace period would. An object that changes
+// meanwhile, for instance because its deadline moved, is processed again with that change.
 func (e *expiry) remove(ctx context.Context, o *state.Object, now time.Time) error {
 	decoded, err := e.kind.DecodeStored(o.Value)
 	if err != nil {

@@ -99,7 +99,7 @@ func TestOutlive_goes_on(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var working sync.WaitGroup
 		working.Go(func() {
-			if err := l.outlive(ctx, k); err != nil {
+			if err := l.expireByAge(ctx, k); err != nil {
 				t.Error(err)
 			}
 		})

@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// lookPause is how long a task waits between looks at what it can only wait for.
+	// lookPause is the interval at which a task polls a condition that it can't watch.
 	lookPause = time.Second
-	// parallel is how many writes a task has under way: each waits for a disk write that they
+	// parallel is the number of concurrent writes of a task. Each waits for a disk write that they
 	// share.
 	parallel = 64
 )
 
-// Store is what the tasks work on.
+// Store is the part of the replicated store that the tasks use.
 type Store interface {
 	deletion.Store
 	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
@@ -35,21 +35,21 @@ type Store interface {
 	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
 }
 
-// Config of the background work.
+// Config configures the background work.
 type Config struct {
 	Store Store
 	// Catalog holds the kinds of the files.
 	Catalog *schema.Catalog
-	// CatalogOf returns the kinds of a state, which may come and go, or of a newer one.
+	// CatalogOf returns the kinds of a state or of a newer one. They change at run time.
 	CatalogOf func(ctx context.Context, root *state.Root) (*schema.Catalog, error)
-	// EventTTL is how long after their last write objects of kinds that expire are removed; 0 for
-	// the kind's own time (M17).
+	// EventTTL is the time to live of objects of kinds that expire, counted from their last write;
+	// 0 for the kind's own (M17).
 	EventTTL   time.Duration
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 }
 
-// Lifecycle is the background work of a node.
+// Lifecycle runs the background work of a node.
 type Lifecycle struct {
 	store      Store
 	catalog    *schema.Catalog
@@ -60,7 +60,7 @@ type Lifecycle struct {
 	metrics    *metrics
 }
 
-// New prepares the background work.
+// New returns the background work. Run starts it.
 func New(cfg Config) (*Lifecycle, error) {
 	l := &Lifecycle{
 		store:      cfg.Store,
@@ -77,10 +77,10 @@ func New(cfg Config) (*Lifecycle, error) {
 	return l, nil
 }
 
-// Run works whenever this node leads, until ctx ends.
+// Run does the background work whenever this node leads, until ctx ends.
 func (l *Lifecycle) Run(ctx context.Context) error { return l.store.WhileLeader(ctx, l.lead) }
 
-// lead returns when ctx ends: no error of a task stops it for good.
+// lead runs all tasks until ctx ends. A task that fails is started again.
 func (l *Lifecycle) lead(ctx context.Context) error {
 	var tasks errgroup.Group
 	task := func(name string, run func(ctx context.Context) error) {
@@ -94,13 +94,13 @@ func (l *Lifecycle) lead(ctx context.Context) error {
 	for _, k := range kinds(l.catalog, graceful) {
 		task("expire "+k.Plural, func(ctx context.Context) error { return l.expire(ctx, k) })
 	}
-	for _, k := range kinds(l.catalog, mortal) {
-		task("outlive "+k.Plural, func(ctx context.Context) error { return l.outlive(ctx, k) })
+	for _, k := range kinds(l.catalog, expires) {
+		task("expire by age "+k.Plural, func(ctx context.Context) error { return l.expireByAge(ctx, k) })
 	}
 	return tasks.Wait()
 }
 
-// kinds returns the stored kinds of a catalog that have a property.
+// kinds returns the stored kinds of a catalog for which has returns true.
 func kinds(catalog *schema.Catalog, has func(k *schema.Kind) bool) []*schema.Kind {
 	var found []*schema.Kind
 	for _, k := range catalog.Kinds() {
@@ -113,13 +113,15 @@ func kinds(catalog *schema.Catalog, has func(k *schema.Kind) bool) []*schema.Kin
 
 func namespaced(k *schema.Kind) bool { return k.Namespaced }
 
-// graceful kinds have grace periods. Only kinds with a file of their own do, so none comes or goes.
+// graceful reports whether a kind has grace periods. Only kinds with a file do, so their set never
+// changes.
 func graceful(k *schema.Kind) bool { return k.Strategy.DefaultGracePeriod > 0 }
 
-// mortal kinds expire. Only kinds with a file of their own do.
-func mortal(k *schema.Kind) bool { return k.Strategy.TTLSeconds > 0 }
+// expires reports whether objects of a kind expire. Only kinds with a file do, so their set never
+// changes.
+func expires(k *schema.Kind) bool { return k.Strategy.TTLSeconds > 0 }
 
-// bootstrap makes the namespaces that every cluster has (M4).
+// bootstrap creates the namespaces that every cluster has (M4).
 func (l *Lifecycle) bootstrap(ctx context.Context) error {
 	for _, name := range []string{deletion.DefaultNamespace, deletion.SystemNamespace, deletion.PublicNamespace} {
 		root, err := l.store.View(ctx, raftstore.Cached())

@@ -14,18 +14,19 @@ import (
 	"quorate/raftstore/state"
 )
 
-// ending is how far a namespace has come on its way.
+// ending is the progress of a terminating namespace.
 type ending struct {
-	since uint64 // its last version that was seen
-	// allDeleted: everything in it is being deleted. Nothing is created in it, so only waiting is left.
+	since uint64 // version of the namespace when it was last seen
+	// allDeleted reports that everything in the namespace is being deleted. Nothing can be created
+	// in it, so the task only waits.
 	allDeleted bool
 }
 
-// emptyNamespaces follows the namespaces and brings those that are going to their end (G38). A
-// namespace that is going is sealed, so nothing is added to it while it is emptied. An error with
-// one of them does not hold up the others.
+// emptyNamespaces watches the namespaces and empties the terminating ones (G38). A terminating
+// namespace is sealed, so nothing is added to it meanwhile. An error in one namespace does not
+// delay the others.
 func (l *Lifecycle) emptyNamespaces(ctx context.Context) error {
-	defer l.metrics.terminating.Set(0) // for the next leader to say
+	defer l.metrics.terminating.Set(0) // the next leader reports them
 	root, err := l.store.View(ctx, raftstore.Cached())
 	if err != nil {
 		return err
@@ -54,7 +55,8 @@ func (l *Lifecycle) emptyNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// endAll brings each namespace that is going as far as it can now, and forgets those that are done.
+// endAll continues the removal of each terminating namespace, and drops those that are done from
+// going.
 func (l *Lifecycle) endAll(ctx context.Context, going map[state.Key]*ending) error {
 	var failed []error
 	for _, key := range slices.Sorted(maps.Keys(going)) {
@@ -72,8 +74,8 @@ func (l *Lifecycle) endAll(ctx context.Context, going map[state.Key]*ending) err
 	return errors.Join(failed...)
 }
 
-// followNamespaces waits for changes of namespaces; while some are going it looks again soon, as
-// what they wait for are changes of their content.
+// followNamespaces waits for changes of namespaces. While some are terminating it returns after a
+// pause, because their progress depends on changes of their content.
 func followNamespaces(ctx context.Context, changes *history.Cursor, going map[state.Key]*ending) error {
 	if len(going) > 0 {
 		var cancel context.CancelFunc
@@ -98,8 +100,8 @@ func followNamespaces(ctx context.Context, changes *history.Cursor, going map[st
 	return nil
 }
 
-// end deletes what is in a namespace that is going and, when nothing is left, takes the server's
-// finalizer off; gone says that this was all there is to do.
+// end deletes the content of a terminating namespace and, once it is empty, drops the server's
+// finalizer. gone reports that no work is left.
 func (l *Lifecycle) end(ctx context.Context, key state.Key, e *ending) (gone bool, err error) {
 	for {
 		root, err := l.store.View(ctx, raftstore.AtLeast(e.since))
@@ -110,7 +112,7 @@ func (l *Lifecycle) end(ctx context.Context, key state.Key, e *ending) (gone boo
 		if namespace == nil || !namespace.Sealed {
 			return true, nil
 		}
-		// A kind of this state may not be served here yet, and nothing may be left of it.
+		// A kind of this state may not be served here yet. Its objects have to be deleted too.
 		catalog, err := l.catalogOf(ctx, root)
 		if err != nil {
 			return false, err
@@ -128,12 +130,12 @@ func (l *Lifecycle) end(ctx context.Context, key state.Key, e *ending) (gone boo
 		}
 		e.allDeleted = swept.Deleted+swept.Missed == 0
 		if swept.Deleted == 0 {
-			return false, nil // what is left waits out a grace period, or for a finalizer
+			return false, nil // the remaining objects wait for a grace period or a finalizer
 		}
 	}
 }
 
-// empty reports whether nothing is in a namespace.
+// empty reports whether a namespace has no content.
 func empty(root *state.Root, catalog *schema.Catalog, name string) bool {
 	for _, k := range kinds(catalog, namespaced) {
 		if root.Count(stored.Prefix(k, name)) > 0 {
@@ -143,7 +145,7 @@ func empty(root *state.Root, catalog *schema.Catalog, name string) bool {
 	return true
 }
 
-// sweep deletes what is in a namespace, kind by kind.
+// sweep deletes the content of a namespace, kind by kind.
 func (l *Lifecycle) sweep(ctx context.Context, root *state.Root, catalog *schema.Catalog, name string) (deletion.Swept, error) {
 	var all deletion.Swept
 	for _, k := range kinds(catalog, namespaced) {
@@ -157,8 +159,8 @@ func (l *Lifecycle) sweep(ctx context.Context, root *state.Root, catalog *schema
 	return all, nil
 }
 
-// finish takes the server's finalizer off an empty namespace, and with the last finalizer the
-// namespace goes.
+// finish drops the server's finalizer of an empty namespace. Dropping the last finalizer removes
+// the namespace.
 func (l *Lifecycle) finish(ctx context.Context, namespace *state.Object) (gone bool, err error) {
 	decoded, err := l.namespaces.DecodeStored(namespace.Value)
 	if err != nil {

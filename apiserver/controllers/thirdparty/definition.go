@@ -7,8 +7,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Define says what a ThirdPartyResource's name makes: kind and group (K1), plural and singular
-// (K4). The name is valid.
+// Define returns the kind and group (K1), plural and singular (K4) that a ThirdPartyResource's
+// valid name defines.
 func Define(name string) schema.Definition {
 	kebab, group, _ := strings.Cut(name, ".")
 	var kind strings.Builder
@@ -21,7 +21,7 @@ func Define(name string) schema.Definition {
 	return schema.Definition{Kind: kind.String(), Group: group, Singular: singular, Plural: plural(singular)}
 }
 
-// plural guesses as clients of the time do (K4).
+// plural forms the plural as clients of that time do (K4).
 func plural(singular string) string {
 	switch singular[len(singular)-1] {
 	case 's':
@@ -32,11 +32,11 @@ func plural(singular string) string {
 	return singular + "s"
 }
 
-// separator parts group, plural and uid in the resource of instances. Those of other kinds hold it
-// once at most.
+// separator separates group, plural and uid in the resource of instances. The resources of other
+// kinds contain it at most once.
 const separator = "/"
 
-// resourceOf is the first part of the keys of a ThirdPartyResource's instances.
+// resourceOf returns the first part of the keys of a ThirdPartyResource's instances.
 func resourceOf(d *schema.Definition, uid string) string {
 	return d.Group + separator + d.Plural + separator + uid
 }

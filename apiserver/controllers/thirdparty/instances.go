@@ -12,17 +12,17 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Stale reports that a request came by a route that a newer state has no more, or has anew. What it
-// did, if anything, came to nothing: it is to be routed again.
+// Stale is the error of a request whose route a newer state has removed or replaced. The request
+// had no visible effect and has to be routed again.
 type Stale struct{ refusal *status.Error }
 
 func (e *Stale) Error() string { return "the kind was changed or deleted: " + e.refusal.Error() }
 func (e *Stale) Unwrap() error { return e.refusal }
 
-// Instances returns the store for the handlers of an owner's kinds. They may be those of a node
-// that is behind: every state that they are given is checked to have the owner, and every write to
-// have come while it was there. Else the error is a *Stale, when what the newer state defines is
-// served.
+// Instances returns the store that the handlers of an owner's kinds use. The handlers may belong to
+// a node that is behind, so the store checks that the owner exists in every state that it returns
+// and that every write happened while it existed. Otherwise it waits until this node serves the
+// newer state's kinds and returns a *Stale.
 func (s *Served) Instances(store rest.Store, o *Owner) rest.Store { return &instances{store, s, o} }
 
 type instances struct {
@@ -39,7 +39,7 @@ func (i *instances) View(ctx context.Context, r raftstore.Read) (*state.Root, er
 	return nil, i.stale(ctx, root)
 }
 
-// Pin is View for a state that stays.
+// Pin is View for a state that is retained.
 func (i *instances) Pin(ctx context.Context) (*state.Root, error) {
 	root, err := i.Store.Pin(ctx)
 	if err != nil || i.owner.holdsIn(root) {
@@ -48,11 +48,11 @@ func (i *instances) Pin(ctx context.Context) (*state.Root, error) {
 	return nil, i.stale(ctx, root)
 }
 
-// What a client knows of before the owner was made is of a former one of its name, whose objects
-// and their deletions it would never hear of here: lists and watches from there are refused as
-// those are that history does not reach back to.
+// A client that knows a state from before the owner's creation knows a former owner of the same
+// name, whose objects and deletions it would never see here. Lists and watches from such a state
+// are refused like those from a compacted state.
 
-// Retained returns no states from before the owner was made.
+// Retained refuses states from before the owner's creation.
 func (i *instances) Retained(index uint64) *state.Root {
 	if index < i.owner.created {
 		return nil
@@ -60,7 +60,7 @@ func (i *instances) Retained(index uint64) *state.Root {
 	return i.Store.Retained(index)
 }
 
-// FetchRetained fetches no page of a state from before the owner was made.
+// FetchRetained refuses pages of states from before the owner's creation.
 func (i *instances) FetchRetained(ctx context.Context, p raftstore.Page) (*raftstore.RemotePage, error) {
 	if p.Index < i.owner.created {
 		return nil, raftstore.ErrNotRetained
@@ -68,7 +68,7 @@ func (i *instances) FetchRetained(ctx context.Context, p raftstore.Page) (*rafts
 	return i.Store.FetchRetained(ctx, p)
 }
 
-// Watch refuses positions from before the owner was made.
+// Watch refuses positions from before the owner's creation.
 func (i *instances) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 	if after < i.owner.created {
 		return nil, &history.Compacted{Want: after, Oldest: i.owner.created}
@@ -91,7 +91,7 @@ func (i *instances) stale(ctx context.Context, root *state.Root) error {
 
 func (i *instances) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
 	o, err := i.Store.Create(ctx, c)
-	if _, exists := errors.AsType[*state.Exists](err); exists { // here, or among what a former one left
+	if _, exists := errors.AsType[*state.Exists](err); exists { // here, or among the objects of a former owner
 		if _, stale := i.View(ctx, raftstore.Quorum()); stale != nil {
 			return nil, stale
 		}
@@ -109,8 +109,8 @@ func (i *instances) Delete(ctx context.Context, d raftstore.Delete) (*state.Obje
 	return i.check(ctx, o, err)
 }
 
-// check refuses to acknowledge a write that came after the owner was deleted: nobody can see it,
-// and it will be removed.
+// check refuses to acknowledge a write that was applied after the owner's deletion: no client can
+// see it, and the leader will remove it.
 func (i *instances) check(ctx context.Context, o *state.Object, err error) (*state.Object, error) {
 	if err != nil {
 		return o, err

@@ -13,16 +13,15 @@ import (
 )
 
 const (
-	// sweepEvery is how often the leader looks for instances that were written late, by way of a
-	// node that did not know yet that their ThirdPartyResource was deleted.
+	// sweepEvery is how often the leader looks for late instances, written through a node that
+	// didn't know yet that their ThirdPartyResource was deleted.
 	sweepEvery = 5 * time.Second
-	// parallel is how many deletions are under way: each waits for a disk write that they share.
+	// parallel is the number of concurrent deletes. Each waits for a disk write that they share.
 	parallel = 64
 )
 
-// remove removes the instances of ThirdPartyResources that are gone (K13), as long as this node
-// leads. What is to be removed is told by the state alone, so the next leader goes on where the
-// last one stopped.
+// remove removes the instances of deleted ThirdPartyResources (K13) while this node leads. It
+// derives the work from the state alone, so the next leader continues where the last one stopped.
 func (s *Served) remove(ctx context.Context) error {
 	root, err := s.store.View(ctx, raftstore.Cached())
 	if err != nil {
@@ -51,8 +50,8 @@ func (s *Served) remove(ctx context.Context) error {
 	}
 }
 
-// sweep removes all orphans of a state. An orphan has no more changes but late ones, so one pass
-// gets nearly all.
+// sweep removes all orphans of a state. Only late writes change orphans, so one pass finds nearly
+// all.
 func (s *Served) sweep(ctx context.Context, root *state.Root) error {
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(parallel)
@@ -65,7 +64,7 @@ func (s *Served) sweep(ctx context.Context, root *state.Root) error {
 	return writes.Wait()
 }
 
-// removeOne deletes an orphan, whatever its finalizers say: nobody could take them off.
+// removeOne deletes an orphan regardless of its finalizers, since no client could drop them.
 func (s *Served) removeOne(ctx context.Context, o *state.Object) error {
 	for {
 		_, err := s.store.Delete(ctx, raftstore.Delete{Key: o.Key, Previous: o, UID: o.UID})
@@ -92,8 +91,8 @@ func (s *Served) removeOne(ctx context.Context, o *state.Object) error {
 	}
 }
 
-// orphaned yields the resources of instances whose ThirdPartyResource is not in the state. A uid
-// never comes back, so nothing that a newer state knows is ever among them.
+// orphaned yields the resources of instances whose ThirdPartyResource is not in the state. Uids are
+// never reused, so no newer state contains these ThirdPartyResources either.
 func orphaned(root *state.Root, thirdParties state.Prefix) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		owners := map[string]bool{}
@@ -109,7 +108,7 @@ func orphaned(root *state.Root, thirdParties state.Prefix) iter.Seq[string] {
 	}
 }
 
-// resources yields the resources that have objects, at the cost of one look at each.
+// resources yields the resources that have objects, with one seek for each.
 func resources(root *state.Root) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		after := state.Key("")

@@ -19,7 +19,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Store is what ThirdPartyResources and their instances are in.
+// Store is the part of the replicated store that holds ThirdPartyResources and their instances.
 type Store interface {
 	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
 	Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error)
@@ -36,7 +36,7 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// Served is what a node serves for ThirdPartyResources.
+// Served is the set of kinds that a node serves for ThirdPartyResources.
 type Served struct {
 	*derived.Keeper // of the set
 	store           Store
@@ -47,7 +47,7 @@ type Served struct {
 	current         atomic.Pointer[Set]
 }
 
-// New prepares what is served: nothing before Run.
+// New returns an empty set. Run fills it.
 func New(cfg Config) (*Served, error) {
 	kind := cfg.Catalog.Kind("/apis/extensions/v1beta1", "thirdpartyresources")
 	if kind == nil {
@@ -68,7 +68,7 @@ func New(cfg Config) (*Served, error) {
 // Catalog returns the kinds that are served now.
 func (s *Served) Catalog() *schema.Catalog { return s.current.Load().Catalog }
 
-// CatalogOf returns the kinds that a state defines, or a newer one.
+// CatalogOf returns the kinds that a state, or a newer one, defines.
 func (s *Served) CatalogOf(ctx context.Context, root *state.Root) (*schema.Catalog, error) {
 	if err := s.Refresh(ctx, root); err != nil {
 		return nil, err
@@ -76,9 +76,9 @@ func (s *Served) CatalogOf(ctx context.Context, root *state.Root) (*schema.Catal
 	return s.Catalog(), nil
 }
 
-// Ready returns an error while the present state defines more than what is served.
+// Ready returns an error while the current state defines kinds that are not served yet.
 func (s *Served) Ready() error {
-	root, err := s.store.View(context.Background(), raftstore.Cached()) // which does not wait
+	root, err := s.store.View(context.Background(), raftstore.Cached()) // doesn't wait
 	if err == nil && !s.covers(root) {
 		err = errors.New("kinds of ThirdPartyResources are not served yet")
 	}
@@ -90,9 +90,9 @@ func (s *Served) covers(root *state.Root) bool {
 	return root.Index() <= set.index || set.covers(root, s.prefix)
 }
 
-// Run, called once, keeps the set current until ctx ends, and removes what deleted
-// ThirdPartyResources left while this node leads. publish is called by one goroutine with each set
-// before it counts as served.
+// Run keeps the set current until ctx ends, and removes the objects of deleted ThirdPartyResources
+// while this node leads. It is called once. One goroutine calls publish with each set before the
+// set counts as served.
 func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -116,7 +116,7 @@ func (s *Served) tasks() background.Tasks {
 	return background.Tasks{Log: s.log, Errors: s.metrics.errors}
 }
 
-// advance makes a state's set the one that is served.
+// advance publishes the set of a state.
 func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state.Root, publish func(*Set) error) error {
 	before := s.current.Load()
 	set, err := s.factory.make(root, before)
@@ -137,23 +137,23 @@ func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state
 	return nil
 }
 
-// end ends what is served no more: versions at once (K15), the last instances' watches when all of
-// them are gone (K14).
+// end ends the watches of kinds that are no longer served: those of a version at once (K15), those
+// of a deleted ThirdPartyResource when its last instance is removed (K14).
 func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) error {
 	if now != nil {
 		gone := slices.DeleteFunc(slices.Clone(former.Kinds), func(k Kind) bool { return now.serves(k.Version) })
 		return s.endWatches(ctx, gone, root)
 	}
 	group.Go(func() error {
-		s.tasks().Persist(ctx, "bury", func(ctx context.Context) error { return s.bury(ctx, former) })
+		s.tasks().Persist(ctx, "await removal", func(ctx context.Context) error { return s.awaitRemoval(ctx, former) })
 		return nil
 	})
 	return nil
 }
 
-// endWatches ends the watches of kinds that have no changes after a state. They must be able to
-// reach its index, which history may do a moment after the state: one that waits for it would wait
-// for an event.
+// endWatches ends the watches of kinds that have no changes after a state. History may reach the
+// state's index shortly after the state is published, and a watch that waits for the index would
+// wait for an event, so endWatches waits for it first.
 func (s *Served) endWatches(ctx context.Context, kinds []Kind, root *state.Root) error {
 	if len(kinds) == 0 {
 		return nil
@@ -167,8 +167,9 @@ func (s *Served) endWatches(ctx context.Context, kinds []Kind, root *state.Root)
 	return nil
 }
 
-// bury waits until the last instance of a former ThirdPartyResource is gone, and ends its watches.
-func (s *Served) bury(ctx context.Context, former *Owner) error {
+// awaitRemoval waits until the last instance of a deleted ThirdPartyResource is removed, and then
+// ends its watches.
+func (s *Served) awaitRemoval(ctx context.Context, former *Owner) error {
 	prefix := state.ResourcePrefix(former.resource)
 	for {
 		root, err := s.store.View(ctx, raftstore.Cached())

@@ -11,13 +11,13 @@ import (
 	"quorate/raftstore/state"
 )
 
-// maxServed bounds the ThirdPartyResources that are served, the oldest ones: each costs routes and
-// documents on every node.
+// maxServed bounds the ThirdPartyResources that are served. The oldest are served, since each costs
+// routes and documents on every node.
 const maxServed = 1000
 
-// Set is what the ThirdPartyResources of a state define. It never changes.
+// Set holds the kinds that the ThirdPartyResources of a state define. It never changes.
 type Set struct {
-	// Catalog holds the kinds of the files and the set's.
+	// Catalog contains the kinds of the files and those of the set.
 	Catalog *schema.Catalog
 	// Owners are the ThirdPartyResources that are served, in the order of their creation.
 	Owners []*Owner
@@ -27,42 +27,42 @@ type Set struct {
 	unserved int
 }
 
-// version tells one ThirdPartyResource as it was once from all others.
+// version identifies one version of one ThirdPartyResource.
 type version struct {
 	uid   string
 	index uint64
 }
 
-// Owner is a ThirdPartyResource that is served. It never changes: an update makes another one.
+// Owner is a ThirdPartyResource that is served. It never changes; an update creates another Owner.
 type Owner struct {
 	Kinds []Kind
 
 	key state.Key
 	version
-	created  uint64 // index: no instance is older
+	created  uint64 // index of its creation; all instances are newer
 	resource string
 }
 
 // Kind is a kind that is served.
 type Kind struct {
 	*schema.Kind
-	// End is when its routes are gone and its watches have nothing more to tell (K14, K15).
+	// End ends when its routes are removed and its watches have no more events (K14, K15).
 	End *watch.End
 }
 
-// standsIn reports whether the ThirdPartyResource is still there, be it changed.
+// standsIn reports whether the ThirdPartyResource still exists, possibly updated.
 func (o *Owner) standsIn(root *state.Root) bool {
 	found := root.Get(o.key)
 	return found != nil && found.UID == o.uid
 }
 
-// holdsIn reports whether the ThirdPartyResource is what it was.
+// holdsIn reports whether the ThirdPartyResource exists unchanged.
 func (o *Owner) holdsIn(root *state.Root) bool {
 	found := root.Get(o.key)
 	return found != nil && found.UID == o.uid && found.Version == o.index
 }
 
-// covers reports whether the set is what a state defines.
+// covers reports whether the set matches a state.
 func (s *Set) covers(root *state.Root, prefix state.Prefix) bool {
 	i, same := 0, true
 	root.Ascend(prefix, "", func(o *state.Object) bool {
@@ -73,14 +73,14 @@ func (s *Set) covers(root *state.Root, prefix state.Prefix) bool {
 	return same && i == len(s.known)
 }
 
-// factory makes sets.
+// factory builds sets.
 type factory struct {
 	kind   *schema.Kind // ThirdPartyResource
 	static *schema.Catalog
 	groups map[string]bool // of the static kinds
 }
 
-// make computes the set of a state. What is as it was is taken over from the set before.
+// make builds the set of a state. It reuses unchanged parts of the previous set.
 func (f *factory) make(root *state.Root, before *Set) (*Set, error) {
 	set := &Set{index: root.Index()}
 	var objects []*state.Object
@@ -89,7 +89,7 @@ func (f *factory) make(root *state.Root, before *Set) (*Set, error) {
 		set.known = append(set.known, version{o.UID, o.Version})
 		return true
 	})
-	// Where two make the same plural in one group, the older one is served (K11).
+	// When two define the same plural in one group, the older one is served (K11).
 	slices.SortStableFunc(objects, func(a, b *state.Object) int { return cmp.Compare(a.Created, b.Created) })
 	taken := map[string]bool{}
 	var kinds []*schema.Kind
@@ -148,7 +148,8 @@ func (s *Set) owner(uid string) *Owner {
 	return s.Owners[i]
 }
 
-// end returns the end of a version, which goes on when the ThirdPartyResource had it already.
+// end returns the End of a version. It reuses the End of the ThirdPartyResource's previous Owner if
+// that had the version.
 func (o *Owner) end(version string) *watch.End {
 	if o != nil {
 		for _, k := range o.Kinds {

@@ -12,8 +12,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// StoreOf returns the store for the handlers of a kind: a write of a ThirdPartyResource returns
-// when this node serves what it says (K5, K13). For other kinds it is store.
+// StoreOf returns the store that the handlers of a kind use: a write of a ThirdPartyResource
+// returns once this node serves the kinds that it defines (K5, K13). For other kinds it is store.
 func (s *Served) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
 	if k.Resource != s.factory.kind.Resource {
 		return store
@@ -33,9 +33,9 @@ func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Obje
 	return a.Store.Create(ctx, c)
 }
 
-// admit refuses a ThirdPartyResource that makes the same plural in the same group as another one
-// (K11). Of two that are created at the same moment both may get in; then the younger one is not
-// served.
+// admit refuses a ThirdPartyResource that defines the same plural in the same group as an existing
+// one (K11). Two that are created at the same moment may both be admitted; then only the older one
+// is served.
 func (s *Served) admit(ctx context.Context, key state.Key) error {
 	root, err := s.store.View(ctx, raftstore.Quorum())
 	if err != nil {

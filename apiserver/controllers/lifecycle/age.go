@@ -10,18 +10,18 @@ import (
 	"quorate/raftstore"
 )
 
-// outlivePause is how long a kind is not looked at that objects outlive.
-const outlivePause = 10 * time.Second
+// expiryPause is the interval between two checks of a kind that expires.
+const expiryPause = 10 * time.Second
 
-// outlive deletes the objects of a kind that were not written for as long as it lives (M17). When
-// that was the state knows: an object has the index of its last write, and the state has the time
-// of that, on every node, and after a restart.
-func (l *Lifecycle) outlive(ctx context.Context, k *schema.Kind) error {
+// expireByAge deletes the objects of a kind whose last write is older than its time to live (M17).
+// The replicated state has the index of each object's last write and the times of indexes, so all
+// nodes agree on the age, also after a restart.
+func (l *Lifecycle) expireByAge(ctx context.Context, k *schema.Kind) error {
 	ttl := l.eventTTL
 	if ttl == 0 {
 		ttl = time.Duration(k.Strategy.TTLSeconds) * time.Second
 	}
-	done := uint64(0) // what was last written up to here has been deleted
+	done := uint64(0) // objects last written up to this index have been deleted
 	for ctx.Err() == nil {
 		root, err := l.store.View(ctx, raftstore.Cached())
 		if err != nil {
@@ -33,7 +33,7 @@ func (l *Lifecycle) outlive(ctx context.Context, k *schema.Kind) error {
 			}
 			done = last
 		}
-		background.Pause(ctx, min(outlivePause, ttl))
+		background.Pause(ctx, min(expiryPause, ttl))
 	}
 	return nil
 }
