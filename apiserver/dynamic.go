@@ -84,7 +84,8 @@ func (d *dynamic) publish(set *thirdparty.Set) error {
 	return nil
 }
 
-// prepare gives an endpoint its metrics, and routes again what came by a route that is out of date.
+// prepare sets the metrics of an endpoint and makes it route a request again if its route is out of
+// date.
 func (d *dynamic) prepare(e *route.Endpoint) {
 	if d.series[e.Verb] == nil {
 		d.series[e.Verb] = d.metrics.Series(e.Verb, thirdPartyLabel)

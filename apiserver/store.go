@@ -12,7 +12,8 @@ type Store interface {
 	rest.Store
 	lifecycle.Store
 	thirdparty.Store
-	// Ready says why this node is not ready to serve, or nil: it has a leader and has caught up.
+	// Ready returns nil if this node has a leader and has caught up, and otherwise why it is not
+	// ready.
 	Ready() error
 	// Alarms returns the active alarms of this node and, as far as it knows, of others.
 	Alarms() []raftstore.Alarm

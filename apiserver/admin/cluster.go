@@ -19,8 +19,8 @@ type Cluster interface {
 	Snapshot(ctx context.Context) (Snapshot, error)
 	// Checksums compares the states of all nodes after one write.
 	Checksums(ctx context.Context) (Checksums, error)
-	// Backup takes the state as it is now, with every write acknowledged before, and returns what
-	// writes it out as a backup. The caller must call that once.
+	// Backup takes the current state, which includes every write acknowledged before the call, and
+	// returns a function that writes it as a backup. The caller must call that function once.
 	Backup(ctx context.Context) (write func(w io.Writer) error, err error)
 }
 

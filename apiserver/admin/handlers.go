@@ -12,18 +12,19 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Prefix is where the commands are.
+// Prefix is the path under which the commands are served.
 const Prefix = "/cluster/v1/"
 
-// Group and Operations are what the authorizer sees of a command that reads or changes everything, and of a profile: a resource
-// with a verb for each. A role that may read all non-resource paths, as monitoring has, must not be able to take a backup with
-// all Secrets in it.
+// Group and Operations are the resource by which commands and profiles are authorized, with a verb
+// for each. They are not non-resource paths, because a role that may read all of those, as
+// monitoring has, must not be able to take a backup with all Secrets in it.
 const (
 	Group      = "cluster.platform.io"
 	Operations = "operations"
 )
 
-// Deadline bounds a command; moving leadership, writing a snapshot and comparing states take their time.
+// Deadline bounds a command; moving leadership, writing a snapshot and comparing states take their
+// time.
 const Deadline = 60 * time.Second
 
 // Register adds the routes of the commands.
@@ -36,7 +37,8 @@ const Deadline = 60 * time.Second
 //	POST /cluster/v1/checksum
 //	GET  /cluster/v1/backup                    answers with the file
 //
-// The members are a non-resource path to the authorizer, the others Operations of Group, with their name as the verb.
+// The members are a non-resource path to the authorizer, the others Operations of Group, with their
+// name as the verb.
 func Register(add func(method, path string, e *route.Endpoint), cluster Cluster) {
 	h := handlers{cluster}
 	add(http.MethodGet, Prefix+"members", &route.Endpoint{Verb: route.VerbGet, Class: route.ClassRead, Serve: h.members})
@@ -56,7 +58,7 @@ func Register(add func(method, path string, e *route.Endpoint), cluster Cluster)
 	}
 }
 
-// Subject is what operations are about.
+// Subject returns the resource of the operations.
 func Subject() status.Subject { return status.Subject{Group: Group, Plural: Operations} }
 
 type handlers struct{ cluster Cluster }
@@ -98,7 +100,8 @@ func (h handlers) checksum(c *route.Call) error {
 	return run(c, func(ctx context.Context) (any, error) { return h.cluster.Checksums(ctx) })
 }
 
-// backup streams. The deadline is for taking the state; writing it takes as long as the client likes.
+// backup streams. The deadline is for taking the state; writing it takes as long as the client
+// likes.
 func (h handlers) backup(c *route.Call) error {
 	ctx, cancel, err := c.Deadline(Deadline)
 	if err != nil {
@@ -120,7 +123,7 @@ func refusalOf(err error) error {
 	return err
 }
 
-// run answers with what a command returns.
+// run runs a command and answers with its result.
 func run(c *route.Call, command func(ctx context.Context) (any, error)) error {
 	form, err := c.Form()
 	if err != nil {

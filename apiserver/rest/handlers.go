@@ -57,8 +57,8 @@ type Config struct {
 
 // Grants knows the kinds whose objects grant permissions.
 type Grants interface {
-	// Escalation says why a user may not store an object in place of old, nil for a create; it is
-	// empty when the user may.
+	// Escalation returns why a user may not store an object in place of old, which is nil for a
+	// create. It returns "" if the user may.
 	Escalation(ctx context.Context, u *auth.User, o, old *schema.Object) (why string, err error)
 }
 
@@ -248,7 +248,7 @@ func (h *Handlers) Register(add func(method, path string, e *route.Endpoint)) {
 	}
 }
 
-// Collection is what the handlers of one kind have of their own, beside the kind.
+// Collection holds the parts of the handlers of one kind that differ from kind to kind.
 type Collection struct {
 	Store Store
 	// End is when the kind ceases to be served.

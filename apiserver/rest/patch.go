@@ -70,7 +70,7 @@ func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
 	return p, err
 }
 
-// refuseForce: only server-side apply may be forced (F5).
+// refuseForce refuses the parameter force, which only server-side apply takes (F5).
 func refuseForce(c *route.Call) error {
 	if c.R.URL.RawQuery == "" || !c.Query().Has("force") {
 		return nil

@@ -6,7 +6,8 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// Unstored reads the object of a create that stores nothing, with all that a create says of how it is to be read and answered.
+// Unstored reads the object of a create that stores nothing, such as a review, as any create is
+// read. It returns the form of the response too.
 func Unstored(c *route.Call) (*schema.Object, negotiate.Form, error) {
 	r := &resource{kind: c.Endpoint.Kind, offers: newOffers(c.Endpoint.Kind, nil)}
 	w, err := r.begin(c, "CreateOptions")

@@ -26,9 +26,9 @@ type update struct {
 	w         *write
 	key       state.Key
 	operation schema.Operation
-	// derive returns what the client wants in place of previous, which is nil when the object is
-	// missing and the update may create it. It is called for each attempt and returns a new object
-	// each time.
+	// derive returns the object to store in place of previous, which is nil if the object does not
+	// exist and the update may create it. Each attempt calls it, and it returns a new object each
+	// time.
 	derive func(previous *state.Object) (*schema.Object, error)
 	// conditional updates name a version: a conflict is returned at once instead of retried.
 	conditional bool

@@ -158,7 +158,7 @@ func (r *resource) respondDry(c *route.Call, w *write, o *schema.Object) error {
 	return r.answer(c, &w.as, o.AppendJSON(nil))
 }
 
-// checkGrants refuses to store what grants more than its writer may (J28, J29).
+// checkGrants refuses an object that grants more permissions than its writer has (J28, J29).
 func (r *resource) checkGrants(ctx context.Context, c *route.Call, o, old *schema.Object) error {
 	why, err := r.grants.Escalation(ctx, c.User, o, old)
 	if err == nil && why != "" {

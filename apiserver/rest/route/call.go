@@ -24,9 +24,9 @@ type Call struct {
 
 	// Authorizer decides late authorizations.
 	Authorizer auth.Authorizer
-	// Bodies is what the body's memory is taken from.
+	// Bodies is the budget for the memory of the body.
 	Bodies *Budget
-	// Encoded is what lists that are kept encoded take their memory from.
+	// Encoded is the budget for the memory of lists that are kept encoded.
 	Encoded *Budget
 	// Faults records errors that have no Status of their own.
 	Faults Faults

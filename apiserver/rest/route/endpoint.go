@@ -5,7 +5,7 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Class says which bound on requests under way an endpoint falls under.
+// Class selects the bound on concurrent requests that applies to an endpoint.
 type Class uint8
 
 // The classes of endpoints.
@@ -31,7 +31,7 @@ const (
 
 // Endpoint is one method of one path, or of a family of paths.
 type Endpoint struct {
-	// Verb is what the authorizer sees, and metrics.
+	// Verb is the verb for the authorizer and for metrics.
 	Verb  string
 	Class Class
 	// Subject says what the endpoint is about: group, plural and kind; empty for non-resource

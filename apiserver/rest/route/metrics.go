@@ -31,7 +31,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// maxCode bounds the codes that have a counter kept at hand.
+// maxCode bounds the codes whose counters are cached.
 const maxCode = 600
 
 // Series are the metrics of one endpoint. Counters are looked up once for each code.
