@@ -19,8 +19,8 @@ const (
 	NoSpace = diskguard.NoSpace
 	// DiskStalled: a write to a node's log has taken longer than the limit and goes on.
 	DiskStalled = diskguard.DiskStalled
-	// Diverged: a node's state differs from that of most nodes. Only the leader raises it, about any
-	// node.
+	// Diverged: a node's state differs from that of most nodes. Only the leader raises it, about
+	// any node.
 	Diverged = diskguard.Diverged
 )
 
@@ -31,8 +31,8 @@ type AlarmName = diskguard.AlarmName
 // alarm, and clears it when the problem is gone; nobody has to acknowledge it.
 type Alarm = diskguard.Alarm
 
-// Alarms returns the alarms that this node has raised, by name: its own, and as leader those about other
-// nodes. The caller must not change them.
+// Alarms returns the alarms that this node has raised, by name: its own, and as leader those about
+// other nodes. The caller must not change them.
 func (s *Store) Alarms() []Alarm { return s.alarms.List() }
 
 // Alarms returns this node's alarms to a peer.

@@ -114,7 +114,8 @@ func BenchmarkQuorumRead(b *testing.B) {
 	}
 }
 
-// BenchmarkRawRaft is what the library does by itself, with a state machine that does nothing: the yardstick of design.md §6.
+// BenchmarkRawRaft is what the library does by itself, with a state machine that does nothing: the
+// yardstick of design.md §6.
 func BenchmarkRawRaft(b *testing.B) {
 	for _, nodes := range []int{1, 3} {
 		for _, proposers := range []int{1, 32, 100, 1000} {
@@ -186,8 +187,8 @@ func (*nothing) ApplyBatch(entries []*raft.Log) []any {
 func (*nothing) Snapshot() (raft.FSMSnapshot, error) { return nil, io.EOF }
 func (*nothing) Restore(io.ReadCloser) error         { return nil }
 
-// BenchmarkRestart measures from opening a data directory with 100,000 pods of 7 KiB to being ready (design.md §6), with a
-// snapshot of all of them and with none.
+// BenchmarkRestart measures from opening a data directory with 100,000 pods of 7 KiB to being ready
+// (design.md §6), with a snapshot of all of them and with none.
 func BenchmarkRestart(b *testing.B) {
 	pod := strings.Repeat("0123456789abcdef", 440)
 	for _, snapshot := range []bool{true, false} {

@@ -22,8 +22,8 @@ func TestBootstrapThatWasBrokenOffCanBeRepeated(t *testing.T) {
 	}
 }
 
-// A new node that begins to run while it is bootstrapped is told twice to lead at once: a second election would depose a leader that has
-// writes under way.
+// A new node that begins to run while it is bootstrapped is told twice to lead at once: a second
+// election would depose a leader that has writes under way.
 func TestOnlyVoterStandsOnce(t *testing.T) {
 	c := testcluster.New(t, 1, nil)
 	store := c.Nodes[0].Store

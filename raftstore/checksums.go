@@ -19,8 +19,9 @@ type Checksum = checksum.Checksum
 // Comparison compares the states of all nodes after one log entry, by name.
 type Comparison = checksum.Comparison
 
-// CompareChecksums pins a state, has every node sum up its own copy in the background, and compares the
-// checksums. Any node may be asked. Errors are Pin's; a node that does not respond is part of the result.
+// CompareChecksums pins a state, has every node sum up its own copy in the background, and compares
+// the checksums. Any node may be asked. Errors are Pin's; a node that does not respond is part of
+// the result.
 func (s *Store) CompareChecksums(ctx context.Context) (*Comparison, error) {
 	return s.checksums.Compare(ctx)
 }

@@ -31,23 +31,27 @@ type Config struct {
 	Peers *transport.Mux
 	// Registrar is the gRPC server on Peers.GRPC(); the Store service is registered there by Open.
 	Registrar grpc.ServiceRegistrar
-	// AddressOf tells a member's current peer address by name, where gossip knows it; otherwise the one in Raft's
-	// configuration serves. May be nil.
+	// AddressOf returns a member's current peer address by name, where gossip knows it; otherwise
+	// the address in Raft's configuration serves. May be nil.
 	AddressOf func(name string) (addr string, ok bool)
 
-	// RaftMultiplier scales all of Raft's timeouts, for machines with slow disks or long ways between them; 1.
+	// RaftMultiplier scales all of Raft's timeouts, for slow disks or distant nodes; 1.
 	RaftMultiplier float64
-	// LogBytes and LogAge say how much of the log is kept behind a snapshot for watchers and laggards: what either bound
-	// keeps; defaults are package log's. What a joiner needs is kept beyond them, within limits: see DESIGN.md.
+	// LogBytes and LogAge bound the log behind a snapshot, for watchers and slow followers: the log
+	// keeps entries that are within either bound; defaults are package log's. It holds what a
+	// joining node needs beyond them, within limits: see DESIGN.md.
 	LogBytes int64
 	LogAge   time.Duration
 	// HistoryBytes bounds the events kept in memory; the default is package history's.
 	HistoryBytes int64
-	// RetainedBytes bounds what states kept for paged reads hold in memory; the default is package state's.
+	// RetainedBytes bounds the memory of states retained for paged reads; the default is package
+	// state's.
 	RetainedBytes uint64
-	// DiskReserve is the space left on the disk, in bytes, below which the node has none; a quarter of a small disk. 256 MiB.
+	// DiskReserve is the free space on the disk, in bytes, below which the node has "no space"; at
+	// most a quarter of the disk. 256 MiB.
 	DiskReserve int64
-	// StallLimit is how long one log write may take before the node gives up leadership, or itself; 10 s.
+	// StallLimit is how long one log write may take before the node gives up leadership, or itself;
+	// 10 s.
 	StallLimit time.Duration
 	// ChecksumInterval is how often the leader compares the states of all nodes; 5 minutes.
 	ChecksumInterval time.Duration
@@ -55,7 +59,7 @@ type Config struct {
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer // may be nil
 
-	wrapLog func(raft.LogStore) raft.LogStore // tests put a disk that hangs between Raft and the log
+	wrapLog func(raft.LogStore) raft.LogStore // tests insert a disk that hangs between Raft and the log
 }
 
 func (c *Config) validate() error {

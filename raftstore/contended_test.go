@@ -15,8 +15,8 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// replace reads an object on a node and replaces it, and retries after each conflict (semantics E2, F31).
-// It counts the conflicts.
+// replace reads an object on a node and replaces it, and retries after each conflict (semantics E2,
+// F31). It counts the conflicts.
 func replace(ctx context.Context, s *raftstore.Store, client uint64, name string, conflicts *atomic.Int64) (*state.Object, error) {
 	for {
 		root, err := s.View(ctx, raftstore.Quorum())
@@ -76,8 +76,8 @@ func TestWritersToOneObject(t *testing.T) {
 	}
 }
 
-// Writers on all nodes get their share of the writes to one object: a follower's, whose requests take
-// longer, must not starve behind the leader's.
+// Writers on all nodes get their share of the writes to one object: a follower's, whose requests
+// take longer, must not starve behind the leader's.
 func TestWritersOnAllNodesGetTheirShare(t *testing.T) {
 	const perNode, total = 4, 300
 	c := testcluster.New(t, 3, nil)

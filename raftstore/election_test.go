@@ -28,7 +28,8 @@ func candidacies(t *testing.T, n *testcluster.Node) *atomic.Int64 {
 	return count
 }
 
-// TestPreVote: a node that was cut off, and asked for votes all the time, deposes nobody when it is back: no term rises.
+// TestPreVote: a node that was cut off, and asked for votes all the time, deposes nobody when it is
+// back: no term rises.
 func TestPreVote(t *testing.T) {
 	t.Parallel()
 	c := testcluster.New(t, 3, nil)
@@ -53,7 +54,8 @@ func TestPreVote(t *testing.T) {
 	}
 }
 
-// TestStopHandsOver: when a leader is stopped in order, the next one need not wait until its heartbeats are missed.
+// TestStopHandsOver: when a leader is stopped in order, the next one need not wait until its
+// heartbeats are missed.
 func TestStopHandsOver(t *testing.T) {
 	t.Parallel()
 	const timeout = 10 * time.Second // until heartbeats are missed, at least
@@ -86,7 +88,8 @@ func (l slowLog) StoreLogs(entries []*raft.Log) error {
 	return l.LogStore.StoreLogs(entries)
 }
 
-// TestSlowDisks: with timeouts longer than a write to the disk takes, elections settle, and one leader serves all writes.
+// TestSlowDisks: with timeouts longer than a write to the disk takes, elections settle, and one
+// leader serves all writes.
 func TestSlowDisks(t *testing.T) {
 	t.Parallel()
 	const fsync = 300 * time.Millisecond // more than half of the heartbeat timeout that other tests have

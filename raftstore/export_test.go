@@ -28,7 +28,8 @@ func (s *Store) AwaitHeartbeats(timeout time.Duration) error {
 	return s.raft.ReloadConfig(c)
 }
 
-// ProposeUnchecked takes an entry to the log as it is, as a leader of another build would; what comes of it is not waited for.
+// ProposeUnchecked takes an entry to the log as it is, as a leader of another build would; what
+// comes of it is not waited for.
 func (s *Store) ProposeUnchecked(data []byte) { s.raft.Apply(data, 0) }
 
 // SelfElect lets the only voter of a cluster become leader at once.

@@ -94,7 +94,8 @@ func TestWritesSurviveLeaderChanges(t *testing.T) {
 	}
 }
 
-// TestNoLostUpdates: writers on every node count up one object, each trying again on a conflict. Every success counts once.
+// TestNoLostUpdates: writers on every node count up one object, each trying again on a conflict.
+// Every success counts once.
 func TestNoLostUpdates(t *testing.T) {
 	c := testcluster.New(t, 3, nil)
 	c.Ready()

@@ -17,8 +17,8 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// The cluster of TestJoinerOnASlowLinkCatchesUp: a snapshot takes three seconds, in which several times what the log keeps is written and
-// trimmed; the link has room for twice what is written.
+// The cluster of TestJoinerOnASlowLinkCatchesUp: a snapshot takes three seconds, in which several
+// times what the log keeps is written and trimmed; the link has room for twice what is written.
 const (
 	joinedObjects = 1500
 	joinedBytes   = 4 << 10 // in an object

@@ -88,7 +88,8 @@ func TestTransferLeadership(t *testing.T) {
 	}
 }
 
-// TestTransferForEver: hashicorp/raft#696. Raft can't be made to forget its transfer, so the node must end.
+// TestTransferForEver: hashicorp/raft#696. Raft can't be made to forget its transfer, so the node
+// must end.
 func TestTransferForEver(t *testing.T) {
 	c := testcluster.New(t, 1, nil)
 	n := c.Leader()
@@ -128,8 +129,8 @@ func (l *hangingLog) StoreLogs(entries []*raft.Log) error {
 	return l.LogStore.StoreLogs(entries)
 }
 
-// TestHungDisk: hashicorp/raft#503. The leader's disk hangs; without help its heartbeats would keep the others from electing
-// one that works.
+// TestHungDisk: hashicorp/raft#503. The leader's disk hangs; without help its heartbeats would keep
+// the others from electing one that works.
 func TestHungDisk(t *testing.T) {
 	logs := make(map[string]*hangingLog)
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {

@@ -19,7 +19,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// machine is the state machine as Raft drives it, from one goroutine. It owns the tree; the root is everybody's.
+// machine is the state machine. Raft calls it from one goroutine, which owns the tree; any
+// goroutine may read the root.
 type machine struct {
 	tree          *state.Tree
 	current       atomic.Pointer[state.Root]
@@ -32,7 +33,7 @@ type machine struct {
 	logger        *slog.Logger
 	started       atomic.Bool // set once Raft has restored what it started from
 	fits          func(index uint64) error
-	ended         error // what the node ends with after an entry that it does not know; nothing changes the state any more
+	ended         error // set by an entry that this build does not know; the state does not change afterwards
 }
 
 var _ raft.BatchingFSM = (*machine)(nil)
@@ -51,9 +52,10 @@ func (m *machine) root() *state.Root { return m.current.Load() }
 // Apply is part of raft.FSM; Raft uses ApplyBatch.
 func (m *machine) Apply(entry *raft.Log) any { return m.ApplyBatch([]*raft.Log{entry})[0] }
 
-// ApplyBatch applies entries and publishes state and events once for all of them. The state comes first, so who has seen an
-// event finds its object; who waits for an index is woken last, when both are there. An answer is the refusal, nil, or
-// *fsm.Unknown for what is not applied here: an entry that this build does not know and all that come after it.
+// ApplyBatch applies entries and publishes state and events once for all of them. It publishes the
+// state first, so that a watcher that has seen an event finds its object, and wakes waiters for an
+// index last. A response is nil, the refusal, or *fsm.Unknown for an entry that this build does not
+// know and all entries after it, which it does not apply.
 func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 	// gofail: var applyBefore struct{}
 	start := time.Now()
@@ -100,8 +102,8 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 	return answers
 }
 
-// end has the node end, and until it has, keeps the state as it is, for reads that ask for no later one. Raft itself goes on, and thinks
-// it applied.
+// end ends the node with err. Until it has ended, the state stays as it is, for reads that ask for
+// no later one, while Raft goes on as if the machine applied its entries.
 func (m *machine) end(err error) {
 	m.ended = err
 	m.life.Fail(err)
@@ -109,14 +111,16 @@ func (m *machine) end(err error) {
 
 func (m *machine) publish() { m.current.Store(m.tree.Publish()) }
 
-// pin retains the state after a pin that was proposed at a time. A restart replays pins whose time is over.
+// pin retains the state after a pin that was proposed at a time. A restart replays pins whose time
+// is over.
 func (m *machine) pin(proposed time.Time) {
 	if !m.retained.IsExpired(proposed) {
 		m.retained.Pin(m.tree.Publish(), proposed)
 	}
 }
 
-// Snapshot takes the state as it is: a pointer. One that ended before what Raft thinks it has applied must not pass for that.
+// Snapshot returns a pointer to the state. It fails after an unknown entry: the state is older than
+// the index that Raft would give the snapshot.
 func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 	if m.ended != nil {
 		return nil, m.ended
@@ -124,7 +128,7 @@ func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 	return image{m.root()}, nil
 }
 
-// Restore replaces the state by a snapshot's, once all of it has been read and found whole.
+// Restore replaces the state by a snapshot's, once it has read and verified all of it.
 func (m *machine) Restore(from io.ReadCloser) error {
 	// gofail: var restoreBefore struct{}
 	if m.ended != nil {
@@ -144,7 +148,8 @@ func (m *machine) Restore(from io.ReadCloser) error {
 	m.tree = tree
 	m.publish()
 	if m.started.Load() {
-		// From another node: what lies between was never applied here, and states from before it would keep all of it in memory.
+		// Another node sent the snapshot. This node never applied the entries in between, and
+		// retained states from before would keep the whole former state in memory.
 		m.hub.Reset(index)
 		m.retained.Clear()
 		m.snapshotIndex.Store(index)
@@ -157,14 +162,15 @@ func (m *machine) Restore(from io.ReadCloser) error {
 	return nil
 }
 
-// errUncommitted is what a node ends with whose log must go before it can take a snapshot.
+// errUncommitted ends a node whose log must go before it can install a snapshot.
 var errUncommitted = errors.New("this node's log has entries that nobody committed, beyond a snapshot that the leader sent " +
 	"(hashicorp/raft#697); restart this node, which then starts from that snapshot")
 
-// fits refuses a leader's snapshot while the log reaches beyond it. Such entries conflict with the leader's log, or it would
-// not have sent a snapshot. The library removes them from the log, but not from its idea of where the log ends: it would refuse
-// every append from then on, be sent the snapshot for ever, and could vote for a candidate that lacks what the snapshot has.
-// The snapshot is on disk; a restart finds it and removes the log.
+// fits refuses a leader's snapshot while the log reaches beyond it. Such entries conflict with the
+// leader's log, or it would not have sent a snapshot. The library removes them from the log, but
+// not from its record of where the log ends: it would refuse every append from then on, get the
+// snapshot again and again, and could vote for a candidate that lacks the snapshot's entries. The
+// snapshot is on disk; a restart finds it and removes the log.
 func (s *Store) fits(index uint64) error {
 	if s.raft.State() == raft.Leader || s.raft.LastIndex() <= index {
 		return nil
@@ -173,7 +179,7 @@ func (s *Store) fits(index uint64) error {
 	return errUncommitted
 }
 
-// image is a state on its way to a snapshot.
+// image is a state that Raft writes as a snapshot.
 type image struct{ root *state.Root }
 
 func (i image) Persist(sink raft.SnapshotSink) error {

@@ -12,7 +12,8 @@ import (
 	"quorate/raftstore/membership"
 )
 
-// HasState reports whether this node belongs to a cluster already: it has a term, a log or a snapshot.
+// HasState reports whether this node belongs to a cluster already: it has a term, a log or a
+// snapshot.
 func (s *Store) HasState() (bool, error) {
 	has, err := raft.HasExistingState(s.log, s.log, s.snapshots)
 	if err != nil {
@@ -36,8 +37,8 @@ func (s *Store) Bootstrap(servers []raft.Server) error {
 // this node does not lead or loses leadership before the commit.
 func (s *Store) AddVoter(name, address string) error { return s.members.AddVoter(name, address) }
 
-// AddNonvoter adds a server as a non-voter, or changes the address of a server that the configuration
-// has, whose suffrage stays as it is.
+// AddNonvoter adds a server as a non-voter, or changes the address of a server that the
+// configuration has, whose suffrage stays as it is.
 func (s *Store) AddNonvoter(name, address string) error { return s.members.AddNonvoter(name, address) }
 
 // RemoveServer takes a server out of the configuration.
@@ -49,9 +50,9 @@ func (s *Store) Servers() []raft.Server { return s.members.Servers() }
 // ClusterID returns the cluster's id, "" while this node hasn't learnt it.
 func (s *Store) ClusterID() string { return s.root().ClusterID() }
 
-// TransferLeadership transfers leadership to a voter, or for an empty name to the voter that has most
-// of the log. It returns when this node has stopped leading; after an error it may still lead. Only a
-// leaving node, a graceful stop and an operator may call it.
+// TransferLeadership transfers leadership to a voter, or for an empty name to the voter that has
+// most of the log. It returns when this node has stopped leading; after an error it may still lead.
+// Only a leaving node, a graceful stop and an operator may call it.
 func (s *Store) TransferLeadership(name string) error {
 	if err := s.life.Check(); err != nil {
 		return err
@@ -59,25 +60,25 @@ func (s *Store) TransferLeadership(name string) error {
 	return s.leadership.Transfer(name)
 }
 
-// WhileLeader runs fn each time this node has become a leader that is ready, and cancels its context
-// when leadership ends. It returns nil when ctx or the store ends, and fn's error when fn fails while
-// this node leads. Runs of fn never overlap.
+// WhileLeader runs fn each time this node has become a leader that is ready, and cancels its
+// context when leadership ends. It returns nil when ctx or the store ends, and fn's error when fn
+// fails while this node leads. Runs of fn never overlap.
 func (s *Store) WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error {
 	return s.leaders.WhileLeader(ctx, fn)
 }
 
-// CommitPending returns when every entry of this leader's log, the configuration included, is committed
-// and applied here, or with ErrNotLeader. It proposes an entry that changes nothing. The library's
-// Barrier would do the same without the state machine ever seeing its entry: the commit index would
-// exceed the applied index, and every linearizable read would wait for the next write.
+// CommitPending returns when every entry of this leader's log, the configuration included, is
+// committed and applied here, or with ErrNotLeader. It proposes an entry that changes nothing. The
+// library's Barrier would do the same without the state machine ever seeing its entry: the commit
+// index would exceed the applied index, and every linearizable read would wait for the next write.
 func (s *Store) CommitPending(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, membership.ChangeTimeout)
 	defer cancel()
 	return membership.LeadershipError(s.writer.CommitInit(ctx))
 }
 
-// LastLogTerm returns the term of the last entry in this node's log or snapshot, and 0 if the library,
-// which reports it as text only, reports none.
+// LastLogTerm returns the term of the last entry in this node's log or snapshot, and 0 if the
+// library, which reports it as text only, reports none.
 func (s *Store) LastLogTerm() uint64 {
 	term, err := strconv.ParseUint(s.raft.Stats()["last_log_term"], 10, 64)
 	if err != nil {
@@ -99,7 +100,8 @@ func (s *Store) SinceContact() (time.Duration, bool) {
 	return time.Since(contact), true
 }
 
-// Snapshot writes a snapshot of this node's state now, and returns the newest snapshot's id and index.
+// Snapshot writes a snapshot of this node's state now, and returns the newest snapshot's id and
+// index.
 func (s *Store) Snapshot() (id string, index uint64, err error) {
 	if err := s.life.Check(); err != nil {
 		return "", 0, err

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics of this package. Those of log, snapshots, history and retained states are beside their code.
+// metrics are those of the state machine. Each part of the store has its own.
 type metrics struct {
 	registerer prometheus.Registerer
 
@@ -39,7 +39,7 @@ func (m *metrics) register(collectors ...prometheus.Collector) error {
 	return nil
 }
 
-// observe registers what is read from the store when it is asked for.
+// observe registers the metrics that read the store when they are collected.
 func (m *metrics) observe(s *Store) error {
 	value := func(name, help string, read func() float64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, read)

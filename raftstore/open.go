@@ -29,8 +29,8 @@ import (
 	"quorate/raftstore/write"
 )
 
-// Names in the data directory: the folder of log and snapshots, what it is called while a backup is restored into it, and the log in
-// it.
+// Names in the data directory: the folder of log and snapshots, its name while a backup is being
+// restored into it, and the log in it.
 const (
 	RaftDir       = "raft"
 	UnfinishedDir = RaftDir + ".new"
@@ -39,19 +39,22 @@ const (
 
 // Raft's tuning. Timeouts are in Config.
 const (
-	// maxAppendEntries: with the library's 64, a thousand proposers wait 0.8 s at p99.9 instead of 0.08 s.
+	// maxAppendEntries: with the library's 64, a thousand proposers wait 0.8 s at p99.9 instead of
+	// 0.08 s.
 	maxAppendEntries = 512
-	// commitTimeout bounds how long followers learn nothing of a commit while no further entry comes: a commit does not wake
-	// the replicators. DESIGN.md has what both sides of it cost.
+	// commitTimeout bounds how late followers learn of a commit that no further entry follows,
+	// since a commit does not wake the library's replicators. DESIGN.md has the cost of smaller and
+	// larger values.
 	commitTimeout = 4 * time.Millisecond
 	// never switches off Raft's own snapshots: snapshots.go decides.
 	never = 1 << 62
 )
 
-// Open opens log and snapshots, brings them in order, restores the state and starts Raft as a follower. Nothing is served or
-// proposed before Run, which must be called to end it all, or Close instead.
+// Open opens log and snapshots, makes them consistent, restores the state and starts Raft as a
+// follower. The store serves and proposes nothing before Run. The caller must call Run, or Close
+// instead, to end it.
 //
-// A damaged snapshot is passed over for an older one when the log has all that came after it. Damage that can't be made good
+// Open ignores a damaged snapshot when an older one and the log have the whole state. Other damage
 // is an error of type *log.Corrupt or *snapshot.Corrupt: one line for the operator.
 func Open(cfg Config) (*Store, error) {
 	if err := cfg.validate(); err != nil {
@@ -96,7 +99,7 @@ func Open(cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// openState opens the files and makes them fit each other.
+// openState opens the files and makes them consistent.
 func (s *Store) openState() error {
 	dir, err := s.cfg.makeRaftDir()
 	if err != nil {
@@ -137,8 +140,8 @@ func (s *Store) openState() error {
 	return nil
 }
 
-// makeRaftDir refuses a data directory in which a restore was broken off: it is to hold the state of a backup, and must not become that
-// of a new cluster without objects.
+// makeRaftDir makes the folder of log and snapshots, and returns it. It refuses a data directory in
+// which a restore was interrupted: the node must not become one of a new cluster without objects.
 func (c *Config) makeRaftDir() (string, error) {
 	dir, unfinished := filepath.Join(c.DataDir, RaftDir), filepath.Join(c.DataDir, UnfinishedDir)
 	_, err := os.Lstat(dir)
@@ -153,7 +156,8 @@ func (c *Config) makeRaftDir() (string, error) {
 	return dir, nil
 }
 
-// alignFiles finds the snapshot to start from and checks every entry after it: Raft panics on one that it can't read.
+// alignFiles finds the snapshot to start from and verifies every entry after it: Raft panics on one
+// that it can't read.
 func (s *Store) alignFiles() error {
 	first, err := s.log.FirstIndex()
 	if err != nil {
@@ -184,11 +188,12 @@ func (s *Store) alignFiles() error {
 	return nil
 }
 
-// bootstrapTerm is the term of a cluster's first entry. Nobody is ever elected in it.
+// bootstrapTerm is the term of a cluster's first entry. No node is ever elected in it.
 const bootstrapTerm = 1
 
-// forgetBootstrap lets a bootstrap be repeated that was broken off between the two writes of the library, of this term and of the first
-// configuration: it takes a term for the state of a cluster. Called before Raft runs, which may store later ones.
+// forgetBootstrap allows the repetition of a bootstrap that was interrupted between the library's
+// two writes, of this term and of the first configuration: the library takes a stored term for the
+// state of a cluster. Open calls it before Raft runs, which may store later terms.
 func (s *Store) forgetBootstrap() error {
 	term, err := s.log.GetUint64([]byte(log.CurrentTerm))
 	if errors.Is(err, log.ErrKeyNotFound) || err == nil && term != bootstrapTerm {
@@ -206,7 +211,8 @@ func (s *Store) forgetBootstrap() error {
 // openRaft restores the newest snapshot and starts the library.
 func (s *Store) openRaft() error {
 	logger := logbridge.Hclog(s.cfg.Logger.With("component", "raft", "node", s.cfg.Name), true)
-	// Twice the heartbeat timeout: a follower may be in a slow disk write, but a dead one must not hold a heartbeat for long.
+	// Twice the heartbeat timeout: a follower may be in a slow disk write, but a dead one must not
+	// block a heartbeat for long.
 	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.electionTimeout(), logger)
 	s.transport.Tell(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
 	stable := diskguard.NewStable(s.log, s.life)
@@ -273,8 +279,8 @@ func (s *Store) assemble() (err error) {
 	return err
 }
 
-// stalled handles a log write that has taken longer than the limit. A store that is closing waits for
-// such a disk no longer.
+// stalled handles a log write that has taken longer than the limit. A store that is closing waits
+// for such a disk no longer.
 func (s *Store) stalled(took time.Duration) {
 	s.alarms.Raise(DiskStalled, s.cfg.Name, fmt.Sprintf("a write to the log of %s takes more than %s: look at its disk", s.cfg.DataDir, took.Truncate(time.Second)))
 	if s.life.Check() != nil {
@@ -285,8 +291,8 @@ func (s *Store) stalled(took time.Duration) {
 	}
 }
 
-// readable is the log as Raft reads it. It reports a damaged entry that a snapshot covers as trimmed, so
-// that Raft sends the snapshot to a follower that needs the entry.
+// readable is the log as Raft reads it. It reports a damaged entry that a snapshot covers as
+// trimmed, so that Raft sends the snapshot to a follower that needs the entry.
 type readable struct {
 	*log.Store
 	snapshotIndex *atomic.Uint64 // of the newest snapshot

@@ -29,13 +29,15 @@ func mustPin(t testing.TB, s *raftstore.Store) *state.Root {
 	return root
 }
 
-// unhurried makes elections as slow as in production: none comes between on a machine that has much else to do.
+// unhurried makes elections as slow as in production: none comes between on a machine that has much
+// else to do.
 func unhurried(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 }
 
 // contents maps the names of a collection to the data of its objects.
 type contents map[string]string
 
-// readPages reads a collection as of a pin in pages, each from the next node of a list, which may have to ask the others.
+// readPages reads a collection as of a pin in pages, each from the next node of a list, which may
+// have to ask the others.
 func readPages(ctx context.Context, nodes []*testcluster.Node, index uint64, p state.Prefix, limit int) (contents, error) {
 	read := contents{}
 	var after state.Key
@@ -82,7 +84,8 @@ func onePage(ctx context.Context, s *raftstore.Store, p raftstore.Page) (objects
 	return objects, found.Left, nil
 }
 
-// TestPages_C35: whatever is written between, and from whichever nodes the pages come, they make the state of the pin.
+// TestPages_C35: whatever is written between, and from whichever nodes the pages come, they make
+// the state of the pin.
 func TestPages_C35(t *testing.T) {
 	c := testcluster.New(t, 3, unhurried)
 	c.Ready()
@@ -188,7 +191,8 @@ func (p *pageRun) write() {
 	}
 }
 
-// whileLed runs fn again after an election that came between, as on a machine that has much else to do.
+// whileLed runs fn again after an election that came between, as on a machine that has much else to
+// do.
 func (p *pageRun) whileLed(fn func() error) error {
 	for {
 		err := fn()
@@ -234,8 +238,8 @@ func (p *pageRun) readAll() {
 	}
 }
 
-// TestPin_is_the_state_of_exactly_its_index: among writes that are applied in the same batches, all nodes keep the same state,
-// byte for byte, with every write acknowledged before.
+// TestPin_is_the_state_of_exactly_its_index: among writes that are applied in the same batches, all
+// nodes keep the same state, byte for byte, with every write acknowledged before.
 func TestPin_is_the_state_of_exactly_its_index(t *testing.T) {
 	c := testcluster.New(t, 3, unhurried)
 	c.Ready()
@@ -284,7 +288,8 @@ func snapshotOf(t *testing.T, root *state.Root) []byte {
 	return b.Bytes()
 }
 
-// TestPin_is_shared: callers at one time share an entry, and later ones need none while nothing is written.
+// TestPin_is_shared: callers at one time share an entry, and later ones need none while nothing is
+// written.
 func TestPin_is_shared(t *testing.T) {
 	c := testcluster.New(t, 1, nil)
 	n := c.Leader()
@@ -305,7 +310,8 @@ func TestPin_is_shared(t *testing.T) {
 	}
 }
 
-// TestPin_without_a_leader fails as a quorum read does, and states that are kept go on being served.
+// TestPin_without_a_leader fails as a quorum read does, and states that are kept go on being
+// served.
 func TestPin_without_a_leader(t *testing.T) {
 	c := testcluster.New(t, 3, unhurried)
 	c.Ready()

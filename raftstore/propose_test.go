@@ -14,8 +14,8 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// Raft's queue takes 512 entries; who finds it full must be able to leave as well as who finds it with room, on a disk that
-// hangs.
+// Raft's queue takes 512 entries; who finds it full must be able to leave as well as who finds it
+// with room, on a disk that hangs.
 func TestRequestsLeaveARaftThatHangs(t *testing.T) {
 	const requests = 1200
 	metrics := prometheus.NewRegistry()

@@ -16,7 +16,7 @@ func (s *Store) raftConfig(logger hclog.Logger) *raft.Config {
 	c.CommitTimeout = commitTimeout
 	c.MaxAppendEntries = maxAppendEntries
 	c.BatchApplyCh = true
-	c.ShutdownOnRemove = false // Run must not lose Raft under its feet; package cluster ends a removed node
+	c.ShutdownOnRemove = false // Run ends Raft; package cluster ends a removed node
 	c.TrailingLogs = membership.TrailingLogs
 	c.SnapshotInterval = never
 	c.SnapshotThreshold = never

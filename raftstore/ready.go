@@ -16,8 +16,8 @@ var (
 	errCatchingUp    = errors.New("this node has not caught up with the leader yet")
 )
 
-// Ready says why this node can't serve, or nil: it belongs to a cluster that has a leader, and has caught up with it since it
-// started or last lost it.
+// Ready returns why this node can't serve, and nil when it can: it belongs to a cluster that has a
+// leader, and has caught up with the leader since it started or last lost it.
 func (s *Store) Ready() error {
 	if err := s.life.Check(); err != nil {
 		return err
@@ -41,8 +41,9 @@ func (s *Store) Ready() error {
 	return nil
 }
 
-// proveReady finds out whether this node has caught up, each time it has found a leader, until ctx ends. Raft's own numbers
-// don't tell: after a start the commit index is 0 until the leader has sent an entry.
+// proveReady catches up with the leader, each time this node has found one, until ctx ends. Raft's
+// own numbers don't show it: after a start the commit index is 0 until the leader has sent an
+// entry.
 func (s *Store) proveReady(ctx context.Context) error {
 	for ctx.Err() == nil {
 		_, changed := s.leaders.Current()

@@ -16,8 +16,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// creating returns a replica that has applied creates of objects with these names, from index 1 on. On
-// returns the log on disk of the entries.
+// creating returns a replica that has applied creates of objects with these names, from index 1 on.
+// On returns the log on disk of the entries.
 func creating(t *testing.T, on func(entryList) Entries, names ...string) *Replica {
 	t.Helper()
 	var entries entryList

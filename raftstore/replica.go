@@ -18,16 +18,18 @@ import (
 // Entries is a log as history reads it. *log.Store is one, and its Read has the contract.
 type Entries = replay.Entries
 
-// Replica is what a Store makes of its log: state, history and the states that are kept, without Raft, files and peers. It is for
-// simulations, which stand in for those; it starts no goroutines.
+// Replica is the part of a Store that applies its log: state, history and retained states, without
+// Raft, files and peers. It is for simulations, which replace those; it starts no goroutines.
 type Replica struct{ store *Store }
 
 // ReplicaConfig is what a Replica needs; all fields but the bounds are required.
 type ReplicaConfig struct {
 	Log Entries
-	// Fits refuses a snapshot of another node, by its index, as a Store does whose log reaches beyond it.
+	// Fits refuses a snapshot of another node, by its index, as a Store does whose log reaches
+	// beyond it.
 	Fits func(index uint64) error
-	// HistoryBytes bounds the events kept in memory, Retained the states; zero fields take the defaults.
+	// HistoryBytes bounds the events kept in memory, Retained the states; zero fields take the
+	// defaults.
 	HistoryBytes int64
 	Retained     state.RetainerConfig
 	Logger       *slog.Logger
@@ -57,13 +59,14 @@ func NewReplica(cfg ReplicaConfig) (*Replica, error) {
 	return &Replica{s}, nil
 }
 
-// Machine is the state machine, for one goroutine.
+// Machine returns the state machine, for one goroutine.
 func (r *Replica) Machine() raft.BatchingFSM { return r.store.machine }
 
-// Started says that the state which the node starts from has been restored: further snapshots are another node's.
+// Started marks the restore of the node's first state as complete: further snapshots are another
+// node's.
 func (r *Replica) Started() { r.store.machine.started.Store(true) }
 
-// Root is the state as of the last applied batch.
+// Root returns the state as of the last applied batch.
 func (r *Replica) Root() *state.Root { return r.store.root() }
 
 // Watch is Store.Watch.
@@ -71,13 +74,14 @@ func (r *Replica) Watch(p state.Prefix, after uint64) *history.Cursor {
 	return r.store.hub.Watch(p, after)
 }
 
-// Oldest is the smallest position that the log on disk serves; the largest number when it serves none.
+// Oldest returns the smallest position that the log on disk serves, and the largest number if it
+// serves none.
 func (r *Replica) Oldest() uint64 { return r.store.replay.Oldest() }
 
 // Retained is Store.Retained.
 func (r *Replica) Retained(index uint64) *state.Root { return r.store.Retained(index) }
 
-// Prune drops states whose time is over, as a Store does every few seconds.
+// Prune drops retained states whose time is over, as a Store does every few seconds.
 func (r *Replica) Prune() { r.store.retained.Prune(r.store.root(), time.Now()) }
 
 // Write is a Create, an Update or a Delete.

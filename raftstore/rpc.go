@@ -11,9 +11,9 @@ import (
 	"quorate/raftstore/write"
 )
 
-// EndForwarding accepts no more writes of other nodes and ends their streams, for which a gRPC server that
-// stops gracefully would wait. This node responds to the accepted writes before; the other nodes may send
-// the remaining ones to another leader.
+// EndForwarding accepts no more writes of other nodes and ends their streams, for which a gRPC
+// server that stops gracefully would wait. This node responds to the accepted writes before; the
+// other nodes may send the remaining ones to another leader.
 func (s *Store) EndForwarding() { s.forwarded.End() }
 
 // rpc serves the peers (proto/peerpb Store).
@@ -33,8 +33,9 @@ func (p rpc) write(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteR
 	return p.store.writer.Serve(ctx, req)
 }
 
-// admit returns why this node refuses a peer's request: it is closing, or belongs to another cluster. A node
-// that doesn't know its cluster's id yet sends none; the certificates have excluded strangers before.
+// admit returns why this node refuses a peer's request: it is closing, or belongs to another
+// cluster. A node that doesn't know its cluster's id yet sends none; the certificates have excluded
+// strangers before.
 func (p rpc) admit(clusterID string) error {
 	if err := p.store.life.Check(); err != nil {
 		return err
@@ -62,8 +63,8 @@ func (p rpc) Page(req *peerpb.PageRequest, stream peerpb.Store_PageServer) error
 	return p.store.pages.Serve(req, stream)
 }
 
-// Confirm returns this node's term. Raft writes a new term to disk before it enters it, and enters it
-// before it votes.
+// Confirm returns this node's term. Raft writes a new term to disk before it enters it, and enters
+// it before it votes.
 func (p rpc) Confirm(_ context.Context, req *peerpb.ConfirmRequest) (*peerpb.ConfirmResponse, error) {
 	if err := p.admit(req.GetClusterId()); err != nil {
 		return nil, status.Error(codes.FailedPrecondition, err.Error())

@@ -14,21 +14,23 @@ import (
 )
 
 const (
-	// closeLimit bounds each wait of closing for something that may hang: proposals in Raft's hands, a transfer, Raft itself.
+	// closeLimit bounds each wait during closing for something that may hang: proposals that Raft
+	// has, a transfer, Raft itself.
 	closeLimit = 5 * time.Second
-	// pruneInterval is how often states kept for paged reads are looked over.
+	// pruneInterval is how often the store drops retained states whose time is over.
 	pruneInterval = 5 * time.Second
-	// membersInterval is how often the configuration is looked at for servers that have left it.
+	// membersInterval is how often the store looks for servers that have left the configuration.
 	membersInterval = time.Second
 )
 
-// errCloseHangs says that Raft's own goroutines did not end, as with a disk that hangs.
+// errCloseHangs reports that Raft's own goroutines did not end, for instance because a disk hangs.
 var errCloseHangs = errors.New("raft does not stop; its disk may hang")
 
-// Run drives the store until ctx ends, then closes it: new work is refused, leadership handed over, what is under way ends,
-// Raft, connections and files are closed. It returns nil then, and an error when the node can't go on.
+// Run drives the store until ctx ends, then closes it: it transfers leadership, refuses new work,
+// waits for the work under way, and closes Raft, connections and files. Run returns nil then, and
+// an error when the node can't go on.
 func (s *Store) Run(ctx context.Context) error {
-	inner, stop := context.WithCancel(context.Background()) // outlives ctx: leadership is handed over with it all running
+	inner, stop := context.WithCancel(context.Background()) // outlives ctx: all of it runs while leadership is transferred
 	defer stop()
 	group, inner := errgroup.WithContext(inner)
 	group.Go(func() error { return s.leadership.Follow(inner, s.writer.CommitInit) })
@@ -61,8 +63,9 @@ func (s *Store) Run(ctx context.Context) error {
 	return errors.Join(s.join(failure, group.Wait), s.finishClose())
 }
 
-// join waits for Run's goroutines, and adds their error to the failure. Where the node can't go on, as with a disk that hangs, one of them
-// may wait for Raft, which won't answer it: then it is waited for a moment only, and so when that comes out meanwhile.
+// join waits for Run's goroutines, and adds their error to the failure. When the node can't go on,
+// for instance because a disk hangs, one of them may wait for a Raft that does not respond. So join
+// waits for closeLimit only if there is a failure, or once there is one.
 func (s *Store) join(failure error, wait func() error) error {
 	over := make(chan error, 1)
 	go func() { over <- wait() }()
@@ -76,7 +79,7 @@ func (s *Store) join(failure error, wait func() error) error {
 	return errors.Join(failure, within(closeLimit, func() error { return <-over }))
 }
 
-// Close ends a store whose Run was never called.
+// Close ends a store that never ran.
 func (s *Store) Close() error {
 	s.beginClose()
 	return s.finishClose()
@@ -87,28 +90,28 @@ func (s *Store) beginClose() {
 	s.life.BeginClose(func() {
 		s.forwarded.End()
 		s.hub.Close()
-		if s.log.Stalled() { // told of before: what begins to hang from now on, stalled is told
+		if s.log.Stalled() { // the log calls stalled only for writes that begin to hang from now on
 			s.life.Fail(diskguard.ErrDiskHung)
 		}
 	})
 }
 
-// drainProposals gives the proposals that Raft has a moment to end by themselves. Raft drops those that it
-// has not begun.
+// drainProposals gives the proposals that Raft has a moment to end by themselves. Raft drops those
+// that it has not begun.
 func (s *Store) drainProposals() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	s.writer.Drain(ctx)
 }
 
-// finishClose ends Raft, then what it stood on.
+// finishClose ends Raft, then what Raft uses.
 func (s *Store) finishClose() error {
 	s.life.CloseTasks()
 	s.applied.Stop()
 	err := errors.Join(s.endRaft(), s.peers.Close())
 	err = errors.Join(err, within(closeLimit, func() error { s.life.Wait(); return nil }))
 	if errors.Is(err, errCloseHangs) {
-		return err // the files are in use for good; the end of the process closes them
+		return err // Raft still uses the files; the end of the process closes them
 	}
 	return errors.Join(err, s.closeFiles())
 }
@@ -119,7 +122,8 @@ func (s *Store) endRaft() error {
 	return within(closeLimit, down.Error)
 }
 
-// within gives up waiting for fn when it takes longer than limit. Its goroutine is lost then, and the process must end.
+// within returns fn's error, and errCloseHangs when fn takes longer than limit. Fn's goroutine
+// leaks then, and the process must end.
 func within(limit time.Duration, fn func() error) error {
 	over := make(chan error, 1)
 	go func() { over <- fn() }()
@@ -133,7 +137,7 @@ func within(limit time.Duration, fn func() error) error {
 	}
 }
 
-// closeFiles may be called again, and on a store that is only half open.
+// closeFiles closes the files that are open. Further calls return the error of the first.
 func (s *Store) closeFiles() error {
 	s.files.Do(func() {
 		var errs []error
@@ -150,7 +154,8 @@ func (s *Store) closeFiles() error {
 	return s.filesErr
 }
 
-// prune drops states kept for paged reads when their time is over, and clients of nodes that are members no more.
+// prune drops retained states whose time is over, and clients of nodes that are no longer members,
+// until ctx ends.
 func (s *Store) prune(ctx context.Context) error {
 	ticker := time.NewTicker(pruneInterval)
 	defer ticker.Stop()
@@ -165,8 +170,9 @@ func (s *Store) prune(ctx context.Context) error {
 	}
 }
 
-// followMembers closes the connections of servers that have left the configuration, until ctx ends. It does so an interval
-// later: one that asked to leave has the answer by then. New ones are refused in the handshake where they may not come back.
+// followMembers closes the connections of servers that have left the configuration, until ctx ends.
+// It does so an interval later: a server that asked to leave has the response by then. The
+// handshake refuses new connections of servers that must not return.
 func (s *Store) followMembers(ctx context.Context) error {
 	ticker := time.NewTicker(membersInterval)
 	defer ticker.Stop()

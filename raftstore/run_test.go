@@ -17,8 +17,9 @@ import (
 	"quorate/raftstore/log"
 )
 
-// TestEndOfNodeThatCannotGoOn: a goroutine that waits for a Raft whose disk hangs holds up the end of the node for a moment only, whether
-// the disk is known to hang before the node closes or while it does.
+// TestEndOfNodeThatCannotGoOn: a goroutine that waits for a Raft whose disk hangs holds up the end
+// of the node for a moment only, whether the disk is known to hang before the node closes or while
+// it does.
 func TestEndOfNodeThatCannotGoOn(t *testing.T) {
 	for name, known := range map[string]bool{"before_it_closes": true, "while_it_closes": false} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +47,8 @@ func TestEndOfNodeThatCannotGoOn(t *testing.T) {
 	}
 }
 
-// TestDiskThatHangsAtTheEnd: a node that closes is told that it can't go on, whether its disk hung before or hangs then.
+// TestDiskThatHangsAtTheEnd: a node that closes is told that it can't go on, whether its disk hung
+// before or hangs then.
 func TestDiskThatHangsAtTheEnd(t *testing.T) {
 	for name, before := range map[string]bool{"before": true, "then": false} {
 		t.Run(name, func(t *testing.T) {

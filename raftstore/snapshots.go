@@ -8,15 +8,16 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// When a snapshot is due. A restart replays what came after the newest: at some 200,000 entries a second, so the entries of a
-// snapshotPause at full load take well under a second. Only behind a snapshot is the log trimmed, so large entries make one due sooner: the
-// log grows by a part of its bound in between. Writing one costs a core for its time, so it may take a twentieth of it.
+// When a snapshot is due. A restart replays the entries after the newest snapshot, some 200,000 a
+// second, so those of a snapshotPause at full load take well under a second. Raft trims the log
+// behind a snapshot only, so a log that has grown by a fraction of its bound makes one due sooner.
+// Writing a snapshot takes a core, so snapshots may take a twentieth of the time.
 const (
 	snapshotEntries  = 32 << 10
-	snapshotGrowth   = 8 // a part of the log's bound
+	snapshotGrowth   = 8 // the fraction of the log's bound
 	snapshotPause    = 5 * time.Second
 	snapshotShare    = 20
-	snapshotInterval = time.Second // how often it is looked whether one is due
+	snapshotInterval = time.Second // between checks whether one is due
 	holdSnapshots    = 2           // with space for fewer snapshots than this, the log holds nothing for followers
 )
 
@@ -55,8 +56,9 @@ func (s *Store) snapshotDue(logHasGrown bool) bool {
 	return applied >= newest+snapshotEntries || logHasGrown && applied > newest
 }
 
-// takeSnapshot has Raft write a snapshot, and trim the log behind it. What the log keeps for followers it must not take from the space
-// that the next snapshot needs, behind which it is trimmed.
+// takeSnapshot makes Raft write a snapshot and trim the log behind it. The log gives up what it
+// holds for followers when the disk lacks space for the next snapshot too, which must be able to
+// trim it.
 func (s *Store) takeSnapshot() error {
 	s.joiners.Expire(time.Now())
 	if !s.hasSpaceFor(holdSnapshots) {
@@ -75,8 +77,9 @@ func (s *Store) takeSnapshot() error {
 	return nil
 }
 
-// hasSpaceFor reports whether so many snapshots as large as the last leave the reserve of the disk alone.
-// Writing a snapshot to a disk that is too small for it would temporarily take the space of the log.
+// hasSpaceFor reports whether so many snapshots as large as the last leave the reserve of the disk
+// alone. Writing a snapshot to a disk that is too small for it would temporarily take the space of
+// the log.
 func (s *Store) hasSpaceFor(snapshots int64) bool {
 	size := int64(s.root().Bytes())
 	if list, err := s.snapshots.List(); err == nil && len(list) > 0 {

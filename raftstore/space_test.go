@@ -210,8 +210,9 @@ func TestQuorumWithoutSpace(t *testing.T) {
 	}
 }
 
-// TestDisksFullOnTheSpot: every byte of every disk is taken, so that entries fail to be written at ever other points. Whatever was
-// acknowledged is there afterwards, on every node, after a restart too.
+// TestDisksFullOnTheSpot: every byte of every disk is taken, so that entries fail to be written at
+// ever other points. Whatever was acknowledged is there afterwards, on every node, after a restart
+// too.
 func TestDisksFullOnTheSpot(t *testing.T) {
 	c, disks := onSmallDisks(t)
 	acknowledged := map[state.Key]bool{}

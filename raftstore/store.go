@@ -25,7 +25,8 @@ import (
 	"quorate/raftstore/write"
 )
 
-// Store is this node's replica. Open makes it, Run drives it; all other methods are safe for concurrent use.
+// Store is this node's replica. Open makes it and Run drives it; all other methods are safe for
+// concurrent use.
 type Store struct {
 	cfg     Config
 	logger  *slog.Logger
@@ -54,14 +55,14 @@ type Store struct {
 	members    *membership.Members
 	transport  *transport.Raft
 	peers      *forward.Client
-	forwarded  *forward.Server // their writes
+	forwarded  *forward.Server // for the writes of peers
 
 	life     *lifecycle.Lifecycle
 	files    sync.Once
 	filesErr error
 }
 
-// disk is what the store keeps in files.
+// disk is the part of the store that is in files.
 type disk struct {
 	log       *log.Store
 	snapshots *snapshot.Store
@@ -72,10 +73,10 @@ type disk struct {
 	joiners       *membership.Joiners
 }
 
-// root is the state as of the last applied batch.
+// root returns the state as of the last applied batch.
 func (s *Store) root() *state.Root { return s.machine.root() }
 
-// Applied returns the index of the last entry that this node's state has.
+// Applied returns the index of the last entry that this node has applied.
 func (s *Store) Applied() uint64 { return s.applied.Index() }
 
 // LastIndex returns the index of the last entry in this node's log or snapshot, committed or not.
@@ -90,10 +91,8 @@ func (s *Store) Leader() (name string, ok bool) {
 	return name, ok
 }
 
-// IsLeader reports whether this node believes to lead. Only a quorum knows for sure.
-func (s *Store) IsLeader() bool {
-	return s.leaders.IsLeader()
-}
+// IsLeader reports whether this node believes that it leads. Only a quorum can confirm it.
+func (s *Store) IsLeader() bool { return s.leaders.IsLeader() }
 
 // Retain retains a state on this node, within bounds of number, age and memory.
 func (s *Store) Retain(root *state.Root) { s.retained.Retain(root, time.Now()) }

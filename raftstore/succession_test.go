@@ -11,8 +11,8 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// patientFollowers makes all but the leader miss heartbeats late: long after the others have seen that a process has ended, and soon
-// enough to end an election without a winner.
+// patientFollowers makes all but the leader miss heartbeats late: long after the others have seen
+// that a process has ended, and soon enough to end an election without a winner.
 func patientFollowers(t *testing.T, c *testcluster.Cluster, leader *testcluster.Node) {
 	t.Helper()
 	for _, n := range c.Running() {
@@ -25,7 +25,8 @@ func patientFollowers(t *testing.T, c *testcluster.Cluster, leader *testcluster.
 	}
 }
 
-// TestLeaderThatEndsIsReplacedAtOnce: nobody waits for heartbeats of a process that has ended, and nothing acknowledged is lost.
+// TestLeaderThatEndsIsReplacedAtOnce: nobody waits for heartbeats of a process that has ended, and
+// nothing acknowledged is lost.
 func TestLeaderThatEndsIsReplacedAtOnce(t *testing.T) {
 	for _, size := range []int{3, 5} {
 		t.Run(strconv.Itoa(size)+" nodes", func(t *testing.T) {
@@ -51,7 +52,8 @@ func TestLeaderThatEndsIsReplacedAtOnce(t *testing.T) {
 	}
 }
 
-// TestLeaderThatIsCutOffIsNotReplacedAtOnce: its host does not say that it has ended, so only missing heartbeats tell.
+// TestLeaderThatIsCutOffIsNotReplacedAtOnce: its host does not say that it has ended, so only
+// missing heartbeats tell.
 func TestLeaderThatIsCutOffIsNotReplacedAtOnce(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
@@ -72,7 +74,8 @@ func registered(registry *prometheus.Registry) func(*raftstore.Config) {
 	}
 }
 
-// successions is how often all nodes together stood for election because the leader's process had ended.
+// successions is how often all nodes together stood for election because the leader's process had
+// ended.
 func successions(t *testing.T, registry *prometheus.Registry) (total float64) {
 	t.Helper()
 	families, err := registry.Gather()

@@ -62,7 +62,8 @@ func commandAt(index uint64, data []byte) *raft.Log {
 	return &raft.Log{Index: index, Type: raft.LogCommand, Data: data}
 }
 
-// TestNothingIsAppliedAfterAnEntryOfANewerBuild, in its batch and later ones, nor is there a snapshot, or a way around it.
+// TestNothingIsAppliedAfterAnEntryOfANewerBuild, in its batch and later ones, nor is there a
+// snapshot, or a way around it.
 func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
 	entries := createEntries(t)
 	r := newReplica(t, entries)
@@ -93,8 +94,9 @@ func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
 	}
 }
 
-// TestWatchOverAnEntryOfANewerBuild: a node that was sent the state behind such an entry, or took a snapshot of it as another build, serves
-// watches from after it, and tells others that their position is too old (semantics D13).
+// TestWatchOverAnEntryOfANewerBuild: a node that was sent the state behind such an entry, or took a
+// snapshot of it as another build, serves watches from after it, and tells others that their
+// position is too old (semantics D13).
 func TestWatchOverAnEntryOfANewerBuild(t *testing.T) {
 	entries := createEntries(t)
 	r := newReplica(t, entries)

@@ -28,7 +28,8 @@ func wantUnknown(t *testing.T, err error) *fsm.Unknown {
 	return unknown
 }
 
-// TestEntryOfANewerBuildEndsTheNode: with one line, which says so, and nothing applied from there on, now and at each start.
+// TestEntryOfANewerBuildEndsTheNode: with one line, which says so, and nothing applied from there
+// on, now and at each start.
 func TestEntryOfANewerBuildEndsTheNode(t *testing.T) {
 	for _, size := range []int{1, 3} {
 		t.Run(fmt.Sprintf("of_%d", size), func(t *testing.T) {
@@ -41,7 +42,8 @@ func TestEntryOfANewerBuildEndsTheNode(t *testing.T) {
 			if err == nil || errors.Is(err, raftstore.ErrUnavailable) {
 				t.Errorf("a write behind the entry, which others may apply, is said to have come out as %v", err)
 			}
-			// What a node had shown stays, and no read that is confirmed passes for the state after what it didn't apply.
+			// What a node had shown stays, and no read that is confirmed passes for the state after
+			// what it didn't apply.
 			if root := view(t, leader.Store, raftstore.Cached()); root.Get(key("before")) == nil || root.Get(key("after")) != nil {
 				t.Error("the state is not that before the entry")
 			}

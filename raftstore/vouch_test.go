@@ -14,8 +14,9 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// TestReadIndexForAFollowerOfALaterTerm: the follower that asks vouches for the leader with its own term, which is a quorum in
-// a cluster of three. One in a later term has perhaps elected another leader, and what that committed would be missed.
+// TestReadIndexForAFollowerOfALaterTerm: the follower that asks vouches for the leader with its own
+// term, which is a quorum in a cluster of three. One in a later term has perhaps elected another
+// leader, and what that committed would be missed.
 func TestReadIndexForAFollowerOfALaterTerm(t *testing.T) {
 	t.Parallel()
 	c := testcluster.New(t, 3, unhurried)

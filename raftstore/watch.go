@@ -12,9 +12,10 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Watch returns a cursor on the events of a collection with Index > after, in order, none missing, none twice: from memory,
-// from the log on disk, and as they are applied. Its Next returns *history.Compacted when the log no longer reaches back to
-// the position, and history.ErrClosed when the store closes.
+// Watch returns a cursor on the events of a collection with Index > after, in order, none missing,
+// none twice: from memory, from the log on disk, and as this node applies them. Its Next returns
+// *history.Compacted when the log no longer reaches back to the position, and history.ErrClosed
+// when the store closes.
 func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 	if err := s.life.Check(); err != nil {
 		return nil, err
@@ -22,10 +23,10 @@ func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 	return s.hub.Watch(p, after), nil
 }
 
-// Beginning returns the oldest state of a collection that is kept with all of what followed it, for a watch from the beginning
-// of history (semantics D10): its objects, in the order of their keys, and the position that a Watch goes on from. Where the
-// log begins with the cluster there are no objects and the position is 0. The objects are read from disk as they are asked
-// for; an error ends them.
+// Beginning returns the oldest state of a collection whose later events this node still has, for a
+// watch from the beginning of history (semantics D10): its objects, in the order of their keys, and
+// the position from which a Watch continues. If the log begins with the cluster, there are no
+// objects and the position is 0. The iterator reads the objects from disk; an error ends it.
 func (s *Store) Beginning(_ context.Context, p state.Prefix) (iter.Seq2[*state.Object, error], uint64, error) {
 	if err := s.life.Check(); err != nil {
 		return nil, 0, err
@@ -43,14 +44,14 @@ func (s *Store) Beginning(_ context.Context, p state.Prefix) (iter.Seq2[*state.O
 			return s.objectsIn(meta.ID, p), meta.Index, nil
 		}
 	}
-	// A node that has just joined, whose only past is the present.
+	// This node has just joined, and has no history.
 	root := s.root()
 	return func(yield func(*state.Object, error) bool) {
 		root.Ascend(p, "", func(o *state.Object) bool { return yield(o, nil) })
 	}, root.Index(), nil
 }
 
-// errEnough ends a scan that its reader has had enough of.
+// errEnough ends a scan that its reader has stopped.
 var errEnough = errors.New("enough")
 
 func (s *Store) objectsIn(snapshotID string, p state.Prefix) iter.Seq2[*state.Object, error] {

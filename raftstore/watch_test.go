@@ -82,8 +82,8 @@ func (w *watcher) visit(t *testing.T, store *raftstore.Store, rounds int, end fu
 	return false, nil
 }
 
-// TestWatchProperty: watches cut and resumed at random, on random nodes, while nodes stop and start and take snapshots, see
-// every change once and in order (§5.2, semantics D9, D22, D23).
+// TestWatchProperty: watches cut and resumed at random, on random nodes, while nodes stop and start
+// and take snapshots, see every change once and in order (§5.2, semantics D9, D22, D23).
 func TestWatchProperty(t *testing.T) {
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) { cfg.HistoryBytes = 64 << 10 })
 	c.Ready()
@@ -134,7 +134,8 @@ func TestWatchProperty(t *testing.T) {
 	t.Logf("%d acknowledged writes, %d events", len(acked), len(reference))
 }
 
-// churn writes through all nodes while it stops, starts and snapshots them, and returns the acknowledged changes.
+// churn writes through all nodes while it stops, starts and snapshots them, and returns the
+// acknowledged changes.
 func churn(t *testing.T, c *testcluster.Cluster, seed uint64) []seen {
 	ctx, stop := context.WithCancel(t.Context())
 	var mu sync.Mutex

@@ -29,8 +29,9 @@ import (
 const (
 	// DefaultInterval is how often the leader compares the states of all nodes.
 	DefaultInterval = 5 * time.Minute
-	// limit bounds one comparison: a checksum takes about a second for each GiB, on each node. It is shorter
-	// than the minute that an operator's command has, so that the result says which node did not finish.
+	// limit bounds one comparison: a checksum takes about a second for each GiB, on each node. It
+	// is shorter than the minute that an operator's command has, so that the result says which node
+	// did not finish.
 	limit = 50 * time.Second
 )
 
@@ -48,8 +49,8 @@ type Comparison struct {
 }
 
 // Diverged returns the nodes whose state differs from that of most nodes, and all nodes that have a
-// checksum if no state is that of most. Replicas that applied the same entries must be equal, so a node's
-// memory or disk is faulty, or the program is wrong.
+// checksum if no state is that of most. Replicas that applied the same entries must be equal, so a
+// node's memory or disk is faulty, or the program is wrong.
 func (c *Comparison) Diverged() (names []string) {
 	count := map[uint64]int{}
 	known := 0
@@ -112,8 +113,9 @@ func (c *Comparer) of(root *state.Root) uint64 {
 	return c.sum
 }
 
-// Compare pins a state, has every node sum up its own copy in the background, and compares the checksums.
-// Any node may call it. Errors are those of read.Pins; a node that does not respond is part of the result.
+// Compare pins a state, has every node sum up its own copy in the background, and compares the
+// checksums. Any node may call it. Errors are those of read.Pins; a node that does not respond is
+// part of the result.
 func (c *Comparer) Compare(ctx context.Context) (*Comparison, error) {
 	root, err := c.cfg.Pins.Pin(ctx)
 	if err != nil {
@@ -145,8 +147,8 @@ func (c *Comparer) ask(ctx context.Context, name, address string, index uint64) 
 	return Checksum{Name: name, Sum: resp.GetSum(), Err: err}
 }
 
-// Serve sums up a state that this node retains, once this node has applied its index. It returns a status:
-// Unavailable if that takes too long, NotFound if this node does not retain the state.
+// Serve sums up a state that this node retains, once this node has applied its index. It returns a
+// status: Unavailable if that takes too long, NotFound if this node does not retain the state.
 func (c *Comparer) Serve(ctx context.Context, index uint64) (*peerpb.ChecksumResponse, error) {
 	if err := c.cfg.Reader.Await(ctx, index); err != nil {
 		return nil, status.Error(codes.Unavailable, err.Error())
@@ -158,9 +160,9 @@ func (c *Comparer) Serve(ctx context.Context, index uint64) (*peerpb.ChecksumRes
 	return &peerpb.ChecksumResponse{Format: fsm.ChecksumFormat, Sum: c.of(root)}, nil
 }
 
-// Run compares the nodes' states while this node leads, one interval after it last did, or began to run,
-// until ctx ends. The interval goes on while other nodes lead: otherwise each new leader would begin it
-// anew, and where leaders change more often than that, nobody would ever compare.
+// Run compares the nodes' states while this node leads, one interval after it last did, or began to
+// run, until ctx ends. The interval goes on while other nodes lead: otherwise each new leader would
+// begin it anew, and where leaders change more often than that, nobody would ever compare.
 func (c *Comparer) Run(ctx context.Context) error {
 	due := time.Now().Add(c.cfg.Interval)
 	return c.cfg.Leadership.WhileLeader(ctx, func(ctx context.Context) error {
@@ -200,8 +202,8 @@ func (c *Comparer) check(ctx context.Context) {
 	c.metrics.comparisons.WithLabelValues(result).Inc()
 }
 
-// alarm raises the alarm about the nodes that have diverged, clears it about all others, and returns how
-// many have.
+// alarm raises the alarm about the nodes that have diverged, clears it about all others, and
+// returns how many have.
 func (c *Comparer) alarm(compared *Comparison) int {
 	var sums []string
 	for _, n := range compared.Nodes {

@@ -12,7 +12,8 @@ import (
 	"quorate/raftstore/diskguard"
 )
 
-// TestAlarmWhereNobodyIsRight: emptying every node that is named must not be what an operator is told to do, where those are all.
+// TestAlarmWhereNobodyIsRight: emptying every node that is named must not be what an operator is
+// told to do, where those are all.
 func TestAlarmWhereNobodyIsRight(t *testing.T) {
 	m, err := newMetrics(prometheus.NewRegistry())
 	if err != nil {

@@ -20,8 +20,8 @@ const (
 	NoSpace AlarmName = "no-space"
 	// DiskStalled: a write to a node's log has taken longer than the limit and goes on.
 	DiskStalled AlarmName = "disk-stalled"
-	// Diverged: a node's state differs from that of most nodes. Only the leader raises it, about any
-	// node.
+	// Diverged: a node's state differs from that of most nodes. Only the leader raises it, about
+	// any node.
 	Diverged AlarmName = "diverged"
 )
 
@@ -40,8 +40,8 @@ func (a Alarm) Proto() *peerpb.Alarm {
 	return &peerpb.Alarm{Name: string(a.Name), Node: a.Node, Message: a.Message}
 }
 
-// Alarms holds the alarms that this node has raised, and logs each change as one line. All methods are
-// safe for concurrent use.
+// Alarms holds the alarms that this node has raised, and logs each change as one line. All methods
+// are safe for concurrent use.
 type Alarms struct {
 	logger *slog.Logger
 	gauge  *prometheus.GaugeVec

@@ -41,8 +41,8 @@ type voterLevel struct {
 }
 
 // levelMemory is how long a voter that does not answer counts as having the level that it last
-// reported. A pause or a lost packet does not mean that its disk has changed; but once a voter is down,
-// writes need the disks of the others, full ones included.
+// reported. A pause or a lost packet does not mean that its disk has changed; but once a voter is
+// down, writes need the disks of the others, full ones included.
 const levelMemory = 10 * measureInterval
 
 // levels remembers the levels that voters reported.
@@ -53,8 +53,8 @@ type report struct {
 	at    time.Time
 }
 
-// recall notes the reported levels, and replaces each unknown level by the last reported one, unless
-// that is older than levelMemory.
+// recall notes the reported levels, and replaces each unknown level by the last reported one,
+// unless that is older than levelMemory.
 func (l levels) recall(voters []voterLevel, now time.Time) {
 	for i, v := range voters {
 		if v.level != unknownLevel {
@@ -65,9 +65,9 @@ func (l levels) recall(voters []voterLevel, now time.Time) {
 	}
 }
 
-// judge returns the shortage of a cluster, nil for none. Own is among the voters, if it is one. A voter
-// of unknown level counts as without space, but only while another voter is known to have none: a busy
-// network is no reason to refuse writes.
+// judge returns the shortage of a cluster, nil for none. Own is among the voters, if it is one. A
+// voter of unknown level counts as without space, but only while another voter is known to have
+// none: a busy network is no reason to refuse writes.
 func judge(own string, voters []voterLevel) *shortage {
 	view := &shortage{}
 	for _, v := range voters {
@@ -119,8 +119,8 @@ func (v *shortage) refuse(frees bool) error {
 	}
 }
 
-// Shortage decides which writes a leader accepts while voters have no space. All methods are safe for
-// concurrent use.
+// Shortage decides which writes a leader accepts while voters have no space. All methods are safe
+// for concurrent use.
 type Shortage struct {
 	cfg      ShortageConfig
 	readOnly prometheus.Gauge
@@ -150,12 +150,12 @@ func NewShortage(cfg ShortageConfig) (*Shortage, error) {
 }
 
 // Refuse returns why this leader refuses a write now, nil when it accepts it: failure.ErrNotLeader
-// while it transfers leadership to a voter with space, and *failure.FullError while too few voters have
-// space. Frees says that the write is part of a deletion.
+// while it transfers leadership to a voter with space, and *failure.FullError while too few voters
+// have space. Frees says that the write is part of a deletion.
 func (s *Shortage) Refuse(frees bool) error { return s.view.Load().refuse(frees) }
 
-// Run asks the voters for their space while this node leads, and transfers leadership to a voter with
-// space when this node has none, until ctx ends.
+// Run asks the voters for their space while this node leads, and transfers leadership to a voter
+// with space when this node has none, until ctx ends.
 func (s *Shortage) Run(ctx context.Context) error {
 	return s.cfg.Leadership.WhileLeader(ctx, func(ctx context.Context) error {
 		defer func() { // the next leader decides
@@ -233,8 +233,8 @@ func (s *Shortage) levelOf(ctx context.Context, name, address string) level {
 	return sufficient
 }
 
-// attempts remembers the attempts to transfer leadership away: to one voter after the other, and not
-// too often.
+// attempts remembers the attempts to transfer leadership away: to one voter after the other, and
+// not too often.
 type attempts struct {
 	last  time.Time
 	count int

@@ -14,7 +14,8 @@ import (
 	"quorate/raftstore/failure"
 )
 
-// levelsOf reads "n1 n2- n3-- n4?": voters with a sufficient level, a low one, exhausted ones, and those that don't answer.
+// levelsOf reads "n1 n2- n3-- n4?": voters with a sufficient level, a low one, exhausted ones, and
+// those that don't answer.
 func levelsOf(text string) (voters []voterLevel) {
 	for _, word := range strings.Fields(text) {
 		v := voterLevel{level: sufficient}
@@ -75,7 +76,8 @@ func TestShortage(t *testing.T) {
 	}
 }
 
-// TestLevelIsRemembered: a voter that misses an answer is not taken for one without space, as long as it may be there.
+// TestLevelIsRemembered: a voter that misses an answer is not taken for one without space, as long
+// as it may be there.
 func TestLevelIsRemembered(t *testing.T) {
 	start := time.Unix(1000, 0)
 	reported := levels{}

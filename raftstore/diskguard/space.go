@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// DefaultReserve is the free space on the disk, in bytes, below which a node has "no space". The
-	// cluster needs it for elections, changes of membership and deletions.
+	// DefaultReserve is the free space on the disk, in bytes, below which a node has "no space".
+	// The cluster needs it for elections, changes of membership and deletions.
 	DefaultReserve = 256 << 20
 	// reserveShare: the reserve of a small disk is at most this fraction of it.
 	reserveShare = 4
-	// hysteresisShare is the fraction of the reserve by which the free space must exceed it before the
-	// alarm clears, so that the alarm doesn't flicker.
+	// hysteresisShare is the fraction of the reserve by which the free space must exceed it before
+	// the alarm clears, so that the alarm doesn't flicker.
 	hysteresisShare = 8
 	// measureInterval is how often a node measures its disk, and the leader asks the other voters.
 	measureInterval = time.Second
@@ -82,8 +82,8 @@ type SpaceConfig struct {
 // NewSpace returns a Space that has measured nothing yet.
 func NewSpace(cfg SpaceConfig) *Space { return &Space{cfg: cfg, full: make(chan struct{}, 1)} }
 
-// Run raises and clears the alarms about this node's own disk, on which l is, until ctx ends. A disk
-// that hangs does not block Run.
+// Run raises and clears the alarms about this node's own disk, on which l is, until ctx ends. A
+// disk that hangs does not block Run.
 func (s *Space) Run(ctx context.Context, l *log.Store) error {
 	ticker := time.NewTicker(measureInterval)
 	defer ticker.Stop()
@@ -152,8 +152,8 @@ func (s *Space) update(m measurement) {
 	}
 }
 
-// WriteFailed handles a write to the log that failed. After a write in doubt, memory may differ from
-// the disk, so the node ends.
+// WriteFailed handles a write to the log that failed. After a write in doubt, memory may differ
+// from the disk, so the node ends.
 func (s *Space) WriteFailed(err error) {
 	if errors.Is(err, log.ErrInDoubt) {
 		s.cfg.Lifecycle.Fail(err)
@@ -185,8 +185,8 @@ func (s *Space) Free() (bytes int64, known bool) {
 	return 0, false
 }
 
-// HasFor reports whether times files of size bytes fit on the disk without touching the reserve, and
-// true while the disk has not been measured.
+// HasFor reports whether times files of size bytes fit on the disk without touching the reserve,
+// and true while the disk has not been measured.
 func (s *Space) HasFor(times, size int64) bool {
 	m := s.latest.Load()
 	return m == nil || m.hasFor(times, size)

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestNothingIsKeptForJoinersOnAFullDisk: the last snapshot that still has space must be able to trim the log.
+// TestNothingIsKeptForJoinersOnAFullDisk: the last snapshot that still has space must be able to
+// trim the log.
 func TestNothingIsKeptForJoinersOnAFullDisk(t *testing.T) {
 	const snapshotBytes, reserve = 100, 1000
 	for _, c := range []struct {

@@ -12,12 +12,13 @@ import (
 	"quorate/raftstore/log"
 )
 
-// stableRetryInterval is how long Stable waits on a full disk before it tries to store a value again.
+// stableRetryInterval is how long Stable waits on a full disk before it tries to store a value
+// again.
 const stableRetryInterval = 100 * time.Millisecond
 
-// Stable stores Raft's term and vote. Raft panics when it can't store its term. So on a full disk Stable
-// waits for space, which harms nobody. After any other failure it ends the store with a one-line error,
-// and, once the store closes, ends the goroutine that would panic.
+// Stable stores Raft's term and vote. Raft panics when it can't store its term. So on a full disk
+// Stable waits for space, which harms nobody. After any other failure it ends the store with a
+// one-line error, and, once the store closes, ends the goroutine that would panic.
 type Stable struct {
 	raft.StableStore
 	life  *lifecycle.Lifecycle
@@ -72,8 +73,8 @@ func (s *Stable) pause() bool {
 	}
 }
 
-// Start calls start, which starts Raft, and returns the error of a Stable that can't store the first
-// value in place of its panic.
+// Start calls start, which starts Raft, and returns the error of a Stable that can't store the
+// first value in place of its panic.
 func Start(start func() error) (err error) {
 	defer func() {
 		switch reason := recover().(type) {

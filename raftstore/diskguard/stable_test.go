@@ -27,7 +27,8 @@ func (f *failingStable) SetUint64(key []byte, value uint64) error {
 	return f.StableStore.SetUint64(key, value)
 }
 
-// storing has a term stored on a goroutine of its own, as Raft does, after a first one that was. Over says whether it was.
+// storing has a term stored on a goroutine of its own, as Raft does, after a first one that was.
+// Over says whether it was.
 type storing struct {
 	disk *failingStable
 	life *lifecycle.Lifecycle
@@ -52,7 +53,8 @@ func storeTerm(failure syscall.Errno) *storing {
 	return s
 }
 
-// TestTermThatCannotBeStored ends the node with one line, where Raft would panic, and the goroutine of Raft's when the node closes.
+// TestTermThatCannotBeStored ends the node with one line, where Raft would panic, and the goroutine
+// of Raft's when the node closes.
 func TestTermThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	s := storeTerm(syscall.EIO)

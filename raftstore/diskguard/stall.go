@@ -18,10 +18,10 @@ var ErrDiskHung = errors.New("the disk of the data directory hangs; see the kern
 
 // Stall makes a leader whose log write hangs give up leadership.
 //
-// Such a leader stops the whole cluster: its main loop hangs in the write while its heartbeats go on,
-// so nobody elects another leader (hashicorp/raft#503). Resign silences the heartbeats, and the other
-// voters elect a leader after their timeout. If the disk recovers, this node follows the new leader, or
-// leads on when there is none yet; otherwise the process ends.
+// Such a leader stops the whole cluster: its main loop hangs in the write while its heartbeats go
+// on, so nobody elects another leader (hashicorp/raft#503). Resign silences the heartbeats, and the
+// other voters elect a leader after their timeout. If the disk recovers, this node follows the new
+// leader, or leads on when there is none yet; otherwise the process ends.
 type Stall struct{ cfg StallConfig }
 
 // StallConfig is what a Stall needs; all fields are required.
@@ -38,8 +38,8 @@ type StallConfig struct {
 // NewStall returns the Stall of a node whose Raft runs.
 func NewStall(cfg StallConfig) *Stall { return &Stall{cfg: cfg} }
 
-// Resign gives up the leadership of this node, whose log write has taken so long, and returns at once.
-// It does nothing when this node is the only voter.
+// Resign gives up the leadership of this node, whose log write has taken so long, and returns at
+// once. It does nothing when this node is the only voter.
 func (s *Stall) Resign(took time.Duration) {
 	if s.cfg.Members.Voters() == 1 {
 		return
@@ -49,8 +49,8 @@ func (s *Stall) Resign(took time.Duration) {
 	s.cfg.Lifecycle.Go(s.awaitRecovery)
 }
 
-// awaitRecovery waits until Raft's main loop responds. It bootstraps Raft with no servers, which the
-// main loop refuses in every state.
+// awaitRecovery waits until Raft's main loop responds. It bootstraps Raft with no servers, which
+// the main loop refuses in every state.
 func (s *Stall) awaitRecovery() {
 	alive := make(chan error, 1)
 	s.cfg.Lifecycle.Go(func() { alive <- s.cfg.Raft.BootstrapCluster(raft.Configuration{}).Error() })

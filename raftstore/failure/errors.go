@@ -8,13 +8,16 @@ import (
 
 // Conditions that callers branch on, with errors.Is.
 var (
-	// ErrUnavailable: there is no leader, or it has no quorum; nothing was written. A retry is safe.
+	// ErrUnavailable: there is no leader, or it has no quorum; nothing was written. A retry is
+	// safe.
 	ErrUnavailable = errors.New("no leader with a quorum")
-	// ErrUnknownOutcome: Raft has the write, and its outcome is not known. It must not be sent again.
+	// ErrUnknownOutcome: Raft has the write, and its outcome is not known. It must not be sent
+	// again.
 	ErrUnknownOutcome = errors.New("outcome unknown: the write may still be applied")
 	// ErrTimeout: no state became fresh enough for a read within its deadline.
 	ErrTimeout = errors.New("timed out waiting for a fresh enough state")
-	// ErrNotRetained: most nodes no longer retain that state, and no other node reports that it does.
+	// ErrNotRetained: most nodes no longer retain that state, and no other node reports that it
+	// does.
 	ErrNotRetained = errors.New("state is not kept")
 	// ErrTooLarge: the entry exceeds the largest size of an entry.
 	ErrTooLarge = errors.New("entry too large")

@@ -12,9 +12,9 @@ import (
 // selfElectInterval is how long a lone voter waits before it campaigns again after an error.
 const selfElectInterval = 10 * time.Millisecond
 
-// SelfElect lets the only voter of a cluster become leader at once. Without it, the voter would wait
-// one or two heartbeat timeouts for a leader that can't exist. SelfElect returns at once and does
-// nothing when there are other voters.
+// SelfElect lets the only voter of a cluster become leader at once. Without it, the voter would
+// wait one or two heartbeat timeouts for a leader that can't exist. SelfElect returns at once and
+// does nothing when there are other voters.
 func (l *Leadership) SelfElect() {
 	l.cfg.Lifecycle.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
@@ -30,9 +30,9 @@ func (l *Leadership) SelfElect() {
 	})
 }
 
-// campaignAlone campaigns if this node is the only voter. A new cluster calls SelfElect when it starts
-// and when it is bootstrapped, possibly at once: the second call must see the first one's campaign, or
-// it deposes a leader that already accepts writes.
+// campaignAlone campaigns if this node is the only voter. A new cluster calls SelfElect when it
+// starts and when it is bootstrapped, possibly at once: the second call must see the first one's
+// campaign, or it deposes a leader that already accepts writes.
 func (l *Leadership) campaignAlone() (campaigned bool, err error) {
 	l.electing.Lock()
 	defer l.electing.Unlock()

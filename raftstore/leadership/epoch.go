@@ -63,8 +63,8 @@ func (l *Leadership) TermOf(e *Epoch, index uint64) uint64 {
 // nothing, and returns nil when this node has applied it.
 //
 // A signal means only that something may have changed. Follow reads the state from Raft, and a node
-// leads a term at most once, so changes that are faster than Follow, in either order, can't mislead it
-// (hashicorp/nomad#4749).
+// leads a term at most once, so changes that are faster than Follow, in either order, can't mislead
+// it (hashicorp/nomad#4749).
 func (l *Leadership) Follow(ctx context.Context, commitInit func(context.Context) error) error {
 	observed := make(chan raft.Observation, 16)
 	observer := raft.NewObserver(observed, false, func(o *raft.Observation) bool {
@@ -92,8 +92,8 @@ func (l *Leadership) Follow(ctx context.Context, commitInit func(context.Context
 	return nil
 }
 
-// updateEpoch ends the epoch that Raft no longer leads, and begins and returns the one that it leads
-// now, nil if there is no new one.
+// updateEpoch ends the epoch that Raft no longer leads, and begins and returns the one that it
+// leads now, nil if there is no new one.
 func (l *Leadership) updateEpoch(ctx context.Context) *Epoch {
 	term, leading := l.leadingTerm()
 	current, _ := l.Current()
@@ -112,8 +112,8 @@ func (l *Leadership) updateEpoch(ctx context.Context) *Epoch {
 	return nil
 }
 
-// leadingTerm returns the term that this node leads. State and term are two reads: a term that is the
-// same before and after the state was read belongs to it.
+// leadingTerm returns the term that this node leads. State and term are two reads: a term that is
+// the same before and after the state was read belongs to it.
 func (l *Leadership) leadingTerm() (term uint64, leading bool) {
 	for {
 		term := l.cfg.Raft.CurrentTerm()
@@ -126,8 +126,8 @@ func (l *Leadership) leadingTerm() (term uint64, leading bool) {
 
 // prepare commits an entry of the epoch's own term: before that a leader does not know what its
 // predecessors committed, and must confirm no read. The entry is Init, which names the cluster the
-// first time and changes nothing later. Unlike Raft's own barrier it reaches every state machine, so
-// followers reach every index confirmed in this term.
+// first time and changes nothing later. Unlike Raft's own barrier it reaches every state machine,
+// so followers reach every index confirmed in this term.
 func (l *Leadership) prepare(e *Epoch, commitInit func(context.Context) error) {
 	// gofail: var leaderBefore struct{}
 	for e.ctx.Err() == nil {

@@ -17,21 +17,21 @@ const (
 	// messages.
 	maxProbes = 5
 	// campaignsPerTimeout is how many voters may campaign one after the other within an election
-	// timeout. Each must have won or lost before the next one begins, or they split the vote and wait
-	// for that timeout after all.
+	// timeout. Each must have won or lost before the next one begins, or they split the vote and
+	// wait for that timeout after all.
 	campaignsPerTimeout = 2
 	// checksPerStep is how often a waiting voter checks within such a step whether another voter
 	// campaigns or leads.
 	checksPerStep = 20
 )
 
-// FailOver replaces a leader whose process has ended without waiting for missed heartbeats, until ctx
-// ends: the connections to it break, and its host refuses new ones. FailOver leaves other failures (a
-// partition, a host that is down, a process that hangs) to the heartbeat timeout, since they can't be
-// told from a slow network.
+// FailOver replaces a leader whose process has ended without waiting for missed heartbeats, until
+// ctx ends: the connections to it break, and its host refuses new ones. FailOver leaves other
+// failures (a partition, a host that is down, a process that hangs) to the heartbeat timeout, since
+// they can't be told from a slow network.
 //
-// Safety does not depend on FailOver being right: an election against a live leader costs a term, like
-// any other.
+// Safety does not depend on FailOver being right: an election against a live leader costs a term,
+// like any other.
 func (l *Leadership) FailOver(ctx context.Context) error {
 	for {
 		select {
@@ -44,8 +44,8 @@ func (l *Leadership) FailOver(ctx context.Context) error {
 }
 
 // replace campaigns in place of a leader whose process has ended. Voters campaign in the order of
-// their names, so that they do not split the vote. A voter without the whole log loses, and the next
-// one campaigns.
+// their names, so that they do not split the vote. A voter without the whole log loses, and the
+// next one campaigns.
 func (l *Leadership) replace(ctx context.Context, leader raft.ServerID) {
 	addr, current := l.cfg.Raft.LeaderWithID()
 	rank, voter := l.rank(leader)
@@ -70,8 +70,8 @@ func (l *Leadership) replace(ctx context.Context, leader raft.ServerID) {
 	}
 }
 
-// awaitRank waits while the voters of a lower rank campaign, each for longer than an election takes.
-// It returns false when another node leads, or this node already campaigns.
+// awaitRank waits while the voters of a lower rank campaign, each for longer than an election
+// takes. It returns false when another node leads, or this node already campaigns.
 func (l *Leadership) awaitRank(ctx context.Context, leader raft.ServerID, rank int) bool {
 	step := l.cfg.Timeout / campaignsPerTimeout
 	deadline := time.Now().Add(time.Duration(rank) * step)

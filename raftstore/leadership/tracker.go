@@ -66,8 +66,8 @@ func NewTracker(life *lifecycle.Lifecycle) *Tracker {
 	return &Tracker{life: life, changed: make(chan struct{})}
 }
 
-// Current returns the current epoch, nil while this node does not lead, and a channel that closes at
-// the next change.
+// Current returns the current epoch, nil while this node does not lead, and a channel that closes
+// at the next change.
 func (t *Tracker) Current() (*Epoch, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -99,9 +99,9 @@ func (t *Tracker) notify() {
 	t.changed = make(chan struct{})
 }
 
-// WhileLeader runs fn each time this node has become a leader that is ready, and cancels its context
-// when leadership ends. It returns nil when ctx or the store ends, and fn's error when fn fails while
-// this node leads. Runs of fn never overlap.
+// WhileLeader runs fn each time this node has become a leader that is ready, and cancels its
+// context when leadership ends. It returns nil when ctx or the store ends, and fn's error when fn
+// fails while this node leads. Runs of fn never overlap.
 func (t *Tracker) WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error {
 	for ctx.Err() == nil { // awaitReady may return an epoch without looking at ctx
 		e := t.awaitReady(ctx)

@@ -12,17 +12,18 @@ import (
 	"quorate/raftstore/failure"
 )
 
-// transferGraceTimeouts is how many election timeouts Raft may take to notice that a transfer is over.
+// transferGraceTimeouts is how many election timeouts Raft may take to notice that a transfer is
+// over.
 const transferGraceTimeouts = 4
 
-// TransferGrace returns how long Raft may take to notice that a transfer is over, and so the least time
-// between two automatic transfers.
+// TransferGrace returns how long Raft may take to notice that a transfer is over, and so the least
+// time between two automatic transfers.
 func TransferGrace(timeout time.Duration) time.Duration { return transferGraceTimeouts * timeout }
 
-// transfers watches over leadership transfers. If a node loses leadership during a transfer, Raft may
-// believe for ever that the transfer goes on: elected again, the node refuses every write
-// (hashicorp/raft#696). So transfers happen one at a time, and only when an operator, the end of this
-// process or a full disk asks for one; a refusal long after the last transfer is fatal.
+// transfers watches over leadership transfers. If a node loses leadership during a transfer, Raft
+// may believe for ever that the transfer goes on: elected again, the node refuses every write
+// (hashicorp/raft#696). So transfers happen one at a time, and only when an operator, the end of
+// this process or a full disk asks for one; a refusal long after the last transfer is fatal.
 type transfers struct {
 	grace time.Duration
 
@@ -47,8 +48,8 @@ func (t *transfers) end() {
 	t.underway, t.ended = false, time.Now()
 }
 
-// RefusedByTransfer handles a proposal that Raft refused because of a transfer. It ends the node when
-// no transfer is under way or ended lately.
+// RefusedByTransfer handles a proposal that Raft refused because of a transfer. It ends the node
+// when no transfer is under way or ended lately.
 func (l *Leadership) RefusedByTransfer() {
 	t := &l.transfers
 	t.mu.Lock()

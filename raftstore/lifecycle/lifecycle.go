@@ -57,8 +57,8 @@ func (l *Lifecycle) Fail(err error) {
 // Failed returns the channel that holds the first failure, for the one reader that ends the store.
 func (l *Lifecycle) Failed() <-chan error { return l.failed }
 
-// StartTask counts one more task that Wait waits for, and returns false after CloseTasks. The caller
-// must call EndTask when the task ends.
+// StartTask counts one more task that Wait waits for, and returns false after CloseTasks. The
+// caller must call EndTask when the task ends.
 func (l *Lifecycle) StartTask() bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()

@@ -11,18 +11,19 @@ import (
 )
 
 const (
-	// TrailingLogs is how many entries Raft itself keeps behind a snapshot. The log keeps far more, by
-	// bytes and age; it must be at least one, or the log takes compaction for a reset.
+	// TrailingLogs is how many entries Raft itself keeps behind a snapshot. The log keeps far more,
+	// by bytes and age; it must be at least one, or the log takes compaction for a reset.
 	TrailingLogs = 128
-	// minPatience is the least time that a joiner may take for the next entries before its hold expires.
+	// minPatience is the least time that a joiner may take for the next entries before its hold
+	// expires.
 	minPatience = 10 * time.Second
 )
 
 // Joiners are the followers that this node, as leader, has sent a snapshot, and that have not yet
-// stored the entries written meanwhile. If the log trimmed those entries, a joiner would need another
-// snapshot, and so on for as long as the cluster is busy. So the log holds them, from each joiner's
-// last entry on, for as long as the joiner makes progress. (While a snapshot is being sent, the log
-// holds the entries behind it because the snapshot is open.)
+// stored the entries written meanwhile. If the log trimmed those entries, a joiner would need
+// another snapshot, and so on for as long as the cluster is busy. So the log holds them, from each
+// joiner's last entry on, for as long as the joiner makes progress. (While a snapshot is being
+// sent, the log holds the entries behind it because the snapshot is open.)
 type Joiners struct {
 	log  *log.Store
 	some atomic.Bool // lets Stored return without the lock when nobody is joining

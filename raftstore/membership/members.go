@@ -16,8 +16,8 @@ type Config struct {
 	// Name is this node's name: Raft's server id.
 	Name string
 	Raft *raft.Raft
-	// AddressOf returns a member's current peer address, where gossip knows it. Otherwise the address
-	// in Raft's configuration serves.
+	// AddressOf returns a member's current peer address, where gossip knows it. Otherwise the
+	// address in Raft's configuration serves.
 	AddressOf func(name string) (addr string, ok bool)
 	// ClusterID returns the cluster's id, "" while this node has not learnt it.
 	ClusterID func() string

@@ -16,9 +16,9 @@ import (
 // hedge is how long a confirming peer may take before the leader asks the others, too.
 const hedge = 10 * time.Millisecond
 
-// localIndex confirms that this node leads, and returns the commit index that it had before: a read that
-// began before the call, and waits until this node has applied that index, is linearizable. The order is
-// what matters (hashicorp/raft#603):
+// localIndex confirms that this node leads, and returns the commit index that it had before: a read
+// that began before the call, and waits until this node has applied that index, is linearizable.
+// The order is what matters (hashicorp/raft#603):
 //
 //  1. An entry of this term is committed (Epoch.Ready), so the commit index covers all that earlier
 //     leaders committed.
@@ -28,9 +28,9 @@ const hedge = 10 * time.Millisecond
 //     index does not cover.
 //  4. The term, and the configuration that the quorum was counted in, are still the same.
 //
-// Step 3 does not use the library's VerifyLeader. That counts responses to heartbeats sent before it was
-// called, so an old, late response confirms a leader deposed since. It also waits for the followers' disk
-// writes, since heartbeats queue behind them (hashicorp/raft#695).
+// Step 3 does not use the library's VerifyLeader. That counts responses to heartbeats sent before
+// it was called, so an old, late response confirms a leader deposed since. It also waits for the
+// followers' disk writes, since heartbeats queue behind them (hashicorp/raft#695).
 func (r *Reader) localIndex(ctx context.Context) (uint64, error) {
 	e, _ := r.cfg.Leadership.Current()
 	if e == nil {
@@ -39,8 +39,8 @@ func (r *Reader) localIndex(ctx context.Context) (uint64, error) {
 	return r.indexOf(ctx, e, "")
 }
 
-// indexOf is localIndex for an epoch. Voucher names a voter known to have been in no later term since the
-// read began, "" for none.
+// indexOf is localIndex for an epoch. Voucher names a voter known to have been in no later term
+// since the read began, "" for none.
 func (r *Reader) indexOf(ctx context.Context, e *leadership.Epoch, voucher string) (uint64, error) {
 	select {
 	case <-e.Ready():
@@ -62,8 +62,8 @@ func (r *Reader) indexOf(ctx context.Context, e *leadership.Epoch, voucher strin
 	return index, nil
 }
 
-// confirmTerm returns nil when a quorum is in no later term. It asks as few peers as are needed, the one
-// that confirmed last first, and the others when one fails or takes longer than hedge.
+// confirmTerm returns nil when a quorum is in no later term. It asks as few peers as are needed,
+// the one that confirmed last first, and the others when one fails or takes longer than hedge.
 func (r *Reader) confirmTerm(ctx context.Context, term uint64, others []raft.Server, voter bool, voucher string) error {
 	total := len(others)
 	missing := 0
@@ -88,13 +88,14 @@ type termAnswer struct {
 	err  error
 }
 
-// askTerms asks peers in their order until enough of them have confirmed that they are in no later term.
+// askTerms asks peers in their order until enough of them have confirmed that they are in no later
+// term.
 func (r *Reader) askTerms(ctx context.Context, term uint64, peers []raft.Server, missing int) error {
 	return countTerms(ctx, term, peers, missing, r.askTerm, func(peer string) { r.lastConfirmed.Store(&peer) })
 }
 
-// countTerms is askTerms with the request left to its caller. It returns an error as soon as too few peers
-// are left that could confirm.
+// countTerms is askTerms with the request left to its caller. It returns an error as soon as too
+// few peers are left that could confirm.
 func countTerms(ctx context.Context, term uint64, peers []raft.Server, missing int,
 	ask func(context.Context, raft.Server, chan<- termAnswer), confirmed func(peer string),
 ) error {

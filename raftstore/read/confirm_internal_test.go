@@ -14,7 +14,8 @@ import (
 // slowAnswer is how long a slow peer takes: longer than hedge.
 const slowAnswer = 2 * hedge
 
-// TestTermsAreCounted: a read that can't be confirmed any more fails when the last peer has answered, not when its time is up.
+// TestTermsAreCounted: a read that can't be confirmed any more fails when the last peer has
+// answered, not when its time is up.
 func TestTermsAreCounted(t *testing.T) {
 	const (
 		term    = 5

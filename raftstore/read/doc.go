@@ -1,8 +1,8 @@
 // Package read serves reads: linearizable ones, and pages of retained states.
 //
 // A Reader confirms read indexes. On a leader it asks a quorum of the voters for their terms; on a
-// follower it asks the leader. Readers that wait at the same time share one confirmation. Run drives
-// the two batchers that share them.
+// follower it asks the leader. Readers that wait at the same time share one confirmation. Run
+// drives the two batchers that share them.
 //
 // A pin is a log entry that changes nothing: every node retains the state of exactly its index for
 // PinnedFor. Pins proposes them, Retained holds this node's retained states, and Pages fetches from

@@ -33,13 +33,13 @@ type RemotePage struct {
 	// Left is how many objects the collection has after Page.After, whatever the limit.
 	Left int
 	// Objects come in the order of their keys. They can be ranged over once, before the context of
-	// FetchRetained ends. An error ends them: failure.ErrUnavailable, or failure.ErrTimeout when that
-	// context has ended.
+	// FetchRetained ends. An error ends them: failure.ErrUnavailable, or failure.ErrTimeout when
+	// that context has ended.
 	Objects iter.Seq2[*state.Object, error]
 }
 
-// Pages fetches pages of retained states from other nodes, and serves them to other nodes. All methods
-// are safe for concurrent use.
+// Pages fetches pages of retained states from other nodes, and serves them to other nodes. All
+// methods are safe for concurrent use.
 type Pages struct {
 	reader   *Reader
 	retained *Retained
@@ -48,9 +48,10 @@ type Pages struct {
 // NewPages returns the pages of this node's retained states.
 func NewPages(reader *Reader, retained *Retained) *Pages { return &Pages{reader, retained} }
 
-// FetchRetained fetches a page from another node that still retains a state which this node has lost, by a
-// restart or because it installed a snapshot. The error is failure.ErrNotRetained when most nodes are
-// known not to retain the state, and failure.ErrUnavailable while too few of them respond.
+// FetchRetained fetches a page from another node that still retains a state which this node has
+// lost, by a restart or because it installed a snapshot. The error is failure.ErrNotRetained when
+// most nodes are known not to retain the state, and failure.ErrUnavailable while too few of them
+// respond.
 func (p *Pages) FetchRetained(ctx context.Context, page Page) (*RemotePage, error) {
 	cfg := &p.reader.cfg
 	if err := cfg.Lifecycle.Check(); err != nil {
@@ -89,8 +90,8 @@ type pageResponse struct {
 	err  error
 }
 
-// fetchFirst asks all other nodes at the same time and returns the page of the first that retains the
-// state. The caller must call cancel when it has read the page.
+// fetchFirst asks all other nodes at the same time and returns the page of the first that retains
+// the state. The caller must call cancel when it has read the page.
 func (p *Pages) fetchFirst(ctx context.Context, req *peerpb.PageRequest) (page *forward.Page, cancel context.CancelFunc, err error) {
 	responses, cancels := p.ask(ctx, req)
 	cancelBut := func(winner int) {
@@ -155,8 +156,8 @@ func (p *Pages) ask(ctx context.Context, req *peerpb.PageRequest) (<-chan pageRe
 	return responses, cancels
 }
 
-// Serve sends a page of a state that this node retains. It returns a status: Unavailable while this node
-// has not applied the state's index, NotFound when it does not retain the state.
+// Serve sends a page of a state that this node retains. It returns a status: Unavailable while this
+// node has not applied the state's index, NotFound when it does not retain the state.
 func (p *Pages) Serve(req *peerpb.PageRequest, stream peerpb.Store_PageServer) error {
 	reached := req.GetIndex() <= p.reader.cfg.Applied.Index() // before Get: this node may apply it meanwhile
 	root := p.retained.Get(req.GetIndex())

@@ -13,8 +13,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// PinnedFor is how long all nodes retain a state from the moment on that Pin returned it, unless they
-// reach a bound on number or memory before.
+// PinnedFor is how long all nodes retain a state from the moment on that Pin returned it, unless
+// they reach a bound on number or memory before.
 const PinnedFor = 10 * time.Minute
 
 // Pins makes all nodes retain states. All methods are safe for concurrent use.
@@ -28,7 +28,8 @@ type Pins struct {
 type PinConfig struct {
 	Reader   *Reader
 	Retained *Retained
-	// Propose writes an entry that makes every node retain the state of its index, which it returns.
+	// Propose writes an entry that makes every node retain the state of its index, which it
+	// returns.
 	Propose    func(ctx context.Context) (index uint64, err error)
 	Registerer prometheus.Registerer
 }
@@ -47,9 +48,9 @@ func NewPins(cfg PinConfig) (*Pins, error) {
 // Run proposes pins until ctx ends.
 func (p *Pins) Run(ctx context.Context) error { return p.batcher.Run(ctx) }
 
-// Pin returns a state that every node retains for PinnedFor, by its index. The state has every write that
-// any node acknowledged before the call. Errors are View's for a Quorum read. Concurrent callers share
-// one log entry, and none is written if nothing was since the last.
+// Pin returns a state that every node retains for PinnedFor, by its index. The state has every
+// write that any node acknowledged before the call. Errors are View's for a Quorum read. Concurrent
+// callers share one log entry, and none is written if nothing was since the last.
 func (p *Pins) Pin(ctx context.Context) (*state.Root, error) {
 	bounded, cancel := context.WithTimeout(ctx, p.cfg.Reader.cfg.Patience)
 	defer cancel()
@@ -68,8 +69,8 @@ func (p *Pins) Pin(ctx context.Context) (*state.Root, error) {
 	return nil, fmt.Errorf("%w: the state of pin %d is gone already", failure.ErrUnavailable, index)
 }
 
-// index returns the index of a pin that was proposed, or confirmed to be of the newest state, after index
-// was called.
+// index returns the index of a pin that was proposed, or confirmed to be of the newest state, after
+// index was called.
 func (p *Pins) index(ctx context.Context) (uint64, error) {
 	r := p.cfg.Reader
 	if _, ok := p.cfg.Retained.sharedPin(r.cfg.Root()); ok {

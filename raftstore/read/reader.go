@@ -34,8 +34,8 @@ func Cached() Freshness { return Freshness{} }
 // AtLeast is a state that has applied the log up to index.
 func AtLeast(index uint64) Freshness { return Freshness{index: index} }
 
-// Quorum is a linearizable read: a state with every write that any node acknowledged before the read
-// began.
+// Quorum is a linearizable read: a state with every write that any node acknowledged before the
+// read began.
 func Quorum() Freshness { return Freshness{quorum: true} }
 
 // Reader serves states as fresh as callers ask for. All methods are safe for concurrent use.
@@ -82,9 +82,10 @@ func (r *Reader) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// View returns a state that is fresh enough. Cached never waits. AtLeast waits until ctx ends, and then
-// returns a *failure.Future. Quorum returns failure.ErrUnavailable when no leader with a quorum confirms
-// the read within the Reader's patience, and failure.ErrTimeout when ctx ends before.
+// View returns a state that is fresh enough. Cached never waits. AtLeast waits until ctx ends, and
+// then returns a *failure.Future. Quorum returns failure.ErrUnavailable when no leader with a
+// quorum confirms the read within the Reader's patience, and failure.ErrTimeout when ctx ends
+// before.
 func (r *Reader) View(ctx context.Context, f Freshness) (*state.Root, error) {
 	switch {
 	case f.quorum:
@@ -101,8 +102,8 @@ func (r *Reader) View(ctx context.Context, f Freshness) (*state.Root, error) {
 	return r.cfg.Root(), nil
 }
 
-// CatchUp waits until this node has applied every entry that was committed anywhere when CatchUp was
-// called. Errors are View's for a Quorum read.
+// CatchUp waits until this node has applied every entry that was committed anywhere when CatchUp
+// was called. Errors are View's for a Quorum read.
 func (r *Reader) CatchUp(ctx context.Context) error {
 	// gofail: var breakReadIndex struct{}
 	// return nil
@@ -123,8 +124,8 @@ func (r *Reader) CatchUp(ctx context.Context) error {
 	return failureOf(ctx, err)
 }
 
-// failureOf returns the error of a read whose caller's context is ctx: failure.ErrTimeout if that has
-// ended, failure.ErrUnavailable if nobody could confirm the read.
+// failureOf returns the error of a read whose caller's context is ctx: failure.ErrTimeout if that
+// has ended, failure.ErrUnavailable if nobody could confirm the read.
 func failureOf(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -151,8 +152,8 @@ func (r *Reader) Await(ctx context.Context, index uint64) error {
 	}
 }
 
-// readIndex asks the leader, whichever node it is, for a confirmed index, until one is confirmed or ctx
-// ends.
+// readIndex asks the leader, whichever node it is, for a confirmed index, until one is confirmed or
+// ctx ends.
 func (r *Reader) readIndex(ctx context.Context) (uint64, error) {
 	for {
 		if err := r.cfg.Lifecycle.Check(); err != nil {
@@ -200,9 +201,9 @@ func (r *Reader) remoteIndex(ctx context.Context) (uint64, error) {
 	return resp.GetIndex(), nil
 }
 
-// LearnCommit advances the commit index to the leader's entry at index, so that this node applies it
-// without waiting for the next append. Term is that of the entry; LearnCommit does nothing for term 0,
-// with which a leader answers when the entry may be an earlier leader's.
+// LearnCommit advances the commit index to the leader's entry at index, so that this node applies
+// it without waiting for the next append. Term is that of the entry; LearnCommit does nothing for
+// term 0, with which a leader answers when the entry may be an earlier leader's.
 func (r *Reader) LearnCommit(term, index uint64) {
 	if term != 0 && index > r.cfg.Applied.Index() {
 		r.cfg.Transport.AdvanceCommit(term, index)
@@ -227,8 +228,8 @@ func (r *Reader) aloneAndReady() (*leadership.Epoch, bool) {
 	return e, len(others) == 0
 }
 
-// indexAlone returns the read index of a cluster of one voter. There is nobody to ask, but the order of
-// the steps is localIndex's.
+// indexAlone returns the read index of a cluster of one voter. There is nobody to ask, but the
+// order of the steps is localIndex's.
 func (r *Reader) indexAlone(e *leadership.Epoch) (uint64, error) {
 	index := r.cfg.Raft.CommitIndex()
 	if r.cfg.Raft.CurrentTerm() != e.Term() {
@@ -254,8 +255,8 @@ func (r *Reader) Serve(ctx context.Context, req *peerpb.ReadIndexRequest) *peerp
 	return &peerpb.ReadIndexResponse{Index: index, Leader: leader, Term: r.cfg.Leadership.TermOf(e, index)}
 }
 
-// confirmFor counts the calling peer as one confirmation where that makes a quorum, and joins the local
-// readers otherwise.
+// confirmFor counts the calling peer as one confirmation where that makes a quorum, and joins the
+// local readers otherwise.
 func (r *Reader) confirmFor(ctx context.Context, e *leadership.Epoch) (uint64, error) {
 	others, voter := r.cfg.Members.OtherVoters()
 	if voter && len(others) <= 2 {

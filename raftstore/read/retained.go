@@ -7,12 +7,12 @@ import (
 	"quorate/raftstore/state"
 )
 
-// sharedFor is for how long after it was proposed a pin serves further callers while nothing is written.
-// Nodes retain a state that much longer than its readers may count on.
+// sharedFor is for how long after it was proposed a pin serves further callers while nothing is
+// written. Nodes retain a state that much longer than its readers may count on.
 const sharedFor = time.Minute
 
-// Retained holds the states that this node retains, within the bounds of its retainer on number, age and
-// memory. All methods are safe for concurrent use.
+// Retained holds the states that this node retains, within the bounds of its retainer on number,
+// age and memory. All methods are safe for concurrent use.
 type Retained struct {
 	*state.Retainer
 	lastPin atomic.Pointer[pinned] // the newest that was applied here
@@ -29,8 +29,8 @@ func NewRetained(retainer *state.Retainer) *Retained { return &Retained{Retainer
 // Get returns the state of an index if this node still retains it, and nil otherwise.
 func (r *Retained) Get(index uint64) *state.Root { return r.Retainer.Get(index, time.Now()) }
 
-// IsExpired reports whether the time of a pin is over that was proposed at a time, as when the log is
-// replayed.
+// IsExpired reports whether the time of a pin is over that was proposed at a time, as when the log
+// is replayed.
 func (r *Retained) IsExpired(proposed time.Time) bool {
 	return time.Since(proposed) >= state.DefaultRetainedAge
 }

@@ -8,9 +8,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestPinsAreSharedForAMinuteOnly: nodes retain a state for as long as its pin is young, and pages of a
-// list may count on PinnedFor from when Pin returned. On an idle cluster, where nothing is written, a pin
-// of any age would do but for that.
+// TestPinsAreSharedForAMinuteOnly: nodes retain a state for as long as its pin is young, and pages
+// of a list may count on PinnedFor from when Pin returned. On an idle cluster, where nothing is
+// written, a pin of any age would do but for that.
 func TestPinsAreSharedForAMinuteOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		retainer, err := state.NewRetainer(state.RetainerConfig{})

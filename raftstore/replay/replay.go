@@ -13,8 +13,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// readEntries bounds the entries that one call of Events reads, so that other readers of the log can
-// proceed.
+// readEntries bounds the entries that one call of Events reads, so that other readers of the log
+// can proceed.
 const readEntries = 16 << 10
 
 // errEnough ends a read that has returned enough events.
@@ -26,8 +26,8 @@ type Entries interface {
 	Read(ctx context.Context, after, upTo uint64, limit int, fn func(index uint64, data []byte) error) (next uint64, err error)
 }
 
-// Log is the log on disk as history reads it: the events of applying its entries. All methods are safe
-// for concurrent use.
+// Log is the log on disk as history reads it: the events of applying its entries. All methods are
+// safe for concurrent use.
 type Log struct {
 	log    Entries
 	root   func() *state.Root
@@ -42,8 +42,8 @@ func New(entries Entries, root func() *state.Root, logger *slog.Logger) *Log {
 	return &Log{log: entries, root: root, logger: logger}
 }
 
-// Oldest returns the smallest position that Events can begin after, and the largest number if there is
-// none.
+// Oldest returns the smallest position that Events can begin after, and the largest number if there
+// is none.
 func (l *Log) Oldest() uint64 {
 	first, err := l.log.FirstIndex()
 	if err != nil || first == 0 {
@@ -117,8 +117,8 @@ const (
 // DropDamaged gives up history up to a damaged entry.
 func (l *Log) DropDamaged(index uint64) { l.dropTo(index, damagedEntry) }
 
-// dropTo gives up history up to an entry that can't be replayed. A snapshot, or memory, has the state
-// after it.
+// dropTo gives up history up to an entry that can't be replayed. A snapshot, or memory, has the
+// state after it.
 func (l *Log) dropTo(index uint64, why string) {
 	for {
 		floor := l.floor.Load()

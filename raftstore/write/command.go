@@ -18,8 +18,8 @@ import (
 // entryFormat is the format of the log entries written.
 const entryFormat = 1
 
-// command is a write, with its encoded log entry. The entry's bytes say what the write requires, so the
-// leader and the state machine cannot differ about it.
+// command is a write, with its encoded log entry. The entry's bytes say what the write requires, so
+// the leader and the state machine cannot differ about it.
 type command struct {
 	state.Precondition        // not of a pin, which concerns no object
 	pins               bool   // is a pin of a state
@@ -28,7 +28,8 @@ type command struct {
 	data               []byte
 }
 
-// refusal returns why a state refuses the command, nil if it does not; see state.Precondition.Check.
+// refusal returns why a state refuses the command, nil if it does not; see
+// state.Precondition.Check.
 func (c *command) refusal(root *state.Root) error {
 	_, err := c.Check(root)
 	return err
@@ -76,8 +77,8 @@ func (d Delete) command() (*command, error) {
 	entry := &logpb.Entry{Op: &logpb.Entry_Delete{Delete: message}}
 	c, err := encode(entry)
 	if errors.Is(err, failure.ErrTooLarge) && message.Previous != nil {
-		// A deletion is never refused for its size. Replay reads the removed object from the entry that
-		// wrote it.
+		// A deletion is never refused for its size. Replay reads the removed object from the entry
+		// that wrote it.
 		message.Previous = nil
 		c, err = encode(entry)
 	}
@@ -120,7 +121,8 @@ func pinCommand() (*command, error) {
 	return encode(&logpb.Entry{Op: &logpb.Entry_Pin{Pin: &logpb.Pin{}}})
 }
 
-// initEntry returns an entry that names the cluster, or changes nothing if id, the cluster's, is not "".
+// initEntry returns an entry that names the cluster, or changes nothing if id, the cluster's, is
+// not "".
 func initEntry(id string) ([]byte, error) {
 	if id == "" {
 		id = rand.Text()

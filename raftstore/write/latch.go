@@ -13,28 +13,31 @@ import (
 )
 
 const (
-	// maxLatchWaiters bounds the writes that wait for others to the same keys, delayed conflicts included.
+	// maxLatchWaiters bounds the writes that wait for others to the same keys, delayed conflicts
+	// included.
 	maxLatchWaiters = 16 << 10
-	// retryTime is how long a key stays reserved for the client whose conflict was released, and so how
-	// long others wait for it at most; then the next conflict is released.
+	// retryTime is how long a key stays reserved for the client whose conflict was released, and so
+	// how long others wait for it at most; then the next conflict is released.
 	retryTime = 5 * time.Millisecond
-	// maxConflictDelay bounds the delay of a conflict. The more are delayed, the faster they are released.
+	// maxConflictDelay bounds the delay of a conflict. The more are delayed, the faster they are
+	// released.
 	maxConflictDelay = 500 * time.Millisecond
 )
 
 // errLatchesFull reports that too many writes wait already.
 var errLatchesFull = errors.New("too many writes wait for others to the same objects")
 
-// latches serialise the leader's writes to one key, so that doomed entries rarely reach the log. They
-// order nothing that must be ordered: preconditions are decided when an entry is applied.
+// latches serialise the leader's writes to one key, so that doomed entries rarely reach the log.
+// They order nothing that must be ordered: preconditions are decided when an entry is applied.
 //
-// Waiters acquire a key in FIFO order until their precondition can no longer hold. Most lose it with
-// each write to their object. If all of them learned that at once, they would all read the object and
-// write from the same version, and all but one would conflict again: always those that are slow to
-// return, because they are connected to a follower. So conflicts on one key are released one at a
-// time, in FIFO order: the first when the key is free, the next after the next write, or after
-// retryTime without one. A release reserves the key for the client that gets it. Others wait until it
-// has retried, but not longer than retryTime. A key that nobody lost a conflict on is never reserved.
+// Waiters acquire a key in FIFO order until their precondition can no longer hold. Most lose it
+// with each write to their object. If all of them learned that at once, they would all read the
+// object and write from the same version, and all but one would conflict again: always those that
+// are slow to return, because they are connected to a follower. So conflicts on one key are
+// released one at a time, in FIFO order: the first when the key is free, the next after the next
+// write, or after retryTime without one. A release reserves the key for the client that gets it.
+// Others wait until it has retried, but not longer than retryTime. A key that nobody lost a
+// conflict on is never reserved.
 type latches struct {
 	metrics *latchMetrics
 
@@ -70,8 +73,9 @@ func newLatches(m *latchMetrics) *latches {
 	return &latches{metrics: m, keys: make(map[state.Key]*latch)}
 }
 
-// enter acquires the key if it is free, and queues the write otherwise; or, with a refusal by a recent
-// state, delays its conflict. A create is not doomed while another write may make room for it.
+// enter acquires the key if it is free, and queues the write otherwise; or, with a refusal by a
+// recent state, delays its conflict. A create is not doomed while another write may make room for
+// it.
 func (l *latches) enter(c *command, refusal error) (*waiter, error) {
 	w := &waiter{c: c}
 	l.mu.Lock()
@@ -117,8 +121,8 @@ func (k *latch) admits(c *command) bool {
 
 func (k *latch) reserved() bool { return k.reservedFor != 0 && time.Now().Before(k.reservedUntil) }
 
-// wait returns once the write holds the key or is doomed, and with an error if ctx or the epoch ends
-// before.
+// wait returns once the write holds the key or is doomed, and with an error if ctx or the epoch
+// ends before.
 func (l *latches) wait(ctx context.Context, e *leadership.Epoch, w *waiter) error {
 	if w.decided == nil {
 		return nil
@@ -133,8 +137,8 @@ func (l *latches) wait(ctx context.Context, e *leadership.Epoch, w *waiter) erro
 	}
 }
 
-// delayConflict returns when the conflict of a doomed write may be returned to its client: when it is
-// released, or when ctx or the epoch ends.
+// delayConflict returns when the conflict of a doomed write may be returned to its client: when it
+// is released, or when ctx or the epoch ends.
 func (l *latches) delayConflict(ctx context.Context, e *leadership.Epoch, w *waiter) {
 	select {
 	case <-w.released:
@@ -144,8 +148,8 @@ func (l *latches) delayConflict(ctx context.Context, e *leadership.Epoch, w *wai
 	l.metrics.conflictDelay.Observe(time.Since(w.since).Seconds())
 }
 
-// leave gives up the write's place. A key that it held goes to the first waiter that the present state
-// does not refuse.
+// leave gives up the write's place. A key that it held goes to the first waiter that the present
+// state does not refuse.
 func (l *latches) leave(w *waiter, root func() *state.Root) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,8 +169,8 @@ func (l *latches) leave(w *waiter, root func() *state.Root) {
 	l.schedule(w.c.Key, k)
 }
 
-// pass hands the key on. Each waiter is judged once here, by a state that has the version that it was
-// derived from.
+// pass hands the key on. Each waiter is judged once here, by a state that has the version that it
+// was derived from.
 func (l *latches) pass(k *latch, root *state.Root) {
 	k.held = false
 	for k.waiting.Len() > 0 && !k.held {
@@ -194,8 +198,8 @@ func (l *latches) pop(k *latch) *waiter {
 	return w
 }
 
-// doom delays the conflict of a write that will be retried from a newer version; no other refusal is
-// delayed.
+// doom delays the conflict of a write that will be retried from a newer version; no other refusal
+// is delayed.
 func (l *latches) doom(k *latch, w *waiter, refusal error) {
 	if _, conflict := errors.AsType[*state.Conflict](refusal); conflict {
 		w.released, w.since = make(chan struct{}), time.Now()
@@ -238,9 +242,9 @@ func (l *latches) schedule(key state.Key, k *latch) {
 }
 
 // due returns when the reservation ends, or the next conflict must be released, whichever is first.
-// While a write is under way, a client that retried would most likely conflict again; so its conflict
-// is delayed until that write ends, unless there are so many that the last one would have to wait for
-// too long.
+// While a write is under way, a client that retried would most likely conflict again; so its
+// conflict is delayed until that write ends, unless there are so many that the last one would have
+// to wait for too long.
 func (k *latch) due() (in time.Duration, any bool) {
 	if first := k.conflicts.Front(); first != nil {
 		in = (maxConflictDelay - time.Since(first.Value.(*waiter).since)) / time.Duration(k.conflicts.Len())
@@ -255,8 +259,8 @@ func (k *latch) due() (in time.Duration, any bool) {
 	return in, any
 }
 
-// expire does what is due: a free key whose reservation has ended goes to the first waiter, or to the
-// client of the next conflict.
+// expire does what is due: a free key whose reservation has ended goes to the first waiter, or to
+// the client of the next conflict.
 func (l *latches) expire(key state.Key, k *latch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 )
 
 func TestReservation(t *testing.T) {
-	// lost has client 1 write version 2 while client 2 loses a conflict on version 1, which is released.
+	// lost has client 1 write version 2 while client 2 loses a conflict on version 1, which is
+	// released.
 	lost := func(c *contest) {
 		c.updateAs(1, "winner", 1)
 		winner := c.holder()
@@ -189,9 +190,9 @@ func (r *race) state() *state.Root {
 	return r.root()
 }
 
-// TestRace: clients that return late are served as often as those that return at once, one write holds
-// the key at a time, and nobody waits for ever, whatever fails and whoever gives up. Under synctest a
-// lost wakeup is a deadlock, which fails the test.
+// TestRace: clients that return late are served as often as those that return at once, one write
+// holds the key at a time, and nobody waits for ever, whatever fails and whoever gives up. Under
+// synctest a lost wakeup is a deadlock, which fails the test.
 func TestRace(t *testing.T) {
 	const duration = 2 * time.Second
 	for seed := range uint64(20) {

@@ -39,7 +39,8 @@ type holder struct {
 	name string
 }
 
-// inContest runs fn with a key at version 1, on a clock of its own, and checks that nothing is left when all writes are over.
+// inContest runs fn with a key at version 1, on a clock of its own, and checks that nothing is left
+// when all writes are over.
 func inContest(t *testing.T, fn func(*contest)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -56,9 +56,9 @@ func (r result) asError() error {
 	}
 }
 
-// ofRaft returns the outcome of a proposal that failed. Only the errors that the library returns before
-// it appends the entry mean "not applied": after ErrLeadershipLost or a failed disk write a log may have
-// the entry, and on shutdown the entry may be committed.
+// ofRaft returns the outcome of a proposal that failed. Only the errors that the library returns
+// before it appends the entry mean "not applied": after ErrLeadershipLost or a failed disk write a
+// log may have the entry, and on shutdown the entry may be committed.
 func ofRaft(err error) result {
 	switch {
 	case errors.Is(err, raft.ErrNotLeader):

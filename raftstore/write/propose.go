@@ -21,8 +21,8 @@ const (
 	queueWait = time.Millisecond
 )
 
-// propose takes a command to the log of this node, which should be the leader, and waits for its outcome.
-// Ctx bounds the wait, whatever Raft or the disk does.
+// propose takes a command to the log of this node, which should be the leader, and waits for its
+// outcome. Ctx bounds the wait, whatever Raft or the disk does.
 func (w *Writer) propose(ctx context.Context, c *command) result {
 	e, _ := w.cfg.Leadership.Current()
 	if e == nil {
@@ -63,8 +63,8 @@ func (w *Writer) propose(ctx context.Context, c *command) result {
 }
 
 // delayConflict delays a proven conflict until it is released. The conflict is then with the newest
-// state, which refuses the write too, since a replaced version never returns: a retry from that state
-// has the best chance.
+// state, which refuses the write too, since a replaced version never returns: a retry from that
+// state has the best chance.
 func (w *Writer) delayConflict(ctx context.Context, e *leadership.Epoch, place *waiter, r result) result {
 	w.latches.delayConflict(ctx, e, place)
 	root := w.cfg.Root()
@@ -74,9 +74,9 @@ func (w *Writer) delayConflict(ctx context.Context, e *leadership.Epoch, place *
 	return r
 }
 
-// precheck refuses without a log entry a command that the state dooms. That state must have been current
-// during the request, or a deposed leader would answer from the past. So precheck repeats the check on a
-// state that a read index confirms.
+// precheck refuses without a log entry a command that the state dooms. That state must have been
+// current during the request, or a deposed leader would answer from the past. So precheck repeats
+// the check on a state that a read index confirms.
 func (w *Writer) precheck(ctx context.Context, c *command) (r result, decided bool) {
 	if c.refusal(w.cfg.Root()) == nil {
 		return result{}, false
@@ -103,8 +103,9 @@ func (w *Writer) unconfirmed(err error) result {
 	return notApplied(err)
 }
 
-// apply proposes an entry. It calls release once Raft has let go of the entry, possibly after apply has
-// returned: until then the outcome is open, and a later write to the same object could only fail.
+// apply proposes an entry. It calls release once Raft has let go of the entry, possibly after apply
+// has returned: until then the outcome is open, and a later write to the same object could only
+// fail.
 func (w *Writer) apply(ctx context.Context, data []byte, release func()) result {
 	select {
 	case w.slots <- struct{}{}:
@@ -151,8 +152,8 @@ func (w *Writer) apply(ctx context.Context, data []byte, release func()) result 
 	}
 }
 
-// CommitInit proposes an entry that changes nothing but the cluster's id, the first time, and returns nil
-// when this node has applied it.
+// CommitInit proposes an entry that changes nothing but the cluster's id, the first time, and
+// returns nil when this node has applied it.
 func (w *Writer) CommitInit(ctx context.Context) error {
 	data, err := initEntry(w.cfg.Members.ClusterID())
 	if err != nil {

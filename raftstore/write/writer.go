@@ -54,10 +54,10 @@ func New(cfg Config) (*Writer, error) {
 	return &Writer{cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals), metrics: m}, nil
 }
 
-// Create stores an object and returns it as it is stored. Errors: *state.Exists, *state.GuardFailed;
-// failure.ErrUnavailable, ErrTooLarge, ErrClosed and *FullError when surely nothing was written;
-// failure.ErrUnknownOutcome when it may have been. This node has applied the write when Create returns
-// (semantics N5).
+// Create stores an object and returns it as it is stored. Errors: *state.Exists,
+// *state.GuardFailed; failure.ErrUnavailable, ErrTooLarge, ErrClosed and *FullError when surely
+// nothing was written; failure.ErrUnknownOutcome when it may have been. This node has applied the
+// write when Create returns (semantics N5).
 func (w *Writer) Create(ctx context.Context, c Create) (*state.Object, error) {
 	cmd, err := c.command()
 	if err != nil {
@@ -84,8 +84,8 @@ func (w *Writer) Update(ctx context.Context, u Update) (*state.Object, error) {
 	return stored(u.Object, u.Key, index, u.Previous.Created), nil
 }
 
-// Delete removes an object and returns its final state, with the deletion's index as version. Errors are
-// Update's.
+// Delete removes an object and returns its final state, with the deletion's index as version.
+// Errors are Update's.
 func (w *Writer) Delete(ctx context.Context, d Delete) (*state.Object, error) {
 	cmd, err := d.command()
 	if err != nil {
@@ -115,8 +115,9 @@ func stored(o *state.Object, key state.Key, index, created uint64) *state.Object
 	return &made
 }
 
-// write returns the index of the command's entry. It retries what was surely not applied, with whichever
-// node leads then, for as long as a change of leader may reasonably take, and nothing else.
+// write returns the index of the command's entry. It retries what was surely not applied, with
+// whichever node leads then, for as long as a change of leader may reasonably take, and nothing
+// else.
 func (w *Writer) write(ctx context.Context, c *command) (uint64, error) {
 	giveUp := time.Now().Add(w.cfg.Patience)
 	for {
@@ -143,8 +144,8 @@ func (w *Writer) write(ctx context.Context, c *command) (uint64, error) {
 	}
 }
 
-// settle waits until this node has applied the outcome's index, so that a cached read after the response
-// sees it. The outcome is known whether or not that comes in time.
+// settle waits until this node has applied the outcome's index, so that a cached read after the
+// response sees it. The outcome is known whether or not that comes in time.
 func (w *Writer) settle(ctx context.Context, r result) error {
 	if err := w.cfg.Reader.Await(ctx, r.index); err != nil {
 		w.metrics.unsettled.Inc()
@@ -217,7 +218,8 @@ func NotApplied(err error) *peerpb.WriteResponse { return notApplied(err).respon
 // Proposals returns the number of proposals that Raft has.
 func (w *Writer) Proposals() int { return len(w.slots) }
 
-// Drain waits until Raft has let go of all proposals, or ctx ends, and leaves no slot for further ones.
+// Drain waits until Raft has let go of all proposals, or ctx ends, and leaves no slot for further
+// ones.
 func (w *Writer) Drain(ctx context.Context) {
 	for range cap(w.slots) {
 		select {
