@@ -9,37 +9,37 @@ import (
 	"quorate/chaos/history"
 )
 
-// Promise is one of the things that a cluster is held to.
+// Promise is one of the guarantees that a cluster must keep.
 type Promise string
 
-// The promises, in the order in which a Verdict speaks of them.
+// The promises, in the order in which a Verdict lists them.
 const (
 	NoLoss       Promise = "acknowledged writes are kept"
 	Linearizable Promise = "quorum reads and writes are linearizable"
 	Effects      Promise = "a write takes effect once, and only over the version it names"
 	Versions     Promise = "versions are unique and follow real time"
-	WatchAll     Promise = "watchers are told of every change"
-	WatchOrder   Promise = "watchers are told once, and in order"
-	WatchTruth   Promise = "watchers are told the same everywhere, and of nothing that nobody did"
-	WatchResume  Promise = "watchers can go on where they were, to the end"
+	WatchAll     Promise = "watchers receive every change"
+	WatchOrder   Promise = "watchers receive each change once, and in order"
+	WatchTruth   Promise = "watchers receive the same on every node, and only changes that a write made"
+	WatchResume  Promise = "watchers can resume where they were, to the end"
 	Lists        Promise = "a list is a state that existed"
 	ReadsCached  Promise = "cached reads are of states that existed, and never go back on one node"
-	SameState    Promise = "all nodes hold the same in the end"
-	Answers      Promise = "no answer that a correct server never gives"
-	Served       Promise = "writes and reads are refused no longer than what struck allows"
-	IdleReads    Promise = "every read of an idle cluster is answered, unless what was done then explains it"
-	IdleAnswers  Promise = "reads of an idle cluster find what was written last"
+	SameState    Promise = "all nodes hold the same state in the end"
+	Answers      Promise = "no response that a correct server never sends"
+	Served       Promise = "writes and reads are refused no longer than the faults allow"
+	IdleReads    Promise = "every read of an idle cluster gets a response, unless the act at the time explains it"
+	IdleAnswers  Promise = "reads of an idle cluster return the last write"
 )
 
 var promises = [...]Promise{
-	NoLoss, Linearizable, Effects, Versions, WatchAll, WatchOrder, WatchTruth, WatchResume, Lists, ReadsCached, SameState, Answers, Served,
-	IdleReads, IdleAnswers,
+	NoLoss, Linearizable, Effects, Versions, WatchAll, WatchOrder, WatchTruth, WatchResume, Lists,
+	ReadsCached, SameState, Answers, Served, IdleReads, IdleAnswers,
 }
 
-// Answer is what is known of a yes-or-no question.
+// Answer is the answer to a yes-or-no question, as far as it is known.
 type Answer string
 
-// The answers. Undecided: the search was given up, or there was too little to go by.
+// The answers. Undecided: the search was given up, or the history has too little information.
 const (
 	Yes       Answer = "yes"
 	No        Answer = "no"
@@ -48,14 +48,17 @@ const (
 
 // Options say how a history is judged.
 type Options struct {
-	// VisualizationDir is where a page is left for each key that isn't linearizable, made by porcupine; "" for none. It must exist.
+	// VisualizationDir is an existing directory for a page by porcupine about each key that isn't
+	// linearizable; "" for none.
 	VisualizationDir string
-	// Timeout bounds the search for an order of operations where it isn't plain; 0 means DefaultTimeout.
+	// Timeout bounds the search for an order of operations that the sweep can't decide; 0 means
+	// DefaultTimeout.
 	Timeout time.Duration
-	// ExpiredPositions explain that watch positions are said to be too old, and ExpiredLists that the states are which paged
-	// lists read. Without an excuse of that node and time such an answer is a finding.
+	// ExpiredPositions explain 410 for watch positions, and ExpiredLists 410 for the states of paged
+	// lists. Without an excuse for that node and time such a response is a finding.
 	ExpiredPositions, ExpiredLists []Excuse
-	// Allowed is how long an outage may last for what struck then; nil: outages are not judged.
+	// Allowed is how long an outage may last, given the faults at the time; nil: outages are not
+	// judged.
 	Allowed func(Outage) time.Duration
 }
 

@@ -1,12 +1,16 @@
-// Package check judges a recorded history. All is a pure function from what clients and watchers were told to a Verdict: how often each
-// promise of design.md §5 was broken, with samples; none means that it held.
+// Package check judges a recorded history. It is a pure function from the operations and events of
+// clients and watchers to a Verdict: how often the cluster broke each promise of design.md §5, with
+// samples.
 //
-// The watchers together tell a timeline: every change by version, each caused by one write, also by those whose clients weren't told.
-// Since versions are the order in which things happened, most is then a comparison: each watcher, each list and each final state with
-// the timeline. Whether quorum operations are linearizable is decided by a sweep through time (sweep.go), which looks for a moment for
-// each of them, so that changes happen in the order of their versions and each answer fits the state of its moment. Porcupine confirms
-// those moments by its own model of a key (model.go); where the timeline isn't sure it searches for an order by itself.
+// The events of all watchers together form a timeline: every change by version, each caused by one
+// write, including writes of unknown outcome. Versions are the order in which changes happened, so
+// most checks compare a watcher, a list or a final state with the timeline. A sweep through time
+// (sweep.go) decides whether quorum operations are linearizable: it looks for a moment for each
+// operation, such that changes happen in the order of their versions and each response fits the
+// state of its moment. Porcupine confirms these moments with its own model of a key (model.go).
+// Where the timeline is uncertain, porcupine searches for an order itself.
 //
-// Times are of one clock. An operation has its effect between Invoked and Answered, ends included, or, if its client wasn't told, at any
-// time after Invoked; an event has happened when it Arrived. Nothing else is taken for granted, and what can't be judged is said.
+// All times are of one clock. An operation takes effect between Invoked and Answered, both
+// included, or, if its outcome is unknown, at any time after Invoked. An event has happened when it
+// Arrived. Check assumes nothing else, and reports what it can't judge.
 package check

@@ -1,2 +1,3 @@
-// Package history holds what the clients of a run did and were told, and when. It judges nothing; package check does.
+// Package history records the operations of a run's clients, their responses, and the times of
+// both. It judges nothing; package check does.
 package history

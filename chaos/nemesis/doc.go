@@ -1,8 +1,11 @@
-// Package nemesis hurts a cluster under test, with one fault after another or several at a time, and mends it again.
+// Package nemesis injects faults into a cluster under test, one after the other or several at a
+// time, and heals them.
 //
-// A fault is a name, what it needs of the fleet, and what it does. A Strike is one blow of it: it takes down with each harm how that is
-// undone, so that it can be healed at any moment, again after an attempt that failed, and also when the run is broken off in the middle.
-// What is random comes from one seed; which node leads, the cluster says.
+// A fault has a name, its requirements on the fleet, and an action. A Strike is one run of a fault.
+// It records how to undo each effect before the effect, so that it can be healed at any moment,
+// again after an attempt that failed, and when the run is interrupted. All random choices derive
+// from one seed; the cluster itself reports its leader.
 //
-// Goroutines: one for a strike that goes on by itself (the same link cut again and again), ended and awaited by its Heal.
+// Goroutines: one for each strike that repeats its effect (such as cutting a link again and again),
+// ended and awaited by its Heal.
 package nemesis

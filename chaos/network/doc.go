@@ -1,11 +1,13 @@
-// Package network is a virtual network on one Linux machine, for the nodes of a cluster under test and their clients. Each host of it
-// is a network namespace with one interface, a TUN device; the place of all clients is this process's own namespace, which has such a
-// device too. What the kernel sends to a device is an IP packet that this process reads, and hands to the device of its destination as
-// the link's rule says: late, twice, or never. Every pair of hosts has two links, one each way.
+// Package network is a virtual network on one Linux machine, for the nodes of a cluster under test
+// and their clients. Each host is a network namespace with one interface, a TUN device; all clients
+// share this process's own namespace, which has such a device too. This process reads the IP
+// packets that the kernel sends to a device, and passes each to the device of its destination as
+// the rule of the link demands: late, twice, or never. Every pair of hosts has two links, one for
+// each direction.
 //
-// Nothing outlives the process: devices, namespaces and what was started in them end with it, however it ends. It takes root and
-// /dev/net/tun; Available says why where it can't be.
+// Nothing outlives the process: devices, namespaces and the processes in them end with it, however
+// it ends. The package needs root and /dev/net/tun; Available returns the reason if it can't work.
 //
-// Goroutines: one reads each device, one delivers what was delayed, and one on a thread of its own stands for each host's namespace.
-// Close ends them all and waits.
+// Goroutines: one reads each device, one delivers delayed packets, and one, on a thread of its own,
+// holds each host's namespace. Close ends them all and waits.
 package network

@@ -1,5 +1,7 @@
-// Package workload puts clients on a cluster and records what each was told and when: clients that fight for keys, that list, page and
-// read what nodes have cached, and watchers that follow everything and resume elsewhere when cut. It judges nothing; package check does.
+// Package workload runs clients against a cluster and records their operations and responses:
+// clients that contend for keys, that list, page and read cached states, and watchers that follow
+// every change and resume on another node when their watch ends. It judges nothing; package check
+// does.
 //
-// A Load owns its goroutines, one a client, until Close or Record.
+// A Load owns its goroutines, one for each client, until Close or Record.
 package workload
