@@ -18,7 +18,7 @@ func autoscalerHooks() schema.Hooks {
 	}
 }
 
-// cpuMetric: without metrics, replicas follow the use of cpu (M20).
+// cpuMetric defaults the metrics of an autoscaler to the utilization of cpu (M20).
 func cpuMetric(_ *schema.Context, m *schema.Value) {
 	addCPU(m.Make("metrics")).Make("targetAverageUtilization").SetInt(80)
 }
@@ -29,7 +29,7 @@ func maxReplicasNotBelowMin(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// metricOfItsType: a metric has the member that its type names, and no other.
+// metricOfItsType requires the member of a metric that its type names, and refuses all others.
 func metricOfItsType(c *schema.Context, v *schema.Value) {
 	want := ""
 	switch v.Field("type").Str() {
@@ -52,8 +52,7 @@ func metricOfItsType(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// positiveTarget: a target of nothing can't be scaled to. Zero is missing already where a target is
-// required.
+// positiveTarget requires a target above zero.
 func positiveTarget(c *schema.Context, v *schema.Value) {
 	target := v.Quantity()
 	if target.Sign() != 1 {

@@ -8,8 +8,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// What has no place in version v1 of autoscalers is in annotations there, as stock clients know
-// them.
+// The annotations in which version v1 of autoscalers holds fields that it lacks, with the names
+// that stock clients use.
 const (
 	metricsAnnotation        = "autoscaling.alpha.kubernetes.io/metrics"
 	currentMetricsAnnotation = "autoscaling.alpha.kubernetes.io/current-metrics"
@@ -35,14 +35,15 @@ func oldAutoscalerHooks() schema.Hooks {
 	}
 }
 
-// hasNoOtherMetrics: without any metric, replicas follow the use of cpu (M20).
+// hasNoOtherMetrics reports whether the annotation of other metrics is absent or an empty list. Cpu
+// is the default metric then (M20).
 func hasNoOtherMetrics(c *schema.Context, _ *schema.Value) bool {
 	var others []json.RawMessage
 	text := c.Object.Annotations().Get(metricsAnnotation)
 	return text.IsEmpty() || json.Unmarshal([]byte(text.Str()), &others) == nil && len(others) == 0
 }
 
-// keepAnnotations takes what annotations hold in place of fields from the stored object; a new one
+// keepAnnotations copies the annotations that stand for fields from the stored object. A new object
 // has none.
 func keepAnnotations(c *schema.Context, names ...string) {
 	for _, name := range names {
@@ -64,7 +65,7 @@ func dropAnnotation(o *schema.Object, name string) {
 	}
 }
 
-// annotationsFit: what annotations hold in place of fields has to be what the fields may be.
+// annotationsFit validates the annotations that stand for fields like the fields themselves.
 func annotationsFit(c *schema.Context, _ *schema.Value) {
 	stored := c.Kind.Storage()
 	for _, held := range heldLists() {
@@ -123,8 +124,8 @@ func (h *heldList) read(text string, to *schema.Object) error {
 	return nil
 }
 
-// write puts items into the annotation. Without any there is none: what the stored object says
-// under that name is not about its fields.
+// write writes items to the annotation and removes it when there are none: a stored annotation of
+// that name doesn't describe the fields.
 func (h *heldList) write(items []*schema.Value, to *schema.Object) {
 	if len(items) == 0 {
 		dropAnnotation(to, h.annotation)
@@ -140,8 +141,7 @@ func (h *heldList) write(items []*schema.Value, to *schema.Object) {
 	annotate(to, h.annotation, string(append(text, ']')))
 }
 
-// cpuOf returns the cpu utilization that a metric or its status tells; nil when it tells of
-// something else.
+// cpuOf returns the cpu utilization of a metric or its status; nil when it is about something else.
 func cpuOf(metric *schema.Value, field string) *schema.Value {
 	if metric.Field("type").Str() != "Resource" || metric.Lookup("resource", "name").Str() != "cpu" {
 		return nil
@@ -178,8 +178,8 @@ func oldAutoscalerFromStorage(from, to *schema.Object) {
 	}
 }
 
-// oldAutoscalerToStorage puts everything into its place. What an annotation holds was checked
-// before it is stored.
+// oldAutoscalerToStorage converts to the stored form. Validation has already checked the
+// annotations.
 func oldAutoscalerToStorage(from, to *schema.Object) {
 	spec, status := to.Root().Make("spec"), to.Root().Make("status")
 	old, oldStatus := from.Field("spec"), from.Field("status")
@@ -200,8 +200,8 @@ func oldAutoscalerToStorage(from, to *schema.Object) {
 	}
 }
 
-// currentCPU returns the resource of the metric that the use of cpu is shown of, and adds one where
-// there is none.
+// currentCPU returns the resource of the metric that holds the cpu utilization, and adds such a
+// metric if there is none.
 func currentCPU(list *schema.Value) (resource *schema.Value) {
 	for i := list.Len() - 1; i >= 0; i-- { // of several it is the last one
 		if metric := list.At(i); cpuOf(metric, "currentAverageUtilization") != nil {
@@ -211,7 +211,7 @@ func currentCPU(list *schema.Value) (resource *schema.Value) {
 	return addCPU(list)
 }
 
-// addCPU adds a metric, or the status of one, about the cpu and returns its resource.
+// addCPU adds a metric, or the status of one, for cpu and returns its resource.
 func addCPU(list *schema.Value) (resource *schema.Value) {
 	metric := list.Append()
 	metric.Make("type").SetStr("Resource")

@@ -25,7 +25,8 @@ func containerHooks() schema.Hooks {
 	}
 }
 
-// imagePullPolicy: what may be another image tomorrow is pulled each time (M9).
+// imagePullPolicy defaults the policy to Always for images without digest whose tag is latest or
+// missing, and to IfNotPresent for others (M9).
 func imagePullPolicy(_ *schema.Context, m *schema.Value) {
 	image := m.Field("image").Str()
 	policy := "IfNotPresent"
@@ -44,15 +45,14 @@ func tagAndDigest(image string) (tag, digest string) {
 	return tag, digest
 }
 
-// hostNetworkHostPort: on the node's network the container's port is the node's.
+// hostNetworkHostPort sets the host port to the container port in pods on the node's network.
 func hostNetworkHostPort(c *schema.Context, m *schema.Value) {
 	if c.Enclosing("PodSpec").Field("hostNetwork").Bool() {
 		m.Make("hostPort").SetInt(m.Field("containerPort").Int())
 	}
 }
 
-// requestsFromLimits: a pod asks for what it is limited to, unless it says less. Templates stay as
-// given.
+// requestsFromLimits defaults requests of pods to the limits. It leaves templates unchanged.
 func requestsFromLimits(c *schema.Context, m *schema.Value) {
 	limits := m.Field("limits")
 	if limits.Len() == 0 || c.Enclosing("Pod") == nil {
@@ -66,7 +66,8 @@ func requestsFromLimits(c *schema.Context, m *schema.Value) {
 	}
 }
 
-// imageWithoutSpace: templates may hold such images as placeholders, pods may not.
+// imageWithoutSpace refuses white space around the image of a pod. Templates may hold such images
+// as placeholders.
 func imageWithoutSpace(c *schema.Context, v *schema.Value) {
 	if c.Enclosing("Pod") != nil && strings.TrimSpace(v.Str()) != v.Str() {
 		c.Invalid(v, "must not have leading or trailing whitespace")
@@ -90,7 +91,8 @@ func bidirectionalIsPrivileged(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// privilegeEscalation: what is forbidden to a container is not given to it another way.
+// privilegeEscalation refuses to disallow escalation for a container that is privileged or adds
+// CAP_SYS_ADMIN.
 func privilegeEscalation(c *schema.Context, v *schema.Value) {
 	if allow := v.Field("allowPrivilegeEscalation"); !allow.IsSet() || allow.Bool() {
 		return
@@ -105,8 +107,8 @@ func privilegeEscalation(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// requestsWithinLimits: nothing asks for more than it may have (M25). Claims of a stateful set are
-// checked when they are made.
+// requestsWithinLimits refuses requests above the limits (M25). The claims of a stateful set are
+// checked when they are created.
 func requestsWithinLimits(c *schema.Context, v *schema.Value) {
 	limits := v.Field("limits")
 	if limits.Len() == 0 || c.Enclosing("PersistentVolumeClaim") != nil {

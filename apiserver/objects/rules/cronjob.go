@@ -11,7 +11,7 @@ func cronJobHooks() schema.Hooks {
 	}
 }
 
-// selectorIsGenerated: each job that a template makes gets a selector of its own.
+// selectorIsGenerated refuses a selector in the template: each job gets a generated one.
 func selectorIsGenerated(c *schema.Context, v *schema.Value) {
 	if selector := v.Field("selector"); selector.IsSet() {
 		c.Invalid(selector, "`selector` will be auto-generated", "selector")
@@ -21,8 +21,8 @@ func selectorIsGenerated(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// runsToCompletion: a job's pods end (M23). The default of pods is no choice here, so one has to be
-// made.
+// runsToCompletion requires a restart policy under which the pods of a job end (M23). The default
+// policy of pods is not one of them.
 func runsToCompletion(c *schema.Context, v *schema.Value) {
 	switch policy := v.Field("spec").Field("restartPolicy").Str(); policy {
 	case "OnFailure", "Never":

@@ -1,11 +1,10 @@
-// Package rules is everything that the kind and type files say in words: the validators,
-// defaulters, immutability checks, preparation steps and converters that they name, one file per
-// family, and what the end of an object's life takes for its kind.
+// Package rules implements the hooks that the kind and type files name: validators, defaulters,
+// immutability checks, preparation steps and converters, one file per family.
 //
-// Hooks returns them as one table for schema.Load. All hooks are pure functions of the object at
-// work: no state, no goroutines, safe for concurrent use. A hook allocates only when it changes or
-// reports something. What clients read in a refusal is worded as the Kubernetes and OpenShift API
-// servers word it; clients parse some of it.
+// Hooks returns them as one table for schema.Load. All hooks are pure functions of the object in
+// the request: no state, no goroutines, safe for concurrent use. A hook allocates only when it
+// changes or reports something. Refusals are worded as the Kubernetes and OpenShift API servers
+// word them, because clients parse some of the texts.
 //
-// The files hold the rules' texts; a test fails when a text there has no hook.
+// The files contain the rules in words; a test fails when a text there has no hook.
 package rules

@@ -33,7 +33,7 @@ func subsetHasAddress(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// endpointIP: traffic for a service must not be led back to the node that sends it (M15).
+// endpointIP refuses addresses that would lead a service's traffic back to the sending node (M15).
 func endpointIP(c *schema.Context, v *schema.Value) {
 	ip, err := netip.ParseAddr(v.Str())
 	if err != nil {
@@ -52,14 +52,14 @@ func endpointIP(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// oneOfManyPorts: ports that are not alone are told apart by name.
+// oneOfManyPorts requires a name for each of several ports.
 func oneOfManyPorts(c *schema.Context, _ *schema.Value) bool {
 	return c.Enclosing("EndpointSubset").Field("ports").Len() > 1
 }
 
 func portNamesInSubset(c *schema.Context, v *schema.Value) { reportRepeated(c, v, "name") }
 
-// endpointNodesFixed: an address that is on a node does not move to another one.
+// endpointNodesFixed refuses to move an address from one node to another.
 func endpointNodesFixed(c *schema.Context, v, old *schema.Value) {
 	nodes := nodesByIP(old.Field("subsets"))
 	if len(nodes) == 0 {
@@ -79,7 +79,7 @@ func endpointNodesFixed(c *schema.Context, v, old *schema.Value) {
 
 func addressLists() [2]string { return [2]string{"addresses", "notReadyAddresses"} }
 
-// nodesByIP returns the nodes of the addresses that have one; nil when none has.
+// nodesByIP returns the nodes of the addresses that have one, by IP; nil when none has.
 func nodesByIP(subsets *schema.Value) map[string]string {
 	var nodes map[string]string
 	for _, subset := range subsets.Items() {

@@ -11,32 +11,32 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// Repacking brings subsets into one canonical form (M14): each port stands once, with all addresses
-// that offer it; ports with the same addresses share a subset; an address that is ready in one
+// Repacking converts subsets to one canonical form (M14): each port occurs once, with all addresses
+// that serve it; ports with the same addresses share a subset; an address that is ready in one
 // subset is ready for that port; everything is sorted.
 
-// maxPackedAddresses bounds what a few overlapping subsets can unfold to. That many would not fit
-// into a log entry.
+// maxPackedAddresses bounds the result of repacking a few overlapping subsets. As many addresses
+// would not fit into a log entry.
 const maxPackedAddresses = 1 << 17
 
-// port is what makes ports equal. The subset without ports has number -1.
+// port identifies a port. The subset without ports has number -1.
 type port struct {
 	name, protocol string
 	number         int64
 }
 
-// address is what makes addresses equal.
+// address identifies an address.
 type address struct {
 	ip, uid string
 }
 
-// offer is a set of ports and the subsets in which they stand, and so the addresses they have.
+// offer is a set of ports with the subsets that contain them, and so with their addresses.
 type offer struct {
 	ports   []*schema.Value // one nil for the subset without ports
 	subsets []int
 }
 
-// subsetsStayBounded refuses subsets that repacking would blow up.
+// subsetsStayBounded refuses subsets whose repacked form exceeds maxPackedAddresses.
 func subsetsStayBounded(c *schema.Context, v *schema.Value) {
 	if v.Len() < 2 {
 		return
@@ -122,8 +122,8 @@ func compareAddresses(a, b *schema.Value) int {
 	return cmp.Or(strings.Compare(x.ip, y.ip), strings.Compare(x.uid, y.uid))
 }
 
-// offers groups the ports of all subsets by the subsets they stand in, in the order in which they
-// first come.
+// offers groups the ports of all subsets by the subsets that contain them, in order of first
+// occurrence.
 func offers(subsets *schema.Value) []*offer {
 	bySubsets := map[string]*offer{}
 	var out []*offer
@@ -169,7 +169,7 @@ func places(subsets *schema.Value) []*offer {
 	return order
 }
 
-// packed is a subset in canonical form. Its values are those of the subsets that it came from.
+// packed is a subset in canonical form. It shares its values with the subsets that it is made of.
 type packed struct {
 	ports           []*schema.Value
 	ready, notReady []*schema.Value
@@ -209,7 +209,8 @@ func comparePacked(a, b *packed) int {
 	return comparePorts(a.ports[0], b.ports[0])
 }
 
-// collect unites the addresses of some subsets, sorted; ready wins.
+// collect returns the sorted union of the addresses of some subsets. An address that is ready in
+// one of them is ready.
 func collect(subsets *schema.Value, from []int) *packed {
 	have := map[address]struct{}{}
 	unite := func(list string) []*schema.Value {
@@ -232,7 +233,7 @@ func collect(subsets *schema.Value, from []int) *packed {
 	return p
 }
 
-// appendKey appends text that is equal for subsets with equal addresses. Without ports a subset
+// appendKey appends a text that is equal for subsets with equal addresses. A subset without ports
 // joins no other.
 func (p *packed) appendKey(key []byte, portless bool) []byte {
 	if portless {

@@ -21,7 +21,7 @@ func envHooks() schema.Hooks {
 	}
 }
 
-// oneEnvSource: a variable has a value or one source of it.
+// oneEnvSource requires a variable to have either a value or exactly one source of it.
 func oneEnvSource(c *schema.Context, v *schema.Value) {
 	switch n := countSet(v, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef"); {
 	case n == 0:
@@ -53,11 +53,12 @@ func countSet(v *schema.Value, names ...string) int {
 	return n
 }
 
-// usedInVolume: a volume belongs to no container, so it has to say whose resources it shows.
+// usedInVolume reports whether a resource field is part of a volume. It requires a container name
+// there, since a volume belongs to no container.
 func usedInVolume(c *schema.Context, _ *schema.Value) bool { return c.Enclosing("EnvVarSource") == nil }
 
-// fieldPathForItsUse: variables and volumes show different fields of a pod. The type file lists
-// them; what it doesn't list at all is no field that could be shown.
+// fieldPathForItsUse refuses a field path that its place, a variable or a volume, does not support.
+// The type file lists the supported ones of each place.
 func fieldPathForItsUse(c *schema.Context, v *schema.Value) {
 	spec := c.Parent().Type().Message().Field("fieldPath").Spec
 	supported := spec.EnumVolume
@@ -74,8 +75,7 @@ func fieldPathForItsUse(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// podFieldPaths are the fields of a pod that have a name for the downward API, though not in every
-// place.
+// podFieldPaths are the fields of a pod that the downward API names, though not in every place.
 func podFieldPaths() []string {
 	return []string{
 		"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName",
@@ -83,8 +83,8 @@ func podFieldPaths() []string {
 	}
 }
 
-// divisorOfItsKind: amounts are shown in units that make sense for them. An unset divisor is "0"
-// and counts as 1.
+// divisorOfItsKind refuses divisors that are no unit of the resource. An unset divisor is "0" and
+// counts as 1.
 func divisorOfItsKind(c *schema.Context, v *schema.Value) {
 	resource := c.Parent().Field("resource").Str()
 	_, kind, _ := strings.Cut(resource, ".")

@@ -38,8 +38,7 @@ func families() []schema.Hooks {
 	}
 }
 
-// add copies hooks into a table. Two of one name are a mistake in this package that would silently
-// drop a rule.
+// add copies hooks into a table. It panics on a duplicate name, which would silently drop a rule.
 func add[H any](table, hooks map[string]H) {
 	for name := range hooks {
 		if _, taken := table[name]; taken {

@@ -28,14 +28,14 @@ func imageMetadataVersion(_ *schema.Context, m *schema.Value) {
 	}
 }
 
-// hasRaw reports whether a field of any JSON holds some.
+// hasRaw reports whether a field of any JSON is set.
 func hasRaw(m *schema.Value, name string) bool {
 	raw := m.Field(name).Str()
 	return raw != "" && raw != "null"
 }
 
-// keepImageContent: what an image is stays (E28). Manifest and config may come later, when they are
-// those of the image, or go.
+// keepImageContent keeps an image's content on updates (E28). A client may add the manifest and the
+// config later if their digests match the image, and may remove them.
 func keepImageContent(c *schema.Context) {
 	for _, name := range [...]string{
 		"containerImageReference", "containerImageMetadata", "containerImageMetadataVersion", "containerImageLayers",
@@ -58,7 +58,7 @@ func keepImageContent(c *schema.Context) {
 	}
 }
 
-// isDigestOf reports whether digest, "sha256:<hex>", is that of the content.
+// isDigestOf reports whether digest, "sha256:<hex>", is the digest of the content.
 func isDigestOf(digest, content string) bool {
 	algorithm, want, ok := strings.Cut(digest, ":")
 	if !ok {
@@ -78,7 +78,7 @@ func isDigestOf(digest, content string) bool {
 	return false
 }
 
-// manifest is what images need of a registry's manifest, of either version of its schema.
+// manifest is the part of a registry's manifest, of either schema version, that images use.
 type manifest struct {
 	MediaType string       `json:"mediaType"`
 	Config    descriptor   `json:"config"`
@@ -96,7 +96,7 @@ type fsLayer struct {
 	BlobSum string `json:"blobSum"`
 }
 
-// parseManifest returns false for text that is no manifest: images may hold any.
+// parseManifest returns false for a text that is no manifest. Images may hold any text.
 func parseManifest(text string) (manifest, bool) {
 	var m manifest
 	if text == "" || json.Unmarshal([]byte(text), &m) != nil {
@@ -105,8 +105,8 @@ func parseManifest(text string) (manifest, bool) {
 	return m, true
 }
 
-// fillImageFromManifest fills in what a new image leaves out and its manifest says: layers,
-// metadata and media type.
+// fillImageFromManifest sets the layers, metadata and media type of a new image from its manifest
+// where the client left them out.
 func fillImageFromManifest(c *schema.Context) {
 	root := c.Object.Root()
 	m, ok := parseManifest(root.Field("containerImageManifest").Str())
@@ -139,7 +139,7 @@ func (m *manifest) writeLayers(root *schema.Value) {
 	}
 }
 
-// imageMetadata is what is shown of an image's config.
+// imageMetadata is the part of an image's config that is shown.
 type imageMetadata struct {
 	ID           string          `json:"Id,omitempty"`
 	Created      string          `json:"Created,omitempty"`
@@ -149,8 +149,8 @@ type imageMetadata struct {
 	Size         int64           `json:"Size,omitempty"`
 }
 
-// writeMetadata shows the config beside the size of the layers. A config that can't be read leaves
-// what the manifest knows.
+// writeMetadata writes the config and the total size of the layers. For an unreadable config it
+// writes what the manifest says.
 func (m *manifest) writeMetadata(root *schema.Value) {
 	var config struct {
 		Created      string          `json:"created"`

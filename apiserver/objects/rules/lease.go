@@ -10,7 +10,8 @@ func leaseHooks() schema.Hooks {
 	}
 }
 
-// preferredHolderHasStrategy: without a coordinator nobody would act on it.
+// preferredHolderHasStrategy refuses a preferred holder without a strategy, since no coordinator
+// would act on it.
 func preferredHolderHasStrategy(c *schema.Context, _ *schema.Value) {
 	if c.Parent().Field("strategy").Str() == "" {
 		c.Forbidden("may only be specified when `strategy` is defined")

@@ -35,9 +35,9 @@ func legacyBindingHooks() schema.Hooks {
 	}
 }
 
-// namesReplaceSubjects: user and group names, where either is given, say all about the subjects
-// (J41). Subjects of just these names keep their order: a client that writes back what it read
-// changes nothing (E20).
+// namesReplaceSubjects replaces the subjects with the user and group names where a client gives
+// either (J41). Subjects with exactly these names keep their order, so a client that writes back an
+// unchanged object changes nothing (E20).
 func namesReplaceSubjects(c *schema.Context) {
 	root := c.Object.Root()
 	users, groups := root.Field("userNames"), root.Field("groupNames")
@@ -112,8 +112,8 @@ func serviceAccountOf(user string) (namespace, name string, ok bool) {
 	return namespace, name, true
 }
 
-// legacyKind returns the kind of a subject: a name that no user or group object could have is a
-// system one's (J42).
+// legacyKind returns the kind of a subject. A name that no user or group object could have belongs
+// to a system user or group (J42).
 func legacyKind(name, plain, system string) string {
 	if name == "" || name == "." || name == ".." || name == "~" || strings.ContainsAny(name, "/%:") {
 		return system
@@ -121,7 +121,7 @@ func legacyKind(name, plain, system string) string {
 	return plain
 }
 
-// legacySubjects checks the subjects as the form that is stored checks its own (J40, M30).
+// legacySubjects validates the subjects like those of the stored form (J40, M30).
 func legacySubjects(c *schema.Context, v *schema.Value) {
 	for i, subject := range v.Items() {
 		name := subject.Field("name").Str()
@@ -148,7 +148,7 @@ func legacySubjects(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// legacyRoleRef: a cluster role is referred to by its name alone (J40).
+// legacyRoleRef requires a reference to a cluster role to have a name only (J40).
 func legacyRoleRef(c *schema.Context, v *schema.Value) {
 	switch name := v.Field("name").Str(); {
 	case name == "":
@@ -167,14 +167,14 @@ func legacyRoleRef(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// legacyRoleRefFixed compares what is stored of the reference (E27).
+// legacyRoleRefFixed compares the parts of the reference that are stored (E27).
 func legacyRoleRefFixed(c *schema.Context, v, old *schema.Value) {
 	if v.Field("name").Str() != old.Field("name").Str() {
 		c.Invalid(v, "cannot change roleRef")
 	}
 }
 
-// legacyBindingToRbac writes the form that is stored (J39, J40).
+// legacyBindingToRbac converts a binding to the stored form (J39, J40).
 func legacyBindingToRbac(from, to *schema.Object) {
 	ref := to.Root().Make("roleRef")
 	ref.Make("apiGroup").SetStr(rbacGroup)
@@ -202,7 +202,7 @@ func legacyBindingToRbac(from, to *schema.Object) {
 	}
 }
 
-// rbacToLegacyBinding shows a stored binding in the legacy form (J42).
+// rbacToLegacyBinding converts a stored binding to the legacy form (J42).
 func rbacToLegacyBinding(from, to *schema.Object) {
 	root := to.Root()
 	root.Make("roleRef").Make("name").SetStr(from.Field("roleRef").Field("name").Str())

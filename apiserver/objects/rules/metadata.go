@@ -2,7 +2,7 @@ package rules
 
 import "quorate/apiserver/objects/schema"
 
-// fieldImmutable is the detail of a refusal to change a field (E21).
+// fieldImmutable is the detail of the error for a changed immutable field (E21).
 const fieldImmutable = "field is immutable"
 
 func metadataHooks() schema.Hooks {
@@ -16,8 +16,7 @@ func metadataHooks() schema.Hooks {
 	}
 }
 
-// endInitialization drops initializers of which none are left: an object without them is
-// initialized (A30).
+// endInitialization removes an empty initializers field: an object without it is initialized (A30).
 func endInitialization(c *schema.Context, m *schema.Value) {
 	in := m.Field("initializers")
 	if m == c.Object.Metadata() && in.IsSet() && in.Field("pending").Len() == 0 && !in.Field("result").IsSet() {
@@ -25,8 +24,8 @@ func endInitialization(c *schema.Context, m *schema.Value) {
 	}
 }
 
-// labelRequirementValues: the operator of a label selector's requirement decides whether it has
-// values.
+// labelRequirementValues requires or refuses the values of a label selector's requirement,
+// depending on its operator.
 func labelRequirementValues(c *schema.Context, v *schema.Value) {
 	values := v.Field("values").Len()
 	switch v.Field("operator").Str() {

@@ -26,7 +26,7 @@ func namespaceHooks() schema.Hooks {
 	}
 }
 
-// activateNamespace makes a new namespace active, held by the platform's finalizer (M3).
+// activateNamespace sets a new namespace's phase to Active and adds the platform's finalizer (M3).
 func activateNamespace(c *schema.Context) {
 	root := c.Object.Root()
 	root.Clear("status")
@@ -40,8 +40,8 @@ func activateNamespace(c *schema.Context) {
 	list.Append().SetStr(finalizerPlatform)
 }
 
-// namespaceFinalizers: as in metadata, only names in somebody's domain and the platform's own
-// (A22).
+// namespaceFinalizers requires finalizers, as in metadata, to be names with a domain or the
+// platform's own (A22).
 func namespaceFinalizers(c *schema.Context, v *schema.Value) {
 	for i, item := range v.Items() {
 		switch name := item.Str(); name {
@@ -54,8 +54,8 @@ func namespaceFinalizers(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// namespacePhase: the phase follows the deletion timestamp, and so only goes from Active to
-// Terminating (M5).
+// namespacePhase requires the phase to agree with the deletion timestamp, so it can only change
+// from Active to Terminating (M5).
 func namespacePhase(c *schema.Context, v *schema.Value) {
 	if c.Operation != schema.UpdateStatus {
 		return

@@ -17,7 +17,7 @@ func networkHooks() schema.Hooks {
 	}
 }
 
-// subnetFitsNetwork: a host's part of the network is not larger than the whole (M26).
+// subnetFitsNetwork refuses a host's part of the network that is larger than the network (M26).
 func subnetFitsNetwork(c *schema.Context, v *schema.Value) {
 	network, err := netip.ParsePrefix(c.Parent().Field("network").Str())
 	if err != nil {
@@ -38,7 +38,7 @@ func serviceNetworkIsApart(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// hostIsName: a subnet belongs to the node of its name (M27).
+// hostIsName requires the host of a subnet to be the name of the object (M27).
 func hostIsName(c *schema.Context, v *schema.Value) {
 	if name := c.Object.Name(); v.Str() != name {
 		c.Invalid(v, fmt.Sprintf("must be the same as metadata.name: %q", name))

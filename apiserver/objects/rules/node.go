@@ -28,7 +28,7 @@ func externalIDFromName(c *schema.Context, m *schema.Value) {
 	m.Make("externalID").SetStr(c.Object.Name())
 }
 
-// allocatableFromCapacity: a node that reserves nothing for itself has all to give (M11).
+// allocatableFromCapacity defaults the allocatable resources of a node to its capacity (M11).
 func allocatableFromCapacity(_ *schema.Context, m *schema.Value) {
 	if capacity := m.Field("capacity"); capacity.Len() > 0 {
 		m.Set("allocatable", capacity.Copy())
@@ -57,7 +57,7 @@ func nodeAddressesUnique(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// nodeFieldSetOnce: what a controller gives a node stays (E25).
+// nodeFieldSetOnce refuses changes of a field that a controller has set (E25).
 func nodeFieldSetOnce(c *schema.Context, v, old *schema.Value) {
 	if old.Str() != "" && v.Str() != old.Str() {
 		c.Forbidden(fmt.Sprintf("node updates may not change %s except from \"\" to valid", c.FieldName()))

@@ -17,8 +17,7 @@ func oauthClientHooks() schema.Hooks {
 	}
 }
 
-// redirectURIs: unique and absolute, beside what their format says (J56). A URI without a scheme
-// leads to nobody.
+// redirectURIs requires unique and absolute URIs, beyond their format (J56).
 func redirectURIs(c *schema.Context, v *schema.Value) {
 	var uris seen[string]
 	for i, item := range v.Items() {
@@ -32,8 +31,8 @@ func redirectURIs(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// knownGrantMethod refuses what no server knows how to do, when it is newly set (J50). Unset means
-// the server's default.
+// knownGrantMethod refuses a new value that is no known grant method (J50). Unset means the
+// server's default.
 func knownGrantMethod(c *schema.Context, v *schema.Value) {
 	if c.Old != nil && c.Old.Field("grantMethod").Str() == v.Str() {
 		return
@@ -45,7 +44,7 @@ func knownGrantMethod(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// oneScopeRestriction: a restriction lists scopes or describes roles.
+// oneScopeRestriction requires a restriction either to list scopes or to describe roles.
 func oneScopeRestriction(c *schema.Context, v *schema.Value) {
 	n := 0
 	if v.Field("literals").Len() > 0 {

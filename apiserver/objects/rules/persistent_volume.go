@@ -19,7 +19,7 @@ func persistentVolumeHooks() schema.Hooks {
 	}
 }
 
-// onlyStorage: a volume's capacity is its storage and nothing else.
+// onlyStorage refuses all resources but storage in a volume's capacity.
 func onlyStorage(c *schema.Context, v *schema.Value) {
 	if v.Get("storage") == nil || v.Len() > 1 {
 		c.NotSupported(v, []string{"storage"})
@@ -33,7 +33,7 @@ func recycleNotWholeHost(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// volumeSourceFixed: the data behind a volume stays where it is (E26).
+// volumeSourceFixed refuses changes of a volume's source (E26).
 func volumeSourceFixed(c *schema.Context, v, old *schema.Value) {
 	spec, oldSpec := v.Field("spec"), old.Field("spec")
 	if !spec.IsSet() || !oldSpec.IsSet() {
@@ -47,7 +47,7 @@ func volumeSourceFixed(c *schema.Context, v, old *schema.Value) {
 	}
 }
 
-// statusNeedsVersion: a write of a volume's status says what it was derived from.
+// statusNeedsVersion requires a resourceVersion in writes of a volume's status.
 func statusNeedsVersion(c *schema.Context, _, _ *schema.Value) {
 	if c.Operation == schema.UpdateStatus && c.Object.ResourceVersion() == "" {
 		c.Required("", "metadata", "resourceVersion")

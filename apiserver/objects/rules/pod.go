@@ -19,7 +19,7 @@ func podHooks() schema.Hooks {
 	}
 }
 
-// keepOwnerReferences makes a write of the status leave the owners alone.
+// keepOwnerReferences keeps the stored owner references in a write of the status.
 func keepOwnerReferences(c *schema.Context) {
 	if c.Object.Metadata() == nil {
 		return
@@ -27,15 +27,15 @@ func keepOwnerReferences(c *schema.Context) {
 	c.Object.Metadata().Set("ownerReferences", c.Old.OwnerReferences())
 }
 
-// newPodPhase: a new pod waits for a node (M6).
+// newPodPhase sets the phase of a new pod to Pending (M6).
 func newPodPhase(c *schema.Context, m *schema.Value) {
 	if c.Operation == schema.Create {
 		m.Make("phase").SetStr("Pending")
 	}
 }
 
-// qosClass computes a new pod's class from what its containers ask for (M7). The spec's defaults
-// have been set before.
+// qosClass computes a new pod's class from the resources of its containers (M7). It relies on the
+// spec's defaults.
 func qosClass(c *schema.Context, m *schema.Value) {
 	if c.Operation != schema.Create {
 		return
@@ -83,7 +83,8 @@ func equallyLimited(limits, requests *schema.Value) bool {
 const podUpdateForbidden = "pod updates may not change fields other than `spec.containers[*].image`, " +
 	"`spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)"
 
-// podUpdate: of a pod's spec, images, the deadline and tolerations may change, within limits (E22).
+// podUpdate refuses changes of a pod's spec other than those of images, the deadline and
+// tolerations, which are allowed within limits (E22).
 func podUpdate(c *schema.Context, v, old *schema.Value) {
 	spec, oldSpec := v.Field("spec"), old.Field("spec")
 	if spec == oldSpec { // kept by a write of the status
@@ -104,7 +105,7 @@ func podUpdate(c *schema.Context, v, old *schema.Value) {
 	}
 }
 
-// podDeadlineUpdate: the deadline may be set or brought forward. It returns whether the new one is
+// podDeadlineUpdate allows a deadline to be set or moved forward. It returns whether the new one is
 // within bounds.
 func podDeadlineUpdate(c *schema.Context, deadline, old *schema.Value) bool {
 	switch {
@@ -118,7 +119,8 @@ func podDeadlineUpdate(c *schema.Context, deadline, old *schema.Value) bool {
 	return true
 }
 
-// onlyAddedTolerations: every old toleration is still there, but for its tolerationSeconds.
+// onlyAddedTolerations requires every old toleration to remain; only its tolerationSeconds may
+// change.
 func onlyAddedTolerations(c *schema.Context, tolerations, old *schema.Value) {
 	var have seen[[4]string]
 	for _, t := range tolerations.Items() {
@@ -136,7 +138,7 @@ func tolerationIdentity(t *schema.Value) [4]string {
 	return [4]string{t.Field("key").Str(), t.Field("operator").Str(), t.Field("value").Str(), t.Field("effect").Str()}
 }
 
-// samePodSpec compares all that an update may not change.
+// samePodSpec compares the fields that an update may not change.
 func samePodSpec(spec, old *schema.Value) bool {
 	if !spec.IsSet() || !old.IsSet() {
 		return schema.Equal(spec, old)

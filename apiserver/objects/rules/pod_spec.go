@@ -28,7 +28,8 @@ func podSpecHooks() schema.Hooks {
 // containerLists are the fields of a pod spec that hold containers.
 func containerLists() [2]string { return [2]string{"containers", "initContainers"} }
 
-// aliasServiceAccount keeps the deprecated name of the field equal to the current one, which wins.
+// aliasServiceAccount copies the current field to the deprecated one, or the deprecated one to the
+// current one if that is unset.
 func aliasServiceAccount(_ *schema.Context, m *schema.Value) {
 	name := m.Field("serviceAccountName")
 	if name.Str() == "" {
@@ -40,7 +41,7 @@ func aliasServiceAccount(_ *schema.Context, m *schema.Value) {
 	m.Make("serviceAccount").SetStr(name.Str())
 }
 
-// containerNames: containers and init containers share one set of names (M31).
+// containerNames requires names that are unique over containers and init containers (M31).
 func containerNames(c *schema.Context, v *schema.Value) {
 	var names seen[string]
 	for _, list := range containerLists() {
@@ -52,7 +53,8 @@ func containerNames(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// initContainersRunOnce: what looks after running containers has no meaning for those that end.
+// initContainersRunOnce refuses fields of init containers that apply only to containers that keep
+// running.
 func initContainersRunOnce(c *schema.Context, v *schema.Value) {
 	for i, container := range v.Items() {
 		for _, name := range [...]string{"lifecycle", "livenessProbe", "readinessProbe"} {
@@ -63,13 +65,13 @@ func initContainersRunOnce(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// hostPort is what one container at most may take of a node.
+// hostPort identifies a port of a node, which at most one container can use.
 type hostPort struct {
 	protocol, ip string
 	port         int64
 }
 
-// hostPortsUnique: within a list of containers that run together, each host port is taken once.
+// hostPortsUnique requires unique host ports in a list of containers that run together.
 func hostPortsUnique(c *schema.Context, v *schema.Value) {
 	for _, list := range containerLists() {
 		var taken seen[hostPort]
@@ -84,7 +86,7 @@ func hostPortsUnique(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// hostNetworkPorts: on the node's network a container's port is the node's port.
+// hostNetworkPorts requires host ports equal to container ports in pods on the node's network.
 func hostNetworkPorts(c *schema.Context, v *schema.Value) {
 	if !v.Field("hostNetwork").Bool() {
 		return
@@ -98,8 +100,8 @@ func hostNetworkPorts(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// mountsNameVolumes: every mount names a volume of the pod, or in a stateful set one of its claims
-// (M32).
+// mountsNameVolumes requires every mount to name a volume of the pod or, in a stateful set, one of
+// its claims (M32).
 func mountsNameVolumes(c *schema.Context, v *schema.Value) {
 	var volumes seen[string]
 	for _, volume := range v.Field("volumes").Items() {
@@ -119,7 +121,8 @@ func mountsNameVolumes(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// activeDeadlinePositive: a deadline has at least a second, but an update of a pod may say 0: now.
+// activeDeadlinePositive requires a deadline of at least one second. An update of a pod may also
+// set 0, which means now.
 func activeDeadlinePositive(c *schema.Context, v *schema.Value) {
 	if v.Int() == 0 && (c.Operation == schema.Create || c.Enclosing("Pod") == nil) {
 		c.Invalid(v, validation.InclusiveRangeError(1, math.MaxInt32))

@@ -11,7 +11,7 @@ func probeHooks() schema.Hooks {
 	}
 }
 
-// oneHandler: a probe or a lifecycle hook does one thing.
+// oneHandler requires a probe or a lifecycle hook to have exactly one handler.
 func oneHandler(c *schema.Context, v *schema.Value) {
 	have := false
 	for _, name := range [...]string{"exec", "httpGet", "tcpSocket"} {
@@ -28,7 +28,7 @@ func oneHandler(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// livenessSucceedsAtOnce: a container that answers once is alive.
+// livenessSucceedsAtOnce requires a success threshold of 1 in liveness probes.
 func livenessSucceedsAtOnce(c *schema.Context, v *schema.Value) {
 	if n := v.Field("successThreshold"); n.Int() != 1 {
 		c.Invalid(n.Int(), "must be 1", "successThreshold")

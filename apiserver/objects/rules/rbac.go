@@ -33,8 +33,8 @@ func rbacHooks() schema.Hooks {
 	}
 }
 
-// policyRule: a rule is about resources of groups, or about paths outside of resources, which no
-// namespace has (M29).
+// policyRule requires a rule to be either about resources of groups or about paths outside of
+// resources; rules in namespaces can't have paths (M29).
 func policyRule(c *schema.Context, v *schema.Value) {
 	groups, resources := v.Field("apiGroups").Len(), v.Field("resources").Len()
 	if urls := v.Field("nonResourceURLs"); urls.Len() > 0 {
@@ -54,7 +54,7 @@ func policyRule(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// subjectGroup: users and groups are of the rbac group, service accounts of the core group (M30).
+// subjectGroup defaults the API group of users and groups to the rbac group (M30).
 func subjectGroup(_ *schema.Context, m *schema.Value) {
 	if kind := m.Field("kind").Str(); kind == kindUser || kind == kindGroup {
 		m.Make("apiGroup").SetStr(rbacGroup)
@@ -77,13 +77,14 @@ func subjectGroupOfKind(c *schema.Context, v *schema.Value) {
 
 func isServiceAccount(m *schema.Value) bool { return m.Field("kind").Str() == kindServiceAccount }
 
-// needsNamespace: a service account that a binding of a namespace names is of that namespace,
-// unless it says another (M30).
+// needsNamespace reports whether a service account needs a namespace. In a binding of a namespace
+// the default is that namespace (M30).
 func needsNamespace(c *schema.Context, m *schema.Value) bool {
 	return isServiceAccount(m) && !c.Kind.Namespaced
 }
 
-// serviceAccountName: users and groups may have any name, service accounts are objects.
+// serviceAccountName validates the names of service accounts, which are objects. Users and groups
+// may have any name.
 func serviceAccountName(c *schema.Context, v *schema.Value) {
 	if !isServiceAccount(c.Parent()) {
 		return
@@ -93,7 +94,7 @@ func serviceAccountName(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// roleRefFixed: who was bound to one role is not silently bound to another (E27).
+// roleRefFixed refuses changes of the role that a binding refers to (E27).
 func roleRefFixed(c *schema.Context, v, old *schema.Value) {
 	if !schema.Equal(v, old) {
 		c.Invalid(v, "cannot change roleRef")

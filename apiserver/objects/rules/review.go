@@ -13,7 +13,8 @@ func reviewHooks() schema.Hooks {
 	}
 }
 
-// reviewedRequest: a review is of one request, which is either about objects or not (J58).
+// reviewedRequest requires a review to describe one request, either for resources or for a path
+// (J58).
 func reviewedRequest(c *schema.Context, v *schema.Value) {
 	resource, other := v.Field("resourceAttributes"), v.Field("nonResourceAttributes")
 	switch {
@@ -24,7 +25,7 @@ func reviewedRequest(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// reviewedSubject: a review is of somebody's request (J58).
+// reviewedSubject requires a review to name a user or groups (J58).
 func reviewedSubject(c *schema.Context, v *schema.Value) {
 	if v.Field("user").Str() == "" && v.Field("groups").Len() == 0 {
 		c.Invalid("", "at least one of user or group must be specified", "user")

@@ -11,7 +11,7 @@ func schedulingHooks() schema.Hooks {
 	}
 }
 
-// toleration: key, operator, value and effect have to fit together.
+// toleration requires key, operator, value and effect to be consistent.
 func toleration(c *schema.Context, v *schema.Value) {
 	operator := v.Field("operator").Str()
 	if v.Field("key").Str() == "" && operator != "Exists" {
@@ -25,7 +25,7 @@ func toleration(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// nodeRequirementValues: the operator decides how many values there are.
+// nodeRequirementValues requires the number of values that the operator takes.
 func nodeRequirementValues(c *schema.Context, v *schema.Value) {
 	values := v.Field("values").Len()
 	switch v.Field("operator").Str() {

@@ -6,7 +6,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// Types of secrets that need certain keys, as stock clients write them.
+// Types of secrets that require certain keys, with the names that stock clients use.
 const (
 	secretOfAccount    = "kubernetes.io/service-account-token"
 	secretDockerCfg    = "kubernetes.io/dockercfg"
@@ -34,8 +34,8 @@ func secretHooks() schema.Hooks {
 	}
 }
 
-// stringDataIsData puts plain text where it is kept: it wins over data of the same key, and is
-// never shown.
+// stringDataIsData moves the plain text of stringData to data, where it replaces values of the same
+// key. Responses never contain stringData.
 func stringDataIsData(c *schema.Context) {
 	root := c.Object.Root()
 	for key, v := range root.Field("stringData").Entries() {
@@ -44,8 +44,8 @@ func stringDataIsData(c *schema.Context) {
 	root.Clear("stringData")
 }
 
-// secretsByName: an account refers to secrets of its namespace, so nothing but their names means
-// anything.
+// secretsByName reduces an account's references to secrets to their names, since the secrets are in
+// the account's namespace.
 func secretsByName(c *schema.Context) {
 	for _, reference := range c.Object.Root().Field("secrets").Items() {
 		for _, f := range reference.Type().Message().Fields() {
@@ -56,7 +56,7 @@ func secretsByName(c *schema.Context) {
 	}
 }
 
-// secretOfItsType: programs rely on the keys of the types that they know.
+// secretOfItsType requires the keys that programs expect in a secret of the type.
 func secretOfItsType(c *schema.Context, v *schema.Value) {
 	data := v.Field("data")
 	required := func(key string) {
@@ -89,7 +89,7 @@ func secretOfItsType(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// requireJSON wants an entry that holds JSON. The refusal does not repeat what it holds.
+// requireJSON requires an entry to hold JSON. The error does not quote its content.
 func requireJSON(c *schema.Context, data *schema.Value, key string) {
 	entry := data.Get(key)
 	switch {
@@ -100,8 +100,7 @@ func requireJSON(c *schema.Context, data *schema.Value, key string) {
 	}
 }
 
-// secretStaysSealed: once it is immutable, the data of a secret stays, and so does that it is
-// immutable.
+// secretStaysSealed refuses changes of an immutable secret's data and of its immutability.
 func secretStaysSealed(c *schema.Context, v, old *schema.Value) {
 	if !old.Field("immutable").Bool() {
 		return

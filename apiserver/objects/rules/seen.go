@@ -2,15 +2,14 @@ package rules
 
 import "quorate/apiserver/objects/schema"
 
-// seen finds repeated values. It allocates only when there are many, and stays fast however many a
-// client sends.
+// seen finds repeated values. It allocates only for many values, and its cost per value is bounded.
 type seen[T comparable] struct {
 	few  [16]T
 	n    int
 	many map[T]struct{}
 }
 
-// add notes a value and returns whether it is there for the first time.
+// add records a value and returns whether it is new.
 func (s *seen[T]) add(value T) bool {
 	if s.has(value) {
 		return false
@@ -44,8 +43,8 @@ func (s *seen[T]) has(value T) bool {
 	return false
 }
 
-// reportRepeated reports items of a list whose field of that name repeats an earlier one's. Empty
-// ones don't count.
+// reportRepeated reports items of a list whose field of that name repeats the value of an earlier
+// item. Empty values don't count.
 func reportRepeated(c *schema.Context, list *schema.Value, name string) {
 	var names seen[string]
 	for i, item := range list.Items() {

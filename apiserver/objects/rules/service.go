@@ -19,7 +19,7 @@ const (
 	externalNameService = "ExternalName"
 )
 
-// headless is what stands in place of an address in services that have none.
+// headless is the address of services that have none.
 const headless = "None"
 
 func serviceHooks() schema.Hooks {
@@ -58,7 +58,7 @@ func serviceHooks() schema.Hooks {
 	}
 }
 
-// isType reports whether a service is of a type. Before defaults are set, an empty type is
+// isType reports whether a service is of a type. An empty type, before defaults are set, is
 // ClusterIP.
 func isType(spec *schema.Value, types ...string) bool {
 	have := spec.Field("type").Str()
@@ -76,12 +76,12 @@ func isReachedFromOutside(spec *schema.Value) bool {
 	return hasNodePorts(spec) || isType(spec, clusterIPService) && spec.Field("externalIPs").Len() > 0
 }
 
-// hasHealthCheck reports whether load balancers ask nodes whether they have pods.
+// hasHealthCheck reports whether load balancers check which nodes have pods of the service.
 func hasHealthCheck(spec *schema.Value) bool {
 	return isType(spec, loadBalancerService) && spec.Field("externalTrafficPolicy").Str() == "Local"
 }
 
-// servesPorts: who is reached by an address is reached at a port.
+// servesPorts reports whether a service needs ports, because clients reach it at an address.
 func servesPorts(_ *schema.Context, m *schema.Value) bool {
 	return hasClusterIP(m) && m.Field("clusterIP").Str() != headless
 }
@@ -92,7 +92,7 @@ func isClientAffinity(_ *schema.Context, m *schema.Value) bool {
 
 const clientAffinity = "ClientIP"
 
-// dropUnusedAffinity: settings of an affinity that there is not are not kept.
+// dropUnusedAffinity removes the settings of a session affinity that is not in use.
 func dropUnusedAffinity(c *schema.Context, m *schema.Value) {
 	if !isClientAffinity(c, m) {
 		m.Clear("sessionAffinityConfig")
@@ -105,13 +105,14 @@ func targetPortIsPort(_ *schema.Context, m *schema.Value) {
 	}
 }
 
-// portKey is what two ports of a service may not have in common.
+// portKey identifies a port of a service; two ports can't share it.
 type portKey struct {
 	protocol string
 	number   int64
 }
 
-// servicePortsUnique: ports are told apart by their names, and by their numbers inside and outside.
+// servicePortsUnique requires ports to differ in their names, and in their numbers inside and
+// outside.
 func servicePortsUnique(c *schema.Context, v *schema.Value) {
 	reportRepeated(c, v, "name")
 	var inside, outside seen[portKey]
@@ -126,7 +127,7 @@ func servicePortsUnique(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// serviceOfItsType: what only some types of services have, others are refused.
+// serviceOfItsType refuses fields that belong to other types of services.
 func serviceOfItsType(c *schema.Context, v *schema.Value) {
 	for _, f := range [...]string{"loadBalancerSourceRanges", "loadBalancerClass", "allocateLoadBalancerNodePorts"} {
 		if field := v.Field(f); field.IsSet() && !isEmptyList(field) && !isType(v, loadBalancerService) {
@@ -158,7 +159,7 @@ func serviceOfItsType(c *schema.Context, v *schema.Value) {
 
 func isEmptyList(v *schema.Value) bool { return v.Type().Form == schema.FormList && v.Len() == 0 }
 
-// externalIPs: traffic for a service must not be led back to the node that sends it.
+// externalIPs refuses addresses that would lead a service's traffic back to the sending node.
 func externalIPs(c *schema.Context, v *schema.Value) {
 	for i, ip := range v.Items() {
 		c.EnterIndex(i, ip)
@@ -167,14 +168,14 @@ func externalIPs(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// externalName: a DNS name, which may end with a dot.
+// externalName requires a DNS name, which may end with a dot.
 func externalName(c *schema.Context, v *schema.Value) {
 	for _, why := range validation.IsDNS1123Subdomain(strings.TrimSuffix(v.Str(), ".")) {
 		c.Invalid(v, why)
 	}
 }
 
-// clusterIPsAgree: the addresses are one, or one of each family, and the first of them is the one.
+// clusterIPsAgree requires one address, or one of each family, and that the first equals clusterIP.
 func clusterIPsAgree(c *schema.Context, v *schema.Value) {
 	const most = 2
 	first, all := v.Field("clusterIP").Str(), v.Field("clusterIPs")
@@ -210,8 +211,8 @@ func clusterIPsAgree(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// clusterIPFixed: who knows a service by its address goes on finding it there (E21). A service
-// without one can get one.
+// clusterIPFixed refuses changes of a service's address, on which clients rely (E21). A service
+// without an address can get one.
 func clusterIPFixed(c *schema.Context, v, old *schema.Value) {
 	spec, before := v.Field("spec"), old.Field("spec")
 	ip := before.Field("clusterIP").Str()

@@ -2,8 +2,7 @@ package rules
 
 import "quorate/apiserver/objects/schema"
 
-// pairClusterIPs lets clients that know only one address of a service write that one: it stands for
-// all.
+// pairClusterIPs sets clusterIPs from clusterIP when a client sets or changes only that one.
 func pairClusterIPs(c *schema.Context) {
 	spec := c.Object.Field("spec")
 	if !spec.IsSet() {
@@ -22,11 +21,11 @@ func pairClusterIPs(c *schema.Context) {
 	}
 }
 
-// typed are fields that only some services have.
+// typed lists fields that only some types of services have.
 type typed struct {
 	names []string
 	has   func(spec *schema.Value) bool
-	// kept: whoever leaves them out did not mean to take them away.
+	// kept reports that the field keeps its stored value when a client leaves it out.
 	kept bool
 }
 
@@ -44,8 +43,8 @@ func typedFields() []typed {
 
 func isLoadBalanced(spec *schema.Value) bool { return isType(spec, loadBalancerService) }
 
-// followServiceType: what a service has by its type goes with the type, unless the client changed
-// it; and stays with it when the client left it out.
+// followServiceType removes fields that the service's new type doesn't have, unless the client
+// changed them. For fields that it still has, it keeps the stored values that the client left out.
 func followServiceType(c *schema.Context) {
 	spec, before := c.Object.Field("spec"), c.Old.Field("spec")
 	if !spec.IsSet() || !before.IsSet() {
@@ -86,7 +85,7 @@ func (f *typed) unset(spec *schema.Value) bool {
 	return true
 }
 
-// followNodePorts does the same for the ports at the nodes: those of a port that is still there.
+// followNodePorts does the same for node ports of ports that still exist.
 func followNodePorts(spec, before *schema.Value) {
 	keeps := hasNodePorts(spec)
 	nodePorts := map[portKey]int64{}

@@ -17,8 +17,8 @@ func signatureHooks() schema.Hooks {
 	}
 }
 
-// imageSignature: a signature is named after its image, and says who signed only as far as that has
-// been found out (M28).
+// imageSignature validates a signature's metadata, requires the conditions Trusted and ForImage
+// together, and refuses facts about the signature while its trust is unknown (M28).
 func imageSignature(c *schema.Context, v *schema.Value) {
 	signatureMetadata(c, v.Field("metadata"))
 	trusted, forImage := latestCondition(v, "Trusted"), latestCondition(v, "ForImage")
@@ -52,7 +52,8 @@ func signatureMetadata(c *schema.Context, meta *schema.Value) {
 	}
 }
 
-// latestCondition returns the condition of a type that was probed last; of equal ones the last.
+// latestCondition returns the condition of a type with the latest probe time; the last one of
+// equals.
 func latestCondition(signature *schema.Value, kind string) *schema.Value {
 	var latest *schema.Value
 	for _, condition := range signature.Field("conditions").Items() {
@@ -64,7 +65,8 @@ func latestCondition(signature *schema.Value, kind string) *schema.Value {
 	return latest
 }
 
-// signatureContentFixed: signatures come and go, but what one says stays.
+// signatureContentFixed refuses changes of a signature's content. Signatures can be added and
+// removed.
 func signatureContentFixed(c *schema.Context, v, old *schema.Value) {
 	if v.Len() == 0 || old.Len() == 0 {
 		return

@@ -12,17 +12,17 @@ func statusHooks() schema.Hooks {
 	}
 }
 
-// resetStatus drops the status that a client sent with a new object (A58).
+// resetStatus removes the status that a client sent with a new object (A58).
 func resetStatus(c *schema.Context) { c.Object.Root().Clear("status") }
 
-// keepStatus makes a write of the main resource leave the status alone (E17).
+// keepStatus keeps the stored status in a write of the main resource (E17).
 func keepStatus(c *schema.Context) { keep(c, "status") }
 
-// keepSpec makes a write of the status leave the spec alone.
+// keepSpec keeps the stored spec in a write of the status.
 func keepSpec(c *schema.Context) { keep(c, "spec") }
 
-// keep puts the stored object's field in place of what the client sent. The value is shared with
-// the old object, not copied: both belong to this request, and nothing changes what was kept.
+// keep replaces a field that the client sent with the stored one. The objects share the value: both
+// belong to this request, and nothing changes it.
 func keep(c *schema.Context, name string) {
 	c.Object.Root().Set(name, c.Old.Field(name))
 }

@@ -6,8 +6,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// reservedDomains are where the groups of kinds are and will be that the platform has of its own,
-// or that stock clients assume, so nothing made by users hides one (K11).
+// reservedDomains are the domains of the platform's present and future groups and of those that
+// stock clients assume. Users can't define kinds in them, so no user's kind hides one (K11).
 func reservedDomains() [2]string { return [2]string{"platform.io", "k8s.io"} }
 
 func thirdPartyHooks() schema.Hooks {
@@ -19,8 +19,8 @@ func thirdPartyHooks() schema.Hooks {
 	}
 }
 
-// thirdPartyName: the name is the kind and its group, which has a domain (K1, K2). Names don't
-// change, so only new ones count.
+// thirdPartyName requires a name that consists of a kind and a group with a domain (K1, K2). Names
+// don't change, so only new ones are checked.
 func thirdPartyName(c *schema.Context, _ *schema.Value) {
 	if c.Operation != schema.Create {
 		return

@@ -25,13 +25,13 @@ func volumeHooks() schema.Hooks {
 
 func volumeNamesUnique(c *schema.Context, v *schema.Value) { reportRepeated(c, v, "name") }
 
-// isVolumeSource reports whether a field of Volume or PersistentVolumeSpec is a volume source:
-// those are messages of their own.
+// isVolumeSource reports whether a field of Volume or PersistentVolumeSpec is a volume source.
+// Sources are messages of their own.
 func isVolumeSource(f *schema.Field) bool {
 	return f.Type.Form == schema.FormMessage && f.Name != "claimRef"
 }
 
-// emptyDirUnlessSource: a volume that says nothing is an empty directory.
+// emptyDirUnlessSource defaults a volume without a source to an empty directory.
 func emptyDirUnlessSource(_ *schema.Context, m *schema.Value) {
 	for _, f := range m.Type().Message().Fields() {
 		if isVolumeSource(f) && m.Field(f.Name).IsSet() {
@@ -41,7 +41,7 @@ func emptyDirUnlessSource(_ *schema.Context, m *schema.Value) {
 	m.Make("emptyDir")
 }
 
-// oneVolumeSource: a volume comes from one place (M12, M32).
+// oneVolumeSource requires a volume to have exactly one source (M12, M32).
 func oneVolumeSource(c *schema.Context, v *schema.Value) {
 	have := false
 	for _, f := range v.Type().Message().Fields() {
@@ -76,8 +76,8 @@ func hasBackstep(path string) bool {
 	return false
 }
 
-// nonReservedPath: names that begin with two dots are the node agent's. An element ".." is refused
-// by the format already.
+// nonReservedPath refuses names that begin with two dots, which the node agent uses. The format
+// already refuses the element "..".
 func nonReservedPath(c *schema.Context, v *schema.Value) {
 	if path := v.Str(); strings.HasPrefix(path, "..") && !hasBackstep(path) {
 		c.Invalid(path, "must not start with '..'")
@@ -106,7 +106,7 @@ func oneProjection(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// projectedPaths: what is projected into one directory does not hide what was there.
+// projectedPaths refuses two projected sources with the same path.
 func projectedPaths(c *schema.Context, v *schema.Value) {
 	var paths seen[string]
 	for i, source := range v.Items() {

@@ -22,14 +22,15 @@ func volumeSourceHooks() schema.Hooks {
 	}
 }
 
-// usesChap: authentication needs its secret.
+// usesChap reports whether CHAP authentication is enabled. It requires a secret then.
 func usesChap(_ *schema.Context, m *schema.Value) bool {
 	return m.Field("chapAuthDiscovery").Bool() || m.Field("chapAuthSession").Bool()
 }
 
 const maxISCSISessionName = 64
 
-// iscsiSessionName: with an initiator of its own, a session is named after volume and portal.
+// iscsiSessionName bounds the session name, which consists of volume and portal when there is an
+// initiator name.
 func iscsiSessionName(c *schema.Context, v *schema.Value) {
 	if !v.Field("initiatorName").IsSet() {
 		return
@@ -40,7 +41,7 @@ func iscsiSessionName(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// wwnsOrWWIDs: a fibre channel volume is found by names and number, or by identifiers.
+// wwnsOrWWIDs requires a fibre channel volume to have either names with a number, or identifiers.
 func wwnsOrWWIDs(c *schema.Context, v *schema.Value) {
 	wwns := v.Field("targetWWNs")
 	ids := v.Field("wwids").Len()
@@ -68,8 +69,8 @@ func datasetNameOrUUID(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// diskURIOfItsKind: managed disks are named by their place in a subscription, others by the address
-// of their blob.
+// diskURIOfItsKind requires the URI form of the disk's kind: the path in a subscription for managed
+// disks, the address of the blob for others.
 func diskURIOfItsKind(c *schema.Context, v *schema.Value) {
 	uri := v.Str()
 	if c.Parent().Field("kind").Str() == "Managed" {
@@ -83,7 +84,7 @@ func diskURIOfItsKind(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// optionsNotReserved: options in the platform's own domains are not the user's to set.
+// optionsNotReserved refuses options in the platform's own domains.
 func optionsNotReserved(c *schema.Context, v *schema.Value) {
 	for key := range v.Entries() {
 		domain, _, ok := strings.Cut(key, "/")
@@ -99,8 +100,8 @@ func optionsNotReserved(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// secretRefComplete: a persistent volume belongs to no namespace, so its secret says which one it
-// is in.
+// secretRefComplete requires a namespace in the secret reference of a persistent volume, which is
+// in no namespace itself.
 func secretRefComplete(c *schema.Context, v *schema.Value) {
 	if v.Field("name").Str() == "" {
 		c.Required("", "name")

@@ -36,14 +36,14 @@ func workloadHooks() schema.Hooks {
 	}
 }
 
-// selectorNotEmpty: a selector of everything would claim other workloads' pods (M21).
+// selectorNotEmpty refuses an empty selector, which would select the pods of other workloads (M21).
 func selectorNotEmpty(c *schema.Context, v *schema.Value) {
 	if v.Field("matchLabels").Len()+v.Field("matchExpressions").Len() == 0 {
 		c.Invalid(v, "empty selector is invalid for "+strings.ToLower(c.Kind.Kind))
 	}
 }
 
-// selectorMatchesTemplate: a workload finds again the pods that it makes (M21).
+// selectorMatchesTemplate requires the selector to match the labels of the template (M21).
 func selectorMatchesTemplate(c *schema.Context, v *schema.Value) {
 	selector := v.Field("selector")
 	labels := v.Lookup("template", "metadata", "labels")
@@ -52,8 +52,8 @@ func selectorMatchesTemplate(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// selects reports whether a label selector matches labels. Malformed requirements, refused
-// elsewhere, don't count.
+// selects reports whether a label selector matches labels. It ignores malformed requirements, which
+// are reported elsewhere.
 func selects(selector, labels *schema.Value) bool {
 	for key, value := range selector.Field("matchLabels").Entries() {
 		if have := labels.Get(key); have == nil || have.Str() != value.Str() {
@@ -90,7 +90,8 @@ func contains(list *schema.Value, s string) bool {
 	return false
 }
 
-// runsForever: the pods of these workloads are replaced when they end (M21).
+// runsForever requires the restart policy Always and refuses a deadline: these workloads replace
+// pods that end (M21).
 func runsForever(c *schema.Context, v *schema.Value) {
 	spec := v.Field("spec")
 	if policy := spec.Field("restartPolicy").Str(); policy != "" && policy != "Always" {
@@ -109,7 +110,8 @@ func inRollingUpdate(c *schema.Context, _ *schema.Value) bool {
 	return c.Enclosing("StatefulSetUpdateStrategy").Field("type").Str() == rollingUpdate
 }
 
-// someUnavailable: an update that may take nothing down never ends.
+// someUnavailable refuses a rolling update that may not take down any pod, since it would never
+// end.
 func someUnavailable(c *schema.Context, v *schema.Value) {
 	n := v.Int()
 	if digits, percent := strings.CutSuffix(v.Str(), "%"); percent {
@@ -128,8 +130,8 @@ func someUnavailable(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// statefulSetRollingUpdate: who says nothing gets rolling updates with their settings; who says
-// RollingUpdate without settings keeps it that way.
+// statefulSetRollingUpdate defaults the settings of the rolling update only when the client sets no
+// strategy type.
 func statefulSetRollingUpdate(_ *schema.Context, m *schema.Value) {
 	if m.Field("type").Str() == "" {
 		m.Make("type").SetStr(rollingUpdate)
@@ -143,7 +145,7 @@ func onlyRollingUpdates(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// replicasOfStatus: parts are not more than the whole.
+// replicasOfStatus refuses partial counts above the number of replicas.
 func replicasOfStatus(c *schema.Context, v *schema.Value) {
 	all := v.Field("replicas").Int()
 	for _, name := range [...]string{"readyReplicas", "currentReplicas", "updatedReplicas"} {
@@ -161,7 +163,7 @@ func neverDecremented(c *schema.Context, v, old *schema.Value) {
 
 const statefulSetUpdateForbidden = "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden."
 
-// statefulSetUpdate: what gives pods their identity stays (E23).
+// statefulSetUpdate refuses changes of the fields that determine the identity of pods (E23).
 func statefulSetUpdate(c *schema.Context, v, old *schema.Value) {
 	spec, oldSpec := v.Field("spec"), old.Field("spec")
 	if !spec.IsSet() || !oldSpec.IsSet() {
