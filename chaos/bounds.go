@@ -22,7 +22,8 @@ type limits struct {
 	scale    float64 // of all bounds
 }
 
-// newLimits groups the strikes of a phase. offset turns times into those of the history, and end is its last one.
+// newLimits groups the strikes of a phase. offset turns times into those of the history, and end is
+// its last one.
 func newLimits(strikes []nemesis.Record, offset func(time.Time) time.Duration, end time.Duration, scale float64) *limits {
 	l := &limits{scale: scale}
 	for _, s := range strikes { // by their beginning
@@ -40,8 +41,8 @@ func newLimits(strikes []nemesis.Record, offset func(time.Time) time.Duration, e
 	return l
 }
 
-// allowed is how long an outage may last: as the strikes allow from whose beginning until their bound is over it began, and a
-// little while nothing strikes.
+// allowed is how long an outage may last: as the strikes allow from whose beginning until their
+// bound is over it began, and a little while nothing strikes.
 func (l *limits) allowed(o check.Outage) time.Duration {
 	most := l.scaled(bound(nemesis.Steady(), o.Service))
 	for _, e := range l.episodes {
@@ -70,8 +71,8 @@ func (e *episode) bound(s check.Service) (most time.Duration) {
 	return most
 }
 
-// own is the bound of an outage, without the time in which the service was struck itself. Nothing but a strike on the node keeps it
-// from serving its own state.
+// own is the bound of an outage, without the time in which the service was struck itself. Nothing
+// but a strike on the node keeps it from serving its own state.
 func (e *episode) own(o check.Outage) time.Duration {
 	if o.Service == check.CachedReads && !e.struck(o.Node) {
 		return bound(nemesis.Steady(), o.Service)

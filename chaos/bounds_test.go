@@ -8,7 +8,8 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestLimits: an outage may last as long as what struck then allows that service of that node, and no longer.
+// TestLimits: an outage may last as long as what struck then allows that service of that node, and
+// no longer.
 func TestLimits(t *testing.T) {
 	began := time.Now()
 	steady := nemesis.Steady()

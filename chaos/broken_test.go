@@ -17,11 +17,12 @@ import (
 // catchTimeout bounds the search for a rule that is broken all the while.
 const catchTimeout = 3 * time.Minute
 
-// brokenPatience is how long a server that breaks its promises is waited for: some of it may never come.
+// brokenPatience is how long a server that breaks its promises is waited for: some of it may never
+// come.
 const brokenPatience = 10 * time.Second
 
-// TestBrokenRulesAreCaught: the checkers can fail. A server that breaks one rule, and no other, is found out by the same runs that find
-// nothing wrong with Quorate.
+// TestBrokenRulesAreCaught: the checkers can fail. A server that breaks one rule, and no other, is
+// found out by the same runs that find nothing wrong with Quorate.
 func TestBrokenRulesAreCaught(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds servers and runs clusters for minutes")
@@ -96,7 +97,8 @@ func startBroken(t *testing.T, binary string) *broken {
 	}}
 }
 
-// runUntilCaught makes runs with the faults, one after the other, until a promise is found broken, and returns which.
+// runUntilCaught makes runs with the faults, one after the other, until a promise is found broken,
+// and returns which.
 func (b *broken) runUntilCaught(t *testing.T, names []string) (found []check.Finding) {
 	t.Helper()
 	faults, err := nemesis.Named(names...)

@@ -25,13 +25,15 @@ var load = workload.Config{Clients: 60, Listers: 2, Pagers: 2, CachedReaders: 4,
 // mixture is what runs beside the load where processes are killed.
 var mixture = chaos.MixtureConfig{Watches: 120, Rate: 60}
 
-// calm is how many writes are acknowledged before it's said that writes go on: more than there are clients.
+// calm is how many writes are acknowledged before it's said that writes go on: more than there are
+// clients.
 const calm = 100
 
 // startTimeout bounds how long three nodes may take to form a cluster on a busy machine.
 const startTimeout = time.Minute
 
-// TestProcesses kills real processes with SIGKILL under load: the promise of the README that nothing acknowledged is lost.
+// TestProcesses kills real processes with SIGKILL under load: the promise of the README that
+// nothing acknowledged is lost.
 func TestProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills three servers for half a minute")
@@ -50,7 +52,8 @@ func TestProcesses(t *testing.T) {
 	mustHold(t, chaos.Config{Fleet: fleet, Credentials: credentials, Mixture: mixture, Phases: chaos.Alone(faults, 1, seed)})
 }
 
-// newProcesses returns three nodes that run as processes once they are started, and end with the test.
+// newProcesses returns three nodes that run as processes once they are started, and end with the
+// test.
 func newProcesses(t *testing.T, binary string, flags ...string) *nodes.Processes {
 	t.Helper()
 	return newFleet(t, nodes.ProcessesConfig{Binary: binary, Count: 3, Flags: flags})
@@ -96,10 +99,12 @@ func surroundings(t *testing.T) {
 	capability.Require(t, disk.Available())
 }
 
-// mixTime is for how long the short run mixes faults; before each release a long one does for an hour.
+// mixTime is for how long the short run mixes faults; before each release a long one does for an
+// hour.
 const mixTime = time.Minute
 
-// TestMixedFaults: every fault that can be had, overlapping, on nodes with disks, clocks and a network of their own.
+// TestMixedFaults: every fault that can be had, overlapping, on nodes with disks, clocks and a
+// network of their own.
 func TestMixedFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a server and hurts a cluster for minutes")

@@ -37,7 +37,8 @@ func (r *Report) coverage(out *printer) {
 
 func skipped(u nemesis.Unavailable) string { return fmt.Sprintf("%s: %s", u.Name, u.Why) }
 
-// struck parts the faults that were planned in the phases that were made into those that struck and those that did not.
+// struck parts the faults that were planned in the phases that were made into those that struck and
+// those that did not.
 func (r *Report) struck() (struck, missed []string) {
 	for _, p := range r.Phases {
 		for _, s := range p.Strikes {

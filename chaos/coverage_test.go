@@ -9,7 +9,8 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestNothingIsLeftOutInSilence: the verdict names the faults that never struck and those that can't be had, and counts idle phases.
+// TestNothingIsLeftOutInSilence: the verdict names the faults that never struck and those that
+// can't be had, and counts idle phases.
 func TestNothingIsLeftOutInSilence(t *testing.T) {
 	right := &check.Verdict{Linearizable: check.Yes, Findings: []check.Finding{{Promise: check.NoLoss}}}
 	wrong := &check.Verdict{Linearizable: check.Yes, Findings: []check.Finding{{Promise: check.IdleReads, Count: 2, Samples: []string{"get on n1: 503"}}}}
@@ -60,7 +61,8 @@ func TestNothingIsLeftOutInSilence(t *testing.T) {
 	}
 }
 
-// TestBoundsAreTold: the longest outage stands beside its bound, of the node that came nearest to it.
+// TestBoundsAreTold: the longest outage stands beside its bound, of the node that came nearest to
+// it.
 func TestBoundsAreTold(t *testing.T) {
 	const second = 1_000_000_000
 	report := chaos.Report{Phases: []*chaos.PhaseReport{{Phase: "kill-leader", Strikes: []nemesis.Record{{Fault: "kill-leader"}}, Verdict: &check.Verdict{

@@ -20,8 +20,8 @@ const (
 	idleObjects = 24
 	// idlePatience bounds how long an idle cluster may take to be ready again.
 	idlePatience = time.Minute
-	// idleRound bounds the wait for an answer to every kind of read on every node, after each act. What has no answer then never gets
-	// one, or is late.
+	// idleRound bounds the wait for an answer to every kind of read on every node, after each act.
+	// What has no answer then never gets one, or is late.
 	idleRound = 25 * time.Second
 	// minQuiet is the least time that passes between two acts.
 	minQuiet = 500 * time.Millisecond
@@ -32,7 +32,8 @@ type IdleReport struct {
 	check.IdleCounts
 	// Acts is how many acts were done, one after the other.
 	Acts int `json:"acts"`
-	// Entries is how many entries the log got while nobody did anything: with each, a fault that lasts until the next write is hidden.
+	// Entries is how many entries the log got while nobody did anything: with each, a fault that
+	// lasts until the next write is hidden.
 	Entries uint64 `json:"entries"`
 
 	whole []time.Duration // when every read had been answered after an act
@@ -87,7 +88,8 @@ func (p *running) idleNemesis() *nemesis.Nemesis {
 	}
 }
 
-// actAll does each act once, in random order, and then any of them until the time is over. After each all reads must go on.
+// actAll does each act once, in random order, and then any of them until the time is over. After
+// each all reads must go on.
 func (p *running) actAll(ctx context.Context, n *nemesis.Nemesis, readers *workload.Idle, report *IdleReport) error {
 	if err := n.AwaitWhole(ctx, p.phase.Name); err != nil {
 		return err
@@ -110,8 +112,9 @@ func (p *running) actAll(ctx context.Context, n *nemesis.Nemesis, readers *workl
 	return ctx.Err()
 }
 
-// act does one act, waits until every read has been answered since, and lets some time pass. Lists in pages come last: they may take
-// an entry of the log, after which what was wrong may be right again.
+// act does one act, waits until every read has been answered since, and lets some time pass. Lists
+// in pages come last: they may take an entry of the log, after which what was wrong may be right
+// again.
 func (p *running) act(
 	ctx context.Context, n *nemesis.Nemesis, f nemesis.Fault, readers *workload.Idle, quiet time.Duration, report *IdleReport,
 ) error {
@@ -163,8 +166,8 @@ func (l *limits) whole(at []time.Duration) {
 	}
 }
 
-// excuses reports whether what was done to the cluster explains that a read got no answer: the node was struck, or there may have been
-// no leader.
+// excuses reports whether what was done to the cluster explains that a read got no answer: the node
+// was struck, or there may have been no leader.
 func (l *limits) excuses(r history.IdleRead) bool {
 	for _, e := range l.episodes {
 		most := e.bound(check.QuorumReads)
@@ -182,7 +185,8 @@ func (l *limits) excuses(r history.IdleRead) bool {
 	return false
 }
 
-// mayElect reports whether another leader may have been elected for the strikes, or none have been able to lead.
+// mayElect reports whether another leader may have been elected for the strikes, or none have been
+// able to lead.
 func (e *episode) mayElect() bool {
 	return e.bound(check.Writes) > nemesis.Steady().Writes || len(e.strikes) > 1 || !e.strikes[0].Survivable
 }

@@ -22,17 +22,18 @@ const (
 	pagingWriters   = 6
 	// creators is how many creates are under way at a time.
 	creators = 96
-	// pagingStep bounds a step that takes a moment, and pagingFill the creation of all objects, on a machine that is ten times
-	// slower than it should be.
+	// pagingStep bounds a step that takes a moment, and pagingFill the creation of all objects, on
+	// a machine that is ten times slower than it should be.
 	pagingStep = time.Minute
 	pagingFill = 5 * time.Minute
-	// maxUnclear bounds the objects that are not judged because a write had no clear answer before the node was killed.
+	// maxUnclear bounds the objects that are not judged because a write had no clear answer before
+	// the node was killed.
 	maxUnclear = pagingObjects / 100
 )
 
-// TestPagingSurvivesItsNode: one client reads a list in pages while others update and delete. The node that serves it, the
-// leader, is killed half-way; paging goes on at the others while they have no leader, and all pages together are exactly the
-// state at the list's resourceVersion (C35, C37).
+// TestPagingSurvivesItsNode: one client reads a list in pages while others update and delete. The
+// node that serves it, the leader, is killed half-way; paging goes on at the others while they have
+// no leader, and all pages together are exactly the state at the list's resourceVersion (C35, C37).
 func TestPagingSurvivesItsNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts three servers and kills one")
@@ -144,8 +145,9 @@ func (p *paging) acknowledged(o client.Object) {
 	p.record[o.Name] = append(p.record[o.Name], o.Version)
 }
 
-// watchDeletions learns the versions of deletions, which their answers don't tell, from a node that is not killed. The
-// returned function waits until the watch has seen all that was written before it is called.
+// watchDeletions learns the versions of deletions, which their answers don't tell, from a node that
+// is not killed. The returned function waits until the watch has seen all that was written before
+// it is called.
 func (p *paging) watchDeletions() (stop func()) {
 	p.t.Helper()
 	_, from, outcome, err := p.clients[0].List(p.within(pagingStep), pagingNamespace, "limit=1")
@@ -279,8 +281,8 @@ func (p *paging) readPages() (all client.Page) {
 	}
 }
 
-// kill ends the node that served the pages, once all that was under way when the list began is answered: then it is known what
-// is unclear up to the list's version.
+// kill ends the node that served the pages, once all that was under way when the list began is
+// answered: then it is known what is unclear up to the list's version.
 func (p *paging) kill() {
 	p.t.Helper()
 	p.awaitTurns(2)

@@ -28,7 +28,8 @@ type running struct {
 	recorder *history.Recorder
 	load     *workload.Load
 	mixture  *mixture.Mixture // nil: there is none
-	// compacted says that a strike of an earlier phase may have let a node's log begin with a snapshot.
+	// compacted says that a strike of an earlier phase may have let a node's log begin with a
+	// snapshot.
 	compacted bool
 }
 
@@ -40,7 +41,8 @@ func (p *running) run(ctx context.Context) (*PhaseReport, error) {
 	return p.work(ctx)
 }
 
-// work makes a phase in which clients write, and judges it. There is a report unless the clients could not even begin, or ctx has ended.
+// work makes a phase in which clients write, and judges it. There is a report unless the clients
+// could not even begin, or ctx has ended.
 func (p *running) work(ctx context.Context) (*PhaseReport, error) {
 	began := time.Now()
 	p.recorder = history.NewRecorder()
@@ -91,7 +93,8 @@ func (p *running) work(ctx context.Context) (*PhaseReport, error) {
 	return report, p.tidy(ctx, report)
 }
 
-// cutShort reports whether a judgement that was broken off has found nothing: what it has found wrong until then counts.
+// cutShort reports whether a judgement that was broken off has found nothing: what it has found
+// wrong until then counts.
 func (p *PhaseReport) cutShort() bool {
 	return p.Outcome() == Undecided && p.Verdict.Linearizable == check.Undecided
 }
@@ -160,8 +163,9 @@ func (p *running) judge(ctx context.Context, strikes []nemesis.Record) *check.Ve
 	return verdict
 }
 
-// excuses are what the strikes that happened explain of positions and lists that are too old. A node that lost its log no longer
-// has older positions; the state of a paged list may have been kept by that node, and is kept for minutes by the nodes' clocks.
+// excuses are what the strikes that happened explain of positions and lists that are too old. A
+// node that lost its log no longer has older positions; the state of a paged list may have been
+// kept by that node, and is kept for minutes by the nodes' clocks.
 func excuses(strikes []nemesis.Record, offset func(time.Time) time.Duration) (positions, lists []check.Excuse) {
 	for _, s := range strikes {
 		for _, node := range s.Forgot {

@@ -13,8 +13,8 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestWhatWasFoundIsTold: a run that is broken off while a phase is judged tells of what was found wrong in it until then, and of nothing
-// where that is all there is to say.
+// TestWhatWasFoundIsTold: a run that is broken off while a phase is judged tells of what was found
+// wrong in it until then, and of nothing where that is all there is to say.
 func TestWhatWasFoundIsTold(t *testing.T) {
 	brokenOff, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -54,7 +54,8 @@ func TestWhatWasFoundIsTold(t *testing.T) {
 	}
 }
 
-// TestNoWritesBeforeTheFirstFault: that a cluster takes no writes although nothing hurts it is held against it, and not against the run.
+// TestNoWritesBeforeTheFirstFault: that a cluster takes no writes although nothing hurts it is held
+// against it, and not against the run.
 func TestNoWritesBeforeTheFirstFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &running{phase: Phase{Name: "kill-all", Rounds: 1}}

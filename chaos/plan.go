@@ -9,15 +9,18 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// Phase is a part of a run with a history of its own: clients work below a namespace while faults strike, and then all is judged.
+// Phase is a part of a run with a history of its own: clients work below a namespace while faults
+// strike, and then all is judged.
 type Phase struct {
 	Name   string
 	Seed   uint64 // decides what is random in it
 	Faults []nemesis.Fault
-	// Rounds is how often each of the faults strikes, one after the other; 0 mixes them for Lasting.
+	// Rounds is how often each of the faults strikes, one after the other; 0 mixes them for
+	// Lasting.
 	Rounds  int
 	Lasting time.Duration
-	// Idle makes a phase in which nobody writes: each fault strikes once, and then again until so long is over. All kinds of reads go on.
+	// Idle makes a phase in which nobody writes: each fault strikes once, and then again until so
+	// long is over. All kinds of reads go on.
 	Idle time.Duration
 }
 
@@ -80,7 +83,8 @@ func Interleave(phases, idle []Phase, every int) (all []Phase) {
 	return all
 }
 
-// seedOf is the seed of a phase. It does not depend on the others, so that one of a run can be repeated alone.
+// seedOf is the seed of a phase. It does not depend on the others, so that one of a run can be
+// repeated alone.
 func seedOf(seed uint64, name string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(name)) // which never fails

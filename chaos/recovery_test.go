@@ -20,7 +20,8 @@ const (
 	recoveryNamespace = "recovery"
 	recoveryObjects   = 400
 	recoveryWriters   = 4
-	// recoveryLimit bounds each of these tests on a machine that is ten times slower than it should be.
+	// recoveryLimit bounds each of these tests on a machine that is ten times slower than it should
+	// be.
 	recoveryLimit = 4 * time.Minute
 )
 
@@ -110,7 +111,8 @@ func (c *cluster) fill() {
 	all.Wait()
 }
 
-// write replaces objects through all nodes until stop is called, which returns the highest version that was acknowledged.
+// write replaces objects through all nodes until stop is called, which returns the highest version
+// that was acknowledged.
 func (c *cluster) write() (stop func() uint64) {
 	done := make(chan struct{})
 	highest := make([]uint64, recoveryWriters)
@@ -181,8 +183,9 @@ func (c *cluster) history(node string, from, upTo uint64) map[string][]client.Ob
 	return seen
 }
 
-// TestBackupIsRestoredElsewhere: a backup of a cluster that is written to is restored as another: the state of exactly the backup's
-// version, under higher versions than any that was ever acknowledged, and writes go on (N14).
+// TestBackupIsRestoredElsewhere: a backup of a cluster that is written to is restored as another:
+// the state of exactly the backup's version, under higher versions than any that was ever
+// acknowledged, and writes go on (N14).
 func TestBackupIsRestoredElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts six servers")
@@ -246,7 +249,8 @@ func stateAt(state map[string]client.Object, history map[string][]client.Object,
 	return at
 }
 
-// checkState wants every object to be as it was, under a version above all that were seen, in the old order.
+// checkState wants every object to be as it was, under a version above all that were seen, in the
+// old order.
 func checkState(t *testing.T, got, want map[string]client.Object, above uint64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -265,8 +269,8 @@ func checkState(t *testing.T, got, want map[string]client.Object, above uint64) 
 	}
 }
 
-// TestMajorityIsLostForGood: two of three nodes and their disks are gone. The third goes on with all that it had, and two empty nodes
-// take their places and names.
+// TestMajorityIsLostForGood: two of three nodes and their disks are gone. The third goes on with
+// all that it had, and two empty nodes take their places and names.
 func TestMajorityIsLostForGood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills three servers")
@@ -299,7 +303,8 @@ func TestMajorityIsLostForGood(t *testing.T) {
 	c.command("members", "--data-dir", c.fleet.DataDir("n3"))
 }
 
-// TestDiskIsLost: a node's disk is lost, or damaged and wiped. It is removed, and comes back empty under its old name.
+// TestDiskIsLost: a node's disk is lost, or damaged and wiped. It is removed, and comes back empty
+// under its old name.
 func TestDiskIsLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills three servers")

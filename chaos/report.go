@@ -17,7 +17,8 @@ type Report struct {
 	Phases  []*PhaseReport `json:"phases"`
 	// Unavailable are faults that were asked for and can't be had of these nodes.
 	Unavailable []nemesis.Unavailable `json:"unavailable,omitempty"`
-	// Incomplete says why the run ended before all was done that was planned, or its time was over; empty: it did not.
+	// Incomplete says why the run ended before all was done that was planned, or its time was over;
+	// empty: it did not.
 	Incomplete string `json:"incomplete,omitempty"`
 }
 
@@ -33,7 +34,8 @@ type PhaseReport struct {
 	Idle      *IdleReport      `json:"idle,omitempty"` // of a phase in which nobody wrote
 	// Ended are nodes that ended by themselves although nothing explains it.
 	Ended []nemesis.Ended `json:"ended,omitempty"`
-	// NotRecovered says what the cluster did not do in time; empty: it was whole again after each fault.
+	// NotRecovered says what the cluster did not do in time; empty: it was whole again after each
+	// fault.
 	NotRecovered string         `json:"notRecovered,omitempty"`
 	Verdict      *check.Verdict `json:"verdict"`
 }
@@ -49,7 +51,8 @@ func (p *PhaseReport) Broken() iter.Seq[check.Finding] {
 	}
 }
 
-// OK reports whether every promise held, and the cluster was whole again after all that was done to it.
+// OK reports whether every promise held, and the cluster was whole again after all that was done to
+// it.
 func (p *PhaseReport) OK() bool { return p.Outcome() == Held || p.Outcome() == NotStruck }
 
 // Outcome is what a phase has shown.
@@ -80,7 +83,8 @@ func (p *PhaseReport) Outcome() Outcome {
 	}
 }
 
-// Outcome sums up the run: what is worst of its phases. It is Undecided when the run did not come to its end.
+// Outcome sums up the run: what is worst of its phases. It is Undecided when the run did not come
+// to its end.
 func (r *Report) Outcome() Outcome {
 	sum := NotStruck
 	if r.Incomplete != "" {

@@ -10,7 +10,8 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestReportOutcome: nothing but a run that came to its end, struck, and found nothing wrong is said to have held.
+// TestReportOutcome: nothing but a run that came to its end, struck, and found nothing wrong is
+// said to have held.
 func TestReportOutcome(t *testing.T) {
 	phase := func(change ...func(*chaos.PhaseReport)) *chaos.PhaseReport {
 		p := &chaos.PhaseReport{

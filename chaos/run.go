@@ -29,21 +29,23 @@ type Config struct {
 	Mixture MixtureConfig
 	// Calm is how many writes are acknowledged before it is said that writes go on.
 	Calm int
-	// Patience bounds how long the cluster may take for what it owes: to be whole again, to deliver the last events, to tell its final
-	// states. 0 is nemesis.DefaultPatience.
+	// Patience bounds how long the cluster may take for what it owes: to be whole again, to deliver
+	// the last events, to tell its final states. 0 is nemesis.DefaultPatience.
 	Patience time.Duration
-	// BoundScale multiplies the bounds of how long writes and reads may be refused, for nodes whose own timeouts are longer, or a
-	// slow machine; 0 is 1.
+	// BoundScale multiplies the bounds of how long writes and reads may be refused, for nodes whose
+	// own timeouts are longer, or a slow machine; 0 is 1.
 	BoundScale float64
-	// VisualizationDir is where histories that are not linearizable are drawn; "" for nowhere. It must exist.
+	// VisualizationDir is where histories that are not linearizable are drawn; "" for nowhere. It
+	// must exist.
 	VisualizationDir string
 	// Judged, if there is one, is called with each phase that has ended.
 	Judged func(*PhaseReport)
 	Log    *slog.Logger
 }
 
-// Run hurts the cluster, which must be ready, phase by phase, and returns the verdict. An error means that the run could not be made, or
-// not to its end; what the cluster did wrong is in the report, which is there in any case.
+// Run hurts the cluster, which must be ready, phase by phase, and returns the verdict. An error
+// means that the run could not be made, or not to its end; what the cluster did wrong is in the
+// report, which is there in any case.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	report := &Report{Seed: c.Seed, Began: time.Now(), Unavailable: c.Unavailable}
 	observer := nemesis.NewObserver(c.Credentials)

@@ -104,7 +104,8 @@ func (p *PhaseReport) failed() (n int) {
 	return n
 }
 
-// refused is how long a service was refused at most, by the node that came nearest to its bound, beside that bound.
+// refused is how long a service was refused at most, by the node that came nearest to its bound,
+// beside that bound.
 func refused(all []check.Refusal, s check.Service) string {
 	var worst check.Refusal
 	part := -1.0

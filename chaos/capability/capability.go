@@ -1,5 +1,6 @@
-// Package capability decides whether a test of faults may be skipped for what the machine lacks. Where the tests run as root with
-// /dev/fuse and /dev/net/tun, all faults can be had: what claims otherwise is broken, and so the test fails.
+// Package capability decides whether a test of faults may be skipped for what the machine lacks.
+// Where the tests run as root with /dev/fuse and /dev/net/tun, all faults can be had: what claims
+// otherwise is broken, and so the test fails.
 package capability
 
 import (
@@ -10,7 +11,8 @@ import (
 // devices are what disks and networks that go wrong take, besides root.
 var devices = []string{"/dev/fuse", "/dev/net/tun"}
 
-// Require skips a test when err says that the machine lacks something, or fails it on a machine that has all.
+// Require skips a test when err says that the machine lacks something, or fails it on a machine
+// that has all.
 func Require(t testing.TB, err error) {
 	t.Helper()
 	switch {

@@ -38,7 +38,8 @@ func (o *outcome) Helper()               {}
 func (o *outcome) Skip(...any)           { o.skipped = true }
 func (o *outcome) Fatalf(string, ...any) { o.failed = true }
 
-// TestNothingIsSkippedInSilence: where all can be had, a lack fails the test; elsewhere it is skipped.
+// TestNothingIsSkippedInSilence: where all can be had, a lack fails the test; elsewhere it is
+// skipped.
 func TestNothingIsSkippedInSilence(t *testing.T) {
 	all := able(os.Geteuid(), devices)
 	var lacking, lacksNothing outcome

@@ -13,8 +13,9 @@ import (
 	"quorate/chaos/history"
 )
 
-// TestSweepAgreesWithSearch distorts what clients were told of one key, right or wrong, and compares the sweep, which knows the order of
-// the versions, with porcupine's search, which tries all orders.
+// TestSweepAgreesWithSearch distorts what clients were told of one key, right or wrong, and
+// compares the sweep, which knows the order of the versions, with porcupine's search, which tries
+// all orders.
 func TestSweepAgreesWithSearch(t *testing.T) {
 	verdicts := map[bool]int{}
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,8 @@ import (
 	"quorate/chaos/check"
 )
 
-// BenchmarkAll judges histories as long runs make them: 200,000 operations of 300 clients, and 20 watchers.
+// BenchmarkAll judges histories as long runs make them: 200,000 operations of 300 clients, and 20
+// watchers.
 func BenchmarkAll(b *testing.B) {
 	for name, of := range map[string]size{
 		"many keys and a hundred lists": {clients: 300, keys: 500, steps: 700, watchers: 20, unknown: 0.02, lists: 2000, maxLate: 2000, steady: true, apart: true},

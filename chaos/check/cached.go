@@ -10,18 +10,21 @@ import (
 	"quorate/chaos/history"
 )
 
-// session is all cached reads of one client by one connection to one node. What a node serves never goes back during one.
+// session is all cached reads of one client by one connection to one node. What a node serves never
+// goes back during one.
 type session struct {
 	client     int
 	node       string
 	connection int
 }
 
-// span is a stretch of versions during which a read would have found what it found: from the first to the last.
+// span is a stretch of versions during which a read would have found what it found: from the first
+// to the last.
 type span struct{ first, last uint64 }
 
-// cachedReads checks that each cached read found something that existed, and not before it was asked for, and that in each session
-// there are states for all reads, each no older than the one before. It returns how many couldn't be judged.
+// cachedReads checks that each cached read found something that existed, and not before it was
+// asked for, and that in each session there are states for all reads, each no older than the one
+// before. It returns how many couldn't be judged.
 func cachedReads(ops []*history.Op, t *timeline, found findings) (unjudged int) {
 	sessions := map[session][]*history.Op{}
 	var order []session
@@ -45,7 +48,8 @@ func cachedReads(ops []*history.Op, t *timeline, found findings) (unjudged int) 
 	return unjudged
 }
 
-// begun returns, for each number of changes, when the last of so many had been asked for at the earliest.
+// begun returns, for each number of changes, when the last of so many had been asked for at the
+// earliest.
 func (t *timeline) begun() []time.Duration {
 	begun := make([]time.Duration, len(t.changes)+1)
 	for i, c := range t.changes {

@@ -54,8 +54,8 @@ type Options struct {
 	// Timeout bounds the search for an order of operations that the sweep can't decide; 0 means
 	// DefaultTimeout.
 	Timeout time.Duration
-	// ExpiredPositions explain 410 for watch positions, and ExpiredLists 410 for the states of paged
-	// lists. Without an excuse for that node and time such a response is a finding.
+	// ExpiredPositions explain 410 for watch positions, and ExpiredLists 410 for the states of
+	// paged lists. Without an excuse for that node and time such a response is a finding.
 	ExpiredPositions, ExpiredLists []Excuse
 	// Allowed is how long an outage may last, given the faults at the time; nil: outages are not
 	// judged.
@@ -78,11 +78,13 @@ type Counts struct {
 type Verdict struct {
 	// Findings has every promise, also those that held.
 	Findings []Finding `json:"findings"`
-	// Linearizable is Yes only if it is for all keys; UndecidedKeys are those for which it isn't known.
+	// Linearizable is Yes only if it is for all keys; UndecidedKeys are those for which it isn't
+	// known.
 	Linearizable  Answer   `json:"linearizable"`
 	UndecidedKeys []string `json:"undecidedKeys,omitempty"`
-	// Unjudged is how many lists and cached reads there was nothing to hold against: the watchers together didn't tell all that happened.
-	// A record without final states, or checksums, counts as one such read.
+	// Unjudged is how many lists and cached reads there was nothing to hold against: the watchers
+	// together didn't tell all that happened. A record without final states, or checksums, counts
+	// as one such read.
 	Unjudged       int      `json:"unjudged"`
 	Visualizations []string `json:"visualizations,omitempty"` // files, in VisualizationDir
 	Problems       []string `json:"problems,omitempty"`       // with writing them
@@ -98,8 +100,8 @@ type Verdict struct {
 	// Mixture is nil where there was none.
 	Mixture *Mixture `json:"mixture,omitempty"`
 
-	// LongestUnavailable is the longest time in which no write was acknowledged to anybody while clients were trying, and
-	// LongestUnread the longest in which no quorum read was answered.
+	// LongestUnavailable is the longest time in which no write was acknowledged to anybody while
+	// clients were trying, and LongestUnread the longest in which no quorum read was answered.
 	LongestUnavailable time.Duration `json:"longestUnavailable"`
 	LongestUnread      time.Duration `json:"longestUnread"`
 	// Refusals are the longest outages of each service of each node.
@@ -116,11 +118,12 @@ func (v *Verdict) OK() bool {
 	return v.Linearizable == Yes && v.Unjudged == 0
 }
 
-// All judges a history. It is a pure function of the record, but for the visualizations it writes and the time that it may take; when
-// ctx ends first, or the time is over, what wasn't decided is Undecided.
+// All judges a history. It is a pure function of the record, but for the visualizations it writes
+// and the time that it may take; when ctx ends first, or the time is over, what wasn't decided is
+// Undecided.
 //
-// The record must be of a namespace that was empty at its Start, all writes conditional (creates on there being nothing), and no two of
-// them of the same value.
+// The record must be of a namespace that was empty at its Start, all writes conditional (creates on
+// there being nothing), and no two of them of the same value.
 func All(ctx context.Context, r *history.Record, o Options) *Verdict {
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout

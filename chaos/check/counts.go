@@ -50,8 +50,8 @@ func workloads(r *history.Record) map[history.Kind]Counts {
 	return all
 }
 
-// longestGap is the longest time between two answers to operations of some kinds, counted from when the first was asked for until
-// when the last was: after that nobody was trying.
+// longestGap is the longest time between two answers to operations of some kinds, counted from when
+// the first was asked for until when the last was: after that nobody was trying.
 func longestGap(ops []history.Op, of func(history.Kind) bool) time.Duration {
 	var moments []time.Duration
 	var first, last time.Duration

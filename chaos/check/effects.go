@@ -44,7 +44,8 @@ func mayHaveHappened(op *history.Op) bool {
 	return op.Outcome == client.OK || op.Outcome == client.Unknown
 }
 
-// explain reports whether there is a write that caused the event, if it had effect. A deletion sends nothing by which to know it.
+// explain reports whether there is a write that caused the event, if it had effect. A deletion
+// sends nothing by which to know it.
 func (w *writes) explain(e *history.Event) bool {
 	op := w.sent[sent{e.Item.Key, e.Item.Value}]
 	return op != nil && e.Type == eventOf(op.Kind) && mayHaveHappened(op) && (!acknowledged(op) || op.Got == e.Item)
@@ -53,9 +54,10 @@ func (w *writes) explain(e *history.Event) bool {
 // eventOf is the type of the event that a write of the kind causes.
 func eventOf(kind history.Kind) string { return [...]string{added, modified, deleted}[kind] }
 
-// causeOf returns the write that made the change, or nil. Of several deletions of an object that which was acknowledged did it, or else
-// the first asked for did, since nothing more is known of the others; those conditional on another version only if there is no better,
-// or if it isn't certain that the change before c is the one that it followed.
+// causeOf returns the write that made the change, or nil. Of several deletions of an object that
+// which was acknowledged did it, or else the first asked for did, since nothing more is known of
+// the others; those conditional on another version only if there is no better, or if it isn't
+// certain that the change before c is the one that it followed.
 func (w *writes) causeOf(c *change, certain bool) *history.Op {
 	if c.event.Type != deleted {
 		return w.sent[sent{c.key(), c.event.Item.Value}]
@@ -113,7 +115,8 @@ func unexplained(c *change) (Promise, string) {
 	return WatchTruth, "nobody asked for it, or all who did were told that it wasn't done"
 }
 
-// misfit says why the change can't follow the one before it, or can't be what its writer was told; "" if it can.
+// misfit says why the change can't follow the one before it, or can't be what its writer was told;
+// "" if it can.
 func (t *timeline) misfit(c *change) (Promise, string) {
 	had, op := c.before.item(), c.cause
 	switch {

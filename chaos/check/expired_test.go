@@ -8,8 +8,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// TestExpiryNeedsACause: a position or state that is said to be gone is a finding, unless something struck that very node before and
-// explains it.
+// TestExpiryNeedsACause: a position or state that is said to be gone is a finding, unless something
+// struck that very node before and explains it.
 func TestExpiryNeedsACause(t *testing.T) {
 	told := history.Expiry{Node: "n2", At: 5 * time.Second, Text: "410"}
 	for name, c := range map[string]struct {

@@ -9,8 +9,9 @@ import (
 	"quorate/chaos/history"
 )
 
-// Agreement judges the quorum operations of a record of sure past twice: by the sweep, and by porcupine alone, which knows nothing of the
-// moments that the sweep finds. Unless the sweep also confirmed what it found, the verdicts are worth nothing.
+// Agreement judges the quorum operations of a record of sure past twice: by the sweep, and by
+// porcupine alone, which knows nothing of the moments that the sweep finds. Unless the sweep also
+// confirmed what it found, the verdicts are worth nothing.
 func Agreement(ctx context.Context, r *history.Record, timeout time.Duration) (swept, confirmed bool, searched porcupine.CheckResult) {
 	ops, found := byInvocation(r.Ops), findings{}
 	w := newWrites(ops)

@@ -8,7 +8,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// TestIdle: a read of an idle cluster that fails is a finding, unless something that was done explains it; a wrong answer always is.
+// TestIdle: a read of an idle cluster that fails is a finding, unless something that was done
+// explains it; a wrong answer always is.
 func TestIdle(t *testing.T) {
 	read := func(seconds int, change func(*history.IdleRead)) history.IdleRead {
 		r := history.IdleRead{Kind: "get", Node: "n1", Invoked: time.Second, Answered: time.Duration(1+seconds) * time.Second}

@@ -14,7 +14,8 @@ type state struct {
 	*timeline
 	rank int // the number of changes
 	now  map[string]*change
-	// late writes may still have effect after the last change that is known, since nobody knows of any effect of theirs.
+	// late writes may still have effect after the last change that is known, since nobody knows of
+	// any effect of theirs.
 	late map[sent]bool
 	// unmade are the uids that such a deletion may remove.
 	unmade map[string]bool
@@ -46,7 +47,8 @@ func (s *state) advance(version uint64) {
 	}
 }
 
-// differs says how items that were read at a version, at which the state is, differ from it; "" if they don't.
+// differs says how items that were read at a version, at which the state is, differ from it; "" if
+// they don't.
 func (s *state) differs(version uint64, items []history.Item) string {
 	after := version > s.covered // then what nobody was told of yet may have happened
 	seen, matching := make(map[string]bool, len(items)), 0
@@ -79,8 +81,9 @@ func (s *state) differs(version uint64, items []history.Item) string {
 	return ""
 }
 
-// lists checks that each list, also one of pages or from a node's own state, is exactly the state at its version, and so is each node's
-// final state. It returns how many couldn't be judged since the watchers don't tell so much.
+// lists checks that each list, also one of pages or from a node's own state, is exactly the state
+// at its version, and so is each node's final state. It returns how many couldn't be judged since
+// the watchers don't tell so much.
 func lists(r *history.Record, ops []*history.Op, t *timeline, found findings) (unjudged int) {
 	type list struct {
 		version  uint64

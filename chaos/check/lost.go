@@ -8,10 +8,12 @@ import (
 	"quorate/chaos/history"
 )
 
-// losses are the acknowledged writes that had no effect, or whose effect is gone, and how that is known.
+// losses are the acknowledged writes that had no effect, or whose effect is gone, and how that is
+// known.
 type losses map[*history.Op]string
 
-// lostWrites holds every acknowledged write against what the watchers were told and against the final state of every node.
+// lostWrites holds every acknowledged write against what the watchers were told and against the
+// final state of every node.
 func lostWrites(r *history.Record, ops []*history.Op, t *timeline) losses {
 	gone := losses{}
 	byKey := map[string][]*history.Op{}
@@ -37,8 +39,8 @@ func lostWrites(r *history.Record, ops []*history.Op, t *timeline) losses {
 	return gone
 }
 
-// inFinal holds the writes of one key against what a node has of it in the end. Only the last one can be seen there, and deletions of
-// the object that is there.
+// inFinal holds the writes of one key against what a node has of it in the end. Only the last one
+// can be seen there, and deletions of the object that is there.
 func (l losses) inFinal(node string, item history.Item, writes []*history.Op) {
 	var last *history.Op
 	for _, op := range writes {

@@ -33,14 +33,16 @@ const (
 	end              // no operation: from here on what is open is never done
 )
 
-// operation is what the model steps by: an operation and what it made or found, also where its client wasn't told.
+// operation is what the model steps by: an operation and what it made or found, also where its
+// client wasn't told.
 type operation struct {
 	op   *history.Op
 	got  history.Item
 	fate fate
 }
 
-// model is the specification of one key, for porcupine. When ctx is done nothing is right any more, so that a search ends.
+// model is the specification of one key, for porcupine. When ctx is done nothing is right any more,
+// so that a search ends.
 func model(ctx context.Context, from object) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return from },

@@ -4,7 +4,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// nodes checks that all nodes have the same in the end, each asked for itself: their objects and the checksums of all they hold.
+// nodes checks that all nodes have the same in the end, each asked for itself: their objects and
+// the checksums of all they hold.
 func nodes(r *history.Record, t *timeline, ops []*history.Op, found findings) {
 	late := newState(t, ops)
 	for i := range r.Finals {
@@ -23,7 +24,8 @@ func nodes(r *history.Record, t *timeline, ops []*history.Op, found findings) {
 	}
 }
 
-// compare looks for what differs between two nodes. Only a write whose client wasn't told may have happened between the two answers.
+// compare looks for what differs between two nodes. Only a write whose client wasn't told may have
+// happened between the two answers.
 func compare(a, b *history.Final, late *state, found findings) {
 	if a.Version > b.Version {
 		a, b = b, a

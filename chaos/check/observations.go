@@ -13,7 +13,8 @@ type observation struct {
 	at   time.Duration
 }
 
-// observations are all that anybody saw of the values that were written. They tell what became of writes where the timeline doesn't.
+// observations are all that anybody saw of the values that were written. They tell what became of
+// writes where the timeline doesn't.
 type observations struct {
 	items   map[sent]observation
 	finals  map[string][]*history.Op // reads of each key on all nodes at the end

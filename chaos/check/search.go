@@ -14,9 +14,11 @@ import (
 )
 
 const (
-	// maxSearched is how many operations of one key porcupine is given at once: the memory it takes grows with the square of that.
+	// maxSearched is how many operations of one key porcupine is given at once: the memory it takes
+	// grows with the square of that.
 	maxSearched = 20_000
-	// maxDrawn is how many operations a page may have, and maxVisualizations how many pages are left.
+	// maxDrawn is how many operations a page may have, and maxVisualizations how many pages are
+	// left.
 	maxDrawn, maxVisualizations = 2 * chunkOperations, 10
 	// drawTimeout bounds the search for what the page of a misplaced operation shows.
 	drawTimeout = 2 * time.Second
@@ -110,7 +112,8 @@ func (s *search) around(wrong misplaced) (from object, list []porcupine.Operatio
 	return from, list
 }
 
-// operations are those on a key as porcupine takes them, when the timeline tells what came of each write whose client wasn't told.
+// operations are those on a key as porcupine takes them, when the timeline tells what came of each
+// write whose client wasn't told.
 func (s *search) operations(key string) (list []porcupine.Operation) {
 	for _, op := range s.ops[key] {
 		if c := s.made[op]; c != nil {
@@ -122,8 +125,9 @@ func (s *search) operations(key string) (list []porcupine.Operation) {
 	return list
 }
 
-// doubtfulOperations are those on a key of which the timeline isn't sure. A write whose client wasn't told was done if anybody saw that
-// it was, and may still be done at any time if nobody would have; the final states are reads.
+// doubtfulOperations are those on a key of which the timeline isn't sure. A write whose client
+// wasn't told was done if anybody saw that it was, and may still be done at any time if nobody
+// would have; the final states are reads.
 func (s *search) doubtfulOperations(key string) (list []porcupine.Operation) {
 	everything := s.seen()
 	openEnd := everything.last + 2

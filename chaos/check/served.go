@@ -20,7 +20,8 @@ const (
 	CachedReads Service = "cached reads"
 )
 
-// minOutage is the length below which an outage is not looked at: any request may take so long on a busy machine.
+// minOutage is the length below which an outage is not looked at: any request may take so long on a
+// busy machine.
 const minOutage = 500 * time.Millisecond
 
 // Outage is a time in which requests were made and none was served.
@@ -60,7 +61,8 @@ type server struct {
 	node    string
 }
 
-// served holds every outage against what is allowed, and returns the longest of each service of each node.
+// served holds every outage against what is allowed, and returns the longest of each service of
+// each node.
 func served(r *history.Record, ops []*history.Op, allowed func(Outage) time.Duration, found findings) (longest []Refusal) {
 	if allowed == nil {
 		return nil
@@ -91,7 +93,8 @@ func served(r *history.Record, ops []*history.Op, allowed func(Outage) time.Dura
 	return longest
 }
 
-// attempts are all requests by who was to serve them. A write that came too late was neither served nor refused.
+// attempts are all requests by who was to serve them. A write that came too late was neither served
+// nor refused.
 func attempts(r *history.Record, ops []*history.Op) map[server][]attempt {
 	all := map[server][]attempt{}
 	add := func(kind history.Kind, node string, a attempt) {
@@ -115,7 +118,8 @@ func attempts(r *history.Record, ops []*history.Op) map[server][]attempt {
 	return all
 }
 
-// outages are the times between two answers, from when the first request that got none was made, or the next that got one.
+// outages are the times between two answers, from when the first request that got none was made, or
+// the next that got one.
 func (s server) outages(attempts []attempt) (outages []Outage) {
 	slices.SortFunc(attempts, func(a, b attempt) int { return cmp.Compare(a.answered, b.answered) })
 	var last time.Duration // when a request was served

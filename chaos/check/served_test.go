@@ -11,8 +11,8 @@ import (
 
 const second = time.Second
 
-// TestServed: an outage is measured from the first request that was not served to the next that was, and only beyond what is
-// allowed it is a finding.
+// TestServed: an outage is measured from the first request that was not served to the next that
+// was, and only beyond what is allowed it is a finding.
 func TestServed(t *testing.T) {
 	read := func(node string, invoked, answered time.Duration) history.Op {
 		return history.Op{Kind: history.Get, Node: node, Key: "a", Invoked: invoked, Answered: answered, Outcome: client.NotFound}

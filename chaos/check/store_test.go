@@ -48,7 +48,8 @@ type replica struct {
 	connection int
 }
 
-// store is a linearizable store with versions, and nodes that follow it. Every change happens at one moment of a made-up time.
+// store is a linearizable store with versions, and nodes that follow it. Every change happens at
+// one moment of a made-up time.
 type store struct {
 	rand    *rand.Rand
 	now     time.Duration
@@ -166,7 +167,8 @@ func apply(objects map[string]history.Item, event string, item history.Item) {
 	}
 }
 
-// follow lets some node make some of the changes that it lacks. Now and then a node starts again from an older state.
+// follow lets some node make some of the changes that it lacks. Now and then a node starts again
+// from an older state.
 func (s *store) follow() {
 	node := s.nodes[s.rand.IntN(len(s.nodes))]
 	if !s.steady && s.rand.IntN(40) == 0 {

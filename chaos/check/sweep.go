@@ -10,11 +10,13 @@ import (
 	"quorate/chaos/history"
 )
 
-// The sweep goes through time once and looks for a moment for every quorum operation, between its call and its return, such that the
-// changes happen in the order of their versions and every read or refusal fits the state of its moment. It is lazy: a change is put off
-// until it was known, or until a read that must return can't be explained without it. That finds an order if there is one: at any time
-// the sweep has made no more changes than any other way would have, so that it leaves no state earlier, and whatever another way would
-// have placed in a state that the sweep has left, the sweep has placed in it too.
+// The sweep goes through time once and looks for a moment for every quorum operation, between its
+// call and its return, such that the changes happen in the order of their versions and every read
+// or refusal fits the state of its moment. It is lazy: a change is put off until it was known, or
+// until a read that must return can't be explained without it. That finds an order if there is one:
+// at any time the sweep has made no more changes than any other way would have, so that it leaves
+// no state earlier, and whatever another way would have placed in a state that the sweep has left,
+// the sweep has placed in it too.
 
 // bound is the call or the return of an operation.
 type bound struct {
@@ -33,7 +35,8 @@ type sweep struct {
 	placed  map[*history.Op]bool
 	found   findings
 	traces  map[string]*trace
-	// misplaced has, for each key, the first operation for which there is no moment; "" is the key of lists.
+	// misplaced has, for each key, the first operation for which there is no moment; "" is the key
+	// of lists.
 	misplaced map[string]misplaced
 }
 
@@ -43,8 +46,9 @@ type misplaced struct {
 	around *chunk // nil: it is the first one
 }
 
-// order sweeps over all operations on keys that aren't doubtful, and over the quorum lists. For those keys it returns the narrowed
-// history, where each operation is called only at its moment; wrong are the operations for which there is no moment.
+// order sweeps over all operations on keys that aren't doubtful, and over the quorum lists. For
+// those keys it returns the narrowed history, where each operation is called only at its moment;
+// wrong are the operations for which there is no moment.
 func (t *timeline) order(ops []*history.Op, found findings) (traces map[string]*trace, wrong map[string]misplaced) {
 	s := &sweep{
 		timeline: t, now: map[string]*change{}, waiting: map[string][]*history.Op{}, placed: map[*history.Op]bool{}, found: found,
@@ -63,8 +67,9 @@ func (t *timeline) order(ops []*history.Op, found findings) (traces map[string]*
 	return s.traces, s.misplaced
 }
 
-// bounds are the calls and returns of what the sweep has to place, by time. Of changes only the returns count: a change is looked at
-// when something needs it. Calls come first, since intervals are closed.
+// bounds are the calls and returns of what the sweep has to place, by time. Of changes only the
+// returns count: a change is looked at when something needs it. Calls come first, since intervals
+// are closed.
 func (t *timeline) bounds(ops []*history.Op) []bound {
 	bounds := make([]bound, 0, 2*len(ops))
 	for _, c := range t.changes {
@@ -140,8 +145,8 @@ func (s *sweep) ret(op *history.Op) {
 	}
 }
 
-// explained returns how many changes must have been made, at least, for the operation to be right, and whether they all had been asked
-// for by the time it returned.
+// explained returns how many changes must have been made, at least, for the operation to be right,
+// and whether they all had been asked for by the time it returned.
 func (s *sweep) explained(op *history.Op) (rank int, ok bool) {
 	if isList(op) {
 		rank = s.rankAt(op.Version)

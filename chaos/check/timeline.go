@@ -28,7 +28,8 @@ func (c *change) version() uint64 { return c.event.Item.Version }
 
 func (c *change) key() string { return c.event.Item.Key }
 
-// item is the object after the change: the zero Item if there is none. A nil change is before the first one.
+// item is the object after the change: the zero Item if there is none. A nil change is before the
+// first one.
 func (c *change) item() history.Item {
 	if c == nil || c.event.Type == deleted {
 		return history.Item{}
@@ -43,7 +44,8 @@ func (c *change) tells(e *history.Event) bool {
 	return c.event.Type == e.Type && c.event.Item == e.Item
 }
 
-// timeline is all that happened, by version, as far as the watchers together tell it and the writes explain it.
+// timeline is all that happened, by version, as far as the watchers together tell it and the writes
+// explain it.
 type timeline struct {
 	changes []*change // by version
 	at      map[uint64]*change
@@ -52,14 +54,17 @@ type timeline struct {
 	made    map[*history.Op]*change
 	start   uint64
 	watched []stretch // in which somebody always watched
-	// covered is the version up to which no change is missing, if all watchers were told all; complete says that this is all.
+	// covered is the version up to which no change is missing, if all watchers were told all;
+	// complete says that this is all.
 	covered  uint64
 	complete bool
-	// doubtful keys have a past that isn't sure: what was told of it and what was written don't fit.
+	// doubtful keys have a past that isn't sure: what was told of it and what was written don't
+	// fit.
 	doubtful map[string]bool
 }
 
-// newTimeline joins what the watchers were told. What only few of them were told and no write explains it leaves out.
+// newTimeline joins what the watchers were told. What only few of them were told and no write
+// explains it leaves out.
 func newTimeline(r *history.Record, w *writes) *timeline {
 	t := &timeline{
 		start: r.Start, at: map[uint64]*change{}, keys: map[string][]*change{}, made: map[*history.Op]*change{}, doubtful: map[string]bool{},
@@ -109,8 +114,9 @@ func union(watches []history.Watch) map[uint64][]*change {
 	return all
 }
 
-// choose returns the one of the changes at one version that is believed: one that a write explains, or else one that at least half of
-// those were told who could have been. It returns nil if there is none.
+// choose returns the one of the changes at one version that is believed: one that a write explains,
+// or else one that at least half of those were told who could have been. It returns nil if there is
+// none.
 func choose(told []*change, watches []stretch, w *writes) *change {
 	most := func(a, b *change) int { return cmp.Compare(a.tellers, b.tellers) }
 	explained := slices.DeleteFunc(slices.Clone(told), func(c *change) bool { return !w.explain(&c.event) })
@@ -173,7 +179,8 @@ func (t *timeline) reaches(from uint64) uint64 {
 	return from
 }
 
-// follows reports whether nothing of the key can have happened between the change before and c: somebody watched all the time.
+// follows reports whether nothing of the key can have happened between the change before and c:
+// somebody watched all the time.
 func (t *timeline) follows(c *change) bool {
 	from := t.start
 	if c.before != nil {
@@ -217,7 +224,8 @@ func (t *timeline) existed(item history.Item) bool {
 	return c != nil && c.item() == item
 }
 
-// known returns when the change was known to have happened: when its writer was told, or the first watcher.
+// known returns when the change was known to have happened: when its writer was told, or the first
+// watcher.
 func (c *change) known() time.Duration {
 	if c.cause != nil && acknowledged(c.cause) {
 		return min(c.cause.Answered, c.event.Arrived)

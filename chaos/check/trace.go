@@ -10,17 +10,19 @@ import (
 	"quorate/chaos/history"
 )
 
-// chunkOperations is how many operations of one key are given to porcupine at once: the memory it takes grows with the square of that.
+// chunkOperations is how many operations of one key are given to porcupine at once: the memory it
+// takes grows with the square of that.
 const chunkOperations = 2000
 
-// trace is the history of one key, narrowed: each operation is called only at the moment that the sweep found for it. An order for that
-// is an order for the history as it was.
+// trace is the history of one key, narrowed: each operation is called only at the moment that the
+// sweep found for it. An order for that is an order for the history as it was.
 type trace struct {
 	chunks []*chunk
 	open   map[*history.Op]int // ids of operations of the last chunk that haven't returned
 }
 
-// chunk is a part of a trace. All its operations return before those of the next one are called, if need be earlier than in truth.
+// chunk is a part of a trace. All its operations return before those of the next one are called, if
+// need be earlier than in truth.
 type chunk struct {
 	from       object
 	events     []porcupine.Event

@@ -13,7 +13,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// TestExpiredPositions allows that watchers list and begin anew: what they miss is no flaw, but what nobody was told can't be judged.
+// TestExpiredPositions allows that watchers list and begin anew: what they miss is no flaw, but
+// what nobody was told can't be judged.
 func TestExpiredPositions(t *testing.T) {
 	complete := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -42,7 +43,8 @@ func TestExpiredPositions(t *testing.T) {
 	}
 }
 
-// TestWithoutWatchers judges right histories of which no timeline is known: nothing is found, though not all can be judged.
+// TestWithoutWatchers judges right histories of which no timeline is known: nothing is found,
+// though not all can be judged.
 func TestWithoutWatchers(t *testing.T) {
 	decided := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -114,7 +116,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestPages leaves a page about each key that isn't linearizable, with what was done around the operation that has no place.
+// TestPages leaves a page about each key that isn't linearizable, with what was done around the
+// operation that has no place.
 func TestPages(t *testing.T) {
 	drawn := 0
 	for seed := range uint64(10) {
@@ -197,8 +200,8 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// TestBrokenOff: where nobody wrote a last object and read the final states, nothing is lost that watchers were not told of yet; and
-// nothing is said to be well.
+// TestBrokenOff: where nobody wrote a last object and read the final states, nothing is lost that
+// watchers were not told of yet; and nothing is said to be well.
 func TestBrokenOff(t *testing.T) {
 	for seed := range uint64(40) {
 		h := newPast(seed, size{clients: 4, keys: 3, steps: 40, watchers: 2, lists: 5, maxLate: 200})

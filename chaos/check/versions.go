@@ -31,7 +31,8 @@ func sightings(ops []*history.Op, t *timeline) []sighting {
 	return all
 }
 
-// versionTold is the version that an answer speaks of, or, of a deletion, that watchers know; 0 if there is none.
+// versionTold is the version that an answer speaks of, or, of a deletion, that watchers know; 0 if
+// there is none.
 func versionTold(op *history.Op, t *timeline) uint64 {
 	switch {
 	case op.Outcome != client.OK:
@@ -45,8 +46,8 @@ func versionTold(op *history.Op, t *timeline) uint64 {
 	}
 }
 
-// versions checks that no two writes have one version, and that what was asked for after a version was known has a higher one: a write
-// in any case, a quorum list the same or a higher one.
+// versions checks that no two writes have one version, and that what was asked for after a version
+// was known has a higher one: a write in any case, a quorum list the same or a higher one.
 func versions(ops []*history.Op, t *timeline, found findings) {
 	owner := map[uint64]*history.Op{}
 	seen := sightings(ops, t)

@@ -7,8 +7,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// watchers holds each watcher against the timeline: everything between its positions, once and in order, and nothing else. It returns
-// how many events were delivered to all.
+// watchers holds each watcher against the timeline: everything between its positions, once and in
+// order, and nothing else. It returns how many events were delivered to all.
 func watchers(r *history.Record, t *timeline, o Options, found findings) (delivered int) {
 	arrived := map[int]bool{}
 	for i := range r.Watches {

@@ -167,7 +167,8 @@ func wrongReads() []flaw {
 	}
 }
 
-// stale lets a later read of the same key find something older than the earlier operation made or found.
+// stale lets a later read of the same key find something older than the earlier operation made or
+// found.
 func (h *past) stale(earlier, later func(*history.Op) bool) bool {
 	for _, at := range h.Perm(len(h.Ops)) {
 		first := &h.Ops[at]

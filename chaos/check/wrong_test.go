@@ -12,7 +12,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// searchTimeout is how long a history may be searched for another order: what is expected must be found without that.
+// searchTimeout is how long a history may be searched for another order: what is expected must be
+// found without that.
 const searchTimeout = 100 * time.Millisecond
 
 // flaw breaks one rule in a history in which all is right.
@@ -38,7 +39,8 @@ func newPast(seed uint64, of size) *past {
 	return h
 }
 
-// TestWrongHistories breaks each rule in many histories: the check that is meant for it must find that.
+// TestWrongHistories breaks each rule in many histories: the check that is meant for it must find
+// that.
 func TestWrongHistories(t *testing.T) {
 	const histories, enough = 60, 5
 	flaws := append(append(wrongWrites(), wrongReads()...), wrongWatches()...)
@@ -161,7 +163,8 @@ func (h *past) after(key string, version uint64) (events []history.Event) {
 	return events
 }
 
-// older returns a version of the key before the given one that had an object, the zero Item if there is none.
+// older returns a version of the key before the given one that had an object, the zero Item if
+// there is none.
 func (h *past) older(key string, version uint64) (item history.Item) {
 	for _, event := range h.changes {
 		if event.Item.Key == key && event.Item.Version < version && event.Type != "DELETED" && (item.Version == 0 || h.IntN(2) == 0) {
@@ -198,7 +201,8 @@ func (h *past) final(node int, event history.Event) {
 	h.Finals[node].Items = items(objects)
 }
 
-// everywhere does something to the event of a version at every watcher; it is dropped if edit says so.
+// everywhere does something to the event of a version at every watcher; it is dropped if edit says
+// so.
 func (h *past) everywhere(version uint64, edit func(*history.Event) (drop bool)) {
 	for i := range h.Watches {
 		w := &h.Watches[i]

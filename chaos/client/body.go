@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// body is that of one request. It can be sent once, and tells whether the transport ever took any of it: if not, no server can have
-// seen a whole request, however the attempt ended.
+// body is that of one request. It can be sent once, and tells whether the transport ever took any
+// of it: if not, no server can have seen a whole request, however the attempt ended.
 type body struct {
 	mu     sync.Mutex // guards all below
 	rest   bytes.Reader

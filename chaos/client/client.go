@@ -40,11 +40,12 @@ type Client struct {
 	lane   *lane // where requests go
 }
 
-// Window bounds what a client takes before it has read it, in bytes of one answer and of all answers
-// of one connection. The zero Window is that of net/http.
+// Window bounds what a client takes before it has read it, in bytes of one answer and of all
+// answers of one connection. The zero Window is that of net/http.
 type Window struct{ Stream, Connection int }
 
-// New returns a client of the node at base, "https://host:port". Nothing is dialled before the first request.
+// New returns a client of the node at base, "https://host:port". Nothing is dialled before the
+// first request.
 func New(base string, c Credentials) (*Client, error) {
 	server, err := url.Parse(base)
 	if err != nil || server.Scheme != "https" || server.Host == "" {
@@ -86,7 +87,8 @@ func (c *Client) dialBy(lanes int, w Window) {
 	c.lane = c.all[0]
 }
 
-// Lane returns a client of the same node that shares a connection with those of the same n, modulo a small number; Close closes all.
+// Lane returns a client of the same node that shares a connection with those of the same n, modulo
+// a small number; Close closes all.
 func (c *Client) Lane(n int) *Client {
 	other := *c
 	other.lane = c.all[n%len(c.all)]
@@ -156,8 +158,9 @@ func readable(text []byte) string {
 	return strconv.Quote(string(text))
 }
 
-// send returns the beginning of an answer, which the caller must close, and the number of its connection. Otherwise the outcome is
-// Unavailable where nothing can have been done, and Unknown where something may have.
+// send returns the beginning of an answer, which the caller must close, and the number of its
+// connection. Otherwise the outcome is Unavailable where nothing can have been done, and Unknown
+// where something may have.
 func (c *Client) send(ctx context.Context, accept, method, path string, content []byte) (*http.Response, int, Outcome, error) {
 	return c.sendWith(ctx, method, path, content, http.Header{"Accept": {accept}})
 }

@@ -25,7 +25,8 @@ func (c *Client) Members(ctx context.Context) ([]Member, error) {
 	return list.Members, err
 }
 
-// Checksums says what the states of all nodes sum up to after one entry of the log. They must be equal.
+// Checksums says what the states of all nodes sum up to after one entry of the log. They must be
+// equal.
 type Checksums struct {
 	Index uint64     `json:"index"`
 	Nodes []Checksum `json:"nodes"`
@@ -66,7 +67,8 @@ func (c *Client) EnsureNamespace(ctx context.Context, name string) (Outcome, err
 	return outcome, err
 }
 
-// DeleteNamespace asks that a namespace goes, with all that is below it. One that isn't there is gone.
+// DeleteNamespace asks that a namespace goes, with all that is below it. One that isn't there is
+// gone.
 func (c *Client) DeleteNamespace(ctx context.Context, name string) (Outcome, error) {
 	outcome, _, err := c.do(ctx, http.MethodDelete, "/api/v1/namespaces/"+name, nil)
 	if outcome == NotFound || outcome == Conflict { // it goes already

@@ -13,8 +13,8 @@ import (
 const (
 	// dialTimeout bounds the making of a connection, TLS handshake included.
 	dialTimeout = 3 * time.Second
-	// pingAfter is how long a connection may be silent before the peer is asked whether it lives, and how long it has to say so: a
-	// peer whose packets are lost resets nothing.
+	// pingAfter is how long a connection may be silent before the peer is asked whether it lives,
+	// and how long it has to say so: a peer whose packets are lost resets nothing.
 	pingAfter = 2 * time.Second
 	// reserveAttempts is how many new connections a request finds full before it is given up.
 	reserveAttempts = 3
@@ -25,13 +25,15 @@ var (
 	errFull   = errors.New("no connection has room for one more request")
 )
 
-// connection is one connection of a lane. Unlike with a pool, a request that it was given never goes to another one.
+// connection is one connection of a lane. Unlike with a pool, a request that it was given never
+// goes to another one.
 type connection struct {
 	*http.ClientConn
 	number int
 }
 
-// lane keeps one connection to a node, and makes another one when it broke or has no room for more requests.
+// lane keeps one connection to a node, and makes another one when it broke or has no room for more
+// requests.
 type lane struct {
 	transport *http.Transport
 	address   string
@@ -51,8 +53,8 @@ type dial struct {
 	err    error
 }
 
-// reserve returns a connection with room for one request, which the caller must then make or release. After an error nothing was
-// sent.
+// reserve returns a connection with room for one request, which the caller must then make or
+// release. After an error nothing was sent.
 func (l *lane) reserve(ctx context.Context) (*connection, error) {
 	for dials := 0; ; dials++ {
 		conn, attempt, err := l.use()

@@ -82,8 +82,8 @@ func (c *Client) Get(ctx context.Context, namespace, name string) (Object, Outco
 	return o, outcome, err
 }
 
-// CachedGet reads one ConfigMap from the node's own state, and tells the number of the connection by which the answer came. No two
-// connections of a client have the same number.
+// CachedGet reads one ConfigMap from the node's own state, and tells the number of the connection
+// by which the answer came. No two connections of a client have the same number.
 func (c *Client) CachedGet(ctx context.Context, namespace, name string) (o Object, connection int, outcome Outcome, err error) {
 	return c.object(ctx, http.MethodGet, collection(namespace)+"/"+name+"?resourceVersion=0", nil)
 }
@@ -104,8 +104,8 @@ func (c *Client) object(ctx context.Context, method, path string, content []byte
 	return o, a.connection, OK, nil
 }
 
-// Delete removes a ConfigMap if it is still the given one, uid and version, and returns the uid of what the node says it removed.
-// Nobody is told the version of a deletion but watchers.
+// Delete removes a ConfigMap if it is still the given one, uid and version, and returns the uid of
+// what the node says it removed. Nobody is told the version of a deletion but watchers.
 func (c *Client) Delete(ctx context.Context, namespace string, o Object) (uid string, outcome Outcome, err error) {
 	preconditions := map[string]string{"uid": o.UID, "resourceVersion": strconv.FormatUint(o.Version, 10)}
 	content, err := json.Marshal(map[string]any{"preconditions": preconditions})
@@ -121,8 +121,8 @@ func (c *Client) Delete(ctx context.Context, namespace string, o Object) (uid st
 	return status.Details.UID, outcome, err
 }
 
-// List reads all ConfigMaps of a namespace and the version of the list; query is "" for a quorum read or, say,
-// "resourceVersion=0" for the node's own state.
+// List reads all ConfigMaps of a namespace and the version of the list; query is "" for a quorum
+// read or, say, "resourceVersion=0" for the node's own state.
 func (c *Client) List(ctx context.Context, namespace, query string) ([]Object, uint64, Outcome, error) {
 	page, outcome, err := c.Page(ctx, namespace, query)
 	return page.Objects, page.Version, outcome, err

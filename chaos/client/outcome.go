@@ -10,15 +10,17 @@ import (
 // Outcome is what a client knows of a request after it.
 type Outcome int
 
-// The outcomes. Unknown covers everything that may have happened: a broken connection, a 504, a time-out.
+// The outcomes. Unknown covers everything that may have happened: a broken connection, a 504, a
+// time-out.
 const (
 	OK Outcome = iota
 	NotFound
 	Conflict    // another version, or the name is taken
 	Unavailable // surely not applied: 503, 429, and 507, as nobody begins to write on a full disk
 	Unknown
-	// Refused is any answer that no correct server gives to such a request: another 4xx, a 5xx other than 503, 504 and 507,
-	// or a failure whose body is not the Status that belongs to its code. Whether a write was applied is not known.
+	// Refused is any answer that no correct server gives to such a request: another 4xx, a 5xx
+	// other than 503, 504 and 507, or a failure whose body is not the Status that belongs to its
+	// code. Whether a write was applied is not known.
 	Refused
 	Expired // what was asked for is said to be too old
 )
@@ -27,8 +29,8 @@ func (o Outcome) String() string {
 	return [...]string{"ok", "not found", "conflict", "unavailable", "unknown", "refused", "expired"}[o]
 }
 
-// failures are the codes that a correct server may fail a request with, the outcome of each, and the reasons that its Status
-// may give.
+// failures are the codes that a correct server may fail a request with, the outcome of each, and
+// the reasons that its Status may give.
 var failures = map[int]struct {
 	outcome Outcome
 	reasons []string
@@ -42,7 +44,8 @@ var failures = map[int]struct {
 	http.StatusGatewayTimeout:      {Unknown, []string{"Timeout"}},
 }
 
-// outcomeOf judges a whole answer. flaw says what is wrong with one that is Refused, and is empty for all others.
+// outcomeOf judges a whole answer. flaw says what is wrong with one that is Refused, and is empty
+// for all others.
 func outcomeOf(code int, contentType string, body []byte) (outcome Outcome, flaw string) {
 	if code/100 == 2 {
 		return OK, ""
@@ -60,8 +63,9 @@ func outcomeOf(code int, contentType string, body []byte) (outcome Outcome, flaw
 // refusedStream is the HTTP/2 error code REFUSED_STREAM (RFC 9113 §7).
 const refusedStream = 0x7
 
-// goneAway is how net/http tells that the peer's GOAWAY names an earlier stream than that of the request. It exports no value for it;
-// should the text change, such requests become Unknown, which is never wrong.
+// goneAway is how net/http tells that the peer's GOAWAY names an earlier stream than that of the
+// request. It exports no value for it; should the text change, such requests become Unknown, which
+// is never wrong.
 const goneAway = "http2: Transport received Server's graceful shutdown GOAWAY"
 
 // unprocessed reports whether the peer said that it did nothing of the request (RFC 9113 §8.7).
@@ -73,7 +77,8 @@ func unprocessed(err error) bool {
 	return strings.Contains(err.Error(), goneAway)
 }
 
-// streamError has the fields of the error that net/http makes of a stream's reset; errors.As of such an error fills it.
+// streamError has the fields of the error that net/http makes of a stream's reset; errors.As of
+// such an error fills it.
 type streamError struct {
 	StreamID uint32
 	Code     uint32

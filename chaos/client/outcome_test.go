@@ -22,7 +22,8 @@ func create(t *testing.T, c *client.Client) (client.Object, client.Outcome, erro
 	return c.Create(ctx, "ns", "a", map[string]string{"value": "x"})
 }
 
-// TestWriteOutcomes: a write is sent once, however it ends, and is called not done only when it surely wasn't.
+// TestWriteOutcomes: a write is sent once, however it ends, and is called not done only when it
+// surely wasn't.
 func TestWriteOutcomes(t *testing.T) {
 	for name, c := range map[string]struct {
 		behave behaviour
@@ -74,7 +75,8 @@ func TestWriteOutcomes(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentWithoutAConnection: what never left is called so, at once or after the time for dialling.
+// TestNothingIsSentWithoutAConnection: what never left is called so, at once or after the time for
+// dialling.
 func TestNothingIsSentWithoutAConnection(t *testing.T) {
 	gone := newPeer(t, nil)
 	gone.listener.Close()
@@ -98,7 +100,8 @@ func TestNothingIsSentWithoutAConnection(t *testing.T) {
 	}
 }
 
-// TestDeadPeerIsNoticed: a peer that went silent, as with lost packets, is given up long before the request's own time is over.
+// TestDeadPeerIsNoticed: a peer that went silent, as with lost packets, is given up long before the
+// request's own time is over.
 func TestDeadPeerIsNoticed(t *testing.T) {
 	silent := make(chan struct{})
 	p := newPeer(t, func(w *wire) { w.request(true); <-silent })
@@ -112,7 +115,8 @@ func TestDeadPeerIsNoticed(t *testing.T) {
 	}
 }
 
-// TestCancelledBeforeItsTurn: a write that its client gives up while it waits for a connection was surely not done.
+// TestCancelledBeforeItsTurn: a write that its client gives up while it waits for a connection was
+// surely not done.
 func TestCancelledBeforeItsTurn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -122,7 +126,8 @@ func TestCancelledBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// TestManyShareConnections: however many requests begin at once, they take one connection a lane, and go on after it broke.
+// TestManyShareConnections: however many requests begin at once, they take one connection a lane,
+// and go on after it broke.
 func TestManyShareConnections(t *testing.T) {
 	p := newPeer(t, func(w *wire) {
 		for range 60 {
@@ -182,7 +187,8 @@ func TestAddressesAreChecked(t *testing.T) {
 	}
 }
 
-// TestWatchTellsBrokenFromWrong: half an event is a broken connection, and nonsense is a wrong answer.
+// TestWatchTellsBrokenFromWrong: half an event is a broken connection, and nonsense is a wrong
+// answer.
 func TestWatchTellsBrokenFromWrong(t *testing.T) {
 	event := `{"type":"ADDED","object":` + stored + "}\n"
 	for name, c := range map[string]struct {

@@ -34,10 +34,12 @@ type peer struct {
 	bodies   int // requests that came whole
 }
 
-// behaviour is what a peer does with a connection after the settings have been exchanged; the connection ends with it.
+// behaviour is what a peer does with a connection after the settings have been exchanged; the
+// connection ends with it.
 type behaviour func(c *wire)
 
-// newPeer listens and does what behave says with every connection. Nothing is accepted when it is nil: connections hang.
+// newPeer listens and does what behave says with every connection. Nothing is accepted when it is
+// nil: connections hang.
 func newPeer(t *testing.T, behave behaviour) *peer {
 	t.Helper()
 	certificate, ca := issue(t)
@@ -98,7 +100,8 @@ func readFull(conn net.Conn, p []byte) (n int, err error) {
 	return n, err
 }
 
-// counts returns how many connections were made, how many requests began to arrive, and how many came whole.
+// counts returns how many connections were made, how many requests began to arrive, and how many
+// came whole.
 func (p *peer) counts() (accepted, headers, bodies int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,7 +126,8 @@ type wire struct {
 	conn *tls.Conn
 }
 
-// request reads until a request has come whole, or only its headers, and returns its stream; 0 when the connection is gone.
+// request reads until a request has come whole, or only its headers, and returns its stream; 0 when
+// the connection is gone.
 func (w *wire) request(whole bool) uint32 {
 	for {
 		frame, err := w.ReadFrame()
@@ -183,7 +187,8 @@ func (w *wire) beginAs(stream uint32, status, contentType, body string) {
 	_ = w.WriteData(stream, false, []byte(body))
 }
 
-// drain reads until the client has closed the connection, so that what was written isn't lost with a reset.
+// drain reads until the client has closed the connection, so that what was written isn't lost with
+// a reset.
 func (w *wire) drain() {
 	_ = w.conn.CloseWrite()
 	for {

@@ -18,7 +18,8 @@ type Status struct {
 	Code    int    `json:"code"`
 }
 
-// outcome is that of an answer with the given code. A Status that contradicts the code, or does not say why, is a flaw.
+// outcome is that of an answer with the given code. A Status that contradicts the code, or does not
+// say why, is a flaw.
 func (s Status) outcome(code int) (outcome Outcome, flaw string) {
 	failure, known := failures[code]
 	switch {

@@ -26,8 +26,9 @@ func failedProtobuf(code uint64, reason string) string {
 	return "k8s\x00" + string(text(text(nil, 1, string(kind)), 2, string(raw)))
 }
 
-// TestFailuresAreJudged: a failure counts as one only with a code that a correct server gives, and the Status that belongs to it.
-// Anything else is Refused, which is a finding, and never Unknown, which is none.
+// TestFailuresAreJudged: a failure counts as one only with a code that a correct server gives, and
+// the Status that belongs to it. Anything else is Refused, which is a finding, and never Unknown,
+// which is none.
 func TestFailuresAreJudged(t *testing.T) {
 	for name, c := range map[string]struct {
 		code, contentType, body string

@@ -30,8 +30,8 @@ type Event struct {
 	Version uint64
 }
 
-// Watch calls each with every event after a version, in order, until the stream ends or ctx is done; opened is called once
-// the node has answered. It returns nil at a clean end of the stream.
+// Watch calls each with every event after a version, in order, until the stream ends or ctx is
+// done; opened is called once the node has answered. It returns nil at a clean end of the stream.
 func (c *Client) Watch(ctx context.Context, namespace string, after uint64, opened func(), each func(Event)) error {
 	return c.watch(ctx, namespace, after, url.Values{}, opened, each)
 }

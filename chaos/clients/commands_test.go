@@ -37,7 +37,8 @@ func kubectl(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, ts.Exec(binaries.kubectl, args...))
 }
 
-// each runs kubectl once for each line of a file, which takes the place of {}; stdout then looks at all that was printed.
+// each runs kubectl once for each line of a file, which takes the place of {}; stdout then looks at
+// all that was printed.
 //
 //	each file args...
 func each(ts *testscript.TestScript, neg bool, args []string) {
@@ -83,7 +84,8 @@ func findJob(ts *testscript.TestScript, name string) *job {
 	return j
 }
 
-// shows waits until a job has printed a match of the pattern, and keeps its first group in the variable.
+// shows waits until a job has printed a match of the pattern, and keeps its first group in the
+// variable.
 //
 //	shows name pattern [VARIABLE]
 func shows(ts *testscript.TestScript, neg bool, args []string) {
@@ -127,7 +129,8 @@ func cancel(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprint(ts.Stdout(), text)
 }
 
-// prints compares what the last command printed with a file of the script, but for what differs from run to run (see steady).
+// prints compares what the last command printed with a file of the script, but for what differs
+// from run to run (see steady).
 //
 //	prints file
 func prints(ts *testscript.TestScript, neg bool, args []string) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// substitute is an editor for kubectl edit: it replaces OLD by NEW wherever OLD stands in the file, and fails where it does
-// not stand at all.
+// substitute is an editor for kubectl edit: it replaces OLD by NEW wherever OLD stands in the file,
+// and fails where it does not stand at all.
 //
 //	substitute OLD NEW FILE
 func substitute() {

@@ -38,8 +38,8 @@ network: 10.0.0.0/8
 `
 )
 
-// TestKindIsOneFile adds kinds to a copy of the source as one YAML file each, builds it and uses the
-// kinds with kubectl: the server discovers, explains, validates, stores and tables them.
+// TestKindIsOneFile adds kinds to a copy of the source as one YAML file each, builds it and uses
+// the kinds with kubectl: the server discovers, explains, validates, stores and tables them.
 func TestKindIsOneFile(t *testing.T) {
 	c := startCluster(t, buildServer(t, sourceWithNewKinds(t)), 1)
 	everyKindHasManifest(t, c)
@@ -71,8 +71,8 @@ func TestKindIsOneFile(t *testing.T) {
 }
 
 // TestKindNeedsGoldensOnly adds kinds to a copy of the source and rewrites the golden files there:
-// the tests of all that is made from the catalogue pass, and no file has changed but the golden files
-// of these kinds, which are new.
+// the tests of all that is made from the catalogue pass, and no file has changed but the golden
+// files of these kinds, which are new.
 func TestKindNeedsGoldensOnly(t *testing.T) {
 	source := sourceWithNewKinds(t)
 	before := checksums(t, source)

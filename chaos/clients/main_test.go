@@ -22,7 +22,8 @@ var binaries struct{ kubectl, quorate string }
 // update rewrites the files in scripts and the README's blocks that differ from what is printed.
 var update = flag.Bool("update", false, "rewrite expected output")
 
-// parallel is how many scripts run at a time unless -parallel says otherwise: they wait more than they compute.
+// parallel is how many scripts run at a time unless -parallel says otherwise: they wait more than
+// they compute.
 const parallel = "4"
 
 func TestMain(m *testing.M) {
@@ -55,7 +56,8 @@ func build(dir string) error {
 	if err != nil {
 		return err
 	}
-	// Releases of kubectl are linked with their version; the module v0.x.y is of the release v1.x.y.
+	// Releases of kubectl are linked with their version; the module v0.x.y is of the release
+	// v1.x.y.
 	version := strings.Replace(strings.TrimSpace(module), "v0.", "v1.", 1)
 	binaries.kubectl, binaries.quorate = filepath.Join(dir, "kubectl"), filepath.Join(dir, "quorate")
 	_, err = goTool("build", "-ldflags", "-X k8s.io/component-base/version.gitVersion="+version, "-o", binaries.kubectl, "./kubectl")
@@ -110,7 +112,8 @@ func startCluster(t *testing.T, binary string, count int) *cluster {
 	return &cluster{Processes: fleet, kubeconfig: filepath.Join(dir, "n1", "admin.kubeconfig"), home: t.TempDir()}
 }
 
-// kubectl runs a command against the first node with input and returns what it printed; it must succeed.
+// kubectl runs a command against the first node with input and returns what it printed; it must
+// succeed.
 func (c *cluster) kubectl(t *testing.T, input string, args ...string) string {
 	t.Helper()
 	out, err := c.try(t, input, args...)

@@ -49,7 +49,8 @@ type roundTrip func(r *http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// pods returns stock clients for the pods of a namespace, one for each node, that speak nothing but protobuf.
+// pods returns stock clients for the pods of a namespace, one for each node, that speak nothing but
+// protobuf.
 func pods(t *testing.T, c *cluster, a *answers) []typedcorev1.PodInterface {
 	t.Helper()
 	var clients []typedcorev1.PodInterface
@@ -84,7 +85,8 @@ func web() *corev1.Pod {
 	}
 }
 
-// TestProtobufClient uses pods on three nodes with a stock client that takes nothing but protobuf, each call to another node.
+// TestProtobufClient uses pods on three nodes with a stock client that takes nothing but protobuf,
+// each call to another node.
 func TestProtobufClient(t *testing.T) {
 	c := startCluster(t, binaries.quorate, 3)
 	seen := &answers{}

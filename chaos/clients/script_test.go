@@ -17,9 +17,9 @@ import (
 
 const scripts = "testdata/script"
 
-// TestScripts runs each script, the transcript of a verb of kubectl, against one cluster of three nodes (§4). KUBECTL.md lists
-// them. Scripts run in parallel: each has a namespace and a home of its own, and names what it makes outside of its namespace
-// after itself.
+// TestScripts runs each script, the transcript of a verb of kubectl, against one cluster of three
+// nodes (§4). KUBECTL.md lists them. Scripts run in parallel: each has a namespace and a home of
+// its own, and names what it makes outside of its namespace after itself.
 func TestScripts(t *testing.T) {
 	c := startCluster(t, binaries.quorate, 3)
 	testscript.Run(t, testscript.Params{
@@ -39,8 +39,8 @@ type session struct {
 
 type sessionKey struct{}
 
-// open makes what a script starts with: $NAME, its own name, which is also its namespace; a kubeconfig; and in kinds/ a
-// manifest of each kind.
+// open makes what a script starts with: $NAME, its own name, which is also its namespace; a
+// kubeconfig; and in kinds/ a manifest of each kind.
 func (c *cluster) open(env *testscript.Env) error {
 	name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
 	s := &session{jobs: map[string]*job{}}
@@ -86,7 +86,8 @@ func (c *cluster) makeNamespace(name, kubeconfig string) error {
 	return err
 }
 
-// copyManifests copies the manifests of all kinds, named after the script where they are outside of its namespace.
+// copyManifests copies the manifests of all kinds, named after the script where they are outside of
+// its namespace.
 func copyManifests(name, dir string) error {
 	manifests, err := filepath.Glob("testdata/kinds/*.yaml")
 	if err != nil {

@@ -26,8 +26,8 @@ var variable = []struct {
 	{regexp.MustCompile(`(?m) $`), ""},
 }
 
-// steady returns the text with words for ages, times, uids, versions and addresses, and with single spaces, since the width
-// of a column follows its widest value; and with no empty lines at the end.
+// steady returns the text with words for ages, times, uids, versions and addresses, and with single
+// spaces, since the width of a column follows its widest value; and with no empty lines at the end.
 func steady(text string) string {
 	for _, v := range variable {
 		text = v.pattern.ReplaceAllString(text, v.word)

@@ -37,7 +37,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// BenchmarkBolt has another process commit bbolt transactions, each of one key. "cpu-µs/op" is what serving the disk takes of this one.
+// BenchmarkBolt has another process commit bbolt transactions, each of one key. "cpu-µs/op" is what
+// serving the disk takes of this one.
 func BenchmarkBolt(b *testing.B) {
 	places(b, func(b *testing.B, dir string) {
 		cmd, lines := start(b, "commit", filepath.Join(dir, "x.db"), "1000000")

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBoltSurvivesPowerCuts: after a kill and a power cut, a bbolt file has exactly the transactions that were committed; the one
-// that was under way may be there.
+// TestBoltSurvivesPowerCuts: after a kill and a power cut, a bbolt file has exactly the
+// transactions that were committed; the one that was under way may be there.
 func TestBoltSurvivesPowerCuts(t *testing.T) {
 	for name, options := range map[string][]Option{"ordered": nil, "strict": {Strict}} {
 		t.Run(name, func(t *testing.T) {
@@ -47,8 +47,8 @@ func TestBoltSurvivesPowerCuts(t *testing.T) {
 	}
 }
 
-// commitAndKill returns the last transaction that was acknowledged, when the process that made so many has been killed: midway in an fsync,
-// or anywhere.
+// commitAndKill returns the last transaction that was acknowledged, when the process that made so
+// many has been killed: midway in an fsync, or anywhere.
 func commitAndKill(t *testing.T, d *Disk, midway bool, path string, count, acknowledged int) int {
 	t.Helper()
 	cmd, lines := start(t, "commit", path, "1000000")

@@ -85,7 +85,8 @@ func output(t testing.TB, args ...string) string {
 	return strings.Join(all, "\n")
 }
 
-// TestHungFsyncEndsByKill: a signal that isn't deadly doesn't end an fsync that hangs, and SIGKILL does.
+// TestHungFsyncEndsByKill: a signal that isn't deadly doesn't end an fsync that hangs, and SIGKILL
+// does.
 func TestHungFsyncEndsByKill(t *testing.T) {
 	d := mounted(t)
 	d.Set(Faults{HangFsync: true})
@@ -123,7 +124,8 @@ func mapAndWrite(path string) error {
 	fmt.Printf("%c%c ", mapped[0], mapped[pageBytes])
 	_, err = f.WriteAt([]byte(strings.Repeat("n", pageBytes)), 0)
 	failed := errors.Is(err, syscall.EIO)
-	// What failed is forgotten before the write is answered, or soon after where that takes longer than wipeWait.
+	// What failed is forgotten before the write is answered, or soon after where that takes longer
+	// than wipeWait.
 	for deadline := time.Now().Add(30 * time.Second); failed && mapped[0] == 'n' && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
@@ -131,7 +133,8 @@ func mapAndWrite(path string) error {
 	return unix.Munmap(mapped)
 }
 
-// TestMappedFile: a mapping shows what is written at once, nothing of a write that fails, and nothing from before a power cut.
+// TestMappedFile: a mapping shows what is written at once, nothing of a write that fails, and
+// nothing from before a power cut.
 func TestMappedFile(t *testing.T) {
 	d := mounted(t)
 	path := filepath.Join(d.Dir(), "f")
@@ -148,7 +151,8 @@ func TestMappedFile(t *testing.T) {
 
 func key(i uint64) []byte { return binary.BigEndian.AppendUint64(nil, i) }
 
-// commit makes one bbolt transaction after another, each with the next key, and prints the key when it is committed.
+// commit makes one bbolt transaction after another, each with the next key, and prints the key when
+// it is committed.
 func commit(path, count string) error {
 	most, err := strconv.ParseUint(count, 10, 64)
 	if err != nil {

@@ -20,8 +20,8 @@ type page struct {
 	lost bool   // a failed fsync has given it up: only another write and sync makes it durable
 }
 
-// content is the bytes of a file. The backing file has them as processes see them; a page that isn't dirty is durable as it is there,
-// as far as safe reaches.
+// content is the bytes of a file. The backing file has them as processes see them; a page that
+// isn't dirty is durable as it is there, as far as safe reaches.
 type content struct {
 	file       *os.File
 	holder     string // the name of the backing file that is nobody's but ours

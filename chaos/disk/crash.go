@@ -38,7 +38,8 @@ func (v *volume) crash() error {
 	return nil
 }
 
-// rebuild makes the durable entries of a directory those that processes see, in a new place on the backing disk.
+// rebuild makes the durable entries of a directory those that processes see, in a new place on the
+// backing disk.
 func (v *volume) rebuild(dir *inode, path string) error {
 	if err := errors.Join(os.Mkdir(path, 0o700), dress(path, dir.safe)); err != nil {
 		return err
@@ -95,8 +96,9 @@ func (v *volume) atStake() (l loss) {
 	return l
 }
 
-// tear makes durable a part of what isn't, as a power cut may find the disk busy: the latest write in part, of all else that was
-// written page by page some, and of the names the beginning of the journal (on a strict disk, some changes).
+// tear makes durable a part of what isn't, as a power cut may find the disk busy: the latest write
+// in part, of all else that was written page by page some, and of the names the beginning of the
+// journal (on a strict disk, some changes).
 func (v *volume) tear(r *rand.Rand) {
 	if v.strict {
 		v.journal = slices.DeleteFunc(v.journal, func(c change) bool {
@@ -124,7 +126,8 @@ func (v *volume) tear(r *rand.Rand) {
 	}
 }
 
-// tear makes some unsynced pages durable, and of those of the latest write some sectors but not all.
+// tear makes some unsynced pages durable, and of those of the latest write some sectors but not
+// all.
 func (c *content) tear(r *rand.Rand, latest extent) {
 	reached := int64(0) // the end of what survives
 	for _, i := range slices.Sorted(maps.Keys(c.dirty)) {
@@ -163,8 +166,8 @@ func (c *content) keep(sector int64) bool {
 
 func (e extent) touches(page int64) bool { return e.off < (page+1)*pageBytes && page*pageBytes < e.end }
 
-// survivors draws the sectors of a write that reach the disk: its beginning, or any of them. At least one does, and at least one doesn't;
-// of a write of one sector none does.
+// survivors draws the sectors of a write that reach the disk: its beginning, or any of them. At
+// least one does, and at least one doesn't; of a write of one sector none does.
 func (e extent) survivors(r *rand.Rand, size int64) []int64 {
 	first, last := e.off/sectorBytes, (min(e.end, size)+sectorBytes-1)/sectorBytes
 	count := int(last - first)

@@ -9,7 +9,8 @@ import (
 	"slices"
 )
 
-// Where a node keeps what, below its data directory: the documentation of raftstore/log and raftstore/snapshot says so.
+// Where a node keeps what, below its data directory: the documentation of raftstore/log and
+// raftstore/snapshot says so.
 const (
 	logFile       = "raft/log.db"
 	snapshotsDir  = "raft/snapshots"
@@ -23,10 +24,11 @@ const tornPages = 8
 // ErrNothingToDamage is returned when a node has no such file, or nothing in it.
 var ErrNothingToDamage = errors.New("there is nothing to damage")
 
-// The damage below is done to the data directory of a node that has ended, at places drawn from r. The result says in a few words what
-// was done, for a report.
+// The damage below is done to the data directory of a node that has ended, at places drawn from r.
+// The result says in a few words what was done, for a report.
 
-// FlipLog turns over one bit in the Raft log: in a page that is in use, of entries or of what leads to them.
+// FlipLog turns over one bit in the Raft log: in a page that is in use, of entries or of what leads
+// to them.
 func FlipLog(r *rand.Rand, dataDir string) (string, error) {
 	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
 		used, err := pagesInUse(f)
@@ -37,7 +39,8 @@ func FlipLog(r *rand.Rand, dataDir string) (string, error) {
 	})
 }
 
-// TruncateLog cuts off the end of the Raft log: at least a byte, and at most half, of what is in use.
+// TruncateLog cuts off the end of the Raft log: at least a byte, and at most half, of what is in
+// use.
 func TruncateLog(r *rand.Rand, dataDir string) (string, error) {
 	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
 		used, err := pagesInUse(f)
@@ -50,7 +53,8 @@ func TruncateLog(r *rand.Rand, dataDir string) (string, error) {
 	})
 }
 
-// TearLog puts zeros in the place of some sectors of the pages at the end of the Raft log, as writes that were never done leave them.
+// TearLog puts zeros in the place of some sectors of the pages at the end of the Raft log, as
+// writes that were never done leave them.
 func TearLog(r *rand.Rand, dataDir string) (string, error) {
 	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
 		used, err := pagesInUse(f)

@@ -41,7 +41,8 @@ func nodeFiles(t *testing.T) string {
 	return dir
 }
 
-// differences are the bytes of all files that differ; a file that is shorter differs in the bytes that are missing.
+// differences are the bytes of all files that differ; a file that is shorter differs in the bytes
+// that are missing.
 func differences(t *testing.T, a, b string) (total int) {
 	t.Helper()
 	must(t, filepath.Walk(a, func(path string, info os.FileInfo, err error) error {

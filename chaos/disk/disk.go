@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// releaseWait bounds how long Crash waits for the kernel to tell that the files of a process that has ended are closed.
+	// releaseWait bounds how long Crash waits for the kernel to tell that the files of a process
+	// that has ended are closed.
 	releaseWait = 10 * time.Second
 	releasePoll = 2 * time.Millisecond
 )
@@ -57,8 +58,9 @@ type Stats struct {
 // Option changes what a disk promises.
 type Option func(*volume)
 
-// Strict makes names durable by an fsync of their directory and in no other way, which is all that POSIX promises. Without it they
-// become so in order, by the fsync of a file too, as on the file systems in use.
+// Strict makes names durable by an fsync of their directory and in no other way, which is all that
+// POSIX promises. Without it they become so in order, by the fsync of a file too, as on the file
+// systems in use.
 func Strict(v *volume) { v.strict = true }
 
 // Available returns why disks can't be mounted here, or nil.
@@ -73,8 +75,9 @@ func Available() error {
 	return device.Close()
 }
 
-// Mount mounts a disk at dir, an existing directory, and returns when it can be used. Its files are kept below the directory backing,
-// which is made if need be; what is there from an earlier mount counts as durable. A mount at dir whose process has ended is replaced.
+// Mount mounts a disk at dir, an existing directory, and returns when it can be used. Its files are
+// kept below the directory backing, which is made if need be; what is there from an earlier mount
+// counts as durable. A mount at dir whose process has ended is replaced.
 func Mount(dir, backing string, log *slog.Logger, options ...Option) (*Disk, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -121,12 +124,14 @@ func (d *Disk) Stats() Stats {
 	return s
 }
 
-// Crash does what a power cut does: what wasn't synced is gone. All processes that used the disk must have ended; files that stay open
-// for ten seconds are an error, and nothing has happened then.
+// Crash does what a power cut does: what wasn't synced is gone. All processes that used the disk
+// must have ended; files that stay open for ten seconds are an error, and nothing has happened
+// then.
 func (d *Disk) Crash() error { return d.crash(func() {}) }
 
-// Tear is Crash in the middle of the work, as drawn from r: of what wasn't synced a part is there nevertheless. Of the latest write it
-// is the beginning, or some of its 512-byte sectors, never all; of other writes whole pages; of names what came first.
+// Tear is Crash in the middle of the work, as drawn from r: of what wasn't synced a part is there
+// nevertheless. Of the latest write it is the beginning, or some of its 512-byte sectors, never
+// all; of other writes whole pages; of names what came first.
 func (d *Disk) Tear(r *rand.Rand) error { return d.crash(func() { d.files.tear(r) }) }
 
 func (d *Disk) crash(first func()) error {
@@ -170,8 +175,8 @@ func (d *Disk) lockUnused() error {
 	}
 }
 
-// Close unmounts the disk. What hangs fails with EIO, and who still has files open finds them broken. The backing directory keeps
-// what processes saw last.
+// Close unmounts the disk. What hangs fails with EIO, and who still has files open finds them
+// broken. The backing directory keeps what processes saw last.
 func (d *Disk) Close() error {
 	d.mu.Lock()
 	if d.closing {

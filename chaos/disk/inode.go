@@ -34,7 +34,8 @@ type inode struct {
 
 func (n *inode) isDir() bool { return n.entries != nil }
 
-// path is where the inode is on the backing disk. Of a file with several names it is the one that is always there.
+// path is where the inode is on the backing disk. Of a file with several names it is the one that
+// is always there.
 func (n *inode) path(v *volume) string {
 	switch {
 	case n == v.root:

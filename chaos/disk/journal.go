@@ -15,7 +15,8 @@ type change struct {
 	entries []entry
 }
 
-// record adds a change to the journal. about are the inodes that it concerns, besides the directories.
+// record adds a change to the journal. about are the inodes that it concerns, besides the
+// directories.
 func (v *volume) record(about *inode, entries ...entry) {
 	v.changes++
 	for _, e := range entries {

@@ -9,10 +9,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// childVariable makes the test binary a process that uses a disk, as its arguments say, and doesn't serve one.
+// childVariable makes the test binary a process that uses a disk, as its arguments say, and doesn't
+// serve one.
 const childVariable = "QUORATE_TEST_DISK_CHILD"
 
-// checks is how often the disk is compared with its model, unless the command line says otherwise: each mounts disks.
+// checks is how often the disk is compared with its model, unless the command line says otherwise:
+// each mounts disks.
 const checks = "30"
 
 func TestMain(m *testing.M) {

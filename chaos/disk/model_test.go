@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// model is a naive disk in memory. It remembers the names after each change, all of them, and of each file the bytes of its last sync.
+// model is a naive disk in memory. It remembers the names after each change, all of them, and of
+// each file the bytes of its last sync.
 type model struct {
 	strict  bool
 	names   map[string]*thing   // by path; "" is the root
@@ -149,8 +150,8 @@ func (m *model) crash() {
 	m.settle(func(t *thing) { t.data = bytes.Clone(t.synced) })
 }
 
-// revive finds what a strict disk has left of a directory. Something moved that is in two places stays in the first, if it is a
-// directory.
+// revive finds what a strict disk has left of a directory. Something moved that is in two places
+// stays in the first, if it is a directory.
 func (m *model) revive(name string, t *thing) {
 	m.names[name] = t
 	for _, base := range slices.Sorted(maps.Keys(t.entries)) {
@@ -185,7 +186,8 @@ func (m *model) settle(each func(*thing)) {
 	m.durable = 0
 }
 
-// tree is all that processes see: the contents of files by path, and directories with a slash at the end.
+// tree is all that processes see: the contents of files by path, and directories with a slash at
+// the end.
 func (m *model) tree() map[string]string {
 	tree := map[string]string{}
 	for name, t := range m.names {

@@ -18,12 +18,14 @@ const (
 	fuseType   = "fuse.quorate-disk"
 	// maxWriteBytes is the largest request that kernels send without being told otherwise.
 	maxWriteBytes = 1 << 20
-	// pollName is a file that the FUSE server makes up, to tell the kernel that nothing here is ever polled.
+	// pollName is a file that the FUSE server makes up, to tell the kernel that nothing here is
+	// ever polled.
 	pollName = ".go-fuse-epoll-hack"
 )
 
-// mount puts the disk in its place and serves it. The mount is made here and not by the FUSE library, which leaves the device open in
-// child processes: a node that outlives its disk would keep it alive.
+// mount puts the disk in its place and serves it. The mount is made here and not by the FUSE
+// library, which leaves the device open in child processes: a node that outlives its disk would
+// keep it alive.
 func (d *Disk) mount() error {
 	if err := unmountDead(d.dir); err != nil {
 		return err
@@ -41,7 +43,8 @@ func (d *Disk) mount() error {
 		&fuse.MountOptions{
 			Logger: slog.NewLogLogger(d.log.Handler(), slog.LevelWarn), MaxWrite: maxWriteBytes, MaxBackground: 64,
 			DisableXAttrs: true, DisableReadDirPlus: true, DisableSplice: true,
-			// Contents change only through this kernel, and it need not forget its pages when a time changes.
+			// Contents change only through this kernel, and it need not forget its pages when a
+			// time changes.
 			ExplicitDataCacheControl: true,
 		})
 	if err != nil {
@@ -59,8 +62,9 @@ func (d *Disk) mount() error {
 	return nil
 }
 
-// neverPolled has the kernel ask once whether files can be polled, and learn that they can't. Otherwise Go programs that open files
-// here, this one too, would have their scheduler's own poll wait for us.
+// neverPolled has the kernel ask once whether files can be polled, and learn that they can't.
+// Otherwise Go programs that open files here, this one too, would have their scheduler's own poll
+// wait for us.
 func (d *Disk) neverPolled() error {
 	fd, err := unix.Open(filepath.Join(d.dir, pollName), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -70,8 +74,9 @@ func (d *Disk) neverPolled() error {
 	return errors.Join(err, unix.Close(fd))
 }
 
-// unmount ends the kernel's side at once: MNT_FORCE breaks off what is under way, in other mount namespaces too, so that the server
-// ends; MNT_DETACH takes the name away even if somebody is still there.
+// unmount ends the kernel's side at once: MNT_FORCE breaks off what is under way, in other mount
+// namespaces too, so that the server ends; MNT_DETACH takes the name away even if somebody is still
+// there.
 func (d *Disk) unmount() error { return unix.Unmount(d.dir, unix.MNT_FORCE|unix.MNT_DETACH) }
 
 // unmountDead takes away a mount whose server has ended.

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The operations on names: each changes the backing tree, what processes see, and the journal, in this order.
+// The operations on names: each changes the backing tree, what processes see, and the journal, in
+// this order.
 
 // vacant is where a new name would be on the backing disk.
 func (v *volume) vacant(dir *inode, name string) (string, error) {

@@ -19,7 +19,8 @@ import (
 	"quorate/chaos/capability"
 )
 
-// TestAgainstModel: whatever is done to files, synced or not, a disk is after a power cut what a naive model of one says.
+// TestAgainstModel: whatever is done to files, synced or not, a disk is after a power cut what a
+// naive model of one says.
 func TestAgainstModel(t *testing.T) {
 	capability.Require(t, Available())
 	for name, options := range map[string][]Option{"ordered": nil, "strict": {Strict}} {
@@ -82,7 +83,8 @@ func (m *machine) draw(t *rapid.T, fits func(*thing) bool) string {
 
 func isFile(t *thing) bool { return !t.directory }
 
-// both does something to the disk, which must succeed exactly if the model says so, and then to the model.
+// both does something to the disk, which must succeed exactly if the model says so, and then to the
+// model.
 func both(t *rapid.T, may bool, disk func() error, model func()) {
 	t.Helper()
 	switch err := disk(); {

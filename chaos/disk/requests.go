@@ -7,12 +7,12 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// attrValid is how long the kernel may keep the attributes of a file: only it changes them, and a power cut leaves no inode the same.
-// Names and directories aren't kept at all.
+// attrValid is how long the kernel may keep the attributes of a file: only it changes them, and a
+// power cut leaves no inode the same. Names and directories aren't kept at all.
 const attrValid = time.Hour
 
-// requests is the disk as the kernel sees it: it translates, finds inodes, applies faults and locks. The methods are those of
-// fuse.RawFileSystem.
+// requests is the disk as the kernel sees it: it translates, finds inodes, applies faults and
+// locks. The methods are those of fuse.RawFileSystem.
 type requests struct {
 	fuse.RawFileSystem
 	d *Disk

@@ -36,7 +36,8 @@ func (r *requests) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) f
 	return fuse.ToStatus(err)
 }
 
-// opened counts a handle. The kernel keeps the pages it has of the file: they are of this inode, and so of no time before a power cut.
+// opened counts a handle. The kernel keeps the pages it has of the file: they are of this inode,
+// and so of no time before a power cut.
 func (r *requests) opened(n *inode, out *fuse.OpenOut) {
 	n.opens++
 	r.d.files.opens++
@@ -102,9 +103,9 @@ func (r *requests) Write(interrupted <-chan struct{}, in *fuse.WriteIn, data []b
 	return uint32(written), status
 }
 
-// wipe has the kernel forget pages that it filled with what wasn't written. On a real disk such a write fails before it gets there; a
-// process that has mapped the file must not see it. The kernel may hold one of the pages locked until the write is answered: then that
-// comes first.
+// wipe has the kernel forget pages that it filled with what wasn't written. On a real disk such a
+// write fails before it gets there; a process that has mapped the file must not see it. The kernel
+// may hold one of the pages locked until the write is answered: then that comes first.
 func (r *requests) wipe(id uint64, off, length int64) {
 	done := make(chan struct{})
 	r.d.wipes.Go(func() {

@@ -10,10 +10,12 @@ import (
 	"quorate/chaos/disk"
 )
 
-// leastDamaged is how often files are damaged in each way, and mostDamaged how often until a node refuses them.
+// leastDamaged is how often files are damaged in each way, and mostDamaged how often until a node
+// refuses them.
 const leastDamaged, mostDamaged = 2, 20
 
-// findsDamage: a node whose files were damaged refuses to start, with one line for its operator, or has all that it acknowledged.
+// findsDamage: a node whose files were damaged refuses to start, with one line for its operator, or
+// has all that it acknowledged.
 func findsDamage(t *testing.T, binary string) {
 	s := newServer(t, binary)
 	s.begin(t)
@@ -58,8 +60,8 @@ func findsDamage(t *testing.T, binary string) {
 	}
 }
 
-// tryDamaged starts the node on its damaged files, and returns "ready" when it has all that is in the ledger, or the line with which it
-// ended.
+// tryDamaged starts the node on its damaged files, and returns "ready" when it has all that is in
+// the ledger, or the line with which it ended.
 func (s *server) tryDamaged(t *testing.T, l *ledger) string {
 	t.Helper()
 	must(t, os.Truncate(s.LogFile(node), 0))

@@ -9,7 +9,8 @@ import (
 	"quorate/chaos/disk"
 )
 
-// firstStart: the power is cut at some point of a node's first start. The next start makes a good node of what is there.
+// firstStart: the power is cut at some point of a node's first start. The next start makes a good
+// node of what is there.
 func firstStart(t *testing.T, binary string) {
 	slow := disk.Faults{FsyncDelay: 2 * time.Millisecond} // so that each fsync can be told from the next
 	whole := newServer(t, binary)

@@ -13,7 +13,8 @@ import (
 	"quorate/chaos/disk"
 )
 
-// ledger is what a server was asked to store, by name of the object, and what it acknowledged of that.
+// ledger is what a server was asked to store, by name of the object, and what it acknowledged of
+// that.
 type ledger struct {
 	mu    sync.Mutex
 	acked map[string]int // the highest value acknowledged; guarded by mu
@@ -37,7 +38,8 @@ func (l *ledger) acknowledged() int {
 // writers is how many clients write at a time.
 const writers = 8
 
-// write has clients create and replace objects until ctx is done, whatever becomes of the node meanwhile. The result is to be waited for.
+// write has clients create and replace objects until ctx is done, whatever becomes of the node
+// meanwhile. The result is to be waited for.
 func (s *server) write(ctx context.Context, l *ledger, round int) *sync.WaitGroup {
 	var all sync.WaitGroup
 	for c := range writers {
@@ -73,7 +75,8 @@ func (s *server) writeOne(ctx context.Context, l *ledger, name string) bool {
 	return true
 }
 
-// writeAndKill has clients write, waits until so many more objects are acknowledged, and kills the node in the middle of it all.
+// writeAndKill has clients write, waits until so many more objects are acknowledged, and kills the
+// node in the middle of it all.
 func (s *server) writeAndKill(t *testing.T, l *ledger, round, most int, meanwhile func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -115,8 +118,8 @@ func (s *server) verify(t *testing.T, l *ledger) {
 	t.Logf("%d objects, %d acknowledged", len(found), len(l.acked))
 }
 
-// losesNothing: a real node is killed in the middle of writes and its disk loses what wasn't synced. All that was acknowledged is there
-// when it is started again.
+// losesNothing: a real node is killed in the middle of writes and its disk loses what wasn't
+// synced. All that was acknowledged is there when it is started again.
 func losesNothing(t *testing.T, binary string) {
 	for name, options := range map[string][]disk.Option{"ordered": nil, "strict": {disk.Strict}} {
 		t.Run(name, func(t *testing.T) {
@@ -153,8 +156,8 @@ func (s *server) snapshot(t *testing.T) {
 	must(t, err)
 }
 
-// failFsyncs has an fsync fail, which gives up what it was to write. A node that ends for it is started again, on what it wrote: nothing
-// but the next power cut shows that it isn't on the disk.
+// failFsyncs has an fsync fail, which gives up what it was to write. A node that ends for it is
+// started again, on what it wrote: nothing but the next power cut shows that it isn't on the disk.
 func (s *server) failFsyncs(t *testing.T, l *ledger) {
 	t.Helper()
 	before := s.disk.Stats().Refused

@@ -20,7 +20,8 @@ const (
 	filesName   = "files"    // one more name of each file, by number, so that no contents go before their last durable name
 )
 
-// volume is the files of a disk: as processes see them, and as a power cut leaves them. It does no locking.
+// volume is the files of a disk: as processes see them, and as a power cut leaves them. It does no
+// locking.
 type volume struct {
 	backing  string
 	strict   bool
@@ -52,7 +53,8 @@ func (v *volume) newHolder() string {
 	return filepath.Join(v.backing, filesName, strconv.FormatUint(v.holders, 10))
 }
 
-// openVolume takes over what a backing directory holds, all of which counts as durable, or makes an empty volume there.
+// openVolume takes over what a backing directory holds, all of which counts as durable, or makes an
+// empty volume there.
 func openVolume(backing string, log *slog.Logger, options ...Option) (*volume, error) {
 	v := &volume{backing: backing, log: log, listings: map[uint64][]fuse.DirEntry{}}
 	for _, option := range options {
@@ -136,7 +138,8 @@ func (v *volume) add(n *inode) {
 	v.inodes[n.id] = n
 }
 
-// enter and leave change what processes see; the journal and the backing disk are their callers' business.
+// enter and leave change what processes see; the journal and the backing disk are their callers'
+// business.
 func (v *volume) enter(dir *inode, name string, n *inode) {
 	dir.entries[name] = n
 	dir.modified = time.Now()

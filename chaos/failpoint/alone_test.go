@@ -32,7 +32,8 @@ var lives = map[failpoint.Stage]func(t *testing.T, points []string){
 	failpoint.Recovering:   recovering,
 }
 
-// TestKilledAtEachPoint ends a node at each point, starts it again, and finds everything that was acknowledged.
+// TestKilledAtEachPoint ends a node at each point, starts it again, and finds everything that was
+// acknowledged.
 func TestKilledAtEachPoint(t *testing.T) {
 	binary(t)
 	for stage, points := range stages() {
@@ -61,7 +62,8 @@ func stages() map[failpoint.Stage][]string {
 
 func kill(point string) map[string]string { return map[string]string{point: failpoint.Kill} }
 
-// founding ends the first start of a node: also at points to which every start comes, or every write.
+// founding ends the first start of a node: also at points to which every start comes, or every
+// write.
 func founding(t *testing.T, points []string) {
 	for _, point := range append(points, "memberFileBeforeRename", "memberFileAfterRename", "startAfterLog", "startBeforeRaft", "startAfterRaft",
 		"termBeforeSync", "termAfterSync", "leaderBefore", "leaderAfter", "logBeforeSync", "logAfterSync", "applyBefore", "applyAfter") {
@@ -120,7 +122,8 @@ func writing(t *testing.T, points []string) {
 	}
 }
 
-// snapshotting ends a node under load while it writes a snapshot. Its clock jumps, so that the log before it is old enough to go.
+// snapshotting ends a node under load while it writes a snapshot. Its clock jumps, so that the log
+// before it is old enough to go.
 func snapshotting(t *testing.T, points []string) {
 	s, l := newServer(t, "n1", "--log-age", minLogAge.String()), newLedger(t)
 	s.run()

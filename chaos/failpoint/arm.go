@@ -12,8 +12,9 @@ import (
 	"strings"
 )
 
-// Terms for the common cases. Others are sleep(MILLISECONDS), print and panic. A count or a percentage may go before, and further terms
-// after: "3*off->return()" from the fourth time on, "1*return()" once, "10.0%sleep(5)". Who sleeps at a point holds up all who come there.
+// Terms for the common cases. Others are sleep(MILLISECONDS), print and panic. A count or a
+// percentage may go before, and further terms after: "3*off->return()" from the fourth time on,
+// "1*return()" once, "10.0%sleep(5)". Who sleeps at a point holds up all who come there.
 const (
 	Kill  = `return("kill")` // ends the process as SIGKILL does
 	Break = "return()"       // breaks the rule of a point named "break…"
@@ -25,7 +26,8 @@ const (
 	envTerms = "GOFAIL_FAILPOINTS"
 )
 
-// A wrong term in a process's environment would be passed over, and a value that no point expects would do nothing.
+// A wrong term in a process's environment would be passed over, and a value that no point expects
+// would do nothing.
 const (
 	term         = `(\d+\*|\d+\.\d+%)*(off|print|panic|sleep\(\d+\)|return\(\)|return\("kill"\))`
 	termsPattern = "^" + term + "(->" + term + ")*$"
@@ -37,8 +39,9 @@ const maxAnswerBytes = 4 << 10
 // ErrUnknownPoint reports a name that isn't in Points.
 var ErrUnknownPoint = errors.New("no such failpoint")
 
-// Env returns the variables that a node's process needs in order to listen at address, HOST:PORT, for Arm, and to have points armed from its
-// very beginning. Nobody needs to be allowed to arm: address should be one of loopback.
+// Env returns the variables that a node's process needs in order to listen at address, HOST:PORT,
+// for Arm, and to have points armed from its very beginning. Nobody needs to be allowed to arm:
+// address should be one of loopback.
 func Env(address string, armed map[string]string) ([]string, error) {
 	env := []string{envHTTP + "=" + address}
 	if len(armed) == 0 {
@@ -54,8 +57,8 @@ func Env(address string, armed map[string]string) ([]string, error) {
 	return append(env, envTerms+"="+strings.Join(all, ";")), nil
 }
 
-// Arm makes a point of the node that listens at address, HOST:PORT, do what terms say from now on; no terms disarm it. The client says how
-// the node is reached.
+// Arm makes a point of the node that listens at address, HOST:PORT, do what terms say from now on;
+// no terms disarm it. The client says how the node is reached.
 func Arm(ctx context.Context, client *http.Client, address, point, terms string) error {
 	if terms == "" {
 		terms = "off" // gofail refuses to disable what is disabled already

@@ -14,7 +14,8 @@ import (
 	"quorate/chaos/failpoint"
 )
 
-// broken says how to find a rule broken by the point that breaks it. Each returns whether it was, of a node whose point is armed or not.
+// broken says how to find a rule broken by the point that breaks it. Each returns whether it was,
+// of a node whose point is armed or not.
 var broken = map[string]func(t *testing.T, armed bool) bool{
 	"breakAckBeforeSync": forgets,
 	"breakSkipSync":      forgetsWithoutPower,
@@ -24,7 +25,8 @@ var broken = map[string]func(t *testing.T, armed bool) bool{
 	"breakApplyTwice":    appliesTwice,
 }
 
-// TestRulesAreBroken shows for each point that breaks a rule that real servers break it while it is armed, and not otherwise.
+// TestRulesAreBroken shows for each point that breaks a rule that real servers break it while it is
+// armed, and not otherwise.
 func TestRulesAreBroken(t *testing.T) {
 	binary(t)
 	for _, point := range stages()[failpoint.Breaking] {
@@ -131,7 +133,8 @@ func forgetsWithoutPower(t *testing.T, armed bool) bool {
 	return !found
 }
 
-// readsThePast: a quorum read of a node that lags behind misses what was acknowledged before it began.
+// readsThePast: a quorum read of a node that lags behind misses what was acknowledged before it
+// began.
 func readsThePast(t *testing.T, armed bool) bool {
 	c := newTrio(t, "--timeout-scale", "1") // the laggard is not to be elected
 	leader := c.leader()
@@ -201,8 +204,9 @@ func reusesVersions(t *testing.T, armed bool) bool {
 	return false
 }
 
-// appliesTwice: watchers are told twice of a write that was sent once, because the leader died after it had applied it. A node sends such a
-// write again for as long as it has patience, within which another leader must be found: so there are some attempts.
+// appliesTwice: watchers are told twice of a write that was sent once, because the leader died
+// after it had applied it. A node sends such a write again for as long as it has patience, within
+// which another leader must be found: so there are some attempts.
 func appliesTwice(t *testing.T, armed bool) bool {
 	const attempts = 5
 	c := newTrio(t, "--timeout-scale", "1")
@@ -220,7 +224,8 @@ func appliesTwice(t *testing.T, armed bool) bool {
 	return false
 }
 
-// appliesTwice kills the leader in the middle of a write, and returns whether that was applied twice.
+// appliesTwice kills the leader in the middle of a write, and returns whether that was applied
+// twice.
 func (c *trio) appliesTwice(leader *server, name string, armed bool) bool {
 	t := c.t
 	others := c.followers(leader)

@@ -26,7 +26,8 @@ type Options struct {
 	Clock  bool   // the wall clock can be moved; everything is compiled anew for that, the standard library included
 }
 
-// Build compiles quorate with all failpoints into dir, which must exist, and returns the binary's path. The sources are read only.
+// Build compiles quorate with all failpoints into dir, which must exist, and returns the binary's
+// path. The sources are read only.
 func Build(ctx context.Context, dir string, o Options) (binary string, err error) {
 	work, err := os.MkdirTemp(dir, "overlay-")
 	if err != nil {
@@ -104,7 +105,8 @@ func (b *builder) points(ctx context.Context) error {
 	return nil
 }
 
-// Where the wall clock is read, and how it is moved. The build fails where the standard library has it otherwise.
+// Where the wall clock is read, and how it is moved. The build fails where the standard library has
+// it otherwise.
 const (
 	clockRead  = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	clockMoved = clockRead + "\tsec, nsec = shifted(sec, nsec)\n"

@@ -32,7 +32,8 @@ func TestWallClockJumpsAndTheNodeGoesOn(t *testing.T) {
 	l.verify(s.client)
 }
 
-// awaitClock creates objects until one bears a time of that offset. The signal arrives when it arrives.
+// awaitClock creates objects until one bears a time of that offset. The signal arrives when it
+// arrives.
 func (s *server) awaitClock(name string, offset time.Duration) {
 	s.t.Helper()
 	n := 0

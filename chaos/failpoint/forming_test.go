@@ -2,8 +2,9 @@ package failpoint_test
 
 import "testing"
 
-// TestKilledWhileThreeFormACluster ends each of three nodes that comes to a point on the way to their first configuration, of which there
-// must be one only: the oldest node proposes it, and the others promise.
+// TestKilledWhileThreeFormACluster ends each of three nodes that comes to a point on the way to
+// their first configuration, of which there must be one only: the oldest node proposes it, and the
+// others promise.
 func TestKilledWhileThreeFormACluster(t *testing.T) {
 	binary(t)
 	for _, point := range []string{
@@ -33,7 +34,8 @@ func TestKilledWhileThreeFormACluster(t *testing.T) {
 	}
 }
 
-// restart starts the nodes again that end at a point, with nothing armed, until all are ready. It returns how many did.
+// restart starts the nodes again that end at a point, with nothing armed, until all are ready. It
+// returns how many did.
 func (c *trio) restart(point string) (killed int) {
 	c.t.Helper()
 	await(c.t, "three nodes to be ready", func() bool {

@@ -71,7 +71,8 @@ func (l *ledger) acknowledged() int {
 	return l.count
 }
 
-// writer creates an object, replaces it once and goes on with the next, and reads by quorum now and then.
+// writer creates an object, replaces it once and goes on with the next, and reads by quorum now and
+// then.
 func (l *ledger) writer(ctx context.Context, c *client.Client) {
 	l.mu.Lock()
 	l.writers++
@@ -109,7 +110,8 @@ func (l *ledger) attempt(ctx context.Context, request func(ctx context.Context) 
 	}
 }
 
-// store writes a value, and returns whether that was acknowledged. The object is then the one that was.
+// store writes a value, and returns whether that was acknowledged. The object is then the one that
+// was.
 func (l *ledger) store(ctx context.Context, c *client.Client, o *client.Object, value string) bool {
 	bounded, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -147,7 +149,8 @@ func (l *ledger) store(ctx context.Context, c *client.Client, o *client.Object, 
 	return false
 }
 
-// verify reads everything by quorum: what was acknowledged must be there, and nothing that nobody wrote.
+// verify reads everything by quorum: what was acknowledged must be there, and nothing that nobody
+// wrote.
 func (l *ledger) verify(c *client.Client) {
 	l.t.Helper()
 	var objects []client.Object

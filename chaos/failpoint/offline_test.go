@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// restoring ends the command that makes a data directory of a backup. Run again it either does so, or says that it is done.
+// restoring ends the command that makes a data directory of a backup. Run again it either does so,
+// or says that it is done.
 func restoring(t *testing.T, points []string) {
 	origin, l := newServer(t, "n1"), newLedger(t)
 	origin.run()
@@ -32,7 +33,8 @@ func restoring(t *testing.T, points []string) {
 	}
 }
 
-// recovering ends the command that makes a survivor the only member. Run again it does so from what it has made, or from what was there.
+// recovering ends the command that makes a survivor the only member. Run again it does so from what
+// it has made, or from what was there.
 func recovering(t *testing.T, points []string) {
 	for _, point := range points {
 		t.Run(point, func(t *testing.T) {
@@ -54,7 +56,8 @@ func recovering(t *testing.T, points []string) {
 	}
 }
 
-// restored checks that a cluster made of the state of another has all that was acknowledged there, in versions that are later ones.
+// restored checks that a cluster made of the state of another has all that was acknowledged there,
+// in versions that are later ones.
 func (l *ledger) restored(t *testing.T, s *server) {
 	t.Helper()
 	objects, version, _, err := s.client.List(t.Context(), namespace, "")

@@ -11,8 +11,8 @@ import (
 	"go.etcd.io/gofail/code"
 )
 
-// marker begins the comment that is a failpoint. The comment's further lines are code that runs when the point is armed to return; so a
-// comment of another kind must not follow.
+// marker begins the comment that is a failpoint. The comment's further lines are code that runs
+// when the point is armed to return; so a comment of another kind must not follow.
 const marker = "// gofail:"
 
 // sources lists the files of the module that the command is compiled from.
@@ -25,8 +25,8 @@ func sources(ctx context.Context, dir string) ([]string, error) {
 	return strings.Fields(list), nil
 }
 
-// rewrite makes the failpoints in a file real. It returns the file and one more for the package, which declares the points; nil when the
-// file has none.
+// rewrite makes the failpoints in a file real. It returns the file and one more for the package,
+// which declares the points; nil when the file has none.
 func rewrite(path string, content []byte) (rewritten, binding []byte, err error) {
 	if !bytes.Contains(content, []byte(marker)) {
 		return nil, nil, nil

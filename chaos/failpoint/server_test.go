@@ -23,9 +23,11 @@ import (
 )
 
 const (
-	// patience bounds each wait for a condition, on a machine that is thirty times slower than it should be.
+	// patience bounds each wait for a condition, on a machine that is thirty times slower than it
+	// should be.
 	patience = 3 * time.Minute
-	// scale shortens the timeouts of nodes: a start takes less than a second, and members are promoted in seconds.
+	// scale shortens the timeouts of nodes: a start takes less than a second, and members are
+	// promoted in seconds.
 	scale = "0.3"
 	// interval is how often a condition is looked at.
 	interval = 10 * time.Millisecond
@@ -71,7 +73,8 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// newServer prepares a node with an empty data directory, the only one of its cluster unless flags say otherwise.
+// newServer prepares a node with an empty data directory, the only one of its cluster unless flags
+// say otherwise.
 func newServer(t *testing.T, name string, flags ...string) *server {
 	t.Helper()
 	s := &server{t: t, binary: binary(t), home: t.TempDir(), name: name, host: freeHost(t)}
@@ -95,7 +98,8 @@ func newServer(t *testing.T, name string, flags ...string) *server {
 
 func tail(text string, most int) string { return text[max(0, len(text)-most):] }
 
-// freeHost returns an address of loopback at which nobody listens. Ports of 127.0.0.1 may be taken between two lives of a node.
+// freeHost returns an address of loopback at which nobody listens. Ports of 127.0.0.1 may be taken
+// between two lives of a node.
 func freeHost(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -248,7 +252,8 @@ func killedAt(t *testing.T, state *os.ProcessState, output, point string) {
 	}
 }
 
-// command runs a command of the binary, with a point armed in it, as who owns the data directory of the node.
+// command runs a command of the binary, with a point armed in it, as who owns the data directory of
+// the node.
 func (s *server) command(armed map[string]string, args ...string) (*os.ProcessState, string) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)

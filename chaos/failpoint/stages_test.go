@@ -105,7 +105,8 @@ func (c *trio) overruled(l *ledger, point string) *server {
 	return leader
 }
 
-// leftBehind has a node miss more than the others keep in their logs, so that it is sent a snapshot.
+// leftBehind has a node miss more than the others keep in their logs, so that it is sent a
+// snapshot.
 func (c *trio) leftBehind(l *ledger, point string, clock time.Duration) *server {
 	behind := c.followers(c.leader())[0]
 	behind.kill()
@@ -181,7 +182,8 @@ func (c *trio) change(point string) {
 	c.awaitVoters()
 }
 
-// replace has an operator remove a member that is gone, and then starts a node with an empty data directory under its name.
+// replace has an operator remove a member that is gone, and then starts a node with an empty data
+// directory under its name.
 func (c *trio) replace(leaver, leader *server) {
 	if !leaver.gone() {
 		return

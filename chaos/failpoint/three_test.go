@@ -139,7 +139,8 @@ func clients(nodes ...*server) []*client.Client {
 	return all
 }
 
-// each runs a subtest for each point, in which end must have a node end there, and checks everything once all are back.
+// each runs a subtest for each point, in which end must have a node end there, and checks
+// everything once all are back.
 func (c *trio) each(t *testing.T, l *ledger, points []string, end func(point string) *server) {
 	for _, point := range points {
 		if !t.Run(point, func(t *testing.T) {

@@ -37,19 +37,22 @@ type Item struct {
 	Value   string
 }
 
-// Op is one operation of one client. Times are counted from the beginning of the history, on a clock that never jumps.
+// Op is one operation of one client. Times are counted from the beginning of the history, on a
+// clock that never jumps.
 type Op struct {
 	Kind   Kind
 	Client int
 	Node   string // that was asked
-	// Connection numbers, for one Client and Node, the connection by which a cached read was answered. A node that starts again may
-	// serve an older state than before; then it is on another connection.
+	// Connection numbers, for one Client and Node, the connection by which a cached read was
+	// answered. A node that starts again may serve an older state than before; then it is on
+	// another connection.
 	Connection        int
 	Key               string // empty for lists
 	Expect            Item   // what a Replace or Delete is conditional on: UID and Version
 	Value             string // that a write sent; no two writes of a history send the same
 	Invoked, Answered time.Duration
-	// Outcome is OK, NotFound, Conflict or Unknown. What surely wasn't done (Unavailable) is only counted.
+	// Outcome is OK, NotFound, Conflict or Unknown. What surely wasn't done (Unavailable) is only
+	// counted.
 	Outcome client.Outcome
 	Got     Item   // what a read found, or what a write was told it made; of a Delete only Key and UID are told
 	Items   []Item // what a list found
@@ -64,8 +67,8 @@ type Event struct {
 	Arrived time.Duration
 }
 
-// Watch is all that one watcher was told, across all its streams. A watch whose position was said to be too old ends there: its
-// client lists and begins another one.
+// Watch is all that one watcher was told, across all its streams. A watch whose position was said
+// to be too old ends there: its client lists and begins another one.
 type Watch struct {
 	Client  int
 	After   uint64 // the version from which it watched
@@ -89,7 +92,8 @@ type Failure struct {
 	Invoked, Answered time.Duration
 }
 
-// Final is what one node itself holds after all clients have stopped: a state no older than the last write.
+// Final is what one node itself holds after all clients have stopped: a state no older than the
+// last write.
 type Final struct {
 	Node    string
 	Version uint64

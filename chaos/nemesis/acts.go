@@ -32,8 +32,9 @@ func (s *Strike) strikable(ctx context.Context, name string) bool {
 	return s.claim(name)
 }
 
-// claimMembership takes the right to change who belongs to the cluster, and to damage a node's data, of which one strike has it at a
-// time: with two nodes' data gone at once a cluster of three may rightly lose what it has acknowledged.
+// claimMembership takes the right to change who belongs to the cluster, and to damage a node's
+// data, of which one strike has it at a time: with two nodes' data gone at once a cluster of three
+// may rightly lose what it has acknowledged.
 func (s *Strike) claimMembership() error {
 	if !s.n.ledger.claim(s, "membership") {
 		return fmt.Errorf("%w: another strike changes the membership", ErrNoVictim)
@@ -42,7 +43,8 @@ func (s *Strike) claimMembership() error {
 	return nil
 }
 
-// leader is the one that leads. In the midst of other strikes it may be any node, since there may be none.
+// leader is the one that leads. In the midst of other strikes it may be any node, since there may
+// be none.
 func (s *Strike) leader(ctx context.Context) (leader string, err error) {
 	bound := s.n.patience()
 	if !s.alone {
@@ -154,7 +156,8 @@ func (s *Strike) gone(ctx context.Context, name string) (bool, error) {
 	return !runs && err == nil, err
 }
 
-// start starts a node that the strike has ended, or that has ended by itself; one that runs is left alone.
+// start starts a node that the strike has ended, or that has ended by itself; one that runs is left
+// alone.
 func (s *Strike) start(ctx context.Context, name string) error {
 	act, cancel := acting(ctx)
 	defer cancel()

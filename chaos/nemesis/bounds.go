@@ -4,20 +4,23 @@ import "time"
 
 // Bound is how long a fault may keep a cluster from serving. More is a finding.
 //
-// A fault that is not Survivable may keep everybody from writing and from reading by quorum as long as it lasts; what it struck may
-// refuse as long as that in any case. The bound counts from the end of that time.
+// A fault that is not Survivable may keep everybody from writing and from reading by quorum as long
+// as it lasts; what it struck may refuse as long as that in any case. The bound counts from the end
+// of that time.
 type Bound struct {
 	// Writes may be refused by all nodes for so long.
 	Writes time.Duration
 	// Reads may be refused by one node for so long.
 	Reads time.Duration
-	// Reaches says that nodes which the record does not name may refuse quorum reads as long as the fault lasts.
+	// Reaches says that nodes which the record does not name may refuse quorum reads as long as the
+	// fault lasts.
 	Reaches bool
 }
 
-// Of Quorate with a timeout scale of 1: a follower calls an election 2 to 4 s after it last heard of the leader, and another one 2 to
-// 4 s later where that elected nobody; a log write that takes 10 s counts as hung. The rest is room for two busy cores: at most 6 s
-// of silence until an election, twice that for one that is repeated, and a restart that replays its log meanwhile.
+// Of Quorate with a timeout scale of 1: a follower calls an election 2 to 4 s after it last heard
+// of the leader, and another one 2 to 4 s later where that elected nobody; a log write that takes
+// 10 s counts as hung. The rest is room for two busy cores: at most 6 s of silence until an
+// election, twice that for one that is repeated, and a restart that replays its log meanwhile.
 const (
 	// steadyBound is for what leaves the leader alone.
 	steadyBound = 6 * time.Second

@@ -22,8 +22,8 @@ type change struct {
 	leaving []string // nodes that it takes out of the cluster for good
 }
 
-// beginChange takes the right to change the membership. Healing completes what was begun: who is leaving leaves, and there are as many
-// nodes as before.
+// beginChange takes the right to change the membership. Healing completes what was begun: who is
+// leaving leaves, and there are as many nodes as before.
 func beginChange(ctx context.Context, s *Strike) error {
 	if err := s.claimMembership(); err != nil {
 		return err
@@ -55,7 +55,8 @@ func find(members []client.Member, name string) (client.Member, bool) {
 	return members[i], true
 }
 
-// settle has the change done: what is leaving is gone, and the number of nodes and voters is that of before.
+// settle has the change done: what is leaving is gone, and the number of nodes and voters is that
+// of before.
 func (s *Strike) settle(ctx context.Context) error {
 	for _, name := range s.change.leaving {
 		if err := s.expel(ctx, name); err != nil {
@@ -164,8 +165,8 @@ func (s *Strike) leave(ctx context.Context, name string) error {
 	return s.forget(ctx, name)
 }
 
-// expel takes a node out of the cluster that runs no more, or ends it first, in the documented way: remove. It does nothing to a node
-// that is gone.
+// expel takes a node out of the cluster that runs no more, or ends it first, in the documented way:
+// remove. It does nothing to a node that is gone.
 func (s *Strike) expel(ctx context.Context, name string) error {
 	if !s.n.has(name) {
 		return nil
@@ -179,7 +180,8 @@ func (s *Strike) expel(ctx context.Context, name string) error {
 	return s.forget(ctx, name)
 }
 
-// remove takes a node that has ended out of the cluster, and returns when the leader doesn't list it.
+// remove takes a node that has ended out of the cluster, and returns when the leader doesn't list
+// it.
 func (s *Strike) remove(ctx context.Context, name string) error {
 	return s.await(ctx, "node "+name+" removed", func(ctx context.Context) error {
 		absent := s.n.absent(ctx, name)

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Clocks are wrong by hours to a day: more than certificates and tokens allow for, less than they live.
+// Clocks are wrong by hours to a day: more than certificates and tokens allow for, less than they
+// live.
 const minSkew, maxSkew = time.Hour, 20 * time.Hour
 
 func clockFaults() []Fault {

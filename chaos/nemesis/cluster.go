@@ -12,7 +12,8 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// Cluster is what a nemesis asks the cluster itself. Its methods may be called at any time by many, and answer within seconds.
+// Cluster is what a nemesis asks the cluster itself. Its methods may be called at any time by many,
+// and answer within seconds.
 type Cluster interface {
 	// Members are the members as the node sees them.
 	Members(ctx context.Context, node nodes.Node) ([]client.Member, error)
@@ -23,7 +24,8 @@ type Cluster interface {
 // askTimeout bounds one question: a node that is paused or cut off doesn't answer at all.
 const askTimeout = 3 * time.Second
 
-// Observer is a Cluster that is asked over its API. It has connections of its own, one client for each address that it was asked for.
+// Observer is a Cluster that is asked over its API. It has connections of its own, one client for
+// each address that it was asked for.
 type Observer struct {
 	credentials client.Credentials
 
@@ -31,7 +33,8 @@ type Observer struct {
 	clients map[string]*client.Client // by API; guarded by mu
 }
 
-// NewObserver returns an Observer with an administrator's credentials. Close is to be called when it isn't needed any more.
+// NewObserver returns an Observer with an administrator's credentials. Close is to be called when
+// it isn't needed any more.
 func NewObserver(credentials client.Credentials) *Observer {
 	return &Observer{credentials: credentials, clients: map[string]*client.Client{}}
 }
@@ -114,7 +117,8 @@ func (n *Nemesis) Leader(ctx context.Context) (leader string, err error) {
 	return leader, err
 }
 
-// leaderOnce is the leader that most nodes name, besides those given. A leader that is cut off may still name itself.
+// leaderOnce is the leader that most nodes name, besides those given. A leader that is cut off may
+// still name itself.
 func (n *Nemesis) leaderOnce(ctx context.Context, besides ...string) (string, error) {
 	votes := map[string]int{}
 	for _, members := range n.views(ctx) {
@@ -136,7 +140,8 @@ func (n *Nemesis) leaderOnce(ctx context.Context, besides ...string) (string, er
 	return leader, nil
 }
 
-// LastIndex is the index of the newest log entry that any node has, as far as the leader knows; 0 when nobody says.
+// LastIndex is the index of the newest log entry that any node has, as far as the leader knows; 0
+// when nobody says.
 func (n *Nemesis) LastIndex(ctx context.Context) (last uint64) {
 	members, err := n.leaderView(ctx)
 	if err != nil {

@@ -82,8 +82,9 @@ func snapshotFirst(then func(context.Context, *Strike) error) func(context.Conte
 	}
 }
 
-// startDamaged starts a node. It must become ready by what the others have, or end with a line that says why. In any case it rejoins with
-// an empty directory then: damage that wasn't met yet would be met at any time later.
+// startDamaged starts a node. It must become ready by what the others have, or end with a line that
+// says why. In any case it rejoins with an empty directory then: damage that wasn't met yet would
+// be met at any time later.
 func startDamaged(ctx context.Context, s *Strike) error {
 	victim := s.Nodes()[0]
 	if err := s.start(ctx, victim); err != nil {
@@ -105,7 +106,8 @@ func startDamaged(ctx context.Context, s *Strike) error {
 	return s.rejoinEmpty(ctx, victim)
 }
 
-// refusedProperly is an error when a node didn't end with a line for its operator, but as broken programs do.
+// refusedProperly is an error when a node didn't end with a line for its operator, but as broken
+// programs do.
 func (s *Strike) refusedProperly(name string) error {
 	logs, has := s.n.Fleet.(interface {
 		LogTail(name string, count int) (string, error)
@@ -149,7 +151,8 @@ func (s *Strike) willRejoin(name string) {
 	s.undo(membership, "rejoin "+name, func(ctx context.Context) error { return s.rejoinEmpty(ctx, name) })
 }
 
-// rejoinEmpty gives a node an empty directory in the documented way: it is removed, wiped, and started. It does nothing once that is done.
+// rejoinEmpty gives a node an empty directory in the documented way: it is removed, wiped, and
+// started. It does nothing once that is done.
 func (s *Strike) rejoinEmpty(ctx context.Context, name string) error {
 	if !slices.Contains(s.emptied, name) || !s.n.has(name) {
 		return nil
@@ -171,8 +174,8 @@ func (s *Strike) rejoinEmpty(ctx context.Context, name string) error {
 	return nil
 }
 
-// startUntilTaken starts an empty node until it is a ready voter. Its name is not free until the others have missed its former life; until
-// then it ends, as documented.
+// startUntilTaken starts an empty node until it is a ready voter. Its name is not free until the
+// others have missed its former life; until then it ends, as documented.
 func (s *Strike) startUntilTaken(ctx context.Context, name string) error {
 	s.down[name] = true
 	barred := false
@@ -197,9 +200,10 @@ func (s *Strike) startUntilTaken(ctx context.Context, name string) error {
 	})
 }
 
-// removeEnded removes a member of the name of a node that has ended before it was ready: a leader that was cut off has taken in a life that
-// was wiped meanwhile, or the leader has taken in this one, which somebody else refused. Whichever was removed, the node gets an empty
-// directory again: barred says that this is still to be done.
+// removeEnded removes a member of the name of a node that has ended before it was ready: a leader
+// that was cut off has taken in a life that was wiped meanwhile, or the leader has taken in this
+// one, which somebody else refused. Whichever was removed, the node gets an empty directory again:
+// barred says that this is still to be done.
 func (s *Strike) removeEnded(ctx context.Context, name string, barred *bool) error {
 	if gone, err := s.gone(ctx, name); !gone || err != nil {
 		return err

@@ -70,7 +70,8 @@ func hung(*Strike) disk.Faults     { return disk.Faults{HangFsync: true} }
 func failing(*Strike) disk.Faults  { return disk.Faults{FailFsync: true} }
 func readOnly(*Strike) disk.Faults { return disk.Faults{ReadOnly: true} }
 
-// breakDisk makes the disks of victims go wrong; healing makes them good, and starts nodes that ended for it.
+// breakDisk makes the disks of victims go wrong; healing makes them good, and starts nodes that
+// ended for it.
 func breakDisk(victims func(context.Context, *Strike) ([]string, error), how func(*Strike) disk.Faults) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		names, err := victims(ctx, s)

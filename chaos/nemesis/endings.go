@@ -8,7 +8,8 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// Ended tells of a node that ended by itself although no strike explains it, or as only a broken program does. It is a finding.
+// Ended tells of a node that ended by itself although no strike explains it, or as only a broken
+// program does. It is a finding.
 type Ended struct {
 	Node string    `json:"node"`
 	At   time.Time `json:"at"`
@@ -41,7 +42,8 @@ func (n *Nemesis) inquire() {
 	}
 }
 
-// lastWords are the line of a log that says most about why its node ended, and whether it ended as broken programs do.
+// lastWords are the line of a log that says most about why its node ended, and whether it ended as
+// broken programs do.
 func lastWords(e nodes.Ending) (line string, crashed bool) {
 	lines := strings.Split(strings.TrimSpace(e.Tail), "\n")
 	if i := slices.IndexFunc(lines, tellsOfCrash); i >= 0 {
@@ -50,7 +52,8 @@ func lastWords(e nodes.Ending) (line string, crashed bool) {
 	return lines[len(lines)-1], !slices.Contains(orderly, e.How)
 }
 
-// orderly are the ways in which a node may end: it says why, has left, or was killed at a failpoint. A panic is an exit status 2.
+// orderly are the ways in which a node may end: it says why, has left, or was killed at a
+// failpoint. A panic is an exit status 2.
 var orderly = []string{"exit status 0", "exit status 1", "signal: killed"}
 
 // tellsOfCrash reports whether the line is of a panic, or of what the runtime does not survive.

@@ -9,7 +9,8 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// A node may end by itself where a strike explains it, and with a line that says why; also if it runs again when all is healed.
+// A node may end by itself where a strike explains it, and with a line that says why; also if it
+// runs again when all is healed.
 func TestEndings(t *testing.T) {
 	const dump = "level=INFO msg=start\npanic: it broke\n\ngoroutine 1 [running]:\nmain.main()"
 	for name, c := range map[string]struct {

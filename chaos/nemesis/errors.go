@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// ErrNoVictim says that nothing can be struck now: what could be is struck already, or the cluster is too small.
+// ErrNoVictim says that nothing can be struck now: what could be is struck already, or the cluster
+// is too small.
 var ErrNoVictim = errors.New("nobody to strike")
 
-// NotRecovered says what a cluster did not do within its time, although nothing hurt it any more or no more than it must survive. It
-// is a finding; any other error of a Nemesis means that the run could not be made.
+// NotRecovered says what a cluster did not do within its time, although nothing hurt it any more or
+// no more than it must survive. It is a finding; any other error of a Nemesis means that the run
+// could not be made.
 type NotRecovered struct {
 	Fault string
 	What  string // what did not happen
@@ -30,7 +32,8 @@ func (e *NotRecovered) Error() string {
 // Unwrap returns what the last attempt ended with, if it failed with an error.
 func (e *NotRecovered) Unwrap() error { return e.Err }
 
-// Part parts what an error of a Nemesis says into findings and what else went wrong; either may be nil.
+// Part parts what an error of a Nemesis says into findings and what else went wrong; either may be
+// nil.
 func Part(err error) (findings, failures error) {
 	if _, found := errors.AsType[*NotRecovered](err); !found {
 		return nil, err
@@ -52,7 +55,8 @@ type hopeless struct{ error }
 // lookInterval is how often a condition outside this process is looked at again.
 const lookInterval = 100 * time.Millisecond
 
-// await looks until the condition holds. When it doesn't within the bound, that is NotRecovered; when ctx ends, it's the end of ctx.
+// await looks until the condition holds. When it doesn't within the bound, that is NotRecovered;
+// when ctx ends, it's the end of ctx.
 func await(ctx context.Context, fault, what string, bound time.Duration, condition func(context.Context) error) error {
 	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, bound)

@@ -20,7 +20,8 @@ type Fault struct {
 	needs []need
 	// strike does the harm and returns. It takes down with s how to undo it.
 	strike func(ctx context.Context, s *Strike) error
-	// lasts is what goes on while the harm lasts, and ends by itself or with ctx; nil where nothing does.
+	// lasts is what goes on while the harm lasts, and ends by itself or with ctx; nil where nothing
+	// does.
 	lasts func(ctx context.Context, s *Strike) error
 }
 
@@ -116,5 +117,6 @@ func atLeast(count int) need {
 	return need{fmt.Sprintf("needs %d nodes", count), func(fleet nodes.Fleet) bool { return len(fleet.Nodes()) >= count }}
 }
 
-// outlived are the needs of a fault that takes a node away, and that the others survive: two of three still are a majority.
+// outlived are the needs of a fault that takes a node away, and that the others survive: two of
+// three still are a majority.
 func outlived(more ...need) []need { return append([]need{atLeast(3)}, more...) }

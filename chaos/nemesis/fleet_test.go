@@ -19,8 +19,9 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// fleet is a cluster of nodes that are only written down: it elects, counts writes and takes in members as the rules of Raft allow, at
-// once, and keeps every call. It has all capabilities but disks.
+// fleet is a cluster of nodes that are only written down: it elects, counts writes and takes in
+// members as the rules of Raft allow, at once, and keeps every call. It has all capabilities but
+// disks.
 type fleet struct {
 	t *testing.T
 
@@ -152,12 +153,14 @@ func (f *fleet) SetClock(_ context.Context, name string, offset time.Duration) e
 	return f.change(name, "clock", func(*state) bool { return true }, func(s *state) { s.clock = offset })
 }
 
-// Wipe is only right for a node that the others have removed: it would vote for what it has forgotten.
+// Wipe is only right for a node that the others have removed: it would vote for what it has
+// forgotten.
 func (f *fleet) Wipe(_ context.Context, name string) error {
 	return f.change(name, "wipe", func(s *state) bool { return !s.running && !s.member }, func(s *state) { s.empty, s.barred = true, false })
 }
 
-// Arm implements nodes.Failpoints: a node comes to any point at once, but to those of its start only then, and to a few never.
+// Arm implements nodes.Failpoints: a node comes to any point at once, but to those of its start
+// only then, and to a few never.
 func (f *fleet) Arm(_ context.Context, name, point, terms string) error {
 	return f.change(name, "arm "+point, func(*state) bool { return true }, func(s *state) {
 		s.armed = ""

@@ -118,7 +118,8 @@ func everywhereOnce(must bool, args ...string) func(context.Context, *Strike) er
 	}
 }
 
-// give has a node carry out a command, and notes that it did not. A command that must succeed and did not is NotRecovered.
+// give has a node carry out a command, and notes that it did not. A command that must succeed and
+// did not is NotRecovered.
 func (s *Strike) give(ctx context.Context, name string, must bool, args ...string) error {
 	err := s.operateAt(ctx, name, args...)
 	switch {

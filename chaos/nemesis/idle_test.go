@@ -82,7 +82,8 @@ func TestWhatForgets(t *testing.T) {
 	}
 }
 
-// TestJoinersAfterLoss: what joins a cluster in which a log may begin with a snapshot may begin with that as well.
+// TestJoinersAfterLoss: what joins a cluster in which a log may begin with a snapshot may begin
+// with that as well.
 func TestJoinersAfterLoss(t *testing.T) {
 	faults, err := nemesis.Named("join-leave")
 	if err != nil {

@@ -17,7 +17,8 @@ type Record struct {
 	Fault string   `json:"fault"`
 	Nodes []string `json:"nodes,omitempty"` // that were struck, in the order in which they were
 	Notes []string `json:"notes,omitempty"` // what else was decided, or happened
-	// Forgot are the nodes that may have lost their log, or had it replaced by a snapshot: they rightly call older positions too old.
+	// Forgot are the nodes that may have lost their log, or had it replaced by a snapshot: they
+	// rightly call older positions too old.
 	Forgot []string `json:"forgot,omitempty"`
 	// Skewed says that clocks jumped, and with them the age of what is kept for minutes.
 	Skewed bool      `json:"skewed,omitempty"`
@@ -36,7 +37,8 @@ type ledger struct {
 	active []*Strike                             // guarded by mu
 	past   []Record                              // healed ones; guarded by mu
 
-	// shaping makes one at a time of reading all rules and telling the network; nothing else is done under it.
+	// shaping makes one at a time of reading all rules and telling the network; nothing else is
+	// done under it.
 	shaping sync.Mutex
 }
 
@@ -129,7 +131,8 @@ func (r Record) clone() Record {
 	return r
 }
 
-// shape sets the rules of one strike, nil for none, and tells the network those of all strikes together.
+// shape sets the rules of one strike, nil for none, and tells the network those of all strikes
+// together.
 func (l *ledger) shape(ctx context.Context, fleet nodes.Fleet, s *Strike, rules map[nodes.Link]nodes.Rule) error {
 	network, has := nodes.As[nodes.Network](fleet)
 	if !has {
@@ -147,7 +150,8 @@ func (l *ledger) shape(ctx context.Context, fleet nodes.Fleet, s *Strike, rules 
 	return network.Shape(ctx, all)
 }
 
-// merge takes down the rules of one strike and returns those of all together: the worst of each for a link. It is nil without any.
+// merge takes down the rules of one strike and returns those of all together: the worst of each for
+// a link. It is nil without any.
 func (l *ledger) merge(s *Strike, rules map[nodes.Link]nodes.Rule) map[nodes.Link]nodes.Rule {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -73,8 +73,8 @@ func both(first, second func(context.Context, *Strike) error) func(context.Conte
 // harmedChange bounds a change of membership during other harm.
 const harmedChange = 20 * time.Second
 
-// asFarAsItGets gives a change some time. Whether it is possible is up to the moment: only safety is promised meanwhile, and that the
-// cluster is whole afterwards.
+// asFarAsItGets gives a change some time. Whether it is possible is up to the moment: only safety
+// is promised meanwhile, and that the cluster is whole afterwards.
 func asFarAsItGets(change func(context.Context, *Strike) error) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		bounded, cancel := context.WithTimeout(ctx, harmedChange)

@@ -23,9 +23,9 @@ type spell struct {
 	until time.Time
 }
 
-// Mix strikes with random faults, up to three at a time, for so long or until ctx ends. Only safety is promised while they overlap. After
-// some strikes all are healed together, and the cluster has to be whole again: NotRecovered if it isn't. Everything is healed at the end
-// in any case.
+// Mix strikes with random faults, up to three at a time, for so long or until ctx ends. Only safety
+// is promised while they overlap. After some strikes all are healed together, and the cluster has
+// to be whole again: NotRecovered if it isn't. Everything is healed at the end in any case.
 func (n *Nemesis) Mix(ctx context.Context, faults []Fault, lasting time.Duration) error {
 	end := time.Now().Add(lasting)
 	for time.Now().Before(end) && ctx.Err() == nil {
@@ -67,8 +67,9 @@ func (n *Nemesis) storm(ctx context.Context, faults []Fault, end time.Time) erro
 	return nil
 }
 
-// wait lets some time pass, and more while there are as many strikes as may be, and heals those whose time has come. Those that take a
-// quorum to heal are left to HealAll, and so is what can't be healed now.
+// wait lets some time pass, and more while there are as many strikes as may be, and heals those
+// whose time has come. Those that take a quorum to heal are left to HealAll, and so is what can't
+// be healed now.
 func (n *Nemesis) wait(ctx context.Context, active []spell) ([]spell, error) {
 	if err := Pause(ctx, randomTime(n.Rand, 0, maxGap)); err != nil {
 		return active, err

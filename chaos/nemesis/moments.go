@@ -12,7 +12,8 @@ import (
 
 const (
 	minMoments, maxMoments = 3, 6
-	// momentTimeout bounds the wait for a node to come to the moment at which it's killed. It may not come to it at all.
+	// momentTimeout bounds the wait for a node to come to the moment at which it's killed. It may
+	// not come to it at all.
 	momentTimeout = 8 * time.Second
 )
 
@@ -43,8 +44,8 @@ func momentFaults() []Fault {
 // claimNobody leaves the choice of nodes to what goes on.
 func claimNobody(context.Context, *Strike) error { return nil }
 
-// killAtMoments has nodes killed, one after the other, each when it comes to one of the points of the stages; provoke has it come there,
-// where clients don't.
+// killAtMoments has nodes killed, one after the other, each when it comes to one of the points of
+// the stages; provoke has it come there, where clients don't.
 func killAtMoments(provoke func(context.Context, *Strike, string) error, stages ...failpoint.Stage) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		var points []failpoint.Point

@@ -14,12 +14,15 @@ import (
 )
 
 const (
-	// minHold and maxHold bound how long harm is left to work at least: long enough for an election, and short enough for many.
+	// minHold and maxHold bound how long harm is left to work at least: long enough for an
+	// election, and short enough for many.
 	minHold = time.Second
 	maxHold = 6 * time.Second
-	// leaderTimeout bounds the search for a leader to strike while other strikes may have left none.
+	// leaderTimeout bounds the search for a leader to strike while other strikes may have left
+	// none.
 	leaderTimeout = 5 * time.Second
-	// maxRevivals bounds how often one node that may end by itself is started again until the cluster is whole.
+	// maxRevivals bounds how often one node that may end by itself is started again until the
+	// cluster is whole.
 	maxRevivals = 5
 )
 
@@ -31,17 +34,20 @@ type Nemesis struct {
 	Log     *slog.Logger
 	// Writing reports how many writes have been acknowledged so far.
 	Writing func() int
-	// Calm is how many more writes are acknowledged when writes are said to go on. It should exceed the number of writing clients, since
-	// as many answers may still be under way.
+	// Calm is how many more writes are acknowledged when writes are said to go on. It should exceed
+	// the number of writing clients, since as many answers may still be under way.
 	Calm int
-	// Patience bounds how long the cluster may take for each thing that it has to do by itself; 0 is DefaultPatience.
+	// Patience bounds how long the cluster may take for each thing that it has to do by itself; 0
+	// is DefaultPatience.
 	Patience time.Duration
 
-	// Compacted says that the log of some node may begin with a snapshot: what joins may then begin with it as well.
+	// Compacted says that the log of some node may begin with a snapshot: what joins may then begin
+	// with it as well.
 	Compacted bool
 
 	ledger ledger
-	// suspects are nodes that a healed strike may still make end by themselves; until the cluster is whole they are started again.
+	// suspects are nodes that a healed strike may still make end by themselves; until the cluster
+	// is whole they are started again.
 	suspects []string
 	revived  map[string]int // how often each was started again
 	excused  []string       // nodes that strikes have let end by themselves since the cluster was whole last
@@ -50,12 +56,13 @@ type Nemesis struct {
 
 func (n *Nemesis) patience() time.Duration { return cmp.Or(n.Patience, DefaultPatience) }
 
-// Strikes are the records of all strikes so far, in the order in which they began. It may be called at any time.
+// Strikes are the records of all strikes so far, in the order in which they began. It may be called
+// at any time.
 func (n *Nemesis) Strikes() []Record { return n.ledger.records() }
 
-// Inflict strikes once, lets the harm work, heals it, and returns when all nodes are ready and writes go on. While a survivable fault
-// lasts, it waits until writes go on. The error is a NotRecovered for what the cluster owed and did not do; everything is healed in any
-// case.
+// Inflict strikes once, lets the harm work, heals it, and returns when all nodes are ready and
+// writes go on. While a survivable fault lasts, it waits until writes go on. The error is a
+// NotRecovered for what the cluster owed and did not do; everything is healed in any case.
 func (n *Nemesis) Inflict(ctx context.Context, f Fault) error {
 	s, err := n.begin(ctx, f, true)
 	if err != nil {
@@ -68,8 +75,9 @@ func (n *Nemesis) Inflict(ctx context.Context, f Fault) error {
 	return n.AwaitWhole(ctx, f.Name)
 }
 
-// Strike strikes once and returns what heals it. What lasts goes on meanwhile. The error is ErrNoVictim where there is nobody to
-// strike now. After an error everything is healed, or left to HealAll where that takes a quorum.
+// Strike strikes once and returns what heals it. What lasts goes on meanwhile. The error is
+// ErrNoVictim where there is nobody to strike now. After an error everything is healed, or left to
+// HealAll where that takes a quorum.
 func (n *Nemesis) Strike(ctx context.Context, f Fault) (*Strike, error) {
 	s, err := n.begin(ctx, f, false)
 	if err == nil {
@@ -94,7 +102,8 @@ func (n *Nemesis) begin(ctx context.Context, f Fault, alone bool) (*Strike, erro
 	return s, nil
 }
 
-// takeBack undoes a strike that failed in the middle, unless that takes a quorum and others strike: then HealAll does it.
+// takeBack undoes a strike that failed in the middle, unless that takes a quorum and others strike:
+// then HealAll does it.
 func (n *Nemesis) takeBack(ctx context.Context, s *Strike) error {
 	switch {
 	case len(s.undos) == 0:
@@ -148,8 +157,8 @@ func (n *Nemesis) awaitWrites(ctx context.Context, name string, before int) erro
 	})
 }
 
-// AwaitWhole waits until every node is ready and writes go on. A node that has ended by itself, although no fault explains it, is
-// NotRecovered at once.
+// AwaitWhole waits until every node is ready and writes go on. A node that has ended by itself,
+// although no fault explains it, is NotRecovered at once.
 func (n *Nemesis) AwaitWhole(ctx context.Context, name string) error {
 	for _, node := range n.Fleet.Nodes() {
 		err := await(ctx, name, "node "+node.Name+" ready", n.patience(), func(ctx context.Context) error {
@@ -197,9 +206,10 @@ func (n *Nemesis) revive(ctx context.Context, fault, name string) error {
 	return n.Fleet.Start(act, name)
 }
 
-// reviveOthers starts nodes again that have ended by themselves, as strikes may make them, while a strike
-// is undone that takes a quorum: they may be a part of it. One whose disk was read-only can end some
-// time after the disk was healed. Nodes that rejoin with the help of a quorum themselves are left alone.
+// reviveOthers starts nodes again that have ended by themselves, as strikes may make them, while a
+// strike is undone that takes a quorum: they may be a part of it. One whose disk was read-only can
+// end some time after the disk was healed. Nodes that rejoin with the help of a quorum themselves
+// are left alone.
 func (n *Nemesis) reviveOthers(ctx context.Context, s *Strike) {
 	candidates, left := slices.Clone(n.suspects), s.Nodes()
 	for _, other := range n.ledger.strikes() {

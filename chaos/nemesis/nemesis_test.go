@@ -110,7 +110,8 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// overlapping fails the test unless several strikes of a mix were there at once, and never more than three.
+// overlapping fails the test unless several strikes of a mix were there at once, and never more
+// than three.
 func overlapping(t *testing.T, records []nemesis.Record) {
 	t.Helper()
 	most := 0
@@ -156,7 +157,8 @@ func TestTheSeedDecides(t *testing.T) {
 				if err := hurting(f, seed).Inflict(t.Context(), fault); err != nil {
 					t.Fatal(err)
 				}
-				// Snapshots of several nodes are ordered at once: in which order they arrive nobody decides.
+				// Snapshots of several nodes are ordered at once: in which order they arrive nobody
+				// decides.
 				calls = append(calls, slices.DeleteFunc(f.called(), func(call string) bool { return strings.Contains(call, "[snapshot]") })...)
 			}
 		})
@@ -260,7 +262,8 @@ func TestPossible(t *testing.T) {
 	}
 }
 
-// A cluster too small to outlive a fault is not struck with it: it would be held against it that writes don't go on.
+// A cluster too small to outlive a fault is not struck with it: it would be held against it that
+// writes don't go on.
 func TestSmallClusters(t *testing.T) {
 	for count := 1; count < size; count++ {
 		faults, _ := nemesis.Possible(newFleet(t, count))

@@ -86,7 +86,8 @@ func isolateLeader(ctx context.Context, s *Strike) error {
 	return s.isolate(ctx, leader)
 }
 
-// follower is a random node that doesn't lead. Whether another strike has it doesn't matter to links.
+// follower is a random node that doesn't lead. Whether another strike has it doesn't matter to
+// links.
 func (s *Strike) follower(ctx context.Context) (string, error) {
 	leader, err := s.leader(ctx)
 	if err != nil {
@@ -169,7 +170,8 @@ func flap(ctx context.Context, s *Strike) error {
 	return nil
 }
 
-// everywhere sets a rule for the links between all nodes, and half of the time for those to clients too. Each link gets its own.
+// everywhere sets a rule for the links between all nodes, and half of the time for those to clients
+// too. Each link gets its own.
 func (s *Strike) everywhere(ctx context.Context, rule func() nodes.Rule) error {
 	places := s.n.names()
 	if s.rand.IntN(2) == 0 {

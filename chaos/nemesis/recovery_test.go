@@ -12,7 +12,8 @@ import (
 
 var errBroken = errors.New("it doesn't work")
 
-// A join that was asked for by a life of a node that is wiped now may be granted late: an operator removes that member as well.
+// A join that was asked for by a life of a node that is wiped now may be granted late: an operator
+// removes that member as well.
 func TestFormerLifeIsTakenIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
@@ -36,8 +37,8 @@ func TestFormerLifeIsTakenIn(t *testing.T) {
 	})
 }
 
-// The leader may take in a node that then ends, as another node still believes in its former life: what is removed then is the present one,
-// and it must begin anew.
+// The leader may take in a node that then ends, as another node still believes in its former life:
+// what is removed then is the present one, and it must begin anew.
 func TestRefusedLifeIsTakenIn(t *testing.T) {
 	for name, answered := range map[string]bool{"and removed": true, "and removed without an answer": false} {
 		t.Run(name, func(t *testing.T) {
@@ -244,7 +245,8 @@ func TestRulesAddUp(t *testing.T) {
 	})
 }
 
-// A node may end by itself after its strike was healed, while another strike is undone that takes a quorum, and it may be a part of that.
+// A node may end by itself after its strike was healed, while another strike is undone that takes a
+// quorum, and it may be a part of that.
 func TestSuspectsAreStartedForAQuorum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)

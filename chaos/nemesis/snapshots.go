@@ -9,9 +9,11 @@ import (
 
 const (
 	minSnapshots, maxSnapshots = 3, 8
-	// A node is killed at most so long after a snapshot was ordered, or after its start with a snapshot to come.
+	// A node is killed at most so long after a snapshot was ordered, or after its start with a
+	// snapshot to come.
 	maxSnapshotTime = 400 * time.Millisecond
-	// behindCalms is how many times Calm the others write on while a node is down that is to come back by a snapshot.
+	// behindCalms is how many times Calm the others write on while a node is down that is to come
+	// back by a snapshot.
 	behindCalms = 4
 )
 
@@ -69,7 +71,8 @@ func (s *Strike) snapshotAll(ctx context.Context, names []string) error {
 	return nil
 }
 
-// fallBehind has the others write on and snapshot, so that the log that they keep begins after what the victim has, if it is kept short.
+// fallBehind has the others write on and snapshot, so that the log that they keep begins after what
+// the victim has, if it is kept short.
 func fallBehind(ctx context.Context, s *Strike) error {
 	victim := s.Nodes()[0]
 	for range 2 { // a snapshot lets go of the log up to the one before it

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// stage orders how things are undone: what surrounds a node before its process, and both before anything that takes a quorum.
+// stage orders how things are undone: what surrounds a node before its process, and both before
+// anything that takes a quorum.
 type stage int
 
 const (
@@ -23,8 +24,8 @@ const (
 const (
 	// actTimeout bounds one thing that is done to a node, such as killing it.
 	actTimeout = time.Minute
-	// DefaultPatience bounds how long a cluster may take for each thing that it has to do by itself: to be ready again after a fault, to
-	// write on during one, to take in a node.
+	// DefaultPatience bounds how long a cluster may take for each thing that it has to do by
+	// itself: to be ready again after a fault, to write on during one, to take in a node.
 	DefaultPatience = 2 * time.Minute
 )
 
@@ -74,7 +75,8 @@ func (s *Strike) Nodes() []string {
 	return slices.Clone(s.record.Nodes)
 }
 
-// acting is a context for one harm or its undoing: such a thing is done whole, or its outcome would not be known.
+// acting is a context for one harm or its undoing: such a thing is done whole, or its outcome would
+// not be known.
 func acting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), actTimeout)
 }
@@ -90,7 +92,8 @@ func (s *Strike) notes(format string, values ...any) {
 	s.n.ledger.note(s, "", fmt.Sprintf(format, values...))
 }
 
-// undo takes down how a harm is undone, before it is done. It must be safe where the harm came to nothing, and safe to repeat.
+// undo takes down how a harm is undone, before it is done. It must be safe where the harm came to
+// nothing, and safe to repeat.
 func (s *Strike) undo(at stage, what string, do func(ctx context.Context) error) {
 	s.undos = append(s.undos, undo{at, what, do})
 }
@@ -134,8 +137,8 @@ func (s *Strike) halt() {
 	s.stop = nil
 }
 
-// Heal undoes the strike: all of it, and also when ctx has ended. What can't be undone is tried again by the next call. That the cluster
-// is whole again is for AwaitWhole to say.
+// Heal undoes the strike: all of it, and also when ctx has ended. What can't be undone is tried
+// again by the next call. That the cluster is whole again is for AwaitWhole to say.
 func (s *Strike) Heal(ctx context.Context) error { return s.n.heal(ctx, s) }
 
 // heal undoes several strikes, stage by stage and the last harm first.

@@ -32,7 +32,8 @@ func newClock() *clock {
 
 func (c *clock) now() time.Duration { return time.Since(c.began) }
 
-// add takes a copy of a packet that was scheduled under a rule. It refuses one that is too much for the link.
+// add takes a copy of a packet that was scheduled under a rule. It refuses one that is too much for
+// the link.
 func (c *clock) add(l *link, rule *Rule, due time.Duration, packet []byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,7 +113,8 @@ func (c *clock) deliver() (next time.Duration, some bool) {
 			return c.parcels[0].due, true
 		}
 		p := heap.Pop(&c.parcels).(parcel)
-		// The lock is held so that what a new rule lets through can't overtake it. The kernel takes a packet without waiting.
+		// The lock is held so that what a new rule lets through can't overtake it. The kernel takes
+		// a packet without waiting.
 		p.link.deliver(p.packet)
 		if c.bytes[p.link] -= len(p.packet); c.bytes[p.link] == 0 {
 			delete(c.bytes, p.link)

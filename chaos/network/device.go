@@ -9,16 +9,19 @@ import (
 )
 
 const (
-	// mtu is the size of the largest packet. A large one carries more with fewer packets, and TCP still has several under way.
+	// mtu is the size of the largest packet. A large one carries more with fewer packets, and TCP
+	// still has several under way.
 	mtu = 16 << 10
-	// headerBytes go before each packet: what the kernel says about its checksum (struct virtio_net_hdr).
+	// headerBytes go before each packet: what the kernel says about its checksum (struct
+	// virtio_net_hdr).
 	headerBytes = 10
 	// ipv4HeaderBytes is the least that an IPv4 packet has.
 	ipv4HeaderBytes = 20
 )
 
-// openDevice makes a TUN device in the network namespace of the calling thread, gives it the address and sets it up. A % in the name
-// is for the kernel to number. The device is there until the file is closed.
+// openDevice makes a TUN device in the network namespace of the calling thread, gives it the
+// address and sets it up. A % in the name is for the kernel to number. The device is there until
+// the file is closed.
 func openDevice(name string, address netip.Prefix) (*os.File, error) {
 	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -35,8 +38,8 @@ func openDevice(name string, address netip.Prefix) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil // only now: what is no device yet can't be waited for
 }
 
-// attach makes the device of the file, and returns its name. Checksums are left to who receives a packet from outside, which nobody
-// does: both ends are on this machine.
+// attach makes the device of the file, and returns its name. Checksums are left to who receives a
+// packet from outside, which nobody does: both ends are on this machine.
 func attach(fd int, name string) (string, error) {
 	request, err := unix.NewIfreq(name)
 	if err != nil {

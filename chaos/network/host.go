@@ -58,7 +58,8 @@ func (h *Host) Name() string { return h.name }
 // Address is the host's own on the network.
 func (h *Host) Address() netip.Addr { return h.address }
 
-// Start starts a command on the host. It is killed when the network is closed, or when this process ends.
+// Start starts a command on the host. It is killed when the network is closed, or when this process
+// ends.
 func (h *Host) Start(cmd *exec.Cmd) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -67,7 +68,8 @@ func (h *Host) Start(cmd *exec.Cmd) error {
 	return h.Do(cmd.Start)
 }
 
-// Do runs a function in the host's namespace, one at a time: a socket that it opens, without starting a goroutine, is the host's.
+// Do runs a function in the host's namespace, one at a time: a socket that it opens, without
+// starting a goroutine, is the host's.
 func (h *Host) Do(do func() error) error {
 	if h.thread == nil {
 		return do()

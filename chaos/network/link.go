@@ -8,11 +8,13 @@ import (
 )
 
 const (
-	// queueBytes bounds what waits on one link, as a router's memory does. What comes when it is full is dropped.
+	// queueBytes bounds what waits on one link, as a router's memory does. What comes when it is
+	// full is dropped.
 	queueBytes = 4 << 20
 	// queueTime bounds how long a packet waits for a link with a Rate to be free.
 	queueTime = time.Second
-	// reorderGap is how much later than those that overtake them packets arrive on a link without a Delay.
+	// reorderGap is how much later than those that overtake them packets arrive on a link without a
+	// Delay.
 	reorderGap = 3 * time.Millisecond
 )
 
@@ -25,7 +27,8 @@ type Counters struct {
 	Failed     uint64 // that the kernel didn't take: the host is gone
 }
 
-// link is one direction between two devices. Only the goroutine that reads the sender's device calls carry.
+// link is one direction between two devices. Only the goroutine that reads the sender's device
+// calls carry.
 type link struct {
 	Link
 	to    *os.File
@@ -84,7 +87,8 @@ func (l *link) schedule(rule *Rule, packet []byte) {
 	}
 }
 
-// due is when a packet of a size that is sent now arrives; not ok: never, as too many wait for the wire.
+// due is when a packet of a size that is sent now arrives; not ok: never, as too many wait for the
+// wire.
 func (l *link) due(rule *Rule, now time.Duration, size int) (due time.Duration, ok bool) {
 	sent := now
 	if rule.Rate > 0 {
@@ -118,7 +122,8 @@ func (l *link) deliver(packet []byte) {
 	l.delivered.Add(1)
 }
 
-// shape sets the link's rule. What is under way arrives now, or never when the link is cut: it doesn't hold up what comes after it.
+// shape sets the link's rule. What is under way arrives now, or never when the link is cut: it
+// doesn't hold up what comes after it.
 func (l *link) shape(rule Rule) {
 	old := l.rule.Load()
 	switch {

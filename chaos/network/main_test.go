@@ -86,7 +86,8 @@ func child(address string) {
 	}
 }
 
-// owner makes a network, starts a child on it, prints the child's process id and its own address, and waits to be killed.
+// owner makes a network, starts a child on it, prints the child's process id and its own address,
+// and waits to be killed.
 func owner() {
 	n, err := network.New(1, discard)
 	if err != nil {

@@ -45,7 +45,8 @@ func Available() error {
 	return errors.Join(err, n.Close())
 }
 
-// New makes a network with nobody on it but Clients. The seed decides which packets are hit by rules that hit a part of them.
+// New makes a network with nobody on it but Clients. The seed decides which packets are hit by
+// rules that hit a part of them.
 func New(seed uint64, log *slog.Logger) (*Network, error) {
 	subnet, held, err := claim()
 	if err != nil {
@@ -92,7 +93,8 @@ func (n *Network) Add(name string) (*Host, error) {
 	return h, nil
 }
 
-// address is the next one that nobody has. That of a host that was removed is given again as late as can be.
+// address is the next one that nobody has. That of a host that was removed is given again as late
+// as can be.
 func (n *Network) address() netip.Addr {
 	used := map[byte]bool{}
 	for _, h := range n.hosts {
@@ -142,8 +144,8 @@ func (n *Network) connect(from, to *Host) {
 	from.links[to.address.As4()[3]].Store(l)
 }
 
-// Shape sets the rules of all links; those not named are good, and nil heals everything. Rules for hosts that aren't there yet hold
-// from when they are.
+// Shape sets the rules of all links; those not named are good, and nil heals everything. Rules for
+// hosts that aren't there yet hold from when they are.
 func (n *Network) Shape(rules map[Link]Rule) error {
 	for link, rule := range rules {
 		if err := rule.Validate(); err != nil {

@@ -13,11 +13,12 @@ import (
 	"syscall"
 )
 
-// candidates are the subnets a network may have: 198.18.0.0/15 is set aside for tests of networks (RFC 2544), so that no real one
-// should be there.
+// candidates are the subnets a network may have: 198.18.0.0/15 is set aside for tests of networks
+// (RFC 2544), so that no real one should be there.
 const candidates = 512
 
-// claim finds a subnet that is nobody's on this machine. It is this process's until the claim is closed, or the process ends.
+// claim finds a subnet that is nobody's on this machine. It is this process's until the claim is
+// closed, or the process ends.
 func claim() (netip.Prefix, io.Closer, error) {
 	taken, err := taken()
 	if err != nil {
@@ -73,8 +74,9 @@ func taken() ([]netip.Prefix, error) {
 	return append(all, routes...), err
 }
 
-// parseRoutes reads the kernel's table of IPv4 routes: a line of headings, then columns, of which the second is the destination and
-// the eighth its mask, both as hexadecimal numbers in the machine's order of bytes, little-endian.
+// parseRoutes reads the kernel's table of IPv4 routes: a line of headings, then columns, of which
+// the second is the destination and the eighth its mask, both as hexadecimal numbers in the
+// machine's order of bytes, little-endian.
 func parseRoutes(table io.Reader) (routes []netip.Prefix, err error) {
 	lines := bufio.NewScanner(table)
 	lines.Scan()

@@ -11,18 +11,21 @@ import (
 	"sync"
 )
 
-// CommandsConfig is how an operator reaches the nodes of a cluster that runs, and what does things to them. In a command {name} stands for
-// the node's name. Commands are split at spaces and run without a shell. Kill and Start must be given; without one of the others, or
-// without both of a pair, the fleet can't do what it is for.
+// CommandsConfig is how an operator reaches the nodes of a cluster that runs, and what does things
+// to them. In a command {name} stands for the node's name. Commands are split at spaces and run
+// without a shell. Kill and Start must be given; without one of the others, or without both of a
+// pair, the fleet can't do what it is for.
 type CommandsConfig struct {
 	Nodes         []Node
 	Kill, Start   string
 	Stop          string
 	Pause, Resume string
 	Wipe          string
-	// Running exits with 0 while the node's process is there. 255 is ssh's own failure: then nobody knows.
+	// Running exits with 0 while the node's process is there. 255 is ssh's own failure: then nobody
+	// knows.
 	Running string
-	// Cut drops what goes from node {from} to node {to}, and Heal ends that. Clients is the name of the place of all clients.
+	// Cut drops what goes from node {from} to node {to}, and Heal ends that. Clients is the name of
+	// the place of all clients.
 	Cut, Heal string
 	// Binary and Kubeconfig run the operator's commands, here.
 	Binary, Kubeconfig string
@@ -130,7 +133,8 @@ func (c *Commands) Operate(ctx context.Context, name string, args ...string) (st
 // Precise implements Network: commands cut and heal, no more.
 func (c *Commands) Precise() bool { return false }
 
-// Shape implements Network. It runs a command for each link that changes; one that failed is run again by the next call.
+// Shape implements Network. It runs a command for each link that changes; one that failed is run
+// again by the next call.
 func (c *Commands) Shape(ctx context.Context, rules map[Link]Rule) error {
 	c.mu.Lock()
 	defer c.mu.Unlock() // one at a time, since commands for the same link must not overtake each other
@@ -176,7 +180,8 @@ func run(ctx context.Context, command string, words ...string) error {
 	return err
 }
 
-// output runs a command and returns what it wrote to standard output. The error has what it wrote to standard error.
+// output runs a command and returns what it wrote to standard output. The error has what it wrote
+// to standard error.
 func output(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var stderr strings.Builder

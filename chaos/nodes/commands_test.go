@@ -11,7 +11,8 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// script is a command that writes down how it's called, and fails when its arguments have the word fail and the file beside it is there.
+// script is a command that writes down how it's called, and fails when its arguments have the word
+// fail and the file beside it is there.
 func script(t *testing.T) (command string, calls func() []string, failing string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -18,8 +18,8 @@ const (
 	containerBinary = "/quorate"
 )
 
-// Containers is a Fleet of containers on this machine's Docker engine, such as those of docker-compose.yml, through the docker command.
-// Links and data are only in reach of root.
+// Containers is a Fleet of containers on this machine's Docker engine, such as those of
+// docker-compose.yml, through the docker command. Links and data are only in reach of root.
 type Containers struct {
 	prefix string
 	nodes  []Node
@@ -30,7 +30,8 @@ type Containers struct {
 	filtering sync.Mutex
 }
 
-// NewContainers returns a fleet of containers that are there: that of a node is called prefix and its name, as quorate-n1.
+// NewContainers returns a fleet of containers that are there: that of a node is called prefix and
+// its name, as quorate-n1.
 func NewContainers(ctx context.Context, prefix string, nodes []Node) (*Containers, error) {
 	c := &Containers{prefix: prefix, nodes: slices.Clone(nodes)}
 	if len(nodes) == 0 {

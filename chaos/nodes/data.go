@@ -25,7 +25,8 @@ func (p *Processes) KeyFile() string { return p.keyFile }
 // LogFile is where a node's output goes.
 func (p *Processes) LogFile(name string) string { return filepath.Join(p.c.Dir, name+".log") }
 
-// LogTail returns the last lines of what a node has printed, at most count of them, those about single requests left out.
+// LogTail returns the last lines of what a node has printed, at most count of them, those about
+// single requests left out.
 func (p *Processes) LogTail(name string, count int) (string, error) {
 	file, err := os.Open(p.LogFile(name))
 	if err != nil {
@@ -46,8 +47,8 @@ func (p *Processes) LogTail(name string, count int) (string, error) {
 	return strings.Join(lines[max(0, len(lines)-count):], ""), nil
 }
 
-// Command runs a command of the binary, such as `backup`, and returns what it wrote to standard output; the error has what it wrote
-// to standard error.
+// Command runs a command of the binary, such as `backup`, and returns what it wrote to standard
+// output; the error has what it wrote to standard error.
 func (p *Processes) Command(ctx context.Context, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, p.c.Binary, args...).Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -56,8 +57,9 @@ func (p *Processes) Command(ctx context.Context, args ...string) (string, error)
 	return string(out), err
 }
 
-// Operate implements Operator for the commands that ask a node: it runs them on the node's own machine, with what the node has written
-// into its data directory, so that no rule for links between nodes and clients is in the way.
+// Operate implements Operator for the commands that ask a node: it runs them on the node's own
+// machine, with what the node has written into its data directory, so that no rule for links
+// between nodes and clients is in the way.
 func (p *Processes) Operate(ctx context.Context, name string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, p.c.Binary, append(slices.Clone(args), "--data-dir", p.DataDir(name))...)

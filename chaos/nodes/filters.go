@@ -18,8 +18,9 @@ const (
 // Precise implements Network: links are good, or cut.
 func (c *Containers) Precise() bool { return false }
 
-// Shape implements Network with a packet filter in the network of each container that runs. A cut is made at both ends, so that it holds
-// while one of them starts again. The place of clients is this machine, as containers see it: their network's gateway.
+// Shape implements Network with a packet filter in the network of each container that runs. A cut
+// is made at both ends, so that it holds while one of them starts again. The place of clients is
+// this machine, as containers see it: their network's gateway.
 func (c *Containers) Shape(ctx context.Context, rules map[Link]Rule) error {
 	c.mu.Lock()
 	c.rules = maps.Clone(rules)
@@ -106,7 +107,8 @@ func (c *Containers) place(ctx context.Context, name string) (p place, runs bool
 	return place{fields[0], fields[1], fields[2]}, true, nil
 }
 
-// chains is what one container is to drop, as iptables-restore reads it: it empties the chains first.
+// chains is what one container is to drop, as iptables-restore reads it: it empties the chains
+// first.
 func chains(name string, p place, places map[string]place, rules map[Link]Rule) string {
 	address := func(of string) string {
 		if of == Clients {

@@ -10,7 +10,8 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// TestNodesOnANetworkLiveThroughAll is one cluster on a virtual network to which all is done, one thing after the other.
+// TestNodesOnANetworkLiveThroughAll is one cluster on a virtual network to which all is done, one
+// thing after the other.
 func TestNodesOnANetworkLiveThroughAll(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts several servers")

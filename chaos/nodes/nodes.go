@@ -18,7 +18,8 @@ type Node struct {
 	API  string // https://host:port
 }
 
-// Fleet is a cluster that can be hurt. What else can be done to one it says by implementing the interfaces below; ask As.
+// Fleet is a cluster that can be hurt. What else can be done to one it says by implementing the
+// interfaces below; ask As.
 type Fleet interface {
 	// Nodes are those that take part now, whether or not they run. The result is the caller's.
 	Nodes() []Node
@@ -28,8 +29,8 @@ type Fleet interface {
 	Start(ctx context.Context, name string) error
 }
 
-// As returns a fleet as T, one of the interfaces below, if that can be done to it. A fleet may have a method and yet not be able to,
-// as it was configured: then it says so, and so does As.
+// As returns a fleet as T, one of the interfaces below, if that can be done to it. A fleet may have
+// a method and yet not be able to, as it was configured: then it says so, and so does As.
 func As[T any](f Fleet) (able T, ok bool) {
 	if limited, says := f.(interface{ Able(capability any) bool }); says && !limited.Able((*T)(nil)) {
 		return able, false
@@ -71,7 +72,8 @@ type Wiper interface {
 	Wipe(ctx context.Context, name string) error
 }
 
-// Grower adds nodes to the cluster, which it names, and forgets those that have left it. A new node has an empty data directory.
+// Grower adds nodes to the cluster, which it names, and forgets those that have left it. A new node
+// has an empty data directory.
 type Grower interface {
 	// Add starts a further node that joins the others; voter says whether it may ever vote.
 	Add(ctx context.Context, voter bool) (Node, error)
@@ -81,19 +83,20 @@ type Grower interface {
 
 // Clocks moves the wall clock that a node sees. What measures durations isn't affected.
 type Clocks interface {
-	// SetClock makes the node's wall clock differ from this machine's by offset. It stays so over restarts of the node.
+	// SetClock makes the node's wall clock differ from this machine's by offset. It stays so over
+	// restarts of the node.
 	SetClock(ctx context.Context, name string, offset time.Duration) error
 }
 
 // Failpoints arms points in the code of nodes that were built with them (package failpoint).
 type Failpoints interface {
-	// Arm makes a point do what terms say ("sleep(100)", "return()", …) now, and after a restart of the node from its very
-	// beginning; no terms disarm it.
+	// Arm makes a point do what terms say ("sleep(100)", "return()", …) now, and after a restart of
+	// the node from its very beginning; no terms disarm it.
 	Arm(ctx context.Context, name, point, terms string) error
 }
 
-// Operator runs commands of the binary against the cluster, such as `members` or `remove n3`, as an administrator would, and returns
-// what they print.
+// Operator runs commands of the binary against the cluster, such as `members` or `remove n3`, as an
+// administrator would, and returns what they print.
 type Operator interface {
 	Operate(ctx context.Context, name string, args ...string) (string, error)
 }

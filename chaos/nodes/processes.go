@@ -25,18 +25,21 @@ type ProcessesConfig struct {
 	Count  int    // of voters to begin with: n1, n2, …
 	Flags  []string
 	Env    []string // NAME=value, added to this process's own
-	// Network gives each node a host of its own on a virtual network (package network) instead of ports on loopback.
+	// Network gives each node a host of its own on a virtual network (package network) instead of
+	// ports on loopback.
 	Network bool
 	// Disks puts a disk that can go wrong (package disk) below each node's data.
 	Disks bool
-	// TestBuild says that the binary was built by package failpoint, with a clock that can be moved.
+	// TestBuild says that the binary was built by package failpoint, with a clock that can be
+	// moved.
 	TestBuild bool
 	// Seed decides what is random on the network.
 	Seed uint64
 	Log  *slog.Logger // nil: none
 }
 
-// Processes is a Fleet of processes on this machine. It can do all that this package knows, as far as it was configured to; see As.
+// Processes is a Fleet of processes on this machine. It can do all that this package knows, as far
+// as it was configured to; see As.
 type Processes struct {
 	c       ProcessesConfig
 	keyFile string
@@ -50,7 +53,8 @@ type Processes struct {
 	endings []Ending   // guarded by mu
 }
 
-// NewProcesses prepares the nodes, and the network and disks that they are to have. None is started. Close is the caller's to call.
+// NewProcesses prepares the nodes, and the network and disks that they are to have. None is
+// started. Close is the caller's to call.
 func NewProcesses(c ProcessesConfig) (*Processes, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -193,8 +197,8 @@ func (p *Processes) Shape(_ context.Context, rules map[Link]Rule) error {
 // Precise implements Network: all rules work.
 func (p *Processes) Precise() bool { return true }
 
-// Close kills what still runs, and takes the network and the disks away. What the nodes have written stays, but for what is seen
-// through the disks. It is called once, and nothing after it.
+// Close kills what still runs, and takes the network and the disks away. What the nodes have
+// written stays, but for what is seen through the disks. It is called once, and nothing after it.
 func (p *Processes) Close(ctx context.Context) error {
 	var errs []error
 	for _, node := range p.Nodes() {

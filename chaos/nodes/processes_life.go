@@ -13,7 +13,8 @@ import (
 const (
 	// maxEndings bounds how many ends of nodes are remembered until somebody asks.
 	maxEndings = 100
-	// endingLines are how many of the last lines of its log are remembered of a node that ended by itself.
+	// endingLines are how many of the last lines of its log are remembered of a node that ended by
+	// itself.
 	endingLines = 40
 )
 
@@ -150,7 +151,8 @@ func (p *Processes) Kill(ctx context.Context, name string) error {
 	return p.end(ctx, name, syscall.SIGKILL)
 }
 
-// Stop implements Stopper with SIGTERM. It does nothing to a node that has ended; one that is paused goes on for it.
+// Stop implements Stopper with SIGTERM. It does nothing to a node that has ended; one that is
+// paused goes on for it.
 func (p *Processes) Stop(ctx context.Context, name string) error {
 	return p.end(ctx, name, syscall.SIGTERM, syscall.SIGCONT)
 }
@@ -165,7 +167,8 @@ func (p *Processes) Resume(_ context.Context, name string) error {
 	return p.send(name, false, syscall.SIGCONT)
 }
 
-// send sends signals to a node's process. to end says that they are to end it. A process that has ended gets none.
+// send sends signals to a node's process. to end says that they are to end it. A process that has
+// ended gets none.
 func (p *Processes) send(name string, toEnd bool, signals ...syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

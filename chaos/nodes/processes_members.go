@@ -62,7 +62,8 @@ func (p *Processes) discard(one *process) error {
 	return errors.Join(append(errs, os.RemoveAll(data))...)
 }
 
-// Wipe implements Wiper. On a disk of its own the node's data is gone for good: a power cut doesn't bring it back.
+// Wipe implements Wiper. On a disk of its own the node's data is gone for good: a power cut doesn't
+// bring it back.
 func (p *Processes) Wipe(_ context.Context, name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

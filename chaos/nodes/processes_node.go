@@ -23,8 +23,8 @@ const (
 	failpointPort = 7070
 )
 
-// Ports of nodes on loopback lie below those that systems give to outgoing connections: such a connection could take the port of a
-// node that is down.
+// Ports of nodes on loopback lie below those that systems give to outgoing connections: such a
+// connection could take the port of a node that is down.
 const (
 	lowestPort  = 12_000
 	highestPort = 32_767
@@ -46,7 +46,8 @@ type process struct {
 	current *lifetime         // nil: not started, or ended as it was told
 }
 
-// newProcess names a node and gives it what was configured. The caller holds mu, or nobody else knows the fleet.
+// newProcess names a node and gives it what was configured. The caller holds mu, or nobody else
+// knows the fleet.
 func (p *Processes) newProcess(voter bool) (*process, error) {
 	p.named++
 	one := &process{node: Node{Name: "n" + strconv.Itoa(p.named)}, voter: voter, armed: map[string]string{}}
@@ -104,7 +105,8 @@ func (p *Processes) setAddresses(one *process) error {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePorts returns ports that were free for both TCP and UDP a moment ago, and that no other node of the fleet has.
+// freePorts returns ports that were free for both TCP and UDP a moment ago, and that no other node
+// of the fleet has.
 func (p *Processes) freePorts(count int) (ports []int, err error) {
 	taken := map[string]bool{}
 	for _, one := range p.nodes {
@@ -177,5 +179,6 @@ func (p *Processes) env(one *process) ([]string, error) {
 	return append(append(env, failpoint.ClockEnv(p.clockFile(one.node.Name))), armed...), err
 }
 
-// clockFile says how far a node's clock is from the machine's. It lies beside the data, which may be wiped.
+// clockFile says how far a node's clock is from the machine's. It lies beside the data, which may
+// be wiped.
 func (p *Processes) clockFile(name string) string { return filepath.Join(p.c.Dir, name+".clock") }

@@ -39,7 +39,8 @@ func (p *Processes) SetClock(ctx context.Context, name string, offset time.Durat
 	return p.send(name, false, syscall.SIGUSR2)
 }
 
-// setClock writes the file that a node's process reads. The lock makes sure that one that is started meanwhile reads the new one.
+// setClock writes the file that a node's process reads. The lock makes sure that one that is
+// started meanwhile reads the new one.
 func (p *Processes) setClock(name string, offset time.Duration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +79,8 @@ func catches(status string, signal syscall.Signal) (bool, error) {
 	return false, errors.New("the process's status doesn't tell which signals it handles")
 }
 
-// Arm implements Failpoints. It needs a TestBuild. A point that ends the process may do so before Arm returns, which is no error.
+// Arm implements Failpoints. It needs a TestBuild. A point that ends the process may do so before
+// Arm returns, which is no error.
 func (p *Processes) Arm(ctx context.Context, name, point, terms string) error {
 	if !p.c.TestBuild {
 		return errNoTestBuild
@@ -103,7 +105,8 @@ func (p *Processes) Arm(ctx context.Context, name, point, terms string) error {
 	return nil
 }
 
-// dialOn connects from a node's own machine, if it has one, so that no rule for links between nodes and clients is in the way.
+// dialOn connects from a node's own machine, if it has one, so that no rule for links between nodes
+// and clients is in the way.
 func dialOn(host *network.Host) func(ctx context.Context, network, address string) (net.Conn, error) {
 	if host == nil {
 		return (&net.Dialer{}).DialContext
@@ -117,7 +120,8 @@ func dialOn(host *network.Host) func(ctx context.Context, network, address strin
 	}
 }
 
-// arm notes what is to be armed when the node starts, and returns where the node listens, and on which machine.
+// arm notes what is to be armed when the node starts, and returns where the node listens, and on
+// which machine.
 func (p *Processes) arm(name, point, terms string) (address string, host *network.Host, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

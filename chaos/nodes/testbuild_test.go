@@ -62,7 +62,8 @@ func TestClocksAndFailpointsOfATestBuild(t *testing.T) {
 	}
 }
 
-// clockIsOff waits until the node's answers bear a date that is off by as much, give or take a minute.
+// clockIsOff waits until the node's answers bear a date that is off by as much, give or take a
+// minute.
 func (f *fleet) clockIsOff(offset time.Duration) {
 	f.t.Helper()
 	insecure := &http.Client{Transport: &http.Transport{

@@ -61,7 +61,8 @@ func (t *Thread) Do(do func() error) error {
 	}
 }
 
-// Close ends the thread, after what it is doing, and returns when it runs nothing any more. It is called once.
+// Close ends the thread, after what it is doing, and returns when it runs nothing any more. It is
+// called once.
 func (t *Thread) Close() {
 	close(t.closing)
 	<-t.ended

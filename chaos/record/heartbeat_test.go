@@ -10,7 +10,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// gateSink holds Raft's main loop where the library reports how busy that is: before it deals with what it was given.
+// gateSink holds Raft's main loop where the library reports how busy that is: before it deals with
+// what it was given.
 type gateSink struct {
 	metrics.BlackholeSink
 	mu    sync.Mutex
@@ -44,8 +45,9 @@ func (s *gateSink) arm() (held <-chan struct{}, release func()) {
 	return s.held, sync.OnceFunc(func() { close(gate) })
 }
 
-// TestHeartbeatRace: hashicorp/raft#695. A deposed leader writes an entry in a term that it never led, because a heartbeat of
-// the new leader changed the term under its main loop. Two nodes can then hold different entries of one term at one index.
+// TestHeartbeatRace: hashicorp/raft#695. A deposed leader writes an entry in a term that it never
+// led, because a heartbeat of the new leader changed the term under its main loop. Two nodes can
+// then hold different entries of one term at one index.
 func TestHeartbeatRace(t *testing.T) {
 	sink := &gateSink{}
 	cfg := metrics.DefaultConfig("record")
@@ -94,11 +96,13 @@ func TestHeartbeatRace(t *testing.T) {
 	})
 }
 
-// holdBeforeDispatch proposes entries until the main loop is held with one that it has not written yet.
+// holdBeforeDispatch proposes entries until the main loop is held with one that it has not written
+// yet.
 func holdBeforeDispatch(t *testing.T, sink *gateSink, r *raft.Raft, log *raft.InmemStore) (uint64, <-chan error, func()) {
 	t.Helper()
-	// The loop reports at most once a second, at the first turn after that. With pauses between the entries, longer than an
-	// entry takes, that turn is most likely the one that gets the next entry.
+	// The loop reports at most once a second, at the first turn after that. With pauses between the
+	// entries, longer than an entry takes, that turn is most likely the one that gets the next
+	// entry.
 	pace := time.NewTicker(20 * time.Millisecond)
 	defer pace.Stop()
 	for ; ; <-pace.C {

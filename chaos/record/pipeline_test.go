@@ -7,9 +7,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestPipelineDeadlock: found here, in the library's pipelined replication with its default of two requests in flight. The
-// library stops taking a pipeline's answers at the first bad one, and may have sent twice more before it looks. The second of
-// those sends never returns: the follower gets no entries until this leader is deposed, and Raft's shutdown never ends.
+// TestPipelineDeadlock: found here, in the library's pipelined replication with its default of two
+// requests in flight. The library stops taking a pipeline's answers at the first bad one, and may
+// have sent twice more before it looks. The second of those sends never returns: the follower gets
+// no entries until this leader is deposed, and Raft's shutdown never ends.
 func TestPipelineDeadlock(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		trans := n.transport("l")

@@ -172,7 +172,8 @@ type puppet struct {
 	term   atomic.Uint64
 }
 
-// among bootstraps the library as it comes, as one voter beside puppets. It is shut down with the test.
+// among bootstraps the library as it comes, as one voter beside puppets. It is shut down with the
+// test.
 func (n *network) among(cfg *raft.Config, fsm raft.FSM, log stores, trans raft.Transport, others ...*puppet) (*raft.Raft, raft.Server) {
 	n.t.Helper()
 	r, err := raft.NewRaft(cfg, fsm, log, log, raft.NewInmemSnapshotStore(), trans)

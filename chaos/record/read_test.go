@@ -64,8 +64,9 @@ func appends(rpc raft.RPC) bool {
 	return ok && !isHeartbeat(rpc)
 }
 
-// TestReadBeforeBarrier: hashicorp/raft#603, first half. A new leader does not know yet that an entry of its predecessor was
-// committed, and acknowledged. Who takes the commit index, confirms leadership and reads, misses it.
+// TestReadBeforeBarrier: hashicorp/raft#603, first half. A new leader does not know yet that an
+// entry of its predecessor was committed, and acknowledged. Who takes the commit index, confirms
+// leadership and reads, misses it.
 func TestReadBeforeBarrier(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)
@@ -73,7 +74,8 @@ func TestReadBeforeBarrier(t *testing.T) {
 		b, c := n.puppet("b", n.transport("b")), n.puppet("c", n.transport("c"))
 		log, fsm := raft.NewInmemStore(), &counter{}
 		r, a := n.among(config("a"), fsm, log, trans, b, c)
-		// The old leader b has committed entry 2, with a's help, and answered its client. a doesn't know.
+		// The old leader b has committed entry 2, with a's help, and answered its client. a doesn't
+		// know.
 		acked := []*raft.Log{{Index: 2, Term: 1, Type: raft.LogCommand, Data: []byte("acknowledged")}}
 		b.append(t, a, raft.AppendEntriesRequest{Term: 1, PrevLogEntry: 1, PrevLogTerm: 1, Entries: acked, LeaderCommitIndex: 1})
 		var h holder
@@ -131,8 +133,9 @@ func createEntry(t *testing.T, name string, index uint64) (key state.Key, entry 
 	return k, &raft.Log{Index: index, Term: 1, Type: raft.LogCommand, Data: data}
 }
 
-// TestReadByOldAnswer: hashicorp/raft#603, second half. The library's VerifyLeader counts the answer to a heartbeat that was
-// sent, and answered, before it was called. While that answer was under way another leader was elected.
+// TestReadByOldAnswer: hashicorp/raft#603, second half. The library's VerifyLeader counts the
+// answer to a heartbeat that was sent, and answered, before it was called. While that answer was
+// under way another leader was elected.
 func TestReadByOldAnswer(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)

@@ -15,10 +15,11 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestSnapshotOverConflict: hashicorp/raft#697. A follower has entries that nobody committed, beyond the index of a snapshot
-// that it installs. The library keeps them, refuses every append after the snapshot because the entry before it has another
-// term, and is sent the snapshot again, for ever, restarts included. Even where the log is removed, as it is here, the library
-// goes on believing in its end. The store refuses such a snapshot and ends, and starts from it again.
+// TestSnapshotOverConflict: hashicorp/raft#697. A follower has entries that nobody committed,
+// beyond the index of a snapshot that it installs. The library keeps them, refuses every append
+// after the snapshot because the entry before it has another term, and is sent the snapshot again,
+// for ever, restarts included. Even where the log is removed, as it is here, the library goes on
+// believing in its end. The store refuses such a snapshot and ends, and starts from it again.
 func TestSnapshotOverConflict(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)
@@ -113,7 +114,8 @@ func next(t *testing.T) raft.AppendEntriesRequest {
 	}
 }
 
-// install sends the snapshot of a new leader, which has other entries from 6 on, and of those up to 20 only this.
+// install sends the snapshot of a new leader, which has other entries from 6 on, and of those up to
+// 20 only this.
 func install(leader *puppet, a raft.Server, content []byte) error {
 	members := raft.Configuration{Servers: []raft.Server{a, {ID: leader.id, Address: leader.LocalAddr()}}}
 	req := &raft.InstallSnapshotRequest{

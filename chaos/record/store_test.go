@@ -24,7 +24,8 @@ type replica struct {
 	stop   func()
 }
 
-// replica starts a store named a, in a data directory that may be used before. Its timeouts are multiplier times 2 s.
+// replica starts a store named a, in a data directory that may be used before. Its timeouts are
+// multiplier times 2 s.
 func (n *network) replica(dir string, multiplier float64) *replica {
 	n.t.Helper()
 	mux := n.mux("a")

@@ -12,13 +12,14 @@ import (
 	"quorate/raftstore"
 )
 
-// attempts is how often the race is tried: when leadership is lost, the replication ends or takes up one thing more, as chance
-// has it.
+// attempts is how often the race is tried: when leadership is lost, the replication ends or takes
+// up one thing more, as chance has it.
 const attempts = 8
 
-// TestTransferForEver: hashicorp/raft#696. Transfers to a follower that does not answer, the last one cut short by losing
-// leadership: its goroutine waits for ever to hand something to a replication that has ended, and the library goes on saying
-// that a transfer is in progress. Elected again, the node refuses every write.
+// TestTransferForEver: hashicorp/raft#696. Transfers to a follower that does not answer, the last
+// one cut short by losing leadership: its goroutine waits for ever to hand something to a
+// replication that has ended, and the library goes on saying that a transfer is in progress.
+// Elected again, the node refuses every write.
 func TestTransferForEver(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)
@@ -88,15 +89,16 @@ func TestTransferForEver(t *testing.T) {
 	})
 }
 
-// oneAtATime is the library's transport without pipelining, as with MaxRPCsInFlight 1: a replication that hangs then takes up
-// nothing more, on a machine of any speed.
+// oneAtATime is the library's transport without pipelining, as with MaxRPCsInFlight 1: a
+// replication that hangs then takes up nothing more, on a machine of any speed.
 type oneAtATime struct{ peerTransport }
 
 func (oneAtATime) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.AppendPipeline, error) {
 	return nil, raft.ErrPipelineReplicationNotSupported
 }
 
-// cutShort makes the replica try to hand over to b, which does not answer, and lose leadership to c meanwhile.
+// cutShort makes the replica try to hand over to b, which does not answer, and lose leadership to c
+// meanwhile.
 func cutShort(t *testing.T, r interface {
 	candidate
 	Term() uint64

@@ -12,7 +12,8 @@ import (
 	"quorate/raftstore/log"
 )
 
-// voter is a real replica that is asked for votes and never stands itself. Its term and votes outlive its restarts.
+// voter is a real replica that is asked for votes and never stands itself. Its term and votes
+// outlive its restarts.
 type voter struct {
 	n       *network
 	b, c    *puppet
@@ -55,7 +56,8 @@ func (c *crashing) arm(armed bool) {
 	c.armed = armed
 }
 
-// newVoter starts a replica a of a cluster with the puppets b and c. Its log has one entry: the configuration.
+// newVoter starts a replica a of a cluster with the puppets b and c. Its log has one entry: the
+// configuration.
 func newVoter(t *testing.T, n *network) *voter {
 	t.Helper()
 	v := &voter{
@@ -109,7 +111,8 @@ func (v *voter) restart(t *testing.T) {
 
 func (v *voter) server() raft.Server { return raft.Server{ID: "a", Address: v.trans.LocalAddr()} }
 
-// asks has a candidate ask for a vote, from an address of its own or another's, with a log up to an entry of term 1.
+// asks has a candidate ask for a vote, from an address of its own or another's, with a log up to an
+// entry of term 1.
 func (v *voter) asks(t *testing.T, candidate *puppet, at raft.ServerAddress, term, lastIndex uint64) (granted bool) {
 	t.Helper()
 	header := candidate.header()
@@ -122,9 +125,10 @@ func (v *voter) asks(t *testing.T, candidate *puppet, at raft.ServerAddress, ter
 	return resp.Granted
 }
 
-// TestVoteByAddress: found from outside. The library remembers for whom it voted by address. After a vote for b it grants the
-// same term to c where c has b's former address, as machines and containers that start again do, and does not even look at
-// c's log. Two leaders of one term are possible, and one of them lacks what was committed.
+// TestVoteByAddress: found from outside. The library remembers for whom it voted by address. After
+// a vote for b it grants the same term to c where c has b's former address, as machines and
+// containers that start again do, and does not even look at c's log. Two leaders of one term are
+// possible, and one of them lacks what was committed.
 func TestVoteByAddress(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		v := newVoter(t, n)
@@ -155,8 +159,8 @@ func TestVoteByAddress(t *testing.T) {
 	})
 }
 
-// TestOwnVoteByAddress is the same for a vote of the node for itself: it starts again at another address, and a candidate that
-// has its former one asks for the term that it led.
+// TestOwnVoteByAddress is the same for a vote of the node for itself: it starts again at another
+// address, and a candidate that has its former one asks for the term that it led.
 func TestOwnVoteByAddress(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		v := newVoter(t, n)
@@ -191,8 +195,9 @@ func TestVoteOfAStore(t *testing.T) {
 	}
 }
 
-// TestTornVote: found from outside. The library stores the term of a vote and its candidate one after the other. After a crash
-// in between, the candidate of an earlier term passes for that of the new one, and has its vote without a look at its log.
+// TestTornVote: found from outside. The library stores the term of a vote and its candidate one
+// after the other. After a crash in between, the candidate of an earlier term passes for that of
+// the new one, and has its vote without a look at its log.
 func TestTornVote(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		v := newVoter(t, n)
@@ -217,8 +222,8 @@ func TestTornVote(t *testing.T) {
 	})
 }
 
-// TestVotesOfFormerBuilds: a data directory in which a vote is stored as builds of before did, as an address. Nobody has a
-// second vote in that term, and there are votes in the next.
+// TestVotesOfFormerBuilds: a data directory in which a vote is stored as builds of before did, as
+// an address. Nobody has a second vote in that term, and there are votes in the next.
 func TestVotesOfFormerBuilds(t *testing.T) {
 	v := newVoter(t, newNetwork(t, false))
 	b := v.b.LocalAddr()

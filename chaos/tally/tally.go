@@ -30,8 +30,8 @@ type test struct {
 	failed bool     // one of them failed
 }
 
-// reader makes sense of the events of one go test. What go test prints by itself is printed: the lines of packages, and of tests
-// that failed.
+// reader makes sense of the events of one go test. What go test prints by itself is printed: the
+// lines of packages, and of tests that failed.
 type reader struct {
 	out    io.Writer
 	total  *counts
@@ -134,8 +134,8 @@ func (r *reader) takePackage(e event) {
 	}
 }
 
-// unfinished are tests that were running when their package failed: it panicked, or its time was over. They are printed and counted,
-// and where there are none, the package is.
+// unfinished are tests that were running when their package failed: it panicked, or its time was
+// over. They are printed and counted, and where there are none, the package is.
 func (r *reader) unfinished(pkg string) {
 	running := r.tests[pkg]
 	delete(r.tests, pkg)

@@ -38,8 +38,8 @@ const (
 	exits   = "package m\n\nimport (\"os\"; \"testing\")\n\nfunc TestMain(m *testing.M) { m.Run(); os.Exit(3) }\n"
 )
 
-// TestTally runs go test on small modules: the last line has the right counts, the reasons stand before it, and a run that failed in
-// any way is one.
+// TestTally runs go test on small modules: the last line has the right counts, the reasons stand
+// before it, and a run that failed in any way is one.
 func TestTally(t *testing.T) {
 	for name, c := range map[string]struct {
 		files  []string

@@ -19,8 +19,9 @@ const (
 	arrivePoll = 20 * time.Millisecond
 )
 
-// Settle writes a last object and waits until every watcher has got as far, for a minute at most: watchers that don't arrive are for
-// the checker to judge, by Watch.Reached and Record.End. It must follow Stop. An error means that the cluster took no write.
+// Settle writes a last object and waits until every watcher has got as far, for a minute at most:
+// watchers that don't arrive are for the checker to judge, by Watch.Reached and Record.End. It must
+// follow Stop. An error means that the cluster took no write.
 func (l *Load) Settle(ctx context.Context) error {
 	last, err := l.create(ctx, func(client int) string { return fmt.Sprintf("end-%d", client) })
 	if err != nil {
@@ -40,8 +41,8 @@ func (l *Load) Settle(ctx context.Context) error {
 	return nil
 }
 
-// create makes an object and returns its version, or 0 when there is one of that key. Each time it must be tried again it is as a new
-// client, whose number may be part of the key.
+// create makes an object and returns its version, or 0 when there is one of that key. Each time it
+// must be tried again it is as a new client, whose number may be part of the key.
 func (l *Load) create(ctx context.Context, key func(client int) string) (version uint64, err error) {
 	for {
 		w := l.worker()
@@ -65,8 +66,9 @@ func (l *Load) create(ctx context.Context, key func(client int) string) (version
 	}
 }
 
-// Finals reads the state of every node, no older than the last write, and has the nodes compare the checksums of all they have. It
-// insists until ctx is done. It must follow Settle. The error names what could not be read; what could is in the Record.
+// Finals reads the state of every node, no older than the last write, and has the nodes compare the
+// checksums of all they have. It insists until ctx is done. It must follow Settle. The error names
+// what could not be read; what could is in the Record.
 func (l *Load) Finals(ctx context.Context) error {
 	w := l.worker()
 	version, listed := w.list(ctx)
@@ -88,7 +90,8 @@ func (l *Load) Finals(ctx context.Context) error {
 	return errors.Join(errors.Join(failed...), w.checksums(ctx))
 }
 
-// final reads what a node holds itself. It must not be asked for just that version: one that it has no more it would get elsewhere.
+// final reads what a node holds itself. It must not be asked for just that version: one that it has
+// no more it would get elsewhere.
 func (w *worker) final(ctx context.Context, target Target, version uint64) (history.Final, error) {
 	query := fmt.Sprintf("resourceVersion=%d&resourceVersionMatch=NotOlderThan", version)
 	for {

@@ -23,8 +23,8 @@ const (
 	roundPoll = 20 * time.Millisecond
 )
 
-// Idle is a cluster on which nobody writes, and readers of every kind at work on every node. It owns a goroutine for each kind of
-// read on each node, until Close.
+// Idle is a cluster on which nobody writes, and readers of every kind at work on every node. It
+// owns a goroutine for each kind of read on each node, until Close.
 type Idle struct {
 	load     *Load
 	recorder *history.Recorder
@@ -46,8 +46,8 @@ type content struct {
 	objects   map[string]client.Object // by name
 }
 
-// StartIdle reads what a load that was prepared and filled has written, again and again, everywhere. Nobody may write below its
-// namespace.
+// StartIdle reads what a load that was prepared and filled has written, again and again,
+// everywhere. Nobody may write below its namespace.
 func StartIdle(ctx context.Context, l *Load) (*Idle, error) {
 	i := &Idle{load: l, recorder: l.Recorder, kinds: readKinds(), answered: map[string]map[string]time.Duration{}}
 	w := l.worker()
@@ -73,8 +73,8 @@ func StartIdle(ctx context.Context, l *Load) (*Idle, error) {
 	return i, nil
 }
 
-// catchUp waits until every node has applied the last write, which a list by quorum waits for: until then a node may answer a
-// cached read from before it.
+// catchUp waits until every node has applied the last write, which a list by quorum waits for:
+// until then a node may answer a cached read from before it.
 func (i *Idle) catchUp(ctx context.Context) error {
 	for _, node := range i.load.Targets.All() {
 		for {
@@ -152,7 +152,8 @@ func (i *Idle) read(ctx context.Context, target Target, lane int, kind readKind)
 	}
 }
 
-// Round waits until every kind of read was made anew on every node and answered. The error names those that were not until ctx ended.
+// Round waits until every kind of read was made anew on every node and answered. The error names
+// those that were not until ctx ended.
 func (i *Idle) Round(ctx context.Context) error {
 	from := i.recorder.Now()
 	for {
@@ -166,8 +167,8 @@ func (i *Idle) Round(ctx context.Context) error {
 	}
 }
 
-// Page lists in pages on every node. The cluster may keep a state for that, which takes an entry of the log: whatever goes wrong
-// until the next write has to be seen before.
+// Page lists in pages on every node. The cluster may keep a state for that, which takes an entry of
+// the log: whatever goes wrong until the next write has to be seen before.
 func (i *Idle) Page(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, target := range i.load.Targets.All() {

@@ -68,8 +68,8 @@ func told(outcome client.Outcome, err error) (flaw string, missing error) {
 // cached asks for the node's own state, whatever it is.
 const cached = "resourceVersion=0"
 
-// found parts what is wrong with the content of an answer. A node that has just started may not have all of its state yet: from a
-// node's own state that is no answer, and not a wrong one.
+// found parts what is wrong with the content of an answer. A node that has just started may not
+// have all of its state yet: from a node's own state that is no answer, and not a wrong one.
 func found(query, flaw string) (string, error) {
 	if flaw != "" && query == cached {
 		return "", errors.New(flaw)
@@ -81,8 +81,8 @@ func notOlder(want *content) string {
 	return fmt.Sprintf("resourceVersion=%d&resourceVersionMatch=NotOlderThan", want.version)
 }
 
-// exactAttempts is how often a list of an exact version is tried: an entry of the log that writes nothing may come in between, after
-// which the node rightly has the state before it no more.
+// exactAttempts is how often a list of an exact version is tried: an entry of the log that writes
+// nothing may come in between, after which the node rightly has the state before it no more.
 const exactAttempts = 5
 
 // listExactly lists at just the version that the node has.
@@ -279,8 +279,8 @@ func document(path, list string) func(context.Context, *client.Client, *content)
 }
 
 const (
-	// probeTimes is how often in a row a node must say that it is not well, as for those who take it out of service then: for a moment
-	// it may have no leader while leadership is handed on.
+	// probeTimes is how often in a row a node must say that it is not well, as for those who take
+	// it out of service then: for a moment it may have no leader while leadership is handed on.
 	probeTimes = 4
 	probeEvery = 250 * time.Millisecond
 )

@@ -12,8 +12,8 @@ import (
 	"quorate/chaos/workload"
 )
 
-// TestIdle: all kinds of reads of a cluster on which nobody writes find what is there; they notice what somebody writes in spite of
-// that, and a node that does not answer.
+// TestIdle: all kinds of reads of a cluster on which nobody writes find what is there; they notice
+// what somebody writes in spite of that, and a node that does not answer.
 func TestIdle(t *testing.T) {
 	b := newBench(t)
 	within := func(d time.Duration) context.Context {

@@ -6,9 +6,11 @@ import (
 )
 
 const (
-	// keyOps is after how many operations a key is left for another one: a checker's work on one key grows fast with its history.
+	// keyOps is after how many operations a key is left for another one: a checker's work on one
+	// key grows fast with its history.
 	keyOps = 1000
-	// keyDoubts is the same for writes of unknown outcome, each of which may happen at any later time.
+	// keyDoubts is the same for writes of unknown outcome, each of which may happen at any later
+	// time.
 	keyDoubts = 6
 	// rivals is how many clients about fight for a key.
 	rivals = 4

@@ -22,14 +22,16 @@ type Config struct {
 	Targets   *Targets
 	Recorder  *history.Recorder
 	Seed      uint64
-	// Clients create, get, replace and delete, several of them the same keys; Keys is how many keys there are at a time: 0 is half as
-	// many as clients. A key whose history has grown long is left as it is, and another one takes its place.
+	// Clients create, get, replace and delete, several of them the same keys; Keys is how many keys
+	// there are at a time: 0 is half as many as clients. A key whose history has grown long is left
+	// as it is, and another one takes its place.
 	Clients, Keys int
 	Listers       int // list all keys by quorum
 	Pagers        int // list all keys in pages, each from any node
 	CachedReaders int // get and list from the nodes' own states
 	Watchers      int // follow all changes
-	// Rate is how many requests a second all clients together make, streams of watchers aside; 0: as many as the cluster takes.
+	// Rate is how many requests a second all clients together make, streams of watchers aside; 0:
+	// as many as the cluster takes.
 	Rate float64
 	Log  *slog.Logger
 }
@@ -37,14 +39,15 @@ type Config struct {
 const (
 	// prepareTimeout bounds the making of the namespace.
 	prepareTimeout = time.Minute
-	// burstSeconds is for how long requests that weren't made, because the cluster hung, are made up for.
+	// burstSeconds is for how long requests that weren't made, because the cluster hung, are made
+	// up for.
 	burstSeconds = 0.1
 	// fillers is how many keys are created at a time.
 	fillers = 64
 )
 
-// Load is clients at work. Its life is Start (or Prepare, Fill, Begin), Stop, Settle, Finals, Record, in this order; Close ends it at
-// any time.
+// Load is clients at work. Its life is Start (or Prepare, Fill, Begin), Stop, Settle, Finals,
+// Record, in this order; Close ends it at any time.
 type Load struct {
 	Config
 	start, end uint64 // the versions before the first write and of the last one
@@ -116,7 +119,8 @@ func (l *Load) prepare(ctx context.Context) error {
 	return nil
 }
 
-// Fill creates all keys, as fast as the cluster takes them. An error means that ctx was done before.
+// Fill creates all keys, as fast as the cluster takes them. An error means that ctx was done
+// before.
 func (l *Load) Fill(ctx context.Context) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -182,7 +186,8 @@ func (l *Load) worker() worker {
 // number returns that of a client that there wasn't yet.
 func (l *Load) number() int { return int(l.numbers.Add(1)) }
 
-// Stop ends all clients but watchers, and returns when each has the answer to its last request, or has given up waiting for it.
+// Stop ends all clients but watchers, and returns when each has the answer to its last request, or
+// has given up waiting for it.
 func (l *Load) Stop() {
 	l.stop()
 	l.workers.Wait()
@@ -195,7 +200,8 @@ func (l *Load) Close() {
 	l.watchers.Wait()
 }
 
-// Record ends all clients and returns what they were told. Nothing may be recorded with the Recorder any more.
+// Record ends all clients and returns what they were told. Nothing may be recorded with the
+// Recorder any more.
 func (l *Load) Record() history.Record {
 	l.Close()
 	record := l.Recorder.Take()

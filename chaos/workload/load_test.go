@@ -9,7 +9,8 @@ import (
 	"quorate/chaos/workload"
 )
 
-// TestQuietRunIsRecordedWhole: without faults every request has its answer in the record, of every kind and outcome.
+// TestQuietRunIsRecordedWhole: without faults every request has its answer in the record, of every
+// kind and outcome.
 func TestQuietRunIsRecordedWhole(t *testing.T) {
 	b := newBench(t)
 	load := b.start(b.config())
@@ -48,7 +49,8 @@ func TestQuietRunIsRecordedWhole(t *testing.T) {
 	checkEnd(t, record)
 }
 
-// TestStopLosesNoOutcome: what the cluster did is in the record, though clients were stopped with requests under way.
+// TestStopLosesNoOutcome: what the cluster did is in the record, though clients were stopped with
+// requests under way.
 func TestStopLosesNoOutcome(t *testing.T) {
 	b := newBench(t)
 	for _, namespace := range []string{"one", "two"} {
@@ -63,8 +65,9 @@ func TestStopLosesNoOutcome(t *testing.T) {
 	}
 }
 
-// TestKilledNodeLeavesUnknownOutcomes: a write under way when its node is killed is recorded as one that may have happened, and its
-// client is never heard of again; what surely wasn't sent is counted.
+// TestKilledNodeLeavesUnknownOutcomes: a write under way when its node is killed is recorded as one
+// that may have happened, and its client is never heard of again; what surely wasn't sent is
+// counted.
 func TestKilledNodeLeavesUnknownOutcomes(t *testing.T) {
 	b := newBench(t)
 	load := b.start(b.config())
@@ -109,7 +112,8 @@ func TestKilledNodeLeavesUnknownOutcomes(t *testing.T) {
 	}
 }
 
-// TestTargetsChangeWhileALoadRuns: nodes that are removed are not asked any more, and those that are added are.
+// TestTargetsChangeWhileALoadRuns: nodes that are removed are not asked any more, and those that
+// are added are.
 func TestTargetsChangeWhileALoadRuns(t *testing.T) {
 	b := newBench(t)
 	c := b.config()

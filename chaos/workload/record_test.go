@@ -85,8 +85,8 @@ func checkOp(t *testing.T, op history.Op) {
 	}
 }
 
-// checkWatches looks whether the watchers saw as many changes as writes were acknowledged, up to as many more as are unknown, all of
-// them by writes that are in the record.
+// checkWatches looks whether the watchers saw as many changes as writes were acknowledged, up to as
+// many more as are unknown, all of them by writes that are in the record.
 func checkWatches(t *testing.T, record history.Record, unknown int) {
 	t.Helper()
 	acknowledged, sent := 0, map[string]bool{}

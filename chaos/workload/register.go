@@ -8,8 +8,9 @@ import (
 	"quorate/chaos/history"
 )
 
-// register creates, gets, replaces and deletes keys that others do the same to. It goes by what it was told last, which is often no
-// longer so: refusals are outcomes like others. After a write of unknown outcome it goes on as another client.
+// register creates, gets, replaces and deletes keys that others do the same to. It goes by what it
+// was told last, which is often no longer so: refusals are outcomes like others. After a write of
+// unknown outcome it goes on as another client.
 type register struct {
 	worker
 	beliefs []belief
@@ -99,7 +100,8 @@ func (r *register) send(ctx context.Context, c *client.Client, op history.Op) (h
 	}
 }
 
-// wrote records a write that has ended, changes the client's belief, and reports whether the cluster took it.
+// wrote records a write that has ended, changes the client's belief, and reports whether the
+// cluster took it.
 func (r *register) wrote(b *belief, op history.Op, outcome client.Outcome, err error) bool {
 	took := r.recordWrite(op, outcome, err)
 	switch {

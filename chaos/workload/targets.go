@@ -14,7 +14,8 @@ type Target struct {
 	Client *client.Client
 }
 
-// Targets are the nodes that clients may talk to now. They may change while a load runs; all methods are safe for concurrent use.
+// Targets are the nodes that clients may talk to now. They may change while a load runs; all
+// methods are safe for concurrent use.
 type Targets struct {
 	mu  sync.RWMutex
 	all []Target // guarded by mu
@@ -30,7 +31,8 @@ func (t *Targets) Add(one Target) {
 	t.all = append(slices.DeleteFunc(t.all, func(other Target) bool { return other.Name == one.Name }), one)
 }
 
-// Remove leaves a node out of all further requests. Streams that come from it go on until it ends them.
+// Remove leaves a node out of all further requests. Streams that come from it go on until it ends
+// them.
 func (t *Targets) Remove(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -29,8 +29,8 @@ func (s stuck) Close() error {
 	return nil
 }
 
-// TestRequestWithoutItsBodyDoesNothing: a chaos client takes a write of whose body nothing was sent for one that wasn't done, so the
-// server must not go by its headers.
+// TestRequestWithoutItsBodyDoesNothing: a chaos client takes a write of whose body nothing was sent
+// for one that wasn't done, so the server must not go by its headers.
 func TestRequestWithoutItsBodyDoesNothing(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -28,8 +28,8 @@ const (
 	latest = 5 * time.Second
 )
 
-// watcher follows all changes from one version on. When a stream ends, for whatever reason, it goes on after the last event or
-// bookmark, at any node.
+// watcher follows all changes from one version on. When a stream ends, for whatever reason, it goes
+// on after the last event or bookmark, at any node.
 type watcher struct {
 	worker
 	habit habit
@@ -110,7 +110,8 @@ func (w *watcher) stream(ctx context.Context, target Target) error {
 func (w *watcher) take(node string, e client.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// The position is whatever came last, even if it goes back: then the checker sees what a client would suffer.
+	// The position is whatever came last, even if it goes back: then the checker sees what a client
+	// would suffer.
 	w.now.Reached = e.Version
 	if e.Type != "BOOKMARK" {
 		event := history.Event{Type: intern(e.Type), Item: itemOf(e.Object), Node: node, Arrived: w.Recorder.Now()}

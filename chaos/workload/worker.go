@@ -13,9 +13,11 @@ import (
 )
 
 const (
-	// answerTimeout is how long a client waits for an answer: longer than an election, so that "unknown" is the server's word.
+	// answerTimeout is how long a client waits for an answer: longer than an election, so that
+	// "unknown" is the server's word.
 	answerTimeout = 15 * time.Second
-	// shortPause and longPause are between what a client of a cluster that refuses everything waits before it asks again.
+	// shortPause and longPause are between what a client of a cluster that refuses everything waits
+	// before it asks again.
 	shortPause, longPause = 20 * time.Millisecond, 200 * time.Millisecond
 )
 
@@ -28,8 +30,8 @@ type worker struct {
 	rand   *rand.Rand
 }
 
-// loop makes a step for each request that the rate allows until ctx is done, and rests after one that got nowhere. A step that has
-// begun ends by itself: its outcome is recorded.
+// loop makes a step for each request that the rate allows until ctx is done, and rests after one
+// that got nowhere. A step that has begun ends by itself: its outcome is recorded.
 func (w *worker) loop(ctx context.Context, step func(ctx context.Context) bool) {
 	for w.limiter.Wait(ctx) == nil {
 		if !step(ctx) {
@@ -53,7 +55,8 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// asking bounds one request. It outlives ctx, so that a request under way when the clients are stopped gets its answer.
+// asking bounds one request. It outlives ctx, so that a request under way when the clients are
+// stopped gets its answer.
 func asking(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), answerTimeout)
 }

@@ -34,8 +34,8 @@ type flavour struct {
 // resyncEvery is how often informers that resync tell everything again.
 const resyncEvery = 20 * time.Second
 
-// flavours are the informers of the crowd. Stock ones begin with a watch that sends the whole state (sendInitialEvents), and
-// typed ones prefer protobuf.
+// flavours are the informers of the crowd. Stock ones begin with a watch that sends the whole state
+// (sendInitialEvents), and typed ones prefer protobuf.
 func flavours() []flavour {
 	return []flavour{
 		{"typed", 38, func(config *rest.Config) (cache.SharedIndexInformer, error) { return typed(config, 0) }},

@@ -37,8 +37,8 @@ const (
 	patience = 4 * time.Minute
 )
 
-// TestInformers: a crowd of informers over three nodes, with writes that never cease, while ten leaders are killed and then
-// every node is restarted in turn.
+// TestInformers: a crowd of informers over three nodes, with writes that never cease, while ten
+// leaders are killed and then every node is restarted in turn.
 func TestInformers(t *testing.T) {
 	c := cluster.Start(t, 3)
 	began := time.Now()
@@ -46,7 +46,8 @@ func TestInformers(t *testing.T) {
 	defer cancel()
 	load := newLoad(ctx, t, c)
 
-	// Half of the objects come while informers begin. There are no deletions yet, so each state is there once.
+	// Half of the objects come while informers begin. There are no deletions yet, so each state is
+	// there once.
 	filled := load.fill(ctx)
 	soon, done := context.WithTimeout(ctx, patience)
 	defer done()
@@ -128,7 +129,8 @@ func (l *load) end(ctx context.Context, t *testing.T) history.Record {
 	return l.Record()
 }
 
-// judge compares every informer with all that happened, that with what clients were told, and every cache with the state.
+// judge compares every informer with all that happened, that with what clients were told, and every
+// cache with the state.
 func judge(ctx context.Context, t *testing.T, c *cluster.Cluster, all crowd, r history.Record, now time.Duration) {
 	t.Helper()
 	reference := fullWatch(ctx, t, c.Config(t, 0), r.End)

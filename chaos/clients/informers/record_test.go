@@ -37,7 +37,8 @@ func (r *record) OnAdd(object any, first bool) {
 	}
 }
 
-// OnUpdate implements cache.ResourceEventHandler. Both are the same version when the informer only tells again what it has.
+// OnUpdate implements cache.ResourceEventHandler. Both are the same version when the informer only
+// tells again what it has.
 func (r *record) OnUpdate(before, object any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,8 +54,8 @@ func (r *record) OnUpdate(before, object any) {
 	}
 }
 
-// OnDelete implements cache.ResourceEventHandler. A cache.DeletedFinalStateUnknown, which says that a deletion was missed, is
-// no object.
+// OnDelete implements cache.ResourceEventHandler. A cache.DeletedFinalStateUnknown, which says that
+// a deletion was missed, is no object.
 func (r *record) OnDelete(object any) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

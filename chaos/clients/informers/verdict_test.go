@@ -13,7 +13,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// judgeFlavour returns a row of the table of results, and fails the test for each informer that is not right.
+// judgeFlavour returns a row of the table of results, and fails the test for each informer that is
+// not right.
 func judgeFlavour(t *testing.T, name string, all crowd, reference []history.Event, state map[string]*corev1.ConfigMap) string {
 	t.Helper()
 	var sum verdict

@@ -1,4 +1,5 @@
-// Command kubectl is the stock client, built from its public packages, so that tests need none on the machine.
+// Command kubectl is the stock client, built from its public packages, so that tests need none on
+// the machine.
 package main
 
 import (

@@ -1,3 +1,4 @@
-// Package manager tests controller-runtime, as it comes, on a cluster whose leaders are killed: two replicas of a manager elect
-// one of them with a Lease, and whichever leads must reconcile every object to its last state.
+// Package manager tests controller-runtime, as it comes, on a cluster whose leaders are killed: two
+// replicas of a manager elect one of them with a Lease, and whichever leads must reconcile every
+// object to its last state.
 package manager

@@ -20,7 +20,8 @@ import (
 
 const sourceLabel = "test.example.com/source"
 
-// load changes what the managers reconcile. It alone writes sources' values, so it knows what must come of them.
+// load changes what the managers reconcile. It alone writes sources' values, so it knows what must
+// come of them.
 type load struct {
 	client client.Client
 	rand   *rand.Rand

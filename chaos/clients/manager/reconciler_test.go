@@ -16,7 +16,8 @@ import (
 
 const (
 	finalizer = "test.example.com/copied"
-	// observed is the annotation of a source that names the value last reconciled, and of a copy that names its value.
+	// observed is the annotation of a source that names the value last reconciled, and of a copy
+	// that names its value.
 	observed = "test.example.com/observed"
 )
 
@@ -46,8 +47,8 @@ func (d *diary) count() int {
 	return len(d.spans)
 }
 
-// copier keeps a Secret beside each source, a ConfigMap, that has its value; it notes the value on the source, whose finalizer
-// it removes when the source is to go.
+// copier keeps a Secret beside each source, a ConfigMap, that has its value; it notes the value on
+// the source, whose finalizer it removes when the source is to go.
 type copier struct {
 	client.Client
 	replica int

@@ -39,7 +39,8 @@ func (o only) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// TestAssumedKinds_B20 uses the kinds that stock clients assume with a stock client that speaks nothing but protobuf.
+// TestAssumedKinds_B20 uses the kinds that stock clients assume with a stock client that speaks
+// nothing but protobuf.
 func TestAssumedKinds_B20(t *testing.T) {
 	c := cluster.Start(t, 1)
 	cfg := c.Config(t, 0)

@@ -1,4 +1,5 @@
-// Package protobuf_test reads and writes the protobuf of objects with the types that stock Go clients are made of.
+// Package protobuf_test reads and writes the protobuf of objects with the types that stock Go
+// clients are made of.
 package protobuf_test
 
 import (
@@ -34,8 +35,8 @@ type kindFile struct {
 	}
 }
 
-// newStock returns how to make an object of client-go's type for a kind; nil when client-go has none
-// in that version, as for autoscaling/v2beta1 and for the kinds of other vendors.
+// newStock returns how to make an object of client-go's type for a kind; nil when client-go has
+// none in that version, as for autoscaling/v2beta1 and for the kinds of other vendors.
 func newStock(k kindFile) func() stock {
 	gvk := schema.GroupVersionKind{
 		Group: strings.Replace(k.Group, ".platform.io", ".k8s.io", 1), Version: k.Version, Kind: k.Kind,
@@ -121,8 +122,8 @@ func golden(t *testing.T, name string) []byte {
 	return b
 }
 
-// TestStockTypesReadOurProtobuf_B20: of an object with every field, a stock type gets the same from our protobuf as from our JSON,
-// once the neutral names in it are upstream's.
+// TestStockTypesReadOurProtobuf_B20: of an object with every field, a stock type gets the same from
+// our protobuf as from our JSON, once the neutral names in it are upstream's.
 func TestStockTypesReadOurProtobuf_B20(t *testing.T) {
 	names := upstreamNames(t)
 	subjects, versions := stockTypes(t)
@@ -149,7 +150,8 @@ func reads(t *testing.T, name string, subject func() stock, names map[string]str
 	}
 }
 
-// TestStockProtobuf_B20 holds the files to what stock types write today; that we read them is tested beside the codec.
+// TestStockProtobuf_B20 holds the files to what stock types write today; that we read them is
+// tested beside the codec.
 func TestStockProtobuf_B20(t *testing.T) {
 	subjects, _ := stockTypes(t)
 	for name, subject := range subjects {
@@ -207,8 +209,8 @@ func writes(t *testing.T, name string, o stock) {
 	}
 }
 
-// text returns an object as JSON, decoded, without what only one of JSON and protobuf carries: kind and apiVersion of objects,
-// which upstream drops from protobuf.
+// text returns an object as JSON, decoded, without what only one of JSON and protobuf carries: kind
+// and apiVersion of objects, which upstream drops from protobuf.
 func text(t *testing.T, o any) any {
 	t.Helper()
 	b, err := json.Marshal(o)
@@ -240,7 +242,8 @@ func dropTypeMeta(v any) {
 	}
 }
 
-// upstreamNames returns upstream's names of the fields that have neutral ones, as the kind files say.
+// upstreamNames returns upstream's names of the fields that have neutral ones, as the kind files
+// say.
 func upstreamNames(t *testing.T) map[string]string {
 	t.Helper()
 	files := slices.Collect(maps.Values(kindFiles(t)))

@@ -21,7 +21,8 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// discoveries: what the plain client and those that cache find is the same, on every node, and resources are found by any name.
+// discoveries: what the plain client and those that cache find is the same, on every node, and
+// resources are found by any name.
 func discoveries(_ context.Context, t *testing.T, c *cluster.Cluster) {
 	dir := t.TempDir()
 	var first []string

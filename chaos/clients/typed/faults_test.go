@@ -47,7 +47,8 @@ func onLeader(ctx context.Context, t *testing.T, c *cluster.Cluster) *kubernetes
 	return nil
 }
 
-// retryWatcher: a RetryWatcher whose node is killed goes on at another one and tells every version once.
+// retryWatcher: a RetryWatcher whose node is killed goes on at another one and tells every version
+// once.
 func retryWatcher(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	watched := onLeader(ctx, t, c).CoreV1().ConfigMaps(namespace)
 	made, err := watched.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "followed"}}, metav1.CreateOptions{})
@@ -100,7 +101,8 @@ func retryWatcher(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	t.Errorf("the watch ended after %v", got)
 }
 
-// untilWithSync: who waits for a condition is told, although the node is killed before it comes true.
+// untilWithSync: who waits for a condition is told, although the node is killed before it comes
+// true.
 func untilWithSync(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	watched := onLeader(ctx, t, c).CoreV1().ConfigMaps(namespace)
 	if _, err := watched.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "awaited"}}, metav1.CreateOptions{}); err != nil {

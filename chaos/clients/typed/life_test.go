@@ -32,8 +32,8 @@ type collection[O object, L runtime.Object] interface {
 // now deletes without a grace period.
 func now() metav1.DeleteOptions { return *metav1.NewDeleteOptions(0) }
 
-// live leads an object of one kind through its life. nodes are clients of the same collection, one for each node; calls go
-// round among them.
+// live leads an object of one kind through its life. nodes are clients of the same collection, one
+// for each node; calls go round among them.
 func live[O object, L runtime.Object](ctx context.Context, t *testing.T, nodes []collection[O, L], o O) {
 	t.Helper()
 	calls := 0

@@ -40,7 +40,8 @@ type roundTrip func(r *http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// metadataClient: objects, lists and watches are of nothing but metadata, in protobuf, which this client asks for first.
+// metadataClient: objects, lists and watches are of nothing but metadata, in protobuf, which this
+// client asks for first.
 func metadataClient(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	answered := &forms{seen: map[string]int{}}
 	config := c.Config(t, 2)

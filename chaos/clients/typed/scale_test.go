@@ -16,7 +16,8 @@ import (
 	"quorate/chaos/clients/internal/cluster"
 )
 
-// scales: a StatefulSet is scaled by the client that knows of nothing but scales, and by the typed one.
+// scales: a StatefulSet is scaled by the client that knows of nothing but scales, and by the typed
+// one.
 func scales(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	sets := clientsets(t, c)
 	made, err := sets[0].AppsV1().StatefulSets(namespace).Create(ctx, statefulSet("scaled"), metav1.CreateOptions{})

@@ -1,4 +1,5 @@
-// Command build compiles quorate with failpoints, and a wall clock that can be moved, into a folder: for quorate-chaos --failpoints.
+// Command build compiles quorate with failpoints, and a wall clock that can be moved, into a
+// folder: for quorate-chaos --failpoints.
 package main
 
 import (

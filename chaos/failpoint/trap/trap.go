@@ -1,4 +1,5 @@
-// Package trap is what failpoints run into, in binaries that package failpoint builds. Nothing else may import it.
+// Package trap is what failpoints run into, in binaries that package failpoint builds. Nothing else
+// may import it.
 package trap
 
 import (
@@ -8,8 +9,8 @@ import (
 	"go.etcd.io/gofail/runtime"
 )
 
-// Kill is the value that ends the process at the point, as SIGKILL does: return("kill"). gofail's own panic would run what is deferred, and
-// handlers that recover would survive it.
+// Kill is the value that ends the process at the point, as SIGKILL does: return("kill"). gofail's
+// own panic would run what is deferred, and handlers that recover would survive it.
 const Kill = "kill"
 
 // Point is a failpoint of gofail that can also end the process.
@@ -21,8 +22,8 @@ type Point struct {
 // New registers a point. A name can be registered once.
 func New(name string) Point { return Point{runtime.NewFailpoint(name), name} }
 
-// Acquire does what the point is armed for, and returns the value when it is armed to return one. The code after the point runs without an
-// error only.
+// Acquire does what the point is armed for, and returns the value when it is armed to return one.
+// The code after the point runs without an error only.
 func (p Point) Acquire() (any, error) {
 	value, err := p.Failpoint.Acquire()
 	if value == Kill {

@@ -21,7 +21,8 @@ import (
 	"quorate/chaos/workload"
 )
 
-// startTimeout bounds how long nodes may take to form a cluster on a busy machine, and to come back.
+// startTimeout bounds how long nodes may take to form a cluster on a busy machine, and to come
+// back.
 const startTimeout = 2 * time.Minute
 
 // Cluster is a running cluster.
@@ -88,9 +89,9 @@ func showLogs(t *testing.T, fleet *nodes.Processes) {
 	}
 }
 
-// Config returns an administrator's configuration for stock clients: they connect to the given node, counted from 0 and
-// round again after the last, and to the ones after it while it is gone. There is no limit on requests; set one where a
-// client's own matters.
+// Config returns an administrator's configuration for stock clients: they connect to the given
+// node, counted from 0 and round again after the last, and to the ones after it while it is gone.
+// There is no limit on requests; set one where a client's own matters.
 func (c *Cluster) Config(t *testing.T, first int) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)
@@ -125,7 +126,8 @@ func (c *Cluster) Targets() []workload.Target {
 	return targets
 }
 
-// Nemesis returns what kills nodes, the next one when calm more units of work, as done counts them, are done.
+// Nemesis returns what kills nodes, the next one when calm more units of work, as done counts them,
+// are done.
 func (c *Cluster) Nemesis(t *testing.T, calm int, done func() int) *nemesis.Nemesis {
 	return &nemesis.Nemesis{
 		Fleet: c, Cluster: c.observer, Rand: mathrand.New(mathrand.NewPCG(1, 1)),
@@ -133,7 +135,8 @@ func (c *Cluster) Nemesis(t *testing.T, calm int, done func() int) *nemesis.Neme
 	}
 }
 
-// KillLeader kills the leader once, and returns when writes went on without it and it is ready again.
+// KillLeader kills the leader once, and returns when writes went on without it and it is ready
+// again.
 func (c *Cluster) KillLeader(ctx context.Context, t *testing.T) error {
 	written := 0
 	writing := func() int {
@@ -147,7 +150,8 @@ func (c *Cluster) KillLeader(ctx context.Context, t *testing.T) error {
 	return c.Nemesis(t, 1, writing).Inflict(ctx, nemesis.KillLeader())
 }
 
-// RollingRestart stops one node after the other in order and starts it again, the next one once it is ready.
+// RollingRestart stops one node after the other in order and starts it again, the next one once it
+// is ready.
 func (c *Cluster) RollingRestart(ctx context.Context) error {
 	for _, node := range c.Nodes() {
 		if err := c.restart(ctx, node.Name); err != nil {

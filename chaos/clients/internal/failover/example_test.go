@@ -8,8 +8,8 @@ import (
 	"quorate/chaos/clients/internal/failover"
 )
 
-// The first of two nodes is gone, so that the connection leads to the second. In use the function is
-// the Dial of a rest.Config, and localhost its TLSClientConfig.ServerName.
+// The first of two nodes is gone, so that the connection leads to the second. In use the function
+// is the Dial of a rest.Config, and localhost its TLSClientConfig.ServerName.
 func ExampleDial() {
 	gone, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
