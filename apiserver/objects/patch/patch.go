@@ -12,7 +12,7 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Type is a kind of patch.
+// Type is a type of patch.
 type Type uint8
 
 // The types of patches.
@@ -22,7 +22,7 @@ const (
 	Strategic
 )
 
-// mediaTypes are those of §4.3, by Type, in the order in which a 415 lists them.
+// mediaTypes are the media types of §4.3, indexed by Type, in the order in which a 415 lists them.
 var mediaTypes = [...]string{
 	JSON:      "application/json-patch+json",
 	Merge:     "application/merge-patch+json",
@@ -32,7 +32,7 @@ var mediaTypes = [...]string{
 // String returns the type's media type.
 func (t Type) String() string { return mediaTypes[t] }
 
-// TypeOf returns the type that a Content-Type names, whatever its parameters; 415 for all others
+// TypeOf returns the type that a Content-Type names and ignores its parameters; 415 for all others
 // (F2, F3).
 func TypeOf(contentType string) (Type, error) {
 	media, _, err := mime.ParseMediaType(contentType)
@@ -48,7 +48,7 @@ func TypeOf(contentType string) (Type, error) {
 	return 0, status.NewUnsupportedMediaType(mediaTypes[:])
 }
 
-// Patch is a patch that was read.
+// Patch is a parsed patch.
 type Patch struct {
 	kind       Type
 	root       *tree.Node             // of merge and strategic merge patches
@@ -77,12 +77,13 @@ func Parse(t Type, body []byte) (*Patch, error) {
 	return p, nil
 }
 
-// Problems returns a text for each name that the body gives twice in one object: `duplicate field
-// "spec.foo"`. The last one counted (F37).
+// Problems returns a text for each name that an object in the body repeats: `duplicate field
+// "spec.foo"`. The last occurrence takes effect (F37).
 func (p *Patch) Problems() []string { return p.problems }
 
-// Apply returns the document, patched. The document is the stored object's JSON in the form of kind
-// k; it is not changed. The result is valid JSON, and may be no object of the kind (F26).
+// Apply returns the patched document. The document is the stored object's JSON in the form of kind
+// k; Apply does not change it. The result is valid JSON, but may not be an object of the kind
+// (F26).
 //
 // Errors: 422 when the patch does not fit the document (F8, F9, F23, F24), 400 for malformed
 // directives (F21–F23), 413 for a patch that takes too much work (F11), 415 for a strategic merge

@@ -13,7 +13,7 @@ const (
 	scopeCluster    = "Cluster"
 )
 
-// Catalog is all kinds, compiled. It never changes.
+// Catalog contains all kinds, compiled. It never changes.
 type Catalog struct {
 	kinds    []*Kind
 	byRoute  map[string]*Kind // "/api/v1/pods"
@@ -24,13 +24,13 @@ type Catalog struct {
 	names    nameRule // of kinds without a file
 }
 
-// Load compiles every *.yaml file of files and of its folder types. Whatever a file says that is
-// not understood, or names that does not exist, is an error with the file and the place in it.
+// Load compiles every *.yaml file of files and of its folder types. An unknown key or name in a
+// file is an error with the file and the place in it.
 func Load(files fs.FS, hooks Hooks) (*Catalog, error) {
 	return load(files, &hooks)
 }
 
-// load is Load; nil hooks leave all hooks out, which tests of the engine alone do.
+// load is Load. Nil hooks omit all hooks, for tests of this package.
 func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 	src, err := readSources(files)
 	if err != nil {
@@ -84,7 +84,7 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 	return c, c.linkScales()
 }
 
-// linkStorage gives each view the kind that is stored.
+// linkStorage links each view to the kind that is stored.
 func (c *Catalog) linkStorage() error {
 	for _, k := range c.unstored {
 		k.storage = k
@@ -112,12 +112,12 @@ func (c *Catalog) linkStorage() error {
 	return nil
 }
 
-// Kinds returns all kinds that are stored, and views of such, in the order of their files. The
-// slice is shared.
+// Kinds returns all kinds that are stored, and their views, in the order of their files. The slice
+// is shared.
 func (c *Catalog) Kinds() []*Kind { return c.kinds }
 
-// Unstored returns the kind of objects that are only sent and answered, such as reviews; nil when
-// there is none.
+// Unstored returns a kind whose objects are only sent and received, such as reviews; nil when there
+// is none.
 func (c *Catalog) Unstored(apiVersion, kind string) *Kind {
 	i := slices.IndexFunc(c.unstored, func(k *Kind) bool { return k.APIVersion == apiVersion && k.Kind == kind })
 	if i < 0 {
@@ -139,10 +139,10 @@ func (c *Catalog) Stored(resource string) *Kind {
 // contexts; nil when there is none.
 func (c *Catalog) Message(name string) *Message { return c.messages[name] }
 
-// Formats returns the named formats of text, as their file has them. The map is shared.
+// Formats returns the named formats of text as their file defines them. The map is shared.
 func (c *Catalog) Formats() map[string]FormatSpec { return c.formats }
 
-// sources is what the files say, parsed.
+// sources is the parsed content of the files.
 type sources struct {
 	kinds    []kindFile
 	messages map[string]messageSource

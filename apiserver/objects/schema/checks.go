@@ -56,7 +56,7 @@ func (c *compiler) checks(f *Field) (*fieldChecks, error) {
 	return ch, nil
 }
 
-// fit refuses checks that the type cannot have.
+// fit refuses checks that don't apply to the type.
 func (ch *fieldChecks) fit(t *Type) error {
 	if ch.items && t.Form != FormList {
 		return fmt.Errorf("item checks on a field that is no list")
@@ -81,7 +81,7 @@ func (c *compiler) format(name string) (*format, error) {
 	return &f, nil
 }
 
-// run checks a value that is not empty, or that is set by pointer.
+// run checks a value that is not empty, or that is a pointer and set.
 func (ch *fieldChecks) run(c *Context, v *Value) {
 	if ch.scalar {
 		ch.checkScalar(c, v)
@@ -142,8 +142,8 @@ func checkRange(c *Context, low, high *int64, n int64) {
 	}
 }
 
-// checkQuantity compares a quantity with a whole number. Only 0 is a minimum so far, and its sign
-// is the text's.
+// checkQuantity compares a quantity with an integer. The only minimum so far is 0, so the sign of
+// the text decides.
 func checkQuantity(c *Context, low int64, v *Value) {
 	if low == 0 && (v.str == "" || v.str[0] != '-') {
 		return
@@ -206,7 +206,7 @@ func (ch *fieldChecks) checkEntries(c *Context, v *Value) {
 	}
 }
 
-// checkEntry reports text of an entry, at the entry or, for label formats, at the map.
+// checkEntry reports the text of an entry, at the entry or, for label formats, at the map.
 func checkEntry(c *Context, f *format, text, key string, item *Value) {
 	if f.onMap {
 		checkText(c, f, text)

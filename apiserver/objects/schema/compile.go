@@ -9,11 +9,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFields bounds the fields of one message: the decoder tracks them in a bit set.
+// maxFields bounds the fields of one message, because the decoder tracks them in a bit set.
 const maxFields = 256
 
-// compiler turns specs into types, one per message and context set. Message types refer to each
-// other freely.
+// compiler compiles specs to types, one per message and set of contexts. Message types may refer to
+// each other in cycles.
 type compiler struct {
 	src     *sources
 	formats map[string]format
@@ -78,8 +78,8 @@ func (c *compiler) fillMessage(m *Message, contexts string) (err error) {
 	return m.compileWire()
 }
 
-// inWritingOrder puts kind before apiVersion where they are the type of an object and not data of
-// their own (as in an owner reference, where they have numbers).
+// inWritingOrder moves kind before apiVersion if they are the type of the object. In an owner
+// reference, where they have numbers, they are ordinary fields.
 func inWritingOrder(fields fieldSpecs) fieldSpecs {
 	v := slices.IndexFunc(fields, func(f namedField) bool { return f.name == "apiVersion" })
 	k := slices.IndexFunc(fields, func(f namedField) bool { return f.name == "kind" })
@@ -156,7 +156,7 @@ func (c *compiler) fieldType(text, contexts string) (*Type, error) {
 	return c.shared(text, "", Type{Form: form}), nil
 }
 
-// shared returns the one type of that text in a context set.
+// shared returns the single type of that text in a context set.
 func (c *compiler) shared(text, contexts string, t Type) *Type {
 	key := text + "|" + contexts
 	if c.types[key] == nil {
@@ -195,8 +195,8 @@ func scalarForm(name string) (Form, bool) {
 	return 0, false
 }
 
-// finish compiles what needs the whole graph of messages: defaults, zero values, and what walks can
-// skip.
+// finish computes the facts that need the whole graph of messages: defaults, zero values, and the
+// parts that walks can skip.
 func (c *compiler) finish() error {
 	for key, t := range c.types {
 		if t.message == nil {
@@ -256,8 +256,8 @@ func yamlNodeToJSON(node *yaml.Node) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-// markWork says which walks find something in the message or below it. It returns whether that is
-// news.
+// markWork records which walks have work in the message or below it. It returns whether that has
+// changed.
 func (m *Message) markWork() bool {
 	before := [3]bool{m.defaults, m.checks, m.immutables}
 	m.defaults = m.defaults || m.defaulter != nil
@@ -277,7 +277,7 @@ func (m *Message) markWork() bool {
 	return before != [3]bool{m.defaults, m.checks, m.immutables}
 }
 
-// compileZero writes the JSON of the message with nothing set.
+// compileZero writes the JSON of the unset message.
 func (m *Message) compileZero(above []*Message) error {
 	if m.zero != nil {
 		return nil

@@ -4,11 +4,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Context is what hooks see of the request at work. It belongs to one goroutine.
+// Context is the request as hooks see it. It belongs to one goroutine.
 //
-// It stands at a place in the object; reports are about that place, or about one below it given as
-// rest: field names (string), list indexes (int) and map keys (Key). Paths are built only when
-// something is reported.
+// A Context has a current place in the object. Reports are about that place, or about one below it
+// that rest names: field names (string), list indexes (int) and map keys (Key). It builds paths
+// only for reports.
 type Context struct {
 	Kind      *Kind
 	Operation Operation
@@ -168,8 +168,8 @@ func (c *Context) NotFound(value any, rest ...any) {
 	c.Report(field.NotFound(c.Path(rest...), plain(value)))
 }
 
-// plain turns a Value into what field errors print as Kubernetes does: scalars as such, the rest as
-// JSON.
+// plain converts a Value to the form that field errors print as Kubernetes does: scalars as they
+// are, the rest as JSON.
 func plain(value any) any {
 	v, ok := value.(*Value)
 	if !ok {
@@ -190,7 +190,7 @@ func plain(value any) any {
 	}
 }
 
-// jsonText is JSON that marshals to itself.
+// jsonText is JSON text that marshals to itself.
 type jsonText []byte
 
 func (t jsonText) MarshalJSON() ([]byte, error) { return t, nil }

@@ -1,7 +1,7 @@
 package schema
 
-// Decode reads an object of the kind from JSON a client sent. Fields that the kind does not have
-// are left out and are among the problems. Missing kind and apiVersion are filled in. Errors are
+// Decode decodes an object of the kind from JSON that a client sent. It drops fields that the kind
+// lacks and lists them in the problems. It fills in missing kind and apiVersion. Errors are
 // *DecodeError.
 func (k *Kind) Decode(body []byte) (*Object, Problems, error) {
 	d := newDecoder(string(body))
@@ -29,7 +29,7 @@ func (k *Kind) decode(d *decoder) (*Object, error) {
 	return o, nil
 }
 
-// afterDecode runs the kind's hooks for what a client sent.
+// afterDecode runs the kind's hooks for an object that a client sent.
 func (o *Object) afterDecode() {
 	if len(o.Kind.hooks.afterDecode) == 0 {
 		return
@@ -58,8 +58,8 @@ func (o *Object) checkIdentity(d *decoder) error {
 	return k.CheckIdentity((*version).str, (*kind).str)
 }
 
-// CheckIdentity compares what a body or its envelope says it is with the kind (A34-A36). Errors are
-// *DecodeError.
+// CheckIdentity compares kind and apiVersion of a body or its envelope with the kind (A34-A36).
+// Errors are *DecodeError.
 func (k *Kind) CheckIdentity(apiVersion, kind string) error {
 	if kind != k.Kind {
 		return &DecodeError{
@@ -76,7 +76,8 @@ func (k *Kind) CheckIdentity(apiVersion, kind string) error {
 	return nil
 }
 
-// DecodeStored reads an object from bytes that Encode made. The value is not changed nor kept.
+// DecodeStored decodes an object from bytes that Encode returned. It neither changes nor retains
+// the value.
 func (k *Kind) DecodeStored(value []byte) (*Object, error) {
 	root, err := newDecoder(string(value)).document(k.Message.typ)
 	if err != nil {
@@ -85,8 +86,8 @@ func (k *Kind) DecodeStored(value []byte) (*Object, error) {
 	return &Object{Kind: k, root: root}, nil
 }
 
-// Decode reads a message that is no object of a kind, such as DeleteOptions. nil means null was
-// sent.
+// Decode decodes a message that is not an object of a kind, such as DeleteOptions. It returns nil
+// for null.
 func (m *Message) Decode(body []byte) (*Value, Problems, error) {
 	d := newDecoder(string(body))
 	v, err := d.document(m.typ)

@@ -1,6 +1,6 @@
 package schema
 
-// Default fills in what the client left out. Running it again changes nothing.
+// Default sets the fields that the client left out to their defaults. It is idempotent.
 func (k *Kind) Default(o *Object) {
 	c := newContext(k, Create, o, nil)
 	c.setDefaults()
@@ -44,7 +44,7 @@ func (c *Context) defaultMessage(v *Value) {
 	}
 }
 
-// vacant reports whether a default applies in place of v.
+// vacant reports whether a default replaces v.
 func (f *Field) vacant(v *Value) bool {
 	if f.pointer {
 		return v == nil
@@ -64,7 +64,7 @@ func (c *Context) defaultField(f *Field, v *Value) {
 	}
 }
 
-// defaultBelow goes on into a message, or the messages of a list or map.
+// defaultBelow descends into a message, or the messages of a list or map.
 func (c *Context) defaultBelow(v *Value) {
 	switch v.typ.Form {
 	case FormMessage:

@@ -1,8 +1,8 @@
 package schema
 
-// Export turns a stored object into one that a client could create: what only the server sets is
-// cleared, and what creating resets. Unless it is to be exact, what ties it to this cluster goes
-// too: the namespace, a generated name, the status (B9, B10).
+// Export converts a stored object to one that a client could create: it clears the fields that only
+// the server sets and those that a create resets. Unless exact is set, it also clears the fields
+// that belong to this cluster: the namespace, a generated name and the status (B9, B10).
 func (k *Kind) Export(o *Object, exact bool) {
 	if !exact {
 		o.SetNamespace("")

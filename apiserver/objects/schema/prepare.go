@@ -2,9 +2,9 @@ package schema
 
 import "slices"
 
-// PrepareCreate readies an object that a client sent for creation: what only the server sets is
-// cleared (A7, A24-A26), the kind's hooks and the defaults run, and its generation begins. Set the
-// name before, uid and creationTimestamp after it.
+// PrepareCreate prepares an object that a client sent for creation: it clears the fields that only
+// the server sets (A7, A24-A26), runs the kind's hooks and the defaults, and starts the generation.
+// The caller sets the name before, and uid and creationTimestamp after it.
 func (k *Kind) PrepareCreate(o *Object) {
 	s := &k.slots
 	for _, slot := range [...]int{s.selfLink, s.uid, s.resourceVersion, s.generation, s.creationTimestamp, s.deletionTimestamp,
@@ -21,9 +21,9 @@ func (k *Kind) PrepareCreate(o *Object) {
 	}
 }
 
-// PrepareUpdate readies an object that a client sent to replace old: what only the server sets is
-// taken from old (E6, E13), the kind's hooks and the defaults run, and the generation counts a
-// changed spec. resourceVersion stays as it is.
+// PrepareUpdate prepares an object that a client sent to replace old: it copies the fields that
+// only the server sets from old (E6, E13), runs the kind's hooks and the defaults, and increments
+// the generation if the spec has changed. It keeps resourceVersion.
 func (k *Kind) PrepareUpdate(op Operation, o, old *Object) {
 	s := &k.slots
 	for _, slot := range [...]int{s.selfLink, s.generation, s.creationTimestamp, s.deletionTimestamp,
@@ -43,7 +43,7 @@ func (k *Kind) PrepareUpdate(op Operation, o, old *Object) {
 	}
 }
 
-// Canonicalize brings a valid object into the kind's canonical form. It is the last step before
+// Canonicalize converts a valid object to the kind's canonical form. It is the last step before
 // Encode.
 func (k *Kind) Canonicalize(op Operation, o, old *Object) {
 	if len(k.hooks.canonicalize) == 0 {
@@ -63,7 +63,7 @@ func (k *Kind) run(steps []Step, op Operation, o, old *Object) {
 	c.setDefaults()
 }
 
-// keepMeta takes a field of the metadata from old.
+// keepMeta copies a field of the metadata from old.
 func (o *Object) keepMeta(slot int, old *Object) {
 	v := old.meta(slot)
 	if v == nil {
@@ -74,8 +74,8 @@ func (o *Object) keepMeta(slot int, old *Object) {
 	o.Metadata().box.kids[slot] = v.Copy()
 }
 
-// DuplicateOwners returns the uids that several owner references share; all but the first of them
-// go when the object is prepared (A23), so ask before.
+// DuplicateOwners returns the uids that several owner references share. Preparing the object
+// removes all but the first of them (A23), so the caller has to call DuplicateOwners before.
 func (o *Object) DuplicateOwners() []string {
 	var shared []string
 	o.eachDuplicateOwner(func(_ int, uid string) {
@@ -86,7 +86,7 @@ func (o *Object) DuplicateOwners() []string {
 	return shared
 }
 
-// dedupeOwners leaves one owner reference of each uid.
+// dedupeOwners keeps one owner reference per uid.
 func dedupeOwners(o *Object) {
 	owners := o.OwnerReferences()
 	if owners.Len() < 2 {

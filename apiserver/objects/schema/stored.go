@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Borrow calls fn with the top message of a stored value, as the kind serves it. What fn is given
-// is good until it returns. Errors of the reading are no fault of a client.
+// Borrow calls fn with the top message of a stored value in the form of the kind. The message is
+// valid until fn returns. Errors of decoding are server errors.
 func (k *Kind) Borrow(value []byte, fn func(root *Value) error) error {
 	d := k.decoders.get()
 	defer k.decoders.put(d)

@@ -8,7 +8,7 @@ import (
 
 const immutableText = "field is immutable"
 
-// ValidateCreate returns what is wrong with a new object that has its name, in the order of its
+// ValidateCreate returns the errors of a new object that already has its name, in the order of its
 // fields.
 func (k *Kind) ValidateCreate(o *Object) field.ErrorList {
 	c := newContext(k, Create, o, nil)
@@ -16,14 +16,14 @@ func (k *Kind) ValidateCreate(o *Object) field.ErrorList {
 	return c.errs
 }
 
-// ValidateUpdate returns what is wrong with an object that is to replace old.
+// ValidateUpdate returns the errors of an object that is to replace old.
 func (k *Kind) ValidateUpdate(op Operation, o, old *Object) field.ErrorList {
 	c := newContext(k, op, o, old)
 	c.validate()
 	return c.errs
 }
 
-// Validate returns what is wrong with a message that is no object of a kind, such as DeleteOptions.
+// Validate returns the errors of a message that is not an object of a kind, such as DeleteOptions.
 // Its hooks see a Context without Kind and Object.
 func (m *Message) Validate(v *Value) field.ErrorList {
 	c := &Context{root: v}
@@ -70,7 +70,7 @@ func (c *Context) checkMessage(v *Value) {
 	}
 }
 
-// checkField checks a field of message parent and what is below it.
+// checkField checks a field of message parent and everything below it.
 func (c *Context) checkField(f *Field, parent *Value) {
 	deep := f.below != nil && f.below.checks
 	if !deep && f.check == nil && !f.required && f.requiredIf == nil {
@@ -94,8 +94,8 @@ func (c *Context) checkField(f *Field, parent *Value) {
 	c.Leave()
 }
 
-// checkMissing reports a required field that is empty. Of a message that clients see as always
-// there, the fields missing in it are reported when it has such.
+// checkMissing reports a required field that is empty. For a message that is always written, it
+// reports the missing required fields inside, if any, instead.
 func (c *Context) checkMissing(f *Field, v *Value) {
 	before := len(c.errs)
 	c.EnterField(f.Name, v)
@@ -131,8 +131,8 @@ func (c *Context) checkBelow(v *Value) {
 	}
 }
 
-// compareField checks a field against its stored value: whether it may change, and the same of the
-// messages in it, but for lists.
+// compareField compares a field with its stored value if it is immutable, and the fields of
+// messages below it, except in lists.
 func (c *Context) compareField(f *Field, v, old *Value) {
 	deep := f.Type.message != nil && f.Type.message.immutables
 	if !f.immutable && f.compare == nil && !deep || v == nil && old == nil {
@@ -178,7 +178,7 @@ func compileNameRule(spec NameRuleSpec, formats map[string]format) (nameRule, er
 	return nameRule{f, spec.Max}, nil
 }
 
-// check returns what is wrong with a name, or with the beginning of one that is to be generated.
+// check returns the errors of a name, or of the prefix of a name that is to be generated.
 func (r *nameRule) check(name string, prefix bool) []string {
 	if n := len(name); prefix && n > 1 && name[n-1] == '-' {
 		name = name[:n-2] + "a" // what comes after the dash makes it good

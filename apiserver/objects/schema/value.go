@@ -9,11 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Value is a node of an object: a message, list, map or scalar. A nil *Value is an unset one; every
-// reading method works on it and answers zero. A value belongs to one object; put a Copy into
-// another.
+// Value is a node of an object: a message, list, map or scalar. A nil *Value is unset; all reading
+// methods accept it and return zero. A value belongs to one object; put a Copy into another.
 //
-// Strings share the memory of the body that was decoded.
+// Strings share the memory of the decoded body.
 type Value struct {
 	typ *Type
 	str string // strings, bytes (decoded), canonical quantity, raw JSON text, text of an intOrString
@@ -38,7 +37,7 @@ func (v *Value) Type() *Type {
 	return v.typ
 }
 
-// IsSet reports whether there is a value at all, be it empty.
+// IsSet reports whether there is a value, even an empty one.
 func (v *Value) IsSet() bool { return v != nil }
 
 // IsEmpty reports whether the value is unset or the zero of its type: "", 0, false, no items, a
@@ -198,7 +197,7 @@ func (v *Value) Lookup(names ...string) *Value {
 	return v
 }
 
-// Copy returns the value with all below it, newly made. Strings are shared.
+// Copy returns a deep copy of the value. Strings are shared.
 func (v *Value) Copy() *Value {
 	if v == nil {
 		return nil
@@ -214,8 +213,8 @@ func (v *Value) Copy() *Value {
 	return out
 }
 
-// Equal reports whether two values of one type mean the same: empty lists, maps, messages and zero
-// scalars equal unset ones, but for fields that tell them apart (`pointer`).
+// Equal reports whether two values of one type are equivalent: empty lists, maps, messages and zero
+// scalars equal unset ones, except in fields that distinguish them (`pointer`).
 func Equal(a, b *Value) bool {
 	if a == nil || b == nil {
 		return hollow(a) && hollow(b)
@@ -241,7 +240,7 @@ func Equal(a, b *Value) bool {
 	return true
 }
 
-// hollow reports whether nothing that counts is set in the value: what encodes as if it were unset.
+// hollow reports whether the value encodes as if it were unset.
 func hollow(v *Value) bool {
 	if v == nil || v.typ.Form != FormMessage {
 		return v.IsEmpty()
@@ -254,8 +253,8 @@ func hollow(v *Value) bool {
 	return true
 }
 
-// tells reports whether a member of a message counts when it is set, be it empty: a field with
-// `pointer`, or an open member.
+// tells reports whether setting a member of a message matters even if it is empty: it is a field
+// with `pointer`, or an open member.
 func (t *Type) tells(i int) bool {
 	return t.Form == FormMessage && (i >= len(t.message.fields) || t.message.fields[i].pointer)
 }

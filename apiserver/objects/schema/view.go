@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// A view is a kind whose objects are stored as those of another kind. Either its message is
-// another, and hooks convert; or it is the same, and the two differ by nothing but the apiVersion,
-// which stands at the beginning of their bytes.
+// A view is a kind whose objects are stored as those of another kind. Either it has another message
+// and hooks convert between them, or it has the same message and only the apiVersion, at the
+// beginning of the stored bytes, differs.
 
 // Storage returns the kind in whose form objects are stored: the kind itself, unless it is a view
 // of another.
 func (k *Kind) Storage() *Kind { return k.storage }
 
-// Converts reports whether the kind is a view whose objects have to be decoded and converted to be
-// served.
+// Converts reports whether the kind is a view whose objects are decoded and converted to be served.
 func (k *Kind) Converts() bool { return k.converts }
 
 // ToStorage returns the object in the form of the kind it is stored as: itself, unless its kind is
@@ -47,7 +46,8 @@ func convert(o *Object, to *Kind, fn Converter) *Object {
 	return out
 }
 
-// as returns an object of another version of its kind. They share what is below the top.
+// as returns the object as another version of its kind. Both share everything below the top
+// message.
 func (o *Object) as(to *Kind) *Object {
 	root := *o.root
 	root.box = &box{kids: slices.Clone(o.root.box.kids), keys: o.root.box.keys}
@@ -55,9 +55,8 @@ func (o *Object) as(to *Kind) *Object {
 	return &Object{Kind: to, root: &root}
 }
 
-// Present returns a stored value as the kind serves it: as it is; with the kind's apiVersion at its
-// beginning where it was stored under another one (K10); or decoded and converted. Errors are no
-// fault of a client.
+// Present returns a stored value as the kind serves it: unchanged; with the kind's apiVersion if it
+// was stored under another one (K10); or decoded and converted. Errors are server errors.
 func (k *Kind) Present(value []byte) ([]byte, error) {
 	prefix, rest, err := k.Parts(value)
 	if err != nil || prefix == "" {
@@ -67,7 +66,7 @@ func (k *Kind) Present(value []byte) ([]byte, error) {
 	return append(append(out, prefix...), rest...), nil
 }
 
-// Parts returns what Present does in two parts that need not be copied. The first may be empty.
+// Parts returns the result of Present in two parts without copying. The first may be empty.
 func (k *Kind) Parts(value []byte) (prefix string, rest []byte, err error) {
 	switch {
 	case !k.renames && !k.converts, bytes.HasPrefix(value, []byte(k.prefix)):

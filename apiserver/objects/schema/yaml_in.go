@@ -11,9 +11,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAMLToJSON turns one YAML document into JSON for Decode. Keys that are there twice stay twice, so
-// that the decoder reports them. Aliases are expanded as long as the result stays below maxBytes.
-// An empty document gives no bytes.
+// YAMLToJSON converts one YAML document to JSON for Decode. It keeps duplicate keys, so that the
+// decoder reports them. It expands aliases as long as the result stays below maxBytes. An empty
+// document yields no bytes.
 func YAMLToJSON(body []byte, maxBytes int) ([]byte, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(body))
 	var doc, more yaml.Node
@@ -43,8 +43,8 @@ func yamlError(err error) error {
 	return &DecodeError{Message: "error converting YAML to JSON: " + err.Error(), Offset: -1}
 }
 
-// yamlReader writes nodes as JSON. Every node it visits and every byte it writes costs one of the
-// budget, which bounds what aliases of aliases can do.
+// yamlReader writes nodes as JSON. Every visited node and every written byte consumes one unit of
+// the budget, which bounds the expansion of nested aliases.
 type yamlReader struct {
 	out    []byte
 	budget int
@@ -113,7 +113,7 @@ func (w *yamlReader) mapping(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// merge writes the members of a mapping named by a merge key that are not there yet.
+// merge writes those members of a merge key's mapping that the mapping doesn't have yet.
 func (w *yamlReader) merge(n *yaml.Node, own map[string]bool, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("yaml: line %d: exceeded max depth", n.Line)
@@ -148,7 +148,7 @@ func (w *yamlReader) merge(n *yaml.Node, own map[string]bool, depth int) error {
 	return fmt.Errorf("yaml: line %d: map merge requires map or sequence of maps as the value", n.Line)
 }
 
-// member writes a key and its value. An inherited member that is there already is left out.
+// member writes a key and its value, but no inherited member that already exists.
 func (w *yamlReader) member(key, value *yaml.Node, own map[string]bool, inherited bool, depth int) error {
 	if w.visits++; w.visits+len(w.out) > w.budget {
 		return fmt.Errorf("yaml: document expands to more than %d bytes", w.budget)
@@ -201,7 +201,7 @@ func (w *yamlReader) scalar(n *yaml.Node) error {
 	return nil
 }
 
-// oldBool knows the booleans of YAML 1.1, which clients of Kubernetes rely on.
+// oldBool parses the booleans of YAML 1.1, on which clients of Kubernetes rely.
 func oldBool(n *yaml.Node) (word string, ok bool) {
 	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) != 0 {
 		return "", false

@@ -1,12 +1,12 @@
-// Package merge applies merge patches (RFC 7386, F12) to the text of the document: what the patch
-// does not name is copied, so the cost is that of a copy and a search for names at each level that
-// it enters. No goroutines, no state.
+// Package merge applies merge patches (RFC 7386, F12) to the text of a document. It copies the
+// members that the patch doesn't name, so the cost is that of a copy and of a search for names at
+// each level that the patch enters. No goroutines, no state.
 package merge
 
 import "quorate/apiserver/objects/patch/tree"
 
-// Append appends the document, patched, to out. The document keeps the order of its members; new
-// ones follow in that of the patch.
+// Append appends the patched document to out. The document's members keep their order; new ones
+// follow in the patch's order.
 func Append(out []byte, document string, p *tree.Node) []byte {
 	at := tree.Space(document, 0)
 	if p.Form() != tree.Object || tree.FormOf(document[at:]) != tree.Object {
@@ -43,8 +43,8 @@ func object(out []byte, document string, i int, p *tree.Node) []byte {
 	return append(rest(out, first, p, met), '}')
 }
 
-// AppendNew appends a value of a patch where the document has none, or none that merges: without
-// its nulls.
+// AppendNew appends a value of a patch, without its nulls, where the document has no value or none
+// that merges.
 func AppendNew(out []byte, p *tree.Node) []byte {
 	if p.Form() != tree.Object {
 		return append(out, p.Text...)
@@ -53,7 +53,7 @@ func AppendNew(out []byte, p *tree.Node) []byte {
 	return append(rest(out, len(out), p, nil), '}')
 }
 
-// rest appends the members that the document does not have.
+// rest appends the patch's members that the document lacks.
 func rest(out []byte, first int, p *tree.Node, met tree.Marks) []byte {
 	for i := range p.Members {
 		m := &p.Members[i]

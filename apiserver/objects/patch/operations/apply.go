@@ -10,20 +10,20 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Bounds of what one patch may do (F11): a few bytes of it can ask for much.
+// Bounds of the work of one patch (F11): a few bytes of it can request much work.
 const (
 	maxCopied = 2 * status.MaxObjectBytes // bytes, by all copy operations together
 	maxMoved  = 32 << 20                  // items of arrays that made room or closed up, by all operations together
 )
 
-// document is a document at work.
+// document is a document that is being patched.
 type document struct {
 	root   *value
 	copied int
 	moved  int
 }
 
-// Append appends the document, patched, to out. The first operation that does not fit ends all,
+// Append appends the patched document to out. The first operation that doesn't fit fails the patch
 // with 422.
 func Append(out []byte, text string, list []Operation) ([]byte, error) {
 	d := &document{root: &value{text: text[tree.Space(text, 0):]}}
@@ -71,7 +71,7 @@ func (d *document) apply(o *Operation) error {
 	return d.add(o, path, v)
 }
 
-// pointer takes a JSON pointer apart.
+// pointer splits a JSON pointer into its unescaped names.
 func (o *Operation) pointer(text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
@@ -92,7 +92,7 @@ func (o *Operation) pointer(text string) ([]string, error) {
 	return tokens, nil
 }
 
-// parent returns what holds the place that a path, not that of the root, names.
+// parent returns the container of the place that a path, not the root's, names.
 func (d *document) parent(o *Operation, path []string) (*value, error) {
 	v := d.root
 	for _, token := range path[:len(path)-1] {
@@ -123,7 +123,7 @@ func (o *Operation) child(v *value, token string) (*value, error) {
 	return nil, o.refuse("the path does not exist")
 }
 
-// index reads the index of one of n items. Negative ones count from the end, as with Kubernetes.
+// index parses the index of one of n items. Negative indexes count from the end, as in Kubernetes.
 func (o *Operation) index(token string, n int) (int, error) {
 	digits := strings.TrimPrefix(token, "-")
 	i, err := strconv.Atoi(token)
@@ -195,7 +195,7 @@ func (d *document) replace(o *Operation, path []string, v *value) error {
 	return nil
 }
 
-// remove takes a value out and returns it.
+// remove removes a value and returns it.
 func (d *document) remove(o *Operation, path []string) (*value, error) {
 	if len(path) == 0 {
 		return nil, o.refuse("the whole document cannot be removed")
@@ -222,7 +222,7 @@ func (d *document) remove(o *Operation, path []string) (*value, error) {
 	return v, d.shift(len(*items) - i)
 }
 
-// shift counts the items that move.
+// shift counts moved items against the bound.
 func (d *document) shift(n int) error {
 	if d.moved += n; d.moved > maxMoved {
 		return status.NewPatchTooLarge("the patch takes too much work: it inserts and removes items of large arrays too often")
@@ -249,8 +249,8 @@ func (d *document) copy(o *Operation, from []string) (*value, error) {
 	return &value{text: string(text)}, nil
 }
 
-// test compares. A member that is not there is null, as with Kubernetes: so clients make sure that
-// nobody set it.
+// test compares a value. A missing member equals null, as in Kubernetes: clients use this to check
+// that nobody has set it.
 func (d *document) test(o *Operation, path []string) error {
 	have := d.root
 	if len(path) > 0 {

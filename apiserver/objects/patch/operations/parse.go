@@ -18,7 +18,7 @@ type Operation struct {
 	value string // JSON text, of add, replace and test
 }
 
-// Parse reads the operations: 400 for what is no list of them (F7), 413 for too many (F11).
+// Parse parses the operations: 400 for a body that is no list of them (F7), 413 for too many (F11).
 func Parse(p *tree.Node) ([]Operation, error) {
 	if p.Form() != tree.Array {
 		return nil, malformed("the patch must be an array of operations, not %s", p.Form())

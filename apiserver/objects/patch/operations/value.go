@@ -7,14 +7,16 @@ import (
 	"quorate/apiserver/objects/patch/tree"
 )
 
-// value is a JSON value of the document at work: its text, until somebody looks into it.
+// value is a JSON value of the document that is being patched. It stays text until an operation
+// needs its content.
 type value struct {
 	text   string
 	object *object
 	array  *array
 }
 
-// object keeps the order of its members. A removed one leaves a gap, so that places hold.
+// object is a JSON object that keeps the order of its members. A removed member leaves a gap, so
+// that the positions of others stay valid.
 type object struct {
 	members []member
 	places  map[string]int
@@ -41,7 +43,7 @@ func (v *value) form() tree.Form {
 	return tree.FormOf(v.text)
 }
 
-// open takes one level of the text apart.
+// open parses one level of the text.
 func (v *value) open() {
 	if v.object != nil || v.array != nil {
 		return
@@ -80,7 +82,7 @@ func (o *object) set(name string, v *value) {
 	o.add(name, key, v)
 }
 
-// add replaces a member's value, or adds the member behind the others, its name written as key.
+// add replaces a member's value, or appends a member named key.
 func (o *object) add(name, key string, v *value) {
 	if i, ok := o.places[name]; ok {
 		o.members[i].value = v
@@ -98,8 +100,8 @@ func (o *object) remove(name string) {
 	o.size--
 }
 
-// append appends the value's text. ok is false for what is nested too deep to be an object of any
-// kind.
+// append appends the value's text. ok is false for a value that is nested too deeply to be part of
+// an object of any kind.
 func (v *value) append(out []byte, depth int) (_ []byte, ok bool) {
 	if depth > tree.MaxDepth {
 		return out, false
@@ -131,8 +133,8 @@ func (v *value) append(out []byte, depth int) (_ []byte, ok bool) {
 	return append(out, v.text...), true
 }
 
-// equal compares as RFC 6902 §4.6 says: members in any order, strings by what they stand for,
-// numbers by their value. What is nested too deep equals nothing.
+// equal compares as RFC 6902 §4.6 defines: members in any order, strings unescaped, numbers by
+// value. A value that is nested too deeply equals nothing.
 func (v *value) equal(w *value, depth int) bool {
 	form := v.form()
 	if form != w.form() || depth > tree.MaxDepth {
@@ -174,11 +176,11 @@ func (v *value) equal(w *value, depth int) bool {
 	return v.text == w.text
 }
 
-// maxEscape is how many bytes may stand for one: \u0061.
+// maxEscape is the maximum number of bytes that represent one byte: \u0061.
 const maxEscape = 6
 
-// sameString compares strings that are written differently. Lengths come first, so that the work is
-// in proportion to the patch.
+// sameString compares strings that are written differently. It compares lengths first, so that the
+// work is proportional to the patch.
 func sameString(a, b string) bool {
 	if len(a) > maxEscape*len(b) || len(b) > maxEscape*len(a) {
 		return false
@@ -186,8 +188,8 @@ func sameString(a, b string) bool {
 	return tree.Unquote(a) == tree.Unquote(b)
 }
 
-// sameNumber compares numbers that are written differently. Whole numbers without exponent are the
-// same only when their texts are; of others as much counts as a float64 holds.
+// sameNumber compares numbers that are written differently. Integers without an exponent are equal
+// only if their texts are; other numbers are compared with the precision of a float64.
 func sameNumber(a, b string) bool {
 	if !strings.ContainsAny(a, ".eE") && !strings.ContainsAny(b, ".eE") {
 		return a == "-0" && b == "0" || a == "0" && b == "-0"

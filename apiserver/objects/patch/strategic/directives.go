@@ -22,7 +22,7 @@ const (
 	badRemoval = "invalid patch format of primitive list"
 )
 
-// whole is what `$patch` asks for.
+// whole is the value of a `$patch` directive.
 type whole string
 
 const (
@@ -31,14 +31,14 @@ const (
 	wholeDelete  whole = "delete"
 )
 
-// directives are what an object of the patch says about its merge.
+// directives are the directives of an object of the patch.
 type directives struct {
 	whole  whole
 	retain map[string]bool // nil: all
 	lists  map[string]*listDirectives
 }
 
-// listDirectives are those about one list.
+// listDirectives are the directives about one list.
 type listDirectives struct {
 	order   *tree.Node
 	removal *tree.Node
@@ -46,7 +46,7 @@ type listDirectives struct {
 
 func (d *directives) listsOf(name string) *listDirectives { return d.lists[name] }
 
-// list returns the directives of a list, to be filled.
+// list returns the directives of a list, and adds them if there are none yet.
 func (d *directives) list(name string) *listDirectives {
 	if d.lists == nil {
 		d.lists = map[string]*listDirectives{}
@@ -57,7 +57,7 @@ func (d *directives) list(name string) *listDirectives {
 	return d.lists[name]
 }
 
-// directives reads and marks the directives of an object.
+// directives reads the directives of an object and marks their members.
 func (at place) directives(p *tree.Node, met tree.Marks) (directives, error) {
 	d := directives{whole: wholeMerge}
 	for i := range p.Members {
@@ -98,8 +98,8 @@ func (at place) whole(value *tree.Node) (whole, error) {
 	return "", at.refuse("unknown $patch: %.100s", value.Text) // 422 (F24)
 }
 
-// retained reads `$retainKeys`, the names of the members to keep: 400 unless a list of strings
-// (F23).
+// retained reads `$retainKeys`, the names of the members to keep: 400 unless it is a list of
+// strings (F23).
 func retained(value *tree.Node) (map[string]bool, error) {
 	if value.Form() != tree.Array {
 		return nil, status.NewBadRequest(badRetain)
@@ -114,7 +114,7 @@ func retained(value *tree.Node) (map[string]bool, error) {
 	return keys, nil
 }
 
-// checkRetained refuses a patch that sets a member which its `$retainKeys` does not list (F23).
+// checkRetained refuses a patch that sets a member that its `$retainKeys` doesn't list (F23).
 func (at place) checkRetained(p *tree.Node, d *directives, met tree.Marks) error {
 	if d.retain == nil || d.whole != wholeMerge {
 		return nil
@@ -128,8 +128,8 @@ func (at place) checkRetained(p *tree.Node, d *directives, met tree.Marks) error
 	return nil
 }
 
-// orderDirective reads `$setElementOrder/x`. known is false for a field that the schema does not
-// know: the directive is then an unknown field like the list that it is about.
+// orderDirective reads `$setElementOrder/x`. known is false for a field that the schema lacks: the
+// directive is then an unknown field, like the list that it orders.
 func (at place) orderDirective(d *directives, name string, value *tree.Node) (known bool, err error) {
 	prefix, list, found := strings.Cut(name, "/")
 	if !found || prefix != orderPrefix || value.Form() != tree.Array {
@@ -163,7 +163,7 @@ func (at place) removalDirective(d *directives, name string, value *tree.Node) (
 	return true, nil
 }
 
-// checkLists refuses an order for what is no list, or will be none.
+// checkLists refuses an order of a member that is no list, or will be none.
 func (at place) checkLists(lists *listDirectives, live, patched tree.Form) error {
 	if lists == nil || lists.order == nil {
 		return nil

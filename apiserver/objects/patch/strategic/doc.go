@@ -1,7 +1,7 @@
-// Package strategic applies strategic merge patches (F14–F24) by what the compiled schema says of
-// each field: patchStrategy and patchMergeKey. Where the schema knows nothing, inside of embedded
-// objects and unknown fields, it works as a merge patch.
+// Package strategic applies strategic merge patches (F14–F24) according to patchStrategy and
+// patchMergeKey of each field in the compiled schema. Where there is no schema, inside embedded
+// objects and unknown fields, it applies a merge patch.
 //
-// It agrees with the library that Kubernetes uses, as module reference proves, but for the
-// differences listed there. No goroutines, no state.
+// It agrees with the library that Kubernetes uses, except for the differences that module reference
+// lists and proves. No goroutines, no state.
 package strategic

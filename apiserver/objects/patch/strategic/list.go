@@ -4,14 +4,14 @@ import (
 	"quorate/apiserver/objects/patch/tree"
 )
 
-// item is an item of a list at work.
+// item is an item of a list that is being merged.
 type item struct {
 	text string
 	key  string // "" when it has none, which only matters where keys are asked for
 }
 
-// list appends a list, patched. live is its text, "" when the document has none; p is nil when only
-// directives speak of it.
+// list appends a patched list. live is its text, "" when the document has none; p is nil when the
+// patch contains only directives for it.
 func (at place) list(out []byte, live string, p *tree.Node, lists *listDirectives) ([]byte, error) {
 	var before, after []item
 	if live != "" {
@@ -55,8 +55,7 @@ func (at place) items(live string) []item {
 	return items
 }
 
-// addedItems returns the items of a list that is new or takes the place of the live one. Those that
-// are directives are left out.
+// addedItems returns the items of a list that is new or replaces the live one, without directives.
 func (at place) addedItems(patch []tree.Node) ([]item, error) {
 	items := make([]item, 0, len(patch))
 	for i := range patch {
@@ -86,8 +85,8 @@ func (at place) addedItem(p *tree.Node) (item, error) {
 	return item{text: text, key: at.keyOf(text)}, nil
 }
 
-// itemDirective returns what an item of the patch is: wholeMerge when it is one, else a directive
-// in the place of one (F18, F19).
+// itemDirective returns the directive that an item of the patch contains; wholeMerge for a plain
+// item (F18, F19).
 func (at place) itemDirective(p *tree.Node) (whole, error) {
 	if !at.isObject() {
 		return wholeMerge, nil
@@ -98,7 +97,7 @@ func (at place) itemDirective(p *tree.Node) (whole, error) {
 	return wholeMerge, nil
 }
 
-// union adds the items of the patch that the list does not have (F14).
+// union appends the items of the patch that the list lacks (F14).
 func (at place) union(live []item, patch []tree.Node) ([]item, error) {
 	seen := make(map[string]bool, len(live)+len(patch))
 	out := make([]item, 0, len(live)+len(patch))
@@ -129,8 +128,8 @@ func (at place) union(live []item, patch []tree.Node) ([]item, error) {
 	return out, nil
 }
 
-// mergeItems merges the items of a list by their key (F14, F16): merged ones stay where they are,
-// new ones follow.
+// mergeItems merges the items of a list by key (F14, F16): merged items keep their positions, new
+// ones follow.
 func (at place) mergeItems(live []item, patch []tree.Node) ([]item, error) {
 	plain, deleted, replace, err := at.sortOut(patch)
 	if err != nil {
@@ -174,7 +173,7 @@ func (at place) mergeItems(live []item, patch []tree.Node) ([]item, error) {
 	return out, nil
 }
 
-// sortOut separates the items of a patch from its directives. All have a key, but for `$patch:
+// sortOut separates the items of a patch from its directives. All have a key, except `$patch:
 // replace`.
 func (at place) sortOut(patch []tree.Node) (plain []*tree.Node, deleted map[string]bool, replace bool, err error) {
 	deleted = map[string]bool{}
@@ -204,7 +203,7 @@ func (at place) sortOut(patch []tree.Node) (plain []*tree.Node, deleted map[stri
 	return plain, deleted, replace, nil
 }
 
-// without takes values out of a list of primitives (F21).
+// without removes values from a list of primitives (F21).
 func (at place) without(items []item, removal *tree.Node) ([]item, error) {
 	gone := map[string]bool{}
 	for _, p := range removal.Items() {

@@ -9,7 +9,7 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// place is where a value stands: what the schema says of it.
+// place is the position of a value, with the schema's facts about it.
 type place struct {
 	name    string       // of the field
 	typ     *schema.Type // nil when nothing is known
@@ -19,8 +19,8 @@ type place struct {
 	work    *int         // bytes of merged items so far, in the whole patch
 }
 
-// maxWork bounds the work of one patch: each item of it that has the key of a large live item makes
-// a copy of that, so that a small patch could keep a processor busy for minutes. Honest ones merge
+// maxWork bounds the work of one patch. Each of its items that has the key of a large live item
+// copies that item, so a small patch could occupy a processor for minutes. Ordinary patches merge
 // each item once.
 const maxWork = 64 << 20
 
@@ -58,7 +58,7 @@ func placeOf(f *schema.Field, work *int) place {
 // item returns the place of a list's items.
 func (at place) item() place { return place{name: at.name, typ: at.typ.Elem(), work: at.work} }
 
-// spend counts work, of which a patch may take a bounded amount (F11).
+// spend counts work against the bound (F11).
 func (at place) spend(bytes int) error {
 	if *at.work += bytes; *at.work > maxWork {
 		return status.NewPatchTooLarge(at.named("the patch takes too much work: it merges large items too often"))
@@ -68,15 +68,16 @@ func (at place) spend(bytes int) error {
 
 func (at place) isList() bool { return at.typ != nil && at.typ.Form == schema.FormList }
 
-// isRaw reports a place where a merge patch works: of an embedded object, or unknown.
+// isRaw reports whether a merge patch applies at the place: it is in an embedded object, or
+// unknown.
 func (at place) isRaw() bool { return at.typ == nil || at.typ.Form == schema.FormRaw }
 
 func (at place) isObject() bool {
 	return at.typ != nil && (at.typ.Form == schema.FormMessage || at.typ.Form == schema.FormMap)
 }
 
-// keyOf returns what items of the list are told apart by: their merge key, or what they are; ""
-// when there is none.
+// keyOf returns the key that identifies an item of the list: its merge key, or the item itself; ""
+// when it has none.
 func (at place) keyOf(item string) string {
 	for _, name := range at.key {
 		item = tree.Lookup(item, name)
