@@ -60,7 +60,7 @@ func (p *running) settleMixture(ctx context.Context) error {
 	return p.mixture.Settle(ctx)
 }
 
-// judgeMixture adds what the mixture's clients were told to the verdict.
+// judgeMixture adds the judgement of the mixture's watches to the verdict.
 func (p *running) judgeMixture(v *check.Verdict, o check.Options) {
 	if p.mixture == nil {
 		return

@@ -150,7 +150,7 @@ func (p *running) settle(ctx context.Context) error {
 	return nil
 }
 
-// judge ends the clients that are left and holds what they were told against the promises.
+// judge ends the remaining clients and checks what they recorded against the promises.
 func (p *running) judge(ctx context.Context, strikes []nemesis.Record) *check.Verdict {
 	record := p.load.Record()
 	positions, lists := excuses(strikes, p.recorder.Offset)

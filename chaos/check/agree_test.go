@@ -13,7 +13,7 @@ import (
 	"quorate/chaos/history"
 )
 
-// TestSweepAgreesWithSearch distorts what clients were told of one key, right or wrong, and
+// TestSweepAgreesWithSearch distorts the responses about one key, right or wrong, and
 // compares the sweep, which knows the order of the versions, with porcupine's search, which tries
 // all orders.
 func TestSweepAgreesWithSearch(t *testing.T) {

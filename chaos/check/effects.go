@@ -36,7 +36,7 @@ func newWrites(ops []*history.Op) *writes {
 	return w
 }
 
-// acknowledged reports whether the write was done and its client told so.
+// acknowledged reports whether the write was acknowledged.
 func acknowledged(op *history.Op) bool { return op.Kind.IsWrite() && op.Outcome == client.OK }
 
 // mayHaveHappened reports whether the write was not refused.
@@ -115,7 +115,7 @@ func unexplained(c *change) (Promise, string) {
 	return WatchTruth, "nobody asked for it, or all who did were told that it wasn't done"
 }
 
-// misfit says why the change can't follow the one before it, or can't be what its writer was told;
+// misfit says why the change can't follow the one before it, or contradicts its writer's response;
 // "" if it can.
 func (t *timeline) misfit(c *change) (Promise, string) {
 	had, op := c.before.item(), c.cause

@@ -2,7 +2,7 @@ package check
 
 import "fmt"
 
-// maxSamples bounds how many violations of one promise are told in words.
+// maxSamples bounds how many violations of one promise are described in words.
 const maxSamples = 20
 
 // Finding is how often a promise was broken.

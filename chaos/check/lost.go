@@ -12,7 +12,7 @@ import (
 // known.
 type losses map[*history.Op]string
 
-// lostWrites holds every acknowledged write against what the watchers were told and against the
+// lostWrites compares every acknowledged write with the events of the watchers and with the
 // final state of every node.
 func lostWrites(r *history.Record, ops []*history.Op, t *timeline) losses {
 	gone := losses{}
@@ -92,7 +92,7 @@ func (l losses) tell(ops []*history.Op, found findings) {
 	}
 }
 
-// answers checks what nobody should be told, and that an answer speaks of what was asked.
+// answers finds responses that no server should send, and responses about another object.
 func answers(r *history.Record, ops []*history.Op, o Options, found findings) {
 	for _, text := range r.Refused {
 		found.add(Answers, "%s", text)

@@ -113,7 +113,7 @@ func (s *search) around(wrong misplaced) (from object, list []porcupine.Operatio
 }
 
 // operations are those on a key as porcupine takes them, when the timeline tells what came of each
-// write whose client wasn't told.
+// write of unknown outcome.
 func (s *search) operations(key string) (list []porcupine.Operation) {
 	for _, op := range s.ops[key] {
 		if c := s.made[op]; c != nil {

@@ -158,7 +158,7 @@ func (u *user) node(name string) *replica {
 	panic("no node " + name)
 }
 
-// watch adds a watcher that was told all, at least up to the end.
+// watch adds a watcher that received all changes, at least up to the end.
 func (s *simulation) watch(id int) {
 	w := history.Watch{Client: id, After: s.record.Start, Reached: s.record.Start, Streams: 1}
 	var at time.Duration

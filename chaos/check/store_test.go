@@ -90,7 +90,7 @@ func (s *store) run() {
 // some is a duration below a bound: few values, so that many things happen at one moment.
 func (s *store) some(below int) time.Duration { return time.Duration(s.rand.IntN(below)) }
 
-// do carries an operation out at this moment and returns what its client will be told.
+// do executes an operation at this moment and returns the response of its client.
 func (s *store) do(op history.Op) history.Op {
 	had, exists := s.objects[op.Key]
 	expected := exists && had.UID == op.Expect.UID && had.Version == op.Expect.Version

@@ -15,7 +15,7 @@ const (
 	deleted  = "DELETED"
 )
 
-// change is one version of the whole state, as watchers were told of it.
+// change is one version of the whole state, as watchers received it.
 type change struct {
 	event   history.Event // Arrived: when the first watcher was told
 	tellers int           // how many watchers were told exactly this
@@ -54,8 +54,8 @@ type timeline struct {
 	made    map[*history.Op]*change
 	start   uint64
 	watched []stretch // in which somebody always watched
-	// covered is the version up to which no change is missing, if all watchers were told all;
-	// complete says that this is all.
+	// covered is the version up to which no change is missing, if all watchers received every
+	// change; complete says that this is all.
 	covered  uint64
 	complete bool
 	// doubtful keys have a past that isn't sure: what was told of it and what was written don't
@@ -63,8 +63,8 @@ type timeline struct {
 	doubtful map[string]bool
 }
 
-// newTimeline joins what the watchers were told. What only few of them were told and no write
-// explains it leaves out.
+// newTimeline joins the events of the watchers. It leaves out an event that few of them received and
+// no write explains.
 func newTimeline(r *history.Record, w *writes) *timeline {
 	t := &timeline{
 		start: r.Start, at: map[uint64]*change{}, keys: map[string][]*change{}, made: map[*history.Op]*change{}, doubtful: map[string]bool{},
@@ -91,7 +91,7 @@ func newTimeline(r *history.Record, w *writes) *timeline {
 	return t
 }
 
-// union returns, for each version, what was told of it: one change, unless watchers disagree.
+// union returns, for each version, the changes received: one, unless watchers disagree.
 func union(watches []history.Watch) map[uint64][]*change {
 	all := map[uint64][]*change{}
 	for i := range watches {
@@ -136,7 +136,7 @@ func choose(told []*change, watches []stretch, w *writes) *change {
 	return nil
 }
 
-// reach is the version up to which a watcher claims to have been told everything.
+// reach is the version up to which a watcher claims to have received everything.
 func reach(w *history.Watch) uint64 {
 	upTo := w.Reached
 	for i := range w.Events {
@@ -145,7 +145,8 @@ func reach(w *history.Watch) uint64 {
 	return upTo
 }
 
-// stretch is what a watcher claims to have been told of: all after one version, up to another one.
+// stretch is what a watcher claims to have received: all changes after one version, up to another
+// one.
 type stretch struct{ after, upTo uint64 }
 
 func stretchesOf(watches []history.Watch) []stretch {
@@ -224,8 +225,8 @@ func (t *timeline) existed(item history.Item) bool {
 	return c != nil && c.item() == item
 }
 
-// known returns when the change was known to have happened: when its writer was told, or the first
-// watcher.
+// known returns when the change was known to have happened: when its writer received the response,
+// or the first watcher.
 func (c *change) known() time.Duration {
 	if c.cause != nil && acknowledged(c.cause) {
 		return min(c.cause.Answered, c.event.Arrived)

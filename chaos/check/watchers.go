@@ -42,7 +42,7 @@ func excused(by []Excuse, e *history.Expiry) bool {
 	return slices.ContainsFunc(by, func(x Excuse) bool { return (x.Node == "" || x.Node == e.Node) && x.From <= e.At })
 }
 
-// watcher judges what one watcher was told.
+// watcher judges the events of one watcher.
 func (t *timeline) watcher(w *history.Watch, upTo uint64, found findings) {
 	told := make(map[uint64]bool, len(w.Events))
 	last := w.After

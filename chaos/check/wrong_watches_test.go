@@ -7,7 +7,7 @@ import (
 	"quorate/chaos/history"
 )
 
-// wrongWatches are flaws of what watchers are told.
+// wrongWatches are flaws of the events that watchers receive.
 func wrongWatches() []flaw {
 	// one picks an event of a watcher that isn't its last.
 	one := func(h *past) (*history.Watch, int) {

@@ -41,7 +41,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// store writes a file anew, and syncs it if so told.
+// store writes a file anew, and syncs it if synced is set.
 func store(t testing.TB, path, content string, synced bool) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)

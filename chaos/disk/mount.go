@@ -16,7 +16,7 @@ import (
 const (
 	fuseDevice = "/dev/fuse"
 	fuseType   = "fuse.quorate-disk"
-	// maxWriteBytes is the largest request that kernels send without being told otherwise.
+	// maxWriteBytes is the largest request that kernels send by default.
 	maxWriteBytes = 1 << 20
 	// pollName is a file that the FUSE server makes up, to tell the kernel that nothing here is
 	// ever polled.

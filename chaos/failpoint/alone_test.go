@@ -13,7 +13,7 @@ const (
 	handful = 20
 	// trimmed is how many entries a log has before some are trimmed: Raft keeps 128.
 	trimmed = 300
-	// minLogAge is the least age that a node can be told to keep its log for.
+	// minLogAge is the smallest --log-age that a node accepts.
 	minLogAge = time.Minute
 )
 

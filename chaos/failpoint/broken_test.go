@@ -151,7 +151,7 @@ func readsThePast(t *testing.T, armed bool) bool {
 	return !found
 }
 
-// dropsEvents: a watch goes on after a change without having told of it.
+// dropsEvents: a watch continues after a change without sending it.
 func dropsEvents(t *testing.T, armed bool) bool {
 	s := newServer(t, "n1")
 	s.run()
@@ -182,7 +182,7 @@ func dropsEvents(t *testing.T, armed bool) bool {
 	return !slices.Contains(seen, "middle")
 }
 
-// reusesVersions: two objects have one version, each as somebody was told.
+// reusesVersions: two objects have one version, by responses or events.
 func reusesVersions(t *testing.T, armed bool) bool {
 	s := newServer(t, "n1")
 	s.run()
@@ -204,7 +204,7 @@ func reusesVersions(t *testing.T, armed bool) bool {
 	return false
 }
 
-// appliesTwice: watchers are told twice of a write that was sent once, because the leader died
+// appliesTwice: watchers receive a write twice that was sent once, because the leader died
 // after it had applied it. A node sends such a write again for as long as it has patience, within
 // which another leader must be found: so there are some attempts.
 func appliesTwice(t *testing.T, armed bool) bool {

@@ -59,7 +59,7 @@ type Op struct {
 	Version uint64 // of a list
 }
 
-// Event is one change as a watcher was told of it.
+// Event is one change as a watcher received it.
 type Event struct {
 	Type    string // ADDED, MODIFIED, DELETED
 	Item    Item   // after the change; the version of a deletion is its own
@@ -67,7 +67,7 @@ type Event struct {
 	Arrived time.Duration
 }
 
-// Watch is all that one watcher was told, across all its streams. A watch whose position was said
+// Watch is all that one watcher received, across all its streams. A watch whose position was said
 // to be too old ends there: its client lists and begins another one.
 type Watch struct {
 	Client  int

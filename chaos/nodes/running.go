@@ -8,7 +8,7 @@ type Running interface {
 	Running(ctx context.Context, name string) (bool, error)
 }
 
-// Witness remembers which nodes ended without having been told to.
+// Witness remembers which nodes exited without an order to do so.
 type Witness interface {
 	// Endings are those since it was asked last.
 	Endings() []Ending

@@ -14,7 +14,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// holder holds chosen requests until it is told to let go.
+// holder holds chosen requests until it is released.
 type holder struct {
 	mu   sync.Mutex
 	held []raft.RPC

@@ -192,7 +192,7 @@ func (i *Idle) missing(from time.Duration) (missing []string) {
 	return missing
 }
 
-// Close ends all readers, and returns what they were told.
+// Close ends all readers, and returns what they recorded.
 func (i *Idle) Close() []history.IdleRead {
 	i.stop()
 	i.follow.Wait()

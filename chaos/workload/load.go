@@ -137,7 +137,7 @@ func (l *Load) Fill(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Begin lets the clients begin. They end with ctx, or when they are told to.
+// Begin starts the clients. They end with ctx, with Close or with Record.
 func (l *Load) Begin(ctx context.Context) {
 	working, stop := context.WithCancel(ctx)
 	watching, stopWatch := context.WithCancel(ctx)
@@ -200,7 +200,7 @@ func (l *Load) Close() {
 	l.watchers.Wait()
 }
 
-// Record ends all clients and returns what they were told. Nothing may be recorded with the
+// Record ends all clients and returns what they recorded. Nothing may be recorded with the
 // Recorder any more.
 func (l *Load) Record() history.Record {
 	l.Close()

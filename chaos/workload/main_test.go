@@ -124,7 +124,7 @@ func (b *bench) until(reached func(from int) bool) {
 	}
 }
 
-// finish ends a load in order and returns what it was told.
+// finish ends a load in order and returns what it recorded.
 func (b *bench) finish(load *workload.Load) history.Record {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), patience)

@@ -18,7 +18,7 @@ type register struct {
 	seq     int
 }
 
-// belief is what a client was told last of a key.
+// belief is what a client learned last about a key.
 type belief struct {
 	*slot
 	key   string

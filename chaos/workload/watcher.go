@@ -61,7 +61,7 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// arrive lists until it is told a version to watch from, or ctx is done.
+// arrive lists until it has a version to watch from, or ctx is done.
 func (w *watcher) arrive(ctx context.Context) (version uint64, listed bool) {
 	for ctx.Err() == nil {
 		if version, listed = w.list(ctx); listed {
@@ -126,7 +126,7 @@ func (w *watcher) position() uint64 {
 	return w.now.Reached
 }
 
-// watches returns what the watcher was told. It must have ended.
+// watches returns what the watcher received. It must have ended.
 func (w *watcher) watches() []history.Watch {
 	w.mu.Lock()
 	defer w.mu.Unlock()

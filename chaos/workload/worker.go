@@ -71,7 +71,7 @@ func (w *worker) ask(kind history.Kind, key string) (op history.Op, c *client.Cl
 	return op, target.Client.Lane(w.number), true
 }
 
-// read records a read that has ended and reports whether it told anything.
+// read records a read that has ended and reports whether it returned a state.
 func (w *worker) read(op history.Op, outcome client.Outcome, err error) bool {
 	op.Answered, op.Outcome = w.Recorder.Now(), outcome
 	switch outcome {

@@ -150,7 +150,8 @@ func (v *visit) bookmark(version uint64) {
 	v.last = max(v.last, version)
 }
 
-// missing finds the events that the stream passed over: it has told of all up to its last position.
+// missing finds the events that the stream omitted: it claims to have sent all up to its last
+// position.
 func (v *visit) missing(from uint64) {
 	for _, e := range v.log.after(from) {
 		if e.version() > min(v.last, v.log.reached) {

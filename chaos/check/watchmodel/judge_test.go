@@ -20,7 +20,7 @@ func TestRightRecords(t *testing.T) {
 	})
 }
 
-// flaw is something wrong in what was told.
+// flaw is an error in what a client received.
 type flaw struct {
 	name   string
 	breaks watchmodel.Rule
@@ -291,7 +291,7 @@ func foreign(w *world, r *watchmodel.Record, fits func(*watchmodel.Chain) bool, 
 	return false
 }
 
-// selected reports whether a change of a version is told to the chain.
+// selected reports whether the chain receives the change of a version.
 func selected(w *world, c *watchmodel.Chain, version uint64) bool {
 	return slices.ContainsFunc(w.follow(c, version-1), func(e watchmodel.Event) bool { return e.Object.Value().Version == version })
 }

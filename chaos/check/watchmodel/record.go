@@ -2,7 +2,7 @@ package watchmodel
 
 import "time"
 
-// Record is what the clients of a mixture of watches were told.
+// Record has what the clients of a mixture of watches received.
 type Record struct {
 	Resources map[string]*Resource // by name, such as "configmaps"
 	Chains    []Chain

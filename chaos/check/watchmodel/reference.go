@@ -114,7 +114,7 @@ func (j *judge) writes(name string, r *Resource, l *Log) {
 	}
 }
 
-// acknowledged checks that the log has what the client of a write was told.
+// acknowledged checks that the log agrees with the response to a write.
 func (j *judge) acknowledged(name string, w *Write, l *Log, gone map[string]bool) {
 	if w.Object.Version == 0 { // the answer to a deletion has no version
 		removed, marked := gone[w.Deletes]

@@ -23,7 +23,7 @@ type change struct {
 	after  map[string]watchmodel.Object
 }
 
-// world is a store with two namespaces, and what its writers were told.
+// world is a store with two namespaces, and the responses to its writers.
 type world struct {
 	*rand.Rand
 	version uint64

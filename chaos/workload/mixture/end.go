@@ -17,7 +17,7 @@ const (
 	arrivePoll = 50 * time.Millisecond
 )
 
-// Settle writes a last object of each kind, and waits until every watch has told of all that it
+// Settle writes a last object of each kind, and waits until every watch has delivered all that it
 // selects, for a minute at most: watches that don't get there are for the model to judge. It must
 // follow Stop. An error means that the cluster took no write.
 func (m *Mixture) Settle(ctx context.Context) error {
@@ -50,7 +50,7 @@ func (m *Mixture) Settle(ctx context.Context) error {
 	return nil
 }
 
-// arrived reports whether the watch has told of everything in the log that it selects.
+// arrived reports whether the watch has delivered everything in the log that it selects.
 func (w *watcher) arrived(l *watchmodel.Log) bool {
 	if w.shape.forbidden {
 		return true

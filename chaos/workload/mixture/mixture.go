@@ -180,7 +180,7 @@ func (m *Mixture) Close() {
 	m.watching.Wait()
 }
 
-// Record ends all clients and returns what they were told, and samples of answers that no correct
+// Record ends all clients and returns what they received, and samples of answers that no correct
 // server gives.
 func (m *Mixture) Record() (*watchmodel.Record, []string) {
 	m.Stop()

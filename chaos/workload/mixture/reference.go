@@ -87,7 +87,7 @@ func (r *reference) restart(ctx context.Context) {
 	r.now = watchmodel.Reference{Watcher: r.number, After: version, Reached: version}
 }
 
-// told returns what the reference was told by now.
+// told returns what the reference has received by now.
 func (r *reference) told() []watchmodel.Reference {
 	r.mu.Lock()
 	defer r.mu.Unlock()

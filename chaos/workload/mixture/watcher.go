@@ -191,7 +191,7 @@ func (w *watcher) position() uint64 {
 	return w.now.Position
 }
 
-// chains returns what the watch was told. It must have ended.
+// chains returns what the watch received. It must have ended.
 func (w *watcher) chains() []watchmodel.Chain {
 	w.mu.Lock()
 	defer w.mu.Unlock()
