@@ -6,8 +6,8 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// The one document that clients of today ask for instead of all lists (L8), and the versions in
-// which it is served: they differ in their name alone.
+// The aggregated document that current clients request instead of all lists (L8), and the versions
+// in which it is served, which differ only in their names.
 const (
 	aggregatedGroup = "apidiscovery.k8s.io"
 	aggregatedKind  = "APIGroupDiscoveryList"
@@ -15,12 +15,10 @@ const (
 
 func aggregatedVersions() []string { return []string{"v2", "v2beta1"} }
 
-// current says that a version is listed as it is served, and not from memory of a server that can't
-// be reached.
+// current marks a version as up to date, as opposed to cached while its server is unreachable.
 const current = "Current"
 
-// addAggregated adds the forms in which groups are listed whole to the document that lists their
-// names (L9).
+// addAggregated adds the aggregated forms to the document that lists the names of the groups (L9).
 func (d *Documents) addAggregated(path string, groups []wholeGroup) error {
 	for _, version := range aggregatedVersions() {
 		whole, err := newDocument(path, wholeList{

@@ -20,17 +20,17 @@ const (
 // object is a JSON object; its members are written in sorted order.
 type object = map[string]any
 
-// Config of the discovery documents.
+// Config configures the discovery documents.
 type Config struct {
-	// Kinds are those that are always served.
+	// Kinds are the kinds that are always served.
 	Kinds []*schema.Kind
-	// Address is the HOST:PORT at which clients find this server.
+	// Address is the HOST:PORT at which clients reach this server.
 	Address string
-	// Paths are those of the server beside the documents, for the index of all paths.
+	// Paths are the server's other paths, for the index of all paths.
 	Paths []string
 }
 
-// Documents are all of them, by path. They never change; With makes others.
+// Documents holds the discovery documents by path. It never changes; With returns another one.
 type Documents struct {
 	static *Documents                // of the kinds that are always served; nil for these themselves
 	kinds  map[string][]*schema.Kind // by prefix, without the static ones
@@ -39,7 +39,7 @@ type Documents struct {
 	byPath map[string]*Document // without the static ones that are not other here
 }
 
-// New makes the documents of the kinds that are always served.
+// New returns the documents of the kinds that are always served.
 func New(cfg Config) (*Documents, error) {
 	kinds := schema.ByPrefix(cfg.Kinds)
 	d := &Documents{kinds: kinds, others: cfg.Paths, byPath: map[string]*Document{}}
@@ -58,8 +58,8 @@ func New(cfg Config) (*Documents, error) {
 	return d, d.fill(nil)
 }
 
-// With returns the documents of the static kinds and others, whose groups are their own, and which
-// have more paths beside the documents. What is as it was is taken over from the documents before.
+// With returns the documents of the static kinds and of others, whose groups contain no static
+// kinds, with more paths in the index. It reuses unchanged documents of the receiver.
 func (d *Documents) With(kinds []*schema.Kind, paths []string) (*Documents, error) {
 	static := d
 	if d.static != nil {
@@ -69,7 +69,7 @@ func (d *Documents) With(kinds []*schema.Kind, paths []string) (*Documents, erro
 	return out, out.fill(d)
 }
 
-// fill adds what follows from the kinds.
+// fill adds the documents that the kinds determine.
 func (d *Documents) fill(before *Documents) error {
 	for prefix, kinds := range d.kinds {
 		if before != nil && slices.Equal(kinds, before.kinds[prefix]) {
@@ -123,7 +123,7 @@ func (d *Documents) Get(path string) *Document {
 	return d.static.byPath[path]
 }
 
-// paths returns all paths, sorted, but for the root, which lists them (I26).
+// paths returns all paths, sorted, except the root, which lists them (I26).
 func (d *Documents) paths() []string {
 	paths := slices.AppendSeq(slices.Clone(d.others), maps.Keys(d.byPath))
 	if d.static != nil {
@@ -133,7 +133,7 @@ func (d *Documents) paths() []string {
 	return slices.DeleteFunc(slices.Compact(paths), func(path string) bool { return path == "/" })
 }
 
-// Own returns the documents that are not among the static ones, by path.
+// Own returns the documents that are not static, by path.
 func (d *Documents) Own() map[string]*Document {
 	own := maps.Clone(d.byPath)
 	if d.static != nil {
@@ -142,7 +142,8 @@ func (d *Documents) Own() map[string]*Document {
 	return own
 }
 
-// Register adds the routes of the static documents; current returns those that are served now.
+// Register adds the routes of the static documents. current returns the documents that are served
+// now.
 func (d *Documents) Register(add func(method, path string, e *route.Endpoint), current func(c *route.Call) *Documents) {
 	for path := range d.byPath {
 		add(http.MethodGet, path, Endpoint(func(c *route.Call) *Document { return current(c).Get(path) }))

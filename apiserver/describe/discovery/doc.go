@@ -1,6 +1,6 @@
-// Package discovery tells clients what is served: groups, versions, resources (semantics L1–L11),
-// in one list for each, and in one document for all.
+// Package discovery serves the lists of groups, versions and resources (semantics L1–L11), one
+// document for each and one for all.
 //
-// Everything is made from the kinds once, in New, and again for kinds that come and go, in With,
-// and then only written out. Documents are immutable. No goroutines.
+// New builds all documents from the kinds, and With builds those of kinds that change at run time.
+// Requests only copy them. Documents are immutable. No goroutines.
 package discovery

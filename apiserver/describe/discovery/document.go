@@ -19,7 +19,7 @@ type Document struct {
 	turned []turned // what clients may ask for instead
 }
 
-// turned is a document that another can be turned into.
+// turned is a document to which another can be converted.
 type turned struct {
 	target   negotiate.Target
 	document *Document
@@ -34,7 +34,7 @@ func newDocument(path string, content any) (*Document, error) {
 	return &Document{text: text, hash: strings.ToUpper(hex.EncodeToString(sum[:]))}, nil
 }
 
-// answer writes the document, or that the client has it already (L11).
+// answer writes the document, or 304 if the client already has it (L11).
 func (d *Document) answer(c *route.Call) error {
 	chosen, form, target, err := d.choose(c)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *Document) answer(c *route.Call) error {
 	return c.DocumentAs(target, chosen.text, form)
 }
 
-// choose returns the document that the client wants most: this one, or what it can be turned into.
+// choose returns the document that the client prefers: this one or one of its conversions.
 func (d *Document) choose(c *route.Call) (*Document, negotiate.Form, negotiate.Target, error) {
 	if len(d.turned) == 0 {
 		form, err := c.Form()
@@ -66,7 +66,7 @@ func (d *Document) choose(c *route.Call) (*Document, negotiate.Form, negotiate.T
 	return d, form, target, err
 }
 
-// Endpoint serves what document returns at the time, to every authenticated user (L20).
+// Endpoint serves the document that the function returns, to every authenticated user (L20).
 func Endpoint(document func(c *route.Call) *Document) *route.Endpoint {
 	return &route.Endpoint{
 		Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true,

@@ -37,8 +37,8 @@ func byPlural(kinds []*schema.Kind) []*schema.Kind {
 	return slices.SortedFunc(slices.Values(kinds), func(a, b *schema.Kind) int { return strings.Compare(a.Plural, b.Plural) })
 }
 
-// storageHash tells clients that migrate objects when the form in which a kind is stored has
-// changed. It is empty for a kind that is not stored.
+// storageHash changes with the stored form of a kind, for clients that migrate objects. It is empty
+// for a kind that is not stored.
 func storageHash(k *schema.Kind) string {
 	if k.Spec.Unstored {
 		return ""
@@ -50,7 +50,7 @@ func storageHash(k *schema.Kind) string {
 }
 
 // groupsOf returns the named groups with their versions, the preferred one first (L2). Versions
-// with nothing but extras come last.
+// that contain only extra kinds come last.
 func groupsOf(kinds map[string][]*schema.Kind) []group {
 	versions := map[string][]groupVersion{}
 	rank := map[string]int{} // by apiVersion

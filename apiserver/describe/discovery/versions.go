@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// versionPattern is what versions with an order look like: v1, v2beta1, v1alpha3.
+// versionPattern matches versions that have an order: v1, v2beta1, v1alpha3.
 var versionPattern = regexp.MustCompile(`^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$`)
 
-// compareVersions sorts the preferred version first: stable ones before beta before alpha, newer
-// before older, then all others by their names.
+// compareVersions orders versions by preference: stable before beta before alpha, newer before
+// older, then all others by name.
 func compareVersions(a, b string) int {
 	x, y := versionPattern.FindStringSubmatch(a), versionPattern.FindStringSubmatch(b)
 	switch {

@@ -8,7 +8,8 @@ import (
 	"quorate/apiserver/rest"
 )
 
-// builder gathers one document: paths with their operations, and the components that they refer to.
+// builder collects one document: paths with their operations, and the components that they refer
+// to.
 type builder struct {
 	common  *common
 	schemas *schemas
@@ -20,12 +21,12 @@ type builder struct {
 // listNames are the components of lists.
 type listNames map[*schema.Kind]string
 
-// common are the messages that operations of all kinds have.
+// common are the messages that the operations of all kinds use.
 type common struct {
 	status, deleteOptions, watchEvent, listMeta *schema.Message
 }
 
-// kind adds what is served for a kind, by its operations (§4.2).
+// kind adds the paths of a kind, by its operations (§4.2).
 func (b *builder) kind(k *schema.Kind) {
 	w := &kindWriter{builder: b, kind: k, object: b.schemas.kind(k)}
 	all := k.Prefix + "/" + k.Plural
@@ -51,8 +52,8 @@ func (b *builder) kind(k *schema.Kind) {
 	w.add(watched(item), w.watch(schema.OpWatchOne, "watch", w.namespaced, ""))
 }
 
-// unique makes an id that no other operation has: a kind FooList gives what the lists of a kind Foo
-// give.
+// unique returns an id that no other operation has. A kind FooList would otherwise get the ids of
+// the lists of a kind Foo.
 func (b *builder) unique(id string) string {
 	free := id
 	for n := 2; b.ids[free]; n++ {

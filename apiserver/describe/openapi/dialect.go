@@ -18,8 +18,8 @@ func (d dialect) reference(name string) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// beside adds members to a schema. In version 3 a reference has nothing beside it, so it is
-// wrapped; in version 2 clients look there, and not into wraps.
+// beside adds members to a schema. Version 3 ignores members beside a reference, so the reference
+// is wrapped; clients of version 2 read members beside a reference and don't look into wrappers.
 func (d dialect) beside(p, members object) object {
 	if _, isReference := p["$ref"]; isReference && d == version3 && len(members) > 0 {
 		p = object{"allOf": []object{p}}
@@ -44,7 +44,7 @@ func (d dialect) quantity() object {
 	return object{"oneOf": []object{{"type": "string"}, {"type": "number"}}, "description": description}
 }
 
-// intOrString has no type in version 2, whose clients know only one to a schema.
+// intOrString has no type in version 2, whose clients support only one type per schema.
 func (d dialect) intOrString() object {
 	out := object{"x-kubernetes-int-or-string": true, "description": "A number or a text."}
 	if d == version3 {
@@ -53,7 +53,7 @@ func (d dialect) intOrString() object {
 	return out
 }
 
-// document wraps what all documents have.
+// document adds the members that all documents have.
 func (d dialect) document(paths, components object) object {
 	info := object{"title": "Quorate", "version": "v1"}
 	const scheme = "BearerToken"

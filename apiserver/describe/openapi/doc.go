@@ -1,6 +1,6 @@
-// Package openapi describes the served kinds to clients in OpenAPI: their paths, options and fields
+// Package openapi describes the served kinds in OpenAPI: their paths, parameters and fields
 // (semantics L15–L18).
 //
-// Documents are immutable; what is expensive is made when the first client asks for it. No
+// Documents are immutable. Their expensive parts are built when the first client requests them. No
 // goroutines.
 package openapi

@@ -11,8 +11,8 @@ import (
 	"quorate/apiserver/rest/route"
 )
 
-// document is a document in the forms that clients ask for. Each is made when the first client
-// does, and kept compressed, as nearly all clients take it.
+// document is a document in all its forms. Each form is built for the first client that requests it
+// and kept compressed, since nearly all clients accept compression.
 type document struct {
 	path     string
 	json     func() (*made, error)
@@ -26,7 +26,7 @@ type made struct {
 	hash   string // of the document in JSON
 }
 
-// newDocument returns a document that content makes, and which binary translates from JSON to
+// newDocument returns a document with the JSON that content returns. binary converts it to
 // protobuf; nil when it has no such form.
 func newDocument(path string, content func() (object, error), binary func(text []byte) ([]byte, error), media ...string) *document {
 	d := &document{path: path, media: media}

@@ -16,15 +16,15 @@ const (
 	indexPath = "/openapi/v3"
 )
 
-// Config of the documents.
+// Config configures the documents.
 type Config struct {
-	// Kinds are those that are always served.
+	// Kinds are the kinds that are always served.
 	Kinds []*schema.Kind
-	// Catalog has the messages that requests and answers about all kinds share.
+	// Catalog contains the messages that requests and responses of all kinds share.
 	Catalog *schema.Catalog
 }
 
-// Documents describe a set of kinds. They never change; With makes others.
+// Documents describes a set of kinds. It never changes; With returns another one.
 type Documents struct {
 	common   *common
 	formats  formats
@@ -50,8 +50,8 @@ func New(cfg Config) (*Documents, error) {
 	return d, nil
 }
 
-// With returns the documents of the static kinds and others, whose groups are their own. What is as
-// it was is taken over from the documents before.
+// With returns the documents of the static kinds and of others, whose groups contain no static
+// kinds. It reuses unchanged documents of the receiver.
 func (d *Documents) With(kinds []*schema.Kind) *Documents {
 	out := &Documents{common: d.common, formats: d.formats, static: d, kinds: schema.ByPrefix(kinds)}
 	if d.static != nil {
@@ -61,7 +61,7 @@ func (d *Documents) With(kinds []*schema.Kind) *Documents {
 	return out
 }
 
-// fill adds the documents. None is made before a client asks for it.
+// fill adds the documents. Each is built when a client requests it.
 func (d *Documents) fill(before *Documents) {
 	d.versions = map[string]*document{}
 	common, formats := d.common, d.formats // a document outlives the set that it was made for
@@ -78,7 +78,7 @@ func (d *Documents) fill(before *Documents) {
 		protobuf2, protobuf2Type, protobuf2OldType)
 }
 
-// describe makes a document of kinds.
+// describe builds a document of kinds.
 func describe(as dialect, c *common, f formats, kinds []*schema.Kind) (object, error) {
 	b := newBuilder(as, c, f)
 	for _, k := range kinds {
@@ -87,7 +87,8 @@ func describe(as dialect, c *common, f formats, kinds []*schema.Kind) (object, e
 	return b.document()
 }
 
-// allKinds are all kinds, those of the core first, whose components then have the plain names.
+// allKinds returns all kinds. Those of the core group come first, so that their components get the
+// plain names.
 func (d *Documents) allKinds() []*schema.Kind {
 	kinds := maps.Clone(d.kinds)
 	if d.static != nil {
@@ -100,7 +101,8 @@ func (d *Documents) allKinds() []*schema.Kind {
 	return all
 }
 
-// makeIndex lists the documents of version 3, at addresses that change with them (L15).
+// makeIndex builds the list of the documents of version 3, whose addresses change with their
+// content (L15).
 func (d *Documents) makeIndex() (object, error) {
 	index := object{}
 	for prefix, document := range d.allVersions() {
@@ -122,7 +124,7 @@ func (d *Documents) allVersions() map[string]*document {
 	return all
 }
 
-// Paths returns where the documents are.
+// Paths returns the paths of the documents.
 func (d *Documents) Paths() []string {
 	paths := []string{wholePath, indexPath}
 	for prefix := range d.allVersions() {
@@ -131,21 +133,22 @@ func (d *Documents) Paths() []string {
 	return paths
 }
 
-// Register adds the routes of the static documents; current returns those that are served now.
+// Register adds the routes of the static documents. current returns the documents that are served
+// now.
 func (d *Documents) Register(add func(method, path string, e *route.Endpoint), current func(c *route.Call) *Documents) {
 	add(http.MethodGet, indexPath, endpoint(func(c *route.Call) error { return current(c).index.answer(c) }))
 	add(http.MethodGet, wholePath, endpoint(func(c *route.Call) error { return current(c).whole.answer(c) }))
 	d.Mount(add)
 }
 
-// Mount adds the routes of the documents that are not among the static ones.
+// Mount adds the routes of the documents that are not static.
 func (d *Documents) Mount(add func(method, path string, e *route.Endpoint)) {
 	for prefix, document := range d.versions {
 		add(http.MethodGet, indexPath+prefix, endpoint(document.answer))
 	}
 }
 
-// endpoint is open to every authenticated user (L20).
+// endpoint allows every authenticated user (L20).
 func endpoint(serve func(c *route.Call) error) *route.Endpoint {
 	return &route.Endpoint{Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true, Serve: serve}
 }

@@ -6,7 +6,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// property is the schema of a field.
+// property returns the schema of a field.
 func (s *schemas) property(f *schema.Field) (object, error) {
 	p := s.typed(f.Type)
 	s.constrain(p, f)
@@ -24,7 +24,7 @@ func (s *schemas) property(f *schema.Field) (object, error) {
 	return s.dialect.beside(p, beside), nil
 }
 
-// nullable reports whether answers have null in the field when it is unset.
+// nullable reports whether responses contain null for the field when it is unset.
 func nullable(f *schema.Field) bool {
 	if f.Spec.Emit != "always" || f.Spec.Required {
 		return false
@@ -36,8 +36,8 @@ func nullable(f *schema.Field) bool {
 	return f.Spec.Pointer
 }
 
-// addDefault adds what the server always sets an unset field to. A default with members follows
-// from theirs, and protobuf has none.
+// addDefault adds the default that the server always sets. A default with members follows from its
+// members' defaults, and protobuf has no form for it.
 func addDefault(to object, spec *schema.FieldSpec) error {
 	if spec.Default.IsZero() || spec.DefaultWhen != "" || spec.DefaultIf != "" {
 		return nil
@@ -89,7 +89,7 @@ func (s *schemas) constrain(p object, f *schema.Field) {
 	}
 }
 
-// inside returns the schema of items or values; nil for one that fields share.
+// inside returns the schema of items or values; nil for one that several fields share.
 func inside(p object, member string) object {
 	items, _ := p[member].(object)
 	if items["$ref"] != nil {
@@ -113,7 +113,7 @@ func addEnum(p object, values []string) {
 	}
 }
 
-// addFormat adds what a named format says of text, as far as a pattern says it.
+// addFormat adds the part of a named format that a pattern expresses.
 func (s *schemas) addFormat(p object, name string) {
 	f := s.formats[name]
 	if f.Pattern != "" {
@@ -127,8 +127,8 @@ func (s *schemas) addFormat(p object, name string) {
 	}
 }
 
-// addPatch says how strategic merge patches work on the field (F14), as package strategic does it:
-// merge is for lists alone.
+// addPatch adds how strategic merge patches treat the field (F14), as package strategic implements
+// it: merge applies to lists only.
 func addPatch(to object, f *schema.Field) {
 	list := f.Type.Form == schema.FormList
 	var strategies []string
@@ -158,8 +158,8 @@ func addPatch(to object, f *schema.Field) {
 	}
 }
 
-// addMapKeys says what tells the items of a list apart, where items have to have it. Ports of one
-// number differ in the protocol.
+// addMapKeys adds the keys that identify the items of a list, if items must have them. Ports with
+// the same number differ in protocol.
 func addMapKeys(to object, item *schema.Message, key string) {
 	if item == nil || item.Field(key) == nil || !item.Field(key).Spec.Required {
 		return
@@ -172,9 +172,9 @@ func addMapKeys(to object, item *schema.Message, key string) {
 	to["x-kubernetes-list-map-keys"] = keys
 }
 
-// patchable reports whether the schema can say how strategic merge patches work on a message: that
-// lists merge by a member of their items' metadata, it cannot, and clients would make patches that
-// do not do what they mean.
+// patchable reports whether the schema can express how strategic merge patches treat a message. It
+// can't express that a list merges by a member of its items' metadata, and clients would compute
+// wrong patches.
 func patchable(m *schema.Message, seen map[*schema.Message]bool) bool {
 	if seen[m] {
 		return true

@@ -11,7 +11,7 @@ import (
 // object is a JSON object; its members are written in sorted order.
 type object = map[string]any
 
-// The components that are no messages of kinds.
+// The components that are not messages of kinds.
 const (
 	metaPackage = "io.k8s.apimachinery.pkg.apis.meta.v1"
 	patchName   = metaPackage + ".Patch"
@@ -22,8 +22,7 @@ const (
 
 const groupVersionKinds = "x-kubernetes-group-version-kind"
 
-// schemas collects the component schemas of one document: one for each message that its kinds
-// reach.
+// schemas collects the component schemas of one document: one per message that its kinds use.
 type schemas struct {
 	dialect  dialect
 	formats  formats
@@ -45,8 +44,8 @@ func newSchemas(d dialect, f formats) *schemas {
 	}
 }
 
-// claim finds the name of a message, and reports whether there is a component of that name already:
-// of the same fields.
+// claim returns the name for a message, and reports whether a component with that name and the same
+// fields already exists.
 func (s *schemas) claim(pkg, name string, m *schema.Message) (claimed string, there bool) {
 	plain := pkg + "." + name
 	for _, variant := range s.variants[plain] {
@@ -69,7 +68,7 @@ func (s *schemas) free(pkg, name string) string {
 	}
 }
 
-// kind adds the component of a kind's objects, under the kind's name, and returns its name.
+// kind adds the component of a kind's objects under the kind's name, and returns the name.
 func (s *schemas) kind(k *schema.Kind) string {
 	s.contexts = k.Spec.Contexts
 	if len(s.contexts) == 0 {
@@ -89,7 +88,7 @@ func (s *schemas) kind(k *schema.Kind) string {
 	return name
 }
 
-// list adds the component of a kind's lists, whose items are those of the name, and returns its
+// list adds the component of a kind's lists with items of the given component, and returns its
 // name.
 func (s *schemas) list(k *schema.Kind, items string, meta *schema.Message) string {
 	name := s.free(kindPackage(k), k.ListKind)
@@ -110,8 +109,8 @@ func (s *schemas) list(k *schema.Kind, items string, meta *schema.Message) strin
 	return name
 }
 
-// reference returns a reference to a message's component, which it adds the first time. Messages
-// may contain themselves.
+// reference returns a reference to a message's component, and adds the component if it is new.
+// Messages may contain themselves.
 func (s *schemas) reference(m *schema.Message) object {
 	name, known := s.names[m]
 	if !known {
@@ -156,7 +155,7 @@ func (s *schemas) define(name string, m *schema.Message) {
 	}
 }
 
-// typed is the schema of a type, without what its field adds.
+// typed returns the schema of a type, without the facts of a field.
 func (s *schemas) typed(t *schema.Type) object {
 	switch t.Form {
 	case schema.FormMessage:

@@ -10,7 +10,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// metaPackage is where messages are that belong to no group.
+// metaPackage is the package of messages that belong to no group.
 const metaPackage = "platform.meta.v1"
 
 // message is a message to be written.
@@ -33,12 +33,12 @@ type field struct {
 	inside  []field // of a message that lies here
 }
 
-// collector gathers messages by name. Names are unique over all packages.
+// collector collects messages by name. Names are unique over all packages.
 type collector struct {
 	messages map[string]*message
 }
 
-// collect gathers what is needed for all kinds that have protobuf.
+// collect collects the messages of all kinds that have a protobuf form.
 func collect(c *schema.Catalog) (*collector, error) {
 	out := &collector{messages: map[string]*message{}}
 	for _, m := range wellKnown() {
@@ -65,7 +65,7 @@ func collect(c *schema.Catalog) (*collector, error) {
 	return out, nil
 }
 
-// addKind says what kind a message is, and adds its list.
+// addKind adds a comment with the kind to its message, and adds its list.
 func (c *collector) addKind(k *schema.Kind) {
 	m := c.messages[k.Message.Name]
 	list := c.messages[m.name+"List"]
@@ -85,7 +85,7 @@ func (c *collector) addKind(k *schema.Kind) {
 	}
 }
 
-// add adds a message, and what is in it. One that is there gets the fields that it lacks.
+// add adds a message and the messages in it. An existing message gets the fields that it lacks.
 func (c *collector) add(m *schema.Message, seen map[*schema.Message]bool) error {
 	if seen[m] {
 		return nil
@@ -216,7 +216,7 @@ func packageOf(upstream string) string {
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// wellKnown are the messages that are scalars elsewhere, and the envelope.
+// wellKnown are the messages that are scalars in JSON, and the envelope.
 func wellKnown() []message {
 	one := func(n int, typ, name string) field { return field{number: n, label: "optional", typ: typ, name: name} }
 	all := []message{

@@ -117,7 +117,7 @@ func (w *writer) fields(fields []field, indent string) {
 	}
 }
 
-// reference names a type as this file has to.
+// reference returns the name of a type as this file must write it.
 func (w *writer) reference(typ string) string {
 	m := w.all[typ]
 	if m == nil || m.pkg == w.pkg {
