@@ -13,6 +13,7 @@ import (
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/history"
 	"quorate/raftstore/lifecycle"
+	"quorate/raftstore/membership"
 	"quorate/raftstore/read"
 	"quorate/raftstore/readindex"
 	"quorate/raftstore/snapshot"
@@ -31,9 +32,13 @@ type machine struct {
 	life          *lifecycle.Lifecycle
 	metrics       *metrics
 	logger        *slog.Logger
-	started       atomic.Bool // set once Raft has restored what it started from
-	fits          func(index uint64) error
-	ended         error // set by an entry that this build does not know; the state does not change afterwards
+	configs       *membership.Configurations // nil in a Replica
+	// addRestored queues the configuration of the snapshot that is being restored.
+	addRestored func(appended time.Time)
+	appended    time.Time   // when the last entry was appended that was applied here, by its leader's clock
+	started     atomic.Bool // set once Raft has restored what it started from
+	fits        func(index uint64) error
+	ended       error // set by an entry that this build does not know; the state does not change afterwards
 }
 
 var _ raft.BatchingFSM = (*machine)(nil)
@@ -42,6 +47,7 @@ func newMachine(s *Store) *machine {
 	m := &machine{
 		tree: state.NewTree(), hub: s.hub, applied: &s.applied, retained: s.retained, snapshotIndex: &s.snapshotIndex,
 		life: s.life, metrics: s.metrics, logger: s.logger, fits: s.fits,
+		configs: s.configurations, addRestored: s.addSnapshotConfiguration,
 	}
 	m.current.Store(m.tree.Publish())
 	return m
@@ -68,6 +74,9 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 		}
 		if entry.Type != raft.LogCommand {
 			m.tree.Advance(entry.Index)
+			if entry.Type == raft.LogConfiguration && m.configs != nil {
+				m.configs.Add(entry.AppendedAt, raft.DecodeConfiguration(entry.Data).Servers)
+			}
 			continue
 		}
 		result, event, err := fsm.Apply(m.tree, entry.Index, entry.Data)
@@ -90,6 +99,7 @@ func (m *machine) ApplyBatch(entries []*raft.Log) []any {
 			answers[i] = result.Err
 		}
 	}
+	m.appended = entries[len(entries)-1].AppendedAt
 	// gofail: var applyBeforePublish struct{}
 	m.publish()
 	// gofail: var applyAfterPublish struct{}
@@ -155,6 +165,9 @@ func (m *machine) Restore(from io.ReadCloser) error {
 		m.snapshotIndex.Store(index)
 	} else {
 		m.hub.Begin(index)
+	}
+	if m.configs != nil {
+		m.addRestored(m.appended)
 	}
 	m.applied.Advance(index)
 	// gofail: var restoreAfter struct{}

@@ -66,11 +66,12 @@ func Open(cfg Config) (*Store, error) {
 	}
 	life := lifecycle.New()
 	s := &Store{
-		cfg:     cfg,
-		logger:  cfg.Logger.With("component", "raftstore", "node", cfg.Name),
-		metrics: m,
-		life:    life,
-		leaders: leadership.NewTracker(life),
+		cfg:            cfg,
+		logger:         cfg.Logger.With("component", "raftstore", "node", cfg.Name),
+		metrics:        m,
+		life:           life,
+		leaders:        leadership.NewTracker(life),
+		configurations: membership.NewConfigurations(),
 	}
 	if s.alarms, err = diskguard.NewAlarms(s.logger, cfg.Registerer); err != nil {
 		return nil, err

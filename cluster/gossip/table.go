@@ -16,6 +16,7 @@ type Member struct {
 	GossipAddr string
 	Alive      bool
 	Since      time.Time // when this node saw it become alive or dead
+	Heard      time.Time // when this node first heard of this start of it
 }
 
 type entry struct {
@@ -43,7 +44,10 @@ func (t *table) up(gossipName, addr string, m Meta, now time.Time) {
 	if ok && have.gossipName != gossipName && !replaces(m, have) {
 		return
 	}
-	next := entry{Member{Meta: m, GossipAddr: addr, Alive: true, Since: now}, gossipName}
+	next := entry{Member{Meta: m, GossipAddr: addr, Alive: true, Since: now, Heard: now}, gossipName}
+	if ok && have.gossipName == gossipName {
+		next.Heard = have.Heard
+	}
 	if ok && have.Alive && have.NodeID == m.NodeID {
 		next.Since = have.Since
 	}

@@ -62,6 +62,7 @@ func (w *World) calmDown() {
 			n.process.pausedUntil = time.Time{}
 		}
 	}
+	w.at(restLimit/4, w.restartDoubtful)
 	w.awaitRest(w.now())
 }
 

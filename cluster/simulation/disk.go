@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/cluster/roster"
 )
 
 // entry is a log entry, which never changes and is shared by all who have it.
@@ -43,6 +45,8 @@ type identity struct {
 	cluster string
 	starts  uint64
 	record  record
+
+	departures roster.Departures // never changed
 }
 
 func (m *image) clone() image {

@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"errors"
 	"time"
 )
 
@@ -187,10 +188,28 @@ func (w *World) expel(bar bool) {
 				p.node.retired = true
 			default:
 				p.leaving = false
+				p.node.doubtful = true
 			}
 		})
 	})
 }
+
+// restartDoubtful starts the nodes again whose removal reported an error and took effect nevertheless: a start that has left is
+// not added again. Their operators see that they are no members.
+func (w *World) restartDoubtful() {
+	l := w.leader()
+	for _, p := range w.running() {
+		if l == nil || !p.node.doubtful {
+			continue
+		}
+		if _, member := l.suffrage(p.node.name); !member {
+			p.restartWith(errRemoved)
+		}
+	}
+}
+
+// errRemoved stands for what the operator of such a node sees.
+var errRemoved = errors.New("it was removed, against what its operator heard")
 
 // leader returns the leader of the latest term.
 func (w *World) leader() (latest *process) {

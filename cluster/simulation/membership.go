@@ -101,7 +101,7 @@ func (p *process) nextChange() {
 	}
 }
 
-// settleChange ends the change whose entry is committed.
+// settleChange ends the change whose entry is committed. Whoever asked for it hears of that once it is applied here.
 func (p *process) settleChange(e *entry) {
 	if e.Type != raft.LogConfiguration || p.role != leader {
 		return
@@ -109,7 +109,7 @@ func (p *process) settleChange(e *entry) {
 	if len(p.changes) > 0 && p.changes[0].index == e.Index {
 		c := p.changes[0]
 		p.changes = p.changes[1:]
-		c.future.resolve(nil)
+		p.waiting[c.index] = c.future.resolve
 	}
 	if _, member := p.suffrage(p.node.name); !member {
 		p.after(0, func() { p.follow(p.term, "") })

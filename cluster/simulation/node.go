@@ -29,6 +29,7 @@ type node struct {
 	disk       disk
 	process    *process // nil while there is none
 	retired    bool     // never starts again
+	doubtful   bool     // whether it was removed is not known to whoever asked for that
 	goroutines atomic.Int64
 }
 
@@ -54,6 +55,7 @@ type data struct {
 	machine  raft.BatchingFSM
 	origin   uint64 // index of the last snapshot installed from another node
 	applying bool
+	appended time.Time // when the entry was that was applied last
 	pins     []pin
 }
 

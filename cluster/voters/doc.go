@@ -1,14 +1,21 @@
-// Package voters keeps Raft's configuration in step with the members that gossip knows, on the leader.
+// Package voters keeps Raft's configuration in step with the members that gossip reports.
 //
-// Plan decides: who is added (as non-voter, always), whose address has changed, which dead server is given up. It is a pure
-// function of what the leader sees, one step at a time. Promotion to voter is hashicorp/raft-autopilot's, once a server has
-// caught up and is stable; a server that installs its first snapshot is alive to gossip and not healthy to autopilot, so it is
-// neither promoted nor given up (hashicorp/vault#16919). Autopilot's own clean-up is off: it acts at once on what gossip says
-// this moment, where Plan wants a long death, and counts against the size the operator asked for (hashicorp/consul#5922).
+// The leader adds members (always as non-voters), follows members that changed their address, and
+// removes servers that were dead for Config.Cleanup. Plan decides each step: a pure function of what
+// the leader sees. hashicorp/raft-autopilot promotes a non-voter once it has caught up and is stable.
+// A server that installs its first snapshot is alive to gossip and unhealthy to autopilot, so it is
+// neither removed nor promoted (hashicorp/vault#16919). Autopilot's own removal of dead servers is off:
+// it acts on what gossip says at one moment and counts against the size that the operator asked for
+// (hashicorp/consul#5922).
 //
-// Invariants: all changes of the configuration by this node go through one mutex, under which the configuration is read as well,
-// so none acts on a stale view. A name is bound to its node id in the roster before the server is added.
+// Every node notes which members leave, from the configurations that it applies, so that no later
+// leader adds them again before gossip has reported their removal.
 //
-// Goroutines: Run, and while this node leads those of autopilot, which Run waits for. Each leadership gets an autopilot of its
-// own: nothing is carried over a loss, so quick flips cannot confuse it (hashicorp/nomad#4749).
+// Invariants: a node changes the configuration only while it holds Voters.change, and reads it under
+// the same lock, so that no step is based on a stale view. A name is bound to its node id in the roster
+// before its server is added.
+//
+// Goroutines: Run owns one that notes departures and, while this node leads, one that takes the steps
+// and those of autopilot. Each leadership has its own autopilot, which keeps nothing of an earlier one,
+// so quick changes of leadership can't confuse it (hashicorp/nomad#4749).
 package voters

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/cluster/roster"
 )
 
 // Member is a node as the leader sees it.
@@ -19,6 +21,7 @@ type Member struct {
 	Owner    bool // the name is known to be this node's
 	Alive    bool
 	Since    time.Time // alive or dead since
+	Heard    time.Time // when the leader first heard of this start
 	Leaving  bool
 	NonVoter bool
 }
@@ -31,7 +34,7 @@ type Input struct {
 	Servers  []raft.Server     // the configuration
 	Members  []Member          // by gossip, the leader included
 	Watching time.Time         // since when this node watches: a server that it never saw is dead since then
-	Departed map[string]uint64 // node id and start of members that left
+	Departed roster.Departures // starts that left, and are not added again
 	// Cleanup is how long a server must be dead to be removed; 0 is never.
 	Cleanup time.Duration
 	// MinVoters is the least number of voters that clean-up leaves.
@@ -71,6 +74,11 @@ func Plan(in Input) (next *Action, obstacles []string) {
 		if action == nil {
 			continue
 		}
+		if start, left := in.Departed.Start(m.NodeID); left && m.Start <= start {
+			obstacles = append(obstacles, fmt.Sprintf("%s %q at %s: this start of it has left the cluster; a later one may come back",
+				action.Kind, m.Name, m.PeerAddr))
+			continue
+		}
 		if other, taken := holder(in.Servers, m); taken {
 			obstacles = append(obstacles, fmt.Sprintf("%s %q at %s: that is still the address of %q in the configuration",
 				action.Kind, m.Name, m.PeerAddr, other))
@@ -83,8 +91,7 @@ func Plan(in Input) (next *Action, obstacles []string) {
 
 // place says what a live member lacks in the configuration; nil when nothing.
 func place(in Input, m Member) *Action {
-	start, departed := in.Departed[m.NodeID]
-	if !m.Alive || m.Leaving || (departed && m.Start <= start) {
+	if !m.Alive || m.Leaving {
 		return nil
 	}
 	i := slices.IndexFunc(in.Servers, func(s raft.Server) bool { return string(s.ID) == m.Name })

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/cluster/roster"
 )
 
 var planNow = time.Unix(100_000, 0)
@@ -65,10 +67,17 @@ func TestPlan(t *testing.T) {
 			change: func(in *Input) { in.Members[1].Cluster = "" }},
 		{name: "one that is leaving is not", config: "n1", members: "n1 n2", change: func(in *Input) { in.Members[1].Leaving = true }},
 		{name: "one that has left is not", config: "n1", members: "n1 n2",
-			change: func(in *Input) { in.Departed = map[string]uint64{"id-n2": 4}; in.Members[1].Start = 4 }},
+			change: func(in *Input) {
+				in.Departed = in.Departed.With(roster.Departure{NodeID: "id-n2", Start: 4})
+				in.Members[1].Start = 4
+			},
+			obstacle: `add "n2" at n2:1`},
 		{name: "one that left and started again is", config: "n1", members: "n1 n2",
-			change: func(in *Input) { in.Departed = map[string]uint64{"id-n2": 4}; in.Members[1].Start = 5 },
-			want:   "add n2 n2:1 voter=false"},
+			change: func(in *Input) {
+				in.Departed = in.Departed.With(roster.Departure{NodeID: "id-n2", Start: 4})
+				in.Members[1].Start = 5
+			},
+			want: "add n2 n2:1 voter=false"},
 		{name: "a dead one is not", config: "n1", members: "n1 n2-1s"},
 		{name: "a voter that moved", config: "n1 n2", members: "n1 n2@n7", want: "move n2 n7:1 voter=true"},
 		{name: "a non-voter that moved", config: "n1 n2?", members: "n1 n2@n7", want: "move n2 n7:1 voter=false"},

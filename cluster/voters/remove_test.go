@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -18,13 +19,26 @@ import (
 type leading struct {
 	Store
 	servers []raft.Server
-	lost    error // what a removal comes to, though it takes effect
-	pending error // what waiting for the configuration comes to
+	lost    error                     // what a removal comes to, though it takes effect
+	pending error                     // what waiting for the configuration comes to
+	applied []raftstore.Configuration // not taken yet
 }
 
 func (l *leading) IsLeader() bool                      { return true }
 func (l *leading) CommitPending(context.Context) error { return l.pending }
 func (l *leading) Servers() []raft.Server              { return l.servers }
+func (l *leading) LastIndex() uint64                   { return 1 }
+
+func (l *leading) TakeConfigurations() (taken []raftstore.Configuration, more <-chan struct{}) {
+	taken, l.applied = l.applied, nil
+	return taken, nil
+}
+
+func (l *leading) AddNonvoter(name, address string) error {
+	s := raft.Server{Suffrage: raft.Nonvoter, ID: raft.ServerID(name), Address: raft.ServerAddress(address)}
+	l.servers = append(slices.Clone(l.servers), s)
+	return nil
+}
 
 func (l *leading) RemoveServer(name string) error {
 	for i, s := range l.servers {
@@ -49,13 +63,21 @@ func (f *full) Remove(nodeID string) error {
 	return f.Roster.Remove(nodeID)
 }
 
+func (f *full) SetDepartures(d roster.Departures) error {
+	if f.full {
+		return syscall.ENOSPC
+	}
+	return f.Roster.SetDepartures(d)
+}
+
 // votersOf makes the voters of a node that hears of n1, n2 and n3 by gossip.
 func votersOf(t *testing.T, store Store, names Roster) *Voters {
 	t.Helper()
 	v, err := New(Config{
 		Self: "n1", Store: store, Roster: names, Cluster: func() string { return "A" },
 		Members: func() []Member { return membersOf("n1 n2 n3") }, Freed: func() error { return nil },
-		Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		MinVoters: func() int { return 1 },
+		Logger:    slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		t.Fatal(err)

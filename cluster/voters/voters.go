@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
 
 	"quorate/cluster/roster"
 	"quorate/raftstore"
@@ -26,10 +26,13 @@ type Store interface {
 	IsLeader() bool
 	LastIndex() uint64
 	LastLogTerm() uint64
+	// TakeConfigurations returns the committed configurations that this node has applied since the last call, oldest first,
+	// and a channel that is closed when there are more.
+	TakeConfigurations() (taken []raftstore.Configuration, more <-chan struct{})
 	Configuration
 }
 
-// Configuration is Raft's, as the leader changes it. Changes return when they are committed, and raftstore.ErrNotLeader when
+// Configuration is Raft's, as the leader changes it. Changes return when they are committed and applied here, and raftstore.ErrNotLeader when
 // this node doesn't lead, or not to the end.
 type Configuration interface {
 	Servers() []raft.Server
@@ -46,6 +49,9 @@ type Roster interface {
 	Bind(name string, b roster.Binding) error
 	Owner(name string) (nodeID string, ok bool)
 	Remove(nodeID string) error
+	// Departures returns the starts that this node has noted as departed, and SetDepartures replaces them.
+	Departures() roster.Departures
+	SetDepartures(roster.Departures) error
 }
 
 // Progress is how far a server has come, by its own account.
@@ -82,8 +88,10 @@ type Voters struct {
 	metrics  *metrics
 	watching time.Time
 
-	change   turn              // held while the configuration is changed
-	departed map[string]uint64 // guarded by change; node id and start of members that left while this process ran
+	change     turn              // held while the configuration is changed
+	departed   roster.Departures // guarded by change
+	unsaved    bool              // guarded by change; departed is not on the disk yet
+	configured []string          // guarded by change; names in the last configuration that was taken
 }
 
 // New returns a Voters; it watches from now on.
@@ -92,12 +100,18 @@ func New(cfg Config) (*Voters, error) {
 	if err != nil {
 		return nil, fmt.Errorf("register voters metrics: %w", err)
 	}
-	return &Voters{cfg: cfg, metrics: m, watching: time.Now(), change: make(turn, 1), departed: map[string]uint64{}}, nil
+	return &Voters{cfg: cfg, metrics: m, watching: time.Now(), change: make(turn, 1)}, nil
 }
 
-// Run tends the configuration whenever this node leads, until ctx ends.
+// Run notes who leaves the configuration, and tends it whenever this node leads, until ctx ends.
 func (v *Voters) Run(ctx context.Context) error {
-	return v.cfg.Store.WhileLeader(ctx, v.lead)
+	v.change.take()
+	v.departed = v.cfg.Roster.Departures() // as noted by earlier starts
+	v.change.give()
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return v.followConfigurations(ctx) })
+	group.Go(func() error { return v.cfg.Store.WhileLeader(ctx, v.lead) })
+	return group.Wait()
 }
 
 func (v *Voters) lead(ctx context.Context) error {
@@ -136,9 +150,10 @@ func (v *Voters) review() (again bool, obstacles []string, err error) {
 	if cluster == "" {
 		return false, nil, nil
 	}
+	v.noteDepartures() // a leader has applied what its predecessors committed
 	action, obstacles := Plan(Input{
 		Now: time.Now(), Self: v.cfg.Self, Cluster: cluster, Servers: v.cfg.Store.Servers(), Members: v.cfg.Members(),
-		Watching: v.watching, Departed: maps.Clone(v.departed), Cleanup: v.cfg.Cleanup, MinVoters: v.cfg.MinVoters(),
+		Watching: v.watching, Departed: v.departed, Cleanup: v.cfg.Cleanup, MinVoters: v.cfg.MinVoters(),
 	})
 	if action == nil {
 		return false, obstacles, nil
@@ -207,11 +222,7 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 	// gofail: var memberAfterRemove struct{}
 	v.metrics.changes.WithLabelValues(string(Remove)).Inc()
 	v.cfg.Logger.Info("Raft configuration changed", "change", Remove, "member", name, "reason", "asked for")
-	for _, m := range v.cfg.Members() {
-		if m.NodeID == owner {
-			v.departed[owner] = m.Start // a later start of it may come back
-		}
-	}
+	v.noteDepartures() // before the name is free
 	if bar && owner != "" {
 		if err := v.cfg.Roster.Remove(owner); err != nil {
 			return err

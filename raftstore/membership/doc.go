@@ -2,6 +2,6 @@
 // that are joining it.
 //
 // Members reads Raft's latest configuration, which may not be committed yet, and changes it.
-// Joiners holds the log for followers that were sent a snapshot and have not caught up. DESIGN.md
-// of package raftstore has the reasons, under "Joiners".
+// Configurations queues the committed ones. Joiners holds the log for followers that were sent a
+// snapshot and have not caught up. DESIGN.md of package raftstore has the reasons, under "Joiners".
 package membership

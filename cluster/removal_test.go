@@ -1,0 +1,71 @@
+package cluster_test
+
+import (
+	"strings"
+	"testing"
+
+	"quorate/cluster/keys"
+)
+
+// TestRemovedMemberIsNotAddedAgain: two members know of a removal from the log alone, as after a partition that cut them
+// off from gossip meanwhile. The removed node is alive. Neither the leader nor its successor adds it again, also not after
+// the successor was restarted; a later start of the node may come back.
+func TestRemovedMemberIsNotAddedAgain(t *testing.T) {
+	t.Parallel()
+	key := keys.Generate()
+	nodes := trio(t, key, nil)
+	eventuallyMembers(t, nodes[0], "n1:voter n2:voter n3:voter")
+	leader := leaderOf(t, nodes...)
+	rest := others(nodes, leader)
+	successor, removed := rest[0], rest[1]
+	for _, n := range []*node{leader, successor} {
+		eventually(t, "gossip of all nodes at "+n.name, func() bool { return !strings.Contains(n.members(t), "†") })
+	}
+
+	must(t, leader.store.RemoveServer(removed.name)) // the entry of the log, and nothing else of a removal
+	addAnother(t, leader, key, "n4", removed)
+
+	// A new node is added only by a leader that has considered all nodes of lower names first.
+	if _, err := leader.TransferLeader(t.Context(), successor.name); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the successor to lead", successor.store.IsLeader)
+	addAnother(t, successor, key, "n5", removed)
+
+	if _, err := successor.TransferLeader(t.Context(), leader.name); err != nil {
+		t.Fatal(err)
+	}
+	successor = successor.again(t, nil)
+	eventually(t, "the restarted node to hear of the removed one", func() bool {
+		return strings.Contains(successor.members(t), removed.name)
+	})
+	eventually(t, "leadership of the restarted node", func() bool {
+		_, err := leader.TransferLeader(t.Context(), successor.name)
+		return err == nil && successor.store.IsLeader()
+	})
+	addAnother(t, successor, key, "n6", removed)
+
+	removed = removed.again(t, nil)
+	eventually(t, "a later start of the removed node to be a member", func() bool {
+		return isServer(successor, removed.name)
+	})
+}
+
+// addAnother starts a replica and waits until the leader has added it, without the removed node.
+func addAnother(t *testing.T, leader *node, key *keys.Key, name string, removed *node) {
+	t.Helper()
+	start(t, setup{name: name, key: key, join: []string{leader.host}, expect: 1, replica: true})
+	eventually(t, name+" to be added", func() bool { return isServer(leader, name) })
+	if isServer(leader, removed.name) {
+		t.Fatalf("the leader %s has added %s again, which was removed: %s", leader.name, removed.name, leader.members(t))
+	}
+}
+
+func isServer(n *node, name string) bool {
+	for _, s := range n.store.Servers() {
+		if string(s.ID) == name {
+			return true
+		}
+	}
+	return false
+}

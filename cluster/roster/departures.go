@@ -1,0 +1,50 @@
+package roster
+
+import "slices"
+
+// Departure is a start of a node that was a member and left. A later start may join again.
+type Departure struct {
+	NodeID string `json:"nodeID"`
+	Start  uint64 `json:"start"`
+}
+
+// Departures are the starts that this node has noted as departed, of each node the last one, in the
+// order of their notes. A node doesn't send them to others.
+type Departures []Departure
+
+// Departures returns what was noted. The slice is shared and must not be changed.
+func (r *Roster) Departures() Departures {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.doc.Departures
+}
+
+// SetDepartures replaces what was noted, on the disk as well. The caller must not change d any more.
+func (r *Roster) SetDepartures(d Departures) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	doc := r.doc
+	doc.Departures = d
+	return r.write(doc)
+}
+
+// With returns the departures with one more, which replaces an earlier one of the same node. Of more
+// than maxRemoved it drops the oldest.
+func (d Departures) With(left Departure) Departures {
+	next := append(d.Without(left.NodeID), left)
+	return next[max(0, len(next)-maxRemoved):]
+}
+
+// Without returns the departures of all other nodes.
+func (d Departures) Without(nodeID string) Departures {
+	return slices.DeleteFunc(slices.Clone(d), func(have Departure) bool { return have.NodeID == nodeID })
+}
+
+// Start returns the last start of a node that left; false if none is noted.
+func (d Departures) Start(nodeID string) (start uint64, left bool) {
+	i := slices.IndexFunc(d, func(have Departure) bool { return have.NodeID == nodeID })
+	if i < 0 {
+		return 0, false
+	}
+	return d[i].Start, true
+}
