@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// allocate sets blocks aside, beyond the file's end too; nothing where the file system has no such thing.
+// allocate reserves blocks, also beyond the file's end. It does nothing if the file system does not
+// support it.
 func allocate(f *os.File, from, length int64) error {
 	err := syscall.Fallocate(int(f.Fd()), 0, from, length)
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {

@@ -8,8 +8,8 @@ import (
 	"quorate/raftstore/smalldisk"
 )
 
-// TestBegunOnAFullDisk: bolt writes its first pages where the file is to be, and some of them find space. A node that was never more than
-// about to start must start when there is space.
+// TestBegunOnAFullDisk: bolt writes its first pages where the file is to be, and some of them find
+// space. A node that was never more than about to start must start when there is space.
 func TestBegunOnAFullDisk(t *testing.T) {
 	full := false
 	for left := int64(0); ; left += 4096 {

@@ -6,11 +6,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// entryOverhead is what a cached entry takes beside its bytes, about.
+// entryOverhead is the approximate memory of a cached entry beyond its bytes.
 const entryOverhead = 128
 
-// cache holds the newest entries of the log: an unbroken run of indexes, bounded by count and by bytes.
-// raft.LogCache is bounded by count alone, which at 1.5 MiB an entry is no bound.
+// cache holds the newest entries of the log: a range of indexes without gaps, bounded by count and
+// by bytes. raft.LogCache is bounded by count alone, which is no bound for entries of up to 1.5
+// MiB.
 type cache struct {
 	maxBytes int
 
@@ -37,7 +38,8 @@ func (c *cache) get(index uint64, into *raft.Log) bool {
 	return true
 }
 
-// add appends entries, whose bytes it then shares with Raft. It copies the structs: those of Raft are part of futures.
+// add appends entries, whose bytes it then shares with Raft. It copies the structs: those of Raft
+// are part of futures.
 func (c *cache) add(entries []*raft.Log) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +62,7 @@ func (c *cache) add(entries []*raft.Log) {
 	}
 }
 
-// drop forgets the n oldest entries.
+// drop removes the n oldest entries.
 func (c *cache) drop(n int) {
 	for range n {
 		e := c.slot(c.first)
@@ -71,7 +73,7 @@ func (c *cache) drop(n int) {
 	}
 }
 
-// truncate forgets the entries from index on.
+// truncate removes the entries from index on.
 func (c *cache) truncate(index uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

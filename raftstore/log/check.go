@@ -10,11 +10,13 @@ import (
 	"syscall"
 )
 
-// checkedBolt is the version of bbolt whose file format this file reads. A test compares it with go.mod. Whoever changes the
-// version there reads what changed in bbolt's pages, freelist and open, runs this package's tests, and then changes it here.
+// checkedBolt is the version of bbolt whose file format this file reads. A test compares it with
+// go.mod. After an upgrade of bbolt, review the changes to its pages, freelist and open, run this
+// package's tests, then change the version here.
 const checkedBolt = "v1.5.0"
 
-// The parts of bolt's file format that checkStructure reads. Numbers are in the machine's byte order.
+// The parts of bolt's file format that checkStructure reads. Numbers are in the machine's byte
+// order.
 const (
 	boltMagic        = 0xED0CDAED
 	boltNoFreelist   = 1<<64 - 1
@@ -27,10 +29,10 @@ const (
 	boltSubBucket    = 0x01
 )
 
-// boltMeta is what we need of a meta page.
+// boltMeta has the fields of a meta page that the check needs.
 type boltMeta struct{ root, freelist, pages, txid uint64 }
 
-// readMeta reads the newer valid one of the two meta pages, which bolt has but doesn't show.
+// readMeta returns the newer valid one of the two meta pages, which bolt does not export.
 func readMeta(file []byte, pageSize int) (boltMeta, error) {
 	var newest boltMeta
 	for from := 0; from <= pageSize && from+boltMetaBytes <= len(file); from += pageSize {
@@ -51,7 +53,8 @@ func readMeta(file []byte, pageSize int) (boltMeta, error) {
 	return newest, nil
 }
 
-// checker walks the pages in use of a bolt file. It finds all that would make bolt's own walk panic, or read what isn't there.
+// checker walks the used pages of a bolt file. It finds all damage that would make bolt's own walk
+// panic or read beyond the file.
 type checker struct {
 	file     []byte
 	pageSize int
@@ -67,7 +70,8 @@ func (c *checker) run() error {
 	return nil
 }
 
-// page checks a page and all below it, whose keys must be from low to below high (nil: no bound), and returns the last key.
+// page checks a page and all pages below it, and returns the last key. Keys must be at least low
+// and less than high (nil: no bound).
 func (c *checker) page(id uint64, low, high []byte) (last []byte, err error) {
 	if id < 2 || id >= c.meta.pages {
 		return nil, fmt.Errorf("page %d is out of bounds", id)
@@ -89,7 +93,7 @@ func (c *checker) page(id uint64, low, high []byte) (last []byte, err error) {
 	return last, nil
 }
 
-// elements checks what is in a page, or in a bucket stored inside of one.
+// elements checks the elements of a page, or of a bucket stored inside a page.
 func (c *checker) elements(b, low, high []byte) (last []byte, err error) {
 	flags, count := binary.NativeEndian.Uint16(b[8:]), int(binary.NativeEndian.Uint16(b[10:]))
 	if flags != boltBranch && flags != boltLeaf {
@@ -120,7 +124,7 @@ func (c *checker) elements(b, low, high []byte) (last []byte, err error) {
 	return last, nil
 }
 
-// branch checks the page below an element, whose keys are before the next element's.
+// branch checks the page below an element, whose keys must be less than the next element's.
 func (c *checker) branch(b []byte, i, count int, key, high []byte, child uint64) (last []byte, err error) {
 	if i+1 < count {
 		if high, _, _, _, err = element(b, i+1, boltBranch); err != nil {
@@ -150,7 +154,8 @@ func (c *checker) bucket(value []byte) error {
 	return err
 }
 
-// element takes element i of a page apart: key and value of a leaf's, key and page of a branch's.
+// element returns the parts of element i of a page: key and value in a leaf, key and page in a
+// branch.
 func element(b []byte, i int, flags uint16) (key, value []byte, child uint64, sub bool, err error) {
 	at := boltHeaderBytes + i*boltElementBytes
 	e := b[at : at+boltElementBytes]
@@ -170,7 +175,8 @@ func element(b []byte, i int, flags uint16) (key, value []byte, child uint64, su
 	return b[:keySize], b[keySize:], child, sub, nil
 }
 
-// checkStructure checks that the file is whole, and, unless it was closed properly, the structure of all pages in use.
+// checkStructure checks the file's size and, unless it was closed properly, the structure of all
+// used pages.
 func checkStructure(path string, pageSize int) (clean bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -18,42 +18,46 @@ const (
 	DefaultStallLimit   = 5 * time.Second
 )
 
-// Config says where the log is and how much of it to keep. A zero limit means its default.
+// Config has the path of the log and its limits. A zero limit means its default.
 type Config struct {
 	Path        string        // the bolt file; its folder must exist
-	LockTimeout time.Duration // how long to wait for another process to let go of the file
+	LockTimeout time.Duration // how long to wait for another process to unlock the file
 
-	// Recent entries kept in memory, so that replication and apply read no disk. Both bounds hold.
+	// Bounds of the entries kept in memory, from which replication and apply read. Both apply.
 	CacheBytes   int
 	CacheEntries int
 
-	// What is kept of the prefix that Raft no longer needs: bytes in use in the file, and the age of entries.
+	// Bounds of the prefix kept although Raft no longer needs it: used bytes of the file, and the
+	// age of entries.
 	MaxBytes int64
 	MaxAge   time.Duration
-	// HeldBytes is how many bytes may be in use before holds are given up: MaxBytes twice, or MaxBytes and 1 GiB, whichever is more.
+	// HeldBytes is the number of used bytes above which holds end: 2*MaxBytes or MaxBytes + 1 GiB,
+	// whichever is greater.
 	HeldBytes int64
 
-	// OnStall is called once for each write still under way after StallLimit, from a goroutine of its own, with the time it has
-	// taken so far. It must return soon and must not call Close. (hashicorp/raft#503: the library doesn't notice a hung disk.)
+	// OnStall is called once for each write that has not ended after StallLimit, on its own
+	// goroutine, with the time that the write has taken so far. It must return soon and must not
+	// call Close. The library does not notice a hung disk (hashicorp/raft#503).
 	StallLimit time.Duration
 	OnStall    func(time.Duration)
 
-	// OnError is called with the error of each write that failed, before it returns, on its goroutine. After one that is ErrInDoubt this
-	// process must end.
+	// OnError is called with the error of each failed write, before the write returns, on its
+	// goroutine. After an ErrInDoubt the process must end.
 	OnError func(error)
 
-	// OnReset is called when DeleteRange has removed the whole log, with what was its last index, before DeleteRange returns and on
-	// its goroutine: Raft's main one. If that index is beyond the newest snapshot's, Raft must not go on (hashicorp/raft#697): it
-	// keeps believing in the removed last entry, refuses all appends for ever, and may vote for a candidate that lacks committed
-	// entries. Then call Raft's Shutdown here, which ends it before it handles another message; wait for its future, and open Raft
-	// again, on another goroutine.
+	// OnReset is called with the last index after DeleteRange has removed the whole log, before
+	// DeleteRange returns and on its goroutine, which is Raft's main one. If that index is beyond
+	// the newest snapshot's, Raft must not go on (hashicorp/raft#697): it still assumes the removed
+	// last entry, refuses all appends for ever, and may vote for a candidate that lacks committed
+	// entries. In that case OnReset calls Raft's Shutdown, which ends Raft before it handles
+	// another message; another goroutine waits for Shutdown's future and opens Raft again.
 	OnReset func(last uint64)
 
 	Logger     *slog.Logger          // required
-	Registerer prometheus.Registerer // nil: metrics are kept, but not published
+	Registerer prometheus.Registerer // nil: metrics are counted, but not published
 }
 
-// withDefaults fills in the limits left at zero and refuses what can't work.
+// withDefaults replaces zero limits by their defaults and returns an error for an invalid Config.
 func (c Config) withDefaults() (Config, error) {
 	switch {
 	case c.Path == "":

@@ -147,7 +147,8 @@ func FuzzParseRecord(f *testing.F) {
 	})
 }
 
-// use opens a file that may be damaged and reads all of it. What it reads must be right; what is wrong must be Corrupt.
+// use opens a file that may be damaged and reads all of it. What it reads must be right; what is
+// wrong must be Corrupt.
 func use(t *testing.T, path string) (last uint64, err error) {
 	t.Helper()
 	s, err := Open(Config{Path: path, Logger: quiet(), MaxBytes: 64 << 20})

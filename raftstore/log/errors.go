@@ -6,17 +6,18 @@ import (
 )
 
 var (
-	// ErrLocked: another process has the file open.
+	// ErrLocked reports that another process has the file open.
 	ErrLocked = errors.New("in use: another quorate runs with this data directory")
-	// ErrClosed: the store has been closed.
+	// ErrClosed reports that the store has been closed.
 	ErrClosed = errors.New("log is closed")
-	// ErrKeyNotFound: the stable store has no such key. Raft compares this text.
+	// ErrKeyNotFound reports a key without a value in the stable store. Raft compares this text.
 	ErrKeyNotFound = errors.New("not found")
 )
 
-// Corrupt reports a log file that can't be trusted. Its message is for the operator: one line, with what to do.
+// Corrupt reports a damaged log file. Its message addresses the operator: one line, with the
+// remedy.
 type Corrupt struct {
-	Index  uint64 // the entry at fault; 0 when the fault is not in one entry
+	Index  uint64 // of the damaged entry; 0 if the damage is not in one entry
 	Path   string
 	Reason string
 }
@@ -30,10 +31,10 @@ func (e *Corrupt) Error() string {
 		"go on from what is whole with quorate recover, or restore a backup", what, e.Reason)
 }
 
-// Truncated reports a read from a position that the log no longer reaches back to.
+// Truncated reports a read from a position before the beginning of the log.
 type Truncated struct {
-	After uint64 // the position asked for
-	First uint64 // the oldest entry kept; 0 when there is none. First-1 is the oldest position that can be read from.
+	After uint64 // the requested position
+	First uint64 // the oldest entry, 0 if there is none; reads may begin after First-1
 }
 
 func (e *Truncated) Error() string {

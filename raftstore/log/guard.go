@@ -5,8 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// guard turns a panic or a memory fault inside bolt into Corrupt: bolt trusts the pages it maps, and what it finds in a damaged
-// or truncated file makes it index out of range, fail an assertion, or read beyond the end of the file.
+// guard turns a panic or a memory fault inside bolt into Corrupt. bolt trusts its mapped pages: in
+// a damaged or truncated file it may index out of range, fail an assertion, or read beyond the end
+// of the file.
 func guard(path string, fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -2,21 +2,23 @@ package log
 
 import "sync"
 
-// heldLeast is how far holds may make a log grow beyond a MaxBytes that is less.
+// heldLeast is the number of bytes that holds may add to MaxBytes, if MaxBytes is smaller.
 const heldLeast = 1 << 30
 
-// Hold keeps entries that a follower will need: those behind a snapshot while it's sent, and until they are taken. The bounds of the log
-// don't count for them, but Config.HeldBytes does: a follower that hangs must not fill the disk.
+// Hold keeps entries that a follower will need: the entries after a snapshot, until the follower
+// has received them. The bounds of the log do not apply to held entries, but Config.HeldBytes does,
+// so that a hung follower can't fill the disk.
 type Hold struct{ of *holds }
 
-// holds are those of one log.
+// holds are the holds of one log.
 type holds struct {
-	trimming sync.Mutex // held while a trim removes entries, so that a hold begins before or after
-	mu       sync.Mutex // held for a moment only
+	trimming sync.Mutex // locked while a trim removes entries, so that a hold begins before or after
+	mu       sync.Mutex // guards the fields below
 	all      map[*Hold]uint64
 }
 
-// Hold keeps entry from and all after it, of those that are still there, until it is released. It waits for what a trim is just removing.
+// Hold keeps the stored entries from index from on, until it is released. It waits for a running
+// trim.
 func (s *Store) Hold(from uint64) *Hold {
 	h := &Hold{of: &s.holds}
 	s.holds.trimming.Lock()
@@ -30,7 +32,7 @@ func (s *Store) Hold(from uint64) *Hold {
 	return h
 }
 
-// Move lets the entries before from go. One that was given up stays so.
+// Move ends the hold on the entries before from. It does not revive a hold that has been given up.
 func (h *Hold) Move(from uint64) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
@@ -39,14 +41,14 @@ func (h *Hold) Move(from uint64) {
 	}
 }
 
-// Release ends the hold; the next trim removes what it kept. It may be called again.
+// Release ends the hold; the next trim removes its entries. It may be called again.
 func (h *Hold) Release() {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	delete(h.of.all, h)
 }
 
-// GiveUpHolds ends all holds there are: what they keep takes too much space.
+// GiveUpHolds ends all holds, because their entries take too much space.
 func (s *Store) GiveUpHolds() {
 	s.holds.mu.Lock()
 	defer s.holds.mu.Unlock()
@@ -59,14 +61,14 @@ func (s *Store) GiveUpHolds() {
 	clear(s.holds.all)
 }
 
-// count returns how many there are.
+// count returns the number of holds.
 func (h *holds) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return len(h.all)
 }
 
-// before returns the last entry up to limit that none of them keeps.
+// before returns the last entry, up to limit, before the first held entry.
 func (h *holds) before(limit uint64) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -76,8 +78,8 @@ func (h *holds) before(limit uint64) uint64 {
 	return limit
 }
 
-// unheld returns the last entry up to limit that may go from a log of used bytes that begins with first. Where nothing may that is not held,
-// and it's too much, the holds go first.
+// unheld returns the last entry, up to limit, that may be removed from a log that begins with first
+// and has used bytes. If all are held and used exceeds HeldBytes, it first ends the holds.
 func (s *Store) unheld(first, limit uint64, used int64) uint64 {
 	free := s.holds.before(limit)
 	if free < first && free < limit && used > s.cfg.HeldBytes {

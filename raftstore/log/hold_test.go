@@ -91,7 +91,8 @@ func TestHoldsAreGivenUpForSpace(t *testing.T) {
 	}
 }
 
-// TestHoldsKeepNothingFromRaft: entries that conflict with a leader's, or that a snapshot replaces, must go.
+// TestHoldsKeepNothingFromRaft: entries that conflict with a leader's, or that a snapshot replaces,
+// must go.
 func TestHoldsKeepNothingFromRaft(t *testing.T) {
 	s := open(t, pathOf(t))
 	defer s.Hold(1).Release()

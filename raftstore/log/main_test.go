@@ -39,7 +39,8 @@ func open(t testing.TB, path string, change ...func(*Config)) *Store {
 	return s
 }
 
-// entries makes n entries of size bytes, the first at index from, whose content can be told from their index.
+// entries makes n entries of size bytes, the first at index from, whose content can be told from
+// their index.
 func entries(from uint64, n, size int) []*raft.Log {
 	out := make([]*raft.Log, n)
 	for i := range out {
@@ -81,7 +82,8 @@ func wantSpan(t testing.TB, s *Store, first, last uint64) {
 	}
 }
 
-// wantContent checks that the entries from first to last can be read, from memory or disk, and from disk alone.
+// wantContent checks that the entries from first to last can be read, from memory or disk, and from
+// disk alone.
 func wantContent(t testing.TB, s *Store, first, last uint64, size int) {
 	t.Helper()
 	wantSpan(t, s, first, last)

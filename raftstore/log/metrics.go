@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// metrics of one open log, registered while it is open.
+// metrics are the metrics of one open log, registered while it is open.
 type metrics struct {
 	registry   prometheus.Registerer
 	collectors []prometheus.Collector
@@ -25,7 +25,7 @@ type metrics struct {
 	cacheMisses     prometheus.Counter
 }
 
-// newMetrics registers the metrics of s; what Prometheus reads from s itself, it reads when it scrapes.
+// newMetrics registers the metrics of s. Gauges computed from s are computed at each scrape.
 func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
 	m := &metrics{registry: registry}
 	m.appendSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -103,7 +103,8 @@ func (m *metrics) appended(entries []*raft.Log, took time.Duration) {
 	m.appendedBytes.Add(float64(bytes))
 }
 
-// oldestAge returns the age of the oldest entry kept, 0 when there is none. That of a bootstrap, the first of all, has no time.
+// oldestAge returns the age of the oldest entry, 0 if there is none or if it has no time, like a
+// bootstrap's.
 func (s *Store) oldestAge() time.Duration {
 	var at time.Time
 	err := s.view(func(tx *bbolt.Tx) error {
@@ -119,7 +120,7 @@ func (s *Store) oldestAge() time.Duration {
 		}
 		return nil
 	})
-	if err != nil || at.IsZero() { // empty, closed, or damaged: those who read entries will tell
+	if err != nil || at.IsZero() { // empty, closed or damaged: reads report it
 		return 0
 	}
 	return time.Since(at)

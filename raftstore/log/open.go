@@ -13,21 +13,24 @@ import (
 )
 
 const (
-	// replacementSuffix names the file that begin and reset make before it takes the log's place.
+	// replacementSuffix is the suffix of the file that begin and reset write before they rename it
+	// to the log's name.
 	replacementSuffix = ".new"
 	minMmapBytes      = 64 << 20
 	readAheadBytes    = 1 << 20
 )
 
-// leastBytes is the size of bolt's two meta pages, without which nothing can be said of a file.
+// leastBytes is the size of bolt's two meta pages, without which a file can't be checked.
 func leastBytes() int64 { return 2 * int64(os.Getpagesize()) }
 
-// openFile opens the bolt file at cfg.Path, whose structure it has checked if need be.
+// openFile opens the bolt file at cfg.Path. It checks the structure unless the file was closed
+// properly.
 //
-// bolt without a stored list of free pages (NoFreelistSync, which makes appends several times faster) finds free pages by
-// walking the whole file when it opens. That panics in a goroutine of its own when the file is damaged, and takes minutes with
-// some GiB that aren't in the page cache. So Close stores the list, and after a crash the file is first read in order, which is
-// twenty times faster, and walked here with care.
+// bolt without a stored list of free pages (NoFreelistSync, which makes appends several times
+// faster) finds free pages by walking the whole file when it opens. That walk panics on its own
+// goroutine if the file is damaged, and takes minutes for a few GiB that are not in the page cache.
+// So Close stores the list, and after a crash openFile first reads the file in order, which is
+// twenty times faster, and walks it with checks.
 func openFile(cfg Config) (*bbolt.DB, error) {
 	info, err := os.Stat(cfg.Path)
 	switch {
@@ -48,7 +51,7 @@ func openFile(cfg Config) (*bbolt.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Left by a crash in reset; only now that the lock is held is it surely nobody's.
+	// Left by a crash in reset. Under the lock no other process can be using it.
 	if err := os.Remove(cfg.Path + replacementSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("remove stale file: %w", err), db.Close())
 	}
@@ -58,8 +61,9 @@ func openFile(cfg Config) (*bbolt.DB, error) {
 	return db, nil
 }
 
-// begin makes a file without anything in it, whole or not at all: bolt writes the first pages of one in place, and what a full disk or a
-// crash has left of them could not be told from a log that was cut short. That nobody else does so is the caller's to see to.
+// begin creates an empty file atomically. bolt writes the first pages of a file in place, and the
+// remains after a full disk or a crash would look like a truncated log. The caller makes sure that
+// no other process does the same.
 func begin(cfg Config) error {
 	path := cfg.Path + replacementSuffix
 	if err := removeIfThere(path); err != nil {
@@ -78,15 +82,16 @@ func begin(cfg Config) error {
 	return nil
 }
 
-// openBolt is bbolt.Open with our settings and errors.
+// openBolt is bbolt.Open with this package's settings and errors.
 func openBolt(path string, cfg Config, options bbolt.Options) (db *bbolt.DB, err error) {
 	options.Timeout = cfg.LockTimeout
 	options.FreelistType = bbolt.FreelistMapType
 	if !options.ReadOnly {
-		// Address space only. Growing the map later, as for what holds keep, waits for all readers, and blocks all, under the append's lock.
+		// Address space only. To grow the map later, bolt waits for all readers and blocks new
+		// ones, under the append's lock.
 		options.InitialMmapSize = int(max(minMmapBytes, cfg.MaxBytes+cfg.MaxBytes/4))
 	}
-	var file *os.File // to close it, and so to free its lock, when bolt panics
+	var file *os.File // to close it, and so to release its lock, if bolt panics
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
 		f, err := os.OpenFile(name, flag, mode)
 		file = f
@@ -101,7 +106,7 @@ func openBolt(path string, cfg Config, options bbolt.Options) (db *bbolt.DB, err
 	case err == nil:
 		return db, nil
 	case errors.As(err, &damage):
-		// bolt's map of the file, which stays, would keep the lock.
+		// bolt's map of the file stays and would keep the lock.
 		return nil, errors.Join(err, syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
@@ -112,13 +117,14 @@ func openBolt(path string, cfg Config, options bbolt.Options) (db *bbolt.DB, err
 	}
 }
 
-// prepare checks a file that exists and sees to it that it has a list of its free pages.
+// prepare checks an existing file and makes bolt store its list of free pages if it has none.
 func prepare(cfg Config) error {
 	clean, err := inspect(cfg)
 	if err != nil || clean {
 		return err
 	}
-	// Opened so, bolt stores the list it makes. Closed and opened again, it holds no page of the file in memory.
+	// Opened like this, bolt stores the list that it builds. Once closed and opened again, it keeps
+	// no page of the file in memory.
 	db, err := openBolt(cfg.Path, cfg, bbolt.Options{})
 	if err != nil {
 		return err
@@ -126,7 +132,7 @@ func prepare(cfg Config) error {
 	return db.Close()
 }
 
-// inspect checks the file under a shared lock. clean says that it was closed properly.
+// inspect checks the file under a shared lock. clean reports that it was closed properly.
 func inspect(cfg Config) (clean bool, err error) {
 	db, err := openBolt(cfg.Path, cfg, bbolt.Options{ReadOnly: true})
 	if err != nil {

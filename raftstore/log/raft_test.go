@@ -103,7 +103,8 @@ func (l *leader) install(index, term uint64) {
 	}
 }
 
-// vote asks for a vote in term, for a candidate whose last entry is given, and says whether it was granted.
+// vote asks for a vote in term, for a candidate whose last entry is given, and says whether it was
+// granted.
 func (l *leader) vote(term, lastIndex, lastTerm uint64) bool {
 	l.t.Helper()
 	var answer raft.RequestVoteResponse
@@ -116,8 +117,9 @@ func (l *leader) vote(term, lastIndex, lastTerm uint64) bool {
 	return answer.Granted
 }
 
-// A follower has entries 9 and 10 of term 1, which the leader hasn't; it gets a snapshot of entry 8 of term 2. It must take what
-// follows, and must not vote for a candidate that lacks entry 8 (hashicorp/raft#697).
+// A follower has entries 9 and 10 of term 1, which the leader hasn't; it gets a snapshot of entry 8
+// of term 2. It must take what follows, and must not vote for a candidate that lacks entry 8
+// (hashicorp/raft#697).
 func TestFollowerGoesOnAfterASnapshotOverDivergentEntries(t *testing.T) {
 	type follower struct {
 		raft      *raft.Raft
@@ -258,7 +260,8 @@ func (f *failingOnce) StoreLogs(entries []*raft.Log) error {
 	return f.Store.StoreLogs(entries)
 }
 
-// A follower cuts off entries that conflict with the leader's, and fails to store those. The library believes in what it had cut off.
+// A follower cuts off entries that conflict with the leader's, and fails to store those. The
+// library believes in what it had cut off.
 func TestFollowerThatFailsBetweenCutAndAppend(t *testing.T) {
 	c := raftConfig()
 	c.HeartbeatTimeout, c.ElectionTimeout = time.Minute, time.Minute

@@ -12,21 +12,24 @@ import (
 )
 
 const (
-	// chunkBytes and chunkEntries bound what is read in one bolt transaction: a few hundred microseconds.
+	// chunkBytes and chunkEntries bound the entries read in one bolt transaction: a few hundred
+	// microseconds.
 	chunkBytes   = 256 << 10
 	chunkEntries = 1024
-	// entryGuess is about what an entry takes: a short read needs no memory for a whole chunk.
+	// entryGuess is the approximate size of an entry: a short read allocates less than a whole
+	// chunk.
 	entryGuess = 2 << 10
-	// verifyReaders read a log at once: from a cold disk bolt fetches its pages one by one.
+	// verifyReaders is the number of concurrent readers of Verify, because bolt reads pages one by
+	// one from a cold disk.
 	verifyReaders = 4
 )
 
-// Read calls fn for each command entry after position after and up to upTo, in order, at most limit of them (0: no limit), and
-// returns the position to go on from: every command at or below it has been handed out. A log that has been trimmed past after,
-// before or during the read, gives *Truncated.
+// Read calls fn for each command entry after position after and up to upTo, in order, at most limit
+// of them (0: no limit). It returns the position to continue from: fn has had every command up to
+// it. If the log has been trimmed past after, before or during the read, Read returns *Truncated.
 //
-// fn runs outside of any transaction and may take its time. data is not changed afterwards, but shares memory with the data of
-// its neighbours: keep a copy, not a part, of what is to live long.
+// fn runs outside of any transaction and may take its time. data does not change afterwards, but
+// shares memory with its neighbours: callers that keep it for long copy it.
 func (s *Store) Read(ctx context.Context, after, upTo uint64, limit int, fn func(index uint64, data []byte) error) (uint64, error) {
 	if limit <= 0 {
 		limit = int(^uint(0) >> 1)
@@ -40,7 +43,7 @@ func (s *Store) Read(ctx context.Context, after, upTo uint64, limit int, fn func
 			return after, err
 		}
 		if len(records) == 0 {
-			if s.span.Load().empty() { // removed for a snapshot
+			if s.span.Load().empty() { // a snapshot replaced the log
 				return after, &Truncated{After: after}
 			}
 			break // the log ends before upTo
@@ -61,7 +64,7 @@ func (s *Store) Read(ctx context.Context, after, upTo uint64, limit int, fn func
 	return after, nil
 }
 
-// chunk reads entries after a position in one transaction, into memory of their own.
+// chunk copies entries after a position in one transaction.
 func (s *Store) chunk(after, upTo uint64) ([]record, error) {
 	slab := make([]byte, 0, min(chunkBytes, (upTo-after)*entryGuess))
 	var ends []int
@@ -90,8 +93,8 @@ func (s *Store) chunk(after, upTo uint64) ([]record, error) {
 	return records, nil
 }
 
-// scan visits the stored entries after a position, until fn returns false. It gives *Truncated when the first isn't there
-// because it was trimmed, and *Corrupt when one is missing.
+// scan visits the stored entries after a position, until fn returns false. It returns *Truncated if
+// the first one was trimmed, and *Corrupt if one is missing.
 func (s *Store) scan(tx *bbolt.Tx, after, upTo uint64, fn func(index uint64, value []byte) bool) error {
 	next := after + 1
 	key := indexKey(next)
@@ -118,9 +121,10 @@ func (s *Store) missing(c *bbolt.Cursor, after, want, found uint64) error {
 	return &Corrupt{Index: want, Path: s.cfg.Path, Reason: fmt.Sprintf("is missing, the next one is %d", found)}
 }
 
-// Verify reads all entries from an index on and checks them. Raft panics on an entry it can't read, so its opener verifies
-// those after the newest snapshot first. An entry missing between from and the log's first one is damage too: the state at
-// from-1 can't be brought up to date without it. An empty log passes.
+// Verify reads and checks all entries from an index on. Raft panics on an unreadable entry, so
+// callers verify the entries after the newest snapshot before they open Raft. A missing entry
+// between from and the log's first one is damage, too: it is needed to update the state at from-1.
+// An empty log passes.
 func (s *Store) Verify(ctx context.Context, from uint64) error {
 	have := *s.span.Load()
 	from = max(from, 1)
@@ -170,10 +174,11 @@ func (s *Store) verify(ctx context.Context, low, high uint64) error {
 	return nil
 }
 
-// Align makes the log fit the newest snapshot, taken at index and term, before Raft starts: it removes all of a log that ends
-// before the snapshot, or that has another term at its index. A crash between installing a snapshot and removing the old log
-// leaves such a one. It says whether it removed anything. A log without a term beside a snapshot is not the one that this node had: it has
-// forgotten its votes and the entries that it acknowledged.
+// Align makes the log fit the newest snapshot, taken at index and term, before Raft starts, and
+// reports whether it removed the log. It removes the whole log if that ends before the snapshot or
+// has another term at its index. A crash between the installation of a snapshot and the removal of
+// the old log leaves such a log. A log without a term beside a snapshot is an error: it has lost
+// this node's votes and the entries that it acknowledged.
 func (s *Store) Align(index, term uint64) (bool, error) {
 	have := *s.span.Load()
 	switch in, err := s.GetUint64([]byte(CurrentTerm)); {

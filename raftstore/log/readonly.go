@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// OpenReadOnly opens a log file to look at it: nothing in it changes, and writing to the Store fails. The file must be there. Damage to its
-// structure is an error, as for Open.
+// OpenReadOnly opens an existing log file for reading: it changes nothing, and writes to the Store
+// fail. Damage to the file's structure is an error, as for Open.
 func OpenReadOnly(cfg Config) (*Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -45,7 +45,7 @@ func OpenReadOnly(cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// look finds out what the file holds.
+// look reads the range of indexes in the file.
 func (s *Store) look() error {
 	var found span
 	err := guard(s.cfg.Path, func() error {

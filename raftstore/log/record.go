@@ -10,14 +10,15 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A record is what raft-boltdb/v2 stores for an entry: raft.Log as a msgpack map, keys in alphabetical order. Extensions ends
-// with a seal: one byte that says how the rest is made, then the checksum.
+// A record is raft-boltdb/v2's encoding of an entry: raft.Log as a msgpack map, keys in
+// alphabetical order. Extensions ends with a seal: one byte for the kind of checksum, then the
+// checksum.
 const (
 	keyBytes = 8
-	// sealCRC32C: CRC-32C, big-endian, of all bytes of the record but the four it is stored in.
+	// sealCRC32C is CRC-32C, big-endian, of all bytes of the record except its own four.
 	sealCRC32C = 1
 	sealBytes  = 1 + crc32.Size
-	// recordOverhead bounds what a record holds beyond Data and Extensions.
+	// recordOverhead bounds the size of a record beyond Data and Extensions.
 	recordOverhead = 128
 )
 
@@ -63,7 +64,7 @@ func appendRecord(b []byte, l *raft.Log) []byte {
 	return b
 }
 
-// checksum is that of b without the four bytes at offset sum.
+// checksum returns the checksum of b without the four bytes at offset sum.
 func checksum(b []byte, sum int) uint32 {
 	return crc32.Update(crc32.Update(0, castagnoli, b[:sum]), castagnoli, b[sum+crc32.Size:])
 }
@@ -72,7 +73,7 @@ func checksum(b []byte, sum int) uint32 {
 func appendTime(b []byte, t time.Time) []byte {
 	at := len(b)
 	b, err := t.UTC().AppendBinary(append(b, 0))
-	if err != nil { // only for zones of unusual offset, which UTC is not
+	if err != nil { // only for zones with an offset that UTC does not have
 		panic(fmt.Sprintf("encode time %v: %v", t, err))
 	}
 	b[at] = 0xa0 | byte(len(b)-at-1)
@@ -105,7 +106,7 @@ func appendUint(b []byte, v uint64) []byte {
 	}
 }
 
-// parseRecord checks the bytes stored at index and takes them apart. The error says what is wrong with them.
+// parseRecord checks and parses the bytes stored at index. The error describes the damage.
 func parseRecord(b []byte, index uint64) (record, error) {
 	p := parser{rest: b}
 	var rec record
@@ -149,7 +150,7 @@ func parseRecord(b []byte, index uint64) (record, error) {
 	return rec, nil
 }
 
-// into fills in a raft.Log, which then shares the record's memory.
+// into sets the fields of a raft.Log, which then shares the record's memory.
 func (r *record) into(l *raft.Log) error {
 	at, err := r.time()
 	if err != nil {
@@ -169,7 +170,7 @@ func (r *record) time() (at time.Time, err error) {
 	return at, nil
 }
 
-// parser reads the msgpack that records are made of. After a fault it returns zeros, and bad is set.
+// parser reads the msgpack of records. After a fault it returns zeros, and bad is set.
 type parser struct {
 	rest []byte
 	bad  bool

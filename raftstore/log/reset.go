@@ -9,9 +9,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// reset removes all entries, by putting a new file that holds only the stable state in the place of the old one. Deleting them
-// in bolt would visit each page in one transaction, for seconds to minutes with a log of some GiB, on Raft's main goroutine.
-// The caller holds writing.
+// reset removes all entries: it replaces the file by a new one that has only the stable state. To
+// delete them in bolt would visit each page in one transaction, which takes seconds to minutes for
+// a log of a few GiB, on Raft's main goroutine. The caller holds writing.
 func (s *Store) reset() error {
 	if err := s.replaceFile(); err != nil {
 		return fmt.Errorf("remove all of log %s: %w", s.cfg.Path, err)
@@ -41,7 +41,7 @@ func (s *Store) replaceFile() error {
 	}
 	// gofail: var logAfterReplace struct{}
 
-	// From here on the old file has no name: only the new one can be gone on with.
+	// From here on the old file has no name, so the store must continue with the new one.
 	s.span.Store(&span{})
 	s.cache.clear()
 	s.mu.Lock()
@@ -49,7 +49,7 @@ func (s *Store) replaceFile() error {
 	s.db = fresh
 	s.allocated.Store(0)
 	s.mu.Unlock()
-	// With its last handle the file system frees the file's blocks, half a second for each GiB.
+	// The file system frees the file's blocks when its last handle closes: half a second per GiB.
 	s.closing.Go(func() {
 		if err := old.Close(); err != nil {
 			s.logger.Error("closing a removed log file", "path", s.cfg.Path, "error", err)
@@ -61,7 +61,7 @@ func (s *Store) replaceFile() error {
 	return nil
 }
 
-// copyStable fills a new file with what Set has stored. It is synced when it returns.
+// copyStable copies the values stored by Set to a new file, and syncs it.
 func (s *Store) copyStable(to *bbolt.DB) error {
 	return s.view(func(from *bbolt.Tx) error {
 		return to.Update(func(tx *bbolt.Tx) error {

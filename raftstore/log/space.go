@@ -10,22 +10,25 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// headroomBytes is what Allocate sets aside: some ten thousand entries as small as those that a leader needs for itself.
+// headroomBytes is the space that Allocate reserves: ten thousand of the small entries that a
+// leader needs for itself.
 const headroomBytes = 4 << 20
 
-// ErrInDoubt: a write failed so late that it may stand on the disk all the same, or between the two halves of a change. What is in memory
-// and what the next start reads may differ, so this process must not go on, and until it has ended nothing more is written.
+// ErrInDoubt reports a write that failed so late that the disk may have it nevertheless, or between
+// the two halves of a change. Memory and disk may differ, so this process must end, and until then
+// the store writes nothing more.
 var ErrInDoubt = errors.New("whether the write is on the disk is not known; check the disk, then restart this node")
 
-// OutOfSpace reports whether a write failed for want of space on the disk.
+// OutOfSpace reports whether a write failed because the disk was full.
 func OutOfSpace(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
-		err != nil && strings.Contains(err.Error(), syscall.ENOSPC.Error()) // bolt drops the error of growing its file
+		err != nil && strings.Contains(err.Error(), syscall.ENOSPC.Error()) // bolt does not wrap the error of growing its file
 }
 
-// Allocate has the file system set aside blocks for the entries to come, so that a disk that others fill up does not keep a leader from
-// the few entries that it needs to lead, and to serve reads. Where the file system can't, or holds them already, nothing is done. The
-// error is OutOfSpace when there is no room.
+// Allocate reserves blocks of the file system for future entries, so that a leader can still append
+// the few entries that it needs to lead and to serve reads when other files have filled the disk.
+// It does nothing if the file system does not support it or the blocks are reserved already. The
+// error is OutOfSpace if the disk is full.
 func (s *Store) Allocate() error {
 	var db *bbolt.DB
 	var end int64
@@ -44,7 +47,7 @@ func (s *Store) Allocate() error {
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if s.db == db { // or else a reset has replaced the file, which nothing is set aside for yet
+	if s.db == db { // otherwise a reset has replaced the file, which has no reserved blocks yet
 		s.allocated.Store(end + headroomBytes)
 	}
 	return nil
@@ -58,11 +61,11 @@ func (s *Store) allocate(from int64) error {
 	return errors.Join(allocate(f, from, headroomBytes), f.Close())
 }
 
-// Stalled reports whether a write is under way that has taken longer than Config.StallLimit.
+// Stalled reports whether a running write has taken longer than Config.StallLimit.
 func (s *Store) Stalled() bool { return s.watch.stalling() }
 
-// judge completes the error of a write transaction. One that can't be read back did not happen; one that can may or may not be on the
-// disk, as after a sync that failed.
+// judge completes the error of a write transaction. A transaction that can't be read back did not
+// happen; another one may or may not be on the disk, as after a failed sync.
 func (s *Store) judge(err error, id int) error {
 	if err == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"quorate/raftstore/smalldisk"
 )
 
-// TestFullDisk fills the disk at ever other points of a log's life. What was stored stays, what failed is not there, after a crash as
-// well, and the log goes on when there is space.
+// TestFullDisk fills the disk at ever other points of a log's life. What was stored stays, what
+// failed is not there, after a crash as well, and the log goes on when there is space.
 func TestFullDisk(t *testing.T) {
 	const size = 900
 	for seed := range uint64(4) {
@@ -69,7 +69,8 @@ func TestFailedWritesAreTold(t *testing.T) {
 	}
 }
 
-// TestWriteInDoubt: a sync that fails after the transaction's last page was written leaves open what the disk has.
+// TestWriteInDoubt: a sync that fails after the transaction's last page was written leaves open
+// what the disk has.
 func TestWriteInDoubt(t *testing.T) {
 	var told error
 	s := open(t, pathOf(t), func(c *Config) { c.OnError = func(err error) { told = err } })
@@ -147,7 +148,8 @@ func TestNothingIsWrittenAfterADoubt(t *testing.T) {
 	}
 }
 
-// TestAppendThatFailsAfterACut leaves Raft with a last entry that is not there any more, whether many entries are cut off or one.
+// TestAppendThatFailsAfterACut leaves Raft with a last entry that is not there any more, whether
+// many entries are cut off or one.
 func TestAppendThatFailsAfterACut(t *testing.T) {
 	for _, low := range []uint64{280, 300} {
 		t.Run(fmt.Sprint("from ", low), func(t *testing.T) { appendAfterCut(t, low, 300) })
@@ -180,7 +182,8 @@ func appendAfterCut(t *testing.T, low, last uint64) {
 	store(t, again, entries(low, 1, 900))
 }
 
-// TestAppendThatFailsAfterAReset is in doubt where it was to replace entries, and not where a snapshot has replaced them.
+// TestAppendThatFailsAfterAReset is in doubt where it was to replace entries, and not where a
+// snapshot has replaced them.
 func TestAppendThatFailsAfterAReset(t *testing.T) {
 	for name, c := range map[string]struct {
 		next    uint64

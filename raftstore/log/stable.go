@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// The keys under which Raft stores what it must not forget. The library does not export them; a test compares.
+// The keys of Raft's stable values. The library does not export them; a test compares them.
 const (
 	CurrentTerm  = "CurrentTerm"
 	LastVoteTerm = "LastVoteTerm"
@@ -20,9 +20,10 @@ const (
 // pair is a key of the stable store and its value.
 type pair struct{ key, value []byte }
 
-// Set stores Raft's own state (term, vote), synced when it returns. A vote's candidate is stored in one transaction with the
-// term of that vote, which SetUint64 holds back for it. The library stores them one after the other: after a crash in between,
-// the candidate of an earlier term would pass for that of the new one, and have the vote without a look at its log.
+// Set stores Raft's own state (term, vote), synced when it returns. A vote's candidate is stored in
+// one transaction with the term of that vote, which SetUint64 holds back for it. The library stores
+// them one after the other: after a crash in between, the candidate of an earlier term would count
+// as the new term's, and get the vote without a comparison of logs.
 func (s *Store) Set(key, value []byte) error {
 	defer s.watch.begin("set").end()
 	s.writing.Lock()
@@ -35,12 +36,13 @@ func (s *Store) Set(key, value []byte) error {
 	}
 	err := s.putStable(pair{[]byte(LastVoteTerm), s.voteTerm}, pair{key, value})
 	if err == nil {
-		s.voteTerm = nil // kept otherwise: whoever has to store the vote may try again
+		s.voteTerm = nil // kept after an error, so that a retry stores both
 	}
 	return err
 }
 
-// errVoteWithoutTerm reports a library that stores votes in another order than the one this is made for.
+// errVoteWithoutTerm reports a library that stores a vote in an order that this store does not
+// expect.
 var errVoteWithoutTerm = errors.New("a vote's candidate comes without its term: this build does not fit the Raft library")
 
 // putStable stores values in one transaction, under writing.
@@ -61,15 +63,15 @@ func (s *Store) putStable(pairs ...pair) error {
 	return nil
 }
 
-// sealKey is where the checksum of a key's value is. A node that votes by a term or vote which its disk has changed may vote twice in one
-// term. Values without one are of another's making.
+// sealKey returns the key of a value's checksum. A node whose disk has changed its term or vote
+// might otherwise vote twice in one term. Other programs write values without a checksum.
 func sealKey(key []byte) []byte { return append([]byte("crc32c/"), key...) }
 
 func sealOf(key, value []byte) []byte {
 	return binary.BigEndian.AppendUint32(nil, crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value))
 }
 
-// Get returns a value of Set, ErrKeyNotFound, or a *Corrupt where the disk has changed it.
+// Get returns a value stored by Set, ErrKeyNotFound, or a *Corrupt if the disk has changed it.
 func (s *Store) Get(key []byte) (value []byte, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
 		stored, seal := tx.Bucket(confBucket()).Get(key), tx.Bucket(confBucket()).Get(sealKey(key))
@@ -85,8 +87,8 @@ func (s *Store) Get(key []byte) (value []byte, err error) {
 	return value, err
 }
 
-// SetUint64 is Set for a number. The term of a vote is only noted, and stored with the vote's candidate: until then
-// GetUint64 returns that of the vote before.
+// SetUint64 is Set for a number. It keeps the term of a vote in memory, and Set stores it with the
+// vote's candidate. Until then GetUint64 returns the term of the previous vote.
 func (s *Store) SetUint64(key []byte, value uint64) error {
 	encoded := binary.BigEndian.AppendUint64(nil, value)
 	if string(key) != LastVoteTerm {

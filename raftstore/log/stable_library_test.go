@@ -12,8 +12,8 @@ import (
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 )
 
-// stableStores opens the stable store of this package and that of raft-boltdb, which stores one value in each transaction, as it
-// is given, without a checksum.
+// stableStores opens the stable store of this package and that of raft-boltdb, which stores one
+// value in each transaction, as it is given, without a checksum.
 func stableStores(t *testing.T) map[string]func(path string) closingStable {
 	return map[string]func(path string) closingStable{
 		"here": func(path string) closingStable { return open(t, path) },
@@ -32,9 +32,10 @@ type closingStable interface {
 	Close() error
 }
 
-// TestStableValuesNeedMoreThanRaftBoltDB shows why Raft's term and vote are not kept in a file of raft-boltdb: a crash between the
-// two values of a vote leaves the earlier candidate with the later term, and a byte that the disk has changed makes another term.
-// Either way a node may vote twice in one term.
+// TestStableValuesNeedMoreThanRaftBoltDB shows why Raft's term and vote are not kept in a file of
+// raft-boltdb: a crash between the two values of a vote leaves the earlier candidate with the later
+// term, and a byte that the disk has changed makes another term. Either way a node may vote twice
+// in one term.
 func TestStableValuesNeedMoreThanRaftBoltDB(t *testing.T) {
 	unsafe := map[string]bool{"raft-boltdb": true}
 	for name, open := range stableStores(t) {

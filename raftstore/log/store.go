@@ -32,24 +32,24 @@ type Store struct {
 	cache   *cache
 	watch   *watchdog
 	metrics *metrics
-	span    atomic.Pointer[span] // what the file holds, as of the last commit
+	span    atomic.Pointer[span] // the indexes in the file, as of the last commit
 
 	writing  sync.Mutex // held by the one writer: append, delete, set, reset
 	buf      []byte     // under writing: encoded entries of one append
 	closed   bool       // under writing and mu
-	doubt    error      // under writing: the write after which there must be no other; see ErrInDoubt
-	voteTerm []byte     // under writing: of a vote whose candidate is not stored yet; nil when there is none
-	cutTo    uint64     // under writing: the last entry that Raft had cut off, until those in their place are stored
+	doubt    error      // under writing: set if no further write is allowed; see ErrInDoubt
+	voteTerm []byte     // under writing: of a vote whose candidate is not stored yet, or nil
+	cutTo    uint64     // under writing: last entry removed as conflicting, until its replacement is stored
 
 	holds     holds
 	closing   sync.WaitGroup // of files that reset has replaced
-	allocated atomic.Int64   // the end of what Allocate has set aside
+	allocated atomic.Int64   // the end of the blocks reserved by Allocate
 
-	mu sync.RWMutex // readers hold it for one bolt transaction; held exclusively to replace db
+	mu sync.RWMutex // read-locked for one bolt transaction; locked to replace db
 	db *bbolt.DB
 }
 
-// span is the range of indexes stored, first and last included; both 0 when there is none.
+// span is the range of stored indexes, including first and last; both are 0 if it is empty.
 type span struct{ first, last uint64 }
 
 func (s span) empty() bool { return s.last == 0 }
@@ -61,8 +61,8 @@ func (s span) len() uint64 {
 	return s.last - s.first + 1
 }
 
-// Open opens or makes the log file. A file that was not closed properly is checked for damage to its structure, which reads
-// all of it; entries are checked as they are read, or by Verify.
+// Open opens or creates the log file. It checks the structure of a file that was not closed
+// properly, which reads all of it. Entries are checked when they are read, or by Verify.
 func Open(cfg Config) (*Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -88,7 +88,7 @@ func Open(cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// load makes the buckets and finds out what the file holds.
+// load creates the buckets and reads the range of indexes in the file.
 func (s *Store) load() error {
 	var found span
 	err := guard(s.cfg.Path, func() error {
@@ -121,7 +121,8 @@ func (s *Store) spanOf(logs *bbolt.Bucket) (span, error) {
 	return span{first: binary.BigEndian.Uint64(first), last: binary.BigEndian.Uint64(last)}, nil
 }
 
-// Close writes down bolt's list of free pages, which spares the next Open a scan of the file, and closes it.
+// Close stores bolt's list of free pages, so that the next Open need not scan the file, and closes
+// it.
 func (s *Store) Close() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -152,18 +153,20 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// IsMonotonic says that the log has no gaps. Raft then removes the old log whole when it installs a snapshot; without that, a
-// follower whose last entries conflict with the leader's refuses every later append, over restarts too (hashicorp/raft#697;
-// Config.OnReset is the other half of the defence).
+// IsMonotonic reports that the log has no gaps. Raft then removes the whole old log when it
+// installs a snapshot. Otherwise, a follower whose last entries conflict with the leader's would
+// refuse every later append, also after a restart (hashicorp/raft#697; Config.OnReset is the other
+// half of the defence).
 func (s *Store) IsMonotonic() bool { return true }
 
-// FirstIndex returns the oldest index stored, 0 when there is none. It is older than what Raft asked to keep.
+// FirstIndex returns the oldest stored index, 0 if there is none. It may be older than the first
+// entry that Raft asked to keep.
 func (s *Store) FirstIndex() (uint64, error) { return s.span.Load().first, nil }
 
-// LastIndex returns the newest index stored, 0 when there is none.
+// LastIndex returns the newest stored index, 0 if there is none.
 func (s *Store) LastIndex() (uint64, error) { return s.span.Load().last, nil }
 
-// GetLog reads one entry, from memory when it is recent.
+// GetLog reads one entry, from memory if it is recent.
 func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 	if have := s.span.Load(); index < have.first || index > have.last || have.empty() {
 		return raft.ErrLogNotFound
@@ -180,7 +183,7 @@ func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 		if stored == nil {
 			return raft.ErrLogNotFound
 		}
-		value = append(make([]byte, 0, len(stored)), stored...) // bolt's memory is good only within the transaction
+		value = append(make([]byte, 0, len(stored)), stored...) // bolt's memory is valid only within the transaction
 		return nil
 	})
 	if err != nil {
@@ -199,9 +202,10 @@ func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 // StoreLog appends one entry.
 func (s *Store) StoreLog(entry *raft.Log) error { return s.StoreLogs([]*raft.Log{entry}) }
 
-// StoreLogs appends entries, synced when it returns. They must follow one another and what is stored. A gap before them means
-// that a snapshot has replaced all that was stored, and that removing it failed: then it is removed now, because a log with a
-// hole would have watches skip changes.
+// StoreLogs appends and syncs entries. They must have consecutive indexes and follow the last
+// stored entry. A gap before them means that a snapshot has replaced all stored entries and that
+// their removal failed. StoreLogs then removes them first, because watches would skip changes in a
+// log with a gap.
 func (s *Store) StoreLogs(entries []*raft.Log) error {
 	if len(entries) == 0 {
 		return nil
@@ -232,7 +236,7 @@ func (s *Store) StoreLogs(entries []*raft.Log) error {
 	// gofail: var logBeforeSync struct{}
 	if err := s.put(entries); err != nil {
 		if first <= s.cutTo {
-			err = s.end(err) // Raft believes in the last entry that it had cut off, refuses all appends, and may vote by that
+			err = s.end(err) // Raft still assumes the removed last entry: it refuses all appends, and may vote by it
 		}
 		return fmt.Errorf("append to log %s: %w", s.cfg.Path, err)
 	}
@@ -247,7 +251,7 @@ func (s *Store) StoreLogs(entries []*raft.Log) error {
 	return nil
 }
 
-// appendable checks that entries may follow what is stored.
+// appendable checks that entries may follow the last stored one.
 func appendable(have span, entries []*raft.Log) error {
 	first := entries[0].Index
 	if first == 0 || first == math.MaxUint64 {
@@ -270,7 +274,7 @@ func (s *Store) put(entries []*raft.Log) error {
 		size += len(e.Data) + len(e.Extensions) + recordOverhead
 	}
 	if cap(s.buf) < size {
-		s.buf = make([]byte, 0, size) // must not move while bolt holds slices of it
+		s.buf = make([]byte, 0, size) // must not move while bolt has slices of it
 	}
 	buf := s.buf[:0]
 	if cap(s.buf) > maxSpareBuffer {
@@ -278,7 +282,7 @@ func (s *Store) put(entries []*raft.Log) error {
 	}
 	return s.update(func(tx *bbolt.Tx) error {
 		logs := tx.Bucket(logsBucket())
-		logs.FillPercent = 1 // entries only ever come at the end
+		logs.FillPercent = 1 // entries are only appended
 		for _, e := range entries {
 			from := len(buf)
 			buf = appendRecord(buf, e)
@@ -291,7 +295,8 @@ func (s *Store) put(entries []*raft.Log) error {
 	})
 }
 
-// view runs fn in a read transaction. fn must be short: bolt can't reuse pages freed meanwhile.
+// view runs fn in a read transaction. fn must be short, because bolt can't reuse pages freed during
+// it.
 func (s *Store) view(fn func(*bbolt.Tx) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -301,7 +306,7 @@ func (s *Store) view(fn func(*bbolt.Tx) error) error {
 	return s.counted(guard(s.cfg.Path, func() error { return s.db.View(fn) }))
 }
 
-// update runs fn in a write transaction, synced when it returns. The caller holds writing.
+// update runs fn in a write transaction and syncs it. The caller holds writing.
 func (s *Store) update(fn func(*bbolt.Tx) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -321,12 +326,12 @@ func (s *Store) update(fn func(*bbolt.Tx) error) error {
 	return s.counted(s.judge(err, id))
 }
 
-// corrupt makes the error for a damaged entry.
+// corrupt returns the error for a damaged entry.
 func (s *Store) corrupt(index uint64, reason string) error {
 	return s.counted(&Corrupt{Index: index, Path: s.cfg.Path, Reason: reason})
 }
 
-// counted counts findings of damage on their way to the caller.
+// counted counts an error that reports damage, and returns it.
 func (s *Store) counted(err error) error {
 	var c *Corrupt
 	if errors.As(err, &c) && s.metrics != nil {
@@ -335,14 +340,14 @@ func (s *Store) counted(err error) error {
 	return err
 }
 
-// stalled tells of a write that takes too long; see Config.OnStall.
+// stalled reports a write that takes too long; see Config.OnStall.
 func (s *Store) stalled(op string, took time.Duration) {
 	s.metrics.stalled.Inc()
 	s.logger.Error("log write has stalled, is the disk hung?", "operation", op, "path", s.cfg.Path, "seconds", took.Seconds())
 	s.cfg.OnStall(took)
 }
 
-// syncDir makes a renamed or new name in dir durable.
+// syncDir makes new and renamed files in dir durable.
 func syncDir(dir string) error {
 	d, err := os.Open(filepath.Clean(dir))
 	if err != nil {

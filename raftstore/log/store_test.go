@@ -242,8 +242,8 @@ func indexKeyOf(l raft.Log) []byte {
 	return k[:]
 }
 
-// TestStableStateThatChanged: a term or vote that the disk has changed is not taken for what was stored; one of another's making, without a
-// checksum, is.
+// TestStableStateThatChanged: a term or vote that the disk has changed is not taken for what was
+// stored; one of another's making, without a checksum, is.
 func TestStableStateThatChanged(t *testing.T) {
 	s := open(t, pathOf(t))
 	put := func(key, value string) {

@@ -8,16 +8,18 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Bounds of one transaction of a trim, so that appends wait for no more than that.
+// Bounds of one transaction of a trim, for which appends wait.
 const (
 	trimEntries = 512
 	trimBytes   = 4 << 20
 )
 
-// DeleteRange removes the entries from low to high, both included. Of a prefix, which Raft no longer needs, it removes only what
-// is over MaxBytes or MaxAge and what no Hold keeps, and never high itself: that may be the entry of the newest snapshot, which Raft
-// compares with when it sends the entries behind it. Anything else is removed exactly: a suffix that conflicts with the leader's, or everything, when
-// a snapshot has been installed. (Raft must keep at least one trailing entry, or compaction looks like the latter.)
+// DeleteRange removes the entries from low to high, including both. Of a prefix, which Raft no
+// longer needs, it removes only the entries beyond MaxBytes or MaxAge that no Hold keeps, and never
+// high itself: high may be the entry of the newest snapshot, which Raft compares when it sends the
+// entries after it. It removes any other range exactly: a suffix that conflicts with the leader's,
+// or the whole log after the installation of a snapshot. Raft must keep at least one trailing
+// entry, or compaction would look like the latter.
 func (s *Store) DeleteRange(low, high uint64) error {
 	have := *s.span.Load()
 	low, high = max(low, have.first), min(high, have.last)
@@ -39,7 +41,7 @@ func (s *Store) DeleteRange(low, high uint64) error {
 	}
 }
 
-// removeAll removes everything, for Raft; see Config.OnReset.
+// removeAll removes the whole log, for Raft; see Config.OnReset.
 func (s *Store) removeAll(last uint64) error {
 	if err := s.cut(0); err != nil {
 		return err
@@ -49,14 +51,15 @@ func (s *Store) removeAll(last uint64) error {
 	return nil
 }
 
-// awaitReplacement remembers what Raft had cut off. After a snapshot nothing comes in its place: the next entry has a higher index.
+// awaitReplacement records the last entry that Raft removed. After a snapshot no entry replaces it:
+// the next one has a higher index.
 func (s *Store) awaitReplacement(last uint64) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.cutTo = last
 }
 
-// cut removes the entries from index on, exactly.
+// cut removes all entries from index on.
 func (s *Store) cut(index uint64) error {
 	defer s.watch.begin("truncate").end()
 	s.writing.Lock()
@@ -66,7 +69,7 @@ func (s *Store) cut(index uint64) error {
 		return s.reset()
 	}
 	// gofail: var logBeforeCut struct{}
-	s.cache.truncate(index) // before: an entry that may be gone must not be served
+	s.cache.truncate(index) // first: an entry that may be gone must not be served
 	if err := s.remove(index, have.last); err != nil {
 		return err
 	}
@@ -80,7 +83,7 @@ func (s *Store) remove(low, high uint64) error {
 	from, to := indexKey(low), indexKey(high)
 	err := s.update(func(tx *bbolt.Tx) error {
 		c := tx.Bucket(logsBucket()).Cursor()
-		// Sought anew each time: after Delete, bolt's Next may skip an entry where a page ends.
+		// Each step seeks again: after Delete, bolt's Next may skip an entry at the end of a page.
 		for k, _ := c.Seek(from[:]); k != nil && bytes.Compare(k, to[:]) <= 0; k, _ = c.Seek(from[:]) {
 			if err := c.Delete(); err != nil {
 				return err
@@ -94,7 +97,7 @@ func (s *Store) remove(low, high uint64) error {
 	return nil
 }
 
-// trim removes entries up to limit from the beginning for as long as the log is over its bounds.
+// trim removes entries from the beginning, up to limit, while the log exceeds its bounds.
 func (s *Store) trim(limit uint64) error {
 	before := s.span.Load().first
 	for {
@@ -119,8 +122,9 @@ func (s *Store) trim(limit uint64) error {
 	return nil
 }
 
-// excess returns the last entry that one transaction should remove, 0 for none. Reading the entries here also brings their
-// pages, the oldest of the file, into memory before the lock that appends need is taken.
+// excess returns the last entry that one transaction should remove, 0 for none. Reading the entries
+// here also brings their pages, the oldest of the file, into memory before the lock that appends
+// need is taken.
 func (s *Store) excess(limit uint64) (upTo uint64, err error) {
 	used, err := s.used()
 	if err != nil {
@@ -149,13 +153,13 @@ func (s *Store) excess(limit uint64) (upTo uint64, err error) {
 	return upTo, err
 }
 
-// ageing is what the age limit says of an entry.
+// ageing is the decision of the age limit about an entry.
 type ageing int
 
 const (
 	kept ageing = iota
 	old
-	undated // goes with the entries after it: those of a bootstrap have no time
+	undated // removed with later entries: a bootstrap's entries have no time
 )
 
 func (s *Store) ageBy(oldest time.Time, index uint64, value []byte) ageing {
@@ -166,7 +170,8 @@ func (s *Store) ageBy(oldest time.Time, index uint64, value []byte) ageing {
 	}
 	switch {
 	case err != nil:
-		// All before it has to go, so it is of no use to history any more, only an error in each attempt to read it.
+		// All entries before it must be removed, so history can't use it: it would only fail each
+		// read.
 		s.logger.Warn("trimming a damaged log entry", "index", index, "error", err)
 		return old
 	case at.IsZero():
@@ -178,7 +183,8 @@ func (s *Store) ageBy(oldest time.Time, index uint64, value []byte) ageing {
 	}
 }
 
-// trimTo removes the entries up to index. It says whether it did: Raft may have removed them meanwhile, or they are held since.
+// trimTo removes the entries up to index and reports whether it did: Raft may have removed them
+// already, or a Hold may have begun.
 func (s *Store) trimTo(index uint64) (bool, error) {
 	defer s.watch.begin("trim").end()
 	s.writing.Lock()
@@ -202,7 +208,8 @@ func (s *Store) trimTo(index uint64) (bool, error) {
 	return true, nil
 }
 
-// Size returns how many bytes of the file are in use, 0 of a log that is closed, and up to how many old entries are kept.
+// Size returns the number of used bytes of the file, 0 for a closed log, and the number up to which
+// old entries are kept.
 func (s *Store) Size() (used, bound int64) {
 	used, err := s.used()
 	if err != nil {
@@ -211,7 +218,8 @@ func (s *Store) Size() (used, bound int64) {
 	return used, s.cfg.MaxBytes
 }
 
-// used returns how many bytes of the file are in use. bolt never gives space back to the file system, but reuses it.
+// used returns the number of used bytes of the file. bolt reuses free space, but never returns it
+// to the file system.
 func (s *Store) used() (bytes int64, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
 		stats := tx.DB().Stats()

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// watchdog notices writes that take too long, while they do. One timer serves all writes.
+// watchdog reports writes that take too long before they end. One timer serves all writes.
 type watchdog struct {
 	limit   time.Duration
 	stalled func(op string, took time.Duration)
 	calls   sync.WaitGroup
 
 	mu      sync.Mutex
-	writes  []*write // under way, oldest first
+	writes  []*write // running, oldest first
 	timer   *time.Timer
 	armed   bool // the timer runs
 	stopped bool
@@ -33,7 +33,7 @@ func newWatchdog(limit time.Duration, stalled func(string, time.Duration)) *watc
 	return d
 }
 
-// begin notes the start of a write; call end on what it returns.
+// begin records the start of a write. The caller calls end on the result.
 func (d *watchdog) begin(op string) *write {
 	w := &write{dog: d, op: op, start: time.Now()}
 	d.mu.Lock()
@@ -66,7 +66,7 @@ func (w *write) end() {
 	}
 }
 
-// check tells of each write that has passed the limit, once, and sets the timer for the next that could.
+// check reports each write beyond the limit once, and sets the timer for the next one.
 func (d *watchdog) check() {
 	d.mu.Lock()
 	if d.stopped {
@@ -95,21 +95,21 @@ func (d *watchdog) check() {
 	}
 }
 
-// stalling reports whether a write that was told of goes on.
+// stalling reports whether a reported write is still running.
 func (d *watchdog) stalling() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.writes, func(w *write) bool { return w.told })
 }
 
-// underway returns how many writes have begun and not ended.
+// underway returns the number of running writes.
 func (d *watchdog) underway() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.writes)
 }
 
-// stop ends the watching and waits for calls of stalled.
+// stop stops the timer and waits for calls of stalled.
 func (d *watchdog) stop() {
 	d.mu.Lock()
 	d.stopped = true
