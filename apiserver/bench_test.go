@@ -165,7 +165,8 @@ func BenchmarkReplace(b *testing.B) {
 	})
 }
 
-// TestReadAllocations pins what one read of an object costs in allocations, everything of ours included.
+// TestReadAllocations pins what one read of an object costs in allocations, everything of ours
+// included.
 func TestReadAllocations(t *testing.T) {
 	s := testserver.Start(t, nil)
 	fill(t, s, 1)

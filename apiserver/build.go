@@ -69,15 +69,16 @@ func New(cfg Config) (*Server, error) {
 	s.metrics = f.metrics
 	s.authenticator = f.authenticator
 	s.http = newHTTPServer(cfg, f, s.log)
-	// HTTP/2 by our own package: half the processor time of net/http's for a GET or a watch event (apiserver/wire/h2/DESIGN.md).
+	// HTTP/2 by our own package: half the processor time of net/http's for a GET or a watch event
+	// (apiserver/wire/h2/DESIGN.md).
 	if err := h2.Configure(s.http, h2.Options{Registerer: cfg.Registerer}); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// maxEncodedBytes is the memory that lists in protobuf may take together until they are sent. Those that find it spent are encoded
-// twice.
+// maxEncodedBytes is the memory that lists in protobuf may take together until they are sent. Those
+// that find it spent are encoded twice.
 const maxEncodedBytes = 128 << 20
 
 // newFront makes a front without routes.

@@ -52,7 +52,8 @@ func TestNamespaceDeletion(t *testing.T) {
 	})
 }
 
-// TestLifecycleResumes: what a leader began, the next one ends. Here the next one is the same node with another server.
+// TestLifecycleResumes: what a leader began, the next one ends. Here the next one is the same node
+// with another server.
 func TestLifecycleResumes(t *testing.T) {
 	t.Parallel()
 	store, stop := testserver.OpenStore(t, t.TempDir(), true)

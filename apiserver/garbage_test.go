@@ -42,7 +42,8 @@ func createAll(t testing.TB, s *testserver.Server, path string, n int, body func
 	}
 }
 
-// TestGarbageOutlivesLeaders: leaders die at random moments of a collection, and who leads then ends it (G49, N16).
+// TestGarbageOutlivesLeaders: leaders die at random moments of a collection, and who leads then
+// ends it (G49, N16).
 func TestGarbageOutlivesLeaders(t *testing.T) {
 	t.Parallel()
 	c := testcluster.New(t, 3, unhurried)
@@ -84,8 +85,8 @@ func TestGarbageOutlivesLeaders(t *testing.T) {
 	}
 }
 
-// TestLargeCollectionsStarveNobody: while many objects go, in each way that objects go by themselves, clients get on with
-// their writes. BenchmarkBackground has figures.
+// TestLargeCollectionsStarveNobody: while many objects go, in each way that objects go by
+// themselves, clients get on with their writes. BenchmarkBackground has figures.
 func TestLargeCollectionsStarveNobody(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)
@@ -106,7 +107,8 @@ func BenchmarkBackground(b *testing.B) {
 	}
 }
 
-// background are the ways in which the content of a namespace goes by itself, and what a client does for it.
+// background are the ways in which the content of a namespace goes by itself, and what a client
+// does for it.
 func background(s *testserver.Server) map[string]func(namespace string) testserver.Answer {
 	return map[string]func(namespace string) testserver.Answer{
 		"emptied": func(namespace string) testserver.Answer { return s.Do("DELETE", "/api/v1/namespaces/"+namespace, "") },
@@ -116,7 +118,8 @@ func background(s *testserver.Server) map[string]func(namespace string) testserv
 	}
 }
 
-// goBesideClients makes objects go, and lets a client create others as fast as it can until they are gone.
+// goBesideClients makes objects go, and lets a client create others as fast as it can until they
+// are gone.
 func goBesideClients(t testing.TB, s *testserver.Server, way string, objects int) (figures string) {
 	t.Helper()
 	names := [2]string{way, way + "-busy"}

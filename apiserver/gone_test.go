@@ -27,7 +27,8 @@ func (w *goneWriter) Write(p []byte) (int, error) {
 
 func (w *goneWriter) SetWriteDeadline(time.Time) error { return nil }
 
-// TestReaderGone_I29: that a client goes in the middle of a list is no fault of ours, to be logged and counted.
+// TestReaderGone_I29: that a client goes in the middle of a list is no fault of ours, to be logged
+// and counted.
 func TestReaderGone_I29(t *testing.T) {
 	t.Parallel()
 	f, token, log := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(c *route.Call) error {

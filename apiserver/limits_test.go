@@ -6,7 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// TestGateAfterRefusals: requests that were refused take no room from those that come once the burst is over.
+// TestGateAfterRefusals: requests that were refused take no room from those that come once the
+// burst is over.
 func TestGateAfterRefusals(t *testing.T) {
 	t.Parallel()
 	const bound = 3

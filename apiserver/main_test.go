@@ -14,7 +14,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// unhurried nodes elect as slowly as in production: no election comes between a test's writes on a machine that has much else to do.
+// unhurried nodes elect as slowly as in production: no election comes between a test's writes on a
+// machine that has much else to do.
 func unhurried(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 }
 
 // want is what an answer must be; empty members are not looked at.

@@ -19,7 +19,8 @@ func (c *chunks) Write(p []byte) (int, error) {
 	return c.sink.Write(p)
 }
 
-// TestListsAreStreamed: in every form a list is written in pieces whose size has nothing to do with its length.
+// TestListsAreStreamed: in every form a list is written in pieces whose size has nothing to do with
+// its length.
 func TestListsAreStreamed(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)
@@ -45,7 +46,8 @@ func TestListsAreStreamed(t *testing.T) {
 	}
 }
 
-// TestListAllocations pins what a list in JSON costs in allocations, which has nothing to do with its length.
+// TestListAllocations pins what a list in JSON costs in allocations, which has nothing to do with
+// its length.
 func TestListAllocations(t *testing.T) {
 	const most = 28
 	s := testserver.Start(t, nil)

@@ -24,7 +24,8 @@ func TestPatchWarnings(t *testing.T) {
 	if got := strings.Join(a.Header.Values("Warning"), ", "); got != `299 - "duplicate field \"data.k\"", 299 - "unknown field \"odd\""` {
 		t.Errorf("F36, F37: %s", got)
 	}
-	// Nothing changes, so that it is decided twice: once from this node's state, once from a confirmed one.
+	// Nothing changes, so that it is decided twice: once from this node's state, once from a
+	// confirmed one.
 	if a := s.Do("PATCH", cms+"/m", `{"odd":1}`, mergePatch); len(a.Header.Values("Warning")) != 1 {
 		t.Errorf("warnings %q", a.Header.Values("Warning"))
 	}

@@ -15,7 +15,8 @@ import (
 	"quorate/apiserver/rest/route"
 )
 
-// version is the document at /version (semantics L12). major and minor are those of the API that clients compare with.
+// version is the document at /version (semantics L12). major and minor are those of the API that
+// clients compare with.
 type version struct {
 	Major        string `json:"major"`
 	Minor        string `json:"minor"`
@@ -47,7 +48,8 @@ func versionDocument(b Build) ([]byte, error) {
 	return json.Marshal(v)
 }
 
-// semverText makes a version fit to be build metadata of another: letters, digits, hyphens and dots.
+// semverText makes a version fit to be build metadata of another: letters, digits, hyphens and
+// dots.
 func semverText(s string) string {
 	out := []byte(s)
 	for i, c := range out {

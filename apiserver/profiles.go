@@ -8,7 +8,8 @@ import (
 	"quorate/apiserver/rest/route"
 )
 
-// registerProfiles adds Go's profiles under /debug/pprof, for administrators: `go tool pprof` takes them from a live node.
+// registerProfiles adds Go's profiles under /debug/pprof, for administrators: `go tool pprof` takes
+// them from a live node.
 func registerProfiles(add func(method, path string, e *route.Endpoint)) {
 	handlers := map[string]http.Handler{"profile": http.HandlerFunc(pprof.Profile), "trace": http.HandlerFunc(pprof.Trace)}
 	for _, name := range []string{"allocs", "block", "goroutine", "heap", "mutex", "threadcreate"} {

@@ -9,8 +9,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestContention/unconditional_writers_never_fail_E3: each of many last-write-wins writers gets through, and exactly one of those
-// that name the same version (E33).
+// TestContention/unconditional_writers_never_fail_E3: each of many last-write-wins writers gets
+// through, and exactly one of those that name the same version (E33).
 func TestContention(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

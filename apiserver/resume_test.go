@@ -8,8 +8,8 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// TestWatchResumes: whoever has seen a version goes on after it on any node, also on one that lags or was just started, with no
-// 410 and nothing listed anew (D14, D23, D39).
+// TestWatchResumes: whoever has seen a version goes on after it on any node, also on one that lags
+// or was just started, with no 410 and nothing listed anew (D14, D23, D39).
 func TestWatchResumes(t *testing.T) {
 	t.Parallel()
 	c := testcluster.New(t, 3, unhurried)

@@ -9,7 +9,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestShutdownOrder: the server stops accepting and ends its watches while a write under way is still let finish.
+// TestShutdownOrder: the server stops accepting and ends its watches while a write under way is
+// still let finish.
 func TestShutdownOrder(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

@@ -82,8 +82,8 @@ func TestThirdPartyReplicas(t *testing.T) {
 	})
 }
 
-// churn makes and deletes a kind again and again, while clients create objects of it on all nodes. What is acknowledged after
-// a kind was made and before it is deleted is there.
+// churn makes and deletes a kind again and again, while clients create objects of it on all nodes.
+// What is acknowledged after a kind was made and before it is deleted is there.
 func churn(t *testing.T, nodes []*testserver.Server) {
 	t.Helper()
 	var round atomic.Int64
@@ -126,7 +126,8 @@ func stateOf(t *testing.T, s *testserver.Server) string {
 	return strings.Join(testserver.Resources(t, s.Store), " ")
 }
 
-// TestThirdPartyRestart: the kinds are there when the server is ready, and what an ended leader left is removed by the next.
+// TestThirdPartyRestart: the kinds are there when the server is ready, and what an ended leader
+// left is removed by the next.
 func TestThirdPartyRestart(t *testing.T) {
 	dir := t.TempDir()
 	store, stopStore := testserver.OpenStore(t, dir, true)
@@ -145,8 +146,8 @@ func TestThirdPartyRestart(t *testing.T) {
 	s.Eventually("the instance is gone", func() bool { return !strings.Contains(stateOf(t, s), "stable.example.com") })
 }
 
-// TestThirdPartyMadeAgain: who knows of a former ThirdPartyResource of the same name begins anew: the new one's history does not
-// tell what became of the former's objects (K13, D9, C35).
+// TestThirdPartyMadeAgain: who knows of a former ThirdPartyResource of the same name begins anew:
+// the new one's history does not tell what became of the former's objects (K13, D9, C35).
 func TestThirdPartyMadeAgain(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)
@@ -177,7 +178,8 @@ func TestThirdPartyMadeAgain(t *testing.T) {
 	open(t, s, cronTabs+"?watch=true").want("ADDED new") // the beginning is that of the new one
 }
 
-// TestThirdPartyVersionsOwned: objects that were stored under another version than the first have owners like all others (K10, G45).
+// TestThirdPartyVersionsOwned: objects that were stored under another version than the first have
+// owners like all others (K10, G45).
 func TestThirdPartyVersionsOwned(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

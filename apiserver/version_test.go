@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestVersion_L12: /version says what was built, in words that its readers can parse as a semantic version.
+// TestVersion_L12: /version says what was built, in words that its readers can parse as a semantic
+// version.
 func TestVersion_L12(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

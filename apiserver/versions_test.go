@@ -18,7 +18,8 @@ func statefulSet(name, label string) string {
 		`"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"i:1"}]}}}}`
 }
 
-// TestVersions takes objects through a version of their kind that is another view of what is stored.
+// TestVersions takes objects through a version of their kind that is another view of what is
+// stored.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)
@@ -128,7 +129,8 @@ func TestVersions(t *testing.T) {
 	})
 }
 
-// TestConvertedVersions takes an object through a version of its kind that has another form: it is converted wherever it is shown.
+// TestConvertedVersions takes an object through a version of its kind that has another form: it is
+// converted wherever it is shown.
 func TestConvertedVersions(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)
@@ -166,8 +168,8 @@ func TestConvertedVersions(t *testing.T) {
 	check(t, s.Do("PUT", old+"/m/status", `{"metadata":{"name":"m"},"status":{"currentReplicas":2,"currentCPUUtilizationPercentage":7}}`), want{code: 200, body: []string{annotation}})
 	check(t, s.Do("GET", path+"/m", ""), want{code: 200, body: []string{`"currentReplicas":2`, `"currentAverageUtilization":7`, `"targetAverageUtilization":60`}})
 
-	// What is measured can be written here too, though an annotation has all of it. Annotations of these names that the stored form
-	// has mean nothing here.
+	// What is measured can be written here too, though an annotation has all of it. Annotations of
+	// these names that the stored form has mean nothing here.
 	check(t, s.Do("PATCH", old+"/m/status", `{"status":{"currentCPUUtilizationPercentage":8}}`, "Content-Type: application/merge-patch+json"),
 		want{code: 200, body: []string{`"currentCPUUtilizationPercentage":8`, `\"currentAverageUtilization\":8`}})
 	check(t, s.Do("POST", path, `{"metadata":{"name":"own","annotations":{"autoscaling.alpha.kubernetes.io/metrics":"[{}]","autoscaling.alpha.kubernetes.io/conditions":"-"}},`+

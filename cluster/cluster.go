@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// formingInterval is the pause between two steps of bootstrap when nothing seems to change: an answer may.
+	// formingInterval is the pause between two steps of bootstrap when nothing seems to change: an
+	// answer may.
 	formingInterval = 500 * time.Millisecond
 	// settledInterval is the same once this node belongs to a cluster.
 	settledInterval = time.Second
@@ -38,7 +39,8 @@ type Cluster struct {
 	metrics *metrics
 }
 
-// New checks the configuration and reads what the data directory says. Nothing is started before Run.
+// New checks the configuration and reads what the data directory says. Nothing is started before
+// Run.
 func New(cfg Config) (*Cluster, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -85,8 +87,9 @@ func (c *Cluster) newVoters() (*voters.Voters, error) {
 	})
 }
 
-// Run takes part in the cluster until ctx ends; the membership stays. It returns *gossip.Refused when another node has the
-// better right to this one's name or identity, and an error when the data directory cannot be written.
+// Run takes part in the cluster until ctx ends; the membership stays. It returns *gossip.Refused
+// when another node has the better right to this one's name or identity, and an error when the data
+// directory cannot be written.
 func (c *Cluster) Run(ctx context.Context) error {
 	defer c.links.close()
 	group, ctx := errgroup.WithContext(ctx)
@@ -96,7 +99,8 @@ func (c *Cluster) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Ready is closed once the gossip address is bound; GossipAddr is what others may join by from then on.
+// Ready is closed once the gossip address is bound; GossipAddr is what others may join by from then
+// on.
 func (c *Cluster) Ready() <-chan struct{} { return c.gossip.Ready() }
 
 // GossipAddr is the address that others gossip with; empty before Ready.
@@ -183,8 +187,8 @@ func (c *Cluster) standing(m *gossip.Meta) error {
 	return nil
 }
 
-// claimPledged binds the names of the first members as soon as this node is one: from then on each belongs to the node that
-// made or promised the bootstrap.
+// claimPledged binds the names of the first members as soon as this node is one: from then on each
+// belongs to the node that made or promised the bootstrap.
 func (c *Cluster) claimPledged() error {
 	p := c.book.Pledge()
 	if p == nil {
@@ -198,8 +202,8 @@ func (c *Cluster) claimPledged() error {
 	return nil
 }
 
-// remember keeps the roster in step: a name of Raft's configuration belongs to the member that bears it, and addresses are the
-// present ones.
+// remember keeps the roster in step: a name of Raft's configuration belongs to the member that
+// bears it, and addresses are the present ones.
 func (c *Cluster) remember(cluster string) error {
 	applied := c.cfg.Store.Applied()
 	servers := c.cfg.Store.Servers()
@@ -211,11 +215,12 @@ func (c *Cluster) remember(cluster string) error {
 		switch {
 		case !bearer.Alive:
 		case owner == bearer.NodeID:
-			// Whatever it says of its cluster: one that has to hear from the leader first what it belongs to can be
-			// reached by its present address only.
+			// Whatever it says of its cluster: one that has to hear from the leader first what it
+			// belongs to can be reached by its present address only.
 			err = c.cfg.Roster.Moved(bearer.Name, bearer.PeerAddr)
 		case !bound && bearer.Member && bearer.Cluster == cluster && configured(servers, bearer.Name):
-			// Only who has Raft state: a node that lost its own, and is empty, is not the member of that name.
+			// Only who has Raft state: a node that lost its own, and is empty, is not the member of
+			// that name.
 			err = c.cfg.Roster.Bind(bearer.Name,
 				roster.Binding{NodeID: bearer.NodeID, PeerAddr: bearer.PeerAddr, Index: applied + 1})
 		}

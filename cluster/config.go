@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// DefaultDeadServerCleanup is long enough for a machine to be repaired over night and come back as what it was.
+	// DefaultDeadServerCleanup is long enough for a machine to be repaired over night and come back
+	// as what it was.
 	DefaultDeadServerCleanup = 24 * time.Hour
 	// maxScale keeps timeouts within what an operator would wait for.
 	maxScale = 100
@@ -74,7 +75,8 @@ type Config struct {
 	WAN          bool    // gossip for links between sites
 	TimeoutScale float64 // the multiplier of Raft's timeouts, applied to gossip and voters too; 0 is 1
 
-	// DeadServerCleanup is how long a member must be dead before it is removed; 0 is the default, negative is never.
+	// DeadServerCleanup is how long a member must be dead before it is removed; 0 is the default,
+	// negative is never.
 	DeadServerCleanup time.Duration
 
 	Build      string // version of this binary, told to the others
@@ -82,7 +84,8 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// PeerTLS is the peer certificate's configuration for the node that a roster describes: the roster decides who is let in.
+// PeerTLS is the peer certificate's configuration for the node that a roster describes: the roster
+// decides who is let in.
 func PeerTLS(r *roster.Roster) keys.PeerConfig {
 	self := r.Self()
 	return keys.PeerConfig{

@@ -10,8 +10,8 @@ import (
 	"quorate/raftstore"
 )
 
-// serveReads requires every node to be ready and to answer a linearizable read. Nothing is written meanwhile, so a
-// read that waits for an entry which no state machine applies fails.
+// serveReads requires every node to be ready and to answer a linearizable read. Nothing is written
+// meanwhile, so a read that waits for an entry which no state machine applies fails.
 func serveReads(t *testing.T, after string, nodes ...*node) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -24,8 +24,9 @@ func serveReads(t *testing.T, after string, nodes ...*node) {
 	}
 }
 
-// TestIdleClusterServesReads runs operator commands, right, mistaken and repeated, on a cluster that takes no writes. The
-// last entry of the log is then a configuration, or one that the command itself has appended.
+// TestIdleClusterServesReads runs operator commands, right, mistaken and repeated, on a cluster
+// that takes no writes. The last entry of the log is then a configuration, or one that the command
+// itself has appended.
 func TestIdleClusterServesReads(t *testing.T) {
 	t.Parallel()
 	key := keys.Generate()

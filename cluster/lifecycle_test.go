@@ -118,7 +118,8 @@ func TestCleanup(t *testing.T) {
 		leader := leaderOf(t, nodes...)
 		rest := others(nodes, leader)
 		must(t, rest[0].stop())
-		// The clock of clean-up runs out, and more: a member with nothing to lose comes and goes in the meantime.
+		// The clock of clean-up runs out, and more: a member with nothing to lose comes and goes in
+		// the meantime.
 		replica := start(t, setup{name: "n5", key: key, join: []string{leader.host}, expect: 1, replica: true})
 		eventually(t, "the replica", func() bool { return strings.Contains(leader.members(t), "n5:nonvoter") })
 		must(t, replica.stop())
@@ -179,8 +180,9 @@ func (full) Bootstrap([]raft.Server) error {
 	return fmt.Errorf("bootstrap: failed to append configuration entry to log: %v", syscall.ENOSPC) // as the library words it
 }
 
-// TestBootstrapOnAFullDisk: the library may have stored the first term and not the first configuration. A node that went on would wait
-// for ever for what nobody writes; one that is started again repeats it.
+// TestBootstrapOnAFullDisk: the library may have stored the first term and not the first
+// configuration. A node that went on would wait for ever for what nobody writes; one that is
+// started again repeats it.
 func TestBootstrapOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := setup{name: "n1", key: keys.Generate(), dir: t.TempDir(), host: newHost(), expect: 1}

@@ -32,7 +32,8 @@ func newLinks(connect func(string, string, ...grpc.DialOption) (*grpc.ClientConn
 	return &links{connect: connect, conns: map[string]*grpc.ClientConn{}}
 }
 
-// membership is a client of the Membership service at a peer address, whoever is there: answers say who that is.
+// membership is a client of the Membership service at a peer address, whoever is there: answers say
+// who that is.
 func (l *links) membership(peerAddr string) (peerpb.MembershipClient, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -46,8 +46,8 @@ type Member struct {
 	Alarms []raftstore.Alarm `json:"alarms"`
 }
 
-// Members are the nodes of the cluster, by name: those of Raft's configuration and those about to be added to it. Each is asked
-// how far it has come, all at once and for a second or two at most.
+// Members are the nodes of the cluster, by name: those of Raft's configuration and those about to
+// be added to it. Each is asked how far it has come, all at once and for a second or two at most.
 func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 	members := c.compose(c.cfg.Store.Servers())
 	ctx, cancel := context.WithTimeout(ctx, c.callTimeout())

@@ -31,14 +31,16 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	// gossipScale makes failure detection quick; raftScale leaves room for the disk of a busy machine.
+	// gossipScale makes failure detection quick; raftScale leaves room for the disk of a busy
+	// machine.
 	gossipScale = 0.2
 	raftScale   = 0.4
 	// patience bounds each wait; what is waited for takes a fraction of it.
 	patience = 60 * time.Second
 )
 
-// hosts hands out loopback addresses, so that the gossip port can be a fixed one, known before the node that has it starts.
+// hosts hands out loopback addresses, so that the gossip port can be a fixed one, known before the
+// node that has it starts.
 var hosts atomic.Uint32
 
 func newHost() string {
@@ -190,7 +192,8 @@ func (n *node) again(t *testing.T, change func(*setup)) *node {
 	return start(t, s)
 }
 
-// members is "name:role" of all members that are alive, with † for those that are not; empty on error.
+// members is "name:role" of all members that are alive, with † for those that are not; empty on
+// error.
 func (n *node) members(t *testing.T) string {
 	all, err := n.Members(t.Context())
 	if err != nil {

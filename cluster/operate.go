@@ -28,8 +28,8 @@ var (
 // leaderPause is how long to wait for another leader before asking again.
 const leaderPause = 100 * time.Millisecond
 
-// Remove takes a member out of the cluster for good: its node id is barred, so that it does not join again by itself. A leader
-// hands leadership over first. Any node may be asked.
+// Remove takes a member out of the cluster for good: its node id is barred, so that it does not
+// join again by itself. A leader hands leadership over first. Any node may be asked.
 func (c *Cluster) Remove(ctx context.Context, name string) error {
 	return c.atLeader(ctx, func() error { return c.removeHere(ctx, name) },
 		func(leader peerpb.MembershipClient) error {
@@ -44,8 +44,8 @@ func (c *Cluster) removeHere(ctx context.Context, name string) error {
 		return voters.ErrNotLeader
 	}
 	if name == c.self.Name {
-		// The next leader removes this node: whoever asked finds it by asking again. A transfer that timed out is tried again
-		// in the same way.
+		// The next leader removes this node: whoever asked finds it by asking again. A transfer
+		// that timed out is tried again in the same way.
 		_, err := c.transferHere(ctx, "")
 		return errors.Join(voters.ErrNotLeader, err)
 	}
@@ -61,8 +61,8 @@ func (c *Cluster) removeHere(ctx context.Context, name string) error {
 	return nil
 }
 
-// TransferLeader hands leadership to a voter, or to whom Raft chooses when name is empty, and returns the new leader. Any node
-// may be asked.
+// TransferLeader hands leadership to a voter, or to whom Raft chooses when name is empty, and
+// returns the new leader. Any node may be asked.
 func (c *Cluster) TransferLeader(ctx context.Context, name string) (leader string, err error) {
 	err = c.atLeader(ctx,
 		func() (err error) {
@@ -104,8 +104,9 @@ func (c *Cluster) transferHere(ctx context.Context, name string) (string, error)
 // Snapshot writes a snapshot of this node's state now.
 func (c *Cluster) Snapshot() (id string, index uint64, err error) { return c.cfg.Store.Snapshot() }
 
-// Leave gives this node's membership up: a leader hands over first, then the leader removes this node, and Leave returns when
-// that is committed. Run is to be ended then. When it fails the node is the member that it was.
+// Leave gives this node's membership up: a leader hands over first, then the leader removes this
+// node, and Leave returns when that is committed. Run is to be ended then. When it fails the node
+// is the member that it was.
 func (c *Cluster) Leave(ctx context.Context) error {
 	member, err := c.cfg.Store.HasState()
 	if err != nil || !member {
@@ -153,7 +154,8 @@ func (c *Cluster) leaveOnce(ctx context.Context) error {
 	return err
 }
 
-// atLeader does something here when this node leads, and there otherwise. It asks again while there is no leader, within ctx.
+// atLeader does something here when this node leads, and there otherwise. It asks again while there
+// is no leader, within ctx.
 func (c *Cluster) atLeader(ctx context.Context, here func() error, there func(peerpb.MembershipClient) error) error {
 	for {
 		err := c.atLeaderOnce(here, there)

@@ -98,7 +98,8 @@ func TestRefusal(t *testing.T) {
 	})
 }
 
-// checkNameTaken waits for a node to end because its name is another's, and for a member to have logged why.
+// checkNameTaken waits for a node to end because its name is another's, and for a member to have
+// logged why.
 func checkNameTaken(t *testing.T, thief, witness *node, owner string) {
 	t.Helper()
 	err := thief.exit(t)

@@ -7,9 +7,10 @@ import (
 	"quorate/cluster/keys"
 )
 
-// TestRemovedMemberIsNotAddedAgain: two members know of a removal from the log alone, as after a partition that cut them
-// off from gossip meanwhile. The removed node is alive. Neither the leader nor its successor adds it again, also not after
-// the successor was restarted; a later start of the node may come back.
+// TestRemovedMemberIsNotAddedAgain: two members know of a removal from the log alone, as after a
+// partition that cut them off from gossip meanwhile. The removed node is alive. Neither the leader
+// nor its successor adds it again, also not after the successor was restarted; a later start of the
+// node may come back.
 func TestRemovedMemberIsNotAddedAgain(t *testing.T) {
 	t.Parallel()
 	key := keys.Generate()

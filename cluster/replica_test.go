@@ -44,8 +44,8 @@ func checkServes(t *testing.T, n *node, watch *history.Cursor, name string) {
 	}
 }
 
-// TestReplica: a node that is to stay a non-voter serves as any other does, and is never promoted, also when voters die and another
-// newcomer takes their place.
+// TestReplica: a node that is to stay a non-voter serves as any other does, and is never promoted,
+// also when voters die and another newcomer takes their place.
 func TestReplica(t *testing.T) {
 	t.Parallel()
 	key := keys.Generate()
@@ -63,7 +63,8 @@ func TestReplica(t *testing.T) {
 	leaderOf(t, rest...)
 	checkServes(t, replica, watch, "a-voter-died")
 
-	// A newcomer that may vote is promoted after it was stable for as long as the replica has been by far.
+	// A newcomer that may vote is promoted after it was stable for as long as the replica has been
+	// by far.
 	newcomer := start(t, setup{name: "n5", key: key, join: []string{rest[0].host}, expect: 1})
 	eventually(t, "the newcomer to vote", func() bool { return strings.Contains(newcomer.members(t), "n5:voter") })
 	if got := newcomer.members(t); !strings.Contains(got, "n4:nonvoter") {
@@ -93,7 +94,8 @@ func TestQuorumGuard(t *testing.T) {
 	if got := leader.members(t); !strings.Contains(got, staying.name+":voter") {
 		t.Errorf("members are %s", got)
 	}
-	// A busy machine may have the one that stays taken for dead for a moment, and then these are refused as well.
+	// A busy machine may have the one that stays taken for dead for a moment, and then these are
+	// refused as well.
 	eventually(t, "the dead one to be removed", func() bool {
 		err := leader.Remove(t.Context(), dead.name)
 		return err == nil || errors.Is(err, cluster.ErrUnknownMember)

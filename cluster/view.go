@@ -48,7 +48,8 @@ func (c *Cluster) voter(m gossip.Member) voters.Member {
 	}
 }
 
-// minVoters is what the operators of the members asked for: clean-up of dead servers leaves no fewer.
+// minVoters is what the operators of the members asked for: clean-up of dead servers leaves no
+// fewer.
 func (c *Cluster) minVoters() int {
 	least := c.cfg.BootstrapExpect
 	for _, m := range c.gossip.Members() {

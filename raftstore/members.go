@@ -50,9 +50,9 @@ func (s *Store) Servers() []raft.Server { return s.members.Servers() }
 // Configuration is a committed configuration of Raft.
 type Configuration = membership.Configuration
 
-// TakeConfigurations returns the configurations that this node has applied since the last call, oldest
-// first, and a channel that is closed when there are more. It has one caller. Unlike the configuration
-// that Servers returns, these are committed.
+// TakeConfigurations returns the configurations that this node has applied since the last call,
+// oldest first, and a channel that is closed when there are more. It has one caller. Unlike the
+// configuration that Servers returns, these are committed.
 //
 // After a restart the first one is that of the newest snapshot; those of the log follow as they are
 // applied again. A snapshot from another node brings only the last of the configurations that it
@@ -61,8 +61,8 @@ func (s *Store) TakeConfigurations() (taken []Configuration, more <-chan struct{
 	return s.configurations.Take()
 }
 
-// addSnapshotConfiguration queues the configuration of the newest snapshot, which is being restored.
-// appended is when the last entry that this node applied before was appended.
+// addSnapshotConfiguration queues the configuration of the newest snapshot, which is being
+// restored. appended is when the last entry that this node applied before was appended.
 func (s *Store) addSnapshotConfiguration(appended time.Time) {
 	list, err := s.snapshots.List()
 	if err != nil || len(list) == 0 {

@@ -118,8 +118,8 @@ func (l *pager) first(ctx context.Context) (*page, error) {
 // linearizable reports whether the list must reflect every write acknowledged before it (C20).
 func (l *pager) linearizable() bool { return l.opts.version == "" && l.quorumRead }
 
-// firstState returns the state of the list. If a linearizable list is sure to have a second page, it
-// pins a state at once, which also confirms that state.
+// firstState returns the state of the list. If a linearizable list is sure to have a second page,
+// it pins a state at once, which also confirms that state.
 func (l *pager) firstState(ctx context.Context) (root *state.Root, pinned bool, err error) {
 	if l.linearizable() && l.sel == nil {
 		root, err = l.store.View(ctx, raftstore.Cached())

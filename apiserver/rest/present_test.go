@@ -33,7 +33,8 @@ func (s *starting) View(ctx context.Context, r raftstore.Read) (*state.Root, err
 	return s.tree.Publish(), nil
 }
 
-// TestPresent_C21: a cached read waits a little for a node that has just started, and gets no empty state that never was.
+// TestPresent_C21: a cached read waits a little for a node that has just started, and gets no empty
+// state that never was.
 func TestPresent_C21(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestOperationsAreNoPaths: a role for all non-resource paths, as monitoring has, gives none of the operations that read or
-// change everything; a role for one of them gives that one.
+// TestOperationsAreNoPaths: a role for all non-resource paths, as monitoring has, gives none of the
+// operations that read or change everything; a role for one of them gives that one.
 func TestOperationsAreNoPaths(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, func(cfg *apiserver.Config) { cfg.Cluster = quietCluster{} })

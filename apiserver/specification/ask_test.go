@@ -76,7 +76,8 @@ func refusal(t *testing.T, a testserver.Answer, code int, reason string) refused
 	return st
 }
 
-// expect expects a Status of a failure whose JSON holds all the texts; texts are written as they read, not escaped.
+// expect expects a Status of a failure whose JSON holds all the texts; texts are written as they
+// read, not escaped.
 func expect(t *testing.T, a testserver.Answer, code int, reason string, texts ...string) {
 	t.Helper()
 	st := refusal(t, a, code, reason)
@@ -132,7 +133,8 @@ func value(t *testing.T, body, path string) any {
 	return v
 }
 
-// get is value as text: strings and numbers as they are, all else as JSON with sorted keys, "" for nothing.
+// get is value as text: strings and numbers as they are, all else as JSON with sorted keys, "" for
+// nothing.
 func get(t *testing.T, body, path string) string {
 	t.Helper()
 	switch v := value(t, body, path).(type) {

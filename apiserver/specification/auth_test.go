@@ -158,7 +158,8 @@ var authenticationRows = []row{
 	{"J12", impersonates},
 }
 
-// impersonates: who has the verb for each name that is asked for acts as that user, and nobody else.
+// impersonates: who has the verb for each name that is asked for acts as that user, and nobody
+// else.
 func impersonates(t *testing.T, s *testserver.Server) {
 	u := newSomebody(t, s)
 	create(t, s, "RoleBinding", u.ns, "view", `{"roleRef":{"kind":"ClusterRole","name":"view"},"subjects":[{"kind":"User","name":"seen"},{"kind":"ServiceAccount","name":"robot"}]}`)

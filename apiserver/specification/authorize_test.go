@@ -8,8 +8,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// authorizationRows: what a request is taken for, which shows in the refusals of somebody to whom nothing is bound. What roles
-// and bindings allow is in roleRows.
+// authorizationRows: what a request is taken for, which shows in the refusals of somebody to whom
+// nothing is bound. What roles and bindings allow is in roleRows.
 var authorizationRows = []row{
 	{"J13", func(t *testing.T, s *testserver.Server) {
 		jane := "Authorization: Bearer " + s.IssueToken("jane")

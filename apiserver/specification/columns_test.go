@@ -10,8 +10,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// columnRows prove the columns of each kind's Table (M36–M51), those in parentheses for wide output only, and the cells of an object.
-// Ages of objects just made read as "0s".
+// columnRows prove the columns of each kind's Table (M36–M51), those in parentheses for wide output
+// only, and the cells of an object. Ages of objects just made read as "0s".
 var columnRows = []row{
 	inTable("M36", "Pod", "Name, Ready, Status, Restarts, Age (IP, Node)", `{"spec":{"nodeName":"n1"}}`,
 		`{"status":{"phase":"Running","podIP":"10.1.2.3","containerStatuses":[{"name":"c","image":"i","imageID":"i","ready":true,"restartCount":3,"state":{"running":{}}}]}}`,
@@ -69,7 +69,8 @@ var columnRows = []row{
 // ages are those of objects just made.
 var ages = regexp.MustCompile(`"[0-9]+m?[0-9]*s"`)
 
-// inTable makes the row of a kind: an object of it, changed, with another status, and its columns and cells.
+// inTable makes the row of a kind: an object of it, changed, with another status, and its columns
+// and cells.
 func inTable(id, kind, wanted, changes, status, cells string) row {
 	return row{id, func(t *testing.T, s *testserver.Server) {
 		ns, name := namespace(t, s), rowName(kind, strings.ToLower(id))

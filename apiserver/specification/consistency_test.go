@@ -193,8 +193,9 @@ var consistencyRows = []replicaRow{
 		ns := namespace(t, r.node(0))
 		follower, leader := r.follower()
 		r.Isolate(leader, true)
-		// The follower still takes the old leader for one, and can't reach it. It finds the next within the request's time, or
-		// says that surely nothing was done; or, when the way was cut with the write on it, that it doesn't know (I22).
+		// The follower still takes the old leader for one, and can't reach it. It finds the next
+		// within the request's time, or says that surely nothing was done; or, when the way was cut
+		// with the write on it, that it doesn't know (I22).
 		a := r.on(follower).Do("POST", collection("ConfigMap", ns), minimal("ConfigMap", ns, "i23"))
 		r.Isolate(leader, false)
 		r.Ready()

@@ -177,7 +177,8 @@ var createBodyRows = []row{
 		body := minimal("ConfigMap", ns, "a43")
 		ok(t, s.Do("POST", collection("ConfigMap", ns), body+strings.Repeat(" ", limit-len(body))))
 		for _, length := range []int64{limit + 1, -1} {
-			// With a length, the refusal comes before the body, which never does; without one, while it is read.
+			// With a length, the refusal comes before the body, which never does; without one,
+			// while it is read.
 			req := s.Request("POST", collection("ConfigMap", ns), "x")
 			sent, send := io.Pipe()
 			req.Body, req.ContentLength = sent, length

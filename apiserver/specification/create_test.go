@@ -156,7 +156,8 @@ var createRows = []row{
 		checkNames(t, s, []string{"Namespace"}, []string{strings.Repeat("n", 63), "0"}, []string{"a.b", "-a", "a-", "A", strings.Repeat("n", 64)})
 	}},
 	{"A17", func(t *testing.T, s *testserver.Server) {
-		// The kind files, which decide on names, give OAuthClient this rule, and Event, HostSubnet and ClusterNetwork that of A19.
+		// The kind files, which decide on names, give OAuthClient this rule, and Event, HostSubnet
+		// and ClusterNetwork that of A19.
 		long := strings.Repeat(strings.Repeat("a", 60)+".", 4) + strings.Repeat("b", 9)
 		checkNames(t, s, []string{"Pod", "Node", "ConfigMap", "Endpoints", "PersistentVolume", "DaemonSet", "StatefulSet",
 			"HorizontalPodAutoscaler", "OAuthClient"}, []string{"a.b-c.d", long}, []string{"a..b", ".a", "a_b", "A", "a:b", long + "c"})
@@ -247,7 +248,8 @@ func namespacedKinds() []kindOf {
 	return found
 }
 
-// rowName is a name of the row's own that the kind takes. The two forms of ClusterRoleBinding are one collection.
+// rowName is a name of the row's own that the kind takes. The two forms of ClusterRoleBinding are
+// one collection.
 func rowName(kind, name string) string {
 	switch kind {
 	case "ThirdPartyResource":

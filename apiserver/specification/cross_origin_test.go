@@ -10,7 +10,8 @@ import (
 )
 
 // TestCrossOriginWrites sends what a browser sends when a page asks it to post a form: with the
-// user's certificate, whichever page it is. A token is never sent unasked, so it needs no such care.
+// user's certificate, whichever page it is. A token is never sent unasked, so it needs no such
+// care.
 func TestCrossOriginWrites(t *testing.T) {
 	t.Parallel()
 	var authority tls.Certificate

@@ -72,7 +72,8 @@ var failureRows = []row{
 		}
 	}},
 	{"I16", func(t *testing.T, s *testserver.Server) {
-		// With the disks full, what lets go of an object goes on: its deletion, and each of its finalizers.
+		// With the disks full, what lets go of an object goes on: its deletion, and each of its
+		// finalizers.
 		ns := namespace(t, s)
 		create(t, s, "ConfigMap", ns, "held", `{"metadata":{"finalizers":["row.io/a","row.io/b"]}}`)
 		create(t, s, "ConfigMap", ns, "kept")
@@ -172,7 +173,8 @@ var failureRows = []row{
 // quiet keeps errors that a row provokes from failing the server's test.
 func quiet(cfg *apiserver.Config) { cfg.Logger = slog.New(slog.DiscardHandler) }
 
-// fullStore is a store whose disks have no space left: it takes deletions, and updates that free space.
+// fullStore is a store whose disks have no space left: it takes deletions, and updates that free
+// space.
 type fullStore struct{ *raftstore.Store }
 
 func (s fullStore) Create(context.Context, raftstore.Create) (*state.Object, error) {

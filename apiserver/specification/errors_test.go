@@ -225,7 +225,8 @@ var errorRows = []row{
 		}
 	}},
 	{"§7.4", func(t *testing.T, s *testserver.Server) {
-		// What §7 leaves open is as rows I1-I17 say: whatever fails is a Status with the code of the answer.
+		// What §7 leaves open is as rows I1-I17 say: whatever fails is a Status with the code of
+		// the answer.
 		for code, a := range map[int]testserver.Answer{
 			400: s.Do("POST", "/api/v1/nodes", "{"), 403: s.Do("DELETE", "/api/v1/namespaces/default", ""),
 			404: s.Do("GET", "/api/v1/nodes/none", ""), 405: s.Do("PUT", "/api/v1/nodes", "{}"),

@@ -26,7 +26,8 @@ func metadataFields(t *testing.T, s *testserver.Server) {
 	want(t, create(t, s, "ConfigMap", ns, "c", `{"metadata":{"clusterName":"mine"}}`), "metadata.clusterName", "") // A26
 }
 
-// initializerFields: the list is kept, and a result with all fields of a Status; it ends the object (A30).
+// initializerFields: the list is kept, and a result with all fields of a Status; it ends the object
+// (A30).
 func initializerFields(t *testing.T, s *testserver.Server) {
 	ns := namespace(t, s)
 	result := `{"kind":"Status","apiVersion":"v1","metadata":{"selfLink":"s","resourceVersion":"7","continue":"c"},"status":"Failure","message":"m",
@@ -75,7 +76,8 @@ func statusFields(t *testing.T, s *testserver.Server) {
 	shows(t, "Status", refused.Body, expand("code, details{causes[]{field, message, reason}, group, kind, name}, message, reason, status")...)
 }
 
-// referenceFields: the places of object references. Those of a legacy binding are stored as the rbac form, with what that has.
+// referenceFields: the places of object references. Those of a legacy binding are stored as the
+// rbac form, with what that has.
 func referenceFields(t *testing.T, s *testserver.Server) {
 	for kind, place := range map[string]string{
 		"Endpoints": "subsets[].addresses[].targetRef", "PersistentVolume": "spec.claimRef", "Event": "involvedObject",

@@ -1,6 +1,7 @@
 package specification
 
-// The tables of fields of §2, as the specification has them. "a{b, c[]{d}}" is the fields a.b and a.c[].d.
+// The tables of fields of §2, as the specification has them. "a{b, c[]{d}}" is the fields a.b and
+// a.c[].d.
 
 // Shapes that several tables use.
 const (
@@ -26,7 +27,8 @@ const (
 	stateShape       = `{running{startedAt}, terminated{containerID, exitCode, finishedAt, message, reason, signal, startedAt}, waiting{message, reason}}`
 )
 
-// containerShape is the container of §2.21 without probes and lifecycle, which init containers must not have.
+// containerShape is the container of §2.21 without probes and lifecycle, which init containers must
+// not have.
 const containerShape = `args[], command[],
 	env[]{name, value, valueFrom{configMapKeyRef{key, name, optional}, fieldRef{apiVersion, fieldPath},
 		resourceFieldRef{containerName, divisor, resource}, secretKeyRef{key, name, optional}}},
@@ -56,8 +58,8 @@ const templateShape = `priority, priorityClassName,
 // templateVolumes are fields that only volumes of templates have (§2.20).
 const templateVolumes = `volumes[]{fc{wwids[]}, hostPath{type}, iscsi{initiatorName, name}}`
 
-// volumeSources are the sources of §2.20 that pods and persistent volumes share; podVolumes and the one of persistentVolumes are
-// in one of them only.
+// volumeSources are the sources of §2.20 that pods and persistent volumes share; podVolumes and the
+// one of persistentVolumes are in one of them only.
 const (
 	volumeSources = `cloudAElasticBlockStore{fsType, partition, readOnly, volumeID},
 		cloudBDisk{cachingMode, diskName, diskURI, fsType, kind, readOnly}, cloudBFile{readOnly, secretName, shareName},
@@ -138,8 +140,8 @@ var tables = map[string]string{
 
 const containerStatus = `{containerID, image, imageID, lastState` + stateShape + `, name, ready, restartCount, state` + stateShape + `}`
 
-// unkept are fields of the tables that no stored object of the kind has: rules that a Role cannot have, and what the rbac form,
-// which the legacy bindings are stored in, has no place for.
+// unkept are fields of the tables that no stored object of the kind has: rules that a Role cannot
+// have, and what the rbac form, which the legacy bindings are stored in, has no place for.
 var unkept = map[string]string{
 	"Role": `rules[]{nonResourceURLs[]}`,
 	"LegacyBinding": `roleRef{apiVersion, fieldPath, kind, namespace, resourceVersion, uid},

@@ -16,8 +16,9 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// fieldRows prove the tables of §2: an object with every field that the specification names is created, its status written, and
-// read back whole. The objects are those that package schema pins in all forms.
+// fieldRows prove the tables of §2: an object with every field that the specification names is
+// created, its status written, and read back whole. The objects are those that package schema pins
+// in all forms.
 var fieldRows = []row{
 	{"§2.1", metadataFields},
 	{"§2.1-initializers", initializerFields},
@@ -60,7 +61,8 @@ func keepsFields(names ...string) func(*testing.T, *testserver.Server) {
 	}
 }
 
-// stored creates an object, writes its status where it has one of its own, and returns it as it reads. Everything sent is kept.
+// stored creates an object, writes its status where it has one of its own, and returns it as it
+// reads. Everything sent is kept.
 func stored(t *testing.T, s *testserver.Server, kind string, sent map[string]any) string {
 	t.Helper()
 	ns := namespace(t, s)
@@ -87,8 +89,8 @@ func stored(t *testing.T, s *testserver.Server, kind string, sent map[string]any
 	return got
 }
 
-// full is the object with every field, less what only the server sets, what would have the object collected or held back, and what
-// no valid object has.
+// full is the object with every field, less what only the server sets, what would have the object
+// collected or held back, and what no valid object has.
 func full(t *testing.T, kind string) map[string]any {
 	t.Helper()
 	name := strings.ToLower(kind)

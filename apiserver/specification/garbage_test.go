@@ -7,7 +7,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// dependsOn is a change that makes an object a dependent of a stored one. More is members of the reference, as JSON.
+// dependsOn is a change that makes an object a dependent of a stored one. More is members of the
+// reference, as JSON.
 func dependsOn(t *testing.T, owner, more string) string {
 	t.Helper()
 	return fmt.Sprintf(`{"metadata":{"ownerReferences":[%s]}}`, reference(t, owner, more))
@@ -27,7 +28,8 @@ func gone(t *testing.T, s *testserver.Server, path string) {
 	s.Eventually(path+" is gone", func() bool { return s.Do("GET", path, "").Code == 404 })
 }
 
-// settled waits until the collector has done what was there to do: what was made and is certain garbage has been collected.
+// settled waits until the collector has done what was there to do: what was made and is certain
+// garbage has been collected.
 func settled(t *testing.T, s *testserver.Server, ns string) {
 	t.Helper()
 	create(t, s, "ConfigMap", ns, "litter", `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap","name":"none","uid":"none"}]}}`)

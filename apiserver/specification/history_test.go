@@ -59,7 +59,8 @@ var historyRows = []row{
 			}
 			seen[name[:5]] = true
 		}
-		// By time: of the log and of the states that continue values name. What is older is row D13, and C37.
+		// By time: of the log and of the states that continue values name. What is older is row
+		// D13, and C37.
 		if least := 5 * time.Minute; log.DefaultMaxAge < least || state.DefaultRetainedAge < least {
 			t.Errorf("history is kept for %s, pages for %s", log.DefaultMaxAge, state.DefaultRetainedAge)
 		}

@@ -12,7 +12,8 @@ type kindOf struct {
 	prefix     string
 	plural     string
 	namespaced bool
-	// members are what a valid object needs beside its metadata; $ns stands for its namespace and $name for its name.
+	// members are what a valid object needs beside its metadata; $ns stands for its namespace and
+	// $name for its name.
 	members string
 }
 
@@ -94,7 +95,8 @@ func (k kindOf) apiVersion() string {
 	return strings.TrimPrefix(k.prefix, "/apis/")
 }
 
-// collection is the path of a kind's collection; ns is ignored by cluster-scoped kinds, and "" is all namespaces.
+// collection is the path of a kind's collection; ns is ignored by cluster-scoped kinds, and "" is
+// all namespaces.
 func collection(kind, ns string) string { return kindNamed(kind).path("", ns) }
 
 // item is the path of an object.
@@ -110,7 +112,8 @@ func (k kindOf) path(infix, ns string) string {
 	return k.prefix + infix + "/" + k.plural
 }
 
-// minimal is a valid object of a kind, in JSON, with its namespace where it has one. Changes are JSON merge patches.
+// minimal is a valid object of a kind, in JSON, with its namespace where it has one. Changes are
+// JSON merge patches.
 func minimal(kind, ns, name string, changes ...string) string {
 	k := kindNamed(kind)
 	text := fmt.Sprintf(`{"kind":%q,"apiVersion":%q,"metadata":{"name":%q}`, k.realKind(), k.apiVersion(), name)

@@ -33,7 +33,8 @@ var listReplicaRows = []replicaRow{
 		}
 	}},
 	{"C37 C21 §4.4-resourceVersion-3", func(t *testing.T, r *replicas) {
-		// Without a leader, lists that need none are read in pages too, from this node's state; and others ask this node for it.
+		// Without a leader, lists that need none are read in pages too, from this node's state; and
+		// others ask this node for it.
 		path, last := some(t, r.node(0), "a", "b", "c")
 		lonely, leader := r.follower()
 		s := r.on(lonely)

@@ -88,7 +88,8 @@ var selectorRows = []row{
 		} {
 			selects(t, s, collection("Pod", ns), "fieldSelector", selector, want)
 		}
-		// The kind's file has these two as known, and without a value to compare with (it goes before this row, design.md).
+		// The kind's file has these two as known, and without a value to compare with (it goes
+		// before this row, design.md).
 		for _, accepted := range []string{"spec.serviceAccountName", "status.hostIP"} {
 			selects(t, s, collection("Pod", ns), "fieldSelector", accepted+"=", "bound free")
 		}

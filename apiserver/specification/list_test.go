@@ -22,7 +22,8 @@ func asked(path string, pairs ...string) string {
 	return path + "?" + q.Encode()
 }
 
-// some creates ConfigMaps in a namespace of the row's own and returns the path of its collection, and the last version.
+// some creates ConfigMaps in a namespace of the row's own and returns the path of its collection,
+// and the last version.
 func some(t *testing.T, s *testserver.Server, names ...string) (path string, last uint64) {
 	t.Helper()
 	ns := namespace(t, s)

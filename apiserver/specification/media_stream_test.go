@@ -186,7 +186,8 @@ func statusOf(t *testing.T, body string) string {
 	return string(v.AppendJSON(nil))
 }
 
-// frame reads one frame of a protobuf watch: its length, WatchEvent{1: type, 2: RawExtension{1: raw}}.
+// frame reads one frame of a protobuf watch: its length, WatchEvent{1: type, 2: RawExtension{1:
+// raw}}.
 func frame(t *testing.T, w *stream) (word, object string) {
 	t.Helper()
 	var length [4]byte

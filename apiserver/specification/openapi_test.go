@@ -23,7 +23,8 @@ const (
 	isOpenAPI3  = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
 )
 
-// openAPI3: L15–L17, L39: the index, at whose addresses documents are that never change, and what clients read of them.
+// openAPI3: L15–L17, L39: the index, at whose addresses documents are that never change, and what
+// clients read of them.
 func openAPI3(t *testing.T, s *testserver.Server) {
 	index := ok(t, s.Do("GET", "/openapi/v3", ""))
 	for _, k := range catalog() {

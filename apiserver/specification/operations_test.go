@@ -9,7 +9,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// The operations of §4.2, by short names: a namespaced kind's creates, lists and watches come in several paths.
+// The operations of §4.2, by short names: a namespaced kind's creates, lists and watches come in
+// several paths.
 const (
 	clusterSet   = "create read list watch-one watch-all replace patch delete delete-collection"
 	statusSet    = " status-read status-replace status-patch"
@@ -17,7 +18,8 @@ const (
 	threeWatches = namespaced + "watch-one watch-all watch-namespace replace patch"
 )
 
-// operationRows prove that all that the catalog lists is served (§4.1), with what it says of versions (§9) and of all kinds (§1).
+// operationRows prove that all that the catalog lists is served (§4.1), with what it says of
+// versions (§9) and of all kinds (§1).
 var operationRows = []row{
 	listed("Endpoints", "Endpoints", threeWatches),
 	listed("Namespace", "Namespace", "create read list watch-one watch-all replace patch finalize"+statusSet+" delete"),

@@ -16,8 +16,8 @@ type replicas struct {
 	servers map[*testcluster.Node]*testserver.Server
 }
 
-// startReplicas runs three nodes that end with the test. They elect as slowly as in production: rows are about elections that
-// they cause, not about those of a machine that has much else to do.
+// startReplicas runs three nodes that end with the test. They elect as slowly as in production:
+// rows are about elections that they cause, not about those of a machine that has much else to do.
 func startReplicas(t *testing.T) *replicas {
 	t.Helper()
 	unhurried := func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 }
@@ -51,7 +51,8 @@ func (r *replicas) cutOff(n *testcluster.Node, fn func()) {
 		r.Ready()
 	}()
 	testcluster.Eventually(r.t, n.Name+" misses its leader", func() bool {
-		// What the leader sent before may still make the node follow it, for a while, and connections take their time to break.
+		// What the leader sent before may still make the node follow it, for a while, and
+		// connections take their time to break.
 		_, err := n.Store.View(r.t.Context(), raftstore.Quorum())
 		_, known := n.Store.Leader()
 		return errors.Is(err, raftstore.ErrUnavailable) && !known

@@ -16,7 +16,8 @@ func (u *somebody) mayWrite() {
 		"resources":["roles","clusterroles","rolebindings","clusterrolebindings"],"verbs":["create","update","patch","get","delete"]}]`)
 }
 
-// grantRows prove that nobody grants what he does not have (J28–J31), who may act as whom (J12), and what is built in.
+// grantRows prove that nobody grants what he does not have (J28–J31), who may act as whom (J12),
+// and what is built in.
 var grantRows = []row{
 	{"J28 J30", func(t *testing.T, s *testserver.Server) {
 		u := newSomebody(t, s)

@@ -7,8 +7,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// somebody is a user of no group but that of all, and what is bound to it. Roles and bindings are named after the row's namespace,
-// so that no row meets those of another.
+// somebody is a user of no group but that of all, and what is bound to it. Roles and bindings are
+// named after the row's namespace, so that no row meets those of another.
 type somebody struct {
 	t      *testing.T
 	s      *testserver.Server

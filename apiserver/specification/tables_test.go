@@ -178,7 +178,8 @@ func partialObjects(t *testing.T, s *testserver.Server) {
 	want(t, ok(t, s.Do("GET", k.path("v2", ns), "", "Accept: "+asPartial+"List")), "items.0.metadata.name", "i")
 }
 
-// partialStreams: watches of metadata, in JSON and protobuf, beside those of Tables and whole objects.
+// partialStreams: watches of metadata, in JSON and protobuf, beside those of Tables and whole
+// objects.
 func partialStreams(t *testing.T, s *testserver.Server) {
 	path, ns := configMaps(t, s, "a")
 	tables, metadata := watch(t, s, watching(path, "resourceVersion", "0"), "Accept: "+asTable), watch(t, s, watching(path, "resourceVersion", "0"), "Accept: "+asPartial)
@@ -241,7 +242,8 @@ func partialOf(t *testing.T, raw, version string) string {
 	return string(o.AppendJSON(nil))
 }
 
-// sameItems expects a PartialObjectMetadataList{1: ListMeta, 2: items} in protobuf with items of these names.
+// sameItems expects a PartialObjectMetadataList{1: ListMeta, 2: items} in protobuf with items of
+// these names.
 func sameItems(t *testing.T, body string, names ...string) {
 	t.Helper()
 	apiVersion, kind, raw, err := schema.CutEnvelope([]byte(body))

@@ -20,7 +20,8 @@ func statuses() map[string]string {
 	}
 }
 
-// replaceFieldRows prove what a replace leaves as it is and what it refuses to change (E12, E17, E18, E21–E30).
+// replaceFieldRows prove what a replace leaves as it is and what it refuses to change (E12, E17,
+// E18, E21–E30).
 var replaceFieldRows = []row{
 	{"E12", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)

@@ -8,7 +8,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// unconditional are the kinds that a replace without version may overwrite (E3); conditional are the others (E4).
+// unconditional are the kinds that a replace without version may overwrite (E3); conditional are
+// the others (E4).
 func unconditional() []string {
 	return []string{
 		"Pod", "Node", "Namespace", "ConfigMap", "Endpoints", "Event", "PersistentVolume", "HorizontalPodAutoscaler", "DaemonSet",

@@ -63,8 +63,8 @@ type timeline struct {
 	doubtful map[string]bool
 }
 
-// newTimeline joins the events of the watchers. It leaves out an event that few of them received and
-// no write explains.
+// newTimeline joins the events of the watchers. It leaves out an event that few of them received
+// and no write explains.
 func newTimeline(r *history.Record, w *writes) *timeline {
 	t := &timeline{
 		start: r.Start, at: map[uint64]*change{}, keys: map[string][]*change{}, made: map[*history.Op]*change{}, doubtful: map[string]bool{},

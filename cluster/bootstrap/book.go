@@ -61,8 +61,8 @@ type Book struct {
 	doc document // guarded by mu; the pledge is replaced, never changed
 }
 
-// Forgotten reports a node of a cluster without what Raft kept: the votes that it gave, and the entries that it acknowledged. Raft would
-// trust it, and lose writes.
+// Forgotten reports a node of a cluster without what Raft kept: the votes that it gave, and the
+// entries that it acknowledged. Raft would trust it, and lose writes.
 type Forgotten struct{ Cluster string }
 
 func (e *Forgotten) Error() string {
@@ -70,8 +70,8 @@ func (e *Forgotten) Error() string {
 		"cluster and start it with an empty data directory, or restore a backup", e.Cluster)
 }
 
-// Open loads the book in a data directory. HasState tells whether this node takes part in a cluster already. It returns *Forgotten where it
-// did, and has lost its state.
+// Open loads the book in a data directory. HasState tells whether this node takes part in a cluster
+// already. It returns *Forgotten where it did, and has lost its state.
 func Open(dir, nodeID string, hasState func() (bool, error)) (*Book, error) {
 	b := &Book{path: filepath.Join(dir, fileName), self: nodeID, hasState: hasState}
 	if _, err := durable.Read(b.path, &b.doc); err != nil {
@@ -104,8 +104,8 @@ func (b *Book) Joining() string {
 	return b.doc.Joining
 }
 
-// Cluster is the cluster that this node belongs to. After a restart it is known before Raft has replayed it, and on a node that
-// left, and comes back, Raft never would.
+// Cluster is the cluster that this node belongs to. After a restart it is known before Raft has
+// replayed it, and on a node that left, and comes back, Raft never would.
 func (b *Book) Cluster() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -124,8 +124,8 @@ func (b *Book) Belong(cluster string) error {
 	return b.save(next)
 }
 
-// Promise answers another node's pledge. To its own proposer a pledge is confirmed for as long as it stands, so a node that
-// promised can learn from the proposer that it was abandoned.
+// Promise answers another node's pledge. To its own proposer a pledge is confirmed for as long as
+// it stands, so a node that promised can learn from the proposer that it was abandoned.
 func (b *Book) Promise(p Pledge) (Answer, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,7 +185,8 @@ func (b *Book) Release(id string) error {
 	return b.save(document{})
 }
 
-// Join settles on the one cluster that this node is to be added to; ErrBound when a pledge or another cluster binds it.
+// Join settles on the one cluster that this node is to be added to; ErrBound when a pledge or
+// another cluster binds it.
 func (b *Book) Join(cluster string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -204,7 +204,8 @@ func (m *member) restart() {
 // ask delivers a pledge, or loses the request or the answer.
 func (w *world) ask(_ context.Context, to bootstrap.Server, p bootstrap.Pledge) (bootstrap.Answer, error) {
 	i := slices.IndexFunc(w.nodes, func(m *member) bool { return m.NodeID == to.NodeID })
-	// A hash in place of a draw: the servers of a pledge are asked by goroutines of their own, in any order.
+	// A hash in place of a draw: the servers of a pledge are asked by goroutines of their own, in
+	// any order.
 	fate := 2
 	if w.bad {
 		fate = int(fnv(p.ID+to.NodeID)+uint32(w.draws)) % 4

@@ -18,8 +18,8 @@ type Node struct {
 // candidate: an empty node that may be one of the first.
 func (n Node) candidate() bool { return n.Cluster == "" && !n.Member && n.Voter && n.Expect > 1 }
 
-// Choose decides from one node's view whether it is the one to form a cluster, and of whom: the N oldest candidates, when it is
-// the oldest of them. Otherwise it says what is missing.
+// Choose decides from one node's view whether it is the one to form a cluster, and of whom: the N
+// oldest candidates, when it is the oldest of them. Otherwise it says what is missing.
 func Choose(self Node, others []Node) (servers []Server, waiting string) {
 	if !self.candidate() {
 		return nil, "a cluster to join: this node was started to join one (bootstrap-expect 1 with join addresses, or no voter)"
@@ -70,7 +70,8 @@ const (
 	abandon                // it cannot come about, or an older proposer goes before
 )
 
-// weigh looks at the answers of all servers but the proposer; a missing one is a server that could not be asked.
+// weigh looks at the answers of all servers but the proposer; a missing one is a server that could
+// not be asked.
 func weigh(p Pledge, answers map[string]Answer) (verdict, string) {
 	result, why := commit, ""
 	for _, s := range p.Servers {
@@ -85,8 +86,8 @@ func weigh(p Pledge, answers map[string]Answer) (verdict, string) {
 			return abandon, fmt.Sprintf("node %q was replaced by another", s.Name)
 		case a.Promised:
 		case a.Holder != "" && a.Holder >= p.Proposer:
-			// The younger proposer gives way, and this server with it; or it has not heard yet that an earlier pledge of
-			// this very node is off.
+			// The younger proposer gives way, and this server with it; or it has not heard yet that
+			// an earlier pledge of this very node is off.
 			result, why = wait, fmt.Sprintf("node %q: %s", s.Name, a.Reason)
 		default:
 			return abandon, fmt.Sprintf("node %q: %s", s.Name, a.Reason)

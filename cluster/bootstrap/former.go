@@ -27,8 +27,9 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// ErrUnfinished reports a first configuration that could not be written. The library may have written the term before it, which it takes
-// for the state of a cluster: only a start, which looks at both, can tell, and repeats the bootstrap (raftstore.Open).
+// ErrUnfinished reports a first configuration that could not be written. The library may have
+// written the term before it, which it takes for the state of a cluster: only a start, which looks
+// at both, can tell, and repeats the bootstrap (raftstore.Open).
 var ErrUnfinished = errors.New("the first configuration was not written")
 
 // Former forms the cluster, or finds the one to join.
@@ -37,7 +38,8 @@ type Former struct{ cfg Config }
 // NewFormer returns a Former.
 func NewFormer(cfg Config) *Former { return &Former{cfg} }
 
-// Alone forms a cluster of this node only, unless it is bound otherwise. A pledge of its own for more nodes is called off.
+// Alone forms a cluster of this node only, unless it is bound otherwise. A pledge of its own for
+// more nodes is called off.
 func (f *Former) Alone(self Server) error {
 	if member, err := f.cfg.Store.HasState(); err != nil || member {
 		return err
@@ -55,8 +57,9 @@ func (f *Former) Alone(self Server) error {
 	return f.commit(*p)
 }
 
-// Step takes the protocol one step further in the light of the nodes that are alive now, and says what it waits for. It is to
-// be taken again when they change, and from time to time, until the store has state.
+// Step takes the protocol one step further in the light of the nodes that are alive now, and says
+// what it waits for. It is to be taken again when they change, and from time to time, until the
+// store has state.
 func (f *Former) Step(ctx context.Context, self Node, others []Node) (waiting string, err error) {
 	member, err := f.cfg.Store.HasState()
 	if err != nil {
@@ -79,8 +82,9 @@ func (f *Former) Step(ctx context.Context, self Node, others []Node) (waiting st
 	}
 }
 
-// adopt is for a node that has state from a leader, and was never added: a node under the name and at the address of one that was just
-// removed, which the leader was still telling so. It says which cluster it waits for, or nobody would add it.
+// adopt is for a node that has state from a leader, and was never added: a node under the name and
+// at the address of one that was just removed, which the leader was still telling so. It says which
+// cluster it waits for, or nobody would add it.
 func (f *Former) adopt(others []Node) (string, error) {
 	for _, n := range others {
 		if n.Cluster != "" {
@@ -158,7 +162,8 @@ func (f *Former) askAll(ctx context.Context, p Pledge) map[string]Answer {
 	return answers
 }
 
-// commit writes the first configuration. Repeated after a crash it finds the state and does nothing.
+// commit writes the first configuration. Repeated after a crash it finds the state and does
+// nothing.
 func (f *Former) commit(p Pledge) error {
 	if member, err := f.cfg.Store.HasState(); err != nil || member {
 		return err
@@ -176,14 +181,15 @@ func (f *Former) commit(p Pledge) error {
 	return nil
 }
 
-// abandon is final for the pledge's id: it is off the disk before anyone can learn of it, and never taken up again.
+// abandon is final for the pledge's id: it is off the disk before anyone can learn of it, and never
+// taken up again.
 func (f *Former) abandon(p Pledge, why string) (string, error) {
 	f.cfg.Logger.Info("bootstrap abandoned", "bootstrap", p.ID, "reason", why)
 	return why, f.cfg.Book.Release(p.ID)
 }
 
-// confirm asks the proposer of the pledge that this node is party to whether it stands. Only the proposer itself can say that it
-// does not: it may have committed, so silence, however long, binds.
+// confirm asks the proposer of the pledge that this node is party to whether it stands. Only the
+// proposer itself can say that it does not: it may have committed, so silence, however long, binds.
 func (f *Former) confirm(ctx context.Context, p Pledge, others []Node) (string, error) {
 	proposer := Server{NodeID: p.Proposer}
 	for _, s := range p.Servers {

@@ -36,8 +36,8 @@ func dialFrom(t *testing.T, from, to string) net.Conn {
 	return conn
 }
 
-// TestStrangersStreams announces messages of 20 MiB on many connections and sends them as far as they
-// are taken. Nobody without the key can make a node hold more than the bounds allow together.
+// TestStrangersStreams announces messages of 20 MiB on many connections and sends them as far as
+// they are taken. Nobody without the key can make a node hold more than the bounds allow together.
 func TestStrangersStreams(t *testing.T) {
 	const (
 		conns   = 48
@@ -78,7 +78,8 @@ func TestStrangersStreams(t *testing.T) {
 	}
 }
 
-// TestSilentStreams keeps opening connections that say nothing; a node of another address joins meanwhile.
+// TestSilentStreams keeps opening connections that say nothing; a node of another address joins
+// meanwhile.
 func TestSilentStreams(t *testing.T) {
 	a, registry := runLogged(t, attackHost(2), io.Discard)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -121,8 +122,8 @@ func TestStreamsOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestEndedStreamsAreNotCounted opens more connections from one address than a node reads at a time, each after the end of
-// the one before.
+// TestEndedStreamsAreNotCounted opens more connections from one address than a node reads at a
+// time, each after the end of the one before.
 func TestEndedStreamsAreNotCounted(t *testing.T) {
 	_, registry := runLogged(t, attackHost(60), io.Discard)
 	for range 40 {
@@ -148,7 +149,8 @@ func TestJunkIsLoggedSparingly(t *testing.T) {
 	}
 	defer udp.Close()
 	for i := range packets {
-		// Of each first byte, and of many lengths: too short, labelled, compressed, encrypted, of no kind.
+		// Of each first byte, and of many lengths: too short, labelled, compressed, encrypted, of
+		// no kind.
 		if _, err := udp.Write(bytes.Repeat([]byte{byte(i)}, 1+i%60)); err != nil {
 			t.Fatal(err)
 		}

@@ -67,8 +67,8 @@ func (d delegate) MergeRemoteState(data []byte, _ bool) {
 	}
 }
 
-// NotifyMerge is asked when nodes meet by joining. It refuses the whole meeting only between clusters, and when this node is
-// the one to give way; others are judged one by one in NotifyAlive.
+// NotifyMerge is asked when nodes meet by joining. It refuses the whole meeting only between
+// clusters, and when this node is the one to give way; others are judged one by one in NotifyAlive.
 func (d delegate) NotifyMerge(peers []*memberlist.Node) error {
 	for _, peer := range peers { // those that have ended as well: who was started again, and has ended, has no right to a name
 		if m, err := decodeMeta(peer.Meta); err == nil {

@@ -17,13 +17,15 @@ import (
 )
 
 const (
-	// announceTimeout bounds the wait for a change of this node's meta, or its departure, to reach another node.
+	// announceTimeout bounds the wait for a change of this node's meta, or its departure, to reach
+	// another node.
 	announceTimeout = time.Second
 	// meetingsQueued bounds the addresses that wait for Meet.
 	meetingsQueued = 16
 )
 
-// Roster is what gossip needs of roster.Roster: who may use which name, and what members tell each other of that.
+// Roster is what gossip needs of roster.Roster: who may use which name, and what members tell each
+// other of that.
 type Roster interface {
 	Admit(name, nodeID string) error
 	Record() roster.Record
@@ -92,8 +94,8 @@ func New(cfg Config) (*Gossip, error) {
 	return g, nil
 }
 
-// Run takes part in gossip until ctx ends, and then tells the others that this node stopped. It returns *Refused when this node
-// has to give way to another.
+// Run takes part in gossip until ctx ends, and then tells the others that this node stopped. It
+// returns *Refused when this node has to give way to another.
 func (g *Gossip) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -124,7 +126,8 @@ func (g *Gossip) Run(ctx context.Context) error {
 	return errors.Join(err, g.end(list))
 }
 
-// end says goodbye and stops memberlist. That the goodbye reached nobody is no error: the others will notice.
+// end says goodbye and stops memberlist. That the goodbye reached nobody is no error: the others
+// will notice.
 func (g *Gossip) end(list *memberlist.Memberlist) error {
 	if err := list.Leave(g.scaled(announceTimeout)); err != nil {
 		g.cfg.Logger.Debug("say goodbye to gossip", "reason", err)
@@ -149,8 +152,9 @@ func (g *Gossip) Addr() string {
 // Self is what this node says of itself.
 func (g *Gossip) Self() Meta { return g.self.Load().meta }
 
-// Members are the other nodes known, by name. Those of other clusters are left out, and those that turned out since not to own
-// their name, and former starts of this node, which others may still tell of.
+// Members are the other nodes known, by name. Those of other clusters are left out, and those that
+// turned out since not to own their name, and former starts of this node, which others may still
+// tell of.
 func (g *Gossip) Members() []Member {
 	all := g.table.members()
 	kept := all[:0]
@@ -165,8 +169,8 @@ func (g *Gossip) Members() []Member {
 // Changed is closed at the next change among the members. Take it before looking at them.
 func (g *Gossip) Changed() <-chan struct{} { return g.table.watch() }
 
-// Cluster is the cluster that this node belongs to or waits for; while there is none, the one that it met first. Nodes of
-// another one are strangers.
+// Cluster is the cluster that this node belongs to or waits for; while there is none, the one that
+// it met first. Nodes of another one are strangers.
 func (g *Gossip) Cluster() string {
 	if c := g.self.Load().meta.Cluster; c != "" {
 		return c
@@ -177,14 +181,16 @@ func (g *Gossip) Cluster() string {
 	return ""
 }
 
-// meet settles on the first cluster met, so that a node between two clusters does not join one to the other.
+// meet settles on the first cluster met, so that a node between two clusters does not join one to
+// the other.
 func (g *Gossip) meet(cluster string) {
 	if cluster != "" && g.self.Load().meta.Cluster == "" {
 		g.met.CompareAndSwap(nil, &cluster)
 	}
 }
 
-// Announce changes what this node says of itself and waits until one other node has been told, or for a second.
+// Announce changes what this node says of itself and waits until one other node has been told, or
+// for a second.
 func (g *Gossip) Announce(ctx context.Context, change func(*Meta)) error {
 	g.announceMu.Lock()
 	defer g.announceMu.Unlock()
@@ -257,7 +263,8 @@ func (g *Gossip) count() (alive, dead float64) {
 	return alive, dead
 }
 
-// Meet exchanges all that is known with the node at an address, in the background: what Run does by itself from time to time.
+// Meet exchanges all that is known with the node at an address, in the background: what Run does by
+// itself from time to time.
 func (g *Gossip) Meet(addr string) {
 	select {
 	case g.meetings <- addr:

@@ -14,14 +14,16 @@ const (
 	firstRetry = 500 * time.Millisecond
 	// lonelyRetry is the longest pause while nobody is known: a cluster that starts waits for this.
 	lonelyRetry = 4 * time.Second
-	// settledRetry is the longest pause of a node that has company: what is left are dead and wrong addresses.
+	// settledRetry is the longest pause of a node that has company: what is left are dead and wrong
+	// addresses.
 	settledRetry = 30 * time.Second
 	// resolveTimeout bounds one name look-up.
 	resolveTimeout = 5 * time.Second
 )
 
-// keepJoining tries for as long as it lives every address that should lead to a member and does not: those configured, and
-// those of members last seen dead. Nodes that lost sight of each other never meet again by memberlist's own doing.
+// keepJoining tries for as long as it lives every address that should lead to a member and does
+// not: those configured, and those of members last seen dead. Nodes that lost sight of each other
+// never meet again by memberlist's own doing.
 func (g *Gossip) keepJoining(ctx context.Context, list *memberlist.Memberlist) error {
 	pause := firstRetry
 	for {
@@ -83,7 +85,8 @@ func (g *Gossip) targets() []string {
 	return targets
 }
 
-// tryTarget joins what an address leads to, unless that is this node or one that is known to be alive.
+// tryTarget joins what an address leads to, unless that is this node or one that is known to be
+// alive.
 func (g *Gossip) tryTarget(ctx context.Context, list *memberlist.Memberlist, target string) {
 	lookup, cancel := context.WithTimeout(ctx, resolveTimeout)
 	defer cancel()
@@ -108,7 +111,8 @@ func (g *Gossip) aliveAt(addr string) bool {
 	return slices.ContainsFunc(g.table.members(), func(m Member) bool { return m.Alive && m.GossipAddr == addr })
 }
 
-// reportJoin tells the operator why an address led nowhere. memberlist gives its errors as text only.
+// reportJoin tells the operator why an address led nowhere. memberlist gives its errors as text
+// only.
 func (g *Gossip) reportJoin(ctx context.Context, addr string, err error) {
 	if ctx.Err() != nil {
 		return

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// Refused ends this node's part in gossip: another node has the better right to what this one says it is.
+// Refused ends this node's part in gossip: another node has the better right to what this one says
+// it is.
 type Refused struct{ Reason string }
 
 func (e *Refused) Error() string { return "refused by the cluster: " + e.Reason }
@@ -27,8 +28,9 @@ type view struct {
 	over func(Meta) bool
 }
 
-// judge decides about another node from what it says of itself: nil lets it in, a *stranger keeps it out, and *Refused says
-// that this node has to give way. All nodes judge alike, whoever meets whom first.
+// judge decides about another node from what it says of itself: nil lets it in, a *stranger keeps
+// it out, and *Refused says that this node has to give way. All nodes judge alike, whoever meets
+// whom first.
 func judge(v view, other Meta) error {
 	if v.cluster != "" && other.Cluster != "" && v.cluster != other.Cluster {
 		return &stranger{fmt.Sprintf("it belongs to cluster %s, this node to cluster %s", other.Cluster, v.cluster)}
@@ -70,8 +72,8 @@ func judgeNamesake(v view, other Meta) error {
 	return &Refused{taken(other, v.self)}
 }
 
-// precedes says which of two nodes has the better right to their common name: a member of the cluster before one that joins,
-// then the older node.
+// precedes says which of two nodes has the better right to their common name: a member of the
+// cluster before one that joins, then the older node.
 func precedes(a, b Meta) bool {
 	if a.Member != b.Member {
 		return a.Member

@@ -25,9 +25,11 @@ const (
 	repeatAfter = time.Minute
 	// maxFindings bounds the findings remembered for that.
 	maxFindings = 1024
-	// findingsQueued bounds those waiting for the log; the next ones are dropped, for they come again.
+	// findingsQueued bounds those waiting for the log; the next ones are dropped, for they come
+	// again.
 	findingsQueued = 64
-	// maxLogBurst lines of memberlist are logged at once, then maxLogRate a second: packets of strangers cause them.
+	// maxLogBurst lines of memberlist are logged at once, then maxLogRate a second: packets of
+	// strangers cause them.
 	maxLogBurst = 20
 	maxLogRate  = 0.2
 )
@@ -88,8 +90,8 @@ func (g *Gossip) writeFindings(ctx context.Context) error {
 	}
 }
 
-// What memberlist v0.6.0 says when a message cannot be decrypted, and where it came from. It offers no other way to know; a
-// test fails when the words change.
+// What memberlist v0.6.0 says when a message cannot be decrypted, and where it came from. It offers
+// no other way to know; a test fails when the words change.
 const undecipherable = "no installed keys could decrypt the message"
 
 var sender = regexp.MustCompile(`from=(\S+)`)

@@ -12,8 +12,8 @@ import (
 	"quorate/cluster/roster"
 )
 
-// TestFormerStartsAreNoMembers: a node that was killed and started again is told of its former life by others that have not missed it
-// yet. It must not take itself for another one, which is dead.
+// TestFormerStartsAreNoMembers: a node that was killed and started again is told of its former life
+// by others that have not missed it yet. It must not take itself for another one, which is dead.
 func TestFormerStartsAreNoMembers(t *testing.T) {
 	g := ofNode(t, Meta{Name: "n1", NodeID: "id-1", Start: 2, Nonce: "y", PeerAddr: "127.0.0.1:1"})
 	former := Meta{Name: "n1", NodeID: "id-1", Start: 1, Nonce: "x", PeerAddr: "127.0.0.1:1"}
@@ -41,8 +41,8 @@ func ofNode(t *testing.T, self Meta) *Gossip {
 	return g
 }
 
-// TestStartThatIsOver: a new node takes the name of one that was started again, and has ended since. Who has missed only that end, and not
-// yet the end of the start before, keeps nobody out.
+// TestStartThatIsOver: a new node takes the name of one that was started again, and has ended
+// since. Who has missed only that end, and not yet the end of the start before, keeps nobody out.
 func TestStartThatIsOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		second  memberlist.NodeStateType

@@ -8,13 +8,15 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// Meta is what a node says of itself. It travels with every sign of life, so its names are short and its size is bounded.
+// Meta is what a node says of itself. It travels with every sign of life, so its names are short
+// and its size is bounded.
 type Meta struct {
 	Name   string `json:"n"`
 	NodeID string `json:"i"`
 	Start  uint64 `json:"s"` // counts the starts of this node
 	Nonce  string `json:"r"` // differs even between copies of one data directory
-	// Cluster is the id of the cluster that the node belongs to, or is waiting to be added to; empty before it knows one.
+	// Cluster is the id of the cluster that the node belongs to, or is waiting to be added to;
+	// empty before it knows one.
 	Cluster string `json:"c,omitempty"`
 	// Member is true once the node has Raft state.
 	Member   bool   `json:"m,omitempty"`

@@ -13,16 +13,18 @@ import (
 )
 
 const (
-	// streamTimeout bounds an exchange with one node. memberlist's own 10 s would hold up the addresses behind a dead one.
+	// streamTimeout bounds an exchange with one node. memberlist's own 10 s would hold up the
+	// addresses behind a dead one.
 	streamTimeout = 3 * time.Second
 	// minStreamTimeout is what an exchange needs on a busy machine, whatever the scale.
 	minStreamTimeout = time.Second
-	// resolveAttempts bounds the wait for this node's own advertised name, a second apart: name services may start late.
+	// resolveAttempts bounds the wait for this node's own advertised name, a second apart: name
+	// services may start late.
 	resolveAttempts = 30
 )
 
-// start binds the gossip address and starts memberlist. stopped must be called once memberlist has been
-// shut down, which needs somebody to take the connections that it has accepted.
+// start binds the gossip address and starts memberlist. stopped must be called once memberlist has
+// been shut down, which needs somebody to take the connections that it has accepted.
 func (g *Gossip) start(ctx context.Context) (list *memberlist.Memberlist, stopped func(), err error) {
 	bind, err := net.ResolveTCPAddr("tcp", g.cfg.Addr)
 	if err != nil {
@@ -80,7 +82,8 @@ func (g *Gossip) profile() *memberlist.Config {
 	return cfg
 }
 
-// advertise is the IP address that others dial; empty lets memberlist take the one bound to, or a private one of the machine.
+// advertise is the IP address that others dial; empty lets memberlist take the one bound to, or a
+// private one of the machine.
 func (g *Gossip) advertise(ctx context.Context, bind *net.TCPAddr) (string, error) {
 	host := g.cfg.AdvertiseHost
 	if host == "" {

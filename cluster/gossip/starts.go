@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// starts are the latest starts of the nodes that were heard of, alive or not. An earlier start is over, also where others have not missed
-// it yet.
+// starts are the latest starts of the nodes that were heard of, alive or not. An earlier start is
+// over, also where others have not missed it yet.
 type starts struct {
 	mu     sync.Mutex
 	latest map[string]heard // guarded by mu; by node id

@@ -11,10 +11,11 @@ const (
 	// maxStreams bounds the connections that are read at a time. memberlist reads a message whole
 	// before it can tell whether its sender has the key, so this bounds what strangers can take up.
 	maxStreams = 32
-	// maxStreamsPerAddress leaves room for others when one address opens connections and says nothing.
+	// maxStreamsPerAddress leaves room for others when one address opens connections and says
+	// nothing.
 	maxStreamsPerAddress = 8
-	// maxStreamBytes bounds what is read of one connection: a node takes some 300 bytes in the state
-	// that nodes exchange, so this is enough for thousands.
+	// maxStreamBytes bounds what is read of one connection: a node takes some 300 bytes in the
+	// state that nodes exchange, so this is enough for thousands.
 	maxStreamBytes = 1 << 20
 )
 

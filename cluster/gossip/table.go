@@ -35,8 +35,8 @@ func newTable() *table {
 	return &table{entries: map[string]entry{}, changed: make(chan struct{})}
 }
 
-// up records that a start of a node is alive. An older start than the one known, and a node without the better right to its
-// name, change nothing.
+// up records that a start of a node is alive. An older start than the one known, and a node without
+// the better right to its name, change nothing.
 func (t *table) up(gossipName, addr string, m Meta, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

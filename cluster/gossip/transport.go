@@ -8,8 +8,9 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// transport is memberlist's own with bounds on the connections of others and on what is read of any.
-// Dials and dialled connections end with ctx: a stop need not wait for an address that swallows packets.
+// transport is memberlist's own with bounds on the connections of others and on what is read of
+// any. Dials and dialled connections end with ctx: a stop need not wait for an address that
+// swallows packets.
 type transport struct {
 	*memberlist.NetTransport
 	ctx     context.Context // of Run; memberlist's interface has no place for it

@@ -17,12 +17,14 @@ import (
 // hostName is what may stand in a certificate as a DNS name; a node's name may be anything else.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`)
 
-// APIServer is the TLS configuration of the API address: a certificate for localhost, this host's name and the names and
-// addresses in hosts, renewed without a restart. Empty, wildcard and unusable hosts are left out.
+// APIServer is the TLS configuration of the API address: a certificate for localhost, this host's
+// name and the names and addresses in hosts, renewed without a restart. Empty, wildcard and
+// unusable hosts are left out.
 //
-// A client certificate is asked for and not verified: whether it says who the client is, the authenticator decides (J6), and
-// a bad one must get a 401 rather than a broken connection. A caller with other client authorities replaces ClientCAs, and one
-// with its own server certificate replaces GetCertificate.
+// A client certificate is asked for and not verified: whether it says who the client is, the
+// authenticator decides (J6), and a bad one must get a 401 rather than a broken connection. A
+// caller with other client authorities replaces ClientCAs, and one with its own server certificate
+// replaces GetCertificate.
 func (a *Authority) APIServer(hosts ...string) (*tls.Config, error) {
 	names, addresses := subjects(hosts)
 	l, err := newLeaf(a, &x509.Certificate{
@@ -40,7 +42,8 @@ func (a *Authority) APIServer(hosts ...string) (*tls.Config, error) {
 		GetCertificate: l.serve,
 		ClientAuth:     tls.RequestClientCert,
 		ClientCAs:      a.pool,
-		// For TLS 1.2. TLS 1.3 has no such choice, and prefers AES-GCM by itself where the processor has AES.
+		// For TLS 1.2. TLS 1.3 has no such choice, and prefers AES-GCM by itself where the
+		// processor has AES.
 		CipherSuites: []uint16{
 			tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 			tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -49,7 +52,8 @@ func (a *Authority) APIServer(hosts ...string) (*tls.Config, error) {
 	}, nil
 }
 
-// subjects sorts hosts into the names and addresses of a certificate, with those of every API certificate first.
+// subjects sorts hosts into the names and addresses of a certificate, with those of every API
+// certificate first.
 func subjects(hosts []string) (names []string, addresses []net.IP) {
 	all := []string{"localhost", "127.0.0.1", "::1"}
 	if host, err := os.Hostname(); err == nil {
@@ -69,7 +73,8 @@ func subjects(hosts []string) (names []string, addresses []net.IP) {
 	return names, addresses
 }
 
-// IssueUser makes a client certificate for a user of the API and its key, in PEM. It is no use on the peer port.
+// IssueUser makes a client certificate for a user of the API and its key, in PEM. It is no use on
+// the peer port.
 func (a *Authority) IssueUser(user string, groups []string, lifetime time.Duration) (certificate, key []byte, err error) {
 	if user == "" || lifetime <= 0 {
 		return nil, nil, errors.New("issue a user's certificate: want a user and a lifetime")

@@ -19,7 +19,8 @@ import (
 // backdate lets a certificate be used by nodes and clients whose clocks are behind.
 const backdate = 24 * time.Hour
 
-// Authority is the cluster's certificate authority. Every node that holds the cluster key has the same one.
+// Authority is the cluster's certificate authority. Every node that holds the cluster key has the
+// same one.
 type Authority struct {
 	key         deterministicSigner
 	certificate *x509.Certificate
@@ -37,8 +38,8 @@ func (k *Key) Authority() (*Authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the authority's public key: %w", err)
 	}
-	// Everything in the template is fixed or derived: x509 would otherwise choose a serial number at random and a key id by
-	// a rule that has changed between Go releases.
+	// Everything in the template is fixed or derived: x509 would otherwise choose a serial number
+	// at random and a key id by a rule that has changed between Go releases.
 	id := sha256.Sum256(spki)
 	template := &x509.Certificate{
 		SerialNumber:          new(big.Int).SetBytes(id[:16]),
@@ -111,7 +112,8 @@ func (a *Authority) issue(template *x509.Certificate, lifetime time.Duration) (*
 	return &tls.Certificate{Certificate: [][]byte{der, a.certificate.Raw}, PrivateKey: private, Leaf: leaf}, nil
 }
 
-// deterministicSigner signs with RFC 6979 nonces, which Go does when no source of randomness is given. x509 passes one on.
+// deterministicSigner signs with RFC 6979 nonces, which Go does when no source of randomness is
+// given. x509 passes one on.
 type deterministicSigner struct{ key *ecdsa.PrivateKey }
 
 func (s deterministicSigner) Public() crypto.PublicKey { return s.key.Public() }

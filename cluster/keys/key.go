@@ -61,8 +61,8 @@ func parse(text []byte) (*Key, error) {
 	return &k, nil
 }
 
-// Load reads the key in a file. A file that others than its owner and group can read, or that its group can write, is refused.
-// A missing file is reported as fs.ErrNotExist.
+// Load reads the key in a file. A file that others than its owner and group can read, or that its
+// group can write, is refused. A missing file is reported as fs.ErrNotExist.
 func Load(path string) (*Key, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -88,8 +88,8 @@ func Load(path string) (*Key, error) {
 	return k, nil
 }
 
-// Save writes the key to a new file, mode 0600, and syncs it: a first node that loses it could never talk to its cluster again.
-// An existing file is left alone and reported as fs.ErrExist.
+// Save writes the key to a new file, mode 0600, and syncs it: a first node that loses it could
+// never talk to its cluster again. An existing file is left alone and reported as fs.ErrExist.
 func (k *Key) Save(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 	"quorate/cluster/keys"
 )
 
-// fixed is a key whose derivations are written down below: they are what makes nodes of two releases one cluster.
+// fixed is a key whose derivations are written down below: they are what makes nodes of two
+// releases one cluster.
 const fixed = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 
 func TestKey(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// leafLifetime is how long a node's certificates live; they are replaced in place when less than a third of it is left.
+// leafLifetime is how long a node's certificates live; they are replaced in place when less than a
+// third of it is left.
 const leafLifetime = 365 * 24 * time.Hour
 
 // leaf is a certificate of this node's own that renews itself when it is asked for.
@@ -19,7 +20,8 @@ type leaf struct {
 	current *tls.Certificate // guarded by mu
 }
 
-// newLeaf issues the first certificate at once, so that a template that cannot be certified fails at start.
+// newLeaf issues the first certificate at once, so that a template that cannot be certified fails
+// at start.
 func newLeaf(a *Authority, template *x509.Certificate) (*leaf, error) {
 	l := &leaf{authority: a, template: template}
 	_, err := l.certificate()

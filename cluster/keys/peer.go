@@ -25,12 +25,14 @@ type Peer struct {
 // PeerConfig is what a node's peer certificate says and whom it talks to.
 type PeerConfig struct {
 	Self Peer
-	// Admit, when set, may refuse a node whose certificate is good: one that uses the name of another, for instance. It is
-	// called on every handshake, from any goroutine, and its error ends the connection.
+	// Admit, when set, may refuse a node whose certificate is good: one that uses the name of
+	// another, for instance. It is called on every handshake, from any goroutine, and its error
+	// ends the connection.
 	Admit func(Peer) error
 }
 
-// PeerTLS makes the TLS configurations of a node's peer port: TLS 1.3, certificates on both sides, renewed without a restart.
+// PeerTLS makes the TLS configurations of a node's peer port: TLS 1.3, certificates on both sides,
+// renewed without a restart.
 type PeerTLS struct {
 	authority *Authority
 	admit     func(Peer) error
@@ -54,8 +56,9 @@ func (a *Authority) PeerTLS(c PeerConfig) (*PeerTLS, error) {
 	return &PeerTLS{authority: a, admit: admit, leaf: l}, nil
 }
 
-// Config is for the listener and for dialling any node. The caller sets NextProtos. Its VerifyPeerCertificate does all the
-// checking, by node name: host names and addresses are not looked at. Nothing is resumed, so it sees every connection.
+// Config is for the listener and for dialling any node. The caller sets NextProtos. Its
+// VerifyPeerCertificate does all the checking, by node name: host names and addresses are not
+// looked at. Nothing is resumed, so it sees every connection.
 func (p *PeerTLS) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
@@ -64,7 +67,8 @@ func (p *PeerTLS) Config() *tls.Config {
 		GetCertificate:         p.leaf.serve,
 		GetClientCertificate:   p.leaf.present,
 		SessionTicketsDisabled: true,
-		// The standard verification is by host name, and says little to an operator. verify stands in for it on both sides.
+		// The standard verification is by host name, and says little to an operator. verify stands
+		// in for it on both sides.
 		ClientAuth:         tls.RequireAnyClientCert,
 		InsecureSkipVerify: true,
 		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
@@ -98,7 +102,8 @@ func (p *PeerTLS) verify(raw [][]byte) error {
 	return nil
 }
 
-// PeerOf reads the node out of a peer certificate; false when it is not one. It does not verify the certificate.
+// PeerOf reads the node out of a peer certificate; false when it is not one. It does not verify the
+// certificate.
 func PeerOf(certificate *x509.Certificate) (Peer, bool) {
 	for _, uri := range certificate.URIs {
 		if uri.Scheme == peerScheme && uri.Host == peerHost {

@@ -19,7 +19,8 @@ func (r *Roster) Departures() Departures {
 	return r.doc.Departures
 }
 
-// SetDepartures replaces what was noted, on the disk as well. The caller must not change d any more.
+// SetDepartures replaces what was noted, on the disk as well. The caller must not change d any
+// more.
 func (r *Roster) SetDepartures(d Departures) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -28,8 +29,8 @@ func (r *Roster) SetDepartures(d Departures) error {
 	return r.write(doc)
 }
 
-// With returns the departures with one more, which replaces an earlier one of the same node. Of more
-// than maxRemoved it drops the oldest.
+// With returns the departures with one more, which replaces an earlier one of the same node. Of
+// more than maxRemoved it drops the oldest.
 func (d Departures) With(left Departure) Departures {
 	next := append(d.Without(left.NodeID), left)
 	return next[max(0, len(next)-maxRemoved):]

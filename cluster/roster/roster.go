@@ -12,7 +12,8 @@ import (
 	"quorate/cluster/internal/durable"
 )
 
-// maxRemoved bounds the node ids remembered as removed, and the names as freed; the oldest are forgotten first.
+// maxRemoved bounds the node ids remembered as removed, and the names as freed; the oldest are
+// forgotten first.
 const maxRemoved = 256
 
 // ErrRemoved reports a node that an operator removed from the cluster.
@@ -30,8 +31,8 @@ func (e *NameTaken) Error() string {
 		e.Name, e.Owner, e.Claims)
 }
 
-// Binding gives a member's name to one node, or to none: a name that was freed stays on record, so that members that have not
-// heard of it do not bring the old owner back.
+// Binding gives a member's name to one node, or to none: a name that was freed stays on record, so
+// that members that have not heard of it do not bring the old owner back.
 type Binding struct {
 	NodeID   string `json:"nodeID,omitempty"`
 	PeerAddr string `json:"peerAddr,omitempty"` // the last one known
@@ -70,7 +71,8 @@ type Roster struct {
 	doc document // guarded by mu; its maps and slices are replaced, never changed
 }
 
-// Open loads the roster in a data directory for the node of that name and id, and counts one more start.
+// Open loads the roster in a data directory for the node of that name and id, and counts one more
+// start.
 func Open(dir, name, nodeID string) (*Roster, error) {
 	if name == "" || nodeID == "" {
 		return nil, errors.New("a node needs a name and a node id")
@@ -131,8 +133,9 @@ func (r *Roster) Moved(name, peerAddr string) error {
 	return r.save(next)
 }
 
-// Release frees the names that are not in use, as seen by a node that has applied the log up to index: neither in Raft's
-// configuration nor borne by a node that is about to be added. Bindings that this node cannot judge yet are left alone.
+// Release frees the names that are not in use, as seen by a node that has applied the log up to
+// index: neither in Raft's configuration nor borne by a node that is about to be added. Bindings
+// that this node cannot judge yet are left alone.
 func (r *Roster) Release(inUse map[string]bool, index uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,9 +175,10 @@ func (r *Roster) Remove(nodeID string) error {
 	return r.Merge(Record{Removed: []string{nodeID}})
 }
 
-// BarAllOnce has all other nodes that own a name barred once this node belongs to a cluster, which is about to be made of this node alone:
-// Settle does it. Barred before, they would be told by a node that still is one of theirs; barred by another step after, they might
-// never be, and bring their old cluster back with them.
+// BarAllOnce has all other nodes that own a name barred once this node belongs to a cluster, which
+// is about to be made of this node alone: Settle does it. Barred before, they would be told by a
+// node that still is one of theirs; barred by another step after, they might never be, and bring
+// their old cluster back with them.
 func (r *Roster) BarAllOnce(cluster string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -188,8 +192,9 @@ func (r *Roster) BarAllOnce(cluster string) error {
 	return r.write(doc)
 }
 
-// Settle bars the nodes of BarAllOnce when this node belongs to the cluster that it was told, and forgets them when it doesn't: what was
-// to make that cluster was broken off before it took effect. It must come before this node hears of others.
+// Settle bars the nodes of BarAllOnce when this node belongs to the cluster that it was told, and
+// forgets them when it doesn't: what was to make that cluster was broken off before it took effect.
+// It must come before this node hears of others.
 func (r *Roster) Settle(cluster string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -268,7 +273,8 @@ func merge(mine, other Record) (next Record, changed bool) {
 	return next, changed
 }
 
-// later orders the bindings of one name. At the same index the older node keeps it, so that all members agree.
+// later orders the bindings of one name. At the same index the older node keeps it, so that all
+// members agree.
 func later(a, b Binding) bool {
 	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(b.NodeID, a.NodeID)) > 0
 }

@@ -78,7 +78,8 @@ func TestRoster(t *testing.T) {
 				t.Errorf("%s, freed at %d of %d, is remembered: %t", name(i), i, names, known)
 			}
 		}
-		// A member that lags behind still tells of the former owner of the name that was freed last.
+		// A member that lags behind still tells of the former owner of the name that was freed
+		// last.
 		must(t, r.Merge(roster.Record{Bindings: map[string]roster.Binding{name(names): bindings[name(names)]}}))
 		if owner, bound := r.Owner(name(names)); bound {
 			t.Errorf("the name that was freed last is %s's again", owner)

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// checkpoint is how many entries lie between those after which the states of all nodes are compared: batches end there.
+	// checkpoint is how many entries lie between those after which the states of all nodes are
+	// compared: batches end there.
 	checkpoint = 16
 	// snapshotsKept on a disk.
 	snapshotsKept = 2
@@ -74,7 +75,8 @@ func (p *process) apply() {
 	}
 }
 
-// snapshotSoon takes a snapshot after a while: its state is that of one moment, and is written at a later one.
+// snapshotSoon takes a snapshot after a while: its state is that of one moment, and is written at a
+// later one.
 func (p *process) snapshotSoon() {
 	p.after(p.w.between(p.w.set.snapshots/4, p.w.set.snapshots), func() {
 		p.snapshotSoon()
@@ -181,7 +183,8 @@ func (p *process) restartWith(why error) {
 	p.w.at(p.w.between(100*time.Millisecond, time.Second), p.node.start)
 }
 
-// refuseDamaged has the state machine read a snapshot in which a bit was turned over: it must notice, and keep what it has.
+// refuseDamaged has the state machine read a snapshot in which a bit was turned over: it must
+// notice, and keep what it has.
 func (p *process) refuseDamaged(s *savedState) {
 	damaged := bytes.Clone(s.bytes)
 	bit := p.w.rng.IntN(8 * len(damaged))

@@ -7,8 +7,9 @@ import (
 	"testing/synctest"
 )
 
-// calls are what goroutines want of the world. Each waits until the world, whose goroutine alone touches the world, has served it:
-// one at a time, in the order of their names, whatever order they came in.
+// calls are what goroutines want of the world. Each waits until the world, whose goroutine alone
+// touches the world, has served it: one at a time, in the order of their names, whatever order they
+// came in.
 type calls struct {
 	mu    sync.Mutex
 	wait  []*call       // guarded by mu
@@ -22,7 +23,8 @@ type call struct {
 	served chan struct{}
 }
 
-// ask has the world run a function, on behalf of a goroutine of a process. The name tells it from others of the same moment.
+// ask has the world run a function, on behalf of a goroutine of a process. The name tells it from
+// others of the same moment.
 func (p *process) ask(name string, serve func()) {
 	c := &call{by: p, name: p.node.name + " " + name, serve: serve, served: make(chan struct{})}
 	p.w.calls.mu.Lock()
@@ -35,7 +37,8 @@ func (p *process) ask(name string, serve func()) {
 	<-c.served
 }
 
-// first takes the call that is to be served next; nil when there is none but of processes that are held up.
+// first takes the call that is to be served next; nil when there is none but of processes that are
+// held up.
 func (c *calls) first(w *World) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +52,8 @@ func (c *calls) first(w *World) *call {
 	return next
 }
 
-// serveCalls lets the goroutines run until all of them wait for time to pass, or for something of the world.
+// serveCalls lets the goroutines run until all of them wait for time to pass, or for something of
+// the world.
 func (w *World) serveCalls() {
 	for {
 		synctest.Wait()

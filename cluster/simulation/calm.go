@@ -9,7 +9,8 @@ import (
 	"quorate/cluster/roster"
 )
 
-// restLimit is how long a cluster may take to come to rest once faults are over, beside the time that dead servers are waited for.
+// restLimit is how long a cluster may take to come to rest once faults are over, beside the time
+// that dead servers are waited for.
 const restLimit = 60 * time.Second
 
 // begin makes the cluster and all that acts on it.
@@ -50,7 +51,8 @@ func (w *World) begin() {
 
 func (w *World) nextName() string { return fmt.Sprint("n", len(w.nodes)+1) }
 
-// calmDown ends all faults: the network is whole, disks are fast, and who is not gone for good runs.
+// calmDown ends all faults: the network is whole, disks are fast, and who is not gone for good
+// runs.
 func (w *World) calmDown() {
 	w.trace("faults are over")
 	w.calm = true
@@ -66,7 +68,8 @@ func (w *World) calmDown() {
 	w.awaitRest(w.now())
 }
 
-// awaitRest ends the run when the cluster is as it should be, and fails it when that takes too long.
+// awaitRest ends the run when the cluster is as it should be, and fails it when that takes too
+// long.
 func (w *World) awaitRest(since time.Time) {
 	w.at(500*time.Millisecond, func() {
 		unrest := w.unrest()
@@ -119,9 +122,10 @@ func (w *World) unrest() string {
 	return ""
 }
 
-// stuck says whether somebody would be elected but for a rule of hashicorp/raft (v1.7, requestVote and requestPreVote): a server gives no
-// vote to one that is not in its configuration, which may be an old one. So where all who have the newest entries joined after a
-// server was last there, its vote is missing until one of the others is back.
+// stuck says whether somebody would be elected but for a rule of hashicorp/raft (v1.7, requestVote
+// and requestPreVote): a server gives no vote to one that is not in its configuration, which may be
+// an old one. So where all who have the newest entries joined after a server was last there, its
+// vote is missing until one of the others is back.
 func (w *World) stuck() bool {
 	var newest configuration
 	for _, p := range w.running() {
@@ -157,7 +161,8 @@ func (w *World) mayGiveUp(l *process, voter bool) bool {
 	return w.set.cleanup > 0 && (!voter || len(votersIn(l.config.servers)) > w.set.voters)
 }
 
-// probe checks that a write succeeds, and then all that is left to check, unless the cluster's rest was not to last.
+// probe checks that a write succeeds, and then all that is left to check, unless the cluster's rest
+// was not to last.
 func (w *World) probe(since time.Time) {
 	p := w.leader()
 	c := &client{w: w}
@@ -183,7 +188,8 @@ func (w *World) probe(since time.Time) {
 	})
 }
 
-// finish checks what must hold at the end: all nodes have all that was committed, and watchers have had it all.
+// finish checks what must hold at the end: all nodes have all that was committed, and watchers have
+// had it all.
 func (w *World) finish() {
 	all := w.truth.objects
 	for _, p := range w.running() {

@@ -72,7 +72,8 @@ func (m *image) at(index uint64) *entry {
 	return m.entries[index-m.base-1]
 }
 
-// termAt returns the term of the entry of an index, false when that is not known any more, or not yet.
+// termAt returns the term of the entry of an index, false when that is not known any more, or not
+// yet.
 func (m *image) termAt(index uint64) (term uint64, known bool) {
 	if e := m.at(index); e != nil {
 		return e.Term, true
@@ -176,7 +177,8 @@ func (d *disk) flush(count int) {
 	d.pending = slices.Clone(d.pending[count:])
 }
 
-// lose ends all that is under way. Of the changes not synced only the first keep make it to the disk.
+// lose ends all that is under way. Of the changes not synced only the first keep make it to the
+// disk.
 func (d *disk) lose(keep int) {
 	d.flush(keep)
 	d.pending, d.waiting, d.syncing = nil, nil, false

@@ -12,7 +12,8 @@ import (
 
 const (
 	heartbeat = 150 * time.Millisecond
-	// patience is how long a follower waits for a heartbeat, at least, and a leader for answers of a quorum.
+	// patience is how long a follower waits for a heartbeat, at least, and a leader for answers of
+	// a quorum.
 	patience = time.Second
 )
 
@@ -71,7 +72,8 @@ func (p *process) watchElection() {
 	})
 }
 
-// suffrage says whether a server is in the configuration that this process has, and whether it votes.
+// suffrage says whether a server is in the configuration that this process has, and whether it
+// votes.
 func (p *process) suffrage(name string) (voter, member bool) {
 	i := slices.IndexFunc(p.config.servers, func(s raft.Server) bool { return string(s.ID) == name })
 	return i >= 0 && p.config.servers[i].Suffrage == raft.Voter, i >= 0
@@ -192,7 +194,8 @@ func (p *process) count(b *ballot, name string) {
 	}
 }
 
-// follow makes the process a follower, of a leader that may not be known, in a term that is no earlier.
+// follow makes the process a follower, of a leader that may not be known, in a term that is no
+// earlier.
 func (p *process) follow(term uint64, leading string) {
 	p.endLeadership(raft.ErrLeadershipLost)
 	p.role, p.ballot, p.leading = follower, nil, leading
@@ -225,7 +228,8 @@ func (p *process) proposeInit() {
 	}
 }
 
-// initEntry returns an entry that names the cluster if it is the first one, and changes nothing otherwise.
+// initEntry returns an entry that names the cluster if it is the first one, and changes nothing
+// otherwise.
 func (p *process) initEntry() *entry {
 	id := p.replica.Root().ClusterID()
 	if id == "" {

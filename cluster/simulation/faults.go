@@ -194,8 +194,9 @@ func (w *World) expel(bar bool) {
 	})
 }
 
-// restartDoubtful starts the nodes again whose removal reported an error and took effect nevertheless: a start that has left is
-// not added again. Their operators see that they are no members.
+// restartDoubtful starts the nodes again whose removal reported an error and took effect
+// nevertheless: a start that has left is not added again. Their operators see that they are no
+// members.
 func (w *World) restartDoubtful() {
 	l := w.leader()
 	for _, p := range w.running() {

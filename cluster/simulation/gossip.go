@@ -15,7 +15,8 @@ const (
 	silence = 2 * time.Second
 )
 
-// gossip is what a process knows of the others by hearsay: each counts its own beats, and all pass on what they have heard.
+// gossip is what a process knows of the others by hearsay: each counts its own beats, and all pass
+// on what they have heard.
 type gossip struct {
 	beats   uint64
 	leaving bool

@@ -6,8 +6,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// fresh is how old the news of a server may be that is promoted: package voters asks for them every 200 ms here, and a change may
-// have to wait for the one before.
+// fresh is how old the news of a server may be that is promoted: package voters asks for them every
+// 200 ms here, and a change may have to wait for the one before.
 const fresh = 5 * time.Second
 
 // judge checks a change of the configuration that the leader has just made.
@@ -42,7 +42,8 @@ func suffrageIn(servers []raft.Server, name string) (voter, known bool) {
 	return false, false
 }
 
-// judgeSteps checks that one server changes at a time, and only when the change before is committed.
+// judgeSteps checks that one server changes at a time, and only when the change before is
+// committed.
 func (p *process) judgeSteps(before configuration) {
 	if before.index > p.commit {
 		p.w.violate("%s changes the configuration while entry %d, the change before, is not committed", p.node.name, before.index)
@@ -63,7 +64,8 @@ func (p *process) judgeSteps(before configuration) {
 	}
 }
 
-// judgeRemoval checks that a server given up has been silent for long enough, and that those left can go on without it.
+// judgeRemoval checks that a server given up has been silent for long enough, and that those left
+// can go on without it.
 func (p *process) judgeRemoval(c *change, voted bool) {
 	cleanup := p.w.set.cleanup
 	if cleanup == 0 {

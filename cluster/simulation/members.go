@@ -17,7 +17,8 @@ import (
 	"quorate/raftstore"
 )
 
-// members is a process's package voters, and what that stands on. Its goroutines reach the world through ask alone.
+// members is a process's package voters, and what that stands on. Its goroutines reach the world
+// through ask alone.
 type members struct {
 	voters   *voters.Voters
 	epoch    *epoch // nil while this process is not a leader that is ready
@@ -176,7 +177,8 @@ func (l leadership) Servers() []raft.Server {
 	return asked(l.p, "configuration", func() []raft.Server { return slices.Clone(l.p.config.servers) })
 }
 
-// TakeConfigurations returns what was applied since the last call, and what is closed when there is more.
+// TakeConfigurations returns what was applied since the last call, and what is closed when there is
+// more.
 func (l leadership) TakeConfigurations() (taken []raftstore.Configuration, more <-chan struct{}) {
 	l.p.ask("configurations applied", func() {
 		taken, more = l.p.taken, l.p.more

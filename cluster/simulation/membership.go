@@ -73,7 +73,8 @@ func (p *process) request(c *change, timeout time.Duration) {
 	p.nextChange()
 }
 
-// nextChange appends the next change to the log when the one before is committed, and an entry of the leader's term.
+// nextChange appends the next change to the log when the one before is committed, and an entry of
+// the leader's term.
 func (p *process) nextChange() {
 	if len(p.changes) == 0 || p.changes[0].index > 0 {
 		return
@@ -101,7 +102,8 @@ func (p *process) nextChange() {
 	}
 }
 
-// settleChange ends the change whose entry is committed. Whoever asked for it hears of that once it is applied here.
+// settleChange ends the change whose entry is committed. Whoever asked for it hears of that once it
+// is applied here.
 func (p *process) settleChange(e *entry) {
 	if e.Type != raft.LogConfiguration || p.role != leader {
 		return

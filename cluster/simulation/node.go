@@ -137,13 +137,15 @@ func (p *process) open() (err error) {
 	return nil
 }
 
-// end ends the process. What it had written is on the disk, synced or not, when the machine lives on.
+// end ends the process. What it had written is on the disk, synced or not, when the machine lives
+// on.
 func (p *process) end() {
 	p.node.disk.lose(len(p.node.disk.pending))
 	p.stop()
 }
 
-// crash ends the process with its machine: of what was not synced the first changes may be on the disk, or all, or none.
+// crash ends the process with its machine: of what was not synced the first changes may be on the
+// disk, or all, or none.
 func (p *process) crash() {
 	pending := len(p.node.disk.pending)
 	kept := p.w.rng.IntN(pending + 1)

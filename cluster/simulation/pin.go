@@ -33,7 +33,8 @@ func (p *process) lookAfterPins() {
 	p.replica.Prune()
 }
 
-// checkPin checks that a pinned state is kept for its time, is not kept for longer, and is the same on all nodes.
+// checkPin checks that a pinned state is kept for its time, is not kept for longer, and is the same
+// on all nodes.
 func (p *process) checkPin(pin pin) {
 	root := p.replica.Retained(pin.index)
 	if due := time.Since(pin.since) < p.w.set.retained; due != (root != nil) {

@@ -100,7 +100,8 @@ func (p *process) replicate(q *peer) {
 	p.send(p.w.node(q.name), takes, func(r *process) { r.receiveAppending(m) })
 }
 
-// answer is what a follower says: up to which entry its log is the leader's, or from where on the leader should try.
+// answer is what a follower says: up to which entry its log is the leader's, or from where on the
+// leader should try.
 type answer struct {
 	term   uint64
 	match  uint64

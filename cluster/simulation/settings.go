@@ -2,7 +2,8 @@ package simulation
 
 import "time"
 
-// settings are what a seed decides about the whole run. Each run has only some kinds of faults, so that they don't hide each other.
+// settings are what a seed decides about the whole run. Each run has only some kinds of faults, so
+// that they don't hide each other.
 type settings struct {
 	voters, replicas, joiners int
 	clients                   int

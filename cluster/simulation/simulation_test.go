@@ -89,7 +89,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameTrace runs seeds twice, one after the other and beside others, and wants the same trace to the byte.
+// TestSameSeedSameTrace runs seeds twice, one after the other and beside others, and wants the same
+// trace to the byte.
 func TestSameSeedSameTrace(t *testing.T) {
 	eachSeed(t, repeatedSeeds, func(t *testing.T, seed uint64) bool {
 		var traces [2]trace

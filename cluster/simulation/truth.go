@@ -11,8 +11,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// truth is what all nodes together know, and no node does: the one order of what was committed, what follows from it by a state
-// machine as naive as can be, and who led when. Everything that nodes do is held against it.
+// truth is what all nodes together know, and no node does: the one order of what was committed,
+// what follows from it by a state machine as naive as can be, and who led when. Everything that
+// nodes do is held against it.
 type truth struct {
 	w         *World
 	leaders   map[uint64]string    // by term
@@ -51,7 +52,8 @@ func newTruth(w *World) truth {
 	}
 }
 
-// elected checks that a term has one leader, and that it has everything that was committed in terms before.
+// elected checks that a term has one leader, and that it has everything that was committed in terms
+// before.
 func (t *truth) elected(p *process) {
 	if other, taken := t.leaders[p.term]; taken {
 		t.w.violate("model: %s and %s were both elected for term %d", other, p.node.name, p.term)
@@ -95,7 +97,8 @@ func (t *truth) acknowledged(e *entry) {
 	}
 }
 
-// advance has the naive state machine come as far as a node has, and says whether it is the first there.
+// advance has the naive state machine come as far as a node has, and says whether it is the first
+// there.
 func (t *truth) advance(to uint64) (first bool) {
 	for t.position < to {
 		t.position++

@@ -106,7 +106,8 @@ func (o *watcher) check(e *history.Event) {
 	o.seen = e.Index
 }
 
-// checkPosition checks that a watch that has all there is has missed nothing, and may go on from the position that it has come to.
+// checkPosition checks that a watch that has all there is has missed nothing, and may go on from
+// the position that it has come to.
 func (o *watcher) checkPosition() {
 	position := o.cursor.Position()
 	if next := o.w.truth.after(o.seen, o.prefix); next != nil && next.index <= position {
@@ -117,7 +118,8 @@ func (o *watcher) checkPosition() {
 	}
 }
 
-// expired checks that a watch is refused only from before the log's beginning, and begins anew with a list.
+// expired checks that a watch is refused only from before the log's beginning, and begins anew with
+// a list.
 func (o *watcher) expired(c *history.Compacted) {
 	p := o.on
 	o.w.counts.Expired++
@@ -139,7 +141,8 @@ func (o *watcher) expired(c *history.Compacted) {
 	o.resume(p, o.seen)
 }
 
-// atOnce is a context that ends as soon as somebody waits for it: what is there is taken, and nothing is waited for.
+// atOnce is a context that ends as soon as somebody waits for it: what is there is taken, and
+// nothing is waited for.
 type atOnce struct {
 	context.Context
 	waited bool

@@ -76,8 +76,8 @@ type World struct {
 	calm     bool // faults are over
 }
 
-// Run simulates a cluster until it has come to rest after its faults, or a rule does not hold. It must be called in a bubble of
-// testing/synctest.
+// Run simulates a cluster until it has come to rest after its faults, or a rule does not hold. It
+// must be called in a bubble of testing/synctest.
 func Run(o Options) Result {
 	w := &World{
 		opts: o, rng: rand.New(rand.NewPCG(o.Seed, o.Seed^0x9e3779b97f4a7c15)), start: time.Now(), hash: fnv.New64a(),
@@ -95,7 +95,8 @@ func Run(o Options) Result {
 	return Result{Err: w.err, Hash: w.hash.Sum64(), Simulated: time.Since(w.start), Counts: w.counts}
 }
 
-// guard makes a violation of a panic: the product panics rather than go on with a state that may be wrong.
+// guard makes a violation of a panic: the product panics rather than go on with a state that may be
+// wrong.
 func (w *World) guard(do func()) {
 	defer func() {
 		if r := recover(); r != nil {

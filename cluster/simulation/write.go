@@ -66,7 +66,8 @@ func (p *process) write(c *client) {
 	p.forward(e, func() {})
 }
 
-// forward has the leader propose an entry, and the answer come back to this process, if both ways are open.
+// forward has the leader propose an entry, and the answer come back to this process, if both ways
+// are open.
 func (p *process) forward(e *entry, answered func()) {
 	if p.leading == "" {
 		return

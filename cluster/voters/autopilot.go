@@ -21,7 +21,8 @@ const (
 	reconcileInterval = 2 * time.Second // how often promotions are considered
 	// stabilization is how long a server must have been healthy before it votes.
 	stabilization = 10 * time.Second
-	// lastContact is how long a healthy server may not have heard of the leader; Raft's heartbeats come ten times as often.
+	// lastContact is how long a healthy server may not have heard of the leader; Raft's heartbeats
+	// come ten times as often.
 	lastContact = 3 * time.Second
 	// trailing is how many entries a healthy server may be behind.
 	trailing = 1000
@@ -32,7 +33,8 @@ const (
 	typeReplica = autopilot.NodeType("replica")
 )
 
-// startAutopilot runs an autopilot for this leadership and returns what stops it and waits for its end.
+// startAutopilot runs an autopilot for this leadership and returns what stops it and waits for its
+// end.
 func (v *Voters) startAutopilot(ctx context.Context) (stop func()) {
 	a := autopilot.New(configuration{v}, pilotage{v},
 		autopilot.WithLogger(logbridge.Hclog(v.cfg.Logger, true)),
@@ -73,8 +75,8 @@ func replica(s autopilot.Server) bool { return s.Meta[nonVoterKey] != "" }
 // configuration is the Raft that autopilot sees: it may ask, and promote.
 type configuration struct{ v *Voters }
 
-// AddVoter promotes a non-voter. Autopilot decides on a view some seconds old, and Raft's AddVoter adds whom it does not
-// know: a server removed in between would come back as a voter.
+// AddVoter promotes a non-voter. Autopilot decides on a view some seconds old, and Raft's AddVoter
+// adds whom it does not know: a server removed in between would come back as a voter.
 func (c configuration) AddVoter(id raft.ServerID, _ raft.ServerAddress, _ uint64, _ time.Duration) raft.IndexFuture {
 	c.v.change.take()
 	defer c.v.change.give()
@@ -119,7 +121,8 @@ func (configuration) LeadershipTransferToServer(raft.ServerID, raft.ServerAddres
 // LastIndex is part of autopilot.Raft.
 func (c configuration) LastIndex() uint64 { return c.v.cfg.Store.LastIndex() }
 
-// Leader is part of autopilot.Raft, which asks only when KnownServers doesn't name the leader: this node.
+// Leader is part of autopilot.Raft, which asks only when KnownServers doesn't name the leader: this
+// node.
 func (configuration) Leader() raft.ServerAddress { return "" }
 
 // State is part of autopilot.Raft.

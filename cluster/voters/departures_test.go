@@ -179,8 +179,8 @@ func TestDepartureKnownByTheLogOnly(t *testing.T) {
 	}
 }
 
-// TestReplacedMemberDrawsNoEntries: a leader that still takes the node that left for the owner of its name doesn't move the one
-// that replaced it to that node's address.
+// TestReplacedMemberDrawsNoEntries: a leader that still takes the node that left for the owner of
+// its name doesn't move the one that replaced it to that node's address.
 func TestReplacedMemberDrawsNoEntries(t *testing.T) {
 	t.Parallel()
 	f := newFollower(t)

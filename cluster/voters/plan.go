@@ -61,8 +61,9 @@ type Action struct {
 	Reason   string
 }
 
-// Plan is the next change of the configuration and what stands in the way of others. Additions come first: they wait for
-// nothing and risk nothing. Removals come last, one at a time, each weighed against the configuration that the one before left.
+// Plan is the next change of the configuration and what stands in the way of others. Additions come
+// first: they wait for nothing and risk nothing. Removals come last, one at a time, each weighed
+// against the configuration that the one before left.
 func Plan(in Input) (next *Action, obstacles []string) {
 	byName := map[string]Member{}
 	for _, m := range in.Members {
@@ -111,7 +112,8 @@ func place(in Input, m Member) *Action {
 	}
 }
 
-// holder is the other server that has a member's address in the configuration: Raft refuses two at one address.
+// holder is the other server that has a member's address in the configuration: Raft refuses two at
+// one address.
 func holder(servers []raft.Server, m Member) (name string, taken bool) {
 	for _, s := range servers {
 		if string(s.Address) == m.PeerAddr && string(s.ID) != m.Name {
@@ -121,8 +123,8 @@ func holder(servers []raft.Server, m Member) (name string, taken bool) {
 	return "", false
 }
 
-// cleanup gives up one server that has been dead for long enough: any non-voter, and a voter where enough voters are left, the
-// living among them enough for a quorum.
+// cleanup gives up one server that has been dead for long enough: any non-voter, and a voter where
+// enough voters are left, the living among them enough for a quorum.
 func cleanup(in Input, members map[string]Member) *Action {
 	if in.Cleanup <= 0 {
 		return nil

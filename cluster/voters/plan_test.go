@@ -14,7 +14,8 @@ import (
 
 var planNow = time.Unix(100_000, 0)
 
-// configOf reads "n1 n2 n3?": voters, and non-voters with a question mark, each at the address of its name.
+// configOf reads "n1 n2 n3?": voters, and non-voters with a question mark, each at the address of
+// its name.
 func configOf(text string) (servers []raft.Server) {
 	for _, word := range strings.Fields(text) {
 		name, isReplica := strings.CutSuffix(word, "?")

@@ -8,11 +8,13 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// ErrNoQuorum reports a member that can't be removed, because too few of the voters that are left are alive.
+// ErrNoQuorum reports a member that can't be removed, because too few of the voters that are left
+// are alive.
 var ErrNoQuorum = errors.New("the cluster would have no quorum")
 
-// keepsQuorum returns ErrNoQuorum, with who has to come back or go first, when too few of the voters that are left without a member are
-// alive. Nobody can insist: such a removal would take effect at once, and never be committed.
+// keepsQuorum returns ErrNoQuorum, with who has to come back or go first, when too few of the
+// voters that are left without a member are alive. Nobody can insist: such a removal would take
+// effect at once, and never be committed.
 func keepsQuorum(servers []raft.Server, members []Member, self, name string) error {
 	alive := map[string]bool{self: true}
 	for _, m := range members {

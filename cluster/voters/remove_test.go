@@ -85,8 +85,9 @@ func votersOf(t *testing.T, store Store, names Roster) *Voters {
 	return v
 }
 
-// TestRemovalBrokenOff: a node that was taken out of the configuration, by a leader that got no further, is barred when the removal is
-// asked for again. It would come back by itself otherwise, while nobody knew a member of its name.
+// TestRemovalBrokenOff: a node that was taken out of the configuration, by a leader that got no
+// further, is barred when the removal is asked for again. It would come back by itself otherwise,
+// while nobody knew a member of its name.
 func TestRemovalBrokenOff(t *testing.T) {
 	for name, lost := range map[string]error{"leadership is lost": raftstore.ErrNotLeader, "the disk is full": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -120,8 +121,8 @@ func TestRemovalBrokenOff(t *testing.T) {
 	}
 }
 
-// TestRepeatedRemovalWaits: a name that is not in the configuration may be in the committed one still. The removal has not
-// succeeded, and its node is not barred, until that is known.
+// TestRepeatedRemovalWaits: a name that is not in the configuration may be in the committed one
+// still. The removal has not succeeded, and its node is not barred, until that is known.
 func TestRepeatedRemovalWaits(t *testing.T) {
 	r, err := roster.Open(t.TempDir(), "n1", "id-n1")
 	if err != nil {

@@ -26,14 +26,14 @@ type Store interface {
 	IsLeader() bool
 	LastIndex() uint64
 	LastLogTerm() uint64
-	// TakeConfigurations returns the committed configurations that this node has applied since the last call, oldest first,
-	// and a channel that is closed when there are more.
+	// TakeConfigurations returns the committed configurations that this node has applied since the
+	// last call, oldest first, and a channel that is closed when there are more.
 	TakeConfigurations() (taken []raftstore.Configuration, more <-chan struct{})
 	Configuration
 }
 
-// Configuration is Raft's, as the leader changes it. Changes return when they are committed and applied here, and raftstore.ErrNotLeader when
-// this node doesn't lead, or not to the end.
+// Configuration is Raft's, as the leader changes it. Changes return when they are committed and
+// applied here, and raftstore.ErrNotLeader when this node doesn't lead, or not to the end.
 type Configuration interface {
 	Servers() []raft.Server
 	AddVoter(name, address string) error
@@ -49,7 +49,8 @@ type Roster interface {
 	Bind(name string, b roster.Binding) error
 	Owner(name string) (nodeID string, ok bool)
 	Remove(nodeID string) error
-	// Departures returns the starts that this node has noted as departed, and SetDepartures replaces them.
+	// Departures returns the starts that this node has noted as departed, and SetDepartures
+	// replaces them.
 	Departures() roster.Departures
 	SetDepartures(roster.Departures) error
 }
@@ -67,7 +68,8 @@ type Config struct {
 	Store   Store
 	Roster  Roster
 	Cluster func() string
-	// Members are the nodes that gossip knows, this one included; Changed is closed when they change.
+	// Members are the nodes that gossip knows, this one included; Changed is closed when they
+	// change.
 	Members func() []Member
 	Changed func() <-chan struct{}
 	// Progress asks a member how far it has come.
@@ -168,9 +170,9 @@ func (v *Voters) review() (again bool, obstacles []string, err error) {
 	return true, obstacles, nil
 }
 
-// apply makes one change and waits until it is committed. It cannot name the configuration that it was decided on, since the
-// library does not tell its index (GetConfiguration().Index() is always 0): the lock on changes stands in for that, because only
-// the leader changes the configuration.
+// apply makes one change and waits until it is committed. It cannot name the configuration that it
+// was decided on, since the library does not tell its index (GetConfiguration().Index() is always
+// 0): the lock on changes stands in for that, because only the leader changes the configuration.
 func (v *Voters) apply(a Action) error {
 	switch {
 	case a.Kind == Remove:
@@ -192,8 +194,9 @@ func (v *Voters) apply(a Action) error {
 	return v.cfg.Store.AddNonvoter(a.Name, a.PeerAddr)
 }
 
-// Remove takes a member out of the configuration; ErrNotLeader when this node does not lead. With bar its node id
-// never comes back. A name that is not in the configuration, and of no node that bar could keep out, is ErrUnknownMember.
+// Remove takes a member out of the configuration; ErrNotLeader when this node does not lead. With
+// bar its node id never comes back. A name that is not in the configuration, and of no node that
+// bar could keep out, is ErrUnknownMember.
 func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 	v.change.take()
 	defer v.change.give()
@@ -202,7 +205,8 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 	}
 	servers := v.cfg.Store.Servers()
 	if !slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == name }) {
-		// The removal may stand in a configuration that is not committed yet: the answer must wait for that.
+		// The removal may stand in a configuration that is not committed yet: the answer must wait
+		// for that.
 		if err := v.cfg.Store.CommitPending(ctx); err != nil {
 			return notLeader(err)
 		}
@@ -231,8 +235,9 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 	return v.cfg.Freed()
 }
 
-// finishRemoval bars the node of a name that is in no configuration any more. Whoever took it out may have ended before it barred it, or had no
-// space to note that: alive, the node would be added anew, and whoever asked again would hear that there is none.
+// finishRemoval bars the node of a name that is in no configuration any more. Whoever took it out
+// may have ended before it barred it, or had no space to note that: alive, the node would be added
+// anew, and whoever asked again would hear that there is none.
 func (v *Voters) finishRemoval(name string, bar bool) error {
 	owner := v.ownerOf(name)
 	if !bar || owner == "" {
@@ -244,7 +249,8 @@ func (v *Voters) finishRemoval(name string, bar bool) error {
 	return v.cfg.Freed()
 }
 
-// ownerOf is the node id that bears a name: by the roster, or before that has heard of it by gossip.
+// ownerOf is the node id that bears a name: by the roster, or before that has heard of it by
+// gossip.
 func (v *Voters) ownerOf(name string) string {
 	if owner, ok := v.cfg.Roster.Owner(name); ok {
 		return owner
@@ -276,8 +282,8 @@ func notLeader(err error) error {
 	return err
 }
 
-// turn is a lock that is held for as long as a change takes to commit. It is a channel, which unlike a mutex lets simulated time
-// pass (testing/synctest) while somebody waits for it.
+// turn is a lock that is held for as long as a change takes to commit. It is a channel, which
+// unlike a mutex lets simulated time pass (testing/synctest) while somebody waits for it.
 type turn chan struct{}
 
 func (t turn) take() { t <- struct{}{} }

@@ -6,15 +6,16 @@ import (
 	"testing"
 )
 
-// component is a folder and what its packages may import from the project besides each other. Imports
-// from other modules that begin with one of denied are not allowed.
+// component is a folder and what its packages may import from the project besides each other.
+// Imports from other modules that begin with one of denied are not allowed.
 type component struct {
 	path    string
 	allowed []string
 	denied  []string
 }
 
-// components states the direction of imports; of several paths around a package the longest decides.
+// components states the direction of imports; of several paths around a package the longest
+// decides.
 var components = []component{
 	{path: "proto"},
 	{path: "raftstore", allowed: []string{"raftstore", "proto"}, denied: []string{"net/http"}},

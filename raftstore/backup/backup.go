@@ -40,8 +40,8 @@ type Damaged struct{ Reason string }
 
 func (e *Damaged) Error() string { return e.Reason }
 
-// Write writes a backup of a state. Of h only Time, Node and Build are read. It needs little memory of its own, and holds nothing
-// up: the state doesn't change.
+// Write writes a backup of a state. Of h only Time, Node and Build are read. It needs little memory
+// of its own, and holds nothing up: the state doesn't change.
 func Write(w io.Writer, root *state.Root, h Header) error {
 	header, err := proto.Marshal(&logpb.BackupHeader{
 		ClusterId: root.ClusterID(), Index: root.Index(), Objects: uint64(root.Len()),
@@ -60,7 +60,8 @@ func Write(w io.Writer, root *state.Root, h Header) error {
 	return errors.Join(fsm.WriteSnapshot(content, root), content.Close())
 }
 
-// Verify reads a backup to its end and checks all of it, in little memory. What is wrong with it is a *Damaged.
+// Verify reads a backup to its end and checks all of it, in little memory. What is wrong with it is
+// a *Damaged.
 func Verify(r io.Reader) (Header, error) {
 	return read(r, fsm.CheckSnapshot)
 }

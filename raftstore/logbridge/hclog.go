@@ -14,8 +14,9 @@ import (
 // levelTrace is hclog's trace, which slog has no name for.
 const levelTrace = slog.LevelDebug - 4
 
-// Hclog returns an hclog.Logger that writes to logger. With quiet, info lines become debug lines. A warning or error about the
-// same peer is written once in ten seconds; the next one says how often it was repeated.
+// Hclog returns an hclog.Logger that writes to logger. With quiet, info lines become debug lines. A
+// warning or error about the same peer is written once in ten seconds; the next one says how often
+// it was repeated.
 func Hclog(logger *slog.Logger, quiet bool) hclog.Logger {
 	return &bridge{logger: logger, quiet: quiet, limits: &limiter{}}
 }

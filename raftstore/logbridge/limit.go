@@ -7,10 +7,11 @@ import (
 )
 
 const (
-	// quietTime is how long a warning or error about the same thing is held back after it was written: the libraries repeat
-	// theirs many times a second while a peer is away.
+	// quietTime is how long a warning or error about the same thing is held back after it was
+	// written: the libraries repeat theirs many times a second while a peer is away.
 	quietTime = 10 * time.Second
-	// maxRemembered bounds what is remembered; beyond it all is forgotten and lines are written once more.
+	// maxRemembered bounds what is remembered; beyond it all is forgotten and lines are written
+	// once more.
 	maxRemembered = 512
 )
 
@@ -25,7 +26,8 @@ type repeated struct {
 	held    int
 }
 
-// allow says whether a line may be written now, and how many like it were held back since the last one.
+// allow says whether a line may be written now, and how many like it were held back since the last
+// one.
 func (l *limiter) allow(key string, now time.Time) (held int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Writer returns a writer for a standard logger without flags: each write is one line. Its level is what the line's
-// "[LEVEL]" says, info without one. With quiet, info lines become debug lines.
+// Writer returns a writer for a standard logger without flags: each write is one line. Its level is
+// what the line's "[LEVEL]" says, info without one. With quiet, info lines become debug lines.
 func Writer(logger *slog.Logger, quiet bool) io.Writer { return writer{logger, quiet} }
 
 type writer struct {

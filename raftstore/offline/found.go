@@ -65,7 +65,8 @@ func Found(dataDir string, c Cluster) (Founded, error) {
 	return made, syncDir(dataDir)
 }
 
-// write makes the folder aside. A crash leaves one that no node starts with, and that is begun anew.
+// write makes the folder aside. A crash leaves one that no node starts with, and that is begun
+// anew.
 func (c Cluster) write(dir string) (made Founded, err error) {
 	if err := c.checkGap(); err != nil {
 		return made, err

@@ -7,7 +7,8 @@ import (
 	"quorate/raftstore/offline"
 )
 
-// TestDefaultGap_gives_no_version_twice_N14: not where a state is restored again either, after the cluster that it became was lost.
+// TestDefaultGap_gives_no_version_twice_N14: not where a state is restored again either, after the
+// cluster that it became was lost.
 func TestDefaultGap_gives_no_version_twice_N14(t *testing.T) {
 	t.Parallel()
 	const writes = 100_000 // a second, at most

@@ -28,7 +28,8 @@ type Report struct {
 	Entries   []Entry    `json:"entries,omitempty"`
 	// Problems say what is wrong, one line each; none when all was found whole.
 	Problems []string `json:"problems"`
-	// OtherBuild: the log has an entry that this build does not know, which is a problem, but no damage.
+	// OtherBuild: the log has an entry that this build does not know, which is a problem, but no
+	// damage.
 	OtherBuild bool `json:"otherBuild,omitempty"`
 }
 
@@ -77,8 +78,9 @@ type Resource struct {
 	Bytes   int    `json:"bytes"` // of the stored JSON
 }
 
-// Inspect reads a data directory that no node uses, and changes nothing. It tells the newest entries, so many of them at most. The
-// error is that of a file that could not be read at all; damage is among the problems.
+// Inspect reads a data directory that no node uses, and changes nothing. It tells the newest
+// entries, so many of them at most. The error is that of a file that could not be read at all;
+// damage is among the problems.
 func Inspect(dataDir string, entries int) (*Report, error) {
 	dir := filepath.Join(dataDir, raftstore.RaftDir)
 	archive, snapshots, err := examine(dir)

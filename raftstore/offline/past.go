@@ -14,14 +14,16 @@ import (
 	"quorate/raftstore/state"
 )
 
-// past is all that a Raft folder knows: the newest snapshot that is whole, and what the log has after it.
+// past is all that a Raft folder knows: the newest snapshot that is whole, and what the log has
+// after it.
 type past struct {
 	tree        *state.Tree
 	index, term uint64 // of the last entry, or of the snapshot
 	members     raft.Configuration
 }
 
-// recallFrom opens the log, hands it to look, and reads the past. Of a log that can't be read, the snapshots are all there is.
+// recallFrom opens the log, hands it to look, and reads the past. Of a log that can't be read, the
+// snapshots are all there is.
 func recallFrom(dir string, archive *snapshot.Archive, snapshots []snapshot.Examined, look func(*log.Store) error) (*past, error) {
 	l, err := log.OpenReadOnly(log.Config{Path: filepath.Join(dir, raftstore.LogFile), Logger: silent()})
 	if err != nil {

@@ -19,10 +19,12 @@ import (
 	"quorate/raftstore/snapshot"
 )
 
-// asidePrefix begins the name of the folder that keeps what was there before a recovery; the time follows.
+// asidePrefix begins the name of the folder that keeps what was there before a recovery; the time
+// follows.
 const asidePrefix = raftstore.RaftDir + ".before-recovery-"
 
-// ErrNotMember reports a node that can't go on alone: it doesn't belong to its cluster, or knows of none.
+// ErrNotMember reports a node that can't go on alone: it doesn't belong to its cluster, or knows of
+// none.
 var ErrNotMember = errors.New("is not a member of its cluster, so there is nothing to recover")
 
 // Survivor is a node whose majority is gone for good.
@@ -88,9 +90,11 @@ func (s *Survivor) look(l *log.Store) error {
 	return err
 }
 
-// Recover makes the survivor the only member of the new cluster NewID, which goes on from what it has, with versions raised by gap. What was
-// there before is kept in the folder aside. It takes effect at once or not at all: with the rename that finishes the snapshot. Where the log
-// is lost or can't be read, no node starts before it is replaced as well: what was broken off in between is begun again.
+// Recover makes the survivor the only member of the new cluster NewID, which goes on from what it
+// has, with versions raised by gap. What was there before is kept in the folder aside. It takes
+// effect at once or not at all: with the rename that finishes the snapshot. Where the log is lost
+// or can't be read, no node starts before it is replaced as well: what was broken off in between is
+// begun again.
 func (s *Survivor) Recover(gap uint64) (made Founded, aside string, err error) {
 	c := Cluster{Name: s.Name, PeerAddr: s.peerAddr, Root: s.past.tree.Publish(), Gap: gap, Term: s.term}
 	if err := c.checkGap(); err != nil {
@@ -111,8 +115,8 @@ func (s *Survivor) Recover(gap uint64) (made Founded, aside string, err error) {
 	return c.founded(fork), aside, c.replaceLog(s.dir)
 }
 
-// replaceLog puts a log without entries in the place of one whose entries the snapshot covers, or that can't be read any more. The old
-// file is left as it is: it is aside.
+// replaceLog puts a log without entries in the place of one whose entries the snapshot covers, or
+// that can't be read any more. The old file is left as it is: it is aside.
 func (c Cluster) replaceLog(dir string) error {
 	path := filepath.Join(dir, raftstore.LogFile)
 	fresh := path + unfinishedSuffix
@@ -127,8 +131,8 @@ func (c Cluster) replaceLog(dir string) error {
 	return syncDir(dir)
 }
 
-// linkAll gives the files below a folder second names below another, on the disk when it returns. They are never written again: the log
-// is replaced by another file, and snapshots don't change.
+// linkAll gives the files below a folder second names below another, on the disk when it returns.
+// They are never written again: the log is replaced by another file, and snapshots don't change.
 func linkAll(from, to string) error {
 	folders := []string{filepath.Dir(to)}
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {

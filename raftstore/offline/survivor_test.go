@@ -26,7 +26,8 @@ func openLog(t *testing.T, dir string) *log.Store {
 	return l
 }
 
-// supersede copies the snapshot in a data directory as one of the next term, as a leader of that term would send it.
+// supersede copies the snapshot in a data directory as one of the next term, as a leader of that
+// term would send it.
 func supersede(t *testing.T, dir string) {
 	t.Helper()
 	s, err := snapshot.New(snapshot.Config{Dir: filepath.Join(dir, raftstore.RaftDir), Logger: slog.New(slog.DiscardHandler)})
@@ -45,8 +46,9 @@ func supersede(t *testing.T, dir string) {
 	must(t, errors.Join(err, to.Close(), s.Close()))
 }
 
-// TestSurvey_leaves_out_entries_that_the_newest_snapshot_overruled: a node that was sent a snapshot ends before it removes what its log
-// has beyond; nobody committed that, and it does not follow from the snapshot.
+// TestSurvey_leaves_out_entries_that_the_newest_snapshot_overruled: a node that was sent a snapshot
+// ends before it removes what its log has beyond; nobody committed that, and it does not follow
+// from the snapshot.
 func TestSurvey_leaves_out_entries_that_the_newest_snapshot_overruled(t *testing.T) {
 	t.Parallel()
 	dir, _ := stopped(t, 1)
@@ -83,7 +85,8 @@ func TestRecover_keeps_aside_what_was_there(t *testing.T) {
 	}
 }
 
-// TestRecover_refuses_a_gap_that_would_use_a_version_again: entries and snapshots beyond the damage are lost, but were there.
+// TestRecover_refuses_a_gap_that_would_use_a_version_again: entries and snapshots beyond the damage
+// are lost, but were there.
 func TestRecover_refuses_a_gap_that_would_use_a_version_again(t *testing.T) {
 	t.Parallel()
 	dir, root := stopped(t, 1)
@@ -104,8 +107,8 @@ func TestRecover_refuses_a_gap_that_would_use_a_version_again(t *testing.T) {
 	}
 }
 
-// TestRecover_counts_a_snapshot_that_is_damaged: the versions and the term that it names were given, though its state can't be
-// read any more and the log is lost.
+// TestRecover_counts_a_snapshot_that_is_damaged: the versions and the term that it names were
+// given, though its state can't be read any more and the log is lost.
 func TestRecover_counts_a_snapshot_that_is_damaged(t *testing.T) {
 	t.Parallel()
 	c := testcluster.New(t, 1, nil)

@@ -18,7 +18,8 @@ type Disk struct {
 	root string
 }
 
-// New mounts a file system of so many bytes, which goes with the test. It skips the test where that is not allowed.
+// New mounts a file system of so many bytes, which goes with the test. It skips the test where that
+// is not allowed.
 func New(t testing.TB, bytes int64) *Disk {
 	t.Helper()
 	d := &Disk{t: t, root: t.TempDir()}
@@ -51,7 +52,8 @@ func (d *Disk) Free() int64 {
 	return int64(stat.Bavail) * stat.Bsize
 }
 
-// Fill takes space, as another program would, until no more than left bytes are free; it can be called again.
+// Fill takes space, as another program would, until no more than left bytes are free; it can be
+// called again.
 func (d *Disk) Fill(left int64) {
 	d.t.Helper()
 	f, err := os.OpenFile(d.ballast(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)

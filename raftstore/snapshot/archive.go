@@ -10,7 +10,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Archive is a store to look at: it changes nothing, and tells of the snapshots that are damaged too.
+// Archive is a store to look at: it changes nothing, and tells of the snapshots that are damaged
+// too.
 type Archive struct{ store *Store }
 
 // Examined is a snapshot that is there.

@@ -2,7 +2,8 @@ package snapshot
 
 import "fmt"
 
-// Corrupt reports a snapshot that can't be trusted. Its message is for the operator: one line, with what to do.
+// Corrupt reports a snapshot that can't be trusted. Its message is for the operator: one line, with
+// what to do.
 type Corrupt struct {
 	ID     string // empty when the fault is in a stream of unknown origin
 	Path   string // its folder

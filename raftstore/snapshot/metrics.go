@@ -11,7 +11,8 @@ type metrics struct {
 	index, bytes prometheus.GaugeFunc
 }
 
-// newMetrics registers the metrics of s. The size and index of the newest snapshot are read from disk at each scrape.
+// newMetrics registers the metrics of s. The size and index of the newest snapshot are read from
+// disk at each scrape.
 func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
 	newest := func(value func(index uint64, bytes int64) float64) func() float64 {
 		return func() float64 {

@@ -12,11 +12,13 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Settle verifies the snapshots, newest first, until it finds a good one, and returns that: nil when there is none. It is to be
-// called before Raft starts, with the range of indexes in the log (0, 0 for none).
+// Settle verifies the snapshots, newest first, until it finds a good one, and returns that: nil
+// when there is none. It is to be called before Raft starts, with the range of indexes in the log
+// (0, 0 for none).
 //
-// Damaged ones are moved aside, so Raft restores an older one. It does so by itself too, but doesn't ask whether the log still
-// has all entries since, and panics when it hasn't. If so, Settle moves nothing and returns the *Corrupt of the newest.
+// Damaged ones are moved aside, so Raft restores an older one. It does so by itself too, but
+// doesn't ask whether the log still has all entries since, and panics when it hasn't. If so, Settle
+// moves nothing and returns the *Corrupt of the newest.
 func (s *Store) Settle(logFirst, logLast uint64) (*raft.SnapshotMeta, error) {
 	ids, err := s.ids()
 	if err != nil {
@@ -70,7 +72,8 @@ func covered(damaged []*Corrupt, good *raft.SnapshotMeta, logFirst, logLast uint
 	return true
 }
 
-// ids lists the snapshots, those that can't be read included, newest first as FileSnapshotStore orders them.
+// ids lists the snapshots, those that can't be read included, newest first as FileSnapshotStore
+// orders them.
 func (s *Store) ids() ([]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {

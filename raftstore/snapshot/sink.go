@@ -68,8 +68,8 @@ func (k *sink) Cancel() error {
 	return k.discard()
 }
 
-// discard removes what was written. FileSnapshotSink's own error is that of writing the rest of what is thrown away here (a
-// full disk), after which it leaves the folder.
+// discard removes what was written. FileSnapshotSink's own error is that of writing the rest of
+// what is thrown away here (a full disk), after which it leaves the folder.
 func (k *sink) discard() error {
 	err := k.SnapshotSink.Cancel()
 	if left := os.RemoveAll(k.dir); left != nil {

@@ -37,8 +37,9 @@ var _ raft.SnapshotStore = (*Store)(nil)
 type Config struct {
 	Dir    string // snapshots are in a folder of it; must exist
 	Retain int    // how many to keep; 0 means DefaultRetain
-	// OnOpen is called with the index of each snapshot that Open opens, before anything of it is read, and what it returns when that is
-	// closed: Raft may be sending it to a follower, which needs the log behind it. May be nil.
+	// OnOpen is called with the index of each snapshot that Open opens, before anything of it is
+	// read, and what it returns when that is closed: Raft may be sending it to a follower, which
+	// needs the log behind it. May be nil.
 	OnOpen     func(index uint64) (closed func())
 	Logger     *slog.Logger          // required
 	Registerer prometheus.Registerer // nil: metrics are kept, but not published
@@ -145,8 +146,9 @@ func (s *Store) List() ([]*raft.SnapshotMeta, error) {
 	return metas, nil
 }
 
-// Open verifies a snapshot and returns its bytes as they are stored: compressed, for NewReader or for a follower. They can be read to
-// their end also when newer snapshots have replaced this one meanwhile.
+// Open verifies a snapshot and returns its bytes as they are stored: compressed, for NewReader or
+// for a follower. They can be read to their end also when newer snapshots have replaced this one
+// meanwhile.
 func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	_, index, _ := indexOf(id)
 	closed := s.onOpen(index)
@@ -174,8 +176,9 @@ func (o *opened) Close() error {
 	return o.File.Close()
 }
 
-// OpenReader returns the content of a snapshot, decompressed, which is verified as it is read: io.EOF comes only after all of it
-// was found whole. For reading it without taking it over as the state; a restore needs Open.
+// OpenReader returns the content of a snapshot, decompressed, which is verified as it is read:
+// io.EOF comes only after all of it was found whole. For reading it without taking it over as the
+// state; a restore needs Open.
 func (s *Store) OpenReader(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	meta, err := s.examine(id)
 	if err != nil {
@@ -193,8 +196,8 @@ func (s *Store) OpenReader(id string) (*raft.SnapshotMeta, io.ReadCloser, error)
 	}{r, f}, nil
 }
 
-// Oldest returns the oldest snapshot that a log beginning with entry logFirst continues, nil when there is none: it and the log
-// are together all that is known of the past.
+// Oldest returns the oldest snapshot that a log beginning with entry logFirst continues, nil when
+// there is none: it and the log are together all that is known of the past.
 func (s *Store) Oldest(logFirst uint64) (*raft.SnapshotMeta, error) {
 	metas, err := s.List()
 	if err != nil {

@@ -60,7 +60,8 @@ func TestStoreKeepsTheNewestSnapshots(t *testing.T) {
 	check(open(t, dir))
 }
 
-// TestSnapshotIsReadToItsEnd, though newer ones have replaced it meanwhile; and who is to keep the log behind it knows from when to when.
+// TestSnapshotIsReadToItsEnd, though newer ones have replaced it meanwhile; and who is to keep the
+// log behind it knows from when to when.
 func TestSnapshotIsReadToItsEnd(t *testing.T) {
 	reading := map[uint64]int{}
 	s, err := New(Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler), OnOpen: func(index uint64) func() {
@@ -157,7 +158,8 @@ func TestCrashWhileWritingLeavesNothing(t *testing.T) {
 	wantFiles(t, again, a)
 }
 
-// fullDiskChild marks the process in which TestFullDiskLeavesNothing limits the size of files, which counts for all of them.
+// fullDiskChild marks the process in which TestFullDiskLeavesNothing limits the size of files,
+// which counts for all of them.
 const fullDiskChild = "QUORATE_TEST_FULL_DISK_CHILD"
 
 func TestFullDiskLeavesNothing(t *testing.T) {
@@ -209,8 +211,8 @@ func TestFullDiskLeavesNothing(t *testing.T) {
 	wantStored(t, s, b, a)
 }
 
-// limitFileSize makes writes of this process beyond so many bytes of a file fail, as on a full disk, until the function that it
-// returns is called.
+// limitFileSize makes writes of this process beyond so many bytes of a file fail, as on a full
+// disk, until the function that it returns is called.
 func limitFileSize(t *testing.T, bytes uint64) (undo func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)

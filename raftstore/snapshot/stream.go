@@ -12,8 +12,9 @@ import (
 const (
 	// magic begins a snapshot; its last byte is the version of the format.
 	magic = "quorate\x01"
-	// endChunk is the S2 chunk, of a kind that other readers skip, that ends a snapshot: the length of the content. S2 itself has
-	// a checksum in each chunk, but can't tell an end from a cut between two chunks.
+	// endChunk is the S2 chunk, of a kind that other readers skip, that ends a snapshot: the length
+	// of the content. S2 itself has a checksum in each chunk, but can't tell an end from a cut
+	// between two chunks.
 	endChunk = 0x80
 	endBytes = 8
 )
@@ -27,9 +28,11 @@ type Writer struct {
 	closed  bool
 }
 
-// NewWriter returns a writer that compresses into w. The snapshot is complete once Close has returned nil; w stays open.
+// NewWriter returns a writer that compresses into w. The snapshot is complete once Close has
+// returned nil; w stays open.
 func NewWriter(w io.Writer) *Writer {
-	// One block after another, in the caller's goroutine: a snapshot must not take the second core from the requests.
+	// One block after another, in the caller's goroutine: a snapshot must not take the second core
+	// from the requests.
 	return &Writer{to: w, s2: s2.NewWriter(w, s2.WriterConcurrency(1))}
 }
 
@@ -77,8 +80,8 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Reader decompresses a snapshot, and checks it on the way: io.EOF comes only after all of it has been read and found whole.
-// Any other end is *Corrupt, or the error of the reader beneath.
+// Reader decompresses a snapshot, and checks it on the way: io.EOF comes only after all of it has
+// been read and found whole. Any other end is *Corrupt, or the error of the reader beneath.
 type Reader struct {
 	from   io.Reader
 	s2     *s2.Reader
@@ -91,7 +94,8 @@ type Reader struct {
 	id, path string // for errors, when known
 }
 
-// NewReader returns a reader of what a Writer wrote to r. It may read less of r than there is only if it returns an error.
+// NewReader returns a reader of what a Writer wrote to r. It may read less of r than there is only
+// if it returns an error.
 func NewReader(r io.Reader) *Reader {
 	rd := &Reader{from: r}
 	rd.s2 = s2.NewReader(r, s2.ReaderSkippableCB(endChunk, rd.end))

@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// sealFile is ours, beside FileSnapshotStore's two files: a checksum of what meta.json says, which has none.
+	// sealFile is ours, beside FileSnapshotStore's two files: a checksum of what meta.json says,
+	// which has none.
 	sealFile   = "seal"
 	sealFormat = "1 %08x\n"
 	copyBytes  = 1 << 20
@@ -37,8 +38,8 @@ type stamp struct {
 	modified time.Time
 }
 
-// identity is a checksum of all that Raft takes from meta.json, but for the two fields that are known only at the end: they
-// are checked against the state file.
+// identity is a checksum of all that Raft takes from meta.json, but for the two fields that are
+// known only at the end: they are checked against the state file.
 func (m *meta) identity() uint32 {
 	var b []byte
 	for _, v := range []uint64{uint64(m.Version), m.Index, m.Term, m.ConfigurationIndex, uint64(len(m.Configuration.Servers))} {
@@ -120,7 +121,8 @@ func (s *Store) examine(id string) (*meta, error) {
 	return m, nil
 }
 
-// verify checks all of a snapshot. It reads the state file once: Raft opens at start what Settle has just verified.
+// verify checks all of a snapshot. It reads the state file once: Raft opens at start what Settle
+// has just verified.
 func (s *Store) verify(id string) (*raft.SnapshotMeta, error) {
 	m, err := s.examine(id)
 	if err != nil {
@@ -160,7 +162,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// indexOf reads the index from a snapshot's id (term-index-milliseconds), for one whose meta.json can't be trusted.
+// indexOf reads the index from a snapshot's id (term-index-milliseconds), for one whose meta.json
+// can't be trusted.
 func indexOf(id string) (term, index uint64, ok bool) {
 	n, err := fmt.Sscanf(strings.ReplaceAll(id, "-", " "), "%d %d", &term, &index)
 	return term, index, err == nil && n == 2

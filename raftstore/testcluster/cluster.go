@@ -18,7 +18,8 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// multiplier makes elections take some hundred milliseconds: longer than any fsync here, shorter than anybody's patience.
+// multiplier makes elections take some hundred milliseconds: longer than any fsync here, shorter
+// than anybody's patience.
 const multiplier = 0.25
 
 // Cluster is a cluster under test. Its nodes are named n0, n1, …
@@ -48,7 +49,8 @@ type Node struct {
 	muxDone chan error
 }
 
-// New starts and bootstraps a cluster that stops with the test. Configure may change the nodes' configurations.
+// New starts and bootstraps a cluster that stops with the test. Configure may change the nodes'
+// configurations.
 func New(t testing.TB, size int, configure func(*raftstore.Config)) *Cluster {
 	t.Helper()
 	c := &Cluster{
@@ -98,7 +100,8 @@ func (c *Cluster) link(n *Node) {
 	}
 }
 
-// Live returns the store of a running node, nil while it is stopped, to goroutines that don't start and stop nodes.
+// Live returns the store of a running node, nil while it is stopped, to goroutines that don't start
+// and stop nodes.
 func (n *Node) Live() *raftstore.Store { return n.live.Load() }
 
 // Addr is where the node's peer address listens.
@@ -205,7 +208,8 @@ func (n *Node) Kill() {
 	n.cluster.Isolate(n, false)
 }
 
-// Destroy ends the node for good, as the end of its process would: connections break, and who dials it is refused.
+// Destroy ends the node for good, as the end of its process would: connections break, and who dials
+// it is refused.
 func (n *Node) Destroy() {
 	n.cluster.t.Helper()
 	for pair, p := range n.cluster.proxies {
@@ -234,7 +238,8 @@ func (c *Cluster) Open(a, b *Node) []net.Conn {
 	return append(c.proxies[[2]string{a.Name, b.Name}].Open(), c.proxies[[2]string{b.Name, a.Name}].Open()...)
 }
 
-// Throttle makes one direction between two nodes slow, for each connection from now on: so many bytes a second.
+// Throttle makes one direction between two nodes slow, for each connection from now on: so many
+// bytes a second.
 func (c *Cluster) Throttle(from, to *Node, bytesPerSecond int) {
 	c.proxies[[2]string{from.Name, to.Name}].Throttle(bytesPerSecond)
 }

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Proxy passes connections on to an address that may change. While it is cut it takes connections and passes nothing on.
+// Proxy passes connections on to an address that may change. While it is cut it takes connections
+// and passes nothing on.
 type Proxy struct {
 	listener net.Listener
 	work     sync.WaitGroup
@@ -72,7 +73,8 @@ func (p *Proxy) end(c net.Conn) {
 	delete(p.conns, c)
 }
 
-// Throttle makes the link to the target slow, for each connection from now on: so many bytes a second.
+// Throttle makes the link to the target slow, for each connection from now on: so many bytes a
+// second.
 func (p *Proxy) Throttle(bytesPerSecond int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,8 +17,9 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// TestAnothersAddress: nodes that start again may have swapped addresses. Who asks n1 for a vote, or to confirm or store something, must not
-// be answered by n3 in its place: a quorum would be fewer nodes than it should.
+// TestAnothersAddress: nodes that start again may have swapped addresses. Who asks n1 for a vote,
+// or to confirm or store something, must not be answered by n3 in its place: a quorum would be
+// fewer nodes than it should.
 func TestAnothersAddress(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	other, _ := listen(t, authority.Peer(t, "n3"), 0)

@@ -6,13 +6,15 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// requests passes the peers' requests on to the library, with the server id in those for a vote, and
-// with the commits that this node has learnt of (see commits).
+// requests passes the peers' requests on to the library, with the server id in those for a vote,
+// and with the commits that this node has learnt of (see commits).
 //
-// The library stores the bytes of a candidate's address as the vote, and compares addresses when it is asked again. Machines
-// and containers that start again may swap addresses: after a vote for b, it would grant the same term to c at b's former
-// address, without a look at c's log. With the id in front of the address no other server has those bytes. The voter puts it
-// there, so what candidates send stays as it was, and a vote is remembered by id whatever build the candidate runs.
+// The library stores the bytes of a candidate's address as the vote, and compares addresses when it
+// is asked again. Machines and containers that start again may swap addresses: after a vote for b,
+// it would grant the same term to c at b's former address, without a look at c's log. With the id
+// in front of the address no other server has those bytes. The voter puts it there, so what
+// candidates send stays as it was, and a vote is remembered by id whatever build the candidate
+// runs.
 type requests struct {
 	from <-chan raft.RPC
 	to   chan raft.RPC
@@ -54,7 +56,8 @@ func (r *requests) run() {
 	}
 }
 
-// identify puts the candidate's id into what the library remembers a vote by. Every build of ours sends the address in the header.
+// identify puts the candidate's id into what the library remembers a vote by. Every build of ours
+// sends the address in the header.
 func identify(vote *raft.RequestVoteRequest) {
 	vote.RPCHeader.Addr = []byte(string(vote.ID) + nameMark + string(vote.RPCHeader.Addr))
 }

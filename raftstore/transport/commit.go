@@ -7,10 +7,10 @@ import (
 )
 
 // commits lets Raft learn of a commit as soon as this node knows of it. The library's leader tells
-// followers of a commit with its next append, up to twice the commit timeout later, and until then a
-// follower can neither serve a linearizable read of the entry nor acknowledge the write that it
-// forwarded. The leader's answer to either already says that the entry is committed: that goes into the
-// next append, or into one without entries that the leader itself could have sent.
+// followers of a commit with its next append, up to twice the commit timeout later, and until then
+// a follower can neither serve a linearizable read of the entry nor acknowledge the write that it
+// forwarded. The leader's answer to either already says that the entry is committed: that goes into
+// the next append, or into one without entries that the leader itself could have sent.
 type commits struct {
 	wake chan struct{} // holds one value when known has advanced
 

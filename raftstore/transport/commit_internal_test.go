@@ -32,7 +32,8 @@ func next(r *requests) *raft.AppendEntriesRequest {
 	return (<-r.to).Command.(*raft.AppendEntriesRequest)
 }
 
-// TestCommitThatIsNotTold: Raft is told only of what its present leader has committed, and has sent already.
+// TestCommitThatIsNotTold: Raft is told only of what its present leader has committed, and has sent
+// already.
 func TestCommitThatIsNotTold(t *testing.T) {
 	for name, known := range map[string]position{
 		"beyond_the_entries_that_were_sent": {3, 9}, "of_a_former_term": {2, 8}, "of_a_later_term": {4, 8}, "known_already": {3, 6},

@@ -33,8 +33,9 @@ func accepting(to *transport.Raft, end <-chan struct{}) {
 	}
 }
 
-// TestFollowersAreToldOf: what they have stored, by requests and in a pipeline, and snapshots that they have installed. Requests that are
-// too long for a slow link are shortened, and the library can see how far they went.
+// TestFollowersAreToldOf: what they have stored, by requests and in a pipeline, and snapshots that
+// they have installed. Requests that are too long for a slow link are shortened, and the library
+// can see how far they went.
 func TestFollowersAreToldOf(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)

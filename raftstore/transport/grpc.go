@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// maxMessageBytes bounds one message between nodes. Entries are bounded well below it by raftstore.MaxEntryBytes.
+	// maxMessageBytes bounds one message between nodes. Entries are bounded well below it by
+	// raftstore.MaxEntryBytes.
 	maxMessageBytes = 16 << 20
 	// windowBytes keeps a single connection per peer from stalling on flow control.
 	windowBytes = 4 << 20
@@ -25,7 +26,8 @@ const (
 	keepaliveTimeout = 5 * time.Second
 )
 
-// ServerOptions are the options of the gRPC server on Mux.GRPC. Connections arrive with the handshake done.
+// ServerOptions are the options of the gRPC server on Mux.GRPC. Connections arrive with the
+// handshake done.
 func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.Creds(established{insecure.NewCredentials()}),
@@ -37,8 +39,9 @@ func ServerOptions() []grpc.ServerOption {
 	}
 }
 
-// Connect returns a gRPC client of the peer at address, and of no other than name; "" is any. Nothing is dialled before the first request, and a broken connection
-// is dialled again by the client.
+// Connect returns a gRPC client of the peer at address, and of no other than name; "" is any.
+// Nothing is dialled before the first request, and a broken connection is dialled again by the
+// client.
 func (m *Mux) Connect(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	options = append([]grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()), // the dialler does the handshake

@@ -41,7 +41,8 @@ func NameOf(cert *x509.Certificate) (string, error) {
 	return "", ErrNotAPeer
 }
 
-// serverTLS makes the listening side's configuration: a client must show a certificate of our authority that names a peer.
+// serverTLS makes the listening side's configuration: a client must show a certificate of our
+// authority that names a peer.
 func serverTLS(base *tls.Config) *tls.Config {
 	cfg := base.Clone()
 	cfg.MinVersion = tls.VersionTLS13
@@ -67,7 +68,8 @@ func clientTLS(base *tls.Config, protocol string) *tls.Config {
 	return cfg
 }
 
-// verifyPeer checks the chain of the other side's certificate against the cluster's authority, and that it names a peer.
+// verifyPeer checks the chain of the other side's certificate against the cluster's authority, and
+// that it names a peer.
 func verifyPeer(state tls.ConnectionState, roots *x509.CertPool, usage x509.ExtKeyUsage) error {
 	if len(state.PeerCertificates) == 0 {
 		return errors.New("no certificate presented")

@@ -15,11 +15,14 @@ import (
 )
 
 const (
-	// defaultHandshakeTimeout bounds a handshake, and then the wait for the protocol's server to take the connection.
+	// defaultHandshakeTimeout bounds a handshake, and then the wait for the protocol's server to
+	// take the connection.
 	defaultHandshakeTimeout = 5 * time.Second
-	// maxHandshakes bounds the handshakes under way; connections beyond it are closed at once and may be tried again.
+	// maxHandshakes bounds the handshakes under way; connections beyond it are closed at once and
+	// may be tried again.
 	maxHandshakes = 256
-	// maxLost bounds the peers that are remembered as lost until somebody looks; more are forgotten.
+	// maxLost bounds the peers that are remembered as lost until somebody looks; more are
+	// forgotten.
 	maxLost = 16
 	// maxAcceptDelay bounds the pause after a failed accept (out of file descriptors).
 	maxAcceptDelay = time.Second
@@ -31,8 +34,8 @@ type Config struct {
 	Addr string
 	// Advertise is the host:port that peers dial; empty means the address listened on.
 	Advertise string
-	// TLS holds the node's certificate (Certificates, or GetCertificate and GetClientCertificate) and in RootCAs the
-	// cluster's authority. The verification of peers is added here.
+	// TLS holds the node's certificate (Certificates, or GetCertificate and GetClientCertificate)
+	// and in RootCAs the cluster's authority. The verification of peers is added here.
 	TLS *tls.Config
 	// HandshakeTimeout defaults to 5 s.
 	HandshakeTimeout time.Duration
@@ -104,7 +107,8 @@ func (m *Mux) Addr() net.Addr { return m.advertise }
 // GRPC returns the listener of gRPC connections, for grpc.Server.Serve with ServerOptions.
 func (m *Mux) GRPC() net.Listener { return m.grpc }
 
-// Run accepts until ctx ends, then closes the listener and every accepted connection, and returns nil.
+// Run accepts until ctx ends, then closes the listener and every accepted connection, and returns
+// nil.
 func (m *Mux) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, m.close)
 	defer stop()
@@ -209,7 +213,8 @@ func (m *Mux) identify(c *conn, name string) {
 	}
 }
 
-// Disconnect closes the connections that were accepted from a peer. Whether it may connect again is for the handshake to say.
+// Disconnect closes the connections that were accepted from a peer. Whether it may connect again is
+// for the handshake to say.
 func (m *Mux) Disconnect(name string) {
 	m.mu.Lock()
 	var from []*conn
@@ -237,7 +242,8 @@ func (m *Mux) Close() error {
 	return nil
 }
 
-// close may be called more than once. Sockets are closed under TLS's feet: a peer that doesn't read must not hold us up.
+// close may be called more than once. Sockets are closed under TLS's feet: a peer that doesn't read
+// must not hold us up.
 func (m *Mux) close() {
 	m.mu.Lock()
 	m.closed = true
@@ -256,8 +262,8 @@ func (m *Mux) close() {
 	}
 }
 
-// Dial connects to a peer for one protocol, handshake included, and to no other than name; "" is any. An error says why in an operator's
-// words.
+// Dial connects to a peer for one protocol, handshake included, and to no other than name; "" is
+// any. An error says why in an operator's words.
 func (m *Mux) Dial(ctx context.Context, name, address, protocol string) (net.Conn, error) {
 	cfg, ok := m.clients[protocol]
 	if !ok {

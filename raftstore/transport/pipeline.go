@@ -8,10 +8,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// pipeline is the library's pipeline of appends to one follower, without its deadlock: the library stops taking answers at the
-// first bad one, but may send once more before it notices. That send waits for the decoder, the decoder for somebody to take
-// its answer, and neither sees the other's end; from then on the follower gets no entries while this node leads, and Raft
-// can't be shut down. Here answers after a bad one are thrown away, and sends after it fail.
+// pipeline is the library's pipeline of appends to one follower, without its deadlock: the library
+// stops taking answers at the first bad one, but may send once more before it notices. That send
+// waits for the decoder, the decoder for somebody to take its answer, and neither sees the other's
+// end; from then on the follower gets no entries while this node leads, and Raft can't be shut
+// down. Here answers after a bad one are thrown away, and sends after it fail.
 type pipeline struct {
 	raft.AppendPipeline
 	transport *Raft

@@ -13,11 +13,13 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// maxAppendBytes bounds the entries of one request, but for a single one that is larger. The library counts entries only, and 512 of them
-// may be more than a slow link carries within a request's timeout: then they would be sent again and again.
+// maxAppendBytes bounds the entries of one request, but for a single one that is larger. The
+// library counts entries only, and 512 of them may be more than a slow link carries within a
+// request's timeout: then they would be sent again and again.
 const maxAppendBytes = 1 << 20
 
-// raftConnections is how many idle connections to one peer are kept: replication, heartbeat and a vote.
+// raftConnections is how many idle connections to one peer are kept: replication, heartbeat and a
+// vote.
 const raftConnections = 3
 
 // Raft is the transport handed to the Raft library.
@@ -35,11 +37,13 @@ type Raft struct {
 	closeOnce sync.Once
 }
 
-// Followers is told what followers have of this node's log while it leads. Its functions must not block.
+// Followers is told what followers have of this node's log while it leads. Its functions must not
+// block.
 type Followers struct {
 	// Installed: a follower has installed the snapshot of an index, which took so long to send.
 	Installed func(id raft.ServerID, index uint64, took time.Duration)
-	// Stored: a follower has the log up to an index. They come in order, but for an index of 0, of heartbeats.
+	// Stored: a follower has the log up to an index. They come in order, but for an index of 0, of
+	// heartbeats.
 	Stored func(id raft.ServerID, index uint64)
 }
 
@@ -52,9 +56,9 @@ var (
 	_ raft.WithClose   = (*Raft)(nil)
 )
 
-// Raft makes the transport of the Raft library over the Mux; call it once. Resolve tells a server's current address and may
-// be nil or not know it: the address in Raft's configuration serves then. Timeout bounds each request (a snapshot's is
-// scaled by its size).
+// Raft makes the transport of the Raft library over the Mux; call it once. Resolve tells a server's
+// current address and may be nil or not know it: the address in Raft's configuration serves then.
+// Timeout bounds each request (a snapshot's is scaled by its size).
 func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Duration, logger hclog.Logger) *Raft {
 	nobody := Followers{Installed: func(raft.ServerID, uint64, time.Duration) {}, Stored: func(raft.ServerID, uint64) {}}
 	conns := newDialled()
@@ -77,28 +81,28 @@ func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Durati
 	return t
 }
 
-// AdvanceCommit tells Raft, which may be a follower, that the leader of a term has committed the entry
-// at index, which must be of that same term. It does not block.
+// AdvanceCommit tells Raft, which may be a follower, that the leader of a term has committed the
+// entry at index, which must be of that same term. It does not block.
 func (t *Raft) AdvanceCommit(term, index uint64) { t.requests.commits.advance(term, index) }
 
 // Tell says who is told of followers; call it before Raft starts.
 func (t *Raft) Tell(f Followers) { t.told = f }
 
-// SetHeartbeatHandler installs nothing. With the library's fast path a heartbeat changes term and state on the transport's
-// goroutine while the main loop writes as leader or grants a vote, and nodes come to commit different values at one index
-// (hashicorp/raft#695).
+// SetHeartbeatHandler installs nothing. With the library's fast path a heartbeat changes term and
+// state on the transport's goroutine while the main loop writes as leader or grants a vote, and
+// nodes come to commit different values at one index (hashicorp/raft#695).
 func (t *Raft) SetHeartbeatHandler(func(raft.RPC)) {}
 
-// Mute makes this node silent as a leader: it sends no heartbeats and no entries, so that the others elect another one. Votes
-// and answers go on.
+// Mute makes this node silent as a leader: it sends no heartbeats and no entries, so that the
+// others elect another one. Votes and answers go on.
 func (t *Raft) Mute(mute bool) { t.muted.Store(mute) }
 
-// Abort breaks all connections to peers and lets no new ones be made, so that requests under way fail now: Raft's shutdown
-// waits for them.
+// Abort breaks all connections to peers and lets no new ones be made, so that requests under way
+// fail now: Raft's shutdown waits for them.
 func (t *Raft) Abort() { t.dialled.abort() }
 
-// Disconnect closes all connections from and to a peer that is a member no more. It is refused new ones in the handshake, if
-// it may not come back.
+// Disconnect closes all connections from and to a peer that is a member no more. It is refused new
+// ones in the handshake, if it may not come back.
 func (t *Raft) Disconnect(name string) {
 	t.dialled.disconnect(name)
 	t.mux.Disconnect(name)
@@ -117,7 +121,8 @@ func (t *Raft) Close() error {
 // Lost tells of peers that had a connection to us which ended. Why, it does not say: see Refused.
 func (t *Raft) Lost() <-chan string { return t.mux.lost }
 
-// Refused reports whether the host of a peer says that nobody listens at the peer's address: its process has ended.
+// Refused reports whether the host of a peer says that nobody listens at the peer's address: its
+// process has ended.
 func (t *Raft) Refused(ctx context.Context, id raft.ServerID, known raft.ServerAddress) bool {
 	c, err := t.mux.Dial(ctx, string(id), string(t.addressOf(id, known)), ProtocolRaft)
 	if err != nil {
@@ -136,8 +141,9 @@ func (t *Raft) addressOf(id raft.ServerID, known raft.ServerAddress) raft.Server
 	return known
 }
 
-// target is the peer at its address. An address may be another's by the time that it's dialled: machines and containers that start again
-// swap theirs. What that one answered would count for the peer, and a quorum would be fewer nodes than it should.
+// target is the peer at its address. An address may be another's by the time that it's dialled:
+// machines and containers that start again swap theirs. What that one answered would count for the
+// peer, and a quorum would be fewer nodes than it should.
 func (t *Raft) target(id raft.ServerID, known raft.ServerAddress) raft.ServerAddress {
 	return raft.ServerAddress(id) + nameMark + t.addressOf(id, known)
 }
@@ -167,7 +173,8 @@ func (t *Raft) AppendEntries(id raft.ServerID, to raft.ServerAddress, req *raft.
 	return nil
 }
 
-// shorten takes the entries from a request that are too many for one. The library looks into it afterwards for what it has sent.
+// shorten takes the entries from a request that are too many for one. The library looks into it
+// afterwards for what it has sent.
 func shorten(req *raft.AppendEntriesRequest) {
 	size := 0
 	for i, entry := range req.Entries {
@@ -186,9 +193,10 @@ func (t *Raft) answered(id raft.ServerID, req *raft.AppendEntriesRequest, resp *
 	}
 }
 
-// compared is a request that tells of the leader's commit index as far as the entries that it sends, or compares, go. The library takes its
-// commit index later than the end of its log, and its follower commits all that it has up to there: also what it has of a former leader,
-// behind the entries that were compared. So two nodes would apply different entries at one index.
+// compared is a request that tells of the leader's commit index as far as the entries that it
+// sends, or compares, go. The library takes its commit index later than the end of its log, and its
+// follower commits all that it has up to there: also what it has of a former leader, behind the
+// entries that were compared. So two nodes would apply different entries at one index.
 func compared(req *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	last := req.PrevLogEntry + uint64(len(req.Entries))
 	if req.LeaderCommitIndex <= last {
@@ -199,8 +207,9 @@ func compared(req *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	return &bounded
 }
 
-// again repeats a question as often as connections may be idle that died with the peer's former process: a vote that is not asked for
-// is a vote lost, and costs an election timeout. Each of these questions may be asked twice.
+// again repeats a question as often as connections may be idle that died with the peer's former
+// process: a vote that is not asked for is a vote lost, and costs an election timeout. Each of
+// these questions may be asked twice.
 func (t *Raft) again(ask func() error) error {
 	deadline := time.Now().Add(t.timeout)
 	err := ask()

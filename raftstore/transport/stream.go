@@ -12,10 +12,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// nameMark stands between the name and the address of a peer, where the library only knows addresses.
+// nameMark stands between the name and the address of a peer, where the library only knows
+// addresses.
 const nameMark = "@"
 
-// stream is the Raft library's view of the Mux. Its address is the advertised one: the library writes it into requests.
+// stream is the Raft library's view of the Mux. Its address is the advertised one: the library
+// writes it into requests.
 type stream struct {
 	*subListener
 	mux     *Mux
@@ -95,7 +97,8 @@ func (d *dialled) disconnect(name string) {
 	}
 }
 
-// cutOff closes a connection under TLS's feet, which would wait to say goodbye to a peer that doesn't read.
+// cutOff closes a connection under TLS's feet, which would wait to say goodbye to a peer that
+// doesn't read.
 func cutOff(c net.Conn) {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()

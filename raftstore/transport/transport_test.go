@@ -180,8 +180,9 @@ func TestMuxRoutes(t *testing.T) {
 	})
 }
 
-// TestPipelineAfterRefusal plays the library's replication on a pipeline: it takes answers up to the first bad one, and sends
-// until it notices. On the library's own pipeline the last send never returns.
+// TestPipelineAfterRefusal plays the library's replication on a pipeline: it takes answers up to
+// the first bad one, and sends until it notices. On the library's own pipeline the last send never
+// returns.
 func TestPipelineAfterRefusal(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)
@@ -231,7 +232,8 @@ func TestPipelineAfterRefusal(t *testing.T) {
 	answering.Wait()
 }
 
-// TestVotesAreAskedForAnew: the connections that a peer's former process left behind are dead, and found so only when they are used.
+// TestVotesAreAskedForAnew: the connections that a peer's former process left behind are dead, and
+// found so only when they are used.
 func TestVotesAreAskedForAnew(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)
@@ -280,8 +282,8 @@ func TestVotesAreAskedForAnew(t *testing.T) {
 	}
 }
 
-// TestAbortEndsDials: a peer that is cut off takes the connection and says nothing. Raft's shutdown waits for the request, and
-// must not have to wait for its time to be up.
+// TestAbortEndsDials: a peer that is cut off takes the connection and says nothing. Raft's shutdown
+// waits for the request, and must not have to wait for its time to be up.
 func TestAbortEndsDials(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -52,8 +52,8 @@ func Start(t testing.TB, configure func(cfg *apiserver.Config)) *Server {
 	return StartOn(t, store, configure)
 }
 
-// StartReplicas runs the servers of a cluster of so many nodes. It elects as slowly as in production, so that no election comes
-// between on a machine that has much else to do.
+// StartReplicas runs the servers of a cluster of so many nodes. It elects as slowly as in
+// production, so that no election comes between on a machine that has much else to do.
 func StartReplicas(t testing.TB, count int, configure func(cfg *apiserver.Config)) []*Server {
 	t.Helper()
 	unhurried := func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 }
@@ -147,7 +147,8 @@ func (s *Server) NewHTTP1Client() *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// ready waits until the server serves, and the first namespaces and the last of the built-in bindings are there.
+// ready waits until the server serves, and the first namespaces and the last of the built-in
+// bindings are there.
 func (s *Server) ready() {
 	s.t.Helper()
 	s.Eventually("the server is ready", func() bool {

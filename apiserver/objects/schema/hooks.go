@@ -10,7 +10,8 @@ const (
 	Finalize                      // PUT of /finalize
 )
 
-// Hooks are the Go functions that kind and type files name. What a file names must be here, or Load fails.
+// Hooks are the Go functions that kind and type files name. What a file names must be here, or Load
+// fails.
 //
 // Keys in the files that name them:
 //
@@ -33,11 +34,12 @@ const (
 //	                toStorage: name                     Converter  from this kind to the kind it is stored as (key `storage`)
 //	                fromStorage: name                   Converter  and back
 //
-// Order for a request: decode, afterDecode, prepareFor…, defaults, generation, validation, canonicalize, encode. Defaults run
-// parents first: message defaulter, the fields' defaults in declared order, then each field's own message or items. A message
-// field that is no pointer gets the defaults of its fields also when the client left it out.
-// Fields of messages inside lists are not compared with their old value by `immutable` and immutableCheck (nothing pairs the
-// items); do that in a Comparison on the list or in validateUpdate.
+// Order for a request: decode, afterDecode, prepareFor…, defaults, generation, validation,
+// canonicalize, encode. Defaults run parents first: message defaulter, the fields' defaults in
+// declared order, then each field's own message or items. A message field that is no pointer gets
+// the defaults of its fields also when the client left it out. Fields of messages inside lists are
+// not compared with their old value by `immutable` and immutableCheck (nothing pairs the items); do
+// that in a Comparison on the list or in validateUpdate.
 type Hooks struct {
 	Validators  map[string]Validator
 	Conditions  map[string]Condition

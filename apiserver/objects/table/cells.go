@@ -13,7 +13,8 @@ import (
 type renderer struct {
 	text   func(s *source) string // "" for nothing
 	number func(s *source) int64
-	// takes reports whether it can make a cell of what a path leads to; nil: it takes none, but the object.
+	// takes reports whether it can make a cell of what a path leads to; nil: it takes none, but the
+	// object.
 	takes func(p path, t *schema.Type) bool
 }
 

@@ -23,8 +23,8 @@ const (
 	auto    = "<auto>"
 )
 
-// scaleMetrics shows of each metric what it is and what it is to be. autoscaling/v2beta1 has the figures in the metric, v2 one level
-// lower, v1 has a single metric beside them.
+// scaleMetrics shows of each metric what it is and what it is to be. autoscaling/v2beta1 has the
+// figures in the metric, v2 one level lower, v1 has a single metric beside them.
 func scaleMetrics(s *source) string {
 	spec, status := s.root.Field("spec"), s.root.Field("status")
 	if cpu := spec.Field("targetCPUUtilizationPercentage"); cpu.IsSet() {
@@ -58,7 +58,8 @@ func figures(target, current *schema.Value) string {
 	return orElse(percent(is), unknown) + "/" + orElse(percent(utilization), auto)
 }
 
-// first returns a figure that one version of a metric has in itself, and a later one in its member target or current.
+// first returns a figure that one version of a metric has in itself, and a later one in its member
+// target or current.
 func first(metric *schema.Value, early, late string) *schema.Value {
 	for _, v := range []*schema.Value{metric.Field(early), metric.Lookup("target", late), metric.Lookup("current", late)} {
 		if v.IsSet() {

@@ -26,7 +26,8 @@ func few(all []string, most int, separator string) string {
 // shownEndpoints is how many endpoints a cell has room for.
 const shownEndpoints = 3
 
-// endpoints are the ready addresses of each subset, once for each of its ports. Subsets without any leave the cell empty.
+// endpoints are the ready addresses of each subset, once for each of its ports. Subsets without any
+// leave the cell empty.
 func endpoints(s *source) string {
 	subsets := s.root.Field("subsets")
 	if subsets.Len() == 0 {

@@ -27,8 +27,8 @@ func podReady(s *source) string {
 
 func podRestarts(s *source) int64 { return summarize(s.root).restarts }
 
-// summarize follows the containers' states: what keeps the pod from being initialized, else what keeps its first container that is
-// not running from it.
+// summarize follows the containers' states: what keeps the pod from being initialized, else what
+// keeps its first container that is not running from it.
 func summarize(pod *schema.Value) podSummary {
 	status := pod.Field("status")
 	p := podSummary{reason: status.Field("reason").Str()}

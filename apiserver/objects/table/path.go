@@ -7,7 +7,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// path leads to a place in an object, or to several: a JSONPath of names, with [*] behind those whose items are all meant.
+// path leads to a place in an object, or to several: a JSONPath of names, with [*] behind those
+// whose items are all meant.
 type path []step
 
 type step struct {
@@ -18,7 +19,8 @@ type step struct {
 // everyItem follows the name of a list.
 const everyItem = "[*]"
 
-// compilePath reads ".spec.containers[*].name" and returns the type of what is there in an object of that type.
+// compilePath reads ".spec.containers[*].name" and returns the type of what is there in an object
+// of that type.
 func compilePath(text string, t *schema.Type) (path, *schema.Type, error) {
 	names, ok := strings.CutPrefix(text, ".")
 	if !ok {

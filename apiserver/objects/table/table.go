@@ -84,7 +84,8 @@ func Names() [Includes]string { return [Includes]string{"Metadata", "None", "Obj
 // Rows makes rows in one form. Equal ones make the same.
 type Rows struct {
 	Table *Table
-	// Partial is the kind that an object is when there is no more to it than its metadata. It gives the Table its version.
+	// Partial is the kind that an object is when there is no more to it than its metadata. It gives
+	// the Table its version.
 	Partial *schema.Kind
 	Include Include
 }
@@ -92,7 +93,8 @@ type Rows struct {
 // Kind is what a Table says that it is.
 const Kind = "Table"
 
-// AppendHead appends the beginning of a Table up to its metadata. Its columns are left out where the reader has them (B29).
+// AppendHead appends the beginning of a Table up to its metadata. Its columns are left out where
+// the reader has them (B29).
 func (r Rows) AppendHead(b []byte, columns bool) []byte {
 	b = append(b, `{"kind":"`+Kind+`","apiVersion":"`...)
 	b = append(append(b, r.Partial.APIVersion...), `",`...)
@@ -103,7 +105,8 @@ func (r Rows) AppendHead(b []byte, columns bool) []byte {
 	return b
 }
 
-// Append appends what follows upon the head in the Table of one object, stored bytes of the kind (B28).
+// Append appends what follows upon the head in the Table of one object, stored bytes of the kind
+// (B28).
 func (r Rows) Append(b, value []byte, now time.Time) ([]byte, error) {
 	err := r.Table.kind.Borrow(value, func(root *schema.Value) (err error) {
 		b = schema.AppendString(append(b, `"metadata":{"selfLink":`...), root.Lookup("metadata", "selfLink").Str())

@@ -52,7 +52,8 @@ func TestValue_C34(t *testing.T) {
 	})
 }
 
-// TestUnusable_C38: what another cluster, another query or a client's pen has made is not recognized.
+// TestUnusable_C38: what another cluster, another query or a client's pen has made is not
+// recognized.
 func TestUnusable_C38(t *testing.T) {
 	t.Parallel()
 	q := query()

@@ -10,7 +10,8 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Target is what a client wants a document turned into: `as=Table;v=v1;g=meta.k8s.io`. The zero Target is the document itself.
+// Target is what a client wants a document turned into: `as=Table;v=v1;g=meta.k8s.io`. The zero
+// Target is the document itself.
 type Target struct{ Group, Version, Kind string }
 
 // Parameters is what a target adds to a content type.
@@ -30,7 +31,8 @@ func Own(protobuf bool) Variant {
 	return Variant{Forms: Offered(YAML)}
 }
 
-// Choose chooses among documents and their forms (semantics B6, B7, B15–B23). The first is the document itself, in JSON at least.
+// Choose chooses among documents and their forms (semantics B6, B7, B15–B23). The first is the
+// document itself, in JSON at least.
 func Choose(r *http.Request, query Query, variants ...Variant) (Form, Target, error) {
 	header := r.Header["Accept"]
 	form, target := JSON, Target{}
@@ -46,8 +48,8 @@ func Choose(r *http.Request, query Query, variants ...Variant) (Form, Target, er
 	return form, target, nil
 }
 
-// ChooseStream chooses among the documents that the objects of a watch stream can be, and the form of the stream, which is never
-// pretty nor YAML (D7, B8). The first is the object itself.
+// ChooseStream chooses among the documents that the objects of a watch stream can be, and the form
+// of the stream, which is never pretty nor YAML (D7, B8). The first is the object itself.
 func ChooseStream(r *http.Request, variants ...Variant) (Form, Target, error) {
 	header := r.Header["Accept"]
 	if anything(header) {
@@ -80,8 +82,8 @@ func anything(header []string) bool {
 	return len(header) == 0 || len(header) == 1 && (header[0] == jsonType || header[0] == "*/*" || header[0] == "")
 }
 
-// accepted returns the first form and document offered in descending quality, then in order. A wildcard stands for all that is
-// not refused by a quality of 0 elsewhere.
+// accepted returns the first form and document offered in descending quality, then in order. A
+// wildcard stands for all that is not refused by a quality of 0 elsewhere.
 func accepted(header []string, stream bool, variants ...Variant) (Form, Target, error) {
 	clauses := parseAccept(strings.Join(header, ","))
 	left := unrefused(clauses, variants)
@@ -162,8 +164,8 @@ func parseAccept(header string) []clause {
 	return clauses
 }
 
-// parseParams reads the parameters of a clause: its quality, and what its document is to be turned into. Others, such as charset
-// and stream, change nothing.
+// parseParams reads the parameters of a clause: its quality, and what its document is to be turned
+// into. Others, such as charset and stream, change nothing.
 func (c *clause) parseParams(params string) (ok bool) {
 	var target Target
 	for param := range strings.SplitSeq(params, ";") {

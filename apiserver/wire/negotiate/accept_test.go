@@ -108,7 +108,8 @@ var (
 	partialTarget = negotiate.Target{Group: "meta.k8s.io", Version: "v1", Kind: "PartialObjectMetadata"}
 )
 
-// TestChoose: what a client wants a document turned into is chosen like a form, in the order of quality and then as it stands.
+// TestChoose: what a client wants a document turned into is chosen like a form, in the order of
+// quality and then as it stands.
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	offered := []negotiate.Variant{

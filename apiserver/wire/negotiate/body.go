@@ -20,7 +20,8 @@ const (
 	SourceUnknown // to be found out from the bytes
 )
 
-// Sent returns the form of a body by its Content-Type; parameters are ignored (semantics A41, A42, B19).
+// Sent returns the form of a body by its Content-Type; parameters are ignored (semantics A41, A42,
+// B19).
 func Sent(contentType string) Source {
 	media, _, _ := strings.Cut(contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(media)) {
@@ -34,14 +35,16 @@ func Sent(contentType string) Source {
 	return SourceUnknown
 }
 
-// Body is a request's body, ready to be decoded, more than once if need be: JSON text, or protobuf in its envelope.
+// Body is a request's body, ready to be decoded, more than once if need be: JSON text, or protobuf
+// in its envelope.
 type Body struct {
 	bytes    []byte
 	protobuf bool
 }
 
-// NewBody takes the bytes of a body. YAML becomes JSON text of at most maxBytes. What the type does not tell is sniffed:
-// protobuf by its magic, else JSON, else YAML (Z3). The bytes are kept and not changed.
+// NewBody takes the bytes of a body. YAML becomes JSON text of at most maxBytes. What the type does
+// not tell is sniffed: protobuf by its magic, else JSON, else YAML (Z3). The bytes are kept and not
+// changed.
 func NewBody(sent []byte, source Source, maxBytes int) (Body, error) {
 	switch source {
 	case SourceJSON:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// TakesGzip reports whether an answer may be compressed: gzip is named, or everything is, and neither with a quality of 0
-// (semantics B33).
+// TakesGzip reports whether an answer may be compressed: gzip is named, or everything is, and
+// neither with a quality of 0 (semantics B33).
 func TakesGzip(r *http.Request) bool {
 	named, others := false, false
 	for _, value := range r.Header["Accept-Encoding"] {

@@ -8,9 +8,10 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// List writes a list document piece by piece, in any form: AppendHead, AppendItem for each item, AppendTail. Protobuf has lengths
-// before what they count: for that form call Measure with each item before AppendHead, and write Pieces, which are the first of
-// them, after it. Of other forms it holds no more than one item.
+// List writes a list document piece by piece, in any form: AppendHead, AppendItem for each item,
+// AppendTail. Protobuf has lengths before what they count: for that form call Measure with each
+// item before AppendHead, and write Pieces, which are the first of them, after it. Of other forms
+// it holds no more than one item.
 type List struct {
 	Form Form
 	// Kind and APIVersion are what the document says that it is.
@@ -67,7 +68,8 @@ func (l *List) AppendHead(b []byte) ([]byte, error) {
 	return append(b, `":[`...), nil
 }
 
-// AppendItem appends one item, a stored value whose first skip bytes after the brace are to be left out.
+// AppendItem appends one item, a stored value whose first skip bytes after the brace are to be left
+// out.
 func (l *List) AppendItem(b, value []byte, skip int) ([]byte, error) {
 	first := l.items == 0
 	l.items++
@@ -112,7 +114,8 @@ func (l *List) AppendTail(b []byte) ([]byte, error) {
 	return append(b, "]}"...), nil
 }
 
-// appendYAMLHead: members stand in the order of their names, and items come before a list's kind and metadata.
+// appendYAMLHead: members stand in the order of their names, and items come before a list's kind
+// and metadata.
 func (l *List) appendYAMLHead(b []byte) ([]byte, error) {
 	b = fmt.Appendf(b, "apiVersion: %s\n", l.APIVersion)
 	if l.Columns == nil {
@@ -150,7 +153,8 @@ func (l *List) appendYAMLMetadata(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// appendYAMLItem indents a document as an item of a list. Blank lines stay blank: they can only be inside of block scalars.
+// appendYAMLItem indents a document as an item of a list. Blank lines stay blank: they can only be
+// inside of block scalars.
 func appendYAMLItem(b, text []byte) []byte {
 	prefix := "\n- "
 	for line := range bytes.Lines(text) {

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// maxKept is how much of one list is kept while it is measured, so that it need not be encoded again.
+	// maxKept is how much of one list is kept while it is measured, so that it need not be encoded
+	// again.
 	maxKept = 8 << 20
 	// firstPiece and largestPiece are sizes of the pieces in which it is kept.
 	firstPiece, largestPiece = 4 << 10, 16 << 10
@@ -26,7 +27,8 @@ type protobufList struct {
 	scratch []byte   // the item being measured
 }
 
-// Measure counts an item in, a stored value. It is kept, unless the list or all lists together have grown too long.
+// Measure counts an item in, a stored value. It is kept, unless the list or all lists together have
+// grown too long.
 func (l *List) Measure(value []byte) error {
 	p := &l.protobuf
 	item, err := l.Item.AppendProtobufItem(p.scratch[:0], value)
@@ -64,7 +66,8 @@ func (l *List) makeRoom(n int) bool {
 	return true
 }
 
-// Kept returns how many items Measure has kept. They are the pieces that follow upon the head; AppendItem is for the others.
+// Kept returns how many items Measure has kept. They are the pieces that follow upon the head;
+// AppendItem is for the others.
 func (l *List) Kept() int { return l.protobuf.kept }
 
 // Pieces yields them, once.

@@ -27,7 +27,8 @@ func stored(t testing.TB, k *schema.Kind, n, size int) [][]byte {
 	return values
 }
 
-// write writes a list as its handler does, and returns how much of it was there at a time at most, beside what was measured.
+// write writes a list as its handler does, and returns how much of it was there at a time at most,
+// beside what was measured.
 func write(t testing.TB, l *negotiate.List, values [][]byte) (document []byte, most int) {
 	t.Helper()
 	if l.Form.Binary() {
@@ -138,7 +139,8 @@ func listFields(t *testing.T, raw []byte) (meta []byte, items [][]byte) {
 	return meta, items
 }
 
-// TestMeasuredItemsAreWritten: the length that comes first must hold; other items than those measured break the list off.
+// TestMeasuredItemsAreWritten: the length that comes first must hold; other items than those
+// measured break the list off.
 func TestMeasuredItemsAreWritten(t *testing.T) {
 	t.Parallel()
 	k := configMaps(t)
@@ -236,7 +238,8 @@ func sorted(t *testing.T, document []byte, form negotiate.Form) string {
 	return string(text)
 }
 
-// TestAppendProtobufKnowsItsKind: a document of another kind is refused, not written with nothing in it.
+// TestAppendProtobufKnowsItsKind: a document of another kind is refused, not written with nothing
+// in it.
 func TestAppendProtobufKnowsItsKind(t *testing.T) {
 	t.Parallel()
 	if _, err := negotiate.AppendProtobuf(nil, []byte(`{"kind":"Status","apiVersion":"v1"}`), configMaps(t)); err == nil {

@@ -21,7 +21,8 @@ func (t *Statuses) protobuf(s *status.Status) ([]byte, error) {
 	return schema.AppendEnvelope(nil, statusVersion, statusKind, v.AppendProtobuf(nil)), nil
 }
 
-// decodeProtobuf reads an object out of its envelope, which says what it is where JSON does so inside (A34–A36).
+// decodeProtobuf reads an object out of its envelope, which says what it is where JSON does so
+// inside (A34–A36).
 func decodeProtobuf(body []byte, k *schema.Kind) (*schema.Object, error) {
 	if !k.HasProtobuf() { // kinds of ThirdPartyResources (B21)
 		return nil, unsupported(false)

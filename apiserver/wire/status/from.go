@@ -11,8 +11,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// From turns any error of a request about s into its Status. mapped is false for an error that nobody foresaw: a bug, to be
-// logged and counted by the caller.
+// From turns any error of a request about s into its Status. mapped is false for an error that
+// nobody foresaw: a bug, to be logged and counted by the caller.
 func From(err error, s Subject) (failed *Error, mapped bool) {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own, true

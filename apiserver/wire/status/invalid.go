@@ -8,13 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Bounds of what one answer tells of an object: a body of 3 MiB can hold some hundred thousand mistakes.
+// Bounds of what one answer tells of an object: a body of 3 MiB can hold some hundred thousand
+// mistakes.
 const (
 	maxCauses     = 1000
 	maxCauseBytes = 256 << 10 // of all texts together; the first is always told
 )
 
-// NewInvalid: the object does not hold what its kind demands (A45). All errors are told at once, in the order found, up to a bound.
+// NewInvalid: the object does not hold what its kind demands (A45). All errors are told at once, in
+// the order found, up to a bound.
 func NewInvalid(s Subject, errs field.ErrorList) *Error {
 	kind := s.Kind
 	if s.Group != "" {

@@ -56,14 +56,16 @@ const (
 	ServiceUnavailable    Reason = "ServiceUnavailable"
 	Timeout               Reason = "Timeout"
 
-	// InsufficientStorage is ours: Kubernetes answers 500 without a reason of its own when its store is full.
+	// InsufficientStorage is ours: Kubernetes answers 500 without a reason of its own when its
+	// store is full.
 	InsufficientStorage Reason = "InsufficientStorage"
 )
 
 // CauseReason is the machine-readable word of a cause.
 type CauseReason string
 
-// The reasons of causes that are not about a field; those that are come from the errors of validation (semantics I18).
+// The reasons of causes that are not about a field; those that are come from the errors of
+// validation (semantics I18).
 const (
 	NamespaceTerminating    CauseReason = "NamespaceTerminating"
 	ResourceVersionTooLarge CauseReason = "ResourceVersionTooLarge"

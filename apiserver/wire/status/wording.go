@@ -78,8 +78,8 @@ func NewNotAcceptable(produced []string) *Error {
 		"only the following media types are accepted: "+strings.Join(produced, ", "), nil)
 }
 
-// NewNotConvertible: nothing that the client accepts is an object as it is, nor in the form it asks for (B32). turned are the types in
-// which it has that form, plain those without it.
+// NewNotConvertible: nothing that the client accepts is an object as it is, nor in the form it asks
+// for (B32). turned are the types in which it has that form, plain those without it.
 func NewNotConvertible(to string, turned, plain []string) *Error {
 	if len(turned) == 0 {
 		turned = []string{"none"}
@@ -145,7 +145,8 @@ func NewDeleteUIDConflict(s Subject, want, have string) *Error {
 		"The object might have been deleted and then recreated", want, have))
 }
 
-// NewDeleteVersionConflict: the version in the preconditions of a delete is not the stored one (G18).
+// NewDeleteVersionConflict: the version in the preconditions of a delete is not the stored one
+// (G18).
 func NewDeleteVersionConflict(s Subject, want, have string) *Error {
 	return conflict(s, fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). "+
 		"The object might have been modified", want, have))
@@ -182,7 +183,8 @@ func expired(message string) *Error {
 		&Details{Causes: []Cause{{Reason: ResourceExpired, Message: message}}})
 }
 
-// NewInvalidOption: an option of the request is not allowed (A50); options is DeleteOptions, ListOptions, ….
+// NewInvalidOption: an option of the request is not allowed (A50); options is DeleteOptions,
+// ListOptions, ….
 func NewInvalidOption(options string, err *field.Error) *Error {
 	return NewInvalid(Subject{Group: "meta.k8s.io", Kind: options}, field.ErrorList{err})
 }
@@ -205,13 +207,15 @@ func NewUnavailable(why string) *Error {
 		"the server is currently unable to handle the request: "+why, &Details{RetryAfterSeconds: 1})
 }
 
-// NewInsufficientStorage: the disks are full; surely nothing was done (I16). Without Retry-After: it takes somebody to free space, so
-// who writes is told at once rather than after ten silent attempts (I21).
+// NewInsufficientStorage: the disks are full; surely nothing was done (I16). Without Retry-After:
+// it takes somebody to free space, so who writes is told at once rather than after ten silent
+// attempts (I21).
 func NewInsufficientStorage(why string) *Error {
 	return failure(http.StatusInsufficientStorage, InsufficientStorage, why, &Details{})
 }
 
-// NewUnknownOutcome: a write was handed to the log and its fate is not known (I22). Never with Retry-After.
+// NewUnknownOutcome: a write was handed to the log and its fate is not known (I22). Never with
+// Retry-After.
 func NewUnknownOutcome() *Error {
 	return failure(http.StatusGatewayTimeout, Timeout,
 		"request did not complete within the allotted timeout; the write may still be applied", &Details{})
@@ -249,7 +253,8 @@ func NewNamespaceTerminating(s Subject, namespace string) *Error {
 	return e
 }
 
-// NewPatchRefused: the patch is well-formed and cannot be applied to the object (F8, F9, F23, F24). why becomes the cause.
+// NewPatchRefused: the patch is well-formed and cannot be applied to the object (F8, F9, F23, F24).
+// why becomes the cause.
 func NewPatchRefused(why string) *Error {
 	return failure(http.StatusUnprocessableEntity, Invalid, "the server rejected our request due to an error in our request",
 		&Details{Causes: []Cause{{Reason: CauseReason(field.ErrorTypeInvalid), Message: why, Field: "patch"}}})
@@ -260,8 +265,8 @@ func NewPatchTooLarge(why string) *Error {
 	return failure(http.StatusRequestEntityTooLarge, RequestEntityTooLarge, why, nil)
 }
 
-// NewPartial: a delete of a collection failed though some of its objects were deleted (G32). It is not to be repeated as if
-// nothing had been done.
+// NewPartial: a delete of a collection failed though some of its objects were deleted (G32). It is
+// not to be repeated as if nothing had been done.
 func NewPartial(cause *Error, deleted int64) *Error {
 	partial := *cause
 	partial.Status.Message = fmt.Sprintf("%s; %d objects were deleted", cause.Status.Message, deleted)

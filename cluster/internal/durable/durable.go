@@ -1,4 +1,5 @@
-// Package durable keeps small JSON documents in files that survive a power cut: a document is either the old or the new one.
+// Package durable keeps small JSON documents in files that survive a power cut: a document is
+// either the old or the new one.
 package durable
 
 import (
@@ -38,7 +39,8 @@ func WriteBytes(path string, data []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// Read fills value from the file; false when there is no such file. Its errors are for the operator.
+// Read fills value from the file; false when there is no such file. Its errors are for the
+// operator.
 func Read(path string, value any) (bool, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

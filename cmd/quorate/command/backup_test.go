@@ -26,7 +26,8 @@ func backupOf(t *testing.T, cluster string) []byte {
 	return b.Bytes()
 }
 
-// TestBackupFileIsPrivate: a backup holds Secrets in clear text, so that only its owner may read it.
+// TestBackupFileIsPrivate: a backup holds Secrets in clear text, so that only its owner may read
+// it.
 func TestBackupFileIsPrivate(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "backup")

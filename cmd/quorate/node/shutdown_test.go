@@ -25,7 +25,8 @@ func (r *record) add(what string) {
 	r.ended = append(r.ended, what)
 }
 
-// component returns the Run of a component that ends when its context does, and records that as what.
+// component returns the Run of a component that ends when its context does, and records that as
+// what.
 func (r *record) component(name string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		<-ctx.Done()

@@ -1,5 +1,5 @@
-// Command generate compiles the .proto files below the working directory to Go, without protoc: the compiler is a
-// library and the code generators are the tools pinned in go.mod.
+// Command generate compiles the .proto files below the working directory to Go, without protoc: the
+// compiler is a library and the code generators are the tools pinned in go.mod.
 //
 //	generate [-check]
 //

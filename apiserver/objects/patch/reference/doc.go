@@ -1,5 +1,6 @@
-// Package reference compares package patch with the libraries that Kubernetes applies patches with: strategicpatch of apimachinery
-// on stock types, and json-patch. It is a module of its own to keep them out of what ships; it has tests only.
+// Package reference compares package patch with the libraries that Kubernetes applies patches with:
+// strategicpatch of apimachinery on stock types, and json-patch. It is a module of its own to keep
+// them out of what ships; it has tests only.
 //
 // Strategic merge patches give the same result, but for these differences, all on purpose:
 //

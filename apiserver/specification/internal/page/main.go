@@ -1,5 +1,6 @@
-// Command page writes ROWS.md, which says the rule of each row in words, from the table that TestSpecification uses
-// (rows.tsv) and the list of rows without a test (LEFT_OUT.md). It works in the directory of these files.
+// Command page writes ROWS.md, which says the rule of each row in words, from the table that
+// TestSpecification uses (rows.tsv) and the list of rows without a test (LEFT_OUT.md). It works in
+// the directory of these files.
 //
 //	page [-check]
 //
