@@ -12,14 +12,8 @@ import (
 	"quorate/raftstore/transport"
 )
 
-const (
-	// baseElectionTimeout is Raft's heartbeat and election timeout at RaftMultiplier 1. Without the
-	// heartbeat fast path a follower answers heartbeats between disk writes only
-	// (hashicorp/raft#695), so it must exceed the worst fsync.
-	baseElectionTimeout = 2 * time.Second
-	// defaultStallLimit is when a log write counts as hung.
-	defaultStallLimit = 10 * time.Second
-)
+// defaultStallLimit is when a log write counts as hung.
+const defaultStallLimit = 10 * time.Second
 
 // Config is what a Store needs. Zero fields take the defaults named.
 type Config struct {
@@ -98,11 +92,6 @@ func (c *Config) validate() error {
 		c.Registerer = prometheus.NewRegistry()
 	}
 	return nil
-}
-
-// electionTimeout returns Raft's heartbeat and election timeout, scaled by RaftMultiplier.
-func (c *Config) electionTimeout() time.Duration {
-	return time.Duration(float64(baseElectionTimeout) * c.RaftMultiplier)
 }
 
 // patience returns how long a request waits for a leader: a few election timeouts (semantics N7).

@@ -1,12 +1,25 @@
 package raftstore
 
 import (
+	"time"
+
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
 	"quorate/raftstore/membership"
 )
 
+// baseElectionTimeout is Raft's heartbeat and election timeout at RaftMultiplier 1. Without the
+// heartbeat fast path a follower answers heartbeats between disk writes only (hashicorp/raft#695),
+// so it must exceed the worst fsync.
+const baseElectionTimeout = 2 * time.Second
+
+// electionTimeout returns Raft's heartbeat and election timeout, scaled by RaftMultiplier.
+func (c *Config) electionTimeout() time.Duration {
+	return time.Duration(float64(baseElectionTimeout) * c.RaftMultiplier)
+}
+
+// raftConfig returns the configuration of hashicorp/raft.
 func (s *Store) raftConfig(logger hclog.Logger) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = raft.ServerID(s.cfg.Name)

@@ -135,9 +135,9 @@ func (l *pager) firstState(ctx context.Context) (root *state.Root, pinned bool, 
 	return root, false, err
 }
 
-// retain returns a state, at least as new as root, that is retained for the following pages. A list
-// that needs no leader falls back to this node alone if no leader answers soon: its pages then last
-// as long as this node.
+// retain returns a state, at least as new as root, that is retained for the following pages. For a
+// linearizable list it returns the error of the leader. For other lists, if no leader answers within
+// cachedPinWait, it retains root on this node alone, and the pages end with this process.
 func (l *pager) retain(ctx context.Context, root *state.Root) (*state.Root, error) {
 	if l.linearizable() {
 		return l.store.Pin(ctx)

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// ClockEnv returns the variable that tells a node's process, built with Options.Clock, which file
-// says how far its wall clock is from the machine's. The file must exist when the process starts:
-// see WriteClock.
+// ClockEnv returns the environment entry, NAME=path, that makes a node built with Options.Clock
+// read the offset of its wall clock from the file at path. The file must exist when the process
+// starts: see WriteClock.
 func ClockEnv(path string) string { return "QUORATE_TEST_CLOCK=" + path }
 
-// WriteClock says how far a wall clock is to be from the machine's. A process that runs looks again
-// on SIGUSR2.
+// WriteClock writes the offset of a wall clock from the machine's to the file at path, in one step. A
+// running process reads the file again on SIGUSR2.
 func WriteClock(path string, offset time.Duration) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -1,20 +1,21 @@
-// Package gossip finds the nodes of a cluster and tells which are alive, over hashicorp/memberlist.
+// Package gossip finds the nodes of a cluster and reports which are alive, over
+// hashicorp/memberlist.
 //
 // Every message is encrypted with a key derived from the cluster key. Each start of a node takes
-// part under a memberlist name of its own, so that a node is free to come back at another address
-// (hashicorp/memberlist#157); the table in this package makes members out of these starts: of one
-// node the newest start counts, and of two nodes that claim one name the one with the better right.
-// Who may take part is decided by one pure function (judge), the same on all nodes, and the reason
-// of a refusal is logged on both sides. Addresses to join, and those of members last seen dead, are
-// tried for ever, names resolved anew each time: nodes that were cut off for long find each other
-// again.
+// part under a memberlist name of its own, so that a node can return at another address
+// (hashicorp/memberlist#157). The table in this package maps these starts to members: the newest
+// start of a node counts, and of two live nodes that claim one name, a member of the cluster before
+// one that joins, then the older node. One pure function (judge), the same on all nodes, decides who may take part, and both sides
+// log the reason of a refusal. The join loop retries the configured addresses, and those of members
+// last seen dead, without end, and resolves names each time, so that nodes find each other again
+// after a long partition.
 //
-// memberlist reads a message whole before it can tell whether its sender has the key. So the
-// connections that are read at a time are bounded, in total and per address, and so are the bytes
-// that are read of each and the lines that memberlist logs; quorate_cluster_gossip_limit_hits_total
-// counts what a bound kept out.
+// memberlist reads a whole message before it can check that its sender has the key. So this package
+// bounds the connections that are being read, in total and per address, the bytes read from each,
+// and the lines that memberlist logs; quorate_cluster_gossip_limit_hits_total counts the
+// connections, bytes and lines that a bound refused.
 //
-// Goroutines: Run owns the join loop and memberlist's own; memberlist's are told to stop before Run
-// returns. Callbacks of memberlist run under its lock: they only touch the table, and never call
-// memberlist or log while holding the table's lock.
+// Goroutines: Run owns the join loop and memberlist's own, and stops memberlist's before it returns.
+// Most callbacks run under memberlist's lock. They update the table and the roster, which writes
+// its file, and must not call memberlist, nor log while they hold the table's lock.
 package gossip

@@ -72,8 +72,8 @@ func judgeNamesake(v view, other Meta) error {
 	return &Refused{taken(other, v.self)}
 }
 
-// precedes says which of two nodes has the better right to their common name: a member of the
-// cluster before one that joins, then the older node.
+// precedes reports whether node a keeps a name that b claims as well: a member of the cluster
+// precedes one that joins, then the older node precedes.
 func precedes(a, b Meta) bool {
 	if a.Member != b.Member {
 		return a.Member

@@ -170,9 +170,12 @@ func (v *Voters) review() (again bool, obstacles []string, err error) {
 	return true, obstacles, nil
 }
 
-// apply makes one change and waits until it is committed. It cannot name the configuration that it
-// was decided on, since the library does not tell its index (GetConfiguration().Index() is always
-// 0): the lock on changes stands in for that, because only the leader changes the configuration.
+// apply makes one change of the configuration and waits until it is committed. The caller holds
+// change, so that the configuration is still the one for which the change was planned: only the
+// leader changes it, and hashicorp/raft can't compare, since GetConfiguration().Index() is always 0.
+//
+// Before it adds a member, apply binds the member's name to its node in the roster. It returns a
+// *roster.NameTaken if the name belongs to another node.
 func (v *Voters) apply(a Action) error {
 	switch {
 	case a.Kind == Remove:

@@ -20,6 +20,6 @@
 // set of failed entries are enough.
 //
 // The package has no state and no goroutines. Apply must be called by one goroutine, the owner of
-// the tree; everything else is safe for concurrent use. Only raftstore, its snapshots and its log
-// readers may call it.
+// the tree; everything else is safe for concurrent use. Package raftstore, its snapshots, its log
+// readers and the simulation of a cluster call it.
 package fsm

@@ -2,6 +2,8 @@
 // clients are made of.
 package protobuf_test
 
+//lint:file-ignore SA1019 what later versions discourage is part of this API
+
 import (
 	"bytes"
 	"encoding/json"

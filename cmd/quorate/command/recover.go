@@ -86,9 +86,11 @@ func (f *founding) tellSurvivor(p *Process, s *offline.Survivor) {
 	}
 }
 
-// recoverAlone makes the new cluster and bars the nodes of the old one from it, because they would
-// bring the old cluster back with them. If the process ends between the two steps, the next start
-// of the node bars them (roster.Settle).
+// recoverAlone makes a new cluster of the survivor, which raises versions by gap, and bars the
+// nodes of the old cluster from it, since they would merge the old member list into the new one. It
+// records in the node's roster that they are to be barred, recovers, and then bars them; if the
+// process ends in between, the next start of the node bars them (roster.Settle). It returns the new
+// cluster and the path of a copy of the old state.
 func recoverAlone(s *offline.Survivor, dataDir, id string, gap uint64) (made offline.Founded, aside string, err error) {
 	r, err := roster.Open(dataDir, s.Name, id)
 	if err != nil {
