@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc"
+
 	"quorate/cluster/keys"
+	"quorate/proto/peerpb"
 )
 
 // TestRemovedMemberIsNotAddedAgain: two members know of a removal from the log alone, as after a
@@ -23,7 +26,12 @@ func TestRemovedMemberIsNotAddedAgain(t *testing.T) {
 		eventually(t, "gossip of all nodes at "+n.name, func() bool { return !strings.Contains(n.members(t), "†") })
 	}
 
-	must(t, leader.store.RemoveServer(removed.name)) // the entry of the log, and nothing else of a removal
+	// The removed node does not know of this request: it runs on, and gossip never reports its removal.
+	service := &registrar{}
+	leader.Register(service)
+	request := &peerpb.LeaveRequest{Name: removed.name, NodeId: nodeID(t, removed.dir)}
+	_, err := service.membership.Leave(t.Context(), request)
+	must(t, err)
 	addAnother(t, leader, key, "n4", removed)
 
 	// A new node is added only by a leader that has considered all nodes of lower names first.
@@ -50,6 +58,13 @@ func TestRemovedMemberIsNotAddedAgain(t *testing.T) {
 	eventually(t, "a later start of the removed node to be a member", func() bool {
 		return isServer(successor, removed.name)
 	})
+}
+
+// registrar keeps the Membership service that a node registers.
+type registrar struct{ membership peerpb.MembershipServer }
+
+func (r *registrar) RegisterService(_ *grpc.ServiceDesc, service any) {
+	r.membership = service.(peerpb.MembershipServer)
 }
 
 // addAnother starts a replica and waits until the leader has added it, without the removed node.
