@@ -12,8 +12,8 @@ import (
 	"quorate/cluster/roster"
 )
 
-// TestFormerStartsAreNoMembers: a node that was killed and started again is told of its former life
-// by others that have not missed it yet. It must not take itself for another one, which is dead.
+// TestFormerStartsAreNoMembers: a node that was killed and restarted hears of its former start from
+// members that have not noticed the kill yet. It must not mistake that start for another node.
 func TestFormerStartsAreNoMembers(t *testing.T) {
 	g := ofNode(t, Meta{Name: "n1", NodeID: "id-1", Start: 2, Nonce: "y", PeerAddr: "127.0.0.1:1"})
 	former := Meta{Name: "n1", NodeID: "id-1", Start: 1, Nonce: "x", PeerAddr: "127.0.0.1:1"}

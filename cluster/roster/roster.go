@@ -175,10 +175,10 @@ func (r *Roster) Remove(nodeID string) error {
 	return r.Merge(Record{Removed: []string{nodeID}})
 }
 
-// BarAllOnce has all other nodes that own a name barred once this node belongs to a cluster, which
-// is about to be made of this node alone: Settle does it. Barred before, they would be told by a
-// node that still is one of theirs; barred by another step after, they might never be, and bring
-// their old cluster back with them.
+// BarAllOnce records that Settle must bar all other nodes that own a name once this node belongs to
+// cluster, which is about to be made of this node alone. If it barred them at once, this node would
+// gossip that to them as a member of their own cluster. If a later step of the caller barred them,
+// a crash before it would leave them free to merge the old member list into the new cluster.
 func (r *Roster) BarAllOnce(cluster string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

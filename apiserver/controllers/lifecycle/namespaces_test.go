@@ -186,8 +186,8 @@ func TestEnd_repeats_lost_writes(t *testing.T) {
 	}
 }
 
-// TestFollowNamespaces: one that was told keeps that while it changes; another one of its name has
-// to be told anew.
+// TestFollowNamespaces: a namespace keeps the mark that all of its objects were deleted while it
+// changes; another namespace of the same name starts without the mark.
 func TestFollowNamespaces(t *testing.T) {
 	t.Parallel()
 	hub, err := history.New(history.Config{})

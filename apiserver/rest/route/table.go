@@ -47,8 +47,8 @@ func (t *Table) Find(c *Call) (allow string, ok bool) {
 	path := c.R.URL.Path
 	escaped := c.R.URL.RawPath != ""
 	if escaped {
-		// Segments are told apart before they are decoded, so that an encoded slash stays in its
-		// segment (B35).
+		// Split the path before decoding its segments, so that an encoded slash stays in its segment
+		// (B35).
 		path = c.R.URL.RawPath
 	}
 	handle, params, _ := t.router.Lookup(c.R.Method, path)

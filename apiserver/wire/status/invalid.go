@@ -15,7 +15,7 @@ const (
 	maxCauseBytes = 256 << 10 // of all texts together; the first is always told
 )
 
-// NewInvalid: the object does not hold what its kind demands (A45). All errors are told at once, in
+// NewInvalid reports that an object violates the rules of its kind (A45). It lists all errors, in
 // the order found, up to a bound.
 func NewInvalid(s Subject, errs field.ErrorList) *Error {
 	kind := s.Kind

@@ -11,10 +11,10 @@ func NewWatchLater(why string) *Error {
 		"the watch can't be served now, please try again later: "+why, &Details{RetryAfterSeconds: 1})
 }
 
-// ForWatch returns a failure as a watch is told of it: what will pass becomes a 429. After that,
-// and after hardly anything else, the caches of stock clients go on from the version that they
-// have; after a 503 or 504 they list everything anew. One that waits for a version which has not
-// been reached is told so, as it asked for that (C33).
+// ForWatch returns the failure that a watch sends for e: a temporary failure becomes a 429. After a
+// 429, and hardly any other code, the caches of stock clients resume from the version that they
+// have; after a 503 or 504 they list everything again. A watch that waits for a version that this
+// cluster has not reached receives e itself (C33).
 func ForWatch(e *Error) *Error {
 	s := &e.Status
 	passes := s.Code == http.StatusServiceUnavailable || s.Code == http.StatusGatewayTimeout

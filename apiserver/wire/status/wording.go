@@ -207,9 +207,9 @@ func NewUnavailable(why string) *Error {
 		"the server is currently unable to handle the request: "+why, &Details{RetryAfterSeconds: 1})
 }
 
-// NewInsufficientStorage: the disks are full; surely nothing was done (I16). Without Retry-After:
-// it takes somebody to free space, so who writes is told at once rather than after ten silent
-// attempts (I21).
+// NewInsufficientStorage reports that the disks are full and that nothing was written (I16). It has
+// no Retry-After: an operator must free space, so clients should report the failure at once instead
+// of after ten silent attempts (I21).
 func NewInsufficientStorage(why string) *Error {
 	return failure(http.StatusInsufficientStorage, InsufficientStorage, why, &Details{})
 }
