@@ -8,14 +8,14 @@ import (
 	"quorate/raftstore/state"
 )
 
-// selector is a field that field selectors may name.
+// selector is a field that field selectors may select on.
 type selector struct {
-	label   string // as selectors name it
-	path    []int  // slots from the root
+	label   string // name of the field in selectors
+	path    []int  // slots from the root message to the field
 	boolean bool   // reads as "true" or "false"
 }
 
-// compileSelectors finds the fields of selectors, in the order of their labels.
+// compileSelectors compiles the field selectors that a kind supports, sorted by label.
 func compileSelectors(k *Kind, spec FieldSelectorsSpec) ([]selector, error) {
 	var out []selector
 	for _, label := range spec.Supported {
@@ -34,7 +34,7 @@ func compileSelectors(k *Kind, spec FieldSelectorsSpec) ([]selector, error) {
 	return out, nil
 }
 
-// selector finds a scalar field by its dotted name.
+// selector compiles the selector of the scalar field with a dotted name such as "spec.nodeName".
 func (k *Kind) selector(label, dotted string) (selector, error) {
 	s := selector{label: label}
 	t := k.Message.typ
@@ -52,9 +52,9 @@ func (k *Kind) selector(label, dotted string) (selector, error) {
 	return s, nil
 }
 
-// SelectableField returns the label under which a field that a selector names is kept among an
-// object's fields: itself, or what it is an alias of. accepted labels pass and compare as ""; ok is
-// false for others.
+// SelectableField resolves a label of a field selector. It returns the label under which the
+// field's value is stored with the object, after following aliases. A label that the kind accepts
+// without storing its value compares as "". ok is false for labels that the kind does not accept.
 func (k *Kind) SelectableField(label string) (canonical string, ok bool) {
 	if alias, found := k.Spec.FieldSelectors.Aliases[label]; found {
 		label = alias
@@ -65,7 +65,7 @@ func (k *Kind) SelectableField(label string) (canonical string, ok bool) {
 	return label, slices.Contains(k.Spec.FieldSelectors.Accepted, label)
 }
 
-// labelAttributes returns the labels as selectors see them.
+// labelAttributes encodes the labels for label selectors.
 func (o *Object) labelAttributes() state.Attributes {
 	labels := o.Labels()
 	if labels.Len() == 0 {
@@ -83,7 +83,7 @@ func (o *Object) labelAttributes() state.Attributes {
 	return state.Attributes(b.String())
 }
 
-// fieldAttributes returns the selectable fields; a missing one is "".
+// fieldAttributes encodes the selectable fields for field selectors; an unset field is "".
 func (o *Object) fieldAttributes() state.Attributes {
 	size := 0
 	for i := range o.Kind.selectors {
@@ -99,8 +99,8 @@ func (o *Object) fieldAttributes() state.Attributes {
 	return state.Attributes(b.String())
 }
 
-// addAttribute adds a pair. Zero bytes separate pairs, so one in free text (an event's reason) is
-// replaced.
+// addAttribute appends a name and its value, each followed by a zero byte. Zero bytes inside free
+// text, such as an event's reason, are replaced by U+FFFD.
 func addAttribute(b *strings.Builder, name, value string) {
 	if strings.IndexByte(value, 0) >= 0 {
 		value = strings.ReplaceAll(value, "\x00", "\ufffd")
@@ -111,7 +111,7 @@ func addAttribute(b *strings.Builder, name, value string) {
 	b.WriteByte(0)
 }
 
-// selected returns the text of a selectable field.
+// selected returns the text of a selectable field, as the selector's value is compared with it.
 func (o *Object) selected(s *selector) string {
 	v := o.root
 	for _, slot := range s.path {

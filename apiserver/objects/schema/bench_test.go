@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// loadgenPod is the pod of the load generator, padded with annotations to 7 KiB as the measured
-// ones are.
+// loadgenPod returns the pod that the load generator creates, padded with annotations to 7 KiB.
 func loadgenPod() []byte {
 	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p-1","namespace":"bench","labels":{"app":"loadgen","grp":"g1"},"annotations":{"lgseq":"0000000000000001"}},"spec":{"restartPolicy":"Always","terminationGracePeriodSeconds":30,"dnsPolicy":"ClusterFirst","schedulerName":"default-scheduler",` +
 		`"serviceAccountName":"default","automountServiceAccountToken":false,"nodeName":"node-1","nodeSelector":{"pool":"general","zone":"z1"},` +
@@ -30,7 +29,7 @@ func loadgenPod() []byte {
 	return []byte(pod)
 }
 
-// paddedPod is the pod with so many containers more that it takes 7 KiB.
+// paddedPod returns the pod with additional containers, so that it takes 7 KiB.
 func paddedPod() []byte {
 	extra := strings.Builder{}
 	for i := 0; extra.Len()+len(loadgenPod()) < 7<<10; i++ {
@@ -44,7 +43,7 @@ func configMap1K() []byte {
 		strings.Repeat("ABCDabcd0123_-zz", 64) + `"}}`)
 }
 
-// create does with a body what a create does with it.
+// create runs the steps of a create request on a body.
 func create(tb testing.TB, k *Kind, body []byte) Encoded {
 	o, _, err := k.Decode(body)
 	if err != nil {

@@ -13,24 +13,24 @@ const (
 	scopeCluster    = "Cluster"
 )
 
-// Catalog contains all kinds, compiled. It never changes.
+// Catalog is the set of all compiled kinds. It is immutable.
 type Catalog struct {
 	kinds    []*Kind
 	byRoute  map[string]*Kind // "/api/v1/pods"
-	stored   map[string]*Kind // by resource
+	stored   map[string]*Kind // by the resource that their objects are stored under
 	unstored []*Kind
-	messages map[string]*Message // without contexts
+	messages map[string]*Message // compiled without contexts
 	formats  map[string]FormatSpec
-	names    nameRule // of kinds without a file
+	names    nameRule // of kinds that have no file
 }
 
-// Load compiles every *.yaml file of files and of its folder types. An unknown key or name in a
-// file is an error with the file and the place in it.
+// Load compiles each *.yaml file in files and in its folder types. Unknown keys and names are
+// errors that give the file and the line or key.
 func Load(files fs.FS, hooks Hooks) (*Catalog, error) {
 	return load(files, &hooks)
 }
 
-// load is Load. Nil hooks omit all hooks, for tests of this package.
+// load is Load, except that nil hooks omit all hooks; this package's tests use that.
 func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 	src, err := readSources(files)
 	if err != nil {
@@ -76,7 +76,7 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 		return nil, err
 	}
 	for _, k := range slices.Concat(c.kinds, c.unstored) {
-		k.protobuf = k.Message.numbered(map[*Message]bool{})
+		k.protobuf = k.Message.fullyNumbered(map[*Message]bool{})
 	}
 	if err := c.linkStorage(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 	return c, c.linkScales()
 }
 
-// linkStorage links each view to the kind that is stored.
+// linkStorage links each kind to the kind in whose form its objects are stored.
 func (c *Catalog) linkStorage() error {
 	for _, k := range c.unstored {
 		k.storage = k
@@ -112,12 +112,12 @@ func (c *Catalog) linkStorage() error {
 	return nil
 }
 
-// Kinds returns all kinds that are stored, and their views, in the order of their files. The slice
-// is shared.
+// Kinds returns the stored kinds and their views, in the order of their files. The caller must not
+// modify the slice.
 func (c *Catalog) Kinds() []*Kind { return c.kinds }
 
-// Unstored returns a kind whose objects are only sent and received, such as reviews; nil when there
-// is none.
+// Unstored returns a kind whose objects are sent and received but never stored, such as a review.
+// It returns nil if there is no such kind.
 func (c *Catalog) Unstored(apiVersion, kind string) *Kind {
 	i := slices.IndexFunc(c.unstored, func(k *Kind) bool { return k.APIVersion == apiVersion && k.Kind == kind })
 	if i < 0 {
@@ -126,20 +126,20 @@ func (c *Catalog) Unstored(apiVersion, kind string) *Kind {
 	return c.unstored[i]
 }
 
-// Kind returns the kind served at a prefix and plural: ("/api/v1", "pods"); nil when there is none.
+// Kind returns the kind served at a prefix and plural, such as ("/api/v1", "pods"), or nil.
 func (c *Catalog) Kind(prefix, plural string) *Kind { return c.byRoute[prefix+"/"+plural] }
 
-// Stored returns the kind whose objects are stored under a resource, the first part of keys; nil
-// when there is none.
+// Stored returns the kind whose objects are stored under a resource, which is the first part of
+// their keys. It returns nil if there is no such kind.
 func (c *Catalog) Stored(resource string) *Kind {
 	return c.stored[resource]
 }
 
-// Message returns a message by its name, such as DeleteOptions, with the fields that have no
-// contexts; nil when there is none.
+// Message returns the message with a name such as DeleteOptions, compiled without contexts, or nil.
 func (c *Catalog) Message(name string) *Message { return c.messages[name] }
 
-// Formats returns the named formats of text as their file defines them. The map is shared.
+// Formats returns the string formats as their file defines them. The caller must not modify the
+// map.
 func (c *Catalog) Formats() map[string]FormatSpec { return c.formats }
 
 // sources is the parsed content of the files.
@@ -198,7 +198,7 @@ func readSources(files fs.FS) (*sources, error) {
 func (s *sources) addTypes(file string, spec *typesSpec) error {
 	for name, f := range spec.Formats {
 		if _, dup := s.formats[name]; dup {
-			return fmt.Errorf("%s: format %s is there twice", file, name)
+			return fmt.Errorf("%s: format %s is defined twice", file, name)
 		}
 		s.formats[name] = f
 	}
@@ -211,7 +211,7 @@ func (s *sources) addTypes(file string, spec *typesSpec) error {
 func (s *sources) addMessages(file string, messages messageSpecs) error {
 	for _, m := range messages {
 		if other, dup := s.messages[m.name]; dup {
-			return fmt.Errorf("%s: message %s is also in %s", file, m.name, other.file)
+			return fmt.Errorf("%s: message %s is also defined in %s", file, m.name, other.file)
 		}
 		s.messages[m.name] = messageSource{file, m.spec}
 	}

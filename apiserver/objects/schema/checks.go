@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// fieldChecks are the checks on a field's value, or on its items, keys and values.
+// fieldChecks are the checks of a field's value, or of its items, keys and values.
 type fieldChecks struct {
 	enum, itemEnum         []string
 	format, item           *format
@@ -18,12 +18,12 @@ type fieldChecks struct {
 	minItems               int
 	maxTotalBytes          int  // of keys and values
 	maxValueBytes          int  // of values alone
-	portNumbers            bool // format portNumberOrName: numbers are ports
+	portNumbers            bool // numbers must be ports (format portNumberOrName)
 	validators             []Validator
-	scalar, entries, items bool // which of them there are
+	scalar, entries, items bool // which groups of checks are present
 }
 
-// checks compiles a field's checks; nil when it has none.
+// checks compiles a field's checks. It returns nil if the field has none.
 func (c *compiler) checks(f *Field) (*fieldChecks, error) {
 	s := f.Spec
 	ch := &fieldChecks{
@@ -47,7 +47,7 @@ func (c *compiler) checks(f *Field) (*fieldChecks, error) {
 	ch.scalar = ch.enum != nil || ch.format != nil || ch.min != nil || ch.max != nil
 	ch.items = ch.itemEnum != nil || ch.item != nil || ch.itemMin != nil || ch.itemMax != nil || ch.minItems > 0
 	ch.entries = ch.key != nil || ch.value != nil || ch.valueMin != nil || ch.maxTotalBytes > 0 || ch.maxValueBytes > 0
-	if err := ch.fit(f.Type); err != nil {
+	if err := ch.checkApplicable(f.Type); err != nil {
 		return nil, err
 	}
 	if !ch.scalar && !ch.items && !ch.entries && len(ch.validators) == 0 {
@@ -56,16 +56,16 @@ func (c *compiler) checks(f *Field) (*fieldChecks, error) {
 	return ch, nil
 }
 
-// fit refuses checks that don't apply to the type.
-func (ch *fieldChecks) fit(t *Type) error {
+// checkApplicable returns an error if some check does not apply to the type.
+func (ch *fieldChecks) checkApplicable(t *Type) error {
 	if ch.items && t.Form != FormList {
-		return fmt.Errorf("item checks on a field that is no list")
+		return fmt.Errorf("item checks on a field that is not a list")
 	}
 	if ch.entries && t.Form != FormMap {
-		return fmt.Errorf("checks of keys and values on a field that is no map")
+		return fmt.Errorf("checks of keys and values on a field that is not a map")
 	}
 	if ch.scalar && (t.Form == FormList || t.Form == FormMap || t.Form == FormMessage) {
-		return fmt.Errorf("checks of a scalar on a field that is none")
+		return fmt.Errorf("scalar checks on a field that is not a scalar")
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func (c *compiler) format(name string) (*format, error) {
 	return &f, nil
 }
 
-// run checks a value that is not empty, or that is a pointer and set.
+// run checks a value that is not empty, or any set value of a pointer field.
 func (ch *fieldChecks) run(c *Context, v *Value) {
 	if ch.scalar {
 		ch.checkScalar(c, v)
@@ -142,8 +142,8 @@ func checkRange(c *Context, low, high *int64, n int64) {
 	}
 }
 
-// checkQuantity compares a quantity with an integer. The only minimum so far is 0, so the sign of
-// the text decides.
+// checkQuantity checks that a quantity is at least low. For 0, the only minimum that the files
+// declare, it looks at the sign only.
 func checkQuantity(c *Context, low int64, v *Value) {
 	if low == 0 && (v.str == "" || v.str[0] != '-') {
 		return
@@ -206,7 +206,7 @@ func (ch *fieldChecks) checkEntries(c *Context, v *Value) {
 	}
 }
 
-// checkEntry reports the text of an entry, at the entry or, for label formats, at the map.
+// checkEntry reports invalid text of a map entry: at the map for label formats, else at the entry.
 func checkEntry(c *Context, f *format, text, key string, item *Value) {
 	if f.onMap {
 		checkText(c, f, text)

@@ -9,17 +9,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFields bounds the fields of one message, because the decoder tracks them in a bit set.
+// maxFields limits the fields of one message, because the decoder records them in a fixed bit set.
 const maxFields = 256
 
-// compiler compiles specs to types, one per message and set of contexts. Message types may refer to
-// each other in cycles.
+// compiler compiles specs to types. It compiles each message once for each set of contexts.
+// Messages may refer to each other in cycles.
 type compiler struct {
 	src     *sources
 	formats map[string]format
 	hooks   Hooks
-	lenient bool             // leaves all hooks out: tests of the engine alone
-	types   map[string]*Type // by message and contexts, then by scalar, list and map text below a context set
+	lenient bool             // ignore all hooks, for tests that do without them
+	types   map[string]*Type // by message or type text, with its set of contexts
 }
 
 func newCompiler(src *sources, formats map[string]format, hooks *Hooks) *compiler {
@@ -30,7 +30,7 @@ func newCompiler(src *sources, formats map[string]format, hooks *Hooks) *compile
 	return c
 }
 
-// message compiles a message for a set of contexts, written "pod" or "newer template".
+// message compiles a message for a set of contexts, given as "pod" or "newer template".
 func (c *compiler) message(name, contexts string) (*Type, error) {
 	key := name + "|" + contexts
 	if t := c.types[key]; t != nil {
@@ -61,7 +61,7 @@ func (c *compiler) fillMessage(m *Message, contexts string) (err error) {
 	if m.defaulter, err = resolveOne(c, c.hooks.Defaulters, "defaulter", m.Spec.Defaulter); err != nil {
 		return err
 	}
-	for _, named := range inWritingOrder(m.Spec.Fields) {
+	for _, named := range inEncodingOrder(m.Spec.Fields) {
 		if !selected(named.spec.Contexts, contexts) {
 			continue
 		}
@@ -78,9 +78,10 @@ func (c *compiler) fillMessage(m *Message, contexts string) (err error) {
 	return m.compileWire()
 }
 
-// inWritingOrder moves kind before apiVersion if they are the type of the object. In an owner
-// reference, where they have numbers, they are ordinary fields.
-func inWritingOrder(fields fieldSpecs) fieldSpecs {
+// inEncodingOrder returns the fields in the order in which they are encoded: kind before apiVersion
+// if these two identify the object. In an owner reference, where they have upstream protobuf
+// numbers, they are ordinary fields and keep their order.
+func inEncodingOrder(fields fieldSpecs) fieldSpecs {
 	v := slices.IndexFunc(fields, func(f namedField) bool { return f.name == "apiVersion" })
 	k := slices.IndexFunc(fields, func(f namedField) bool { return f.name == "kind" })
 	if v != 0 || k != 1 || fields[v].spec.Proto != 0 && fields[v].spec.Proto < OwnNumbers {
@@ -132,7 +133,8 @@ func (c *compiler) fillField(f *Field, contexts string) (err error) {
 	return nil
 }
 
-// fieldType compiles "string", "list<X>", "map<string,X>" or the name of a message.
+// fieldType compiles the type that a file writes as "string", "list<X>", "map<string,X>" or the
+// name of a message.
 func (c *compiler) fieldType(text, contexts string) (*Type, error) {
 	if item, ok := strings.CutPrefix(text, "list<"); ok {
 		elem, err := c.fieldType(strings.TrimSuffix(item, ">"), contexts)
@@ -156,7 +158,7 @@ func (c *compiler) fieldType(text, contexts string) (*Type, error) {
 	return c.shared(text, "", Type{Form: form}), nil
 }
 
-// shared returns the single type of that text in a context set.
+// shared returns the type for a type text and set of contexts, of which the compiler keeps one.
 func (c *compiler) shared(text, contexts string, t Type) *Type {
 	key := text + "|" + contexts
 	if c.types[key] == nil {
@@ -195,8 +197,8 @@ func scalarForm(name string) (Form, bool) {
 	return 0, false
 }
 
-// finish computes the facts that need the whole graph of messages: defaults, zero values, and the
-// parts that walks can skip.
+// finish computes the properties that depend on all messages: default values, encodings of unset
+// messages, and which subtrees defaulting and validation can skip.
 func (c *compiler) finish() error {
 	for key, t := range c.types {
 		if t.message == nil {
@@ -208,7 +210,7 @@ func (c *compiler) finish() error {
 			}
 		}
 	}
-	for changed := true; changed; { // to the fixed point: messages may hold themselves through lists
+	for changed := true; changed; { // until nothing changes: messages may contain themselves through lists
 		changed = false
 		for _, t := range c.types {
 			if t.message != nil && t.message.markWork() {
@@ -256,8 +258,8 @@ func yamlNodeToJSON(node *yaml.Node) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-// markWork records which walks have work in the message or below it. It returns whether that has
-// changed.
+// markWork records whether the message or one below it has defaults, checks or immutable fields. It
+// reports whether it changed one of these marks.
 func (m *Message) markWork() bool {
 	before := [3]bool{m.defaults, m.checks, m.immutables}
 	m.defaults = m.defaults || m.defaulter != nil
@@ -277,13 +279,14 @@ func (m *Message) markWork() bool {
 	return before != [3]bool{m.defaults, m.checks, m.immutables}
 }
 
-// compileZero writes the JSON of the unset message.
+// compileZero computes the JSON of the message with no field set. above are the messages that
+// contain it.
 func (m *Message) compileZero(above []*Message) error {
 	if m.zero != nil {
 		return nil
 	}
 	if slices.Contains(above, m) {
-		return fmt.Errorf("message %s always holds itself", m.Name)
+		return fmt.Errorf("message %s always contains itself", m.Name)
 	}
 	for _, f := range m.fields {
 		if f.always && !f.pointer && f.Type.message != nil {

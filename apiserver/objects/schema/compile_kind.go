@@ -160,7 +160,7 @@ func (c *compiler) kindHooks(k *Kind, spec KindHooksSpec) error {
 		return err
 	}
 	if converts := spec.converts(); converts && (k.Spec.Storage == "" || spec.ToStorage == "" || spec.FromStorage == "") {
-		return fmt.Errorf("storage, hooks.toStorage and hooks.fromStorage come together")
+		return fmt.Errorf("storage, hooks.toStorage and hooks.fromStorage require each other")
 	}
 	return nil
 }

@@ -4,18 +4,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Context is the request as hooks see it. It belongs to one goroutine.
+// Context gives a hook the request's objects and collects the errors that it reports. It must be
+// used by one goroutine only.
 //
-// A Context has a current place in the object. Reports are about that place, or about one below it
-// that rest names: field names (string), list indexes (int) and map keys (Key). It builds paths
-// only for reports.
+// A Context has a current position in the object. Errors are reported at this position, or at the
+// one below it that the argument rest describes by field names (string), list indexes (int) and map
+// keys (Key). Field paths are only built when an error is reported.
 type Context struct {
 	Kind      *Kind
 	Operation Operation
 	Object    *Object
 	Old       *Object // the stored object; nil on Create
 
-	root  *Value // where paths begin
+	root  *Value // the value at which paths begin
 	steps []step
 	errs  field.ErrorList
 	space [16]step
@@ -32,12 +33,12 @@ const (
 	stepKey
 )
 
-// step leads from one value to the next one below it.
+// step leads from a value to one directly below it.
 type step struct {
 	name  string
 	index int32
 	form  stepForm
-	at    *Value // where the step leads; nil when that is unset
+	at    *Value // the value that the step leads to; nil if it is unset
 }
 
 func newContext(k *Kind, op Operation, o, old *Object) *Context {
@@ -46,26 +47,26 @@ func newContext(k *Kind, op Operation, o, old *Object) *Context {
 	return c
 }
 
-// EnterField moves to a field of the message here. Every Enter needs its Leave.
+// EnterField moves to a field of the current message. Each Enter method requires a matching Leave.
 func (c *Context) EnterField(name string, v *Value) {
 	c.steps = append(c.steps, step{name: name, form: stepField, at: v})
 }
 
-// EnterIndex moves to an item of the list here.
+// EnterIndex moves to an item of the current list.
 func (c *Context) EnterIndex(i int, v *Value) {
 	c.steps = append(c.steps, step{index: int32(i), form: stepIndex, at: v})
 }
 
-// EnterKey moves to an entry of the map here.
+// EnterKey moves to an entry of the current map.
 func (c *Context) EnterKey(key string, v *Value) {
 	c.steps = append(c.steps, step{name: key, form: stepKey, at: v})
 }
 
-// Leave moves back.
+// Leave moves back to where the last Enter method was called.
 func (c *Context) Leave() { c.steps = c.steps[:len(c.steps)-1] }
 
-// Enclosing returns the nearest message of that name at or above this place; nil when there is
-// none.
+// Enclosing returns the nearest message with the given name at or above the current position, or
+// nil.
 func (c *Context) Enclosing(message string) *Value {
 	for i := len(c.steps) - 1; i >= 0; i-- {
 		if v := c.steps[i].at; v != nil && v.typ.message != nil && v.typ.message.Name == message {
@@ -78,8 +79,8 @@ func (c *Context) Enclosing(message string) *Value {
 	return nil
 }
 
-// Parent returns the nearest message above this place: the one that holds the field. It is the root
-// for fields of the root.
+// Parent returns the message that contains the current field. For fields of the root, that is the
+// root.
 func (c *Context) Parent() *Value {
 	for i := len(c.steps) - 2; i >= 0; i-- {
 		if v := c.steps[i].at; v != nil && v.typ.message != nil {
@@ -89,7 +90,7 @@ func (c *Context) Parent() *Value {
 	return c.root
 }
 
-// FieldName returns the name of the nearest field at or above this place; "" at the root.
+// FieldName returns the name of the nearest field at or above the current position; "" at the root.
 func (c *Context) FieldName() string {
 	for i := len(c.steps) - 1; i >= 0; i-- {
 		if c.steps[i].form == stepField {
@@ -99,12 +100,14 @@ func (c *Context) FieldName() string {
 	return ""
 }
 
-// Under reports whether this place lies in the root's field of that name, such as "status".
+// Under reports whether the current position is inside the root's field with that name, such as
+// "status".
 func (c *Context) Under(rootField string) bool {
 	return len(c.steps) > 0 && c.steps[0].name == rootField
 }
 
-// Path returns this place, extended by rest. It allocates: call it only to report.
+// Path returns the path of the current position, extended by rest. It allocates, so call it only to
+// report an error.
 func (c *Context) Path(rest ...any) *field.Path {
 	var p *field.Path
 	for _, s := range c.steps {
@@ -130,7 +133,7 @@ func (c *Context) Path(rest ...any) *field.Path {
 	return p
 }
 
-// Report adds an error that the caller made.
+// Report adds an error.
 func (c *Context) Report(err *field.Error) { c.errs = append(c.errs, err) }
 
 // Required reports a missing value.
@@ -138,7 +141,8 @@ func (c *Context) Required(detail string, rest ...any) {
 	c.Report(field.Required(c.Path(rest...), detail))
 }
 
-// Invalid reports a malformed value. value is a scalar, a *Value or anything that marshals to JSON.
+// Invalid reports a malformed value. value may be a scalar, a *Value or anything that encodes as
+// JSON.
 func (c *Context) Invalid(value any, detail string, rest ...any) {
 	c.Report(field.Invalid(c.Path(rest...), plain(value), detail))
 }
@@ -163,13 +167,13 @@ func (c *Context) TooLong(maxLen int, rest ...any) {
 	c.Report(field.TooLong(c.Path(rest...), "", maxLen))
 }
 
-// NotFound reports a reference to nothing.
+// NotFound reports a reference to something that does not exist.
 func (c *Context) NotFound(value any, rest ...any) {
 	c.Report(field.NotFound(c.Path(rest...), plain(value)))
 }
 
-// plain converts a Value to the form that field errors print as Kubernetes does: scalars as they
-// are, the rest as JSON.
+// plain converts a *Value for a field error, which prints it as Kubernetes does: some scalars as Go
+// values, everything else as JSON. It returns other values unchanged.
 func plain(value any) any {
 	v, ok := value.(*Value)
 	if !ok {
@@ -190,7 +194,7 @@ func plain(value any) any {
 	}
 }
 
-// jsonText is JSON text that marshals to itself.
+// jsonText is JSON text. It implements json.Marshaler.
 type jsonText []byte
 
 func (t jsonText) MarshalJSON() ([]byte, error) { return t, nil }

@@ -1,8 +1,8 @@
 package schema
 
-// Decode decodes an object of the kind from JSON that a client sent. It drops fields that the kind
-// lacks and lists them in the problems. It fills in missing kind and apiVersion. Errors are
-// *DecodeError.
+// Decode decodes an object of the kind from a client's JSON. Fields that the kind does not have are
+// dropped and listed in the problems. A missing kind or apiVersion is filled in, unless the kind is
+// schemaless. Errors are *DecodeError.
 func (k *Kind) Decode(body []byte) (*Object, Problems, error) {
 	d := newDecoder(string(body))
 	o, err := k.decode(d)
@@ -29,7 +29,7 @@ func (k *Kind) decode(d *decoder) (*Object, error) {
 	return o, nil
 }
 
-// afterDecode runs the kind's hooks for an object that a client sent.
+// afterDecode runs the kind's afterDecode hooks on an object that a client sent.
 func (o *Object) afterDecode() {
 	if len(o.Kind.hooks.afterDecode) == 0 {
 		return
@@ -40,7 +40,8 @@ func (o *Object) afterDecode() {
 	}
 }
 
-// checkIdentity compares kind and apiVersion with the route's (A34-A36).
+// checkIdentity checks that the object's kind and apiVersion are those of the kind that the route
+// serves, and fills in missing ones (A34-A36).
 func (o *Object) checkIdentity(d *decoder) error {
 	k := o.Kind
 	if err := o.requireIdentity(); err != nil {
@@ -58,8 +59,8 @@ func (o *Object) checkIdentity(d *decoder) error {
 	return k.CheckIdentity((*version).str, (*kind).str)
 }
 
-// CheckIdentity compares kind and apiVersion of a body or its envelope with the kind (A34-A36).
-// Errors are *DecodeError.
+// CheckIdentity checks that apiVersion and kind, from a body or its envelope, name this kind
+// (A34-A36: a body of another kind or version is 400). Errors are *DecodeError.
 func (k *Kind) CheckIdentity(apiVersion, kind string) error {
 	if kind != k.Kind {
 		return &DecodeError{
@@ -76,8 +77,8 @@ func (k *Kind) CheckIdentity(apiVersion, kind string) error {
 	return nil
 }
 
-// DecodeStored decodes an object from bytes that Encode returned. It neither changes nor retains
-// the value.
+// DecodeStored decodes an object from bytes that Encode returned. It neither modifies nor retains
+// value.
 func (k *Kind) DecodeStored(value []byte) (*Object, error) {
 	root, err := newDecoder(string(value)).document(k.Message.typ)
 	if err != nil {
@@ -86,8 +87,8 @@ func (k *Kind) DecodeStored(value []byte) (*Object, error) {
 	return &Object{Kind: k, root: root}, nil
 }
 
-// Decode decodes a message that is not an object of a kind, such as DeleteOptions. It returns nil
-// for null.
+// Decode decodes a message that is not an object of a kind, such as DeleteOptions. For null it
+// returns nil.
 func (m *Message) Decode(body []byte) (*Value, Problems, error) {
 	d := newDecoder(string(body))
 	v, err := d.document(m.typ)

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// DecodeError says why a body is not an object of the kind: malformed, or a value of a wrong type
-// or format. Its text is the whole message for the client (400).
+// DecodeError reports a body that is malformed or that has a field of the wrong type or format. Its
+// text is the complete message for the client, with status 400.
 type DecodeError struct {
 	Message string
-	Path    string // of the field at fault; "" when the body is malformed
-	Offset  int    // in the JSON text; -1 when it is not about a place
+	Path    string // of the invalid field; "" when the body is malformed
+	Offset  int    // in the JSON text; -1 when no position applies
 }
 
 func (e *DecodeError) Error() string { return e.Message }
 
-// syntaxError is malformed JSON.
+// syntaxError reports malformed JSON.
 type syntaxError struct {
 	text   string
 	offset int
@@ -24,7 +24,7 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.text + " at offset " + strconv.Itoa(e.offset) }
 
-// valueError is a well-formed value that its field does not take.
+// valueError reports a well-formed value that is not valid for its field.
 type valueError struct {
 	text   string
 	path   string
@@ -33,7 +33,8 @@ type valueError struct {
 
 func (e *valueError) Error() string { return e.text }
 
-// describe turns what the decoder says into what the client reads (A35, A38-A40).
+// describe converts a decoder's error to a *DecodeError with the text that clients expect (A35,
+// A38-A40).
 func (k *Kind) describe(err error) error {
 	switch err := err.(type) { //nolint:errorlint // made below, never wrapped
 	case *syntaxError:
@@ -47,7 +48,7 @@ func (k *Kind) describe(err error) error {
 	return err
 }
 
-// describe turns what the decoder says into what the client reads.
+// describe converts a decoder's error to a *DecodeError.
 func (m *Message) describe(err error) error {
 	switch err := err.(type) { //nolint:errorlint // made by the decoder, never wrapped
 	case *syntaxError:
@@ -58,24 +59,25 @@ func (m *Message) describe(err error) error {
 	return err
 }
 
-// cannotHandle begins messages about a body of some kind that is not one of ours.
+// cannotHandle returns the beginning of messages about a body that is not an object of this kind.
 func (k *Kind) cannotHandle(kind, apiVersion string) string {
 	return fmt.Sprintf("%s in version %q cannot be handled as a %s: ", kind, apiVersion[strings.LastIndexByte(apiVersion, '/')+1:], k.Kind)
 }
 
 const (
-	maxProblems     = 100 // kept of one body
+	maxProblems     = 100 // reported for one body
 	maxProblemBytes = 512 // of one problem's text
 )
 
-// Problems are the fields of a body that were dropped: unknown, or given twice (the last one
-// counts). At most a hundred are kept.
+// Problems lists the fields of a body that the decoder dropped: unknown fields, and all but the
+// last of duplicate fields. It holds the first 100 and counts the rest.
 type Problems struct {
 	list []string
 	more int
 }
 
-// List returns a text for each problem: `unknown field "spec.foo"`, `duplicate field "data.k"`.
+// List returns a text for each problem, such as `unknown field "spec.foo"` or `duplicate field
+// "data.k"`.
 func (p Problems) List() []string {
 	if p.more == 0 {
 		return p.list
@@ -94,8 +96,8 @@ func (p *Problems) add(what, path string) {
 	p.list = append(p.list, what+" "+strconv.Quote(path))
 }
 
-// StrictError returns the error that refuses a body for its problems (A49); nil when there are
-// none.
+// StrictError returns the error that rejects a body with problems when the client asked for strict
+// field validation (A49). It returns nil if there are no problems.
 func (k *Kind) StrictError(p Problems) error {
 	if len(p.list) == 0 {
 		return nil

@@ -119,7 +119,7 @@ func TestDecode(t *testing.T) {
 			t.Errorf("got %s", o.AppendJSON(nil))
 		}
 	})
-	t.Run("deep_nesting_is_refused", func(t *testing.T) {
+	t.Run("deep_nesting_is_rejected", func(t *testing.T) {
 		for _, body := range []string{
 			`{"x":` + strings.Repeat("[", 100000),
 			`{"containerImageMetadata":` + strings.Repeat(`{"a":`, 100000),
@@ -151,7 +151,7 @@ func TestScalars(t *testing.T) {
 			}
 		}
 	})
-	t.Run("huge_exponents_are_refused_A40", func(t *testing.T) {
+	t.Run("huge_exponents_are_rejected_A40", func(t *testing.T) {
 		for _, q := range []string{"1e-9999999", "1e+00999999999", "1E99999", strings.Repeat("9", 200)} {
 			if _, _, err := node.Decode([]byte(`{"status":{"capacity":{"cpu":"` + q + `"}}}`)); err == nil {
 				t.Errorf("%s accepted", q)
@@ -190,7 +190,7 @@ func TestScalars(t *testing.T) {
 	})
 }
 
-// TestCanonicalQuantity compares the quick way with the library.
+// TestCanonicalQuantity compares isCanonical with the library.
 func TestCanonicalQuantity(t *testing.T) {
 	for n := range 4200 {
 		for _, suffix := range []string{"", "m", "k", "M", "G", "Ki", "Mi", "Gi", "Ti", "Pi"} {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// decoder reads one document. Values come from chunks, which live as long as any value of the
-// document does.
+// decoder decodes one JSON document into Values. It allocates them in chunks; a chunk stays in
+// memory as long as any value of it is referenced.
 type decoder struct {
 	scanner
 	problems Problems
@@ -16,14 +16,15 @@ type decoder struct {
 	slots    []*Value
 	boxes    []box
 	keys     []string
-	items    []*Value // of the lists and maps being read, innermost last
-	names    []string // keys of the maps being read
-	taken    int      // slots given to messages
-	root     string   // the message's name, for errors
+	items    []*Value // items of the lists and maps being read, the innermost last
+	names    []string // keys of the maps being read, the innermost last
+	taken    int      // slots allocated for messages so far
+	root     string   // the top message's name, for errors
 	pathRoom [16]decodeStep
 }
 
-// decodeStep is a field name or map key, with index -1, or a list index.
+// decodeStep is one step of the path to a value: a list index, or a field name or map key with
+// index -1.
 type decodeStep struct {
 	name  string
 	index int
@@ -35,7 +36,7 @@ func newDecoder(s string) *decoder {
 	return d
 }
 
-// document reads a value and nothing after it.
+// document reads the whole document as one value of type t.
 func (d *decoder) document(t *Type) (*Value, error) {
 	if d.root == "" && t.message != nil {
 		d.root = t.message.Name
@@ -50,28 +51,29 @@ func (d *decoder) document(t *Type) (*Value, error) {
 	return v, nil
 }
 
-// Chunk sizes grow with what a document has needed so far, bounded by what its remaining text can
-// need.
+// Limits of the size of a chunk. Each chunk is twice as large as the one before it, up to maxChunk.
 const (
 	firstChunk = 16
 	maxChunk   = 128
 )
 
-// largest returns how large chunks get. One that is filled again is to hold a whole document.
-func (d *decoder) largest() int {
+// maxChunkSize returns the maximum chunk size. Chunks that are reused may grow until one holds a
+// whole document.
+func (d *decoder) maxChunkSize() int {
 	if d.reused {
 		return maxKept
 	}
 	return maxChunk
 }
 
-// maxSlots bounds the memory of a document: a few bytes of it ("{},") can ask for a message of many
-// fields. What fits in a request with any sense takes a small part of this.
+// maxSlots limits the slots of one document, and with them its memory: a few bytes ("{},") can
+// require a message with many fields. Documents of normal shape within the request size limit stay
+// far below it.
 const maxSlots = 4 << 20
 
 func (d *decoder) value(t *Type) *Value {
 	if len(d.values) == cap(d.values) {
-		d.values = make([]Value, 0, min(d.largest(), max(firstChunk, 2*cap(d.values))))
+		d.values = make([]Value, 0, min(d.maxChunkSize(), max(firstChunk, 2*cap(d.values))))
 	}
 	d.values = append(d.values, Value{typ: t})
 	return &d.values[len(d.values)-1]
@@ -79,23 +81,24 @@ func (d *decoder) value(t *Type) *Value {
 
 func (d *decoder) box() *box {
 	if len(d.boxes) == cap(d.boxes) {
-		d.boxes = make([]box, 0, min(d.largest()/2, max(firstChunk/2, 2*cap(d.boxes))))
+		d.boxes = make([]box, 0, min(d.maxChunkSize()/2, max(firstChunk/2, 2*cap(d.boxes))))
 	}
 	d.boxes = append(d.boxes, box{})
 	return &d.boxes[len(d.boxes)-1]
 }
 
-// take returns n slots.
+// take allocates n slots.
 func (d *decoder) take(n int) []*Value {
 	at := len(d.slots)
 	if n > cap(d.slots)-at {
-		d.slots, at = make([]*Value, 0, max(n, min(4*d.largest(), max(4*firstChunk, 2*cap(d.slots))))), 0
+		d.slots, at = make([]*Value, 0, max(n, min(4*d.maxChunkSize(), max(4*firstChunk, 2*cap(d.slots))))), 0
 	}
 	d.slots = d.slots[:at+n]
 	return d.slots[at : at+n : at+n]
 }
 
-// takeItems returns the items read since there were base of them, as a slice of their own.
+// takeItems moves the items beyond the first base ones from the stack of items to a slice of their
+// own.
 func (d *decoder) takeItems(base int) []*Value {
 	out := d.take(len(d.items) - base)
 	copy(out, d.items[base:])
@@ -103,18 +106,19 @@ func (d *decoder) takeItems(base int) []*Value {
 	return out
 }
 
-// takeNames does the same for keys.
+// takeNames moves the keys beyond the first base ones from the stack of keys to a slice of their
+// own.
 func (d *decoder) takeNames(base int) []string {
 	n, at := len(d.names)-base, len(d.keys)
 	if n > cap(d.keys)-at {
-		d.keys, at = make([]string, 0, max(n, min(d.largest(), max(firstChunk, 2*cap(d.keys))))), 0
+		d.keys, at = make([]string, 0, max(n, min(d.maxChunkSize(), max(firstChunk, 2*cap(d.keys))))), 0
 	}
 	d.keys = append(d.keys, d.names[base:]...)
 	d.names = d.names[:base]
 	return d.keys[at : at+n : at+n]
 }
 
-// at returns the path of the value being read, as problems and errors name it.
+// at returns the path of the value being read, for problems and errors.
 func (d *decoder) at() string {
 	var b strings.Builder
 	for _, s := range d.path {
@@ -133,7 +137,7 @@ func (d *decoder) at() string {
 	return b.String()
 }
 
-// mismatch returns the error of a JSON value that type t does not take.
+// mismatch returns the error for a JSON value whose type does not fit t.
 func (d *decoder) mismatch(what string, t *Type, offset int) error {
 	path := d.at()
 	text := "json: cannot unmarshal " + what + " into Go value of type " + t.goName()
@@ -143,13 +147,13 @@ func (d *decoder) mismatch(what string, t *Type, offset int) error {
 	return &valueError{text: text + " (offset " + strconv.Itoa(offset) + ")", path: path, offset: offset}
 }
 
-// malformed returns the error of a text that is not of t's format.
+// malformed returns the error for text that does not have the format of its type.
 func (d *decoder) malformed(why string, offset int) error {
 	path := d.at()
 	return &valueError{text: path + ": " + why + " (offset " + strconv.Itoa(offset) + ")", path: path, offset: offset}
 }
 
-// goName names a type in errors as Go clients know it.
+// goName returns the type's name in Go, which error messages contain.
 func (t *Type) goName() string {
 	switch t.Form {
 	case FormMessage:
@@ -183,7 +187,7 @@ func (t *Type) goName() string {
 	}
 }
 
-// read reads a value of type t; null gives nil.
+// read reads a value of type t. It returns nil for null.
 func (d *decoder) read(t *Type, depth int) (*Value, error) {
 	if depth > maxDepth {
 		return nil, &syntaxError{"exceeded max depth", d.pos}
@@ -213,7 +217,8 @@ func (d *decoder) read(t *Type, depth int) (*Value, error) {
 	return nil, d.wrongType(c, t, depth)
 }
 
-// wrongType reads the value, so that malformed JSON is called that, and returns its mismatch.
+// wrongType returns the error for a value that does not fit t. It reads the value first, so that
+// malformed JSON is reported as such.
 func (d *decoder) wrongType(c byte, t *Type, depth int) error {
 	offset := d.pos
 	if err := d.skip(depth); err != nil {
@@ -277,8 +282,8 @@ func (d *decoder) readMessage(t *Type, depth int) (*Value, error) {
 	return v, nil
 }
 
-// skipUnknown drops a field. Clients send managedFields back as they got it from other servers:
-// that is no problem (A55).
+// skipUnknown skips an unknown field and records it as a problem. It does not record managedFields
+// in metadata, which clients send back after reading it from other servers (A55).
 func (d *decoder) skipUnknown(m *Message, name string, depth int) error {
 	if name != "managedFields" || m.Name != metaMessage {
 		d.problems.add("unknown field", d.at())
@@ -298,7 +303,7 @@ func (d *decoder) readList(t *Type, depth int) (*Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		if item == nil { // null is the zero item
+		if item == nil { // null stands for an empty item
 			item = t.elem.New()
 		}
 		d.items = append(d.items, item)
@@ -339,7 +344,7 @@ func (d *decoder) readMap(t *Type, depth int) (*Value, error) {
 	return v, nil
 }
 
-// sortMap sorts entries by key; of equal keys the last stays.
+// sortMap sorts entries by key. Of entries with equal keys it keeps the last.
 func (d *decoder) sortMap(b *box) {
 	order := make([]int, len(b.keys))
 	for i := range order {

@@ -1,6 +1,6 @@
 package schema
 
-// Default sets the fields that the client left out to their defaults. It is idempotent.
+// Default sets each field that the client left out to its default. It is idempotent.
 func (k *Kind) Default(o *Object) {
 	c := newContext(k, Create, o, nil)
 	c.setDefaults()
@@ -12,8 +12,8 @@ func (c *Context) setDefaults() {
 	}
 }
 
-// defaultMessage runs the message's defaulter, then the defaults of its fields, then those of the
-// messages in them.
+// defaultMessage runs the message's defaulter, sets the defaults of its fields, and then does the
+// same for the messages in these fields.
 func (c *Context) defaultMessage(v *Value) {
 	m := v.typ.message
 	if m.defaulter != nil {
@@ -33,18 +33,18 @@ func (c *Context) defaultMessage(v *Value) {
 			if f.pointer || f.Type.Form != FormMessage {
 				continue
 			}
-			kid = f.Type.New() // clients may leave out a message whose fields have defaults
+			kid = f.Type.New() // a message that the client left out still gets its fields' defaults
 		}
 		c.EnterField(f.Name, kid)
 		c.defaultBelow(kid)
 		c.Leave()
-		if v.box.kids[i] == nil && !hollow(kid) {
+		if v.box.kids[i] == nil && !encodesAsUnset(kid) {
 			v.box.kids[i] = kid
 		}
 	}
 }
 
-// vacant reports whether a default replaces v.
+// vacant reports whether the default applies: v is unset or, without `pointer`, empty.
 func (f *Field) vacant(v *Value) bool {
 	if f.pointer {
 		return v == nil
@@ -64,7 +64,7 @@ func (c *Context) defaultField(f *Field, v *Value) {
 	}
 }
 
-// defaultBelow descends into a message, or the messages of a list or map.
+// defaultBelow sets defaults in a message, or in each message of a list or map.
 func (c *Context) defaultBelow(v *Value) {
 	switch v.typ.Form {
 	case FormMessage:
@@ -84,7 +84,7 @@ func (c *Context) defaultBelow(v *Value) {
 	}
 }
 
-// innermost returns the type inside of lists and maps.
+// innermost returns the element type of nested lists and maps, or t itself.
 func (t *Type) innermost() *Type {
 	for t.elem != nil {
 		t = t.elem

@@ -8,7 +8,8 @@ import (
 	"quorate/apiserver/kinds"
 )
 
-// maxDescription is what a description may have of characters: `kubectl explain` shows them all.
+// maxDescription is the maximum length of a description in characters, because `kubectl explain`
+// prints it in full.
 const maxDescription = 240
 
 func TestEveryMessageAndFieldIsDescribed(t *testing.T) {
@@ -35,7 +36,7 @@ func TestEveryMessageAndFieldIsDescribed(t *testing.T) {
 	}
 }
 
-// undescribed says what a description of name lacks; "" when nothing.
+// undescribed returns what is wrong with a field's description, or "" if it is valid.
 func undescribed(text, name string) string {
 	switch {
 	case text == "":

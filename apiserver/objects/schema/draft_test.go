@@ -19,8 +19,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// TestMain drafts the objects of new kinds before any test reads them, when the golden files are
-// to be rewritten.
+// TestMain creates the test objects of new kinds if -update is set, before any test reads them.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *update {
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 
 // draftMissing writes the two objects that the tests start from for each kind that has none yet:
 // testdata/objects/NAME.yaml, which a client creates, and testdata/golden/full/NAME.yaml with every
-// field. A draft follows the kind's file only. Where hooks refuse it, it is to be edited by hand.
+// field. It knows the kind's file only; a draft that hooks reject must be edited by hand.
 func draftMissing() error {
 	catalog, err := schema.Load(kinds.Files, rules.Hooks())
 	if err != nil {
@@ -44,7 +43,7 @@ func draftMissing() error {
 	var missing []*schema.Kind
 	for _, k := range catalog.Kinds() {
 		if k.Storage() != k && !k.Converts() {
-			continue // its golden files are those of the stored kind
+			continue // it shares the golden files of the stored kind
 		}
 		text, err := os.ReadFile(filepath.Join(fullObjects, goldenName(k)+".yaml"))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -66,13 +65,13 @@ func draftMissing() error {
 	return nil
 }
 
-// samples are values from the full objects of other kinds, in the order of the kinds' files.
+// samples holds values from the full objects of other kinds, in the order of the kinds' files.
 type samples struct {
 	messages map[string][]json.RawMessage // by the name of the message
 	texts    map[string][]string          // by the name of the format
 }
 
-// add takes the samples from a kind's full object.
+// add adds the values of a kind's full object.
 func (s *samples) add(k *schema.Kind, text []byte) error {
 	if s.messages == nil {
 		*s = samples{map[string][]json.RawMessage{}, map[string][]string{}}
@@ -157,8 +156,8 @@ func (s *samples) draft(k *schema.Kind) error {
 	return writeYAML(k, full, filepath.Join("testdata", "objects", goldenName(k)+".yaml"))
 }
 
-// decodeAny decodes an object. Fields that the kind doesn't have, as a sample from a kind with
-// other contexts may hold, are dropped.
+// decodeAny decodes an object. It drops fields that the kind does not have; samples may contain
+// some, because other kinds have other contexts.
 func decodeAny(k *schema.Kind, object map[string]any) (*schema.Object, error) {
 	body, err := json.Marshal(object)
 	if err != nil {
@@ -180,7 +179,7 @@ func writeYAML(k *schema.Kind, object map[string]any, path string) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// maxDraftDepth ends messages that contain themselves.
+// maxDraftDepth limits the nesting of messages that contain themselves.
 const maxDraftDepth = 6
 
 // object returns the i-th message of a type, with every field set.

@@ -9,20 +9,20 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Encoded is an object in the form in which it is stored. Nothing in it shares memory with the
-// object.
+// Encoded is an object in its stored form. It shares no memory with the object.
 type Encoded struct {
 	Value         []byte // canonical JSON with an empty resourceVersion
-	VersionOffset uint32 // where its digits go
+	VersionOffset uint32 // offset in Value at which the version's digits are inserted
 	Labels        state.Attributes
 	Fields        state.Attributes
 	UID           string
 }
 
-// Encode returns the object as it is to be stored. Convert a view first (Kind.ToStorage).
+// Encode returns the object in its stored form. An object of a view must be converted with
+// Kind.ToStorage first.
 func (o *Object) Encode() Encoded {
 	k := o.Kind
-	if o.Metadata() == nil { // the version needs a place
+	if o.Metadata() == nil { // the resourceVersion must have a place in the JSON
 		o.root.box.kids[k.slots.metadata] = k.slots.metaType.New()
 	}
 	w := writer{out: make([]byte, 0, o.sizeHint()), versionSlot: k.slots.resourceVersion, metadata: o.Metadata()}
@@ -36,8 +36,8 @@ func (o *Object) Encode() Encoded {
 	}
 }
 
-// SameAs reports whether the bytes are those of a stored object but for its version: then there is
-// nothing to write (E20).
+// SameAs reports whether stored differs from e in its resourceVersion only, so that nothing needs
+// to be written (E20).
 func (e *Encoded) SameAs(stored *state.Object) bool {
 	at := int(e.VersionOffset)
 	digits := len(stored.Value) - len(e.Value)
@@ -45,14 +45,14 @@ func (e *Encoded) SameAs(stored *state.Object) bool {
 		bytes.Equal(e.Value[:at], stored.Value[:at]) && bytes.Equal(e.Value[at:], stored.Value[at+digits:])
 }
 
-// AppendJSON appends the object as it stands to dst, in canonical form.
+// AppendJSON appends the object's canonical JSON, including its resourceVersion, to dst.
 func (o *Object) AppendJSON(dst []byte) []byte {
 	w := writer{out: dst}
 	w.object(o)
 	return w.out
 }
 
-// AppendJSON appends the value to dst, in canonical form.
+// AppendJSON appends the value's canonical JSON to dst.
 func (v *Value) AppendJSON(dst []byte) []byte {
 	if v == nil {
 		return append(dst, "null"...)
@@ -63,11 +63,11 @@ func (v *Value) AppendJSON(dst []byte) []byte {
 }
 
 const (
-	objectOverhead = 512 // of names and quotes in a small object
-	wordOverhead   = 24  // of a member's name and quotes
+	objectOverhead = 512 // bytes of names and punctuation in a small object
+	wordOverhead   = 24  // bytes of a member's name and punctuation
 )
 
-// sizeHint guesses how long the object's JSON gets.
+// sizeHint estimates the length of the object's JSON.
 func (o *Object) sizeHint() int { return objectOverhead + o.root.size() }
 
 func (v *Value) size() int {
@@ -86,7 +86,8 @@ func (v *Value) size() int {
 	return n
 }
 
-// writer writes canonical JSON. With metadata set, that message's resourceVersion becomes the gap.
+// writer writes canonical JSON. It writes the resourceVersion of the message metadata as "" and
+// records its offset in versionOffset.
 type writer struct {
 	out           []byte
 	metadata      *Value
@@ -94,7 +95,7 @@ type writer struct {
 	versionOffset int
 }
 
-// object writes an object: kind and apiVersion of its kind, then the other fields in declared
+// object writes an object: the kind and apiVersion of its kind, then the other fields in declared
 // order.
 func (w *writer) object(o *Object) {
 	w.out = append(w.out, o.Kind.prefix...)
@@ -106,7 +107,7 @@ func (w *writer) object(o *Object) {
 	w.close('}')
 }
 
-// close ends an object or array, in place of the comma after its last member.
+// close ends an object or array: the bracket replaces the comma after the last member.
 func (w *writer) close(bracket byte) {
 	if last := len(w.out) - 1; w.out[last] == ',' {
 		w.out[last] = bracket
@@ -115,7 +116,7 @@ func (w *writer) close(bracket byte) {
 	w.out = append(w.out, bracket)
 }
 
-// field writes a member and a comma; nothing when it is left out.
+// field writes a member with a comma, or nothing if the field is omitted.
 func (w *writer) field(f *Field, v *Value) {
 	switch {
 	case v == nil && !f.always, v != nil && !f.always && !f.pointer && omitted(v):
@@ -130,15 +131,16 @@ func (w *writer) field(f *Field, v *Value) {
 	w.out = append(w.out, ',')
 }
 
-// omitted reports whether a value of a field without pointer and emit is left out.
+// omitted reports whether the encoding omits a value of a field that has neither `pointer` nor
+// `emit`.
 func omitted(v *Value) bool {
 	if v.typ.Form == FormMessage {
-		return hollow(v)
+		return encodesAsUnset(v)
 	}
 	return v.IsEmpty()
 }
 
-// empty writes what stands for an unset field that is always written.
+// empty writes the value of an unset field that is always written.
 func (w *writer) empty(f *Field) {
 	switch {
 	case f.pointer:
@@ -234,8 +236,8 @@ func appendMessage(dst []byte, v *Value) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString writes a JSON string. Only what must be escaped is, and U+2028 and U+2029, which
-// JavaScript takes for line ends. Wrong UTF-8 is replaced.
+// AppendString appends s as a JSON string. It escapes only what JSON requires, and U+2028 and
+// U+2029, which end a line in JavaScript. It replaces invalid UTF-8 by U+FFFD.
 func AppendString(out []byte, s string) []byte {
 	out = append(out, '"')
 	start := 0

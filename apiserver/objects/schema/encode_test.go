@@ -13,7 +13,7 @@ import (
 
 func TestEncode(t *testing.T) {
 	cat := engine(t)
-	t.Run("leaves_the_version_out_and_says_where", func(t *testing.T) {
+	t.Run("resourceVersion_is_empty_at_the_offset", func(t *testing.T) {
 		k := cat.Kind("/api/v1", "pods")
 		enc := create(t, k, loadgenPod())
 		spliced := state.Splice(enc.Value, enc.VersionOffset, 4711)
@@ -37,7 +37,7 @@ func TestEncode(t *testing.T) {
 			t.Error("E20: a change goes unnoticed")
 		}
 	})
-	t.Run("attributes_are_what_selectors_see", func(t *testing.T) {
+	t.Run("attributes_for_selectors", func(t *testing.T) {
 		enc := create(t, cat.Kind("/api/v1", "pods"), loadgenPod())
 		if want := state.NewAttributes(map[string]string{"app": "loadgen", "grp": "g1"}); enc.Labels != want {
 			t.Errorf("labels %q, want %q", enc.Labels, want)
@@ -70,7 +70,7 @@ func TestEncode(t *testing.T) {
 			t.Error("spec.hostname is selectable")
 		}
 	})
-	t.Run("emits_what_is_always_there", func(t *testing.T) {
+	t.Run("emits_fields_that_are_always_encoded", func(t *testing.T) {
 		o := decode(t, cat.Kind("/api/v1", "nodes"), `{"metadata":{"name":"n"},"status":{}}`)
 		want := `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n","creationTimestamp":null},"spec":{},"status":{` +
 			`"daemonEndpoints":{"platformletEndpoint":{"Port":0}},"nodeInfo":{"machineID":"","systemUUID":"","bootID":"","kernelVersion":"",` +
@@ -83,7 +83,7 @@ func TestEncode(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	})
-	t.Run("leaves_empty_things_out_A60", func(t *testing.T) {
+	t.Run("omits_empty_fields_A60", func(t *testing.T) {
 		o := decode(t, cat.Kind("/api/v1", "configmaps"), `{"data":{},"metadata":{"name":"","labels":{},"finalizers":[],"generation":0,"deletionGracePeriodSeconds":0}}`)
 		if got, want := string(o.AppendJSON(nil)), `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"creationTimestamp":null,"deletionGracePeriodSeconds":0}}`; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -126,7 +126,7 @@ func TestSmallMessages(t *testing.T) {
 }
 
 func TestYAML(t *testing.T) {
-	t.Run("duplicates_reach_the_decoder_A46", func(t *testing.T) {
+	t.Run("duplicate_keys_are_kept_A46", func(t *testing.T) {
 		body := yamlToJSON(t, "data:\n  a: x\n  a: y\n")
 		_, problems, err := engine(t).Kind("/api/v1", "configmaps").Decode([]byte(body))
 		if err != nil || len(problems.List()) != 1 || problems.List()[0] != `duplicate field "data.a"` {
@@ -146,7 +146,7 @@ func TestYAML(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	})
-	t.Run("bombs_are_refused", func(t *testing.T) {
+	t.Run("alias_bombs_are_rejected", func(t *testing.T) {
 		bomb := "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
 		for i := 1; i < 12; i++ {
 			bomb += "a" + itoa(i) + ": &a" + itoa(i) + " [" + strings.TrimSuffix(strings.Repeat("*a"+itoa(i-1)+",", 9), ",") + "]\n"
@@ -228,8 +228,8 @@ func TestIndent(t *testing.T) {
 	}
 }
 
-// sameYAML reports whether a YAML text and a JSON text hold the same, by another reader. That one
-// refuses duplicate keys, so it has no opinion then.
+// sameYAML reports whether a YAML text and a JSON text have the same content according to another
+// YAML reader. It returns true if that reader rejects the YAML, as it does for duplicate keys.
 func sameYAML(text, value []byte) bool {
 	var a, b any
 	if yaml.Unmarshal(text, &a) != nil || json.Unmarshal(value, &b) != nil {

@@ -1,8 +1,8 @@
 package schema
 
-// Export converts a stored object to one that a client could create: it clears the fields that only
-// the server sets and those that a create resets. Unless exact is set, it also clears the fields
-// that belong to this cluster: the namespace, a generated name and the status (B9, B10).
+// Export removes from a stored object what a client could not send on create: the fields that only
+// the server sets and those that a create resets. Unless exact is set, it also removes what belongs
+// to this cluster: the namespace, a generated name and the status (B9, B10).
 func (k *Kind) Export(o *Object, exact bool) {
 	if !exact {
 		o.SetNamespace("")

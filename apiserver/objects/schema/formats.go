@@ -12,16 +12,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// format checks text. ok is quick and allocates nothing; what it refuses, explain words, and has
-// the last word: no reasons means that the text is good after all.
+// format validates a string. ok is a fast check that does not allocate. explain decides about the
+// strings for which ok returns false: it returns the reasons why a string is invalid, or none if it
+// is valid.
 type format struct {
 	name    string
 	ok      func(string) bool
 	explain func(string) []string
-	onMap   bool // keys and values of this format are reported at the map, not at the entry
+	onMap   bool // invalid keys and values are reported at the map, not at the entry
 }
 
-// check returns what is wrong with s; nothing for good text.
+// check returns the reasons why s is invalid, or nil if it is valid.
 func (f *format) check(s string) []string {
 	if f.ok(s) {
 		return nil
@@ -29,8 +30,8 @@ func (f *format) check(s string) []string {
 	return f.explain(s)
 }
 
-// compileFormats compiles the declared formats: by a function of that name here, else by their
-// pattern.
+// compileFormats compiles the declared formats. A built-in format with the same name takes
+// precedence over the declared pattern.
 func compileFormats(specs map[string]FormatSpec) (map[string]format, error) {
 	out := map[string]format{}
 	for _, f := range builtinFormats() {
@@ -57,7 +58,8 @@ func compileFormats(specs map[string]FormatSpec) (map[string]format, error) {
 	return out, nil
 }
 
-// isNameRuleFormat reports formats that the kind decides; metadata checks apply them.
+// isNameRuleFormat reports whether the kind's name rule decides about the format; checkMeta applies
+// it.
 func isNameRuleFormat(name string) bool { return name == "perKind" || name == "perKindPrefix" }
 
 func patternFormat(name string, re *regexp.Regexp, spec FormatSpec) format {
@@ -94,28 +96,29 @@ func builtinFormats() []format {
 		{name: "portNumberOrName", ok: isPortName, explain: validation.IsValidPortName},
 		{name: "envVarName", ok: isEnvVarName, explain: validation.IsEnvVarName},
 		{name: "configMapKey", ok: isConfigMapKey, explain: validation.IsConfigMapKey},
-		{name: "httpHeaderName", ok: never, explain: validation.IsHTTPHeaderName},
+		{name: "httpHeaderName", ok: leaveToExplain, explain: validation.IsHTTPHeaderName},
 		{name: "resourceName", ok: isResourceName, explain: explainResourceName},
-		{name: "ip", ok: isIP, explain: says("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")},
-		{name: "ipv4", ok: isIPv4, explain: says("must be a valid IPv4 address")},
-		{name: "cidr", ok: isCIDR, explain: says("must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")},
-		{name: "cidr4", ok: isNetwork4, explain: says("must be a valid IPv4 network in CIDR notation, with all host bits zero (e.g. 10.9.8.0/24)")},
-		{name: "hostPortList", ok: isHostPortList, explain: says("must be a comma separated list of host:port pairs")},
-		{name: "absolutePath", ok: isAbsolutePath, explain: says("must be an absolute path")},
+		{name: "ip", ok: isIP, explain: fixedReason("must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")},
+		{name: "ipv4", ok: isIPv4, explain: fixedReason("must be a valid IPv4 address")},
+		{name: "cidr", ok: isCIDR, explain: fixedReason("must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")},
+		{name: "cidr4", ok: isNetwork4, explain: fixedReason("must be a valid IPv4 network in CIDR notation, with all host bits zero (e.g. 10.9.8.0/24)")},
+		{name: "hostPortList", ok: isHostPortList, explain: fixedReason("must be a comma separated list of host:port pairs")},
+		{name: "absolutePath", ok: isAbsolutePath, explain: fixedReason("must be an absolute path")},
 		{name: "relativePathNoBacksteps", ok: isPlainRelativePath, explain: explainRelativePath},
-		{name: "cronSchedule", ok: never, explain: explainSchedule},
-		{name: "positiveIntOrPercent", ok: isPercent, explain: says("must be an integer or percentage (e.g '5%')")},
-		{name: "redirectURI", ok: never, explain: explainRedirectURI},
-		{name: "imageReference", ok: never, explain: explainImageReference},
-		{name: "uuid", ok: isUUID, explain: says("must be a lower-case UUID")},
+		{name: "cronSchedule", ok: leaveToExplain, explain: explainSchedule},
+		{name: "positiveIntOrPercent", ok: isPercent, explain: fixedReason("must be an integer or percentage (e.g '5%')")},
+		{name: "redirectURI", ok: leaveToExplain, explain: explainRedirectURI},
+		{name: "imageReference", ok: leaveToExplain, explain: explainImageReference},
+		{name: "uuid", ok: isUUID, explain: fixedReason("must be a lower-case UUID")},
 	}
 }
 
-// never leaves the decision to the format's explain, for texts too rare to hurry about.
-func never(string) bool { return false }
+// leaveToExplain is the ok of formats that are too rare to need a fast check; explain decides about
+// all strings.
+func leaveToExplain(string) bool { return false }
 
-// says returns an explain with one reason.
-func says(why string) func(string) []string {
+// fixedReason returns an explain function that gives one fixed reason.
+func fixedReason(why string) func(string) []string {
 	return func(string) []string { return []string{why} }
 }
 
@@ -161,7 +164,7 @@ func isDNSSubdomain(s string) bool {
 	return true
 }
 
-// isNamePart checks the part of a label key after its prefix, or a label value that is not empty.
+// isNamePart checks a label key without its prefix, or a non-empty label value.
 func isNamePart(s string) bool {
 	if s == "" || len(s) > 63 || !isASCIIAlnum(s[0]) || !isASCIIAlnum(s[len(s)-1]) {
 		return false
@@ -216,7 +219,8 @@ func isEnvVarName(s string) bool {
 	return isConfigMapKey(s) && (s[0] < '0' || s[0] > '9')
 }
 
-// isPortName accepts what surely is one: lower case words with a letter, joined by single dashes.
+// isPortName accepts lower-case words that contain a letter and are joined by single dashes. Some
+// valid names are left to explain.
 func isPortName(s string) bool {
 	if len(s) > 15 || !isDNSLabel(s) || strings.Contains(s, "--") {
 		return false
@@ -237,7 +241,7 @@ func isResourceName(s string) bool {
 	return strings.IndexByte(s, '/') > 0 && isQualifiedName(s)
 }
 
-// standardResources are the resource names that may stand without a domain.
+// isStandardResource reports whether a resource name is valid without a domain.
 func isStandardResource(s string) bool {
 	switch s {
 	case "cpu", "memory", "ephemeral-storage", "storage", "pods", "services", "replicationcontrollers", "resourcequotas",

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// FuzzDecode checks that no body upsets the decoder, and that what it takes is stored in a form
-// that reads back as itself.
+// FuzzDecode checks that the decoder accepts or rejects any body without panic, and that the stored
+// form of an accepted body decodes to the same object.
 func FuzzDecode(f *testing.F) {
 	cat := engine(f)
 	for i := range cat.Kinds() {
@@ -22,7 +22,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint8, body string) {
 		k := cat.Kinds()[int(which)%len(cat.Kinds())]
 		var fields map[string]json.RawMessage
-		if json.Unmarshal([]byte(body), &fields) == nil { // let bodies of other kinds pass
+		if json.Unmarshal([]byte(body), &fields) == nil { // accept bodies of other kinds
 			delete(fields, "kind")
 			delete(fields, "apiVersion")
 			if b, err := json.Marshal(fields); err == nil {
@@ -64,7 +64,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzScanner compares the scanner with encoding/json: what is valid, and what strings say.
+// FuzzScanner compares the scanner with encoding/json: which texts are valid, and the content of
+// strings.
 func FuzzScanner(f *testing.F) {
 	for _, s := range []string{`{"a":[1,-0.5e+7,"x\u12e9\n",true,false,null]}`, `"\ud83d\ude00"`, `"\ud83dx"`, "\"\xff\"", `01`, `-`, `1.`, `[1,]`, `{"a" 1}`, `{,}`,
 		"\"\x01\"", `"\x"`, `nul`, ` [ ] `, `"\u12g4"`, `1e`, `tru`, `"`, `{"a":1,}`, "[\v1]", `"\ud800\u0041"`, `""""`} {
@@ -99,7 +100,8 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// FuzzYAML checks that no document upsets the reader and that JSON comes back from YAML as it was.
+// FuzzYAML checks that the reader accepts or rejects any document without panic, and that JSON
+// converted to YAML converts back to the same JSON.
 func FuzzYAML(f *testing.F) {
 	for _, s := range []string{"a: b\n", "- 1\n- x: |\n    a\n", "&a [*a]", "a: !!binary x", "? a\n: b", "<<: {a: 1}", "{\"a\":\"x\\ny\",\"b\":[[],{}]}", "\"\u0085\ufeff\"",
 		`{"a":"- x","b":"# y","c":"x: y","d":" lead","e":"tail ","f":"|","g":"a\n\n","h":"\n","i":"a\n b","j":"a#b","k":"null","l":"~"}`} {
@@ -137,7 +139,7 @@ func FuzzYAML(f *testing.F) {
 	})
 }
 
-// normal writes a JSON text as the engine writes strings, also where compact had nothing to do.
+// normal returns JSON text with its strings in canonical form.
 func normal(s string) string {
 	d := scanner{s: s}
 	var out []byte
@@ -176,7 +178,7 @@ func hasNumber(v any) bool {
 	return false
 }
 
-// FuzzFormats checks that what the quick checks accept, the library accepts.
+// FuzzFormats checks that the library accepts each string that a format's ok accepts.
 func FuzzFormats(f *testing.F) {
 	for _, s := range []string{"a", "a-b", "a.b", "a..b", "a.-b", "A", "a_b", "x/y", "x.y/Z", "-", "a-", "..", "..a", ".a", "1", "a1", "1a", "a--b", strings.Repeat("a", 64), strings.Repeat("a", 254)} {
 		f.Add(s)

@@ -28,8 +28,7 @@ func catalog(t testing.TB) *schema.Catalog {
 	return cat
 }
 
-// TestObjects takes a full object of each kind through a create, in the form in which it is stored
-// and served.
+// TestObjects creates an object of each kind and compares its stored form with golden files.
 func TestObjects(t *testing.T) {
 	for _, k := range kindsOfOwnForm(t) {
 		t.Run(k.Kind+strings.ReplaceAll(k.Prefix, "/", "_"), func(t *testing.T) {
@@ -58,7 +57,7 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// create does with a YAML body what a create does.
+// create runs the steps of a create request on a YAML body.
 func create(t *testing.T, k *schema.Kind, body []byte) schema.Encoded {
 	t.Helper()
 	body, err := schema.YAMLToJSON(body, maxYAML)
@@ -85,8 +84,8 @@ func create(t *testing.T, k *schema.Kind, body []byte) schema.Encoded {
 	return k.ToStorage(o).Encode()
 }
 
-// roundTrip checks that stored bytes read back as the same object, also through YAML, and that
-// writing it again, defaulted again, changes nothing (E20, M35).
+// roundTrip checks that stored bytes decode to the same object, also after conversion to YAML and
+// back, and that defaulting and encoding it once more changes nothing (E20, M35).
 func roundTrip(t *testing.T, k *schema.Kind, enc schema.Encoded, stored, text []byte) {
 	t.Helper()
 	o, err := k.DecodeStored(stored)
@@ -145,7 +144,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// TestAllocations pins what the create path allocates, hooks included.
+// TestAllocations limits the allocations of a create, including hooks.
 func TestAllocations(t *testing.T) {
 	cat := catalog(t)
 	for name, tc := range map[string]struct {

@@ -7,7 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// decode decodes a body that has nothing wrong with it but perhaps unknown fields.
+// decode decodes a body and fails the test on any error. Problems such as unknown fields are
+// ignored.
 func decode(t testing.TB, k *Kind, body string) *Object {
 	t.Helper()
 	o, _, err := k.Decode([]byte(body))

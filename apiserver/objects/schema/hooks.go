@@ -1,6 +1,6 @@
 package schema
 
-// Operation says which endpoint a hook runs for.
+// Operation is the kind of write that a hook runs for.
 type Operation uint8
 
 const (
@@ -10,36 +10,37 @@ const (
 	Finalize                      // PUT of /finalize
 )
 
-// Hooks are the Go functions that kind and type files name. What a file names must be here, or Load
-// fails.
+// Hooks are the Go functions that kind and type files refer to by name. Load fails if a file names
+// a function that is not here.
 //
-// Keys in the files that name them:
+// The keys that name functions:
 //
-//	on a field    validate: [name, ...]         Validator    runs on create and update when the field is not empty
-//	              requiredIf: name              Condition    requiredWhen in Go: when true, an empty field is refused
-//	              defaulter: name               Defaulter    defaultRule in Go: runs when the field is unset (or empty, without pointer)
-//	              defaultIf: name               Condition    defaultWhen in Go: guards `default` and `defaulter` of the field
-//	              immutableCheck: name          Comparison   immutableRule in Go: runs on updates, also when one side is unset
-//	on a message  validate: [name, ...]         Validator    runs before its fields are checked, also when the message is empty
+//	on a field    validate: [name, ...]         Validator    runs on create and update if the field is not empty
+//	              requiredIf: name              Condition    requiredWhen in Go: if true, the field must not be empty
+//	              defaulter: name               Defaulter    defaultRule in Go: runs if the field is unset (or empty, without pointer)
+//	              defaultIf: name               Condition    defaultWhen in Go: if false, the field gets no default
+//	              immutableCheck: name          Comparison   immutableRule in Go: runs on updates, even if one side is unset
+//	on a message  validate: [name, ...]         Validator    runs before the message's fields are checked, even if it is empty
 //	              defaulter: name               Defaulter    runs before the defaults of the message's fields
 //	on a kind     hooks:
-//	                afterDecode: [name, ...]            Step  first of all, on what a client sent
-//	                prepareForCreate: [name, ...]       Step  before defaults: reset what clients may not set
-//	                prepareForUpdate: [name, ...]       Step  the same for the main resource: keep status and so on from Context.Old
-//	                prepareForStatusUpdate: [name, ...] Step  the same for /status
-//	                prepareForFinalize: [name, ...]     Step  the same for /finalize
-//	                validate: [name, ...]               Validator, with the object's root, on every operation
-//	                validateUpdate: [name, ...]         Comparison, with both roots, on every operation but Create
+//	                afterDecode: [name, ...]            Step  first, on what a client sent
+//	                prepareForCreate: [name, ...]       Step  before defaults: resets what clients may not set
+//	                prepareForUpdate: [name, ...]       Step  before defaults, for the main resource: keeps status etc. from Context.Old
+//	                prepareForStatusUpdate: [name, ...] Step  before defaults, for /status
+//	                prepareForFinalize: [name, ...]     Step  before defaults, for /finalize
+//	                validate: [name, ...]               Validator, called with the root, on every operation
+//	                validateUpdate: [name, ...]         Comparison, called with both roots, on every operation but Create
 //	                canonicalize: [name, ...]           Step  last, on a valid object
 //	                toStorage: name                     Converter  from this kind to the kind it is stored as (key `storage`)
-//	                fromStorage: name                   Converter  and back
+//	                fromStorage: name                   Converter  from the kind it is stored as to this kind
 //
-// Order for a request: decode, afterDecode, prepareFor…, defaults, generation, validation,
-// canonicalize, encode. Defaults run parents first: message defaulter, the fields' defaults in
-// declared order, then each field's own message or items. A message field that is no pointer gets
-// the defaults of its fields also when the client left it out. Fields of messages inside lists are
-// not compared with their old value by `immutable` and immutableCheck (nothing pairs the items); do
-// that in a Comparison on the list or in validateUpdate.
+// A request runs these in order: decode, afterDecode, prepareFor…, defaults, generation,
+// validation, canonicalize, encode. Defaults are set from the root down: a message's defaulter runs
+// first, then the defaults of its fields in declared order, then those inside each field's message
+// or items. A message field without `pointer` gets the defaults of its fields even if the client
+// left it out. `immutable` and immutableCheck do not apply inside lists, because nothing pairs the
+// items of the old list with those of the new one; compare these with a Comparison on the list or
+// with validateUpdate.
 type Hooks struct {
 	Validators  map[string]Validator
 	Conditions  map[string]Condition
@@ -49,22 +50,22 @@ type Hooks struct {
 	Converters  map[string]Converter
 }
 
-// Validator checks v, which is never nil, and reports to c; c stands at v.
+// Validator checks v, which is never nil, and reports errors to c, whose position is at v.
 type Validator func(c *Context, v *Value)
 
-// Condition decides about a field of message m from the other fields of m; c stands at m.
+// Condition decides about a field of message m from m's other fields. The position of c is at m.
 type Condition func(c *Context, m *Value) bool
 
-// Defaulter sets fields of message m; c stands at m. It must do nothing when it runs again on its
-// own result.
+// Defaulter sets fields of message m. The position of c is at m. A Defaulter must be idempotent.
 type Defaulter func(c *Context, m *Value)
 
-// Comparison checks a field (or root) against its stored value; either may be nil when unset, not
-// both. c stands at it.
+// Comparison checks a field or root v against its stored value. One of the two may be nil, if it is
+// unset. The position of c is at v.
 type Comparison func(c *Context, v, old *Value)
 
-// Step changes c.Object as a whole.
+// Step modifies c.Object.
 type Step func(c *Context)
 
-// Converter fills the new object `to` of another kind from `from`. Metadata has been moved already.
+// Converter fills the new object to from the object from, which is of another kind. The caller has
+// already moved the metadata.
 type Converter func(from, to *Object)

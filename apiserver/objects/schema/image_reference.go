@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The grammar of image references, as registries define it.
+// The grammar of image references, from the distribution specification of registries.
 var (
 	imageComponent = regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*$`)
 	imageRegistry  = regexp.MustCompile(`^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9])(\.([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9]))*(:[0-9]+)?$`)

@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// inherit completes the files of kinds that are other versions of a stored one, in the same form:
-// all but their names is that kind's.
+// inherit completes the files of kinds that are other versions of a stored kind with the same form.
+// Such a file contains names only and takes everything else from the stored kind's file.
 func (s *sources) inherit() error {
 	stored := map[string]*KindSpec{}
 	for _, file := range s.kinds {
@@ -24,19 +24,19 @@ func (s *sources) inherit() error {
 		if from == nil {
 			return fmt.Errorf("%s: storage: no kind is stored as %s", file.name, own.Storage)
 		}
-		if rest := own.named(KindSpec{}); !reflect.DeepEqual(&rest, own) {
-			return fmt.Errorf("%s: another version of %s has names of its own, or hooks.toStorage and hooks.fromStorage, which come together",
+		if rest := own.completedFrom(KindSpec{}); !reflect.DeepEqual(&rest, own) {
+			return fmt.Errorf("%s: another version of %s must have only names, or both hooks.toStorage and hooks.fromStorage",
 				file.name, own.Storage)
 		}
-		merged := own.named(*from)
+		merged := own.completedFrom(*from)
 		merged.Messages = nil
 		file.spec = &merged
 	}
 	return nil
 }
 
-// named returns another kind's file with what is this one's own in one that inherits.
-func (s *KindSpec) named(of KindSpec) KindSpec {
+// completedFrom returns the file of another kind with the names and notes of s.
+func (s *KindSpec) completedFrom(of KindSpec) KindSpec {
 	of.Kind, of.Group, of.Version, of.APIVersion, of.Prefix = s.Kind, s.Group, s.Version, s.APIVersion, s.Prefix
 	of.Storage, of.Extra, of.Notes = s.Storage, s.Extra, s.Notes
 	return of
@@ -45,7 +45,7 @@ func (s *KindSpec) named(of KindSpec) KindSpec {
 // converts reports whether the kind is a view of a kind in another form.
 func (h *KindHooksSpec) converts() bool { return h.ToStorage != "" || h.FromStorage != "" }
 
-// resource is the collection that objects of the kind are stored in.
+// resource returns the resource under which objects of the kind are stored.
 func (s *KindSpec) resource() string {
 	switch {
 	case s.Storage != "":

@@ -1,6 +1,6 @@
 package schema
 
-// Identity is how a kind is named and where it is served.
+// Identity holds the names of a kind and the paths at which it is served.
 type Identity struct {
 	Kind       string // "DaemonSet"
 	Group      string // "apps"; "" for core
@@ -15,7 +15,7 @@ type Identity struct {
 	Namespaced bool
 }
 
-// QualifiedPlural returns the plural with its group, as messages name it: "pods",
+// QualifiedPlural returns the plural with its group as messages contain it, such as "pods" or
 // "daemonsets.apps".
 func (i *Identity) QualifiedPlural() string {
 	if i.Group == "" {
@@ -24,7 +24,8 @@ func (i *Identity) QualifiedPlural() string {
 	return i.Plural + "." + i.Group
 }
 
-// QualifiedKind returns the kind with its group, as messages name it: "Pod", "DaemonSet.apps".
+// QualifiedKind returns the kind with its group as messages contain it, such as "Pod" or
+// "DaemonSet.apps".
 func (i *Identity) QualifiedKind() string {
 	if i.Group == "" {
 		return i.Kind
@@ -32,7 +33,7 @@ func (i *Identity) QualifiedKind() string {
 	return i.Kind + "." + i.Group
 }
 
-// ByPrefix groups kinds by where they are served.
+// ByPrefix groups kinds by the path prefix at which they are served.
 func ByPrefix(kinds []*Kind) map[string][]*Kind {
 	out := map[string][]*Kind{}
 	for _, k := range kinds {
@@ -41,28 +42,28 @@ func ByPrefix(kinds []*Kind) map[string][]*Kind {
 	return out
 }
 
-// Strategy says how writes treat the objects of a kind.
+// Strategy defines how writes treat the objects of a kind.
 type Strategy struct {
-	Generation               bool // 1 on create, one more whenever the spec changes
-	AllowUnconditionalUpdate bool // replace without resourceVersion
-	AllowCreateOnUpdate      bool // replace of a missing object creates it
+	Generation               bool // metadata.generation is 1 on create and incremented when the spec changes
+	AllowUnconditionalUpdate bool // PUT does not need a resourceVersion
+	AllowCreateOnUpdate      bool // PUT creates a missing object
 	HasStatus                bool // the message has a field `status`
 	DefaultGracePeriod       int64
-	DefaultPropagation       string // "Background", "Orphan", "Foreground", or "None": garbage collection is not asked
-	TTLSeconds               int64  // 0: for ever
+	DefaultPropagation       string // "Background", "Orphan", "Foreground", or "None": no garbage collection
+	TTLSeconds               int64  // 0 means that objects do not expire
 }
 
-// Kind is a compiled kind. It never changes; what it keeps for use again is safe for concurrent
+// Kind is a compiled kind. It is immutable except for its pool of decoders, and safe for concurrent
 // use.
 type Kind struct {
 	Identity
-	File       string // the file that it is compiled from, "daemonset.yaml"; "" of kinds without one
+	File       string // name of the file, such as "daemonset.yaml"; "" for kinds without a file
 	Spec       *KindSpec
 	Message    *Message
 	Strategy   Strategy
 	Operations Operations
-	Resource   string // first part of the keys its objects are stored under
-	Scale      *Kind  // what its subresource scale is: a view of its objects; nil without
+	Resource   string // first part of the keys that its objects are stored under
+	Scale      *Kind  // kind of the subresource scale, a view of the objects; nil if there is none
 
 	slots     metaSlots
 	prefix    string // `{"kind":"K","apiVersion":"v",`
@@ -70,10 +71,10 @@ type Kind struct {
 	hooks     kindHooks
 	selectors []selector
 	protobuf  bool  // every field has a number
-	storage   *Kind // the kind whose form is stored; itself but for views
-	renames   bool  // its objects may be stored under another apiVersion, in the same form
-	converts  bool  // its objects are stored in another form
-	open      bool  // schemaless
+	storage   *Kind // the kind in whose form objects are stored; differs from this kind only for views
+	renames   bool  // objects may be stored under another apiVersion, in the same form
+	converts  bool  // objects are stored in another form
+	open      bool  // the kind is schemaless
 	scaling   scaling
 	decoders  decoders
 }
@@ -89,9 +90,9 @@ type kindHooks struct {
 	fromStorage    Converter
 }
 
-// ListPrefix returns how long the beginning of a stored value is that list items leave out after
-// their brace: kind and apiVersion with their comma. An item is "{" + value[ListPrefix():].
+// ListPrefix returns the length of the prefix of a stored value that contains kind and apiVersion,
+// which the items of a list omit. An item is "{" + value[ListPrefix():].
 func (k *Kind) ListPrefix() int { return len(k.prefix) }
 
-// CheckName returns what is wrong with a name by the kind's rule, in words; nothing for a good one.
+// CheckName returns the reasons why a name violates the kind's name rule, or nil if it is valid.
 func (k *Kind) CheckName(name string) []string { return k.name.check(name, false) }

@@ -20,7 +20,7 @@ func engine(t testing.TB) *Catalog {
 	return cat
 }
 
-// files returns the project's files, with others added or put in their place.
+// files returns the project's kind and type files with the files in more added or replaced.
 func files(t testing.TB, more map[string]string) fs.FS {
 	t.Helper()
 	out := fstest.MapFS{}
@@ -66,9 +66,9 @@ messages:
       parts: {type: 'list<WidgetSpec>'}
 `
 
-// TestDefaultsReachEverywhere: into the items of lists and the values of maps, but no message is
-// made to hold none.
-func TestDefaultsReachEverywhere(t *testing.T) {
+// TestDefaultsInListsAndMaps checks that defaults are set in the items of lists and the values of
+// maps, and that defaulting creates no empty messages.
+func TestDefaultsInListsAndMaps(t *testing.T) {
 	cat, err := load(files(t, map[string]string{"widget.yaml": widget +
 		"      named: {type: 'map<string,WidgetSpec>'}\n      rest: {type: WidgetRest}\n" +
 		"  WidgetRest:\n    fields:\n      parts: {type: 'list<WidgetSpec>'}\n"}), nil)
@@ -88,7 +88,7 @@ func TestDefaultsReachEverywhere(t *testing.T) {
 	}
 }
 
-func TestAKindIsAFile(t *testing.T) {
+func TestKindFromFile(t *testing.T) {
 	cat, err := load(files(t, map[string]string{"widget.yaml": widget}), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestAKindIsAFile(t *testing.T) {
 	}
 }
 
-// small returns the type files, one kind and a widget: quick to load.
+// small returns the type files, one kind and a widget. They load faster than all kinds.
 func small(t testing.TB, widget string) fs.FS {
 	t.Helper()
 	all, ok := files(t, map[string]string{"widget.yaml": widget}).(fstest.MapFS)
@@ -139,18 +139,18 @@ func TestLoadIsStrict(t *testing.T) {
 		"unknown_hook":          {edit("max: 9", "validate: [odd]"), `field size: validate: there is no hook "odd" of that type`},
 		"unknown_operation":     {edit("fieldSelectors:", "operations: {notOffered: [fly]}\nfieldSelectors:"), `operations.notOffered: unknown operation "fly"`},
 		"unknown_selector":      {edit("spec.on", "spec.off"), `fieldSelectors: spec.off: there is no field "spec.off"`},
-		"check_of_another_type": {edit("type: bool", "type: bool, itemEnum: [a]"), `item checks on a field that is no list`},
+		"check_of_another_type": {edit("type: bool", "type: bool, itemEnum: [a]"), `item checks on a field that is not a list`},
 		"bad_default":           {edit("default: 3", "default: three"), `field size: default: json: cannot unmarshal string`},
-		"duplicate_message":     {edit("  WidgetSpec:", "  Pod:"), `message Pod is also in pod.yaml`},
+		"duplicate_message":     {edit("  WidgetSpec:", "  Pod:"), `message Pod is also defined in pod.yaml`},
 		"duplicate_route":       {edit("prefix: /apis/example.io/v1\nplural: widgets", "prefix: /api/v1\nplural: pods"), `another file has the route /api/v1/pods`},
-		"endless_message":       {edit("ratio: {type: double}", "ratio: {type: WidgetSpec, emit: always}"), `message WidgetSpec always holds itself`},
+		"recursive_message":     {edit("ratio: {type: double}", "ratio: {type: WidgetSpec, emit: always}"), `message WidgetSpec always contains itself`},
 		"wrong_apiVersion":      {edit("apiVersion: example.io/v1", "apiVersion: v1"), `apiVersion: "v1" is not "example.io/v1"`},
 		"wrong_scope":           {edit("Namespaced", "Galactic"), `scope: "Galactic" is neither`},
 		"view_of_nothing":       {edit("message: Widget", "message: Widget\nstorage: example.io/gadgets\nhooks: {toStorage: a, fromStorage: a}"), `no kind is stored as example.io/gadgets`},
-		"view_without_hooks":    {edit("message: Widget", "message: Widget\nstorage: pods"), `has names of its own, or hooks.toStorage and hooks.fromStorage, which come together`},
-		"view_of_one_way":       {edit("message: Widget", "message: Widget\nstorage: pods\nhooks: {toStorage: a}"), `come together`},
+		"view_without_hooks":    {edit("message: Widget", "message: Widget\nstorage: pods"), `must have only names, or both hooks.toStorage and hooks.fromStorage`},
+		"view_of_one_way":       {edit("message: Widget", "message: Widget\nstorage: pods\nhooks: {toStorage: a}"), `require each other`},
 		"version_of_nothing":    {version("storage: example.io/gadgets"), `widget.yaml: storage: no kind is stored as example.io/gadgets`},
-		"version_with_more":     {version("storage: pods\nplural: widgets"), `another version of pods has names of its own`},
+		"version_with_more":     {version("storage: pods\nplural: widgets"), `another version of pods must have only names`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hooks.Converters["a"] = func(_, _ *Object) {}
@@ -162,7 +162,7 @@ func TestLoadIsStrict(t *testing.T) {
 	}
 }
 
-// everyHook answers to every hook name in the project's files, and does nothing.
+// everyHook returns a hook without effect for each hook name in the project's files.
 func everyHook(t testing.TB) Hooks {
 	t.Helper()
 	src, err := readSources(kinds.Files)

@@ -16,7 +16,8 @@ const (
 	finalizerPlatform   = "platform"
 )
 
-// checkMeta checks the object's metadata (A14-A23, E15), as Kubernetes orders its findings.
+// checkMeta checks the object's metadata (A14-A23, E15). It reports errors in the order in which
+// Kubernetes does.
 func (c *Context) checkMeta() {
 	o := c.Object
 	c.EnterField("metadata", o.Metadata())
@@ -93,7 +94,7 @@ func (c *Context) checkNoNewFinalizers(finalizers, old *Value) {
 	}
 }
 
-// containsText reports whether a list of strings holds s.
+// containsText reports whether a list of strings contains s.
 func (v *Value) containsText(s string) bool {
 	for _, item := range v.Items() {
 		if item.str == s {
@@ -182,7 +183,7 @@ func isStandardFinalizer(name string) bool {
 	return name == finalizerOrphan || name == finalizerForeground || name == finalizerPlatform
 }
 
-// checkInitializers checks names of initializers and, after the create, that none came back.
+// checkInitializers checks the names of pending initializers and that an update does not add any.
 func (c *Context) checkInitializers(m *Value) {
 	inits := m.Field("initializers")
 	pending := inits.Field("pending")
@@ -227,7 +228,7 @@ func (c *Context) checkInitializerResult(result, old *Value) {
 	}
 }
 
-// containsName reports whether a list of messages holds one of that name.
+// containsName reports whether a list of messages contains one with that name.
 func (v *Value) containsName(name string) bool {
 	for _, item := range v.Items() {
 		if item.Field("name").Str() == name {

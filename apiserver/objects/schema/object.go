@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// Object is one object of a kind, decoded. It belongs to one goroutine.
+// Object is a decoded object of a kind. It must be used by one goroutine only.
 type Object struct {
 	Kind *Kind
 	root *Value
@@ -14,7 +14,7 @@ func (k *Kind) New() *Object { return &Object{Kind: k, root: k.Message.typ.New()
 // Root returns the object's top message.
 func (o *Object) Root() *Value { return o.root }
 
-// Copy returns the object with all its values, newly made.
+// Copy returns a deep copy of the object.
 func (o *Object) Copy() *Object { return &Object{Kind: o.Kind, root: o.root.Copy()} }
 
 // Field returns a field of the top message.
@@ -23,7 +23,7 @@ func (o *Object) Field(name string) *Value { return o.root.Field(name) }
 // Metadata returns the metadata; nil when there is none.
 func (o *Object) Metadata() *Value { return o.root.box.kids[o.Kind.slots.metadata] }
 
-// meta returns a field of the metadata by its slot.
+// meta returns the field of the metadata at a slot, or nil.
 func (o *Object) meta(slot int) *Value {
 	m := o.Metadata()
 	if m == nil {
@@ -32,7 +32,8 @@ func (o *Object) meta(slot int) *Value {
 	return m.box.kids[slot]
 }
 
-// makeMeta returns a field of the metadata by its slot, set.
+// makeMeta returns the field of the metadata at a slot. It creates the field and the metadata if
+// they are unset.
 func (o *Object) makeMeta(slot int) *Value {
 	root := o.root.box.kids
 	m := root[o.Kind.slots.metadata]
@@ -77,10 +78,10 @@ func (o *Object) SetUID(s string)             { o.setMeta(o.Kind.slots.uid, s) }
 func (o *Object) SetResourceVersion(s string) { o.setMeta(o.Kind.slots.resourceVersion, s) }
 func (o *Object) SetClusterName(s string)     { o.setMeta(o.Kind.slots.clusterName, s) }
 
-// Generation counts changes of the spec, for kinds that have it.
+// Generation returns the generation, which counts changes of the spec; 0 if unset.
 func (o *Object) Generation() int64 { return o.meta(o.Kind.slots.generation).Int() }
 
-// SetGeneration sets it; 0 unsets it.
+// SetGeneration sets the generation; 0 unsets it.
 func (o *Object) SetGeneration(n int64) {
 	if n == 0 {
 		o.clearMeta(o.Kind.slots.generation)
@@ -89,27 +90,29 @@ func (o *Object) SetGeneration(n int64) {
 	o.makeMeta(o.Kind.slots.generation).num = n
 }
 
-// CreationTimestamp is the zero time when unset.
+// CreationTimestamp returns the creation time, or the zero time if unset.
 func (o *Object) CreationTimestamp() time.Time { return o.meta(o.Kind.slots.creationTimestamp).Time() }
 
-// SetCreationTimestamp sets it, cut to whole seconds.
+// SetCreationTimestamp sets the creation time, truncated to seconds.
 func (o *Object) SetCreationTimestamp(t time.Time) {
 	o.makeMeta(o.Kind.slots.creationTimestamp).SetTime(t)
 }
 
-// DeletionTimestamp returns when the object goes, if it is being deleted.
+// DeletionTimestamp returns the time at which the object may be removed. ok reports whether the
+// object is being deleted.
 func (o *Object) DeletionTimestamp() (t time.Time, ok bool) {
 	v := o.meta(o.Kind.slots.deletionTimestamp)
 	return v.Time(), v != nil
 }
 
-// SetDeletion marks the object as being deleted at t, after a grace period of so many seconds.
+// SetDeletion marks the object as being deleted at t, after a grace period in seconds.
 func (o *Object) SetDeletion(t time.Time, graceSeconds int64) {
 	o.makeMeta(o.Kind.slots.deletionTimestamp).SetTime(t)
 	o.makeMeta(o.Kind.slots.deletionGracePeriodSeconds).num = graceSeconds
 }
 
-// DeletionGracePeriodSeconds returns the grace period, if the object is being deleted.
+// DeletionGracePeriodSeconds returns the grace period. ok reports whether the object is being
+// deleted.
 func (o *Object) DeletionGracePeriodSeconds() (seconds int64, ok bool) {
 	v := o.meta(o.Kind.slots.deletionGracePeriodSeconds)
 	return v.Int(), v != nil
@@ -127,20 +130,21 @@ func (o *Object) OwnerReferences() *Value { return o.meta(o.Kind.slots.ownerRefe
 // Finalizers returns the list of finalizers; nil when there are none.
 func (o *Object) Finalizers() *Value { return o.meta(o.Kind.slots.finalizers) }
 
-// MakeFinalizers returns the list of finalizers, set, to append to.
+// MakeFinalizers returns the list of finalizers for appending to. It creates the list if it is
+// unset.
 func (o *Object) MakeFinalizers() *Value { return o.makeMeta(o.Kind.slots.finalizers) }
 
 // Initializers returns the initializers; nil when there are none.
 func (o *Object) Initializers() *Value { return o.meta(o.Kind.slots.initializers) }
 
-// metaSlots are the places of the metadata's fields, looked up once for a kind.
+// metaSlots holds the slots of the fields that the server itself reads or sets.
 type metaSlots struct {
 	metaType *Type
-	metadata int // in the root
+	metadata int // in the root message, as the next four
 	kind     int
 	version  int // apiVersion
-	spec     int // -1 without
-	status   int // -1 without
+	spec     int // -1 if there is none
+	status   int // -1 if there is none
 
 	name, generateName, namespace, selfLink, uid, resourceVersion, generation, creationTimestamp,
 	deletionTimestamp, deletionGracePeriodSeconds, labels, annotations, ownerReferences, initializers,

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Operations is the set of operations that a kind offers.
+// Operations is a set of operations that a kind may offer.
 type Operations uint32
 
 const (
@@ -14,7 +14,7 @@ const (
 	OpRead
 	OpListAll
 	OpList
-	OpWatchQuery // ?watch= on the lists
+	OpWatchQuery // ?watch= on a list
 	OpWatchOne
 	OpWatchAll
 	OpWatchNamespace
@@ -41,7 +41,7 @@ const (
 // Has reports whether all of the operations are offered.
 func (o Operations) Has(ops Operations) bool { return o&ops == ops }
 
-// operation returns the operation of a word in a kind file; 0 when there is none.
+// operation returns the operation that a kind file names with word, or 0 if there is none.
 func operation(word string) Operations {
 	switch word {
 	case "create":
@@ -82,9 +82,9 @@ func operation(word string) Operations {
 	return 0
 }
 
-// offered returns the operations of a kind file. Every kind has the whole table 4.2 of its scope,
-// whether its row was cut or not (Z16), but for what the file says is not offered; a status that
-// upstream serves is served too (Z12).
+// offered returns the operations that a kind offers: all operations of table 4.2 for its scope
+// (Z16: a kind offers them even if its row of the table is abridged), the status operations that
+// upstream serves (Z12), and what its file adds, without what its file lists as not offered.
 func offered(spec *KindSpec, hasStatus bool) (Operations, error) {
 	ops := clusterOperations
 	if spec.Scope == scopeNamespaced {
@@ -116,7 +116,8 @@ func offered(spec *KindSpec, hasStatus bool) (Operations, error) {
 	return ops, nil
 }
 
-// statusExtras reads "status" or "status (PUT, PATCH)" out of a list of subresources.
+// statusExtras returns the operations that an entry "status" or "status (PUT, PATCH)" of
+// subresources adds.
 func statusExtras(subresources []string) (Operations, error) {
 	for _, s := range subresources {
 		name, methods, limited := strings.Cut(s, " (")

@@ -74,8 +74,8 @@ func (o *Object) keepMeta(slot int, old *Object) {
 	o.Metadata().box.kids[slot] = v.Copy()
 }
 
-// DuplicateOwners returns the uids that several owner references share. Preparing the object
-// removes all but the first of them (A23), so the caller has to call DuplicateOwners before.
+// DuplicateOwners returns the uids that more than one owner reference has. It must be called before
+// PrepareCreate or PrepareUpdate, which keep only the first reference with each uid (A23).
 func (o *Object) DuplicateOwners() []string {
 	var shared []string
 	o.eachDuplicateOwner(func(_ int, uid string) {
@@ -86,7 +86,7 @@ func (o *Object) DuplicateOwners() []string {
 	return shared
 }
 
-// dedupeOwners keeps one owner reference per uid.
+// dedupeOwners keeps the first owner reference with each uid.
 func dedupeOwners(o *Object) {
 	owners := o.OwnerReferences()
 	if owners.Len() < 2 {

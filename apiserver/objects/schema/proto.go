@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// OwnNumbers is where the protobuf numbers begin that no upstream message has: of fields that only
-// the specification names, and of kind and apiVersion in messages that lie in others. Such fields
-// are written only when they are set, so that objects without them are, byte by byte, what upstream
-// writes.
+// OwnNumbers is the first field number for fields that no upstream message has: those that only the
+// specification names, and kind and apiVersion in embedded messages. They are written only if they
+// are set, so that an object without them encodes to the same bytes as upstream.
 const OwnNumbers = 1001
 
 // Wire types of protobuf.
@@ -24,30 +23,30 @@ const (
 
 const (
 	maxNumber        = 1<<29 - 1
-	firstReserved    = 19000 // protobuf keeps these for itself
+	firstReserved    = 19000 // reserved by protobuf
 	lastReserved     = 19999
 	wireTypeBits     = 3
 	wireTypeMask     = 1<<wireTypeBits - 1
-	firstInsideEntry = 1 // numbers in the messages that protobuf makes of map entries, list wrappers, quantities ...
+	firstInsideEntry = 1 // field numbers in map entries, list wrappers, quantities and other small messages
 	secondInside     = 2
 	thirdInside      = 3
 )
 
-// wireMessage is how protobuf lays out a message: by number.
+// wireMessage is the protobuf layout of a message: its fields sorted by number.
 type wireMessage struct {
 	fields []wireField
-	zero   []byte // the message with nothing set
+	zero   []byte // encoding of the message with no field set
 }
 
-// wireField is a field as protobuf has it: one of ours, or a message that holds several of ours
-// (protoWrap).
+// wireField is a field of the protobuf layout: either a field of the message, or a wrapper message
+// that contains several of its fields (protoWrap).
 type wireField struct {
 	number  int
 	key     uint64 // number and wire type
 	keySize int
-	field   *Field       // nil of a wrapper
-	inside  *wireMessage // of a wrapper
-	own     bool         // not upstream's
+	field   *Field       // nil for a wrapper
+	inside  *wireMessage // the fields of a wrapper
+	own     bool         // upstream does not have the field
 }
 
 func newWireField(number int, wire uint64) wireField {
@@ -55,7 +54,7 @@ func newWireField(number int, wire uint64) wireField {
 	return wireField{number: number, key: key, keySize: sizeVarint(key), own: number >= OwnNumbers}
 }
 
-// wireType is how a value of the type is written; items of lists each on their own.
+// wireType returns the wire type of a value of type t, or of one item if t is a list.
 func (t *Type) wireType() uint64 {
 	switch t.Form {
 	case FormBool, FormInt32, FormInt64, FormUint32:
@@ -78,7 +77,7 @@ func wireName(wire uint64) string {
 	return "bytes"
 }
 
-// compileWire lays the message out by its numbers. Fields without one are left out.
+// compileWire computes the message's protobuf layout. Fields without a number are not part of it.
 func (m *Message) compileWire() error {
 	m.wire = &wireMessage{}
 	for _, f := range m.fields {
@@ -88,7 +87,7 @@ func (m *Message) compileWire() error {
 		if f.Spec.ProtoWrap != 0 && m.Spec.ProtoWrapper == "" {
 			return fmt.Errorf("field %s: protoWrap: the message has no protoWrapper", f.Name)
 		}
-		if err := m.wire.place(f); err != nil {
+		if err := m.wire.addField(f); err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
 	}
@@ -104,30 +103,30 @@ func (m *Message) compileWire() error {
 	return nil
 }
 
-// isTypeMeta reports a field that says what an object is; the envelope does that for objects that
-// lie in none.
+// isTypeMeta reports whether the field is kind or apiVersion. In a top-level object the protobuf
+// envelope contains these two.
 func (f *Field) isTypeMeta() bool { return f.Name == "kind" || f.Name == "apiVersion" }
 
 func (m *Message) ownTypeMeta() bool {
 	return slices.ContainsFunc(m.wire.fields, func(f wireField) bool { return f.own && f.field.isTypeMeta() })
 }
 
-func (w *wireMessage) place(f *Field) error {
+func (w *wireMessage) addField(f *Field) error {
 	s := f.Spec
 	for _, n := range [...]int{s.Proto, max(s.ProtoWrap, 1)} {
 		if n < 1 || n > maxNumber || n >= firstReserved && n <= lastReserved {
-			return fmt.Errorf("proto: %d is no field number", n)
+			return fmt.Errorf("proto: %d is not a valid field number", n)
 		}
 	}
 	wire := f.Type.wireType()
 	if s.ProtoListWrapper {
 		if f.Type.Form != FormList {
-			return fmt.Errorf("protoListWrapper: %s is no list", s.Type)
+			return fmt.Errorf("protoListWrapper: %s is not a list", s.Type)
 		}
 		wire = wireBytes
 	}
 	if s.Wire != "" && s.Wire != wireName(wire) {
-		return fmt.Errorf("wire: %s travels as %s, not %s", s.Type, wireName(wire), s.Wire)
+		return fmt.Errorf("wire: %s is encoded as %s, not %s", s.Type, wireName(wire), s.Wire)
 	}
 	at := newWireField(s.Proto, wire)
 	at.field = f
@@ -140,7 +139,8 @@ func (w *wireMessage) place(f *Field) error {
 	return nil
 }
 
-// wrapper returns the message that is at a number and holds fields of ours, made when it is new.
+// wrapper returns the layout of the wrapper message with a field number. It adds the wrapper if it
+// does not exist.
 func (w *wireMessage) wrapper(number int) *wireMessage {
 	for i := range w.fields {
 		if f := &w.fields[i]; f.number == number && f.inside != nil {
@@ -168,8 +168,8 @@ func (w *wireMessage) sort() error {
 	return nil
 }
 
-// find returns the field of a number; nil when there is none. Looking at next first finds fields
-// that come in order.
+// find returns the field with a number, or nil, and the position to try next. It tries the position
+// next first, because fields usually come in the order of their numbers.
 func (w *wireMessage) find(number int, next int) (f *wireField, at int) {
 	if next < len(w.fields) && w.fields[next].number == number {
 		return &w.fields[next], next
@@ -181,14 +181,14 @@ func (w *wireMessage) find(number int, next int) (f *wireField, at int) {
 	return &w.fields[at], at
 }
 
-// compileWireZero writes the message with nothing set: what stands for one that upstream always
-// writes.
+// compileWireZero computes the encoding of the message with no field set, which is what upstream
+// writes for an unset message without a pointer.
 func (m *Message) compileWireZero(above []*Message) error {
 	if m.wire.zero != nil {
 		return nil
 	}
 	if slices.Contains(above, m) {
-		return fmt.Errorf("message %s always holds itself in protobuf", m.Name)
+		return fmt.Errorf("message %s always contains itself in protobuf", m.Name)
 	}
 	for _, f := range m.fields {
 		if f.Spec.Proto != 0 && !f.pointer && f.Type.message != nil {
@@ -201,23 +201,24 @@ func (m *Message) compileWireZero(above []*Message) error {
 	return nil
 }
 
-// numbered reports whether every field of the message and of those in it has a protobuf number.
-func (m *Message) numbered(seen map[*Message]bool) bool {
+// fullyNumbered reports whether the message and all messages below it have protobuf numbers for all
+// of their fields.
+func (m *Message) fullyNumbered(seen map[*Message]bool) bool {
 	if seen[m] {
 		return true
 	}
-	if m.Spec.Open { // its other members have no numbers
+	if m.Spec.Open { // members beyond the declared fields have no numbers
 		return false
 	}
 	seen[m] = true
 	for _, f := range m.fields {
-		if f.Spec.Proto == 0 && !f.isTypeMeta() || f.below != nil && !f.below.numbered(seen) {
+		if f.Spec.Proto == 0 && !f.isTypeMeta() || f.below != nil && !f.below.fullyNumbered(seen) {
 			return false
 		}
 	}
 	return true
 }
 
-// HasProtobuf reports whether objects of the kind have a protobuf form: kinds made of
+// HasProtobuf reports whether objects of the kind have a protobuf form. Kinds defined by
 // ThirdPartyResources do not (B21).
 func (k *Kind) HasProtobuf() bool { return k.protobuf }

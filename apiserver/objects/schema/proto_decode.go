@@ -1,9 +1,9 @@
 package schema
 
-// DecodeProtobuf reads an object of the kind from protobuf bytes without envelope, as a client sent
-// them. Fields that the kind does not have are skipped; of a field given twice the last counts,
-// messages given twice are one. kind and apiVersion are filled in: compare those of the envelope
-// with CheckIdentity. raw is copied once and not kept. Errors are *DecodeError.
+// DecodeProtobuf decodes an object of the kind from protobuf bytes without an envelope, as a client
+// sent them. It skips unknown fields. Of a scalar field that occurs more than once the last counts;
+// messages that occur more than once are merged. It fills in kind and apiVersion, so check those of
+// the envelope with CheckIdentity. It does not retain raw. Errors are *DecodeError.
 func (k *Kind) DecodeProtobuf(raw []byte) (*Object, error) {
 	d := newProtoDecoder(raw)
 	root, err := d.document(k.Message)
@@ -18,8 +18,8 @@ func (k *Kind) DecodeProtobuf(raw []byte) (*Object, error) {
 	return o, nil
 }
 
-// DecodeProtobuf reads a message that is no object of a kind, such as DeleteOptions, from protobuf
-// bytes without envelope. raw is copied once and not kept. Errors are *DecodeError.
+// DecodeProtobuf decodes a message that is not an object of a kind, such as DeleteOptions, from
+// protobuf bytes without an envelope. It does not retain raw. Errors are *DecodeError.
 func (m *Message) DecodeProtobuf(raw []byte) (*Value, error) {
 	v, err := newProtoDecoder(raw).document(m)
 	if err != nil {
@@ -28,11 +28,11 @@ func (m *Message) DecodeProtobuf(raw []byte) (*Value, error) {
 	return v, nil
 }
 
-// protoDecoder reads one protobuf document; it shares its chunks, path and bounds with the decoder
-// of JSON.
+// protoDecoder decodes one protobuf document. It shares the chunks, path and limits of the JSON
+// decoder.
 type protoDecoder struct {
 	decoder
-	mixed map[*box]bool // maps to sort when all is read: once each, however often a document goes on with them
+	unsorted map[*box]bool // maps whose entries came unsorted; document sorts each of them once, at the end
 }
 
 func newProtoDecoder(raw []byte) *protoDecoder {
@@ -47,14 +47,14 @@ func (d *protoDecoder) document(m *Message) (*Value, error) {
 	if err := d.message(v, len(d.s), 0); err != nil {
 		return nil, err
 	}
-	for b := range d.mixed {
-		d.sortMap(b) // of equal keys the last entry counts
+	for b := range d.unsorted {
+		d.sortMap(b) // of entries with equal keys the last counts
 	}
 	return v, nil
 }
 
-// message reads the fields of a message up to end into v. A message that was begun already is gone
-// on with.
+// message reads the fields of a message up to end into v. If v already has fields from an earlier
+// occurrence, it merges the new ones into them.
 func (d *protoDecoder) message(v *Value, end, depth int) error {
 	m := v.typ.message
 	if v.box == nil {
@@ -67,10 +67,10 @@ func (d *protoDecoder) message(v *Value, end, depth int) error {
 	return d.fields(v, m.wire, end, depth)
 }
 
-// fields reads fields of v as w lays them out, up to end.
+// fields reads fields of v that are laid out as w, up to end.
 func (d *protoDecoder) fields(v *Value, w *wireMessage, end, depth int) error {
 	if depth > maxDepth {
-		return d.broken("exceeded max depth", d.pos)
+		return d.protoError("exceeded max depth", d.pos)
 	}
 	for at := 0; d.pos < end; {
 		key, err := d.key(end)
@@ -98,7 +98,7 @@ func (d *protoDecoder) fields(v *Value, w *wireMessage, end, depth int) error {
 	return nil
 }
 
-// wrapper reads a message whose fields are v's own (protoWrap).
+// wrapper reads a wrapper message, whose fields are fields of v (protoWrap).
 func (d *protoDecoder) wrapper(v *Value, f *wireField, key uint64, end, depth int) error {
 	stop, err := d.sized(key, end)
 	if err != nil {
@@ -107,7 +107,7 @@ func (d *protoDecoder) wrapper(v *Value, f *wireField, key uint64, end, depth in
 	return d.fields(v, f.inside, stop, depth+1)
 }
 
-// field reads a field; of lists and maps all items that follow each other.
+// field reads a field. For a list or map it reads all items that directly follow each other.
 func (d *protoDecoder) field(v *Value, f *wireField, key uint64, end, depth int) error {
 	t, slot := f.field.Type, &v.box.kids[f.field.index]
 	switch {
@@ -118,22 +118,22 @@ func (d *protoDecoder) field(v *Value, f *wireField, key uint64, end, depth int)
 	case t.Form == FormMap:
 		return d.entries(slot, t, key, end, depth)
 	case t.Form == FormMessage:
-		return d.inner(slot, f, key, end, depth)
+		return d.messageField(slot, f, key, end, depth)
 	}
 	got, err := d.scalar(t, key, end, depth)
 	if err != nil {
 		return err
 	}
 	if !f.field.pointer && t.Form != FormBytes && got.IsEmpty() {
-		got = nil // what upstream writes for nothing
+		got = nil // upstream writes unset fields of this type as zero
 	}
 	*slot = got
 	return nil
 }
 
-// inner reads a message in a field. One by value in which nothing is set is what upstream writes
-// for nothing.
-func (d *protoDecoder) inner(slot **Value, f *wireField, key uint64, end, depth int) error {
+// messageField reads a field that is a message. It leaves a field without `pointer` unset if the
+// message is empty, because upstream writes unset messages as empty ones.
+func (d *protoDecoder) messageField(slot **Value, f *wireField, key uint64, end, depth int) error {
 	stop, err := d.sized(key, end)
 	if err != nil {
 		return err
@@ -154,8 +154,8 @@ func (d *protoDecoder) inner(slot **Value, f *wireField, key uint64, end, depth 
 	return nil
 }
 
-// wrappedList reads a message that holds the items of a list (protoListWrapper). That it is there
-// says the list is set.
+// wrappedList reads a message that contains the items of a list (protoListWrapper). The list is set
+// even if the message is empty.
 func (d *protoDecoder) wrappedList(slot **Value, t *Type, key uint64, end, depth int) error {
 	stop, err := d.sized(key, end)
 	if err != nil {
@@ -179,8 +179,8 @@ func (d *protoDecoder) wrappedList(slot **Value, t *Type, key uint64, end, depth
 	return nil
 }
 
-// again reads the next key when it is of the same field.
-func (d *protoDecoder) again(key uint64, end int) (next uint64, ok bool, err error) {
+// nextOfSameField reads the next key if it belongs to the same field.
+func (d *protoDecoder) nextOfSameField(key uint64, end int) (next uint64, ok bool, err error) {
 	if d.pos >= end {
 		return 0, false, nil
 	}
@@ -195,7 +195,7 @@ func (d *protoDecoder) again(key uint64, end int) (next uint64, ok bool, err err
 	return next, true, nil
 }
 
-// list returns the list in a slot, made when it is new.
+// list returns the list or map in a slot. It creates it if the slot is unset.
 func (d *protoDecoder) list(slot **Value, t *Type) *Value {
 	if *slot == nil {
 		*slot = d.value(t)
@@ -204,11 +204,11 @@ func (d *protoDecoder) list(slot **Value, t *Type) *Value {
 	return *slot
 }
 
-// readItems reads the items that follow each other here, and adds them to the list.
+// readItems reads the items that directly follow each other and appends them to the list.
 func (d *protoDecoder) readItems(slot **Value, t *Type, key uint64, end, depth int) (err error) {
 	list, base := d.list(slot, t), len(d.items)
-	for more := true; more; key, more, err = d.again(key, end) {
-		if key&wireTypeMask == wireBytes && t.elem.wireType() != wireBytes { // packed numbers, which other writers may send
+	for more := true; more; key, more, err = d.nextOfSameField(key, end) {
+		if key&wireTypeMask == wireBytes && t.elem.wireType() != wireBytes { // packed numbers, as other encoders may write them
 			err = d.packed(t.elem, key, end)
 		} else {
 			err = d.item(list, t.elem, key, end, depth, len(d.items)-base)
@@ -229,7 +229,8 @@ func (d *protoDecoder) readItems(slot **Value, t *Type, key uint64, end, depth i
 	return nil
 }
 
-// packedSlots is what a packed number counts for: it takes a byte, and a value.
+// packedSlots is the number of slots that a packed number counts against maxSlots: one byte of
+// input allocates a Value.
 const packedSlots = 4
 
 func (d *protoDecoder) packed(elem *Type, key uint64, end int) error {
@@ -250,7 +251,7 @@ func (d *protoDecoder) packed(elem *Type, key uint64, end int) error {
 	return nil
 }
 
-// item reads one item of a list, the n-th of those being read.
+// item reads an item of a list. n is its position among the items being read.
 func (d *protoDecoder) item(list *Value, elem *Type, key uint64, end, depth, n int) error {
 	d.path = append(d.path, decodeStep{index: len(list.box.kids) + n})
 	item, err := d.element(elem, key, end, depth)
@@ -262,7 +263,8 @@ func (d *protoDecoder) item(list *Value, elem *Type, key uint64, end, depth, n i
 	return nil
 }
 
-// element reads an item of a list or the value of a map entry: never nil.
+// element reads an item of a list or the value of a map entry. It never returns nil without an
+// error.
 func (d *protoDecoder) element(t *Type, key uint64, end, depth int) (*Value, error) {
 	if t.Form == FormMessage {
 		stop, err := d.sized(key, end)
@@ -279,11 +281,11 @@ func (d *protoDecoder) element(t *Type, key uint64, end, depth int) (*Value, err
 	return v, err
 }
 
-// entries reads the entries that follow each other here, and adds them to the map.
+// entries reads the map entries that directly follow each other and adds them to the map.
 func (d *protoDecoder) entries(slot **Value, t *Type, key uint64, end, depth int) (err error) {
 	b, base, named := d.list(slot, t).box, len(d.items), len(d.names)
 	sorted := len(b.kids) == 0
-	for more := true; more; key, more, err = d.again(key, end) {
+	for more := true; more; key, more, err = d.nextOfSameField(key, end) {
 		name, item, err := d.entry(t.elem, key, end, depth)
 		if err != nil {
 			return err
@@ -295,10 +297,10 @@ func (d *protoDecoder) entries(slot **Value, t *Type, key uint64, end, depth int
 		return err
 	}
 	if !sorted {
-		if d.mixed == nil {
-			d.mixed = map[*box]bool{}
+		if d.unsorted == nil {
+			d.unsorted = map[*box]bool{}
 		}
-		d.mixed[b] = true
+		d.unsorted[b] = true
 	}
 	if len(b.kids) == 0 {
 		b.kids, b.keys = d.takeItems(base), d.takeNames(named)
@@ -309,7 +311,7 @@ func (d *protoDecoder) entries(slot **Value, t *Type, key uint64, end, depth int
 	return nil
 }
 
-// entry reads the message that protobuf makes of a map entry. What it leaves out is empty.
+// entry reads a map entry. A missing key or value is empty.
 func (d *protoDecoder) entry(elem *Type, key uint64, end, depth int) (name string, item *Value, err error) {
 	stop, err := d.sized(key, end)
 	if err != nil {

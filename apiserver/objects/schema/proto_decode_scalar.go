@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Unix seconds between which a time must lie, for RFC 3339 has years of four digits:
-// 0000-01-01T00:00:00Z, 9999-12-31T23:59:59Z.
+// The range of times in Unix seconds, 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z, because RFC
+// 3339 has years of four digits.
 const (
 	firstSecond    = -62167219200
 	lastSecond     = 253402300799
 	lastNanosecond = 999999999
 )
 
-// key reads a field's number and wire type.
+// key reads the field number and wire type of a field.
 func (d *protoDecoder) key(end int) (uint64, error) {
 	start := d.pos
 	key, err := d.varint(end)
@@ -24,7 +24,7 @@ func (d *protoDecoder) key(end int) (uint64, error) {
 		return 0, err
 	}
 	if n := key >> wireTypeBits; n == 0 || n > maxNumber {
-		return 0, d.broken("illegal field number "+strconv.FormatUint(n, 10), start)
+		return 0, d.protoError("illegal field number "+strconv.FormatUint(n, 10), start)
 	}
 	return key, nil
 }
@@ -32,7 +32,7 @@ func (d *protoDecoder) key(end int) (uint64, error) {
 func (d *protoDecoder) varint(end int) (n uint64, err error) {
 	for shift := uint(0); shift < 64; shift += 7 {
 		if d.pos >= end {
-			return 0, d.broken("unexpected end of data", d.pos)
+			return 0, d.protoError("unexpected end of data", d.pos)
 		}
 		b := d.s[d.pos]
 		d.pos++
@@ -41,10 +41,10 @@ func (d *protoDecoder) varint(end int) (n uint64, err error) {
 			return n, nil
 		}
 	}
-	return 0, d.broken("a varint is longer than ten bytes", d.pos)
+	return 0, d.protoError("a varint is longer than ten bytes", d.pos)
 }
 
-// sized reads the length of what follows and returns where that ends.
+// sized reads the length of a field's content and returns the position at which the content ends.
 func (d *protoDecoder) sized(key uint64, end int) (stop int, err error) {
 	if key&wireTypeMask != wireBytes {
 		return 0, d.wrongWire(key)
@@ -54,12 +54,12 @@ func (d *protoDecoder) sized(key uint64, end int) (stop int, err error) {
 		return 0, err
 	}
 	if n > uint64(end-d.pos) {
-		return 0, d.broken("unexpected end of data", d.pos)
+		return 0, d.protoError("unexpected end of data", d.pos)
 	}
 	return d.pos + int(n), nil
 }
 
-// bytes reads a text that need not be one.
+// bytes reads a field of bytes, which need not be valid UTF-8.
 func (d *protoDecoder) bytes(key uint64, end int) (string, error) {
 	stop, err := d.sized(key, end)
 	if err != nil {
@@ -74,7 +74,7 @@ func (d *protoDecoder) text(key uint64, end int) (string, error) {
 	start := d.pos
 	s, err := d.bytes(key, end)
 	if err == nil && !utf8.ValidString(s) {
-		return "", d.broken("a string holds invalid UTF-8", start)
+		return "", d.protoError("a string holds invalid UTF-8", start)
 	}
 	return s, err
 }
@@ -86,20 +86,20 @@ func (d *protoDecoder) number(key uint64, end int) (uint64, error) {
 	return d.varint(end)
 }
 
-// broken returns the error of bytes that are no protobuf.
-func (d *protoDecoder) broken(why string, offset int) error {
+// protoError returns the error for bytes that are not valid protobuf.
+func (d *protoDecoder) protoError(why string, offset int) error {
 	return d.malformed("proto: "+why, offset)
 }
 
 func (d *protoDecoder) wrongWire(key uint64) error {
-	return d.broken("wrong wire type "+strconv.FormatUint(key&wireTypeMask, 10)+" for field "+
+	return d.protoError("wrong wire type "+strconv.FormatUint(key&wireTypeMask, 10)+" for field "+
 		strconv.FormatUint(key>>wireTypeBits, 10), d.pos)
 }
 
-// skipField passes over a field that is not ours, groups with all in them.
+// skipField skips an unknown field. It skips a group with all of its content.
 func (d *protoDecoder) skipField(key uint64, end, depth int) error {
 	if depth > maxDepth {
-		return d.broken("exceeded max depth", d.pos)
+		return d.protoError("exceeded max depth", d.pos)
 	}
 	switch key & wireTypeMask {
 	case wireVarint:
@@ -123,7 +123,7 @@ func (d *protoDecoder) skipField(key uint64, end, depth int) error {
 
 func (d *protoDecoder) pass(n, end int) error {
 	if n > end-d.pos {
-		return d.broken("unexpected end of data", d.pos)
+		return d.protoError("unexpected end of data", d.pos)
 	}
 	d.pos += n
 	return nil
@@ -144,11 +144,12 @@ func (d *protoDecoder) skipGroup(number uint64, end, depth int) error {
 	}
 }
 
-// scalar reads a value that is no message, list or map; nil for an unset time or rawExtension.
+// scalar reads a value that is not a message, list or map. It returns nil for an unset time or
+// rawExtension.
 func (d *protoDecoder) scalar(t *Type, key uint64, end, depth int) (*Value, error) {
 	switch t.Form {
 	case FormTime, FormMicroTime, FormQuantity, FormIntOrString, FormRaw:
-		return d.composed(t, key, end, depth)
+		return d.scalarMessage(t, key, end, depth)
 	}
 	v, err := d.value(t), error(nil)
 	switch t.wireType() {
@@ -177,7 +178,7 @@ func (d *protoDecoder) scalar(t *Type, key uint64, end, depth int) (*Value, erro
 	return v, err
 }
 
-// narrow cuts a varint to the type's width, as protobuf does.
+// narrow truncates a varint to the width of its type, as protobuf requires.
 func narrow(form Form, n uint64) int64 {
 	switch form {
 	case FormBool:
@@ -193,15 +194,15 @@ func narrow(form Form, n uint64) int64 {
 	return int64(n)
 }
 
-// parts are the fields of a small message that stands for a scalar: two numbers, and a text at 1 or
-// 3.
+// parts are the fields of a message that encodes a scalar: up to two numbers, and a text whose
+// field number is 1 or 3.
 type parts struct {
 	first, second int64
 	text          string
 }
 
-// composed reads a scalar that protobuf has as a message; see types/scalars.yaml.
-func (d *protoDecoder) composed(t *Type, key uint64, end, depth int) (*Value, error) {
+// scalarMessage reads a scalar that protobuf encodes as a message; see types/scalars.yaml.
+func (d *protoDecoder) scalarMessage(t *Type, key uint64, end, depth int) (*Value, error) {
 	stop, err := d.sized(key, end)
 	if err != nil {
 		return nil, err
@@ -249,8 +250,8 @@ func (d *protoDecoder) part(p *parts, form Form, stop, depth int) error {
 	return err
 }
 
-// timeOf makes a time of {seconds, nanos}, cut to what the type tells apart. An empty message is an
-// unset one, and so is the zero time.
+// timeOf returns the time with {seconds, nanos}, truncated to the resolution of the type. It
+// returns nil, for unset, if the message is empty or the time is zero.
 func (d *protoDecoder) timeOf(t *Type, p parts, start, stop int) (*Value, error) {
 	if start == stop {
 		return nil, nil
@@ -270,7 +271,7 @@ func (d *protoDecoder) timeOf(t *Type, p parts, start, stop int) (*Value, error)
 
 func (d *protoDecoder) quantityOf(t *Type, p parts, start int) (*Value, error) {
 	v := d.value(t)
-	if p.text == "" { // left out by other writers
+	if p.text == "" { // other encoders omit an empty text
 		v.str = "0"
 		return v, nil
 	}
@@ -295,7 +296,7 @@ func (d *protoDecoder) intOrStringOf(t *Type, p parts, start int) (*Value, error
 	return v, nil
 }
 
-// rawOf reads the JSON that the message carries.
+// rawOf parses the JSON text that the message contains.
 func (d *protoDecoder) rawOf(t *Type, p parts, start int) (*Value, error) {
 	if p.text == "" {
 		return nil, nil

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// AppendProtobuf appends the object's protobuf bytes, without envelope: byte by byte what the
-// public Kubernetes types marshal to. Fields come in the order of their numbers and map entries in
-// that of their keys; what is no pointer is written also when it is zero. kind and apiVersion are
-// left to the envelope. dst grows at most once.
+// AppendProtobuf appends the object's protobuf encoding without an envelope to dst. It writes the
+// same bytes as the public Kubernetes types: fields in the order of their numbers, map entries in
+// the order of their keys, and fields that are not pointers even if they are zero. kind and
+// apiVersion are part of the envelope. dst is grown at most once.
 func (o *Object) AppendProtobuf(dst []byte) []byte {
 	return appendWire(dst, o.Kind.Message.wireTop, o.root.box.kids)
 }
 
-// AppendProtobuf appends the protobuf bytes of a message that is no object of a kind, such as a
-// Status, without envelope. An unset value appends nothing.
+// AppendProtobuf appends the protobuf encoding, without an envelope, of a message that is not an
+// object of a kind, such as a Status. For an unset value it appends nothing.
 func (v *Value) AppendProtobuf(dst []byte) []byte {
 	if v == nil {
 		return dst
@@ -26,7 +26,7 @@ func appendWire(dst []byte, m *wireMessage, kids []*Value) []byte {
 	return writeWire(dst, m.size(kids), m, kids)
 }
 
-// writeWire appends a message of that size.
+// writeWire appends a message whose encoded size is size.
 func writeWire(dst []byte, size int, m *wireMessage, kids []*Value) []byte {
 	out := slices.Grow(dst, size)[:len(dst)+size]
 	w := wireWriter{out: out, at: len(out)}
@@ -34,11 +34,12 @@ func writeWire(dst []byte, size int, m *wireMessage, kids []*Value) []byte {
 	return out
 }
 
-// wireWriter writes protobuf from its end to its beginning: the length of a message is known once
-// the message is written. There is room for exactly what it writes.
+// wireWriter writes protobuf backwards, from the end of out to its beginning, because the length of
+// a message precedes its content and is known only after the content. out must have exactly the
+// size of the encoding.
 type wireWriter struct {
 	out []byte
-	at  int // where the written part begins
+	at  int // start of the part of out that is written
 }
 
 func (w *wireWriter) varint(n uint64) {
@@ -51,7 +52,7 @@ func (w *wireWriter) text(s string) {
 	copy(w.out[w.at:], s)
 }
 
-// begin writes key and length before what was written since at was end.
+// begin writes the key and length of the content between at and end.
 func (w *wireWriter) begin(key uint64, end int) {
 	w.varint(uint64(end - w.at))
 	w.varint(key)
@@ -108,7 +109,7 @@ func (w *wireWriter) entries(v *Value, elem *Type, key uint64) {
 	}
 }
 
-// value writes a value with its key; nil stands for the zero of the type.
+// value writes a value with its key. nil stands for the zero value of the type.
 func (w *wireWriter) value(key uint64, t *Type, v *Value) {
 	switch key & wireTypeMask {
 	case wireVarint:
@@ -170,7 +171,7 @@ func (w *wireWriter) sized(key uint64, s string) {
 	w.begin(key, end)
 }
 
-// textFlag is the type of an intOrString: 0 a number, 1 text.
+// textFlag returns the type field of an encoded intOrString: 0 for a number, 1 for text.
 func textFlag(v *Value) int64 {
 	if v.IsText() {
 		return 1

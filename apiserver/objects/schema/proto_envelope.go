@@ -8,12 +8,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// protobufMagic begins every protobuf body and stored object (B20).
+// protobufMagic is the prefix of protobuf bodies and stored protobuf objects (B20).
 const protobufMagic = "k8s\x00"
 
-// Keys of the messages around objects. Unknown{1: TypeMeta{1: apiVersion, 2: kind}, 2: raw, 3:
-// contentEncoding, 4: contentType}, WatchEvent{1: type, 2: RawExtension{1: raw}}, list{1: ListMeta,
-// 2: items}.
+// Keys of the fields of the messages around objects: Unknown{1: TypeMeta{1: apiVersion, 2: kind},
+// 2: raw, 3: contentEncoding, 4: contentType}, WatchEvent{1: type, 2: RawExtension{1: raw}}, and
+// lists{1: ListMeta, 2: items}.
 const (
 	keyFirst     = 1<<wireTypeBits | wireBytes
 	keySecond    = 2<<wireTypeBits | wireBytes
@@ -22,15 +22,15 @@ const (
 	keyRemaining = 4<<wireTypeBits | wireVarint // remainingItemCount of ListMeta
 )
 
-// AppendEnvelope appends the envelope of an object's protobuf bytes (B20), with them in it.
+// AppendEnvelope appends an object's protobuf bytes raw in their envelope (B20).
 func AppendEnvelope(dst []byte, apiVersion, kind string, raw []byte) []byte {
 	dst = EnvelopeHead(dst, apiVersion, kind, len(raw))
 	dst = append(dst, raw...)
 	return EnvelopeTail(dst)
 }
 
-// EnvelopeHead appends what comes before the rawSize bytes of the object; EnvelopeTail appends what
-// comes after them.
+// EnvelopeHead appends the part of the envelope before the object, whose size is rawSize bytes.
+// EnvelopeTail appends the part after it.
 func EnvelopeHead(dst []byte, apiVersion, kind string, rawSize int) []byte {
 	dst = append(dst, protobufMagic...)
 	dst = append(dst, keyFirst)
@@ -41,23 +41,23 @@ func EnvelopeHead(dst []byte, apiVersion, kind string, rawSize int) []byte {
 	return binary.AppendUvarint(dst, uint64(rawSize))
 }
 
-// EnvelopeTail appends what comes after the object: the encoding and the type of the content, both
-// empty.
+// EnvelopeTail appends the part of the envelope after the object: contentEncoding and contentType,
+// both empty.
 func EnvelopeTail(dst []byte) []byte {
 	return append(dst, keyThird, 0, keyFourth, 0)
 }
 
-// EnvelopeSize returns how long an envelope is with rawSize bytes in it.
+// EnvelopeSize returns the size of an envelope that contains an object of rawSize bytes.
 func EnvelopeSize(apiVersion, kind string, rawSize int) int {
 	typeMeta := 1 + sizeSized(len(apiVersion)) + 1 + sizeSized(len(kind))
 	return len(protobufMagic) + 1 + sizeSized(typeMeta) + 1 + sizeSized(rawSize) + len(EnvelopeTail(nil))
 }
 
-// HasMagic reports whether a body begins as protobuf does.
+// HasMagic reports whether a body begins with the protobuf prefix.
 func HasMagic(body []byte) bool { return bytes.HasPrefix(body, []byte(protobufMagic)) }
 
-// CutEnvelope returns what an envelope (B20) says and holds; raw is part of body. Errors are
-// *DecodeError: also for content in another encoding.
+// CutEnvelope parses an envelope (B20) and returns its fields. raw is a subslice of body. Content
+// in an encoding is not supported. Errors are *DecodeError.
 func CutEnvelope(body []byte) (apiVersion, kind string, raw []byte, err error) {
 	unknown, ok := bytes.CutPrefix(body, []byte(protobufMagic))
 	if !ok {
@@ -87,7 +87,7 @@ func CutEnvelope(body []byte) (apiVersion, kind string, raw []byte, err error) {
 	return apiVersion, kind, raw, err
 }
 
-// eachSized calls fn with the fields of a message that have a length, and passes over the others.
+// eachSized calls fn with each length-delimited field of a message and skips the others.
 func eachSized(message []byte, fn func(number protowire.Number, content []byte) error) error {
 	for len(message) > 0 {
 		number, wire, n := protowire.ConsumeTag(message)
@@ -115,8 +115,8 @@ func envelopeError(why string) error {
 	return &DecodeError{Message: "couldn't read the protobuf envelope: " + why, Offset: -1}
 }
 
-// WatchEventHead appends the beginning of a WatchEvent (D5): the last rawSize bytes of the message,
-// an object in its envelope, follow.
+// WatchEventHead appends the beginning of a WatchEvent (D5). The caller appends the rest: an object
+// of rawSize bytes in its envelope.
 func WatchEventHead(dst []byte, eventType string, rawSize int) []byte {
 	dst = appendSized(dst, keyFirst, eventType)
 	dst = append(dst, keySecond)
@@ -130,7 +130,7 @@ func WatchEventSize(eventType string, rawSize int) int {
 	return 1 + sizeSized(len(eventType)) + 1 + sizeSized(1+sizeSized(rawSize))
 }
 
-// ListMeta is the metadata of a list, as protobuf writes it.
+// ListMeta is the metadata of a list in protobuf.
 type ListMeta struct {
 	SelfLink           string
 	ResourceVersion    string
@@ -138,8 +138,8 @@ type ListMeta struct {
 	RemainingItemCount *int64
 }
 
-// AppendListHead appends the beginning of a list: its metadata. Items follow, each after its
-// ListItemHead.
+// AppendListHead appends the beginning of a list, its metadata. The caller appends the items, each
+// after AppendListItemHead.
 func AppendListHead(dst []byte, m ListMeta) []byte {
 	dst = append(dst, keyFirst)
 	dst = binary.AppendUvarint(dst, uint64(m.size()))
@@ -161,16 +161,17 @@ func (m *ListMeta) size() int {
 	return n
 }
 
-// ListHeadSize returns how long AppendListHead's bytes are.
+// ListHeadSize returns the number of bytes that AppendListHead appends.
 func ListHeadSize(m ListMeta) int { return 1 + sizeSized(m.size()) }
 
-// AppendListItemHead appends what comes before an item of a list, whose protobuf bytes have that
-// size.
+// AppendListItemHead appends the key and length of a list item whose protobuf encoding has size
+// bytes.
 func AppendListItemHead(dst []byte, size int) []byte {
 	return binary.AppendUvarint(append(dst, keySecond), uint64(size))
 }
 
-// ListItemSize returns what an item of that size takes in a list.
+// ListItemSize returns the size that an item of size bytes takes in a list, including key and
+// length.
 func ListItemSize(size int) int { return 1 + sizeSized(size) }
 
 func appendSized(dst []byte, key byte, s string) []byte {

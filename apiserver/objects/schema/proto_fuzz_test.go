@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// FuzzDecodeProtobuf checks that no bytes upset the decoder, and that what it takes is written in a
-// form that reads back as itself.
+// FuzzDecodeProtobuf checks that the decoder accepts or rejects any bytes without panic, and that
+// an accepted object decodes to itself after it was encoded.
 func FuzzDecodeProtobuf(f *testing.F) {
 	cat := engine(f)
 	for i := range cat.Kinds() {
@@ -56,7 +56,8 @@ func FuzzDecodeProtobuf(f *testing.F) {
 	})
 }
 
-// FuzzCutEnvelope checks that what is cut out of an envelope is what its writer puts into one.
+// FuzzCutEnvelope checks that AppendEnvelope writes what CutEnvelope returned, and that CutEnvelope
+// reads it back.
 func FuzzCutEnvelope(f *testing.F) {
 	f.Add(AppendEnvelope(nil, "v1", "Pod", []byte("raw")))
 	f.Add([]byte(protobufMagic + "\x1a\x04gzip"))
@@ -77,7 +78,7 @@ func FuzzCutEnvelope(f *testing.F) {
 	})
 }
 
-// TestProtobufKeepsObjects_B20 takes random objects of all kinds through JSON and protobuf.
+// TestProtobufKeepsObjects_B20 converts random objects of all kinds to JSON and protobuf and back.
 func TestProtobufKeepsObjects_B20(t *testing.T) {
 	cat := engine(t)
 	rapid.Check(t, func(t *rapid.T) {

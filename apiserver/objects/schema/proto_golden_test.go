@@ -11,14 +11,15 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// fullObjects is where the objects are that have every field; YAML is the form they are written in,
-// -update makes the others.
+// fullObjects is the folder of the objects that have every field. Their YAML files are written by
+// hand; -update generates the other forms.
 var fullObjects = filepath.Join("testdata", "golden", "full")
 
 // goldenName returns the name of a kind's golden files, which is that of the kind's file.
 func goldenName(k *schema.Kind) string { return strings.TrimSuffix(k.File, ".yaml") }
 
-// kindsOfOwnForm returns the kinds but for those that are only other versions of one of them.
+// kindsOfOwnForm returns all kinds except those that are another version of a stored kind with the
+// same form.
 func kindsOfOwnForm(t *testing.T) []*schema.Kind {
 	t.Helper()
 	return slices.DeleteFunc(slices.Clone(catalog(t).Kinds()), func(k *schema.Kind) bool {
@@ -26,7 +27,7 @@ func kindsOfOwnForm(t *testing.T) []*schema.Kind {
 	})
 }
 
-// forms are an object in all its forms.
+// forms holds an object in each of its forms.
 type forms struct{ json, yaml, protobuf []byte }
 
 func formsOf(t *testing.T, o *schema.Object) forms {
@@ -42,7 +43,7 @@ func (f forms) files(name string) map[string][]byte {
 	return map[string][]byte{name + ".json": f.json, name + ".yaml": f.yaml, name + ".pb": f.protobuf}
 }
 
-// full returns the kind's full object as its YAML says it.
+// full decodes the kind's full object from its YAML.
 func full(t testing.TB, k *schema.Kind) *schema.Object {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(fullObjects, goldenName(k)+".yaml"))
@@ -70,8 +71,8 @@ func fromJSON(t testing.TB, k *schema.Kind, body []byte) *schema.Object {
 	return o
 }
 
-// TestFullObjects takes an object with every field through JSON, YAML and protobuf: each form reads
-// as the same object, and that object writes every form, byte for byte (B1, B17, B20).
+// TestFullObjects checks that the JSON, YAML and protobuf of an object with every field decode to
+// the same object, and that this object encodes to the same bytes in each form (B1, B17, B20).
 func TestFullObjects(t *testing.T) {
 	for _, k := range kindsOfOwnForm(t) {
 		t.Run(goldenName(k), func(t *testing.T) {
@@ -101,15 +102,15 @@ func TestFullObjects(t *testing.T) {
 	}
 }
 
-// unset are the fields that no valid object of a kind can have, beside the namespace of
+// unset lists the fields that no valid object of a kind can have, in addition to the namespace of
 // cluster-scoped kinds.
 var unset = map[string][]string{
 	"role":   {"PolicyRule.nonResourceURLs"},
 	"secret": {"Secret.stringData"}, // it becomes data
 }
 
-// TestFullObjectsHaveEveryField holds the golden objects to their name: each field of each message
-// is set somewhere, and each list and map has two entries somewhere.
+// TestFullObjectsHaveEveryField checks that the full objects of a kind set each field of each
+// message and have two entries in each list and map.
 func TestFullObjectsHaveEveryField(t *testing.T) {
 	for _, k := range kindsOfOwnForm(t) {
 		t.Run(goldenName(k), func(t *testing.T) {
@@ -124,7 +125,7 @@ func TestFullObjectsHaveEveryField(t *testing.T) {
 				}
 			}
 			for name, n := range most {
-				if n == 1 && name != "PersistentVolumeSpec.capacity" { // only storage is a capacity of a volume
+				if n == 1 && name != "PersistentVolumeSpec.capacity" { // storage is the only valid key
 					t.Errorf("%s never has two entries", name)
 				}
 			}
@@ -134,7 +135,7 @@ func TestFullObjectsHaveEveryField(t *testing.T) {
 
 const scalarSet = 2
 
-// count notes, by message and field, the most entries that a field has.
+// count records in most, by message and field, the largest number of entries that the field has.
 func count(v *schema.Value, most map[string]int) {
 	switch m := v.Type().Message(); {
 	case m != nil:
@@ -157,7 +158,7 @@ func count(v *schema.Value, most map[string]int) {
 	}
 }
 
-// fieldsOf returns message and field of everything that is in a message.
+// fieldsOf returns "message.field" for each field of m and the messages below it.
 func fieldsOf(m *schema.Message, seen map[*schema.Message]bool) map[string]bool {
 	out := map[string]bool{}
 	if seen[m] {
@@ -179,8 +180,9 @@ func fieldsOf(m *schema.Message, seen map[*schema.Message]bool) map[string]bool 
 	return out
 }
 
-// refused are the places of the full objects that validation refuses, for no valid object has them:
-// the sources of a volume exclude each other, and templates have pod fields that their kind sets.
+// refused lists the fields at which validation rejects the full objects. No valid object can have
+// all of these fields: the sources of a volume exclude each other, and some fields of a pod
+// template are set by its kind.
 var refused = map[string][]string{
 	"cronjob":          {"spec.jobTemplate.spec.selector"},
 	"daemonset":        {"spec.template.spec.activeDeadlineSeconds"},

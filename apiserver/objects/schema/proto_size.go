@@ -2,10 +2,10 @@ package schema
 
 import "math/bits"
 
-// ProtobufSize returns how many bytes AppendProtobuf appends.
+// ProtobufSize returns the number of bytes that AppendProtobuf appends.
 func (o *Object) ProtobufSize() int { return o.Kind.Message.wireTop.size(o.root.box.kids) }
 
-// ProtobufSize returns how many bytes AppendProtobuf appends.
+// ProtobufSize returns the number of bytes that AppendProtobuf appends.
 func (v *Value) ProtobufSize() int {
 	if v == nil {
 		return 0
@@ -13,13 +13,14 @@ func (v *Value) ProtobufSize() int {
 	return v.typ.message.wireTop.size(v.box.kids)
 }
 
-// sizeVarint returns how many bytes a varint takes.
+// sizeVarint returns the size of a varint in bytes.
 func sizeVarint(n uint64) int { return (bits.Len64(n|1) + 6) / 7 }
 
-// sizeSized returns how many bytes n bytes take with their length before them.
+// sizeSized returns the size of n bytes including the length that precedes them.
 func sizeSized(n int) int { return sizeVarint(uint64(n)) + n }
 
-// size returns the size of a message whose fields are kids; of none when kids are nil.
+// size returns the size of a message with the field values kids, or of an unset message if kids is
+// nil.
 func (w *wireMessage) size(kids []*Value) int {
 	if kids == nil && w.zero != nil {
 		return len(w.zero)
@@ -55,7 +56,7 @@ func (f *wireField) size(kids []*Value) int {
 	return f.keySize + sizeValue(t, v)
 }
 
-// of returns the field's value out of a message's.
+// of returns the field's value among the values kids of its message, or nil.
 func (f *wireField) of(kids []*Value) *Value {
 	if kids == nil {
 		return nil
@@ -63,9 +64,9 @@ func (f *wireField) of(kids []*Value) *Value {
 	return kids[f.field.index]
 }
 
-// written reports whether a field is there at all. Upstream writes what its types hold by value, be
-// it zero; pointers, slices of bytes and wrapped lists when they are set; lists and maps item by
-// item.
+// written reports whether the field is encoded. Like upstream, it encodes values without a pointer
+// even if they are zero; pointers, bytes and wrapped lists if they are set; and lists and maps item
+// by item.
 func (f *wireField) written(v *Value) bool {
 	t := f.field.Type
 	switch {
@@ -85,12 +86,12 @@ func sizeItems(v *Value, elem *Type, keySize int) int {
 	return n
 }
 
-// sizeEntry returns the size of the message that protobuf makes of a map entry.
+// sizeEntry returns the size of an encoded map entry.
 func sizeEntry(key string, v *Value, elem *Type) int {
 	return 1 + sizeSized(len(key)) + 1 + sizeValue(elem, v)
 }
 
-// sizeValue returns the size of a value without its key; nil stands for the zero of the type.
+// sizeValue returns the size of a value without its key. nil stands for the zero value of the type.
 func sizeValue(t *Type, v *Value) int {
 	switch t.wireType() {
 	case wireVarint:
@@ -101,7 +102,7 @@ func sizeValue(t *Type, v *Value) int {
 	return sizeSized(sizeBody(t, v))
 }
 
-// sizeBody returns the size of a value that has a length before it.
+// sizeBody returns the size of a length-delimited value, without key and length.
 func sizeBody(t *Type, v *Value) int {
 	switch t.Form {
 	case FormMessage:
@@ -133,7 +134,7 @@ func sizeBody(t *Type, v *Value) int {
 	return len(v.Str())
 }
 
-// quantityOf returns a quantity's text; that of zero for an unset one.
+// quantityOf returns a quantity's text; "0" if it is unset.
 func quantityOf(v *Value) string {
 	if s := v.Str(); s != "" {
 		return s

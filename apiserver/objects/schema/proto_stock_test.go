@@ -10,8 +10,9 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// TestReadsStockProtobuf_B20: what the types of stock Go clients write as protobuf (testdata/stock,
-// kept true by module chaos/clients) reads as the JSON that they write.
+// TestReadsStockProtobuf_B20 checks that protobuf written by the types of stock Go clients
+// (testdata/stock, kept up to date by module chaos/clients) decodes to the same object as their
+// JSON.
 func TestReadsStockProtobuf_B20(t *testing.T) {
 	cat := catalog(t)
 	for _, k := range kindsOfOwnForm(t) {
@@ -52,7 +53,7 @@ func TestReadsStockProtobuf_B20(t *testing.T) {
 	}
 }
 
-// TestWritesStockProtobuf_B20: byte by byte, what is around objects.
+// TestWritesStockProtobuf_B20 checks the bytes of lists and watch events around objects.
 func TestWritesStockProtobuf_B20(t *testing.T) {
 	remaining := int64(300)
 	head := schema.AppendListHead(nil, schema.ListMeta{SelfLink: "s", ResourceVersion: "7", Continue: "c", RemainingItemCount: &remaining})
@@ -81,7 +82,7 @@ func stockFiles(t *testing.T, name string) (raw, plain []byte) {
 	return raw, plain
 }
 
-// neutral returns JSON of an upstream object as one of the kind.
+// neutral converts the JSON of an upstream object to the field names of the kind.
 func neutral(t *testing.T, k *schema.Kind, plain []byte) []byte {
 	t.Helper()
 	var v map[string]any
@@ -98,7 +99,7 @@ func neutral(t *testing.T, k *schema.Kind, plain []byte) []byte {
 	return out
 }
 
-// upstreamNames notes our names of fields that upstream calls otherwise.
+// upstreamNames collects the fields whose upstream names differ from ours.
 func upstreamNames(m *schema.Message, names map[string]string, seen map[*schema.Message]bool) {
 	if seen[m] {
 		return

@@ -9,9 +9,9 @@ import (
 	"unsafe"
 )
 
-// AppendProtobufEnvelope appends a stored value, in its envelope (B20): bytes that Encode made, in
-// the form of this kind or of the one that it is a view of. The value is not kept. Errors are no
-// fault of a client.
+// AppendProtobufEnvelope appends a stored value in its protobuf envelope (B20). value must come
+// from Encode, for this kind or the kind that it is a view of; it is not retained. An error means
+// that the stored data is invalid and is not the client's fault.
 func (k *Kind) AppendProtobufEnvelope(dst, value []byte) ([]byte, error) {
 	d := k.decoders.get()
 	defer k.decoders.put(d)
@@ -26,7 +26,8 @@ func (k *Kind) AppendProtobufEnvelope(dst, value []byte) ([]byte, error) {
 	return EnvelopeTail(writeWire(dst, size, m, kids)), nil
 }
 
-// AppendProtobufItem appends a stored value as an item of a list, as AppendProtobufEnvelope does.
+// AppendProtobufItem appends a stored value as an item of a list. Its requirements and errors are
+// those of AppendProtobufEnvelope.
 func (k *Kind) AppendProtobufItem(dst, value []byte) ([]byte, error) {
 	d := k.decoders.get()
 	defer k.decoders.put(d)
@@ -40,8 +41,8 @@ func (k *Kind) AppendProtobufItem(dst, value []byte) ([]byte, error) {
 	return writeWire(dst, size, m, kids), nil
 }
 
-// stored reads a stored value for as long as the decoder is not reset. Not even the text is copied,
-// but what has another form than the kind's is converted.
+// stored decodes a stored value. The result is valid until the decoder is reset, because its
+// strings share the memory of value. A value whose form differs from the kind's is converted.
 func (d *decoder) stored(k *Kind, value []byte) (*Value, error) {
 	if k.converts && !bytes.HasPrefix(value, []byte(k.prefix)) {
 		o, err := k.fromStored(value)
@@ -53,16 +54,16 @@ func (d *decoder) stored(k *Kind, value []byte) (*Value, error) {
 	d.s = unsafe.String(unsafe.SliceData(value), len(value))
 	root, err := d.document(k.Message.typ)
 	if err != nil {
-		// Not wrapped: bytes of ours that can't be decoded are no fault of the client.
+		// Not wrapped: stored bytes that can't be decoded are not the client's fault.
 		return nil, errors.New("read a stored object: " + k.describe(err).Error())
 	}
-	if kind := root.Field("kind").Str(); kind != k.Kind { // another document would come out empty
+	if kind := root.Field("kind").Str(); kind != k.Kind { // an object of another kind would decode to an empty one
 		return nil, fmt.Errorf("read a stored %s as one of kind %s", kind, k.Kind)
 	}
 	return root, nil
 }
 
-// decoders are decoders at rest, whose chunks are filled again and again.
+// decoders is a pool of decoders that reuse their chunks.
 type decoders struct{ pool sync.Pool }
 
 func (p *decoders) get() *decoder {
@@ -74,35 +75,36 @@ func (p *decoders) get() *decoder {
 	return d
 }
 
-// put takes a decoder back. Nothing that it has read may be used any more.
+// put returns a decoder to the pool. Values that it decoded must not be used afterwards.
 func (p *decoders) put(d *decoder) {
 	d.reset()
 	p.pool.Put(d)
 }
 
-// Sizes of chunks that are kept: enough for most objects, some hundred KiB together.
+// Maximum sizes of chunks that a pooled decoder keeps. They suffice for most objects and take some
+// hundred KiB together.
 const (
 	maxKept     = 2 << 10
 	maxKeptText = 64 << 10
 )
 
-// reset makes the decoder ready for another document, in the memory of the one before. It holds on
-// to nothing of that.
+// reset prepares the decoder for another document. It reuses the chunks and clears all references
+// to the previous document.
 func (d *decoder) reset() {
 	*d = decoder{
-		scanner: scanner{reused: true, unescaped: emptied(d.unescaped, maxKeptText)},
-		values:  emptied(d.values, maxKept),
-		slots:   emptied(d.slots, 4*maxKept),
-		boxes:   emptied(d.boxes, maxKept/2),
-		keys:    emptied(d.keys, maxKept),
-		items:   emptied(d.items[:cap(d.items)], maxKept), // these two shrink while a document is read
-		names:   emptied(d.names[:cap(d.names)], maxKept),
+		scanner: scanner{reused: true, unescaped: reusable(d.unescaped, maxKeptText)},
+		values:  reusable(d.values, maxKept),
+		slots:   reusable(d.slots, 4*maxKept),
+		boxes:   reusable(d.boxes, maxKept/2),
+		keys:    reusable(d.keys, maxKept),
+		items:   reusable(d.items[:cap(d.items)], maxKept), // these two shrink while a document is read
+		names:   reusable(d.names[:cap(d.names)], maxKept),
 	}
 	d.path = d.pathRoom[:0]
 }
 
-// emptied returns a chunk that can be filled again, or none when it is too large to be kept.
-func emptied[T any](chunk []T, most int) []T {
+// reusable returns a chunk, cleared and with length 0, or nil if its capacity exceeds most.
+func reusable[T any](chunk []T, most int) []T {
 	if cap(chunk) > most {
 		return nil
 	}

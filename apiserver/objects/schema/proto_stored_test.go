@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// checkStored compares the bytes that are made of a stored value with those of the object.
+// checkStored compares the protobuf made from a stored value with that made from the decoded
+// object.
 func checkStored(t rapid.TB, k *Kind, value []byte) {
 	t.Helper()
 	o, err := k.DecodeStored(value)
@@ -29,15 +30,15 @@ func checkStored(t rapid.TB, k *Kind, value []byte) {
 	}
 }
 
-// TestProtobufOfStored_B20 makes the golden objects of all kinds, several times, so that one
-// follows upon another in the same chunks.
+// TestProtobufOfStored_B20 encodes the golden objects of all kinds several times, so that decoders
+// reuse chunks that other objects used before.
 func TestProtobufOfStored_B20(t *testing.T) {
 	t.Parallel()
 	cat := engine(t)
 	for range 3 {
 		for _, k := range cat.Kinds() {
 			if k.renames {
-				continue // its form is another kind's
+				continue // its golden files are those of another kind
 			}
 			text, err := os.ReadFile(filepath.Join("testdata", "golden", "full", strings.TrimSuffix(k.File, ".yaml")+".json"))
 			if err != nil {
@@ -53,7 +54,7 @@ func TestProtobufOfStored_B20(t *testing.T) {
 	}
 }
 
-// TestProtobufOfAnyStored_B20 does the same with random objects.
+// TestProtobufOfAnyStored_B20 is TestProtobufOfStored_B20 with random objects.
 func TestProtobufOfAnyStored_B20(t *testing.T) {
 	cat := engine(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,7 +66,7 @@ func TestProtobufOfAnyStored_B20(t *testing.T) {
 	})
 }
 
-// TestProtobufOfLargeStored: what exceeds the chunks, and what is written with escapes.
+// TestProtobufOfLargeStored encodes objects that exceed the chunks and strings that need escapes.
 func TestProtobufOfLargeStored(t *testing.T) {
 	t.Parallel()
 	k := engine(t).Kind("/api/v1", "configmaps")
@@ -80,8 +81,8 @@ func TestProtobufOfLargeStored(t *testing.T) {
 	}
 }
 
-// TestProtobufOfStoredTogether: kinds serve any number of goroutines.
-func TestProtobufOfStoredTogether(t *testing.T) {
+// TestProtobufOfStoredConcurrently encodes objects of one kind in several goroutines.
+func TestProtobufOfStoredConcurrently(t *testing.T) {
 	t.Parallel()
 	k := engine(t).Kind("/api/v1", "pods")
 	value := create(t, k, paddedPod()).Value
@@ -102,7 +103,7 @@ func TestProtobufOfStoredTogether(t *testing.T) {
 	all.Wait()
 }
 
-func TestProtobufOfNothingStored(t *testing.T) {
+func TestProtobufOfInvalidStored(t *testing.T) {
 	t.Parallel()
 	k := engine(t).Kind("/api/v1", "pods")
 	for name, value := range map[string]string{
@@ -115,14 +116,14 @@ func TestProtobufOfNothingStored(t *testing.T) {
 	}
 }
 
-// TestDecodersKeepNothing: a decoder at rest holds on to no stored value.
-func TestDecodersKeepNothing(t *testing.T) {
+// TestPooledDecodersRetainNothing checks that a pooled decoder retains no stored value.
+func TestPooledDecodersRetainNothing(t *testing.T) {
 	t.Parallel()
 	k := engine(t).Kind("/api/v1", "pods")
 	for _, value := range [][]byte{create(t, k, paddedPod()).Value, []byte(`{"kind":"Pod","metadata":{"labels":{"a":"b","c`)} {
 		d := &decoder{}
 		d.reset()
-		_, _ = d.stored(k, value) // also when it fails half way
+		_, _ = d.stored(k, value) // also if it fails
 		d.reset()
 		for _, v := range d.values[:cap(d.values)] {
 			if v != (Value{}) {
@@ -149,8 +150,8 @@ func TestDecodersKeepNothing(t *testing.T) {
 	}
 }
 
-// TestProtobufOfStoredAllocatesNothing: neither does reading with a decoder that has read such an
-// object, nor writing into a buffer with room. It goes around the pool, which forgets decoders at
+// TestProtobufOfStoredAllocatesNothing checks that neither decoding with a reused decoder nor
+// encoding into a large enough buffer allocates. It does not use the pool, which drops decoders at
 // random under the race detector.
 func TestProtobufOfStoredAllocatesNothing(t *testing.T) {
 	cat := engine(t)

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// sized returns a field with a length.
+// sized returns a length-delimited field.
 func sized(number protowire.Number, content ...string) string {
 	b := protowire.AppendTag(nil, number, protowire.BytesType)
 	return string(protowire.AppendString(b, strings.Join(content, "")))
@@ -66,7 +66,7 @@ func TestDecodeProtobuf_B20(t *testing.T) {
 	}
 }
 
-func TestDecodeProtobufRefuses_B20(t *testing.T) {
+func TestDecodeProtobufErrors_B20(t *testing.T) {
 	cat := engine(t)
 	deep := string(protowire.AppendTag(nil, 60, protowire.StartGroupType))
 	for name, tc := range map[string]struct {
@@ -114,7 +114,7 @@ func TestImageMetadataIsJSON_B20(t *testing.T) {
 	}
 }
 
-// TestEnvelope_B20 has the bytes that Kubernetes writes.
+// TestEnvelope_B20 compares the envelope with the bytes that Kubernetes writes.
 func TestEnvelope_B20(t *testing.T) {
 	want := "k8s\x00" + sized(1, sized(1, "v1"), sized(2, "Pod")) + sized(2, "raw") + sized(3) + sized(4)
 	got := AppendEnvelope([]byte("x"), "v1", "Pod", []byte("raw"))
@@ -187,9 +187,9 @@ func TestProtobufOfMessages(t *testing.T) {
 	})
 }
 
-// TestProtobufGoesOnWithMaps_B20: a body that gives one map in very many pieces costs no more than
-// its size.
-func TestProtobufGoesOnWithMaps_B20(t *testing.T) {
+// TestProtobufMapInManyPieces_B20 checks that decoding a map in very many pieces takes time in
+// proportion to the size of the body.
+func TestProtobufMapInManyPieces_B20(t *testing.T) {
 	const pieces = 100_000
 	var raw []byte
 	for i := range pieces {
@@ -201,8 +201,8 @@ func TestProtobufGoesOnWithMaps_B20(t *testing.T) {
 	}
 }
 
-// TestProtobufAllocations pins the read path: writing into a buffer with room makes nothing, and
-// reading a few dozen chunks.
+// TestProtobufAllocations limits allocations: encoding into a large enough buffer makes none, and
+// decoding makes a few dozen chunks.
 func TestProtobufAllocations(t *testing.T) {
 	k := engine(t).Kind("/api/v1", "pods")
 	stored := create(t, k, paddedPod()).Value
@@ -228,10 +228,10 @@ func TestProtobufAllocations(t *testing.T) {
 func TestProtobufNumbersAreChecked(t *testing.T) {
 	for name, tc := range map[string]struct{ from, to, want string }{
 		"twice":     {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 1}", "two fields have the protobuf number 1"},
-		"wire":      {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 2, wire: varint}", "travels as bytes, not varint"},
-		"reserved":  {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 19000}", "19000 is no field number"},
-		"too_large": {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 536870912}", "536870912 is no field number"},
-		"wrapper":   {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 2, protoListWrapper: true}", "WidgetSpec is no list"},
+		"wire":      {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 2, wire: varint}", "is encoded as bytes, not varint"},
+		"reserved":  {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 19000}", "19000 is not a valid field number"},
+		"too_large": {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 536870912}", "536870912 is not a valid field number"},
+		"wrapper":   {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 2, protoListWrapper: true}", "WidgetSpec is not a list"},
 		"no_name":   {"{type: WidgetSpec, proto: 2}", "{type: WidgetSpec, proto: 2, protoWrap: 3}", "the message has no protoWrapper"},
 	} {
 		t.Run(name, func(t *testing.T) {

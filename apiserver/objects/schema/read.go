@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readSpec parses a file strictly into out.
+// readSpec parses a YAML file into out. Unknown keys are errors.
 func readSpec(files fs.FS, name string, out any) error {
 	data, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -28,8 +28,8 @@ func readSpec(files fs.FS, name string, out any) error {
 	return nil
 }
 
-// decodeStrict decodes node into the struct out points to, refusing keys that it does not have. The
-// library's own check does not reach through UnmarshalYAML.
+// decodeStrict decodes node into the struct that out points to and rejects unknown keys. The
+// library's own check does not apply below types that implement UnmarshalYAML.
 func decodeStrict(node *yaml.Node, out any) error {
 	if err := checkKeys(node, reflect.TypeOf(out).Elem()); err != nil {
 		return err
@@ -62,7 +62,7 @@ func checkKeys(node *yaml.Node, t reflect.Type) error {
 	return nil
 }
 
-// specKeys are the keys of each struct that the files are decoded into.
+// specKeys maps each struct that files are decoded into to its keys and their types.
 var specKeys = func() map[reflect.Type]map[string]reflect.Type {
 	out := map[reflect.Type]map[string]reflect.Type{}
 	for _, t := range []reflect.Type{
@@ -94,7 +94,7 @@ func checkStructKeys(node *yaml.Node, t reflect.Type) error {
 	return nil
 }
 
-// UnmarshalYAML keeps the order of the file.
+// UnmarshalYAML decodes the messages in the order of the file.
 func (m *messageSpecs) UnmarshalYAML(node *yaml.Node) error {
 	return eachEntry(node, func(name string, value *yaml.Node) error {
 		spec := &MessageSpec{}
@@ -106,7 +106,7 @@ func (m *messageSpecs) UnmarshalYAML(node *yaml.Node) error {
 	})
 }
 
-// UnmarshalYAML keeps the order of the file.
+// UnmarshalYAML decodes the fields in the order of the file.
 func (f *fieldSpecs) UnmarshalYAML(node *yaml.Node) error {
 	return eachEntry(node, func(name string, value *yaml.Node) error {
 		spec := &FieldSpec{}
@@ -129,7 +129,7 @@ func eachEntry(node *yaml.Node, fn func(name string, value *yaml.Node) error) er
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		name := node.Content[i].Value
 		if seen[name] {
-			return fmt.Errorf("line %d: %s is there twice", node.Content[i].Line, name)
+			return fmt.Errorf("line %d: %s is defined twice", node.Content[i].Line, name)
 		}
 		seen[name] = true
 		if err := fn(name, node.Content[i+1]); err != nil {

@@ -2,7 +2,7 @@ package schema
 
 import "fmt"
 
-// resolve finds the functions that a file names under a key.
+// resolve looks up the functions that a file names under a key.
 func resolve[F any](c *compiler, table map[string]F, key string, names ...string) ([]F, error) {
 	var fns []F
 	for _, name := range names {
@@ -17,7 +17,8 @@ func resolve[F any](c *compiler, table map[string]F, key string, names ...string
 	return fns, nil
 }
 
-// resolveOne finds the function that a file names under a key, or none when it names none.
+// resolveOne looks up the function that a file names under a key. It returns the zero value if name
+// is empty.
 func resolveOne[F any](c *compiler, table map[string]F, key, name string) (fn F, err error) {
 	if name == "" || c.lenient {
 		return fn, nil

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// microLayout is that of a time to the microsecond: all six digits are written, and must be.
+// microLayout is the layout of a time in microseconds. All six digits are required.
 const microLayout = "2006-01-02T15:04:05.000000Z07:00"
 
-// timeLayout is how a time of the type is written.
+// timeLayout returns the layout of times of type t.
 func (t *Type) timeLayout() string {
 	if t.Form == FormMicroTime {
 		return microLayout
@@ -20,7 +20,7 @@ func (t *Type) timeLayout() string {
 	return time.RFC3339
 }
 
-// parseTime reads an RFC 3339 time.
+// parseTime parses an RFC 3339 time and checks that its year has four digits.
 func parseTime(s, layout string) (time.Time, error) {
 	t, err := time.Parse(layout, s)
 	if err != nil {
@@ -33,11 +33,11 @@ func parseTime(s, layout string) (time.Time, error) {
 	return t, nil
 }
 
-// maxQuantityLength bounds the text of a quantity: parsing takes arbitrary precision.
+// maxQuantityLength limits the text of a quantity, because it is parsed with arbitrary precision.
 const maxQuantityLength = 128
 
-// canonicalQuantity returns the canonical text of a quantity, rounded up to milli units when asked
-// to.
+// canonicalQuantity returns the canonical text of a quantity. If roundUp is set, it rounds the
+// quantity up to milli units.
 func canonicalQuantity(s string, roundUp bool) (string, error) {
 	if isCanonical(s) {
 		return s, nil
@@ -55,22 +55,24 @@ func canonicalQuantity(s string, roundUp bool) (string, error) {
 	return quantityText(q), nil
 }
 
-// hugeExponent reports an exponent that would keep the library's arithmetic busy for seconds.
+// hugeExponent reports whether the exponent is so large that the library's arithmetic would take
+// seconds.
 func hugeExponent(s string) bool {
 	i := strings.LastIndexAny(s, "eE")
 	return i >= 0 && len(strings.TrimLeft(s[i+1:], "+-0")) > 3
 }
 
-// quantityText returns the canonical text. Quantity.String may return the text that was parsed
-// instead.
+// quantityText returns the canonical text of a quantity. Quantity.String would return the text that
+// was parsed, if there is one.
 func quantityText(q resource.Quantity) string {
 	number, suffix := q.CanonicalizeBytes(make([]byte, 0, maxQuantityLength))
 	return string(append(number, suffix...))
 }
 
-// isCanonical knows the usual canonical quantities without arithmetic: a small whole number and a
-// suffix that could not be the next larger one. It also knows no text finer than milli. Everything
-// else it leaves to the library.
+// isCanonical reports whether s is one of the common canonical quantities: an integer of at most
+// six digits, with a suffix or trailing digits that do not allow a larger suffix. It needs no
+// arithmetic. For quantities that it does not recognize, it returns false even if they are
+// canonical.
 func isCanonical(s string) bool {
 	n, i := 0, 0
 	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
@@ -88,7 +90,7 @@ func isCanonical(s string) bool {
 	return false
 }
 
-// readRaw reads any JSON value and keeps it as compact text.
+// readRaw reads any JSON value and stores it as compact text.
 func (d *decoder) readRaw(t *Type, depth int) (*Value, error) {
 	start := d.pos
 	if err := d.skip(depth); err != nil {
@@ -99,7 +101,7 @@ func (d *decoder) readRaw(t *Type, depth int) (*Value, error) {
 	return v, nil
 }
 
-// compact returns valid JSON text without white space, its strings written as every string is.
+// compact returns valid JSON text without white space and with its strings in canonical form.
 func compact(s string) string {
 	if !strings.ContainsAny(s, " \t\n\r\\") && asciiOnly(s) {
 		return s
@@ -112,7 +114,7 @@ func compact(s string) string {
 			d.pos++
 		case '"':
 			text, err := d.str()
-			if err != nil { // the text was read once already
+			if err != nil { // cannot happen: the text was parsed before
 				return s
 			}
 			out = AppendString(out, text)

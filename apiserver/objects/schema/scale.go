@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// The kind that the subresource scale of every kind is.
+// The kind of the subresource scale, which is the same for all kinds.
 const (
 	scaleVersion = "autoscaling/v1"
 	scaleKind    = "Scale"
 )
 
-// scaling is where an object has what its scale shows.
+// scaling holds the paths of the fields that an object's scale shows.
 type scaling struct{ replicas, observed, selector []string }
 
-// linkScales gives each kind with a subresource scale the kind that this is: a view of its objects.
+// linkScales sets Kind.Scale for each kind that has a subresource scale.
 func (c *Catalog) linkScales() error {
 	for _, k := range c.kinds {
 		spec := k.Spec.Subresources.Scale
@@ -25,15 +25,15 @@ func (c *Catalog) linkScales() error {
 		if base == nil {
 			return fmt.Errorf("kind %s in %s: subresources.scale: there is no kind %s in %s", k.Kind, k.Prefix, scaleKind, scaleVersion)
 		}
-		if err := k.scaledBy(base, spec); err != nil {
+		if err := k.addScale(base, spec); err != nil {
 			return fmt.Errorf("kind %s in %s: subresources.scale: %w", k.Kind, k.Prefix, err)
 		}
 	}
 	return nil
 }
 
-// scaledBy makes the kind of the objects' scale.
-func (k *Kind) scaledBy(base *Kind, spec *ScaleSpec) error {
+// addScale sets k.Scale to a view of k's objects in the form of base.
+func (k *Kind) addScale(base *Kind, spec *ScaleSpec) error {
 	var s scaling
 	for _, field := range []struct {
 		name string
@@ -49,14 +49,14 @@ func (k *Kind) scaledBy(base *Kind, spec *ScaleSpec) error {
 	k.Scale = &Kind{
 		Identity: base.Identity, Spec: base.Spec, Message: base.Message, Strategy: base.Strategy, Resource: k.Resource,
 		slots: base.slots, prefix: base.prefix, name: k.name, protobuf: base.protobuf, storage: k.storage, converts: true,
-		hooks: kindHooks{fromStorage: s.show},
+		hooks: kindHooks{fromStorage: s.fillScale},
 	}
 	k.Scale.Strategy.AllowUnconditionalUpdate = k.Strategy.AllowUnconditionalUpdate
 	k.Operations |= OpScaleRead | OpScaleReplace | OpScalePatch
 	return nil
 }
 
-// lookup returns the type of the field that names lead to; nil when there is none.
+// lookup returns the type of the field at a path, or nil if there is no such field.
 func (t *Type) lookup(names []string) *Type {
 	for _, name := range names {
 		if t.message == nil || t.message.byName[name] == nil {
@@ -67,9 +67,9 @@ func (t *Type) lookup(names []string) *Type {
 	return t
 }
 
-// show makes the scale of a stored object. Of the metadata it has what says which object and
-// version it is.
-func (s *scaling) show(from, to *Object) {
+// fillScale fills the scale to from the stored object from. It copies only the metadata that
+// identifies the object and its version.
+func (s *scaling) fillScale(from, to *Object) {
 	created := from.CreationTimestamp()
 	to.root.Clear("metadata")
 	to.SetName(from.Name())
@@ -85,8 +85,9 @@ func (s *scaling) show(from, to *Object) {
 	status.Make("selector").SetStr(SelectorText(from.root.Lookup(s.selector...)))
 }
 
-// Rescale makes an object of this kind have the replicas that its scale asks for. It is then meant
-// to replace the version, and the object, that the scale names.
+// Rescale sets the replicas of object o to those that scale requests. It also copies
+// resourceVersion and uid, so that an update with o fails if the object was changed or replaced
+// since the client read the scale.
 func (k *Kind) Rescale(o, scale *Object) {
 	o.SetResourceVersion(scale.ResourceVersion())
 	o.SetUID(scale.UID())

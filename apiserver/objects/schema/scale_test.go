@@ -9,8 +9,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// TestScaleForms_H11 makes the scale of a full StatefulSet in every form, of either version, and
-// reads it again.
+// TestScaleForms_H11 converts the scale of a full StatefulSet to each form, for both versions of
+// the kind, and reads it back.
 func TestScaleForms_H11(t *testing.T) {
 	cat := catalog(t)
 	for _, prefix := range []string{"/apis/apps/v1beta2", "/apis/apps/v1"} {
@@ -49,7 +49,8 @@ func TestScaleForms_H11(t *testing.T) {
 	}
 }
 
-// TestRescale_H11: a scale says how many replicas are wanted, and of which version of which object.
+// TestRescale_H11 checks that a scale sets the replicas, and that its version and uid become
+// preconditions of the update.
 func TestRescale_H11(t *testing.T) {
 	k := catalog(t).Kind("/apis/apps/v1", "statefulsets")
 	o := k.New()

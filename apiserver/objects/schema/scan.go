@@ -9,20 +9,20 @@ import (
 	"unsafe"
 )
 
-// maxDepth bounds the nesting of a body.
+// maxDepth limits the nesting of a body.
 const maxDepth = 200
 
-// scanner reads JSON strictly, as encoding/json does: RFC 8259, wrong UTF-8 replaced. Strings
-// without escapes are parts of the text.
+// scanner reads JSON as strictly as encoding/json does (RFC 8259). It replaces invalid UTF-8.
+// Strings without escapes are substrings of the text.
 type scanner struct {
 	s   string
 	pos int
 
-	reused    bool   // strings may share memory that the next document takes over
-	unescaped []byte // what they share, when reused
+	reused    bool   // strings may share memory that is reused for the next document
+	unescaped []byte // the buffer that these strings share
 }
 
-// space skips white space and returns the next byte; 0 at the end.
+// space skips white space and returns the next byte, or 0 at the end.
 func (d *scanner) space() byte {
 	for d.pos < len(d.s) {
 		switch c := d.s[d.pos]; c {
@@ -35,7 +35,7 @@ func (d *scanner) space() byte {
 	return 0
 }
 
-// syntax returns the error of a byte that does not belong where it is.
+// syntax returns the error for the byte at the current position.
 func (d *scanner) syntax(where string) error {
 	if d.pos >= len(d.s) {
 		return &syntaxError{"unexpected end of JSON input", d.pos}
@@ -54,7 +54,7 @@ func quoteByte(c byte) string {
 	return "'" + s[1:len(s)-1] + "'"
 }
 
-// literal reads true, false or null.
+// literal reads word, which is true, false or null.
 func (d *scanner) literal(word string) error {
 	if strings.HasPrefix(d.s[d.pos:], word) {
 		d.pos += len(word)
@@ -66,8 +66,8 @@ func (d *scanner) literal(word string) error {
 	return d.syntax("in literal " + word)
 }
 
-// plainByte says of each byte whether a string may hold it as it is; bytes beyond ASCII need a
-// look.
+// plainByte reports for each byte whether it stands for itself in a string. Bytes beyond ASCII are
+// false, because their UTF-8 has to be checked.
 var plainByte = func() (t [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -75,7 +75,7 @@ var plainByte = func() (t [256]bool) {
 	return t
 }()
 
-// str reads a string; the next byte is its quote.
+// str reads a string. The next byte must be its opening quote.
 func (d *scanner) str() (string, error) {
 	start := d.pos + 1
 	for i := start; i < len(d.s); i++ {
@@ -99,17 +99,17 @@ func (d *scanner) str() (string, error) {
 	return "", d.syntax("")
 }
 
-// slowStr reads on from i, where the string that begins at start holds its first escape or wrong
-// byte.
+// slowStr reads a string that contains escapes or invalid UTF-8. The string begins at start; i is
+// the position of the first such byte.
 func (d *scanner) slowStr(start, i int) (string, error) {
-	hint := i - start + max(0, strings.IndexByte(d.s[i:], '"')) // all of it, if no quote is escaped
+	hint := i - start + max(0, strings.IndexByte(d.s[i:], '"')) // exact if the string contains no escaped quote
 	base := len(d.unescaped)
 	out := append(slices.Grow(d.unescaped, hint), d.s[start:i]...)
 	for i < len(d.s) {
 		switch c := d.s[i]; {
 		case c == '"':
 			d.pos = i + 1
-			return d.kept(out, base), nil
+			return d.takeUnescaped(out, base), nil
 		case c == '\\':
 			var err error
 			if out, i, err = d.escape(out, i); err != nil {
@@ -131,8 +131,9 @@ func (d *scanner) slowStr(start, i int) (string, error) {
 	return "", d.syntax("")
 }
 
-// kept returns what was unescaped since there were base bytes of it.
-func (d *scanner) kept(out []byte, base int) string {
+// takeUnescaped returns the part of out beyond base as a string: a copy, or memory of the shared
+// buffer if that is reused.
+func (d *scanner) takeUnescaped(out []byte, base int) string {
 	if !d.reused {
 		return string(out)
 	}
@@ -140,7 +141,7 @@ func (d *scanner) kept(out []byte, base int) string {
 	return unsafe.String(unsafe.SliceData(out[base:]), len(out)-base)
 }
 
-// escape appends what the escape at i stands for and returns where it ends.
+// escape appends the character of the escape sequence at i and returns the position after it.
 func (d *scanner) escape(out []byte, i int) ([]byte, int, error) {
 	if i+1 >= len(d.s) {
 		d.pos = len(d.s)
@@ -168,7 +169,8 @@ func (d *scanner) escape(out []byte, i int) ([]byte, int, error) {
 	return out, i + 2, nil
 }
 
-// unicode appends the rune of the \u escape at i, joined with a second half that follows.
+// unicode appends the rune of the \u escape at i, combined with the low surrogate that follows if
+// it is a high one.
 func (d *scanner) unicode(out []byte, i int) ([]byte, int, error) {
 	r, bad := hex4(d.s, i+2)
 	if bad >= 0 {
@@ -189,7 +191,8 @@ func (d *scanner) unicode(out []byte, i int) ([]byte, int, error) {
 	return utf8.AppendRune(out, utf8.RuneError), i, nil
 }
 
-// hex4 reads four hexadecimal digits at i; bad is where one is missing, else -1.
+// hex4 parses four hexadecimal digits at i. bad is the position of the first byte that is not one,
+// or -1.
 func hex4(s string, i int) (r rune, bad int) {
 	for end := i + 4; i < end; i++ {
 		if i >= len(s) {
@@ -211,7 +214,8 @@ func hex4(s string, i int) (r rune, bad int) {
 	return r, -1
 }
 
-// number reads a number and returns its text; whole says that it has neither fraction nor exponent.
+// number reads a number and returns its text. whole reports that it has neither a fraction nor an
+// exponent.
 func (d *scanner) number() (text string, whole bool, err error) {
 	start := d.pos
 	if d.s[d.pos] == '-' {
@@ -252,7 +256,7 @@ func (d *scanner) digits() bool {
 	return d.pos > start
 }
 
-// skip reads a value of any type and forgets it.
+// skip reads a value of any type and discards it.
 func (d *scanner) skip(depth int) error {
 	if depth > maxDepth {
 		return &syntaxError{"exceeded max depth", d.pos}
@@ -305,8 +309,8 @@ func (d *scanner) skipArray(depth int) error {
 	return nil
 }
 
-// open reads the opening bracket and says whether something follows before the closing one, which
-// it reads then.
+// open reads the opening bracket. more reports whether a member or item follows; if none does, open
+// also reads the closing bracket.
 func (d *scanner) open(closing byte) (more bool, err error) {
 	d.pos++
 	if d.space() == closing {
@@ -316,7 +320,7 @@ func (d *scanner) open(closing byte) (more bool, err error) {
 	return true, nil
 }
 
-// next reads the comma before another member, or the closing bracket.
+// next reads the comma before another member or item, or the closing bracket.
 func (d *scanner) next(closing byte, where string) (more bool, err error) {
 	switch d.space() {
 	case ',':
@@ -329,7 +333,7 @@ func (d *scanner) next(closing byte, where string) (more bool, err error) {
 	return false, d.syntax(where)
 }
 
-// key reads a member's name and the colon.
+// key reads the name of a member and its colon.
 func (d *scanner) key() (string, error) {
 	if d.space() != '"' {
 		return "", d.syntax("looking for beginning of object key string")

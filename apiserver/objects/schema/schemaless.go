@@ -8,24 +8,24 @@ import (
 )
 
 const (
-	openMessage = "AnyObject" // what objects of schemaless kinds are
+	openMessage = "AnyObject" // the message of objects of schemaless kinds
 	maxName     = 253
 )
 
-// Definition describes a kind without a schema, namespaced, as a ThirdPartyResource does (semantics
-// K1–K10).
+// Definition describes a namespaced kind without a schema, as a ThirdPartyResource defines it
+// (semantics K1–K10).
 type Definition struct {
 	Kind     string // "CronTab"
 	Group    string // "stable.example.com"
 	Plural   string // "crontabs"
 	Singular string // "crontab"
 	Versions []string
-	// Resource is the first part of the keys its objects are stored under.
+	// Resource is the first part of the keys that the kind's objects are stored under.
 	Resource string
 }
 
-// Schemaless compiles the kinds of a definition: one for each of its versions. They are served from
-// one storage, in the form of the first (K10), and become part of a catalog by With.
+// Schemaless compiles one kind for each version of a definition. All versions share their objects,
+// which are stored in the form of the first one (K10). Use With to add the kinds to a catalog.
 func (c *Catalog) Schemaless(d Definition) ([]*Kind, error) {
 	m := c.messages[openMessage]
 	if m == nil || m.open == nil {
@@ -56,7 +56,7 @@ func (c *Catalog) Schemaless(d Definition) ([]*Kind, error) {
 	return kinds, nil
 }
 
-// spec is what the definition's file would say.
+// spec returns what a kind file for the definition would contain.
 func (d *Definition) spec(version string) *KindSpec {
 	apiVersion := d.Group + "/" + version
 	return &KindSpec{
@@ -67,8 +67,8 @@ func (d *Definition) spec(version string) *KindSpec {
 	}
 }
 
-// With returns a catalog that has more kinds, all versions of each definition together. The catalog
-// itself does not change.
+// With returns a catalog that also contains kinds. They must include all versions of each
+// definition. The receiver does not change.
 func (c *Catalog) With(kinds []*Kind) (*Catalog, error) {
 	out := &Catalog{
 		kinds: slices.Concat(c.kinds, kinds), byRoute: maps.Clone(c.byRoute), stored: maps.Clone(c.stored),
@@ -91,20 +91,20 @@ func (c *Catalog) With(kinds []*Kind) (*Catalog, error) {
 	return out, nil
 }
 
-// Schemaless reports whether objects of the kind hold whatever clients put into them: such kinds
-// have no protobuf form, and no strategic merge (B21, F25).
+// Schemaless reports whether the kind has no schema, so that its objects may have any members. Such
+// kinds have no protobuf form and no strategic merge patch (B21, F25).
 func (k *Kind) Schemaless() bool { return k.open }
 
-// Open reports whether the message keeps members that are none of its fields.
+// Open reports whether the message keeps members other than its declared fields.
 func (m *Message) Open() bool { return m.open != nil }
 
-// kindPrefix is what all objects of a kind begin with.
+// kindPrefix returns the bytes with which the JSON of each object of a kind begins.
 func kindPrefix(spec *KindSpec) string {
 	return `{"kind":"` + spec.Kind + `","apiVersion":"` + spec.APIVersion + `",`
 }
 
-// requireIdentity refuses an object of a schemaless kind that does not say what it is (K8): nothing
-// else would tell it from any other JSON.
+// requireIdentity rejects an object of a schemaless kind without kind or apiVersion (K8). Without
+// them, any JSON object would be accepted.
 func (o *Object) requireIdentity() error {
 	if !o.Kind.Schemaless() {
 		return nil
@@ -117,7 +117,8 @@ func (o *Object) requireIdentity() error {
 	return nil
 }
 
-// readOpen reads a member that is no field of an open message and keeps it for keepOpen.
+// readOpen reads a member of an open message that is not a declared field. keepOpen adds it to the
+// message.
 func (d *decoder) readOpen(m *Message, name string, depth int) error {
 	text, err := d.appendSorted(nil, depth+1)
 	if err != nil {
@@ -129,7 +130,8 @@ func (d *decoder) readOpen(m *Message, name string, depth int) error {
 	return nil
 }
 
-// keepOpen moves the open members read since there were base items into a message, sorted by name.
+// keepOpen moves the open members to message v, sorted by name: the items beyond base and the names
+// beyond named.
 func (d *decoder) keepOpen(v *Value, base, named int) {
 	open := box{kids: d.takeItems(base), keys: d.takeNames(named)}
 	d.sortMap(&open)
@@ -148,15 +150,15 @@ func (w *writer) openMembers(v *Value) {
 	}
 }
 
-// member is where a member of an object stands in what is written.
+// member is the position of an object's member in the output.
 type member struct {
 	name     string
 	from, to int
 }
 
-// appendSorted reads any JSON value and appends it without white space, numbers as they stand and
-// the members of objects by their names, so that what is the same to every client has the same
-// bytes.
+// appendSorted reads any JSON value and appends it in a canonical form: without white space, with
+// the members of objects sorted by name, and with numbers unchanged. Values that are the same to
+// clients thus have the same bytes.
 func (d *decoder) appendSorted(out []byte, depth int) ([]byte, error) {
 	if depth > maxDepth {
 		return nil, &syntaxError{"exceeded max depth", d.pos}
@@ -214,8 +216,8 @@ func (d *decoder) appendObject(out []byte, depth int) ([]byte, error) {
 	return closed(d.sortMembers(out, base, members), '}'), nil
 }
 
-// sortMembers puts the members written from base on in the order of their names; of equal names the
-// last stays.
+// sortMembers sorts the members written from base on by name. Of members with equal names it keeps
+// the last.
 func (d *decoder) sortMembers(out []byte, base int, members []member) []byte {
 	byName := func(a, b member) int { return strings.Compare(a.name, b.name) }
 	strictly := true
@@ -240,7 +242,7 @@ func (d *decoder) sortMembers(out []byte, base int, members []member) []byte {
 	return out
 }
 
-// closed ends an object or array, in place of the comma after its last member.
+// closed ends an object or array: the bracket replaces the comma after the last member.
 func closed(out []byte, bracket byte) []byte {
 	if last := len(out) - 1; out[last] == ',' {
 		out[last] = bracket

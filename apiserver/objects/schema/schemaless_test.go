@@ -10,7 +10,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// cronTabs are the kinds of a definition with two versions, and the catalog with them.
+// cronTabs returns the kinds of a definition with two versions, and a catalog that contains them.
 func cronTabs(t testing.TB) (*Catalog, []*Kind) {
 	t.Helper()
 	static := engine(t)
@@ -114,8 +114,8 @@ func TestSchemalessEqual(t *testing.T) {
 	}
 }
 
-// TestVersions: objects are stored in the form of the first version, and served in that of each,
-// whatever was the first when they were stored (K10).
+// TestVersions checks that objects are stored in the form of the first version and served in that
+// of each, regardless of which version was first when they were stored (K10).
 func TestVersions(t *testing.T) {
 	_, kinds := cronTabs(t)
 	v1, v2 := kinds[0], kinds[1]
@@ -149,8 +149,8 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// FuzzSchemaless: whatever is taken is the same to any client that reads it, and is stored in a
-// form that reads back as itself.
+// FuzzSchemaless checks that the stored form of an accepted object means the same to clients and
+// decodes to the same bytes.
 func FuzzSchemaless(f *testing.F) {
 	_, kinds := cronTabs(f)
 	k := kinds[0]
@@ -178,7 +178,7 @@ func FuzzSchemaless(f *testing.F) {
 	})
 }
 
-// members are an object's members as a client reads them, but for metadata.
+// members returns an object's members except metadata, decoded as a client does.
 func members(t *testing.T, body []byte) map[string]any {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(body))

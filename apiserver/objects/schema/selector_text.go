@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// SelectorText writes a label selector as clients type it, its requirements in the order of their
-// keys; "" for one without any.
+// SelectorText returns a label selector in the syntax of the parameter labelSelector, with the
+// requirements sorted by key. It returns "" for a selector without requirements.
 func SelectorText(selector *Value) string {
 	var all []string
 	for key, v := range selector.Field("matchLabels").Entries() {
@@ -35,7 +35,7 @@ func requirementText(e *Value) string {
 	return key + " " + strings.ToLower(e.Field("operator").Str()) + " (" + strings.Join(of, ",") + ")"
 }
 
-// requirementKey is the key that a requirement is about.
+// requirementKey returns the label key of a requirement.
 func requirementKey(text string) string {
 	text = strings.TrimPrefix(text, "!")
 	if end := strings.IndexAny(text, "= "); end >= 0 {

@@ -2,7 +2,7 @@ package schema
 
 import "go.yaml.in/yaml/v3"
 
-// KindSpec is a kind file as it is written; README.md of package kinds explains the keys.
+// KindSpec is the content of a kind file. README.md of package kinds explains the keys.
 type KindSpec struct {
 	Kind       string   `yaml:"kind"`
 	Group      string   `yaml:"group"`
@@ -34,7 +34,7 @@ type KindSpec struct {
 	Messages       messageSpecs        `yaml:"messages"`
 }
 
-// NameRuleSpec is the format that metadata.name has.
+// NameRuleSpec is the rule that metadata.name must follow.
 type NameRuleSpec struct {
 	Format string `yaml:"format"`
 	Max    int    `yaml:"max"`
@@ -42,7 +42,7 @@ type NameRuleSpec struct {
 	Note   string `yaml:"note"`
 }
 
-// OperationsSpec lists what a kind offers.
+// OperationsSpec lists the operations that a kind offers.
 type OperationsSpec struct {
 	Specified       []string `yaml:"specified"`
 	Partial         bool     `yaml:"partial"`
@@ -59,14 +59,14 @@ type SubresourcesSpec struct {
 	Scale         *ScaleSpec `yaml:"scale"`
 }
 
-// ScaleSpec says where objects have what their subresource scale shows.
+// ScaleSpec gives the paths of the fields that the subresource scale shows.
 type ScaleSpec struct {
 	Replicas string `yaml:"replicas"`
 	Observed string `yaml:"observed"`
 	Selector string `yaml:"selector"`
 }
 
-// FieldSelectorsSpec lists what a field selector may name.
+// FieldSelectorsSpec lists the fields that a field selector may name.
 type FieldSelectorsSpec struct {
 	Supported []string          `yaml:"supported"`
 	Accepted  []string          `yaml:"accepted"`
@@ -75,7 +75,8 @@ type FieldSelectorsSpec struct {
 	Note      string            `yaml:"note"`
 }
 
-// StrategySpec says how writes treat the kind. The texts are for readers; hooks do what they say.
+// StrategySpec defines how writes treat objects of the kind. Its texts are documentation; hooks
+// implement them.
 type StrategySpec struct {
 	OnCreate                 []string          `yaml:"onCreate"`
 	OnUpdate                 map[string]string `yaml:"onUpdate"`
@@ -90,7 +91,7 @@ type StrategySpec struct {
 	TTLSeconds               int64             `yaml:"ttlSeconds"`
 }
 
-// GraceSpec is the grace period of a delete that names none.
+// GraceSpec is the grace period of a delete without gracePeriodSeconds.
 type GraceSpec struct {
 	Default int64  `yaml:"default"`
 	Rule    string `yaml:"rule"`
@@ -123,7 +124,7 @@ type ColumnSpec struct {
 	Rule        string `yaml:"rule"`
 }
 
-// MessageSpec is a message as it is written.
+// MessageSpec is a message in a file.
 type MessageSpec struct {
 	Description  string     `yaml:"description"`
 	Upstream     string     `yaml:"upstream"`
@@ -137,7 +138,7 @@ type MessageSpec struct {
 	Fields       fieldSpecs `yaml:"fields"`
 }
 
-// FieldSpec is a field as it is written.
+// FieldSpec is a field in a file.
 type FieldSpec struct {
 	Type        string `yaml:"type"`
 	Description string `yaml:"description"`
@@ -198,27 +199,27 @@ type FieldSpec struct {
 	ImmutableCheck string   `yaml:"immutableCheck"`
 }
 
-// FormatSpec is a named string format as it is written.
+// FormatSpec is a named string format in a file.
 type FormatSpec struct {
 	Pattern   string `yaml:"pattern"`
 	MaxLength int    `yaml:"maxLength"`
 	Rule      string `yaml:"rule"`
 }
 
-// typesSpec is a file under types/.
+// typesSpec is the content of a file under types/.
 type typesSpec struct {
 	Messages messageSpecs          `yaml:"messages"`
 	Formats  map[string]FormatSpec `yaml:"formats"`
 	Scalars  map[string]ScalarSpec `yaml:"scalars"`
 }
 
-// ScalarSpec says how a scalar type travels.
+// ScalarSpec describes the encodings of a scalar type.
 type ScalarSpec struct {
 	JSON     string `yaml:"json"`
 	Protobuf string `yaml:"protobuf"`
 }
 
-// messageSpecs and fieldSpecs keep the order of the file.
+// messageSpecs and fieldSpecs preserve the order of the file.
 type (
 	messageSpecs []namedMessage
 	fieldSpecs   []namedField

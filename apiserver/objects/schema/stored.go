@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Borrow calls fn with the top message of a stored value in the form of the kind. The message is
-// valid until fn returns. Errors of decoding are server errors.
+// Borrow decodes a stored value in the form of the kind and calls fn with its root message. fn must
+// not retain the message. Errors that are not fn's mean invalid stored data.
 func (k *Kind) Borrow(value []byte, fn func(root *Value) error) error {
 	d := k.decoders.get()
 	defer k.decoders.put(d)
@@ -19,9 +19,9 @@ func (k *Kind) Borrow(value []byte, fn func(root *Value) error) error {
 	return fn(root)
 }
 
-// AppendPartial appends what is left of a stored value of another kind as an object of this one,
-// which has no more than metadata. Only the metadata is read, unless the other kind converts: then
-// it has metadata of its own.
+// AppendPartial appends a stored value of kind of as an object of this kind, which has metadata
+// only. It decodes only the metadata, unless kind of converts stored values and may thus change the
+// metadata.
 func (k *Kind) AppendPartial(dst, value []byte, of *Kind) ([]byte, error) {
 	if of.converts {
 		var err error
@@ -37,19 +37,19 @@ func (k *Kind) AppendPartial(dst, value []byte, of *Kind) ([]byte, error) {
 	return append(append(dst, metadata...), '}'), nil
 }
 
-// metadataKey begins what follows upon kind and apiVersion in every stored value.
+// metadataKey follows kind and apiVersion in each stored value.
 const metadataKey = `"metadata":`
 
-// metadataOf returns the metadata of a stored value, a part of it, without reading what comes
-// after.
+// metadataOf returns the metadata of a stored value as a subslice. It does not parse what follows
+// the metadata.
 func metadataOf(value []byte) ([]byte, error) {
 	rest := value
-	for range 2 { // kind and apiVersion, whose texts hold no commas
+	for range 2 { // skip kind and apiVersion, whose texts contain no commas
 		_, rest, _ = bytes.Cut(rest, []byte{','})
 	}
 	rest, ok := bytes.CutPrefix(rest, []byte(metadataKey))
 	if !ok {
-		return nil, errors.New("read the metadata of a stored value: it does not begin with them")
+		return nil, errors.New("read the metadata of a stored value: the value does not begin with metadata")
 	}
 	d := scanner{s: unsafe.String(unsafe.SliceData(rest), len(rest)), reused: true}
 	if err := d.skip(1); err != nil {

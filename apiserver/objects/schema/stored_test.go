@@ -10,7 +10,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// TestPartial cuts the metadata out of full objects of all kinds (B26, B31).
+// TestPartial extracts the metadata of full objects of all kinds (B26, B31).
 func TestPartial(t *testing.T) {
 	t.Parallel()
 	cat := catalog(t)
@@ -43,8 +43,8 @@ func TestPartial(t *testing.T) {
 	}
 }
 
-// FuzzPartial: whatever the bytes are, what is cut out of them is a JSON value that stands in them,
-// or they are refused.
+// FuzzPartial checks that for any bytes the extracted metadata is a JSON value contained in them,
+// or an error.
 func FuzzPartial(f *testing.F) {
 	cat := catalog(f)
 	partial, of := cat.Unstored("meta.k8s.io/v1", "PartialObjectMetadata"), cat.Kind("/api/v1", "configmaps")
@@ -66,7 +66,7 @@ func FuzzPartial(f *testing.F) {
 	})
 }
 
-// TestBorrow: what is read stands in borrowed memory, and another kind's bytes are refused.
+// TestBorrow checks that Borrow copies no strings and rejects the bytes of another kind.
 func TestBorrow(t *testing.T) {
 	t.Parallel()
 	cat := catalog(t)

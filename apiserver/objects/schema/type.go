@@ -1,12 +1,12 @@
 package schema
 
-// Form is the shape of a value.
+// Form is the JSON or Go form of a value.
 type Form uint8
 
 const (
 	FormMessage Form = iota
 	FormList
-	FormMap // keys are strings, kept sorted
+	FormMap // keys are strings, in sorted order
 	FormString
 	FormBool
 	FormInt32
@@ -18,10 +18,10 @@ const (
 	FormMicroTime // RFC 3339, microseconds
 	FormQuantity  // canonical text
 	FormIntOrString
-	FormRaw // any JSON value, kept as compact JSON text
+	FormRaw // any JSON value, stored as compact JSON text
 )
 
-// Type is a compiled field type. Types of one catalog are shared and never change.
+// Type is a compiled field type. The fields of one catalog share types. It is immutable.
 type Type struct {
 	Form    Form
 	elem    *Type    // of lists and maps
@@ -33,36 +33,36 @@ type Type struct {
 // Elem returns the type of a list's items or a map's values.
 func (t *Type) Elem() *Type { return t.elem }
 
-// Message returns the message that a message type is made of; nil for other forms.
+// Message returns the message of a type of form FormMessage, or nil.
 func (t *Type) Message() *Message { return t.message }
 
-// Message is a compiled message: its fields as one kind's contexts select them.
+// Message is a compiled message. It has the fields that the contexts of its kind select.
 type Message struct {
 	Name   string
 	Spec   *MessageSpec
 	typ    *Type
-	fields []*Field // in the order in which they are written
+	fields []*Field // in encoding order
 	byName map[string]*Field
 
-	open       *Type // of members that are no fields, which are kept as they came; nil when such are dropped
+	open       *Type // type of members that are not fields, which are kept unchanged; nil if they are dropped
 	validators []Validator
 	defaulter  Defaulter
-	zero       []byte // JSON of the message with nothing set
+	zero       []byte // JSON of the message with no field set
 	wire       *wireMessage
-	wireTop    *wireMessage // of a message that lies in none
+	wireTop    *wireMessage // layout as a top-level message, in an envelope
 
-	defaults   bool // it, or something below it, has defaults
-	checks     bool // it, or something below it, has checks
-	immutables bool // it, or something below it outside of lists, has fields that may not change
+	defaults   bool // the message or one below it has defaults
+	checks     bool // the message or one below it has checks
+	immutables bool // the message or one below it, except in lists, has immutable fields
 }
 
-// Fields returns the fields in the order in which they are written. The slice is shared.
+// Fields returns the fields in encoding order. The caller must not modify the slice.
 func (m *Message) Fields() []*Field { return m.fields }
 
-// Field returns the field of that JSON name; nil when there is none in this context.
+// Field returns the field with a JSON name, or nil if the message does not have it in this context.
 func (m *Message) Field(name string) *Field { return m.byName[name] }
 
-// Type returns the type whose values are such messages.
+// Type returns the type of such messages.
 func (m *Message) Type() *Type { return m.typ }
 
 // Field is a compiled field of a message.
@@ -71,18 +71,18 @@ type Field struct {
 	Spec *FieldSpec
 	Type *Type
 
-	index   int      // its slot in the message's values
-	below   *Message // the message in it, or in its items; nil when there is none
+	index   int      // slot among the message's values
+	below   *Message // message of the field, its items or its values; nil if there is none
 	keyJSON string   // `"name":`
 
 	def       *Value
 	defaultIf Condition
 	defaulter Defaulter
-	check     *fieldChecks // nil when there is nothing to check here
+	check     *fieldChecks // nil if the field has no checks
 	compare   Comparison
 
 	pointer    bool
-	always     bool // written also when empty
+	always     bool // encoded even if empty
 	required   bool
 	immutable  bool
 	requiredIf Condition

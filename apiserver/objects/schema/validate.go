@@ -8,23 +8,23 @@ import (
 
 const immutableText = "field is immutable"
 
-// ValidateCreate returns the errors of a new object that already has its name, in the order of its
-// fields.
+// ValidateCreate validates a new object, whose name must be set, and returns all errors in the
+// order of the fields.
 func (k *Kind) ValidateCreate(o *Object) field.ErrorList {
 	c := newContext(k, Create, o, nil)
 	c.validate()
 	return c.errs
 }
 
-// ValidateUpdate returns the errors of an object that is to replace old.
+// ValidateUpdate validates an object that is to replace old and returns all errors.
 func (k *Kind) ValidateUpdate(op Operation, o, old *Object) field.ErrorList {
 	c := newContext(k, op, o, old)
 	c.validate()
 	return c.errs
 }
 
-// Validate returns the errors of a message that is not an object of a kind, such as DeleteOptions.
-// Its hooks see a Context without Kind and Object.
+// Validate validates a message that is not an object of a kind, such as DeleteOptions. Hooks get a
+// Context whose Kind and Object are nil.
 func (m *Message) Validate(v *Value) field.ErrorList {
 	c := &Context{root: v}
 	c.steps = c.space[:0]
@@ -70,7 +70,7 @@ func (c *Context) checkMessage(v *Value) {
 	}
 }
 
-// checkField checks a field of message parent and everything below it.
+// checkField checks a field of message parent and the values below it.
 func (c *Context) checkField(f *Field, parent *Value) {
 	deep := f.below != nil && f.below.checks
 	if !deep && f.check == nil && !f.required && f.requiredIf == nil {
@@ -94,8 +94,8 @@ func (c *Context) checkField(f *Field, parent *Value) {
 	c.Leave()
 }
 
-// checkMissing reports a required field that is empty. For a message that is always written, it
-// reports the missing required fields inside, if any, instead.
+// checkMissing reports a required field that is empty. If the field is a message that is always
+// encoded, it reports the missing required fields of that message instead, if there are any.
 func (c *Context) checkMissing(f *Field, v *Value) {
 	before := len(c.errs)
 	c.EnterField(f.Name, v)
@@ -131,8 +131,8 @@ func (c *Context) checkBelow(v *Value) {
 	}
 }
 
-// compareField compares a field with its stored value if it is immutable, and the fields of
-// messages below it, except in lists.
+// compareField compares a field with its stored value if it is immutable. It does the same for the
+// fields of messages below it, except in lists.
 func (c *Context) compareField(f *Field, v, old *Value) {
 	deep := f.Type.message != nil && f.Type.message.immutables
 	if !f.immutable && f.compare == nil && !deep || v == nil && old == nil {
@@ -155,7 +155,7 @@ func (c *Context) compareField(f *Field, v, old *Value) {
 	}
 }
 
-// slot returns a field by its index; nil when the message is unset.
+// slot returns the field at an index, or nil if the message or field is unset.
 func (v *Value) slot(i int) *Value {
 	if v == nil {
 		return nil
@@ -163,7 +163,7 @@ func (v *Value) slot(i int) *Value {
 	return v.box.kids[i]
 }
 
-// nameRule is the format of a kind's names.
+// nameRule is the rule that names of a kind's objects must follow.
 type nameRule struct {
 	format format
 	max    int
@@ -178,10 +178,11 @@ func compileNameRule(spec NameRuleSpec, formats map[string]format) (nameRule, er
 	return nameRule{f, spec.Max}, nil
 }
 
-// check returns the errors of a name, or of the prefix of a name that is to be generated.
+// check returns the reasons why a name is invalid. If prefix is set, name is the prefix of a
+// generated name.
 func (r *nameRule) check(name string, prefix bool) []string {
 	if n := len(name); prefix && n > 1 && name[n-1] == '-' {
-		name = name[:n-2] + "a" // what comes after the dash makes it good
+		name = name[:n-2] + "a" // a trailing dash is valid, because generated characters follow it
 	}
 	var why []string
 	if r.max > 0 && len(name) > r.max {

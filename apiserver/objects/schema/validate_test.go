@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// texts returns errors as clients read them.
+// texts returns the texts of errors.
 func texts(errs field.ErrorList) []string {
 	var out []string
 	for _, e := range errs {
@@ -72,7 +72,7 @@ func TestValidateMeta(t *testing.T) {
 	}
 }
 
-// wantBegins compares texts with how they should begin, in any order.
+// wantBegins checks that each text has a wanted prefix, in any order.
 func wantBegins(t *testing.T, got, want []string) {
 	t.Helper()
 	got, want = slices.Clone(got), slices.Clone(want)
@@ -106,19 +106,19 @@ func TestValidateMetaUpdate(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	})
-	t.Run("finalizers_only_go_E15", func(t *testing.T) {
+	t.Run("finalizers_cannot_be_added_E15", func(t *testing.T) {
 		o := decode(t, k, `{"metadata":{"name":"a","namespace":"n","finalizers":["a/b","c/d"]}}`)
 		k.PrepareUpdate(Update, o, old)
 		wantBegins(t, texts(k.ValidateUpdate(Update, o, old)), []string{
 			`metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"c/d"}`})
 	})
-	t.Run("finalizers_only_go_one_in_place_of_another_E15", func(t *testing.T) {
+	t.Run("finalizers_cannot_be_replaced_E15", func(t *testing.T) {
 		o := decode(t, k, `{"metadata":{"name":"a","namespace":"n","finalizers":["c/d"]}}`)
 		k.PrepareUpdate(Update, o, old)
 		wantBegins(t, texts(k.ValidateUpdate(Update, o, old)), []string{
 			`metadata.finalizers: Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{"c/d"}`})
 	})
-	t.Run("name_and_uid_stay_E21", func(t *testing.T) {
+	t.Run("name_and_uid_are_immutable_E21", func(t *testing.T) {
 		o := decode(t, k, `{"metadata":{"name":"b","namespace":"n","uid":"2"}}`)
 		k.PrepareUpdate(Update, o, old)
 		wantBegins(t, texts(k.ValidateUpdate(Update, o, old)), []string{
@@ -189,8 +189,9 @@ func TestValidateFields(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreEachObjectsOwn: to change a default value in one object changes no other.
-func TestDefaultsAreEachObjectsOwn(t *testing.T) {
+// TestDefaultsAreCopied checks that changing a default value in one object does not change
+// it in others.
+func TestDefaultsAreCopied(t *testing.T) {
 	k := engine(t).Kind("/api/v1", "pods")
 	for range 2 {
 		o := decode(t, k, `{"metadata":{"name":"x","namespace":"n"},"spec":{"containers":[{"name":"c","image":"i"}]}}`)

@@ -9,24 +9,25 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Value is a node of an object: a message, list, map or scalar. A nil *Value is unset; all reading
-// methods accept it and return zero. A value belongs to one object; put a Copy into another.
+// Value is a node of an object: a message, list, map or scalar. A nil *Value is unset; methods that
+// only read accept it and return zero values. A Value belongs to one object; use Copy to put it
+// into another.
 //
 // Strings share the memory of the decoded body.
 type Value struct {
 	typ *Type
-	str string // strings, bytes (decoded), canonical quantity, raw JSON text, text of an intOrString
-	num int64  // integers, bool, bits of a double, Unix seconds or microseconds; intOrString: the number
+	str string // string, bytes (decoded), canonical quantity, raw JSON text, or text of an intOrString
+	num int64  // integer, bool, bits of a double, Unix seconds or microseconds, or number of an intOrString
 	box *box   // of messages, lists and maps
 }
 
-// box holds what a composite value contains.
+// box holds the content of a composite value.
 type box struct {
-	kids []*Value // message: by field index, nil when unset, then open members; list: items; map: values
-	keys []string // map: sorted, parallel to kids; message: of its open members, sorted
+	kids []*Value // message: values by field index (nil if unset), then open members; list: items; map: values
+	keys []string // map: keys, sorted, parallel to kids; message: names of open members, sorted
 }
 
-// textual marks an intOrString that holds text.
+// textual is the box of an intOrString that holds text.
 var textual = &box{}
 
 // Type returns the value's type; nil for an unset value.
@@ -37,11 +38,11 @@ func (v *Value) Type() *Type {
 	return v.typ
 }
 
-// IsSet reports whether there is a value, even an empty one.
+// IsSet reports whether the value is set. Empty values are set.
 func (v *Value) IsSet() bool { return v != nil }
 
-// IsEmpty reports whether the value is unset or the zero of its type: "", 0, false, no items, a
-// message without set fields.
+// IsEmpty reports whether the value is unset or the zero value of its type: "", 0, false, a list or
+// map without items, or a message without set fields.
 func (v *Value) IsEmpty() bool {
 	if v == nil {
 		return true
@@ -69,8 +70,8 @@ func (v *Value) IsEmpty() bool {
 	}
 }
 
-// Str returns the text of a string, quantity (canonical), bytes (raw), rawExtension (JSON) or
-// textual intOrString.
+// Str returns the text of a string, quantity (canonical), bytes (decoded), rawExtension (JSON) or
+// intOrString that holds text.
 func (v *Value) Str() string {
 	if v == nil {
 		return ""
@@ -78,8 +79,8 @@ func (v *Value) Str() string {
 	return v.str
 }
 
-// Int returns an integer; Unix seconds of a time, microseconds of a microTime; the number of an
-// intOrString.
+// Int returns an integer, the Unix seconds of a time, the Unix microseconds of a microTime, or the
+// number of an intOrString.
 func (v *Value) Int() int64 {
 	if v == nil {
 		return 0
@@ -115,7 +116,7 @@ func (v *Value) Quantity() resource.Quantity {
 		return resource.Quantity{}
 	}
 	q, err := resource.ParseQuantity(v.str)
-	if err != nil { // only canonical text gets into a value
+	if err != nil { // cannot happen: values contain only canonical text
 		return resource.Quantity{}
 	}
 	return q
@@ -132,7 +133,7 @@ func (v *Value) Len() int {
 	return len(v.box.kids)
 }
 
-// At returns an item of a list; nil when out of range.
+// At returns the item of a list at an index, or nil if it is out of range.
 func (v *Value) At(i int) *Value {
 	if i < 0 || i >= v.Len() {
 		return nil
@@ -151,7 +152,7 @@ func (v *Value) Items() iter.Seq2[int, *Value] {
 	}
 }
 
-// Get returns an entry of a map; nil when it is not there.
+// Get returns the entry of a map with a key, or nil if there is none.
 func (v *Value) Get(key string) *Value {
 	if v == nil || v.typ.Form != FormMap {
 		return nil
@@ -176,8 +177,8 @@ func (v *Value) Entries() iter.Seq2[string, *Value] {
 	}
 }
 
-// Field returns a field of a message by its JSON name; nil when it is unset, or unknown in the
-// message (as fields of other contexts are).
+// Field returns a field of a message by its JSON name. It returns nil if the field is unset or the
+// message does not have it, at least not in this context.
 func (v *Value) Field(name string) *Value {
 	if v == nil || v.typ.message == nil {
 		return nil
@@ -189,7 +190,7 @@ func (v *Value) Field(name string) *Value {
 	return v.box.kids[f.index]
 }
 
-// Lookup follows field names.
+// Lookup returns the value at a path of field names, or nil.
 func (v *Value) Lookup(names ...string) *Value {
 	for _, name := range names {
 		v = v.Field(name)
@@ -213,11 +214,11 @@ func (v *Value) Copy() *Value {
 	return out
 }
 
-// Equal reports whether two values of one type are equivalent: empty lists, maps, messages and zero
-// scalars equal unset ones, except in fields that distinguish them (`pointer`).
+// Equal reports whether two values of one type are equivalent. Empty lists, maps, messages and zero
+// scalars equal unset ones, except in fields with `pointer`, which distinguish the two.
 func Equal(a, b *Value) bool {
 	if a == nil || b == nil {
-		return hollow(a) && hollow(b)
+		return encodesAsUnset(a) && encodesAsUnset(b)
 	}
 	if a == b {
 		return true
@@ -230,7 +231,7 @@ func Equal(a, b *Value) bool {
 	}
 	for i, kid := range a.box.kids {
 		other := b.box.kids[i]
-		if a.typ.tells(i) && (kid == nil) != (other == nil) {
+		if a.typ.distinguishesUnset(i) && (kid == nil) != (other == nil) {
 			return false
 		}
 		if !Equal(kid, other) {
@@ -240,21 +241,22 @@ func Equal(a, b *Value) bool {
 	return true
 }
 
-// hollow reports whether the value encodes as if it were unset.
-func hollow(v *Value) bool {
+// encodesAsUnset reports whether the value is encoded as if it were unset.
+func encodesAsUnset(v *Value) bool {
 	if v == nil || v.typ.Form != FormMessage {
 		return v.IsEmpty()
 	}
 	for i, kid := range v.box.kids {
-		if kid != nil && (v.typ.tells(i) || !hollow(kid)) {
+		if kid != nil && (v.typ.distinguishesUnset(i) || !encodesAsUnset(kid)) {
 			return false
 		}
 	}
 	return true
 }
 
-// tells reports whether setting a member of a message matters even if it is empty: it is a field
-// with `pointer`, or an open member.
-func (t *Type) tells(i int) bool {
+// distinguishesUnset reports whether a message with the member at index i set differs from one
+// without it even if the member is empty. This holds for fields with `pointer` and for open
+// members.
+func (t *Type) distinguishesUnset(i int) bool {
 	return t.Form == FormMessage && (i >= len(t.message.fields) || t.message.fields[i].pointer)
 }

@@ -25,7 +25,7 @@ func (t *Type) New() *Value {
 	return v
 }
 
-// SetStr makes a string, bytes or intOrString hold text.
+// SetStr sets a string or bytes, or makes an intOrString hold text.
 func (v *Value) SetStr(s string) {
 	v.str, v.num = s, 0
 	if v.typ.Form == FormIntOrString {
@@ -33,8 +33,8 @@ func (v *Value) SetStr(s string) {
 	}
 }
 
-// SetInt sets an integer, Unix seconds of a time, microseconds of a microTime, or makes an
-// intOrString hold a number.
+// SetInt sets an integer, the Unix seconds of a time or the Unix microseconds of a microTime, or
+// makes an intOrString hold a number.
 func (v *Value) SetInt(n int64) {
 	v.num = n
 	if v.typ.Form == FormIntOrString {
@@ -53,7 +53,7 @@ func (v *Value) SetBool(b bool) {
 // SetFloat sets a double.
 func (v *Value) SetFloat(f float64) { v.num = int64(math.Float64bits(f)) }
 
-// SetTime sets a time, cut to whole seconds or microseconds.
+// SetTime sets a time, truncated to seconds or microseconds.
 func (v *Value) SetTime(t time.Time) {
 	if v.typ.Form == FormMicroTime {
 		v.num = t.UnixMicro()
@@ -65,9 +65,9 @@ func (v *Value) SetTime(t time.Time) {
 // SetQuantity sets a quantity.
 func (v *Value) SetQuantity(q resource.Quantity) { v.str = quantityText(q) }
 
-// Make returns the field of a message, set: as it is, or empty when it was unset. It panics on a
-// name that the message does not have: check with Type().Message().Field where a context may leave
-// it out.
+// Make returns a field of a message. If the field is unset, Make sets it to an empty value first.
+// It panics if the message has no field with that name; check with Type().Message().Field where the
+// field depends on the context.
 func (v *Value) Make(name string) *Value {
 	f := v.mustField(name)
 	if v.box.kids[f.index] == nil {
@@ -76,8 +76,8 @@ func (v *Value) Make(name string) *Value {
 	return v.box.kids[f.index]
 }
 
-// Set puts a value into a field of a message; nil unsets it. A field that the message does not have
-// panics.
+// Set sets a field of a message; nil unsets it. It panics if the message has no field with that
+// name.
 func (v *Value) Set(name string, value *Value) {
 	f := v.mustField(name)
 	if value != nil && value.typ != f.Type {
@@ -86,7 +86,7 @@ func (v *Value) Set(name string, value *Value) {
 	v.box.kids[f.index] = value
 }
 
-// Clear unsets a field of a message; one that the message does not have is unset already.
+// Clear unsets a field of a message. It does nothing if the message has no field with that name.
 func (v *Value) Clear(name string) {
 	if f := v.typ.message.byName[name]; f != nil {
 		v.box.kids[f.index] = nil
@@ -101,8 +101,8 @@ func (v *Value) mustField(name string) *Field {
 	return f
 }
 
-// retype returns a copy of v as a value of t, a type of the same shape compiled for other contexts.
-// Fields that t does not have are left out.
+// retype returns a copy of v with type t, which is the same message compiled for other contexts. It
+// omits fields that t does not have.
 func (v *Value) retype(t *Type) *Value {
 	if v == nil {
 		return nil
@@ -145,13 +145,13 @@ func (v *Value) AppendValue(item *Value) {
 	v.box.kids = append(v.box.kids, item)
 }
 
-// SetItems replaces the items of a list. The list keeps the slice.
+// SetItems replaces the items of a list. It retains the slice.
 func (v *Value) SetItems(items []*Value) { v.box.kids = items }
 
 // RemoveAt removes an item of a list.
 func (v *Value) RemoveAt(i int) { v.box.kids = slices.Delete(v.box.kids, i, i+1) }
 
-// Put returns the entry of a map, made empty when it is new.
+// Put returns the entry of a map with a key. It adds an empty entry if there is none.
 func (v *Value) Put(key string) *Value {
 	i, ok := slices.BinarySearch(v.box.keys, key)
 	if !ok {

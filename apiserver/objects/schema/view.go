@@ -6,24 +6,26 @@ import (
 	"slices"
 )
 
-// A view is a kind whose objects are stored as those of another kind. Either it has another message
-// and hooks convert between them, or it has the same message and only the apiVersion, at the
-// beginning of the stored bytes, differs.
+// A view is a kind whose objects are stored in the form of another kind. Either its message differs
+// and hooks convert between the two, or the messages are the same and only the apiVersion at the
+// beginning of the stored bytes differs.
 
-// Storage returns the kind in whose form objects are stored: the kind itself, unless it is a view
-// of another.
+// Storage returns the kind in whose form objects are stored. For a kind that is not a view, that is
+// the kind itself.
 func (k *Kind) Storage() *Kind { return k.storage }
 
-// Converts reports whether the kind is a view whose objects are decoded and converted to be served.
+// Converts reports whether the kind is a view whose message differs from that of the stored
+// objects.
 func (k *Kind) Converts() bool { return k.converts }
 
-// ToStorage returns the object in the form of the kind it is stored as: itself, unless its kind is
-// a view.
+// ToStorage converts an object to the form in which it is stored. It returns o itself if its kind
+// is not a view.
 func (k *Kind) ToStorage(o *Object) *Object {
 	return convert(o, k.storage, k.hooks.toStorage)
 }
 
-// FromStorage returns a stored object in the form of this kind: itself, unless this kind is a view.
+// FromStorage converts a stored object to the form of this kind. It returns o itself if the kind is
+// not a view.
 func (k *Kind) FromStorage(o *Object) *Object {
 	return convert(o, k, k.hooks.fromStorage)
 }
@@ -46,8 +48,8 @@ func convert(o *Object, to *Kind, fn Converter) *Object {
 	return out
 }
 
-// as returns the object as another version of its kind. Both share everything below the top
-// message.
+// as returns the object as a version of its kind that has the same form. The two share all values
+// except the root message.
 func (o *Object) as(to *Kind) *Object {
 	root := *o.root
 	root.box = &box{kids: slices.Clone(o.root.box.kids), keys: o.root.box.keys}
@@ -55,8 +57,9 @@ func (o *Object) as(to *Kind) *Object {
 	return &Object{Kind: to, root: &root}
 }
 
-// Present returns a stored value as the kind serves it: unchanged; with the kind's apiVersion if it
-// was stored under another one (K10); or decoded and converted. Errors are server errors.
+// Present returns a stored value as the kind serves it: unchanged; with the kind's apiVersion, if
+// it was stored with another one (K10); or decoded and converted. An error means invalid stored
+// data.
 func (k *Kind) Present(value []byte) ([]byte, error) {
 	prefix, rest, err := k.Parts(value)
 	if err != nil || prefix == "" {
@@ -66,7 +69,7 @@ func (k *Kind) Present(value []byte) ([]byte, error) {
 	return append(append(out, prefix...), rest...), nil
 }
 
-// Parts returns the result of Present in two parts without copying. The first may be empty.
+// Parts returns the result of Present as two parts, to avoid a copy. The first may be empty.
 func (k *Kind) Parts(value []byte) (prefix string, rest []byte, err error) {
 	switch {
 	case !k.renames && !k.converts, bytes.HasPrefix(value, []byte(k.prefix)):
@@ -79,17 +82,17 @@ func (k *Kind) Parts(value []byte) (prefix string, rest []byte, err error) {
 		return "", o.AppendJSON(nil), nil
 	}
 	rest = value
-	for range 2 { // kind and apiVersion, whose texts hold no commas
+	for range 2 { // skip kind and apiVersion, whose texts contain no commas
 		_, rest, _ = bytes.Cut(rest, []byte{','})
 	}
 	return k.prefix, rest, nil
 }
 
-// fromStored reads a stored value of a kind that converts.
+// fromStored decodes a stored value and converts it to the form of this kind.
 func (k *Kind) fromStored(value []byte) (*Object, error) {
 	o, err := k.storage.DecodeStored(value)
 	if err != nil {
-		// Not wrapped: bytes of ours that can't be decoded are no fault of the client.
+		// Not wrapped: stored bytes that can't be decoded are not the client's fault.
 		return nil, errors.New("read a stored object: " + err.Error())
 	}
 	return k.FromStorage(o), nil

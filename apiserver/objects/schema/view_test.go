@@ -9,7 +9,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// versions returns the kinds that are other versions of a stored one.
+// versions returns the kinds that are another version of a stored kind.
 func versions(t *testing.T) []*schema.Kind {
 	t.Helper()
 	var found []*schema.Kind
@@ -24,9 +24,9 @@ func versions(t *testing.T) []*schema.Kind {
 	return found
 }
 
-// TestVersionsShareTheStoredForm: of an object with every field, the other version's bytes are the
-// stored ones but for the apiVersion, in JSON and protobuf, and what is written under it is stored
-// as the same bytes.
+// TestVersionsShareTheStoredForm checks, for objects with every field, that another version's JSON
+// and protobuf differ from the stored kind's only in the apiVersion, and that an object written
+// through it is stored as the same bytes.
 func TestVersionsShareTheStoredForm(t *testing.T) {
 	for _, k := range versions(t) {
 		t.Run(strings.Trim(k.Prefix, "/")+"/"+k.Plural, func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestVersionsShareTheStoredForm(t *testing.T) {
 	}
 }
 
-// TestConvertedKindsArePresented: a kind with a form of its own is served from stored bytes too, in
-// JSON and protobuf.
+// TestConvertedKindsArePresented checks the JSON and protobuf that a kind with a form of its own
+// serves for stored bytes.
 func TestConvertedKindsArePresented(t *testing.T) {
 	for _, k := range catalog(t).Kinds() {
 		if !k.Converts() {

@@ -12,8 +12,8 @@ import (
 )
 
 // YAMLToJSON converts one YAML document to JSON for Decode. It keeps duplicate keys, so that the
-// decoder reports them. It expands aliases as long as the result stays below maxBytes. An empty
-// document yields no bytes.
+// decoder can report them. It expands aliases and returns an error if the result would exceed
+// maxBytes. An empty document yields no bytes.
 func YAMLToJSON(body []byte, maxBytes int) ([]byte, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(body))
 	var doc, more yaml.Node
@@ -43,8 +43,8 @@ func yamlError(err error) error {
 	return &DecodeError{Message: "error converting YAML to JSON: " + err.Error(), Offset: -1}
 }
 
-// yamlReader writes nodes as JSON. Every visited node and every written byte consumes one unit of
-// the budget, which bounds the expansion of nested aliases.
+// yamlReader converts YAML nodes to JSON. Each visited node and each written byte consumes one unit
+// of the budget, which limits the expansion of nested aliases.
 type yamlReader struct {
 	out    []byte
 	budget int
@@ -113,7 +113,8 @@ func (w *yamlReader) mapping(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// merge writes those members of a merge key's mapping that the mapping doesn't have yet.
+// merge writes the members of a merge key's mapping that the enclosing mapping does not define
+// itself.
 func (w *yamlReader) merge(n *yaml.Node, own map[string]bool, depth int) error {
 	if depth > maxDepth {
 		return fmt.Errorf("yaml: line %d: exceeded max depth", n.Line)
@@ -148,7 +149,8 @@ func (w *yamlReader) merge(n *yaml.Node, own map[string]bool, depth int) error {
 	return fmt.Errorf("yaml: line %d: map merge requires map or sequence of maps as the value", n.Line)
 }
 
-// member writes a key and its value, but no inherited member that already exists.
+// member writes a key and its value. It skips an inherited member if the mapping has a member with
+// that key already.
 func (w *yamlReader) member(key, value *yaml.Node, own map[string]bool, inherited bool, depth int) error {
 	if w.visits++; w.visits+len(w.out) > w.budget {
 		return fmt.Errorf("yaml: document expands to more than %d bytes", w.budget)
@@ -201,7 +203,7 @@ func (w *yamlReader) scalar(n *yaml.Node) error {
 	return nil
 }
 
-// oldBool parses the booleans of YAML 1.1, on which clients of Kubernetes rely.
+// oldBool parses the booleans of YAML 1.1, which Kubernetes clients rely on.
 func oldBool(n *yaml.Node) (word string, ok bool) {
 	if n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) != 0 {
 		return "", false
@@ -215,7 +217,8 @@ func oldBool(n *yaml.Node) (word string, ok bool) {
 	return "", false
 }
 
-// looksSpecial reports whether a plain scalar of letters would not be read back as text.
+// looksSpecial reports whether YAML would read a plain scalar of letters as something other than
+// text.
 func looksSpecial(s string) bool {
 	switch strings.ToLower(s) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf":

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Indent returns JSON as `pretty` asks for it: two spaces a level and a newline at the end (B6).
+// Indent formats JSON for the parameter pretty: two spaces per level and a newline at the end (B6).
 func Indent(value []byte) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(2 * len(value))
@@ -20,7 +20,7 @@ func Indent(value []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// ToYAML returns JSON as a YAML document. Members stay in order and numbers as they are.
+// ToYAML converts JSON to a YAML document. Members keep their order and numbers their text.
 func ToYAML(value []byte) ([]byte, error) {
 	w := yamlWriter{scanner: scanner{s: string(value)}, out: make([]byte, 0, len(value)+len(value)/4)}
 	if err := w.value(0, false); err != nil {
@@ -32,15 +32,15 @@ func ToYAML(value []byte) ([]byte, error) {
 	return w.out, nil
 }
 
-// yamlWriter writes what it scans as block style YAML. What is not plainly harmless is quoted as in
-// JSON, which YAML reads.
+// yamlWriter converts JSON to block style YAML. Strings that plain YAML might read differently are
+// quoted as in JSON, which YAML accepts.
 type yamlWriter struct {
 	scanner
 	out []byte
 }
 
-// value writes a value with its newline. nested says that something precedes it on its line; level
-// is the indent of its members.
+// value writes a value and a newline. nested means that the line already contains the value's key
+// or dash; level is the indentation of the value's members.
 func (w *yamlWriter) value(level int, nested bool) error {
 	if level > maxDepth {
 		return &syntaxError{"exceeded max depth", w.pos}
@@ -103,7 +103,7 @@ func (w *yamlWriter) object(level int, nested bool) error {
 		w.name(key, level)
 		below := level + 1
 		if w.space() == '[' {
-			below = level // items of a list stand below its key, as Kubernetes writes them
+			below = level // list items have the indentation of their key, as Kubernetes writes them
 		}
 		if err := w.value(below, true); err != nil {
 			return err
@@ -112,11 +112,11 @@ func (w *yamlWriter) object(level int, nested bool) error {
 	return nil
 }
 
-// maxSimpleKey is how long a key may be at most, as written, to stand before its value without more
-// ado; YAML allows 1024.
+// maxSimpleKey is the maximum length of a key that is written as "key: value". YAML allows 1024
+// bytes; longer keys need the form "? key".
 const maxSimpleKey = 1000
 
-// name writes a key and its colon; a long one must be announced.
+// name writes a key and its colon, with a preceding "? " if the key is long.
 func (w *yamlWriter) name(key string, level int) {
 	start := len(w.out)
 	w.word(key)
@@ -163,7 +163,7 @@ func (w *yamlWriter) indent(level int) {
 	}
 }
 
-// text writes a string value: lines as a block, the rest on its line.
+// text writes a string value: a block if it has several lines, else a word.
 func (w *yamlWriter) text(s string, level int) {
 	if !isBlock(s) {
 		w.word(s)
@@ -187,7 +187,8 @@ func (w *yamlWriter) text(s string, level int) {
 	}
 }
 
-// isBlock reports whether a string reads well, and back, as a literal block.
+// isBlock reports whether a string of several lines can be written as a literal block and read back
+// unchanged.
 func isBlock(s string) bool {
 	if !strings.Contains(strings.TrimRight(s, "\n"), "\n") || s[0] == ' ' || s[0] == '\t' || s[0] == '\n' {
 		return false
@@ -200,7 +201,7 @@ func isBlock(s string) bool {
 	return !strings.Contains(s, " \n") && !strings.HasSuffix(s, " ")
 }
 
-// word writes a string on one line, quoted unless it surely reads back as it is.
+// word writes a string on one line. It quotes the string unless YAML reads it back unchanged.
 func (w *yamlWriter) word(s string) {
 	if isPlain(s) && !looksSpecial(s) {
 		w.out = append(w.out, s...)
@@ -209,8 +210,8 @@ func (w *yamlWriter) word(s string) {
 	w.out = appendYAMLString(w.out, s)
 }
 
-// appendYAMLString writes a quoted string: JSON's, with escapes for what YAML does not let stand
-// for itself.
+// appendYAMLString writes a quoted string: JSON's, with additional escapes for characters that YAML
+// does not accept.
 func appendYAMLString(out []byte, s string) []byte {
 	start := len(out)
 	out = AppendString(out, s)
@@ -229,14 +230,14 @@ func appendYAMLString(out []byte, s string) []byte {
 	return out
 }
 
-// unprintable reports runes beyond ASCII's control characters that YAML refuses or takes for line
-// ends.
+// unprintable reports whether r is a character beyond ASCII that YAML rejects or treats as the end
+// of a line.
 func unprintable(r rune) bool {
 	return r >= 0x7f && r <= 0x9f || r == 0xfeff || r == 0xfffe || r == 0xffff
 }
 
-// isPlain reports whether s needs no quotes: it begins with a letter or slash, so it is no number
-// nor date, and holds nothing that YAML gives a meaning.
+// isPlain reports whether s needs no quotes: it begins with a letter or slash, so it is neither a
+// number nor a date, and it contains no character with a meaning in YAML.
 func isPlain(s string) bool {
 	if s == "" || s[0] != '/' && (!isASCIIAlnum(s[0]) || s[0] <= '9') {
 		return false
