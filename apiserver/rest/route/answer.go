@@ -120,11 +120,16 @@ func (c *Call) answer(code int, body []byte, contentType []string) error {
 }
 
 // StreamHeader sets the header of a watch stream and sends it, so that the client knows at once
-// that it watches (D1).
+// that it watches (D1). It removes the deadline of answers: package watch ends the streams whose
+// client takes nothing.
 func (c *Call) StreamHeader(form negotiate.Form) error {
 	c.W.Header()["Content-Type"] = values.stream[form]
+	rc := http.NewResponseController(c.W)
+	if err := rc.SetWriteDeadline(time.Time{}); err != nil {
+		return err
+	}
 	c.W.WriteHeader(http.StatusOK)
-	return http.NewResponseController(c.W).Flush()
+	return rc.Flush()
 }
 
 // limitWrite bounds how long the reader may take over the rest of the answer.

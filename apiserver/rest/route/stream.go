@@ -80,6 +80,11 @@ func (s *Stream) Close() error {
 // whole writes a response that fits into the buffer.
 func (s *Stream) whole() error {
 	s.started = true
+	if len(s.Buf) > slowBody {
+		if err := s.call.limitWrite(); err != nil {
+			return err
+		}
+	}
 	s.call.W.Header()["Content-Type"] = s.contentType
 	s.call.W.WriteHeader(s.code)
 	_, err := s.call.W.Write(s.Buf)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -20,6 +21,10 @@ const protocol = "h2"
 type Options struct {
 	// Registerer registers the metrics; nil registers none.
 	Registerer prometheus.Registerer
+	// ResponseTimeout bounds how long a response whose handler sets no write deadline may wait for
+	// the client, counted from the first time that it waits; 0 means 60 s. A handler that sets the
+	// deadline to the zero time may wait for ever.
+	ResponseTimeout time.Duration
 }
 
 // Configure makes srv serve HTTP/2 with this package. It must be called once, before srv serves.
@@ -40,7 +45,7 @@ func Configure(srv *http.Server, opts Options) error {
 	if err != nil {
 		return err
 	}
-	s := &server{http: srv, bounds: newBounds(srv), metrics: m, conns: make(map[*conn]struct{})}
+	s := &server{http: srv, bounds: newBounds(srv, opts), metrics: m, conns: make(map[*conn]struct{})}
 	if srv.TLSNextProto == nil {
 		srv.TLSNextProto = make(map[string]func(*http.Server, *tls.Conn, http.Handler))
 	}

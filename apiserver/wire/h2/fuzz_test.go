@@ -60,7 +60,7 @@ func FuzzConnection(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &server{http: srv, bounds: newBounds(srv), metrics: m, conns: make(map[*conn]struct{})}
+		s := &server{http: srv, bounds: newBounds(srv, Options{}), metrics: m, conns: make(map[*conn]struct{})}
 		srv.ErrorLog = nil
 		ours, theirs := net.Pipe()
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

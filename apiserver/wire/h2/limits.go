@@ -74,9 +74,9 @@ const (
 	lingerTime = time.Second
 	// defaultWriteStall is how long one write may block on the client.
 	defaultWriteStall = 30 * time.Second
-	// finishTimeout is how long the rest of a response may wait for the client after its handler
-	// has returned.
-	finishTimeout = 60 * time.Second
+	// defaultResponseTimeout is how long a response whose handler sets no write deadline may wait
+	// for the client, counted from the first time that it waits.
+	defaultResponseTimeout = 60 * time.Second
 )
 
 // bounds holds the limits and timeouts of an http.Server's configuration.
@@ -93,11 +93,12 @@ type bounds struct {
 	pingTimeout   time.Duration
 	writeStall    time.Duration
 	read, write   time.Duration
+	response      time.Duration // of responses without a write deadline
 	tick          time.Duration
 }
 
 // newBounds returns the bounds of a server, with defaults for those that are not configured.
-func newBounds(srv *http.Server) bounds {
+func newBounds(srv *http.Server, opts Options) bounds {
 	var conf http.HTTP2Config
 	if srv.HTTP2 != nil {
 		conf = *srv.HTTP2
@@ -114,6 +115,7 @@ func newBounds(srv *http.Server) bounds {
 		writeStall:    conf.WriteByteTimeout,
 		read:          srv.ReadTimeout,
 		write:         srv.WriteTimeout,
+		response:      opts.ResponseTimeout,
 		tick:          maxTick,
 	}
 	b.maxHandlers = handlersPerStream * b.maxStreams
@@ -126,6 +128,9 @@ func newBounds(srv *http.Server) bounds {
 	}
 	if b.writeStall == 0 {
 		b.writeStall = defaultWriteStall
+	}
+	if b.response == 0 {
+		b.response = defaultResponseTimeout
 	}
 	if b.pingTimeout == 0 {
 		b.pingTimeout = 15 * time.Second

@@ -19,6 +19,7 @@ const (
 	limitPing          = "ping"
 	limitWriteStall    = "write_stall"
 	limitCachedNames   = "cached_names"
+	limitResponseTime  = "response_time"
 )
 
 type metrics struct {
@@ -55,7 +56,7 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	}
 	for _, limit := range []string{
 		limitStreams, limitHandlers, limitHeaderList, limitContinuations, limitResets, limitControl, limitIdleFrames,
-		limitHeaderTime, limitPing, limitWriteStall, limitCachedNames,
+		limitHeaderTime, limitPing, limitWriteStall, limitCachedNames, limitResponseTime,
 	} {
 		m.limits.WithLabelValues(limit)
 	}

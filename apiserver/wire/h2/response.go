@@ -282,9 +282,7 @@ func (w *response) sendEnd(head, body []byte) {
 		// A reset tells the client that the body is incomplete.
 		st.reset(http2.ErrCodeInternal, errLength)
 	default:
-		if st.writeBy.IsZero() && (len(body) > 0 || st.queue.active) {
-			st.writeBy = time.Now().Add(finishTimeout)
-		}
+		st.unbounded = false
 		// The handler has returned, so no caller could handle an error.
 		_ = st.sendLocked(head, body, true)
 	}
@@ -300,7 +298,8 @@ func (w *response) SetReadDeadline(t time.Time) error {
 
 // SetWriteDeadline implements the method that http.ResponseController looks for. Any goroutine may
 // call it. A write that waits for the client fails at the deadline, or at once if the deadline has
-// passed.
+// passed. The zero time removes the deadline for as long as the handler runs, also the one of
+// Options.ResponseTimeout.
 func (w *response) SetWriteDeadline(t time.Time) error {
 	w.st.setDeadline(&w.st.writeBy, t)
 	return nil

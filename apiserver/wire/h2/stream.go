@@ -32,6 +32,7 @@ type stream struct {
 	headQueued  bool      // a header block has been queued, of any response
 	readBy      time.Time
 	writeBy     time.Time
+	unbounded   bool // the handler has removed the write deadline
 	body        body
 }
 
@@ -94,10 +95,15 @@ func (st *stream) enqueue(head, data []byte, end bool) {
 }
 
 // awaitSent waits until no write is queued or the stream has been aborted. It resets the stream at
-// the write deadline. mu is held.
+// the write deadline. A stream without one gets it here, when it waits for the first time, so that
+// responses which the client takes at once cost no look at the clock. mu is held.
 func (st *stream) awaitSent() {
 	for st.queue.active && st.err == nil {
+		if st.writeBy.IsZero() && !st.unbounded {
+			st.writeBy = time.Now().Add(st.conn.server.bounds.response)
+		}
 		if !st.wait(&st.writeBy) {
+			st.conn.server.metrics.hit(limitResponseTime)
 			st.reset(http2.ErrCodeInternal, os.ErrDeadlineExceeded)
 		}
 	}
@@ -221,5 +227,6 @@ func (st *stream) setDeadline(which *time.Time, t time.Time) {
 	st.conn.mu.Lock()
 	defer st.conn.mu.Unlock()
 	*which = t
+	st.unbounded = st.unbounded || which == &st.writeBy && t.IsZero()
 	st.changed.Broadcast()
 }
