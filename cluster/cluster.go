@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -54,12 +53,8 @@ func New(cfg Config) (*Cluster, error) {
 	if c.gossip, err = c.newGossip(); err != nil {
 		return nil, err
 	}
-	if c.voters, err = c.newVoters(); err != nil {
-		return nil, err
-	}
-	if c.metrics, err = newMetrics(c, cfg.Registerer); err != nil {
-		return nil, fmt.Errorf("register cluster metrics: %w", err)
-	}
+	c.voters = c.newVoters()
+	c.metrics = newMetrics(cfg.Registerer, c)
 	return c, nil
 }
 
@@ -78,7 +73,7 @@ func (c *Cluster) newGossip() (*gossip.Gossip, error) {
 	})
 }
 
-func (c *Cluster) newVoters() (*voters.Voters, error) {
+func (c *Cluster) newVoters() *voters.Voters {
 	return voters.New(voters.Config{
 		Self: c.self.Name, Store: c.cfg.Store, Roster: c.cfg.Roster, Cluster: c.cfg.Store.ClusterID,
 		Freed:   c.releaseNames,

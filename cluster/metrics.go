@@ -6,12 +6,12 @@ type metrics struct {
 	failures *prometheus.CounterVec
 }
 
-func newMetrics(c *Cluster, registerer prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer, c *Cluster) *metrics {
 	m := &metrics{failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "quorate_cluster_calls_failed_total",
 		Help: "Calls of other nodes' membership service without an answer, by call (describe, promise).",
 	}, []string{"call"})}
-	initialised := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	reg.MustRegister(m.failures, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_cluster_initialised",
 		Help: "1 once this node belongs to a cluster.",
 	}, func() float64 {
@@ -19,11 +19,6 @@ func newMetrics(c *Cluster, registerer prometheus.Registerer) (*metrics, error) 
 			return 0
 		}
 		return 1
-	})
-	for _, collector := range []prometheus.Collector{m.failures, initialised} {
-		if err := registerer.Register(collector); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+	}))
+	return m
 }

@@ -60,31 +60,21 @@ func Open(cfg Config) (*Store, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	m, err := newMetrics(cfg.Registerer)
-	if err != nil {
-		return nil, err
-	}
 	life := lifecycle.New()
 	s := &Store{
 		cfg:            cfg,
 		logger:         cfg.Logger.With("component", "raftstore", "node", cfg.Name),
-		metrics:        m,
+		metrics:        newMetrics(cfg.Registerer),
 		life:           life,
 		leaders:        leadership.NewTracker(life),
 		configurations: membership.NewConfigurations(),
 	}
-	if s.alarms, err = diskguard.NewAlarms(s.logger, cfg.Registerer); err != nil {
-		return nil, err
-	}
+	s.alarms = diskguard.NewAlarms(s.logger, cfg.Registerer)
 	s.space = diskguard.NewSpace(diskguard.SpaceConfig{
 		Node: cfg.Name, Dir: cfg.DataDir, Reserve: cfg.DiskReserve, Alarms: s.alarms, Lifecycle: life, Logger: s.logger,
 	})
-	if s.peers, err = forward.NewClient(cfg.Peers.Connect, cfg.Registerer); err != nil {
-		return nil, err
-	}
-	if s.forwarded, err = forward.NewServer(rpc{store: s}.write, cfg.Registerer); err != nil {
-		return nil, err
-	}
+	s.peers = forward.NewClient(cfg.Peers.Connect, cfg.Registerer)
+	s.forwarded = forward.NewServer(rpc{store: s}.write, cfg.Registerer)
 	if err := s.openState(); err != nil {
 		return nil, errors.Join(err, s.closeFiles())
 	}
@@ -93,9 +83,7 @@ func Open(cfg Config) (*Store, error) {
 		return nil, errors.Join(err, s.closeFiles())
 	}
 	// gofail: var startAfterRaft struct{}
-	if err := m.observe(s); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
+	s.registerGauges(cfg.Registerer)
 	peerpb.RegisterStoreServer(cfg.Registrar, rpc{store: s})
 	return s, nil
 }
@@ -225,59 +213,41 @@ func (s *Store) openRaft() error {
 		return errors.Join(fmt.Errorf("start raft: %w", err), s.transport.Close())
 	}
 	s.machine.started.Store(true)
-	if err := s.assemble(); err != nil {
-		return errors.Join(err, s.raft.Shutdown().Error(), s.transport.Close())
-	}
+	s.assemble()
 	return nil
 }
 
 // assemble makes the parts of the store that need a running Raft.
-func (s *Store) assemble() (err error) {
+func (s *Store) assemble() {
 	s.members = membership.New(membership.Config{Name: s.cfg.Name, Raft: s.raft, AddressOf: s.cfg.AddressOf, ClusterID: s.ClusterID})
-	s.leadership, err = leadership.New(leadership.Config{
+	s.leadership = leadership.New(leadership.Config{
 		Tracker: s.leaders, Raft: s.raft, Transport: s.transport, Members: s.members, Lifecycle: s.life,
 		Timeout: s.cfg.electionTimeout(), Applied: s.Applied, Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
-	if err != nil {
-		return err
-	}
 	s.stall = diskguard.NewStall(diskguard.StallConfig{
 		Raft: s.raft, Transport: s.transport, Members: s.members, Lifecycle: s.life, Limit: s.cfg.StallLimit, Logger: s.logger,
 	})
-	s.shortage, err = diskguard.NewShortage(diskguard.ShortageConfig{
+	s.shortage = diskguard.NewShortage(diskguard.ShortageConfig{
 		Space: s.space, Members: s.members, Leadership: s.leadership, Lifecycle: s.life, Peers: s.peers,
 		Timeout: s.cfg.electionTimeout(), Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
-	if err != nil {
-		return err
-	}
-	s.reader, err = read.New(read.Config{
+	s.reader = read.New(read.Config{
 		Raft: s.raft, Transport: s.transport, Leadership: s.leadership, Members: s.members, Lifecycle: s.life, Peers: s.peers,
 		Applied: &s.applied, Root: s.root, ElectionTimeout: s.cfg.electionTimeout(), Patience: s.cfg.patience(),
 		Registerer: s.cfg.Registerer,
 	})
-	if err != nil {
-		return err
-	}
-	s.writer, err = write.New(write.Config{
+	s.writer = write.New(write.Config{
 		Raft: s.raft, Leadership: s.leadership, Members: s.members, Reader: s.reader, Shortage: s.shortage, Lifecycle: s.life,
 		Peers: s.peers, Root: s.root, Patience: s.cfg.patience(), Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
-	if err != nil {
-		return err
-	}
 	s.pages = read.NewPages(s.reader, s.retained)
-	s.pins, err = read.NewPins(read.PinConfig{
+	s.pins = read.NewPins(read.PinConfig{
 		Reader: s.reader, Retained: s.retained, Propose: s.writer.Pin, Registerer: s.cfg.Registerer,
 	})
-	if err != nil {
-		return err
-	}
-	s.checksums, err = checksum.New(checksum.Config{
+	s.checksums = checksum.New(checksum.Config{
 		Members: s.members, Leadership: s.leadership, Lifecycle: s.life, Peers: s.peers, Reader: s.reader, Pins: s.pins,
 		Retained: s.retained, Alarms: s.alarms, Interval: s.cfg.ChecksumInterval, Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
-	return err
 }
 
 // stalled handles a log write that has taken longer than the limit. A store that is closing waits

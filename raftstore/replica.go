@@ -38,11 +38,7 @@ type ReplicaConfig struct {
 
 // NewReplica returns an empty replica.
 func NewReplica(cfg ReplicaConfig) (*Replica, error) {
-	m, err := newMetrics(cfg.Registerer)
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{logger: cfg.Logger, metrics: m, life: lifecycle.New()}
+	s := &Store{logger: cfg.Logger, metrics: newMetrics(cfg.Registerer), life: lifecycle.New()}
 	cfg.Retained.Registerer = cfg.Registerer
 	retainer, err := state.NewRetainer(cfg.Retained)
 	if err != nil {

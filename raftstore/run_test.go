@@ -67,12 +67,8 @@ func TestDiskThatHangsAtTheEnd(t *testing.T) {
 			}
 			s := r.store
 			s.log, s.leaders = l, leadership.NewTracker(s.life)
-			if s.alarms, err = diskguard.NewAlarms(s.logger, prometheus.NewRegistry()); err != nil {
-				t.Fatal(err)
-			}
-			if s.forwarded, err = forward.NewServer(nil, prometheus.NewRegistry()); err != nil {
-				t.Fatal(err)
-			}
+			s.alarms = diskguard.NewAlarms(s.logger, prometheus.NewRegistry())
+			s.forwarded = forward.NewServer(nil, prometheus.NewRegistry())
 			if !before {
 				s.beginClose()
 			}

@@ -87,10 +87,7 @@ func New(cfg Config) (*Gossip, error) {
 	if err := g.set(cfg.Self); err != nil {
 		return nil, err
 	}
-	var err error
-	if g.metrics, err = newMetrics(g, cfg.Registerer); err != nil {
-		return nil, fmt.Errorf("register gossip metrics: %w", err)
-	}
+	g.metrics = newMetrics(cfg.Registerer, g)
 	return g, nil
 }
 

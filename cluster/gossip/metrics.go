@@ -1,17 +1,14 @@
 package gossip
 
-import (
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 type metrics struct {
-	refused   prometheus.Counter
-	joins     *prometheus.CounterVec
-	limits    *prometheus.CounterVec
-	collector []prometheus.Collector
+	refused prometheus.Counter
+	joins   *prometheus.CounterVec
+	limits  *prometheus.CounterVec
 }
 
-func newMetrics(g *Gossip, registerer prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer, g *Gossip) *metrics {
 	m := &metrics{
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_cluster_gossip_refused_total",
@@ -29,8 +26,7 @@ func newMetrics(g *Gossip, registerer prometheus.Registerer) (*metrics, error) {
 	for _, limit := range []string{limitStreams, limitAddressStreams, limitStreamBytes, limitLogLines} {
 		m.limits.WithLabelValues(limit)
 	}
-	m.collector = []prometheus.Collector{
-		m.refused, m.joins, m.limits,
+	reg.MustRegister(m.refused, m.joins, m.limits,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_cluster_gossip_health",
 			Help: "How well this node keeps up with gossip: 0 is well, more is worse.",
@@ -42,12 +38,6 @@ func newMetrics(g *Gossip, registerer prometheus.Registerer) (*metrics, error) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_cluster_gossip_members_dead",
 			Help: "Nodes known and not alive.",
-		}, func() float64 { _, dead := g.count(); return dead }),
-	}
-	for _, c := range m.collector {
-		if err := registerer.Register(c); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+		}, func() float64 { _, dead := g.count(); return dead }))
+	return m
 }

@@ -40,7 +40,7 @@ func (p *process) startMembers() {
 	if s := p.newest(); s.index > 0 {
 		p.configurationApplied(s.config, time.Time{})
 	}
-	v, err := voters.New(voters.Config{
+	v := voters.New(voters.Config{
 		Self: p.node.name, Store: leadership{p}, Roster: book{p},
 		Cluster:  func() string { return asked(p, "cluster", func() string { return p.replica.Root().ClusterID() }) },
 		Members:  func() []voters.Member { return asked(p, "members", p.view) },
@@ -49,10 +49,6 @@ func (p *process) startMembers() {
 		MinVoters: func() int { return asked(p, "least", p.leastVoters) },
 		Cleanup:   p.w.set.cleanup, Scale: scale, Logger: slog.New(slog.DiscardHandler), Registerer: unmeasured{},
 	})
-	if err != nil {
-		p.w.violate("package voters of %s: %v", p.node.name, err)
-		return
-	}
 	p.voters = v
 	p.node.run(func() {
 		if err := v.Run(p.ctx); err != nil {

@@ -47,7 +47,7 @@ func (f *follower) restart() {
 	if f.names, err = roster.Open(f.dir, "n1", "id-n1"); err != nil {
 		f.t.Fatal(err)
 	}
-	f.voters = votersOf(f.t, f.store, f.names)
+	f.voters = votersOf(f.store, f.names)
 	f.voters.cfg.Members = func() []Member { return slices.Clone(f.members) }
 	f.voters.departed = f.names.Departures()
 	for i := range f.members {

@@ -8,7 +8,7 @@ type metrics struct {
 	tolerance prometheus.Gauge
 }
 
-func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		changes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_cluster_voters_changes_total",
@@ -23,10 +23,6 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			Help: "Healthy voters that may be lost without losing the quorum, as the leader sees it; 0 on other nodes.",
 		}),
 	}
-	for _, c := range []prometheus.Collector{m.changes, m.healthy, m.tolerance} {
-		if err := registerer.Register(c); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+	reg.MustRegister(m.changes, m.healthy, m.tolerance)
+	return m
 }

@@ -71,18 +71,13 @@ func (f *full) SetDepartures(d roster.Departures) error {
 }
 
 // votersOf makes the voters of a node that hears of n1, n2 and n3 by gossip.
-func votersOf(t *testing.T, store Store, names Roster) *Voters {
-	t.Helper()
-	v, err := New(Config{
+func votersOf(store Store, names Roster) *Voters {
+	return New(Config{
 		Self: "n1", Store: store, Roster: names, Cluster: func() string { return "A" },
 		Members: func() []Member { return membersOf("n1 n2 n3") }, Freed: func() error { return nil },
 		MinVoters: func() int { return 1 },
 		Logger:    slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
 
 // TestRemovalBrokenOff: a node that was taken out of the configuration, by a leader that got no
@@ -100,7 +95,7 @@ func TestRemovalBrokenOff(t *testing.T) {
 				t.Fatal(err)
 			}
 			store := &leading{servers: configOf("n1 n2 n3"), lost: lost}
-			v := votersOf(t, store, names)
+			v := votersOf(store, names)
 			if err := v.Remove(t.Context(), "n3", true); err == nil {
 				t.Fatal("a removal that was broken off succeeds")
 			}
@@ -132,7 +127,7 @@ func TestRepeatedRemovalWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := &leading{servers: configOf("n1 n2"), pending: raftstore.ErrNotLeader}
-	v := votersOf(t, store, r)
+	v := votersOf(store, r)
 	if err := v.Remove(t.Context(), "n3", true); !errors.Is(err, ErrNotLeader) {
 		t.Errorf("a removal that may not be committed: %v", err)
 	}

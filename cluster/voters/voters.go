@@ -97,12 +97,8 @@ type Voters struct {
 }
 
 // New returns a Voters; it watches from now on.
-func New(cfg Config) (*Voters, error) {
-	m, err := newMetrics(cfg.Registerer)
-	if err != nil {
-		return nil, fmt.Errorf("register voters metrics: %w", err)
-	}
-	return &Voters{cfg: cfg, metrics: m, watching: time.Now(), change: make(turn, 1)}, nil
+func New(cfg Config) *Voters {
+	return &Voters{cfg: cfg, metrics: newMetrics(cfg.Registerer), watching: time.Now(), change: make(turn, 1)}
 }
 
 // Run notes who leaves the configuration, and tends it whenever this node leads, until ctx ends.

@@ -39,6 +39,26 @@ func TestNamesOfMetricsAreLiterals(t *testing.T) {
 	}
 }
 
+// TestMetricsAreRegisteredAtConstruction: newMetrics registers all metrics of a package with
+// MustRegister, since two metrics of one name are a programming error and no caller can handle it.
+func TestMetricsAreRegisteredAtConstruction(t *testing.T) {
+	t.Parallel()
+	withError := regexp.MustCompile(`(?i)\breg[a-z]*\.Register\(|func new[a-z]*Metrics\(.*error.*`)
+	constructors := 0
+	eachFile(t, os.DirFS("../.."), ".go", func(path, text string) {
+		if strings.HasSuffix(path, "_test.go") || !strings.Contains(text, "client_golang/prometheus") {
+			return
+		}
+		constructors += strings.Count(text, "func newMetrics(reg")
+		for _, found := range withError.FindAllString(text, -1) {
+			t.Errorf("%s has %q: let newMetrics call reg.MustRegister", path, found)
+		}
+	})
+	if constructors < 10 {
+		t.Errorf("%d packages have a newMetrics", constructors)
+	}
+}
+
 // eachFile calls fn with each file whose name has a suffix.
 func eachFile(t *testing.T, files fs.FS, suffix string, fn func(path, text string)) {
 	t.Helper()

@@ -95,12 +95,8 @@ type Config struct {
 }
 
 // New returns a Comparer.
-func New(cfg Config) (*Comparer, error) {
-	m, err := newMetrics(cfg.Registerer)
-	if err != nil {
-		return nil, err
-	}
-	return &Comparer{cfg: cfg, metrics: m}, nil
+func New(cfg Config) *Comparer {
+	return &Comparer{cfg: cfg, metrics: newMetrics(cfg.Registerer)}
 }
 
 // of returns the checksum of a state, and remembers the last.

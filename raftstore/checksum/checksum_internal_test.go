@@ -15,14 +15,8 @@ import (
 // TestAlarmWhereNobodyIsRight: emptying every node that is named must not be what an operator is
 // told to do, where those are all.
 func TestAlarmWhereNobodyIsRight(t *testing.T) {
-	m, err := newMetrics(prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	alarms, err := diskguard.NewAlarms(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMetrics(prometheus.NewRegistry())
+	alarms := diskguard.NewAlarms(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	c := &Comparer{cfg: Config{Alarms: alarms}, metrics: m}
 	away := errors.New("away")
 	for _, tc := range []struct {

@@ -1,18 +1,13 @@
 package checksum
 
-import (
-	"errors"
-	"fmt"
-
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 type metrics struct {
 	comparisons *prometheus.CounterVec // by result
 	diverged    prometheus.Gauge
 }
 
-func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		comparisons: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_checksum_comparisons_total",
@@ -26,8 +21,6 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 	for _, result := range []string{"equal", "diverged", "failed"} {
 		m.comparisons.WithLabelValues(result)
 	}
-	if err := errors.Join(registerer.Register(m.comparisons), registerer.Register(m.diverged)); err != nil {
-		return nil, fmt.Errorf("register metrics of checksums: %w", err)
-	}
-	return m, nil
+	reg.MustRegister(m.comparisons, m.diverged)
+	return m
 }

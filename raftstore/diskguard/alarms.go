@@ -51,12 +51,8 @@ type Alarms struct {
 }
 
 // NewAlarms returns an empty set of alarms.
-func NewAlarms(logger *slog.Logger, registerer prometheus.Registerer) (*Alarms, error) {
-	gauge, err := newAlarmGauge(registerer)
-	if err != nil {
-		return nil, err
-	}
-	return &Alarms{logger: logger, gauge: gauge}, nil
+func NewAlarms(logger *slog.Logger, reg prometheus.Registerer) *Alarms {
+	return &Alarms{logger: logger, gauge: newAlarmGauge(reg)}
 }
 
 // List returns the alarms, which the caller must not change.

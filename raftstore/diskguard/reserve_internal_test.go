@@ -22,10 +22,7 @@ func TestSpaceAlarmClearsAboveTheReserve(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close() //nolint:errcheck // nothing is written to it
-	alarms, err := NewAlarms(quiet, prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	alarms := NewAlarms(quiet, prometheus.NewRegistry())
 	s := NewSpace(SpaceConfig{Node: "n0", Dir: disk.Dir, Reserve: reserve, Alarms: alarms, Logger: quiet})
 	check := func(when string, want level, raised bool) {
 		t.Helper()

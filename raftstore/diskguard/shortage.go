@@ -141,12 +141,8 @@ type ShortageConfig struct {
 }
 
 // NewShortage returns a Shortage that refuses nothing yet.
-func NewShortage(cfg ShortageConfig) (*Shortage, error) {
-	readOnly, err := newReadOnlyGauge(cfg.Registerer)
-	if err != nil {
-		return nil, err
-	}
-	return &Shortage{cfg: cfg, readOnly: readOnly}, nil
+func NewShortage(cfg ShortageConfig) *Shortage {
+	return &Shortage{cfg: cfg, readOnly: newReadOnlyGauge(cfg.Registerer)}
 }
 
 // Refuse returns why this leader refuses a write now, nil when it accepts it: failure.ErrNotLeader

@@ -114,10 +114,7 @@ func TestLevelIsRemembered(t *testing.T) {
 
 func TestAlarms(t *testing.T) {
 	var text strings.Builder
-	a, err := NewAlarms(slog.New(slog.NewTextHandler(io.Writer(&text), nil)), prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := NewAlarms(slog.New(slog.NewTextHandler(io.Writer(&text), nil)), prometheus.NewRegistry())
 	lines := func(msg string) int { return strings.Count(text.String(), msg) }
 	names := func() (all []string) {
 		for _, r := range a.List() {

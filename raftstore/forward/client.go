@@ -56,12 +56,8 @@ func (p *peer) close() error {
 }
 
 // NewClient returns a client without connections.
-func NewClient(connect Connect, registerer prometheus.Registerer) (*Client, error) {
-	m, err := newMetrics(registerer)
-	if err != nil {
-		return nil, err
-	}
-	return &Client{connect: connect, metrics: m, peers: make(map[string]*peer)}, nil
+func NewClient(connect Connect, reg prometheus.Registerer) *Client {
+	return &Client{connect: connect, metrics: newMetrics(reg), peers: make(map[string]*peer)}
 }
 
 // Write sends an encoded entry to the peer, which should be the leader, and returns its response.

@@ -69,10 +69,7 @@ func serve(t testing.TB, authority *testcluster.Authority, writes func(peerpb.St
 func follower(t testing.TB, authority *testcluster.Authority) (*forward.Client, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	client, err := forward.NewClient(mux(t, authority, "follower").Connect, registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := forward.NewClient(mux(t, authority, "follower").Connect, registry)
 	t.Cleanup(func() { client.Close() })
 	return client, registry
 }
@@ -119,11 +116,7 @@ func (d *decision) apply() { d.outcome <- peerpb.Outcome_APPLIED }
 func server(t testing.TB, answer forward.Answer) (*forward.Server, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	s, err := forward.NewServer(answer, registry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, registry
+	return forward.NewServer(answer, registry), registry
 }
 
 // patience is more than anything here takes.

@@ -13,11 +13,7 @@ import (
 
 // TestBoundsInBytes: the test is the sender, so nothing leaves the queue by itself.
 func TestBoundsInBytes(t *testing.T) {
-	m, err := newMetrics(prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := newQueue("leader", nil, m)
+	q := newQueue("leader", nil, newMetrics(prometheus.NewRegistry()))
 	entry := bytes.Repeat([]byte("x"), maxMessageBytes/2)
 	add := func(size int) error {
 		req := &peerpb.WriteRequest{Entry: entry[:size]}
@@ -66,11 +62,7 @@ func TestBoundsInBytes(t *testing.T) {
 
 // A caller that leaves takes its write out of the queue, and no other.
 func TestLeavingTheQueue(t *testing.T) {
-	m, err := newMetrics(prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := newQueue("leader", nil, m)
+	q := newQueue("leader", nil, newMetrics(prometheus.NewRegistry()))
 	var queued []*write
 	for _, entry := range []string{"a", "b", "c"} {
 		w := &write{req: &peerpb.WriteRequest{Entry: []byte(entry)}, size: 1, done: make(chan answer, 1)}

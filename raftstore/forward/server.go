@@ -23,12 +23,8 @@ type Server struct {
 }
 
 // NewServer returns a server that decides writes by answer.
-func NewServer(answer Answer, registerer prometheus.Registerer) (*Server, error) {
-	m, err := newServerMetrics(registerer)
-	if err != nil {
-		return nil, err
-	}
-	return &Server{answer: answer, metrics: m, ending: make(chan struct{})}, nil
+func NewServer(answer Answer, reg prometheus.Registerer) *Server {
+	return &Server{answer: answer, metrics: newServerMetrics(reg), ending: make(chan struct{})}
 }
 
 // End accepts no further writes. Each stream ends once all accepted writes have been answered, with

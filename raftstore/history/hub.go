@@ -76,11 +76,8 @@ func New(c Config) (*Hub, error) {
 		logTurns:  make(chan struct{}, cmp.Or(c.MaxLogReads, DefaultMaxLogReads)),
 		closed:    make(chan struct{}),
 		topics:    make(map[string]*topic),
-		metrics:   newMetrics(),
 	}
-	if err := h.metrics.register(c.Registerer, h); err != nil {
-		return nil, fmt.Errorf("register metrics of history: %w", err)
-	}
+	h.metrics = newMetrics(c.Registerer, h)
 	return h, nil
 }
 

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"weak"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"quorate/raftstore/state"
 )
 
@@ -104,16 +102,9 @@ func TestHub_panics_at_events_out_of_order(t *testing.T) {
 	}
 }
 
-func TestNew_refuses_bad_bounds_and_taken_metrics(t *testing.T) {
+func TestNew_refuses_bad_bounds(t *testing.T) {
 	if _, err := New(Config{MaxBytes: -1}); err == nil {
 		t.Error("took a negative bound")
-	}
-	registry := prometheus.NewRegistry()
-	if _, err := New(Config{Registerer: registry}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := New(Config{Registerer: registry}); err == nil {
-		t.Error("registered twice")
 	}
 }
 

@@ -41,12 +41,11 @@ type Config struct {
 }
 
 // New returns the leadership of a node whose Raft runs.
-func New(cfg Config) (*Leadership, error) {
-	m, err := newMetrics(cfg.Registerer)
-	if err != nil {
-		return nil, err
+func New(cfg Config) *Leadership {
+	return &Leadership{
+		Tracker: cfg.Tracker, cfg: cfg, transfers: transfers{grace: TransferGrace(cfg.Timeout)},
+		metrics: newMetrics(cfg.Registerer),
 	}
-	return &Leadership{Tracker: cfg.Tracker, cfg: cfg, transfers: transfers{grace: TransferGrace(cfg.Timeout)}, metrics: m}, nil
 }
 
 // TermOf returns the term of the committed entry at index if the entry is e's, and 0 otherwise. The

@@ -55,10 +55,7 @@ func leader(t *testing.T) *raft.Raft {
 // TestLeaderOfTwoTermsInARow: a node that was elected again before it noticed the end of its first
 // term ends the epoch of that term, and begins one of the new term.
 func TestLeaderOfTwoTermsInARow(t *testing.T) {
-	m, err := newMetrics(prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMetrics(prometheus.NewRegistry())
 	r := leader(t)
 	l := &Leadership{Tracker: NewTracker(nil), cfg: Config{Raft: r, Logger: slog.New(slog.DiscardHandler)}, metrics: m}
 	before := NewEpoch(t.Context(), r.CurrentTerm()-1)

@@ -11,8 +11,8 @@ import (
 
 // metrics are the metrics of one open log, registered while it is open.
 type metrics struct {
-	registry   prometheus.Registerer
-	collectors []prometheus.Collector
+	registry   prometheus.Registerer  // nil: collectors is empty
+	collectors []prometheus.Collector // those registered
 
 	appendSeconds   prometheus.Histogram
 	appendedEntries prometheus.Counter
@@ -25,69 +25,108 @@ type metrics struct {
 	cacheMisses     prometheus.Counter
 }
 
-// newMetrics registers the metrics of s. Gauges computed from s are computed at each scrape.
-func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
-	m := &metrics{registry: registry}
-	m.appendSeconds = prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name:    "quorate_raftstore_log_append_seconds",
-		Help:    "Time to append a batch of entries to the log, sync included.",
-		Buckets: prometheus.ExponentialBuckets(0.0001, 2, 17),
-	})
-	m.collectors = append(m.collectors, m.appendSeconds)
-	m.appendedEntries = m.counter("quorate_raftstore_log_appended_entries_total", "Entries appended to the log.")
-	m.appendedBytes = m.counter("quorate_raftstore_log_appended_bytes_total", "Bytes of entries appended to the log.")
-	m.stalled = m.counter("quorate_raftstore_log_write_stalled_total", "Writes that were still under way after the stall limit.")
-	m.trimmed = m.counter("quorate_raftstore_log_trimmed_entries_total", "Old entries removed because the log was over its bounds.")
-	m.holdsGivenUp = m.counter("quorate_raftstore_log_holds_given_up_total", "Times that old entries were kept for a follower no longer, because they took too much space.")
-	m.resets = m.counter("quorate_raftstore_log_resets_total", "Times the log was removed whole, for a snapshot.")
-	m.corrupt = m.counter("quorate_raftstore_log_corrupt_total", "Findings of damage in the log file.")
-	m.cacheHits = m.counter("quorate_raftstore_log_cache_hits_total", "Entries read from memory.")
-	m.cacheMisses = m.counter("quorate_raftstore_log_cache_misses_total", "Entries read from disk.")
-	m.gauge("quorate_raftstore_log_writes_in_progress", "Writes to the log under way.", func() float64 { return float64(s.watch.underway()) })
-	m.gauge("quorate_raftstore_log_bytes", "Bytes of the log file in use.", func() float64 {
-		used, _ := s.Size()
-		return float64(used)
-	})
-	m.gauge("quorate_raftstore_log_first_index", "Oldest entry kept.", func() float64 { return float64(s.span.Load().first) })
-	m.gauge("quorate_raftstore_log_last_index", "Newest entry.", func() float64 { return float64(s.span.Load().last) })
-	m.gauge("quorate_raftstore_log_entries", "Entries kept.", func() float64 { return float64(s.span.Load().len()) })
-	m.gauge("quorate_raftstore_log_holds", "For how many followers, and snapshots being read, old entries are kept.", func() float64 { return float64(s.holds.count()) })
-	m.gauge("quorate_raftstore_log_cache_bytes", "Bytes of entries kept in memory.", func() float64 {
-		_, bytes := s.cache.size()
-		return float64(bytes)
-	})
-	m.gauge("quorate_raftstore_log_oldest_entry_age_seconds", "Age of the oldest entry kept.", func() float64 { return s.oldestAge().Seconds() })
-	return m, m.register()
-}
-
-func (m *metrics) counter(name, help string) prometheus.Counter {
-	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-	m.collectors = append(m.collectors, c)
-	return c
-}
-
-func (m *metrics) gauge(name, help string, value func() float64) {
-	m.collectors = append(m.collectors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
-}
-
-func (m *metrics) register() error {
-	if m.registry == nil {
-		return nil
+// newMetrics returns the metrics of s, registered unless reg is nil. Some are read from s at each
+// scrape.
+func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
+	m := &metrics{
+		appendSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "quorate_raftstore_log_append_seconds",
+			Help:    "Time to append a batch of entries to the log, sync included.",
+			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 17),
+		}),
+		appendedEntries: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_appended_entries_total",
+			Help: "Entries appended to the log.",
+		}),
+		appendedBytes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_appended_bytes_total",
+			Help: "Bytes of entries appended to the log.",
+		}),
+		stalled: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_write_stalled_total",
+			Help: "Writes that were still under way after the stall limit.",
+		}),
+		trimmed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_trimmed_entries_total",
+			Help: "Old entries removed because the log was over its bounds.",
+		}),
+		resets: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_resets_total",
+			Help: "Times the log was removed whole, for a snapshot.",
+		}),
+		holdsGivenUp: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_holds_given_up_total",
+			Help: "Times that old entries were kept for a follower no longer, because they took too much space.",
+		}),
+		corrupt: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_corrupt_total",
+			Help: "Findings of damage in the log file.",
+		}),
+		cacheHits: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_cache_hits_total",
+			Help: "Entries read from memory.",
+		}),
+		cacheMisses: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_cache_misses_total",
+			Help: "Entries read from disk.",
+		}),
 	}
-	for i, c := range m.collectors {
-		if err := m.registry.Register(c); err != nil {
-			m.collectors = m.collectors[:i]
-			m.unregister()
-			return err
-		}
+	if reg == nil {
+		return m
 	}
-	return nil
+	m.registry = reg
+	m.collectors = append(m.gauges(s), m.appendSeconds, m.appendedEntries, m.appendedBytes, m.stalled, m.trimmed,
+		m.resets, m.holdsGivenUp, m.corrupt, m.cacheHits, m.cacheMisses)
+	reg.MustRegister(m.collectors...)
+	return m
 }
 
+// gauges returns the metrics that are read from s at each scrape.
+func (m *metrics) gauges(s *Store) []prometheus.Collector {
+	return []prometheus.Collector{
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_log_writes_in_progress",
+			Help: "Writes to the log under way.",
+		}, func() float64 { return float64(s.watch.underway()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_log_bytes",
+			Help: "Bytes of the log file in use.",
+		}, func() float64 {
+			used, _ := s.Size()
+			return float64(used)
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_log_first_index",
+			Help: "Oldest entry kept.",
+		}, func() float64 { return float64(s.span.Load().first) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_log_last_index",
+			Help: "Newest entry.",
+		}, func() float64 { return float64(s.span.Load().last) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_log_entries",
+			Help: "Entries kept.",
+		}, func() float64 { return float64(s.span.Load().len()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_log_holds",
+			Help: "For how many followers, and snapshots being read, old entries are kept.",
+		}, func() float64 { return float64(s.holds.count()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_log_cache_bytes",
+			Help: "Bytes of entries kept in memory.",
+		}, func() float64 {
+			_, bytes := s.cache.size()
+			return float64(bytes)
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_log_oldest_entry_age_seconds",
+			Help: "Age of the oldest entry kept.",
+		}, func() float64 { return s.oldestAge().Seconds() }),
+	}
+}
+
+// unregister removes what newMetrics registered, so that the log can be opened again.
 func (m *metrics) unregister() {
-	if m.registry == nil {
-		return
-	}
 	for _, c := range m.collectors {
 		m.registry.Unregister(c)
 	}

@@ -81,9 +81,7 @@ func Open(cfg Config) (*Store, error) {
 	if err := s.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open log: %w", err), db.Close())
 	}
-	if s.metrics, err = newMetrics(cfg.Registerer, s); err != nil {
-		return nil, errors.Join(fmt.Errorf("register metrics of log: %w", err), db.Close())
-	}
+	s.metrics = newMetrics(cfg.Registerer, s)
 	s.watch = newWatchdog(cfg.StallLimit, s.stalled)
 	return s, nil
 }

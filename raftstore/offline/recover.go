@@ -162,10 +162,7 @@ func examine(dir string) (*snapshot.Archive, []snapshot.Examined, error) {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("%s holds no state: it has no folder %s", filepath.Dir(dir), raftstore.RaftDir)
 	}
-	archive, err := snapshot.NewArchive(dir)
-	if err != nil {
-		return nil, nil, err
-	}
+	archive := snapshot.NewArchive(dir)
 	snapshots, err := archive.Examine()
 	return archive, snapshots, err
 }

@@ -1,7 +1,6 @@
 package read
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,7 +24,7 @@ func latencies() []float64 { return prometheus.ExponentialBuckets(0.0001, 2, 18)
 // sizes are the buckets for numbers of callers that share a result.
 func sizes() []float64 { return prometheus.ExponentialBuckets(1, 2, 11) }
 
-func newReaderMetrics(registerer prometheus.Registerer) (*readerMetrics, error) {
+func newReaderMetrics(reg prometheus.Registerer) *readerMetrics {
 	m := &readerMetrics{
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "quorate_raftstore_read_wait_seconds", Help: "Wait of a linearizable read.", Buckets: latencies(),
@@ -37,7 +36,8 @@ func newReaderMetrics(registerer prometheus.Registerer) (*readerMetrics, error) 
 			Name: "quorate_raftstore_read_index_seconds", Help: "Time to confirm a read index.", Buckets: latencies(),
 		}, []string{"role"}),
 	}
-	return m, register(registerer, m.waits, m.confirmReaders, m.confirmSeconds)
+	reg.MustRegister(m.waits, m.confirmReaders, m.confirmSeconds)
+	return m
 }
 
 // confirmed returns the observer of a read index batcher.
@@ -49,7 +49,7 @@ func (m *readerMetrics) confirmed(role string) func(readers int, took time.Durat
 	}
 }
 
-func newPinMetrics(registerer prometheus.Registerer) (*pinMetrics, error) {
+func newPinMetrics(reg prometheus.Registerer) *pinMetrics {
 	m := &pinMetrics{
 		pins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_pins_total",
@@ -65,20 +65,12 @@ func newPinMetrics(registerer prometheus.Registerer) (*pinMetrics, error) {
 	for _, result := range []string{"proposed", "reused", "failed"} {
 		m.pins.WithLabelValues(result)
 	}
-	return m, register(registerer, m.pins, m.callers, m.seconds)
+	reg.MustRegister(m.pins, m.callers, m.seconds)
+	return m
 }
 
 // shared observes one batch of callers that shared a pin.
 func (m *pinMetrics) shared(callers int, took time.Duration) {
 	m.callers.Observe(float64(callers))
 	m.seconds.Observe(took.Seconds())
-}
-
-func register(registerer prometheus.Registerer, collectors ...prometheus.Collector) error {
-	for _, c := range collectors {
-		if err := registerer.Register(c); err != nil {
-			return fmt.Errorf("register metrics of reads: %w", err)
-		}
-	}
-	return nil
 }

@@ -35,14 +35,11 @@ type PinConfig struct {
 }
 
 // NewPins returns Pins, whose batcher Run drives.
-func NewPins(cfg PinConfig) (*Pins, error) {
-	m, err := newPinMetrics(cfg.Registerer)
-	if err != nil {
-		return nil, err
-	}
+func NewPins(cfg PinConfig) *Pins {
+	m := newPinMetrics(cfg.Registerer)
 	p := &Pins{cfg: cfg, metrics: m}
 	p.batcher = readindex.NewBatcher(p.index, cfg.Reader.cfg.Patience, m.shared)
-	return p, nil
+	return p
 }
 
 // Run proposes pins until ctx ends.

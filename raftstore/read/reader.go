@@ -63,15 +63,12 @@ type Config struct {
 }
 
 // New returns a Reader, whose batchers Run drives.
-func New(cfg Config) (*Reader, error) {
-	m, err := newReaderMetrics(cfg.Registerer)
-	if err != nil {
-		return nil, err
-	}
+func New(cfg Config) *Reader {
+	m := newReaderMetrics(cfg.Registerer)
 	r := &Reader{cfg: cfg, metrics: m}
 	r.local = readindex.NewBatcher(r.localIndex, cfg.ElectionTimeout, m.confirmed("leader"))
 	r.remote = readindex.NewBatcher(r.remoteIndex, cfg.ElectionTimeout, m.confirmed("follower"))
-	return r, nil
+	return r
 }
 
 // Run confirms read indexes until ctx ends.

@@ -24,13 +24,10 @@ type Examined struct {
 }
 
 // NewArchive returns the snapshots in a folder of dir.
-func NewArchive(dir string) (*Archive, error) {
+func NewArchive(dir string) *Archive {
 	s := &Store{dir: filepath.Join(dir, snapshotsDir)}
-	var err error
-	if s.metrics, err = newMetrics(nil, s); err != nil {
-		return nil, err
-	}
-	return &Archive{store: s}, nil
+	s.metrics = newMetrics(nil, s)
+	return &Archive{store: s}
 }
 
 // Examine verifies all snapshots, and lists them, newest first.

@@ -4,16 +4,16 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // metrics of one store, registered while it is open.
 type metrics struct {
-	registry     prometheus.Registerer
+	registry     prometheus.Registerer // nil: nothing is registered
 	writeSeconds prometheus.Histogram
 	failures     prometheus.Counter
 	corrupt      prometheus.Counter
 	index, bytes prometheus.GaugeFunc
 }
 
-// newMetrics registers the metrics of s. The size and index of the newest snapshot are read from
-// disk at each scrape.
-func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
+// newMetrics returns the metrics of s, registered unless reg is nil. The size and index of the
+// newest snapshot are read from disk at each scrape.
+func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 	newest := func(value func(index uint64, bytes int64) float64) func() float64 {
 		return func() float64 {
 			metas, err := s.List()
@@ -24,7 +24,6 @@ func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
 		}
 	}
 	m := &metrics{
-		registry: registry,
 		writeSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_snapshot_write_seconds",
 			Help:    "Time to write a snapshot, own or received, sync included.",
@@ -43,28 +42,18 @@ func newMetrics(registry prometheus.Registerer, s *Store) (*metrics, error) {
 			Name: "quorate_raftstore_snapshot_last_bytes", Help: "Size of the newest snapshot on disk.",
 		}, newest(func(_ uint64, bytes int64) float64 { return float64(bytes) })),
 	}
-	return m, m.register()
+	if reg != nil {
+		m.registry = reg
+		reg.MustRegister(m.collectors()...)
+	}
+	return m
 }
 
 func (m *metrics) collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.writeSeconds, m.failures, m.corrupt, m.index, m.bytes}
 }
 
-func (m *metrics) register() error {
-	if m.registry == nil {
-		return nil
-	}
-	for i, c := range m.collectors() {
-		if err := m.registry.Register(c); err != nil {
-			for _, done := range m.collectors()[:i] {
-				m.registry.Unregister(done)
-			}
-			return err
-		}
-	}
-	return nil
-}
-
+// unregister removes what newMetrics registered, so that the folder can be opened again.
 func (m *metrics) unregister() {
 	if m.registry == nil {
 		return

@@ -86,9 +86,7 @@ func New(cfg Config) (*Store, error) {
 	if err := syncDir(cfg.Dir); err != nil {
 		return nil, fmt.Errorf("open snapshots in %s: %w", cfg.Dir, err)
 	}
-	if s.metrics, err = newMetrics(cfg.Registerer, s); err != nil {
-		return nil, fmt.Errorf("register metrics of snapshots: %w", err)
-	}
+	s.metrics = newMetrics(cfg.Registerer, s)
 	return s, nil
 }
 

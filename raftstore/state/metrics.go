@@ -21,7 +21,8 @@ type retainerMetrics struct {
 	evictions *prometheus.CounterVec
 }
 
-func newRetainerMetrics(reg prometheus.Registerer) (*retainerMetrics, error) {
+// newRetainerMetrics returns the metrics, registered unless reg is nil.
+func newRetainerMetrics(reg prometheus.Registerer) *retainerMetrics {
 	m := &retainerMetrics{
 		roots: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_retained_roots",
@@ -43,15 +44,10 @@ func newRetainerMetrics(reg prometheus.Registerer) (*retainerMetrics, error) {
 	for _, reason := range []string{evictedAge, evictedNumber, evictedBytes, evictedReset} {
 		m.evictions.WithLabelValues(reason)
 	}
-	if reg == nil {
-		return m, nil
+	if reg != nil {
+		reg.MustRegister(m.roots, m.oldest, m.bytes, m.evictions)
 	}
-	for _, c := range []prometheus.Collector{m.roots, m.oldest, m.bytes, m.evictions} {
-		if err := reg.Register(c); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+	return m
 }
 
 func (m *retainerMetrics) evicted(reason string, n int) {

@@ -2,7 +2,6 @@ package state
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -59,10 +58,7 @@ func NewRetainer(c RetainerConfig) (*Retainer, error) {
 	if r.maxBytes == 0 {
 		r.maxBytes = DefaultRetainedBytes
 	}
-	var err error
-	if r.metrics, err = newRetainerMetrics(c.Registerer); err != nil {
-		return nil, fmt.Errorf("register metrics of retained roots: %w", err)
-	}
+	r.metrics = newRetainerMetrics(c.Registerer)
 	return r, nil
 }
 

@@ -70,10 +70,6 @@ func Listen(cfg Config) (*Mux, error) {
 	if cfg.HandshakeTimeout <= 0 {
 		cfg.HandshakeTimeout = defaultHandshakeTimeout
 	}
-	m, err := newMetrics(cfg.Registerer)
-	if err != nil {
-		return nil, err
-	}
 	listener, err := net.Listen("tcp", cfg.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen on peer address %s: %w", cfg.Addr, err)
@@ -96,7 +92,7 @@ func Listen(cfg Config) (*Mux, error) {
 		lost:     make(chan string, maxLost),
 		slots:    make(chan struct{}, maxHandshakes),
 		refusals: rate.NewLimiter(rate.Every(time.Second), 10),
-		metrics:  m,
+		metrics:  newMetrics(cfg.Registerer),
 		conns:    make(map[*conn]string),
 	}, nil
 }

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"quorate/raftstore/failure"
 	"quorate/raftstore/leadership"
 	"quorate/raftstore/state"
@@ -44,7 +46,7 @@ type holder struct {
 func inContest(t *testing.T, fn func(*contest)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := &contest{t: t, latches: newLatches(newLatchMetrics()), tree: state.NewTree(), at: make(map[string]time.Duration), has: make(chan holder, 1)}
+		c := &contest{t: t, latches: newLatches(newLatchMetrics(prometheus.NewRegistry())), tree: state.NewTree(), at: make(map[string]time.Duration), has: make(chan holder, 1)}
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		c.epoch, c.endEpoch = leadership.NewEpoch(ctx, 1), end

@@ -1,8 +1,6 @@
 package write
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/proto/peerpb"
@@ -29,61 +27,84 @@ type latchMetrics struct {
 	reservationsExpired prometheus.Counter
 }
 
-func counter(name, help string) prometheus.Counter {
-	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
-}
+// latencies are the buckets for waits on disks and networks: 100 µs to 13 s.
+func latencies() []float64 { return prometheus.ExponentialBuckets(0.0001, 2, 18) }
 
-func gauge(name, help string) prometheus.Gauge {
-	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
-}
-
-// latencies returns a histogram with buckets for waits on disks and networks: 100 µs to 13 s.
-func latencies(name, help string) prometheus.Histogram {
-	return prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(0.0001, 2, 18),
-	})
-}
-
-func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
-	l := newLatchMetrics()
+func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
-		latches: l,
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_writes_total",
 			Help: "Writes that came to this node, by outcome.",
 		}, []string{"outcome"}),
-		retries:         counter("quorate_raftstore_write_retries_total", "Attempts repeated because the one before surely changed nothing."),
-		unsettled:       counter("quorate_raftstore_write_unsettled_total", "Writes answered before this node had applied them."),
-		forwardSeconds:  latencies("quorate_raftstore_forward_seconds", "From forwarding a write to the leader to its response."),
-		proposalSeconds: latencies("quorate_raftstore_proposal_seconds", "From proposing an entry to its outcome."),
-		proposalsFull:   counter("quorate_raftstore_proposals_full_total", "Writes given up because too many proposals were under way."),
-		abandoned:       counter("quorate_raftstore_proposals_abandoned_total", "Writes whose deadline passed while Raft had their entry."),
-		prechecked:      counter("quorate_raftstore_prechecked_total", "Writes refused by the leader's state, without a log entry."),
+		retries: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_write_retries_total",
+			Help: "Attempts repeated because the one before surely changed nothing.",
+		}),
+		unsettled: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_write_unsettled_total",
+			Help: "Writes answered before this node had applied them.",
+		}),
+		forwardSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "quorate_raftstore_forward_seconds",
+			Help:    "From forwarding a write to the leader to its response.",
+			Buckets: latencies(),
+		}),
+		proposalSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "quorate_raftstore_proposal_seconds",
+			Help:    "From proposing an entry to its outcome.",
+			Buckets: latencies(),
+		}),
+		proposalsFull: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_proposals_full_total",
+			Help: "Writes given up because too many proposals were under way.",
+		}),
+		abandoned: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_proposals_abandoned_total",
+			Help: "Writes whose deadline passed while Raft had their entry.",
+		}),
+		prechecked: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_prechecked_total",
+			Help: "Writes refused by the leader's state, without a log entry.",
+		}),
+		latches: newLatchMetrics(reg),
 	}
 	for _, o := range outcomes() {
 		m.writes.WithLabelValues(o)
 	}
-	for _, c := range []prometheus.Collector{
-		m.writes, m.retries, m.unsettled, m.forwardSeconds, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked,
-		l.waits, l.waiting, l.full, l.conflictsDelayed, l.conflictDelay, l.reservationsExpired,
-	} {
-		if err := registerer.Register(c); err != nil {
-			return nil, fmt.Errorf("register metrics of writes: %w", err)
-		}
-	}
-	return m, nil
+	reg.MustRegister(m.writes, m.retries, m.unsettled, m.forwardSeconds, m.proposalSeconds, m.proposalsFull, m.abandoned, m.prechecked)
+	return m
 }
 
-func newLatchMetrics() *latchMetrics {
-	return &latchMetrics{
-		waits:            counter("quorate_raftstore_latch_waits_total", "Writes that waited for another to the same object."),
-		waiting:          gauge("quorate_raftstore_latch_waiting", "Writes waiting now for others to the same objects."),
-		full:             counter("quorate_raftstore_latches_full_total", "Writes given up because too many waited for others to the same objects."),
-		conflictsDelayed: gauge("quorate_raftstore_conflicts_delayed", "Conflicts on contended objects that are delayed now."),
-		conflictDelay:    latencies("quorate_raftstore_conflict_delay_seconds", "Delay of conflicts on contended objects."),
-		reservationsExpired: counter("quorate_raftstore_latch_reservations_expired_total",
-			"Objects reserved for a client that did not retry its write in time."),
+func newLatchMetrics(reg prometheus.Registerer) *latchMetrics {
+	m := &latchMetrics{
+		waits: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_latch_waits_total",
+			Help: "Writes that waited for another to the same object.",
+		}),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_latch_waiting",
+			Help: "Writes waiting now for others to the same objects.",
+		}),
+		full: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_latches_full_total",
+			Help: "Writes given up because too many waited for others to the same objects.",
+		}),
+		conflictsDelayed: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_conflicts_delayed",
+			Help: "Conflicts on contended objects that are delayed now.",
+		}),
+		conflictDelay: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "quorate_raftstore_conflict_delay_seconds",
+			Help:    "Delay of conflicts on contended objects.",
+			Buckets: latencies(),
+		}),
+		reservationsExpired: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_latch_reservations_expired_total",
+			Help: "Objects reserved for a client that did not retry its write in time.",
+		}),
 	}
+	reg.MustRegister(m.waits, m.waiting, m.full, m.conflictsDelayed, m.conflictDelay, m.reservationsExpired)
+	return m
 }
 
 // outcomes are the values of the label "outcome".

@@ -46,12 +46,9 @@ type Config struct {
 }
 
 // New returns a Writer.
-func New(cfg Config) (*Writer, error) {
-	m, err := newMetrics(cfg.Registerer)
-	if err != nil {
-		return nil, err
-	}
-	return &Writer{cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals), metrics: m}, nil
+func New(cfg Config) *Writer {
+	m := newMetrics(cfg.Registerer)
+	return &Writer{cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals), metrics: m}
 }
 
 // Create stores an object and returns it as it is stored. Errors: *state.Exists,

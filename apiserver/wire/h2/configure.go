@@ -41,11 +41,7 @@ func Configure(srv *http.Server, opts Options) error {
 	if _, taken := srv.TLSNextProto[protocol]; taken {
 		return errors.New("configure HTTP/2: the server has it already")
 	}
-	m, err := newMetrics(opts.Registerer)
-	if err != nil {
-		return err
-	}
-	s := &server{http: srv, bounds: newBounds(srv, opts), metrics: m, conns: make(map[*conn]struct{})}
+	s := &server{http: srv, bounds: newBounds(srv, opts), metrics: newMetrics(opts.Registerer), conns: make(map[*conn]struct{})}
 	if srv.TLSNextProto == nil {
 		srv.TLSNextProto = make(map[string]func(*http.Server, *tls.Conn, http.Handler))
 	}

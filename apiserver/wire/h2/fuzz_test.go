@@ -56,11 +56,7 @@ func FuzzConnection(f *testing.F) {
 	})
 	f.Fuzz(func(t *testing.T, in []byte) {
 		srv := &http.Server{MaxHeaderBytes: 4096, HTTP2: &http.HTTP2Config{MaxConcurrentStreams: 5}}
-		m, err := newMetrics(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := &server{http: srv, bounds: newBounds(srv, Options{}), metrics: m, conns: make(map[*conn]struct{})}
+		s := &server{http: srv, bounds: newBounds(srv, Options{}), metrics: newMetrics(nil), conns: make(map[*conn]struct{})}
 		srv.ErrorLog = nil
 		ours, theirs := net.Pipe()
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,10 +1,6 @@
 package h2
 
-import (
-	"fmt"
-
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 // The bounds that clients can hit: the values of the label "limit".
 const (
@@ -31,7 +27,7 @@ type metrics struct {
 }
 
 // newMetrics returns the metrics, registered unless reg is nil.
-func newMetrics(reg prometheus.Registerer) (*metrics, error) {
+func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		connections: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_h2_connections",
@@ -60,15 +56,10 @@ func newMetrics(reg prometheus.Registerer) (*metrics, error) {
 	} {
 		m.limits.WithLabelValues(limit)
 	}
-	if reg == nil {
-		return m, nil
+	if reg != nil {
+		reg.MustRegister(m.connections, m.requests, m.resets, m.faults, m.limits)
 	}
-	for _, c := range []prometheus.Collector{m.connections, m.requests, m.resets, m.faults, m.limits} {
-		if err := reg.Register(c); err != nil {
-			return nil, fmt.Errorf("register a metric of HTTP/2: %w", err)
-		}
-	}
-	return m, nil
+	return m
 }
 
 // hit counts that a bound was hit.

@@ -10,14 +10,14 @@ type metrics struct {
 	backups *prometheus.CounterVec // by result
 }
 
-func newMetrics(registry prometheus.Registerer) *metrics {
+func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{backups: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "quorate_node_backups_total", Help: "Backups that this node was asked for, by what became of them (written, failed, refused).",
 	}, []string{"result"})}
 	for _, result := range []string{"written", "failed", "refused"} {
 		m.backups.WithLabelValues(result)
 	}
-	registry.MustRegister(m.backups)
+	reg.MustRegister(m.backups)
 	return m
 }
 
