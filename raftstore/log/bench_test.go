@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-const benchEntry = 1331 // a 1 KiB ConfigMap's
+const benchEntry = 1331 // bytes of the entry of a 1 KiB ConfigMap
 
 func BenchmarkAppend(b *testing.B) {
 	for _, n := range []int{1, 32, 256} {
@@ -73,7 +73,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkOpen is of a log of 307 MB: two entries to a page.
+// BenchmarkOpen opens a log of 307 MB with two entries on each page.
 func BenchmarkOpen(b *testing.B) {
 	path := pathOf(b)
 	s := open(b, path)
@@ -95,7 +95,7 @@ func BenchmarkOpen(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			again := crashed(b, afterCrash)
-			syscall.Sync() // the copy's pages are not the log's to write
+			syscall.Sync() // so that the log does not write the copy's pages
 			b.StartTimer()
 			if err := open(b, again).Close(); err != nil {
 				b.Fatal(err)
@@ -104,7 +104,7 @@ func BenchmarkOpen(b *testing.B) {
 	})
 }
 
-// BenchmarkRemoveAll is what installing a snapshot does to a log of 40 MB.
+// BenchmarkRemoveAll removes a log of 40 MB, as the installation of a snapshot does.
 func BenchmarkRemoveAll(b *testing.B) {
 	s := open(b, pathOf(b))
 	for b.Loop() {

@@ -38,8 +38,8 @@ func (c *cache) get(index uint64, into *raft.Log) bool {
 	return true
 }
 
-// add appends entries, whose bytes it then shares with Raft. It copies the structs: those of Raft
-// are part of futures.
+// add appends entries, whose bytes it then shares with Raft. It copies the structs, because Raft's
+// are part of its futures.
 func (c *cache) add(entries []*raft.Log) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

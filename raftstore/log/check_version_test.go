@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestCheckedBoltIsTheOneInUse(t *testing.T) {
+func TestCheckedBoltMatchesGoMod(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../go.mod")
 	if err != nil {

@@ -46,11 +46,12 @@ type Config struct {
 	OnError func(error)
 
 	// OnReset is called with the last index after DeleteRange has removed the whole log, before
-	// DeleteRange returns and on its goroutine, which is Raft's main one. If that index is beyond
-	// the newest snapshot's, Raft must not go on (hashicorp/raft#697): it still assumes the removed
-	// last entry, refuses all appends for ever, and may vote for a candidate that lacks committed
-	// entries. In that case OnReset calls Raft's Shutdown, which ends Raft before it handles
-	// another message; another goroutine waits for Shutdown's future and opens Raft again.
+	// DeleteRange returns, on its goroutine, which is Raft's main one. If that index is greater
+	// than the newest snapshot's, Raft must not continue (hashicorp/raft#697): it still assumes the
+	// removed last entry, refuses all appends forever, and may vote for a candidate that lacks
+	// committed entries. In that case OnReset calls Raft's Shutdown, which stops Raft before it
+	// handles another message, and another goroutine waits for Shutdown's future and opens Raft
+	// again.
 	OnReset func(last uint64)
 
 	Logger     *slog.Logger          // required
@@ -71,7 +72,7 @@ func (c Config) withDefaults() (Config, error) {
 	orDefault(&c.CacheBytes, DefaultCacheBytes)
 	orDefault(&c.CacheEntries, DefaultCacheEntries)
 	orDefault(&c.MaxBytes, DefaultMaxBytes)
-	orDefault(&c.HeldBytes, c.MaxBytes+max(c.MaxBytes, heldLeast))
+	orDefault(&c.HeldBytes, c.MaxBytes+max(c.MaxBytes, minHeldMargin))
 	orDefault(&c.MaxAge, DefaultMaxAge)
 	orDefault(&c.StallLimit, DefaultStallLimit)
 	if c.OnStall == nil {

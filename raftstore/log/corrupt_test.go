@@ -13,7 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// wantCorrupt checks that an operator can use the error.
+// wantCorrupt checks that err is a *Corrupt whose message tells an operator the file and the entry.
 func wantCorrupt(t *testing.T, err error, path string, index uint64) {
 	t.Helper()
 	var c *Corrupt
@@ -25,7 +25,7 @@ func wantCorrupt(t *testing.T, err error, path string, index uint64) {
 	}
 }
 
-// rewrite changes what is stored of an entry.
+// rewrite replaces the stored value of an entry.
 func rewrite(t *testing.T, s *Store, index uint64, value []byte) {
 	t.Helper()
 	s.cache.clear()
@@ -72,8 +72,8 @@ func TestDamagedEntryIsFoundByAllReaders(t *testing.T) {
 	}
 }
 
-// TestValueInThePlaceOfAnotherIsFound: a checksum is of a value under its key.
-func TestValueInThePlaceOfAnotherIsFound(t *testing.T) {
+// The checksum of a stable value covers its key as well.
+func TestValueUnderAnotherKeyIsFound(t *testing.T) {
 	s := open(t, pathOf(t))
 	const other = "Other"
 	if err := errors.Join(s.SetUint64([]byte(CurrentTerm), 7), s.SetUint64([]byte(other), 8)); err != nil {
@@ -81,8 +81,8 @@ func TestValueInThePlaceOfAnotherIsFound(t *testing.T) {
 	}
 	err := s.db.Update(func(tx *bbolt.Tx) error {
 		conf := tx.Bucket(confBucket())
-		value, seal := bytes.Clone(conf.Get([]byte(other))), bytes.Clone(conf.Get(sealKey([]byte(other))))
-		return errors.Join(conf.Put([]byte(CurrentTerm), value), conf.Put(sealKey([]byte(CurrentTerm)), seal))
+		value, seal := bytes.Clone(conf.Get([]byte(other))), bytes.Clone(conf.Get(checksumKey([]byte(other))))
+		return errors.Join(conf.Put([]byte(CurrentTerm), value), conf.Put(checksumKey([]byte(CurrentTerm)), seal))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -112,13 +112,13 @@ func TestEachFlippedBitOfARecordIsFound(t *testing.T) {
 		for i := range len(record) * 8 {
 			record[i/8] ^= 1 << (i % 8)
 			if _, err := parseRecord(record, e.Index); err == nil {
-				t.Errorf("bit %d of byte %d makes no difference", i%8, i/8)
+				t.Errorf("a flip of bit %d of byte %d was not detected", i%8, i/8)
 			}
 			record[i/8] ^= 1 << (i % 8)
 		}
 		for n := range record {
 			if _, err := parseRecord(record[:n], e.Index); err == nil {
-				t.Errorf("the first %d bytes pass", n)
+				t.Errorf("the first %d bytes passed as a record", n)
 			}
 		}
 	}
@@ -147,15 +147,15 @@ func FuzzParseRecord(f *testing.F) {
 	})
 }
 
-// use opens a file that may be damaged and reads all of it. What it reads must be right; what is
-// wrong must be Corrupt.
+// use opens a file that may be damaged and reads all of it. It fails the test unless what it reads
+// is right and each error is a *Corrupt.
 func use(t *testing.T, path string) (last uint64, err error) {
 	t.Helper()
 	s, err := Open(Config{Path: path, Logger: quiet(), MaxBytes: 64 << 20})
 	if err != nil {
 		return 0, err
 	}
-	defer s.Close() // may find damage too
+	defer s.Close() // may also detect damage
 	last, _ = s.LastIndex()
 	first, _ := s.FirstIndex()
 	if err := s.Verify(t.Context(), first); err != nil {

@@ -2,8 +2,8 @@ package log
 
 import "sync"
 
-// heldLeast is the number of bytes that holds may add to MaxBytes, if MaxBytes is smaller.
-const heldLeast = 1 << 30
+// minHeldMargin is the least number of bytes by which the held log may exceed MaxBytes.
+const minHeldMargin = 1 << 30
 
 // Hold keeps entries that a follower will need: the entries after a snapshot, until the follower
 // has received them. The bounds of the log do not apply to held entries, but Config.HeldBytes does,
@@ -17,8 +17,8 @@ type holds struct {
 	all      map[*Hold]uint64
 }
 
-// Hold keeps the stored entries from index from on, until it is released. It waits for a running
-// trim.
+// Hold keeps the stored entries from index from on until the caller releases the hold. It waits for
+// a running trim.
 func (s *Store) Hold(from uint64) *Hold {
 	h := &Hold{of: &s.holds}
 	s.holds.trimming.Lock()
@@ -32,7 +32,7 @@ func (s *Store) Hold(from uint64) *Hold {
 	return h
 }
 
-// Move ends the hold on the entries before from. It does not revive a hold that has been given up.
+// Move ends the hold on the entries before from. It has no effect on a hold that was given up.
 func (h *Hold) Move(from uint64) {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
@@ -41,7 +41,7 @@ func (h *Hold) Move(from uint64) {
 	}
 }
 
-// Release ends the hold; the next trim removes its entries. It may be called again.
+// Release ends the hold; the next trim may remove its entries. Further calls have no effect.
 func (h *Hold) Release() {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *Store) GiveUpHolds() {
 		return
 	}
 	s.metrics.holdsGivenUp.Add(float64(len(s.holds.all)))
-	s.logger.Warn("log entries are kept for followers no longer: they take too much space; a follower that is behind is sent another snapshot",
+	s.logger.Warn("gave up all holds on log entries, which took too much space; a follower that is behind will receive another snapshot",
 		"followers", len(s.holds.all), "path", s.cfg.Path)
 	clear(s.holds.all)
 }
@@ -68,7 +68,7 @@ func (h *holds) count() int {
 	return len(h.all)
 }
 
-// before returns the last entry, up to limit, before the first held entry.
+// before returns the last entry before the first held one, at most limit.
 func (h *holds) before(limit uint64) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -78,9 +78,10 @@ func (h *holds) before(limit uint64) uint64 {
 	return limit
 }
 
-// unheld returns the last entry, up to limit, that may be removed from a log that begins with first
-// and has used bytes. If all are held and used exceeds HeldBytes, it first ends the holds.
-func (s *Store) unheld(first, limit uint64, used int64) uint64 {
+// removableUpTo returns the last entry, at most limit, that a trim may remove from a log that
+// begins with first and uses the given number of bytes. If all entries are held and used exceeds
+// HeldBytes, it gives up the holds.
+func (s *Store) removableUpTo(first, limit uint64, used int64) uint64 {
 	free := s.holds.before(limit)
 	if free < first && free < limit && used > s.cfg.HeldBytes {
 		s.GiveUpHolds()

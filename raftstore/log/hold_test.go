@@ -48,20 +48,20 @@ func TestHeldEntriesAreNotTrimmed(t *testing.T) {
 	}
 }
 
-func TestHoldsBeginBetweenTheTransactionsOfATrim(t *testing.T) {
+func TestHoldBetweenTransactionsOfTrim(t *testing.T) {
 	s := open(t, pathOf(t))
 	fill(t, s, 1, 1000, 100)
-	defer s.Hold(300).Release() // after the trim has decided what to remove
-	if removed, err := s.trimTo(300); removed || err != nil {
+	defer s.Hold(300).Release() // after the trim has chosen the entries
+	if removed, err := s.trimUpTo(300); removed || err != nil {
 		t.Error(removed, err)
 	}
-	if removed, err := s.trimTo(299); !removed || err != nil {
+	if removed, err := s.trimUpTo(299); !removed || err != nil {
 		t.Error(removed, err)
 	}
 	wantContent(t, s, 300, 1000, 100)
 }
 
-// TestHoldsAreGivenUpForSpace: a follower that hangs must not fill the disk.
+// A follower that hangs must not fill the disk.
 func TestHoldsAreGivenUpForSpace(t *testing.T) {
 	const bound = 2 << 20
 	s := open(t, pathOf(t), func(c *Config) { c.MaxBytes, c.HeldBytes = bound, 2*bound })
@@ -79,9 +79,9 @@ func TestHoldsAreGivenUpForSpace(t *testing.T) {
 	}
 	hung.Move(3000)
 	if s.holds.count() != 0 {
-		t.Error("a hold that was given up came back")
+		t.Error("Move revived a hold that was given up")
 	}
-	next := s.Hold(3995) // what it keeps is no burden
+	next := s.Hold(3995) // holds few entries
 	fill(t, s, 4001, 8000, 1331)
 	next.Move(7500)
 	first, _ := s.FirstIndex()
@@ -91,9 +91,8 @@ func TestHoldsAreGivenUpForSpace(t *testing.T) {
 	}
 }
 
-// TestHoldsKeepNothingFromRaft: entries that conflict with a leader's, or that a snapshot replaces,
-// must go.
-func TestHoldsKeepNothingFromRaft(t *testing.T) {
+// Raft must be able to remove entries that conflict with the leader's or that a snapshot replaces.
+func TestHoldsDoNotLimitRaftsDeletions(t *testing.T) {
 	s := open(t, pathOf(t))
 	defer s.Hold(1).Release()
 	fill(t, s, 1, 1000, 100)
@@ -103,7 +102,7 @@ func TestHoldsKeepNothingFromRaft(t *testing.T) {
 	wantSpan(t, s, 0, 0)
 }
 
-func TestHeldBytesGoByTheBound(t *testing.T) {
+func TestHeldBytesDefault(t *testing.T) {
 	for maxBytes, want := range map[int64]int64{16 << 20: 16<<20 + 1<<30, 4 << 30: 8 << 30} {
 		c, err := Config{Path: "x", Logger: quiet(), MaxBytes: maxBytes}.withDefaults()
 		if err != nil || c.HeldBytes != want {

@@ -39,8 +39,8 @@ func open(t testing.TB, path string, change ...func(*Config)) *Store {
 	return s
 }
 
-// entries makes n entries of size bytes, the first at index from, whose content can be told from
-// their index.
+// entries returns n entries of size bytes, the first at index from. The content differs with the
+// index.
 func entries(from uint64, n, size int) []*raft.Log {
 	out := make([]*raft.Log, n)
 	for i := range out {
@@ -82,8 +82,8 @@ func wantSpan(t testing.TB, s *Store, first, last uint64) {
 	}
 }
 
-// wantContent checks that the entries from first to last can be read, from memory or disk, and from
-// disk alone.
+// wantContent checks that the entries from first to last can be read, first through the cache and
+// then from disk alone.
 func wantContent(t testing.TB, s *Store, first, last uint64, size int) {
 	t.Helper()
 	wantSpan(t, s, first, last)
@@ -101,7 +101,7 @@ func wantContent(t testing.TB, s *Store, first, last uint64, size int) {
 	}
 }
 
-// crashed copies the file of an open log, as a crash of the process at this moment would leave it.
+// crashed returns a copy of the file of an open log, as a crash of the process would leave it now.
 func crashed(t testing.TB, path string) string {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -87,7 +87,7 @@ func (m *metrics) gauges(s *Store) []prometheus.Collector {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_writes_in_progress",
 			Help: "Writes to the log under way.",
-		}, func() float64 { return float64(s.watch.underway()) }),
+		}, func() float64 { return float64(s.watch.inFlight()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_bytes",
 			Help: "Bytes of the log file in use.",
@@ -142,8 +142,8 @@ func (m *metrics) appended(entries []*raft.Log, took time.Duration) {
 	m.appendedBytes.Add(float64(bytes))
 }
 
-// oldestAge returns the age of the oldest entry, 0 if there is none or if it has no time, like a
-// bootstrap's.
+// oldestAge returns the age of the oldest entry. It returns 0 if there is none or if the entry has no
+// time, like the one of a bootstrap.
 func (s *Store) oldestAge() time.Duration {
 	var at time.Time
 	err := s.view(func(tx *bbolt.Tx) error {

@@ -13,45 +13,45 @@ import (
 )
 
 const (
-	// replacementSuffix is the suffix of the file that begin and reset write before they rename it
+	// replacementSuffix is the suffix of the file that createFile and reset write and then rename
 	// to the log's name.
 	replacementSuffix = ".new"
 	minMmapBytes      = 64 << 20
 	readAheadBytes    = 1 << 20
 )
 
-// leastBytes is the size of bolt's two meta pages, without which a file can't be checked.
-func leastBytes() int64 { return 2 * int64(os.Getpagesize()) }
+// minFileBytes is the size of bolt's two meta pages, without which a file can't be checked.
+func minFileBytes() int64 { return 2 * int64(os.Getpagesize()) }
 
-// openFile opens the bolt file at cfg.Path. It checks the structure unless the file was closed
+// openFile opens the bolt file at cfg.Path. It checks the structure of a file that was not closed
 // properly.
 //
-// bolt without a stored list of free pages (NoFreelistSync, which makes appends several times
-// faster) finds free pages by walking the whole file when it opens. That walk panics on its own
-// goroutine if the file is damaged, and takes minutes for a few GiB that are not in the page cache.
-// So Close stores the list, and after a crash openFile first reads the file in order, which is
-// twenty times faster, and walks it with checks.
+// The file is opened with NoFreelistSync, which makes appends several times faster. bolt then does
+// not store its list of free pages, and builds it by walking the whole file when it opens. That
+// walk panics on a goroutine of its own if the file is damaged, and takes minutes for a few GiB
+// that are not in the page cache. So Close stores the list, and after a crash openFile first reads
+// the file in order, which is twenty times faster, and walks it with checks.
 func openFile(cfg Config) (*bbolt.DB, error) {
 	info, err := os.Stat(cfg.Path)
 	switch {
-	case err == nil && info.Size() > 0 && info.Size() < leastBytes():
+	case err == nil && info.Size() > 0 && info.Size() < minFileBytes():
 		return nil, &Corrupt{Path: cfg.Path, Reason: fmt.Sprintf("is cut short: %d bytes", info.Size())}
 	case err == nil && info.Size() > 0:
 		if err := prepare(cfg); err != nil {
 			return nil, err
 		}
 	case err != nil && !errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("look at log file: %w", err)
+		return nil, fmt.Errorf("stat log file: %w", err)
 	default:
-		if err := begin(cfg); err != nil {
-			return nil, fmt.Errorf("begin a log: %w", err)
+		if err := createFile(cfg); err != nil {
+			return nil, fmt.Errorf("create log: %w", err)
 		}
 	}
 	db, err := openBolt(cfg.Path, cfg, bbolt.Options{NoFreelistSync: true})
 	if err != nil {
 		return nil, err
 	}
-	// Left by a crash in reset. Under the lock no other process can be using it.
+	// A crash in reset left it. Under the lock no other process can be using it.
 	if err := os.Remove(cfg.Path + replacementSuffix); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("remove stale file: %w", err), db.Close())
 	}
@@ -61,10 +61,10 @@ func openFile(cfg Config) (*bbolt.DB, error) {
 	return db, nil
 }
 
-// begin creates an empty file atomically. bolt writes the first pages of a file in place, and the
-// remains after a full disk or a crash would look like a truncated log. The caller makes sure that
-// no other process does the same.
-func begin(cfg Config) error {
+// createFile creates an empty log file atomically. bolt writes the first pages of a file in place,
+// and what a full disk or a crash leaves of them would look like a truncated log. The caller
+// ensures that no other process creates the file at the same time.
+func createFile(cfg Config) error {
 	path := cfg.Path + replacementSuffix
 	if err := removeIfThere(path); err != nil {
 		return err
@@ -82,22 +82,22 @@ func begin(cfg Config) error {
 	return nil
 }
 
-// openBolt is bbolt.Open with this package's settings and errors.
+// openBolt calls bbolt.Open with this package's settings and returns this package's errors.
 func openBolt(path string, cfg Config, options bbolt.Options) (db *bbolt.DB, err error) {
 	options.Timeout = cfg.LockTimeout
 	options.FreelistType = bbolt.FreelistMapType
 	if !options.ReadOnly {
-		// Address space only. To grow the map later, bolt waits for all readers and blocks new
-		// ones, under the append's lock.
+		// This reserves address space only. To grow the map later, bolt would wait for all readers
+		// and block new ones while an append holds its lock.
 		options.InitialMmapSize = int(max(minMmapBytes, cfg.MaxBytes+cfg.MaxBytes/4))
 	}
-	var file *os.File // to close it, and so to release its lock, if bolt panics
+	var file *os.File // closed, which releases its lock, if bolt panics
 	options.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
 		f, err := os.OpenFile(name, flag, mode)
 		file = f
 		return f, err
 	}
-	err = guard(path, func() error {
+	err = recoverCorrupt(path, func() error {
 		db, err = bbolt.Open(path, 0o600, &options)
 		return err
 	})
@@ -106,7 +106,7 @@ func openBolt(path string, cfg Config, options bbolt.Options) (db *bbolt.DB, err
 	case err == nil:
 		return db, nil
 	case errors.As(err, &damage):
-		// bolt's map of the file stays and would keep the lock.
+		// bolt's mapping of the file remains and would keep the lock.
 		return nil, errors.Join(err, syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", path, ErrLocked)
@@ -117,14 +117,14 @@ func openBolt(path string, cfg Config, options bbolt.Options) (db *bbolt.DB, err
 	}
 }
 
-// prepare checks an existing file and makes bolt store its list of free pages if it has none.
+// prepare checks an existing file, and has bolt store a list of free pages if the file has none.
 func prepare(cfg Config) error {
 	clean, err := inspect(cfg)
 	if err != nil || clean {
 		return err
 	}
-	// Opened like this, bolt stores the list that it builds. Once closed and opened again, it keeps
-	// no page of the file in memory.
+	// Opened with these options, bolt stores the list that it builds. After the file is closed and
+	// opened again, no page of it stays mapped and resident.
 	db, err := openBolt(cfg.Path, cfg, bbolt.Options{})
 	if err != nil {
 		return err
@@ -132,14 +132,14 @@ func prepare(cfg Config) error {
 	return db.Close()
 }
 
-// inspect checks the file under a shared lock. clean reports that it was closed properly.
+// inspect checks the file under a shared lock. clean reports whether it was closed properly.
 func inspect(cfg Config) (clean bool, err error) {
 	db, err := openBolt(cfg.Path, cfg, bbolt.Options{ReadOnly: true})
 	if err != nil {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	err = guard(cfg.Path, func() error {
+	err = recoverCorrupt(cfg.Path, func() error {
 		clean, err = checkStructure(cfg.Path, db.Info().PageSize)
 		return err
 	})

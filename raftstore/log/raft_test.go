@@ -13,14 +13,14 @@ import (
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 )
 
-// nothing is a state machine without state.
-type nothing struct{}
+// emptyFSM is a state machine without state.
+type emptyFSM struct{}
 
-func (nothing) Apply(*raft.Log) any                 { return nil }
-func (nothing) Snapshot() (raft.FSMSnapshot, error) { return nothing{}, nil }
-func (nothing) Restore(r io.ReadCloser) error       { _, err := io.Copy(io.Discard, r); return err }
-func (nothing) Release()                            {}
-func (nothing) Persist(k raft.SnapshotSink) error {
+func (emptyFSM) Apply(*raft.Log) any                 { return nil }
+func (emptyFSM) Snapshot() (raft.FSMSnapshot, error) { return emptyFSM{}, nil }
+func (emptyFSM) Restore(r io.ReadCloser) error       { _, err := io.Copy(io.Discard, r); return err }
+func (emptyFSM) Release()                            {}
+func (emptyFSM) Persist(k raft.SnapshotSink) error {
 	_, err := k.Write([]byte("nothing"))
 	return errors.Join(err, k.Close())
 }
@@ -39,7 +39,7 @@ type stores interface {
 
 func startRaft(t *testing.T, c *raft.Config, s stores, snapshots raft.SnapshotStore, trans raft.Transport) *raft.Raft {
 	t.Helper()
-	r, err := raft.NewRaft(c, nothing{}, s, s, snapshots, trans)
+	r, err := raft.NewRaft(c, emptyFSM{}, s, s, snapshots, trans)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +51,8 @@ func startRaft(t *testing.T, c *raft.Config, s stores, snapshots raft.SnapshotSt
 	return r
 }
 
-// leader speaks to a follower as a leader and other members do.
-type leader struct {
+// fakeLeader sends a follower the requests of a leader and of candidates.
+type fakeLeader struct {
 	t       *testing.T
 	trans   *raft.InmemTransport
 	address raft.ServerAddress
@@ -60,9 +60,9 @@ type leader struct {
 	servers []byte
 }
 
-func newLeader(t *testing.T, address raft.ServerAddress) *leader {
+func newFakeLeader(t *testing.T, address raft.ServerAddress) *fakeLeader {
 	_, trans := raft.NewInmemTransport("")
-	return &leader{
+	return &fakeLeader{
 		t: t, trans: trans, address: address,
 		header: raft.RPCHeader{ProtocolVersion: 3, ID: []byte("n2"), Addr: []byte("n2")},
 		servers: raft.EncodeConfiguration(raft.Configuration{Servers: []raft.Server{
@@ -71,8 +71,8 @@ func newLeader(t *testing.T, address raft.ServerAddress) *leader {
 	}
 }
 
-// append sends entries and says whether they were taken.
-func (l *leader) append(term, previous, previousTerm uint64, batch []*raft.Log) bool {
+// append sends entries and reports whether the follower accepted them.
+func (l *fakeLeader) append(term, previous, previousTerm uint64, batch []*raft.Log) bool {
 	l.t.Helper()
 	for _, e := range batch {
 		e.Term = term
@@ -90,7 +90,7 @@ func (l *leader) append(term, previous, previousTerm uint64, batch []*raft.Log) 
 	return answer.Success
 }
 
-func (l *leader) install(index, term uint64) {
+func (l *fakeLeader) install(index, term uint64) {
 	l.t.Helper()
 	state := []byte("nothing")
 	var answer raft.InstallSnapshotResponse
@@ -103,9 +103,9 @@ func (l *leader) install(index, term uint64) {
 	}
 }
 
-// vote asks for a vote in term, for a candidate whose last entry is given, and says whether it was
-// granted.
-func (l *leader) vote(term, lastIndex, lastTerm uint64) bool {
+// vote requests a vote in term for a candidate with the given last entry, and reports whether the
+// follower granted it.
+func (l *fakeLeader) vote(term, lastIndex, lastTerm uint64) bool {
 	l.t.Helper()
 	var answer raft.RequestVoteResponse
 	err := l.trans.RequestVote("n1", l.address, &raft.RequestVoteRequest{
@@ -117,27 +117,27 @@ func (l *leader) vote(term, lastIndex, lastTerm uint64) bool {
 	return answer.Granted
 }
 
-// A follower has entries 9 and 10 of term 1, which the leader hasn't; it gets a snapshot of entry 8
-// of term 2. It must take what follows, and must not vote for a candidate that lacks entry 8
-// (hashicorp/raft#697).
-func TestFollowerGoesOnAfterASnapshotOverDivergentEntries(t *testing.T) {
+// A follower has entries 9 and 10 of term 1, which the leader does not have, and installs a
+// snapshot of entry 8 of term 2. It must accept the entries that follow, and must not vote for a
+// candidate that lacks entry 8 (hashicorp/raft#697).
+func TestFollowerAcceptsEntriesAfterSnapshotOverDivergentLog(t *testing.T) {
 	type follower struct {
 		raft      *raft.Raft
 		snapshots *raft.InmemSnapshotStore
 	}
 	c := raftConfig()
 	c.HeartbeatTimeout, c.ElectionTimeout = time.Minute, time.Minute
-	start := func(t *testing.T, s stores, snapshots *raft.InmemSnapshotStore) (*raft.Raft, *leader) {
+	start := func(t *testing.T, s stores, snapshots *raft.InmemSnapshotStore) (*raft.Raft, *fakeLeader) {
 		t.Helper()
 		address, trans := raft.NewInmemTransport("")
-		l := newLeader(t, address)
+		l := newFakeLeader(t, address)
 		l.trans.Connect(address, trans)
 		return startRaft(t, c, s, snapshots, trans), l
 	}
-	diverge := func(t *testing.T, s stores, f *follower) *leader {
+	diverge := func(t *testing.T, s stores, f *follower) *fakeLeader {
 		t.Helper()
 		f.snapshots = raft.NewInmemSnapshotStore()
-		var l *leader
+		var l *fakeLeader
 		f.raft, l = start(t, s, f.snapshots)
 		if !l.append(1, 0, 0, entries(1, 10, 20)) {
 			t.Fatal("entries of term 1 refused")
@@ -155,13 +155,13 @@ func TestFollowerGoesOnAfterASnapshotOverDivergentEntries(t *testing.T) {
 		return s
 	}
 	for name, s := range map[string]func(t *testing.T) stores{
-		"the library's fault, with raft-boltdb":     boltdb,
-		"the library's fault, with a monotonic log": func(t *testing.T) stores { return open(t, pathOf(t)) },
+		"library bug, with raft-boltdb":     boltdb,
+		"library bug, with a monotonic log": func(t *testing.T) stores { return open(t, pathOf(t)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := diverge(t, s(t), &follower{})
 			if l.append(2, 8, 2, entries(9, 3, 20)) || !l.vote(3, 20, 1) {
-				t.Error("the fault is gone from the library: the defence may go too")
+				t.Error("the library no longer has the bug: remove the defence as well")
 			}
 		})
 	}
@@ -171,9 +171,9 @@ func TestFollowerGoesOnAfterASnapshotOverDivergentEntries(t *testing.T) {
 		s := open(t, pathOf(t), func(c *Config) {
 			c.OnReset = func(last uint64) {
 				if last != 10 {
-					t.Errorf("the log removed ended with %d", last)
+					t.Errorf("the removed log ended with %d", last)
 				}
-				ends <- f.raft.Shutdown() // to wait for here would be to wait for this goroutine
+				ends <- f.raft.Shutdown() // waiting here would deadlock: this is Raft's main goroutine
 			}
 		})
 		diverge(t, s, &f)
@@ -191,7 +191,7 @@ func TestFollowerGoesOnAfterASnapshotOverDivergentEntries(t *testing.T) {
 	})
 }
 
-// The whole life of a node: written, snapshots taken, killed, started again.
+// A node stores entries, takes snapshots, is killed, and starts again.
 func TestRaftRunsOnTheLog(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log.db")
@@ -232,7 +232,7 @@ func TestRaftRunsOnTheLog(t *testing.T) {
 		return f.Index()
 	}
 	last := apply2()
-	wantSpan(t, s, 1, last) // Raft asked to keep one, the log keeps what is young
+	wantSpan(t, s, 1, last) // Raft asked to keep one entry, the log keeps the young ones
 
 	again := open(t, crashed(t, path))
 	if err := again.Verify(t.Context(), 1); err != nil {
@@ -246,7 +246,7 @@ func TestRaftRunsOnTheLog(t *testing.T) {
 	}
 }
 
-// failingOnce is a log whose next append fails when told to.
+// failingOnce is a log whose next append fails if fails is set.
 type failingOnce struct {
 	*Store
 	fails bool
@@ -260,13 +260,13 @@ func (f *failingOnce) StoreLogs(entries []*raft.Log) error {
 	return f.Store.StoreLogs(entries)
 }
 
-// A follower cuts off entries that conflict with the leader's, and fails to store those. The
-// library believes in what it had cut off.
-func TestFollowerThatFailsBetweenCutAndAppend(t *testing.T) {
+// A follower removes entries that conflict with the leader's and then fails to store the leader's.
+// The library still assumes the entries that it removed.
+func TestFollowerFailsBetweenTruncateAndAppend(t *testing.T) {
 	c := raftConfig()
 	c.HeartbeatTimeout, c.ElectionTimeout = time.Minute, time.Minute
 	address, trans := raft.NewInmemTransport("")
-	l := newLeader(t, address)
+	l := newFakeLeader(t, address)
 	l.trans.Connect(address, trans)
 	s := &failingOnce{Store: open(t, pathOf(t))}
 	follower := startRaft(t, c, s, raft.NewInmemSnapshotStore(), trans)
@@ -275,10 +275,10 @@ func TestFollowerThatFailsBetweenCutAndAppend(t *testing.T) {
 	}
 	s.fails = true
 	if l.append(2, 4, 1, entries(5, 1, 20)) {
-		t.Fatal("an append that failed was acknowledged")
+		t.Fatal("the follower acknowledged an append that failed")
 	}
 	wantSpan(t, s.Store, 1, 4)
 	if l.append(2, 4, 1, entries(5, 1, 20)) || follower.LastIndex() != 10 {
-		t.Error("the fault is gone from the library: the defence, to end Raft there, may go too")
+		t.Error("the library no longer has the bug: remove the defence, which stops Raft, as well")
 	}
 }

@@ -12,24 +12,23 @@ import (
 )
 
 const (
-	// chunkBytes and chunkEntries bound the entries read in one bolt transaction: a few hundred
-	// microseconds.
+	// chunkBytes and chunkEntries bound the entries read in one bolt transaction, which then takes
+	// a few hundred microseconds.
 	chunkBytes   = 256 << 10
 	chunkEntries = 1024
-	// entryGuess is the approximate size of an entry: a short read allocates less than a whole
-	// chunk.
-	entryGuess = 2 << 10
-	// verifyReaders is the number of concurrent readers of Verify, because bolt reads pages one by
-	// one from a cold disk.
+	// typicalEntryBytes is the approximate size of an entry, so that a short read allocates less
+	// than a whole chunk.
+	typicalEntryBytes = 2 << 10
+	// verifyReaders is the number of concurrent readers of Verify. From a cold disk, bolt reads
+	// pages one by one.
 	verifyReaders = 4
 )
 
 // Read calls fn for each command entry after position after and up to upTo, in order, at most limit
 // of them (0: no limit). It returns the position to continue from: fn has had every command up to
 // it. If the log has been trimmed past after, before or during the read, Read returns *Truncated.
-//
-// fn runs outside of any transaction and may take its time. data does not change afterwards, but
-// shares memory with its neighbours: callers that keep it for long copy it.
+// fn runs outside of any transaction and may block. data does not change afterwards, but shares
+// memory with neighboring entries, so callers that retain it should copy it.
 func (s *Store) Read(ctx context.Context, after, upTo uint64, limit int, fn func(index uint64, data []byte) error) (uint64, error) {
 	if limit <= 0 {
 		limit = int(^uint(0) >> 1)
@@ -66,7 +65,7 @@ func (s *Store) Read(ctx context.Context, after, upTo uint64, limit int, fn func
 
 // chunk copies entries after a position in one transaction.
 func (s *Store) chunk(after, upTo uint64) ([]record, error) {
-	slab := make([]byte, 0, min(chunkBytes, (upTo-after)*entryGuess))
+	slab := make([]byte, 0, min(chunkBytes, (upTo-after)*typicalEntryBytes))
 	var ends []int
 	err := s.view(func(tx *bbolt.Tx) error {
 		return s.scan(tx, after, upTo, func(_ uint64, value []byte) bool {
@@ -93,8 +92,8 @@ func (s *Store) chunk(after, upTo uint64) ([]record, error) {
 	return records, nil
 }
 
-// scan visits the stored entries after a position, until fn returns false. It returns *Truncated if
-// the first one was trimmed, and *Corrupt if one is missing.
+// scan calls fn for the stored entries after a position until fn returns false. It returns
+// *Truncated if the first of them was trimmed, and *Corrupt if one is missing.
 func (s *Store) scan(tx *bbolt.Tx, after, upTo uint64, fn func(index uint64, value []byte) bool) error {
 	next := after + 1
 	key := indexKey(next)
@@ -121,10 +120,10 @@ func (s *Store) missing(c *bbolt.Cursor, after, want, found uint64) error {
 	return &Corrupt{Index: want, Path: s.cfg.Path, Reason: fmt.Sprintf("is missing, the next one is %d", found)}
 }
 
-// Verify reads and checks all entries from an index on. Raft panics on an unreadable entry, so
-// callers verify the entries after the newest snapshot before they open Raft. A missing entry
-// between from and the log's first one is damage, too: it is needed to update the state at from-1.
-// An empty log passes.
+// Verify reads and checks all entries from index from on. Raft panics on an unreadable entry, so
+// callers verify the entries after the newest snapshot before they open Raft. A gap between from
+// and the log's first entry is damage as well, because the state at from-1 can't be updated without
+// these entries. An empty log passes.
 func (s *Store) Verify(ctx context.Context, from uint64) error {
 	have := *s.span.Load()
 	from = max(from, 1)
@@ -174,11 +173,11 @@ func (s *Store) verify(ctx context.Context, low, high uint64) error {
 	return nil
 }
 
-// Align makes the log fit the newest snapshot, taken at index and term, before Raft starts, and
-// reports whether it removed the log. It removes the whole log if that ends before the snapshot or
-// has another term at its index. A crash between the installation of a snapshot and the removal of
-// the old log leaves such a log. A log without a term beside a snapshot is an error: it has lost
-// this node's votes and the entries that it acknowledged.
+// Align makes the log fit the newest snapshot, taken at index and term, and reports whether it
+// removed the log. Callers call it before Raft starts. It removes the whole log if that ends before
+// the snapshot or has another term at its index, as after a crash between the installation of a
+// snapshot and the removal of the old log. A snapshot beside a log without a term is an error: that
+// log has lost this node's votes and the entries that it acknowledged.
 func (s *Store) Align(index, term uint64) (bool, error) {
 	have := *s.span.Load()
 	switch in, err := s.GetUint64([]byte(CurrentTerm)); {
@@ -200,5 +199,5 @@ func (s *Store) Align(index, term uint64) (bool, error) {
 		}
 	}
 	s.logger.Warn("log does not fit the newest snapshot, removing it", "first", have.first, "last", have.last, "index", index, "term", term)
-	return true, s.cut(have.first)
+	return true, s.truncate(have.first)
 }

@@ -42,17 +42,17 @@ func TestReadHistory(t *testing.T) {
 		count         int
 		position, old uint64
 	}{
-		"all":                    {after: 10, upTo: 2010, first: 11, last: 2010, count: 1999, position: 2010},
-		"a part":                 {after: 100, upTo: 200, first: 101, last: 200, count: 100, position: 200},
-		"one":                    {after: 100, upTo: 101, first: 101, last: 101, count: 1, position: 101},
-		"none":                   {after: 100, upTo: 100, position: 100},
-		"limited":                {after: 100, upTo: 2010, limit: 700, first: 101, last: 800, count: 700, position: 800},
-		"beyond the end":         {after: 2009, upTo: 9999, first: 2010, last: 2010, count: 1, position: 2010},
-		"all beyond the end":     {after: 5000, upTo: 9999, position: 5000},
-		"over what's no command": {after: 2000, upTo: 2001, position: 2001},
-		"limited before it":      {after: 1999, upTo: 2010, limit: 1, first: 2000, last: 2000, count: 1, position: 2000},
-		"before the beginning":   {after: 9, upTo: 100, position: 9, old: 11},
-		"from nothing":           {after: 0, upTo: 100, position: 0, old: 11},
+		"all":                                {after: 10, upTo: 2010, first: 11, last: 2010, count: 1999, position: 2010},
+		"a part":                             {after: 100, upTo: 200, first: 101, last: 200, count: 100, position: 200},
+		"one":                                {after: 100, upTo: 101, first: 101, last: 101, count: 1, position: 101},
+		"none":                               {after: 100, upTo: 100, position: 100},
+		"limited":                            {after: 100, upTo: 2010, limit: 700, first: 101, last: 800, count: 700, position: 800},
+		"beyond the end":                     {after: 2009, upTo: 9999, first: 2010, last: 2010, count: 1, position: 2010},
+		"all beyond the end":                 {after: 5000, upTo: 9999, position: 5000},
+		"across an entry that is no command": {after: 2000, upTo: 2001, position: 2001},
+		"limited before it":                  {after: 1999, upTo: 2010, limit: 1, first: 2000, last: 2000, count: 1, position: 2000},
+		"before the first entry":             {after: 9, upTo: 100, position: 9, old: 11},
+		"from position 0":                    {after: 0, upTo: 100, position: 0, old: 11},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, position, err := readAll(t, s, c.after, c.upTo, c.limit)
@@ -70,7 +70,7 @@ func TestReadHistory(t *testing.T) {
 	}
 }
 
-func TestReadMeetsWhatHappensMeanwhile(t *testing.T) {
+func TestReadDuringConcurrentChanges(t *testing.T) {
 	t.Run("appends go on, there is no transaction while fn runs", func(t *testing.T) {
 		s := open(t, pathOf(t))
 		fill(t, s, 1, 500, 1331)
@@ -141,7 +141,7 @@ func TestReadMeetsWhatHappensMeanwhile(t *testing.T) {
 	})
 }
 
-func TestVerifyWantsAllEntriesSinceTheSnapshot(t *testing.T) {
+func TestVerifyRequiresAllEntriesSinceSnapshot(t *testing.T) {
 	s := open(t, pathOf(t))
 	if err := s.Verify(t.Context(), 0); err != nil {
 		t.Fatal("empty log:", err)

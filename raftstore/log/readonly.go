@@ -19,7 +19,7 @@ func OpenReadOnly(cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	if info.Size() < leastBytes() {
+	if info.Size() < minFileBytes() {
 		return nil, fmt.Errorf("open log: %w", &Corrupt{Path: cfg.Path, Reason: fmt.Sprintf("is cut short: %d bytes", info.Size())})
 	}
 	if _, err := inspect(cfg); err != nil {
@@ -35,7 +35,7 @@ func OpenReadOnly(cfg Config) (*Store, error) {
 		cache:  newCache(cfg.CacheEntries, cfg.CacheBytes),
 		db:     db,
 	}
-	if err := s.look(); err != nil {
+	if err := s.loadSpan(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open log: %w", err), db.Close())
 	}
 	s.metrics = newMetrics(cfg.Registerer, s)
@@ -43,10 +43,10 @@ func OpenReadOnly(cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// look reads the range of indexes in the file.
-func (s *Store) look() error {
+// loadSpan reads the range of indexes in the file.
+func (s *Store) loadSpan() error {
 	var found span
-	err := guard(s.cfg.Path, func() error {
+	err := recoverCorrupt(s.cfg.Path, func() error {
 		return s.db.View(func(tx *bbolt.Tx) (err error) {
 			logs := tx.Bucket(logsBucket())
 			if logs == nil || tx.Bucket(confBucket()) == nil {

@@ -11,13 +11,13 @@ import (
 )
 
 // A record is raft-boltdb/v2's encoding of an entry: raft.Log as a msgpack map, keys in
-// alphabetical order. Extensions ends with a seal: one byte for the kind of checksum, then the
-// checksum.
+// alphabetical order. Extensions ends with one byte for the kind of checksum and the checksum
+// itself.
 const (
 	keyBytes = 8
-	// sealCRC32C is CRC-32C, big-endian, of all bytes of the record except its own four.
-	sealCRC32C = 1
-	sealBytes  = 1 + crc32.Size
+	// checksumCRC32C is CRC-32C, big-endian, of all bytes of the record except its own four.
+	checksumCRC32C = 1
+	sealBytes      = 1 + crc32.Size
 	// recordOverhead bounds the size of a record beyond Data and Extensions.
 	recordOverhead = 128
 )
@@ -54,7 +54,7 @@ func appendRecord(b []byte, l *raft.Log) []byte {
 	}
 	b = append(b, "\xaaExtensions"...)
 	b = append(appendRawHeader(b, len(l.Extensions)+sealBytes), l.Extensions...)
-	b = append(b, sealCRC32C)
+	b = append(b, checksumCRC32C)
 	sum := len(b)
 	b = append(b, 0, 0, 0, 0)
 	b = appendUint(append(b, "\xa5Index"...), l.Index)
@@ -69,7 +69,7 @@ func checksum(b []byte, sum int) uint32 {
 	return crc32.Update(crc32.Update(0, castagnoli, b[:sum]), castagnoli, b[sum+crc32.Size:])
 }
 
-// appendTime writes the form of time.Time.MarshalBinary, in UTC.
+// appendTime appends t as time.Time.MarshalBinary encodes it, in UTC.
 func appendTime(b []byte, t time.Time) []byte {
 	at := len(b)
 	b, err := t.UTC().AppendBinary(append(b, 0))
@@ -106,7 +106,7 @@ func appendUint(b []byte, v uint64) []byte {
 	}
 }
 
-// parseRecord checks and parses the bytes stored at index. The error describes the damage.
+// parseRecord checks and parses the bytes stored under index. The error describes the damage.
 func parseRecord(b []byte, index uint64) (record, error) {
 	p := parser{rest: b}
 	var rec record
@@ -139,7 +139,7 @@ func parseRecord(b []byte, index uint64) (record, error) {
 		return record{}, errors.New("is damaged: it can't be decoded")
 	case n < 0:
 		return record{}, errors.New("has no checksum")
-	case rec.extensions[n] != sealCRC32C:
+	case rec.extensions[n] != checksumCRC32C:
 		return record{}, fmt.Errorf("has a checksum of unknown kind %d", rec.extensions[n])
 	case binary.BigEndian.Uint32(b[sum:]) != checksum(b, sum):
 		return record{}, errors.New("is damaged: its checksum does not match")
@@ -150,7 +150,7 @@ func parseRecord(b []byte, index uint64) (record, error) {
 	return rec, nil
 }
 
-// into sets the fields of a raft.Log, which then shares the record's memory.
+// into sets the fields of l, which then shares the record's memory.
 func (r *record) into(l *raft.Log) error {
 	at, err := r.time()
 	if err != nil {
@@ -170,7 +170,7 @@ func (r *record) time() (at time.Time, err error) {
 	return at, nil
 }
 
-// parser reads the msgpack of records. After a fault it returns zeros, and bad is set.
+// parser reads the msgpack of records. After malformed input it returns zeros and bad is set.
 type parser struct {
 	rest []byte
 	bad  bool
@@ -212,7 +212,7 @@ func (p *parser) uint() uint64 {
 	}
 }
 
-// raw reads a byte string; nil for msgpack's nil.
+// raw reads a byte string; it returns nil for msgpack's nil.
 func (p *parser) raw() []byte {
 	switch c := p.byte(); {
 	case c >= 0xa0 && c < 0xc0:

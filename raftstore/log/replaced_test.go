@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestReplacedLogHasSpaceSetAside: after a reset has replaced a file larger than what Allocate sets
-// aside, Allocate sets space aside in the new file.
+// TestReplacedLogHasSpaceSetAside replaces a file that is larger than the reserved space. Allocate
+// must then reserve space in the new file.
 func TestReplacedLogHasSpaceSetAside(t *testing.T) {
 	fresh := open(t, pathOf(t))
 	if err := fresh.Allocate(); err != nil {
@@ -23,11 +23,11 @@ func TestReplacedLogHasSpaceSetAside(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, want := blocksOf(t, path), blocksOf(t, fresh.cfg.Path); got < want {
-		t.Errorf("the file that replaced the log takes %d KiB on the disk, a new log takes %d KiB", got/2, want/2)
+		t.Errorf("the replacement takes %d KiB on disk, a new log %d KiB", got/2, want/2)
 	}
 }
 
-// blocksOf returns how much of the disk a file takes, in units of 512 bytes.
+// blocksOf returns the disk space of a file in units of 512 bytes.
 func blocksOf(t *testing.T, path string) int64 {
 	t.Helper()
 	var stat syscall.Stat_t

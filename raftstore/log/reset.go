@@ -9,9 +9,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// reset removes all entries: it replaces the file by a new one that has only the stable state. To
-// delete them in bolt would visit each page in one transaction, which takes seconds to minutes for
-// a log of a few GiB, on Raft's main goroutine. The caller holds writing.
+// reset removes all entries by replacing the file with a new one that has only the stable state.
+// Deleting them in bolt would visit each page in one transaction, which takes seconds to minutes
+// for a log of a few GiB, on Raft's main goroutine. The caller holds writing.
 func (s *Store) reset() error {
 	if err := s.replaceFile(); err != nil {
 		return fmt.Errorf("remove all of log %s: %w", s.cfg.Path, err)
@@ -49,19 +49,20 @@ func (s *Store) replaceFile() error {
 	s.db = fresh
 	s.allocated.Store(0)
 	s.mu.Unlock()
-	// The file system frees the file's blocks when its last handle closes: half a second per GiB.
+	// The file system frees the file's blocks when its last handle closes, at half a second per
+	// GiB.
 	s.closing.Go(func() {
 		if err := old.Close(); err != nil {
-			s.logger.Error("closing a removed log file", "path", s.cfg.Path, "error", err)
+			s.logger.Error("close replaced log file", "path", s.cfg.Path, "error", err)
 		}
 	})
 	if err := syncDir(filepath.Dir(s.cfg.Path)); err != nil {
-		return s.end(err) // the next start may find the old file
+		return s.stopWrites(err) // after a crash, the next start may find the old file
 	}
 	return nil
 }
 
-// copyStable copies the values stored by Set to a new file, and syncs it.
+// copyStable copies the values stored by Set to a new file and syncs it.
 func (s *Store) copyStable(to *bbolt.DB) error {
 	return s.view(func(from *bbolt.Tx) error {
 		return to.Update(func(tx *bbolt.Tx) error {

@@ -10,14 +10,14 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// headroomBytes is the space that Allocate reserves: ten thousand of the small entries that a
-// leader needs for itself.
+// headroomBytes is the space that Allocate reserves: enough for ten thousand of the small entries
+// that a leader appends for itself.
 const headroomBytes = 4 << 20
 
-// ErrInDoubt reports a write that failed so late that the disk may have it nevertheless, or between
-// the two halves of a change. Memory and disk may differ, so this process must end, and until then
-// the store writes nothing more.
-var ErrInDoubt = errors.New("whether the write is on the disk is not known; check the disk, then restart this node")
+// ErrInDoubt reports a write whose effect on the disk is unknown: it failed so late that the disk
+// may have it, or between the two halves of a change. Memory and disk may differ, so the process
+// must end. Until then the store accepts no further write.
+var ErrInDoubt = errors.New("the outcome of a write to the disk is unknown; check the disk, then restart this node")
 
 // OutOfSpace reports whether a write failed because the disk was full.
 func OutOfSpace(err error) bool {
@@ -25,10 +25,10 @@ func OutOfSpace(err error) bool {
 		err != nil && strings.Contains(err.Error(), syscall.ENOSPC.Error()) // bolt does not wrap the error of growing its file
 }
 
-// Allocate reserves blocks of the file system for future entries, so that a leader can still append
+// Allocate reserves blocks of the file system for future entries. A leader can then still append
 // the few entries that it needs to lead and to serve reads when other files have filled the disk.
-// It does nothing if the file system does not support it or the blocks are reserved already. The
-// error is OutOfSpace if the disk is full.
+// Allocate does nothing if the file system does not support it or the blocks are reserved already.
+// The error is OutOfSpace if the disk is full.
 func (s *Store) Allocate() error {
 	var db *bbolt.DB
 	var end int64
@@ -43,7 +43,7 @@ func (s *Store) Allocate() error {
 		return nil
 	}
 	if err := s.allocate(end); err != nil {
-		return fmt.Errorf("set aside space for log %s: %w", s.cfg.Path, err)
+		return fmt.Errorf("reserve space for log %s: %w", s.cfg.Path, err)
 	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -62,30 +62,32 @@ func (s *Store) allocate(from int64) error {
 }
 
 // Stalled reports whether a running write has taken longer than Config.StallLimit.
-func (s *Store) Stalled() bool { return s.watch.stalling() }
+func (s *Store) Stalled() bool { return s.watch.hasStalled() }
 
-// judge completes the error of a write transaction. A transaction that can't be read back did not
-// happen; another one may or may not be on the disk, as after a failed sync.
-func (s *Store) judge(err error, id int) error {
+// writeError returns the error to report for a write transaction that returned err. If a read
+// transaction does not see it, the write did not happen. Otherwise, as after a failed sync, it may
+// or may not be on the disk, and the error is ErrInDoubt. Both kinds go to OnError.
+func (s *Store) writeError(err error, id int) error {
 	if err == nil {
 		return nil
 	}
 	var have int
-	seen := guard(s.cfg.Path, func() error {
+	seen := recoverCorrupt(s.cfg.Path, func() error {
 		return s.db.View(func(tx *bbolt.Tx) error {
 			have = tx.ID()
 			return nil
 		})
 	})
 	if seen != nil || id != 0 && have >= id {
-		return s.end(errors.Join(err, seen))
+		return s.stopWrites(errors.Join(err, seen))
 	}
 	s.cfg.OnError(err)
 	return err
 }
 
-// end makes a failed write the last one. The caller holds writing.
-func (s *Store) end(err error) error {
+// stopWrites records that err left the disk in doubt, so that later writes fail, and returns the
+// error to report. The caller holds writing.
+func (s *Store) stopWrites(err error) error {
 	s.doubt = fmt.Errorf("%w: %w", ErrInDoubt, err)
 	s.cfg.OnError(s.doubt)
 	return s.doubt

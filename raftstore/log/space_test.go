@@ -13,8 +13,8 @@ import (
 	"quorate/raftstore/smalldisk"
 )
 
-// TestFullDisk fills the disk at ever other points of a log's life. What was stored stays, what
-// failed is not there, after a crash as well, and the log goes on when there is space.
+// TestFullDisk fills the disk at different points of a log's life. Stored entries remain and failed
+// ones are absent, also after a crash, and the log accepts entries again once there is space.
 func TestFullDisk(t *testing.T) {
 	const size = 900
 	for seed := range uint64(4) {
@@ -58,36 +58,35 @@ func appendUntilFull(t *testing.T, s *Store, next uint64, batch, size int) uint6
 	}
 }
 
-func TestFailedWritesAreTold(t *testing.T) {
+func TestFailedWritesAreReported(t *testing.T) {
 	disk := smalldisk.New(t, 8<<20)
-	var told []error
-	s := open(t, disk.Dir+"/log.db", func(c *Config) { c.OnError = func(err error) { told = append(told, err) } })
+	var reported []error
+	s := open(t, disk.Dir+"/log.db", func(c *Config) { c.OnError = func(err error) { reported = append(reported, err) } })
 	disk.Fill(0)
 	appendUntilFull(t, s, 1, 100, 900)
-	if len(told) != 1 || !OutOfSpace(told[0]) || errors.Is(told[0], ErrInDoubt) {
-		t.Errorf("told of %v", told)
+	if len(reported) != 1 || !OutOfSpace(reported[0]) || errors.Is(reported[0], ErrInDoubt) {
+		t.Errorf("reported %v", reported)
 	}
 }
 
-// TestWriteInDoubt: a sync that fails after the transaction's last page was written leaves open
-// what the disk has.
+// A sync that fails after the transaction's last page was written leaves the outcome unknown.
 func TestWriteInDoubt(t *testing.T) {
-	var told error
-	s := open(t, pathOf(t), func(c *Config) { c.OnError = func(err error) { told = err } })
+	var reported error
+	s := open(t, pathOf(t), func(c *Config) { c.OnError = func(err error) { reported = err } })
 	id := 0
 	if err := s.db.Update(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	failure := errors.New("input/output error")
-	if err := s.judge(failure, id); !errors.Is(err, ErrInDoubt) || !errors.Is(err, failure) || !errors.Is(told, ErrInDoubt) {
-		t.Errorf("a write that can be read back: %v, told %v", err, told)
+	if err := s.writeError(failure, id); !errors.Is(err, ErrInDoubt) || !errors.Is(err, failure) || !errors.Is(reported, ErrInDoubt) {
+		t.Errorf("a write that can be read back: %v, reported %v", err, reported)
 	}
-	if err := s.judge(failure, id+1); errors.Is(err, ErrInDoubt) || !errors.Is(err, failure) {
+	if err := s.writeError(failure, id+1); errors.Is(err, ErrInDoubt) || !errors.Is(err, failure) {
 		t.Errorf("a write that can't: %v", err)
 	}
 }
 
-// TestAllocatedSpace: entries go on fitting into a full disk for a while.
+// Entries still fit into a full disk for a while, because their space was reserved.
 func TestAllocatedSpace(t *testing.T) {
 	disk := smalldisk.New(t, 24<<20)
 	s := open(t, disk.Dir+"/log.db")
@@ -96,7 +95,7 @@ func TestAllocatedSpace(t *testing.T) {
 		t.Fatal(err)
 	}
 	disk.Fill(0)
-	fill(t, s, 11, 2010, 900) // half of what was set aside
+	fill(t, s, 11, 2010, 900) // half of the reserved space
 	for next := uint64(2011); ; next++ {
 		if err := s.Allocate(); OutOfSpace(err) {
 			break
@@ -111,8 +110,8 @@ func TestAllocatedSpace(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenAfterADoubt: not even by Close, which would store bolt's list of free pages.
-func TestNothingIsWrittenAfterADoubt(t *testing.T) {
+// Close must not write either: it would store bolt's list of free pages.
+func TestNoWritesAfterErrInDoubt(t *testing.T) {
 	path := pathOf(t)
 	s := open(t, path)
 	store(t, s, entries(1, 3, 10))
@@ -120,7 +119,7 @@ func TestNothingIsWrittenAfterADoubt(t *testing.T) {
 	if err := s.db.Update(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.judge(errors.New("input/output error"), id); !errors.Is(err, ErrInDoubt) {
+	if err := s.writeError(errors.New("input/output error"), id); !errors.Is(err, ErrInDoubt) {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(path)
@@ -148,31 +147,31 @@ func TestNothingIsWrittenAfterADoubt(t *testing.T) {
 	}
 }
 
-// TestAppendThatFailsAfterACut leaves Raft with a last entry that is not there any more, whether
-// many entries are cut off or one.
-func TestAppendThatFailsAfterACut(t *testing.T) {
+// An append that fails after a truncation leaves Raft with a last entry that the log no longer has,
+// whether the truncation removed one entry or many.
+func TestAppendFailsAfterTruncation(t *testing.T) {
 	for _, low := range []uint64{280, 300} {
-		t.Run(fmt.Sprint("from ", low), func(t *testing.T) { appendAfterCut(t, low, 300) })
+		t.Run(fmt.Sprint("from ", low), func(t *testing.T) { appendAfterTruncation(t, low, 300) })
 	}
 }
 
-func appendAfterCut(t *testing.T, low, last uint64) {
+func appendAfterTruncation(t *testing.T, low, last uint64) {
 	disk := smalldisk.New(t, 12<<20)
 	path := disk.Dir + "/log.db"
-	var told error
-	s := open(t, path, func(c *Config) { c.OnError = func(err error) { told = err } })
+	var reported error
+	s := open(t, path, func(c *Config) { c.OnError = func(err error) { reported = err } })
 	fill(t, s, 1, last, 900)
 	deleteRange(t, s, 290, last) // leaves pages for the next one
 	store(t, s, entries(290, 11, 900))
 	disk.Fill(0)
 	deleteRange(t, s, low, last)
 	err := s.StoreLogs(entries(low, 10, 1<<20))
-	if !OutOfSpace(err) || !errors.Is(err, ErrInDoubt) || !errors.Is(told, ErrInDoubt) {
-		t.Fatalf("failed with %v, told %v", err, told)
+	if !OutOfSpace(err) || !errors.Is(err, ErrInDoubt) || !errors.Is(reported, ErrInDoubt) {
+		t.Fatalf("failed with %v, reported %v", err, reported)
 	}
 	disk.Clear()
 	if err := s.StoreLogs(entries(last+1, 1, 10)); !errors.Is(err, ErrInDoubt) {
-		t.Errorf("what Raft believes to come next: %v", err)
+		t.Errorf("the entry that Raft sends next: %v", err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -182,9 +181,9 @@ func appendAfterCut(t *testing.T, low, last uint64) {
 	store(t, again, entries(low, 1, 900))
 }
 
-// TestAppendThatFailsAfterAReset is in doubt where it was to replace entries, and not where a
-// snapshot has replaced them.
-func TestAppendThatFailsAfterAReset(t *testing.T) {
+// A failed append is in doubt if it was to replace conflicting entries, and not if a snapshot
+// replaced them.
+func TestAppendFailsAfterReset(t *testing.T) {
 	for name, c := range map[string]struct {
 		next    uint64
 		inDoubt bool

@@ -20,9 +20,9 @@ const (
 // pair is a key of the stable store and its value.
 type pair struct{ key, value []byte }
 
-// Set stores Raft's own state (term, vote), synced when it returns. A vote's candidate is stored in
-// one transaction with the term of that vote, which SetUint64 holds back for it. The library stores
-// them one after the other: after a crash in between, the candidate of an earlier term would count
+// Set stores a stable value of Raft (term, vote) and syncs it. It stores a vote's candidate in one
+// transaction with the term of that vote, which SetUint64 has kept for it. The library stores the
+// two one after the other: after a crash in between, the candidate of an earlier term would count
 // as the new term's, and get the vote without a comparison of logs.
 func (s *Store) Set(key, value []byte) error {
 	defer s.watch.begin("set").end()
@@ -36,23 +36,23 @@ func (s *Store) Set(key, value []byte) error {
 	}
 	err := s.putStable(pair{[]byte(LastVoteTerm), s.voteTerm}, pair{key, value})
 	if err == nil {
-		s.voteTerm = nil // kept after an error, so that a retry stores both
+		s.voteTerm = nil // young after an error, so that a retry stores both
 	}
 	return err
 }
 
-// errVoteWithoutTerm reports a library that stores a vote in an order that this store does not
+// errVoteWithoutTerm reports that the library stores a vote in an order that this store does not
 // expect.
-var errVoteWithoutTerm = errors.New("a vote's candidate comes without its term: this build does not fit the Raft library")
+var errVoteWithoutTerm = errors.New("store vote: the candidate arrived without its term; this build does not fit the Raft library")
 
-// putStable stores values in one transaction, under writing.
+// putStable stores values in one transaction. The caller holds writing.
 func (s *Store) putStable(pairs ...pair) error {
 	// gofail: var termBeforeSync struct{}
 	err := s.update(func(tx *bbolt.Tx) error {
 		conf := tx.Bucket(confBucket())
 		var errs []error
 		for _, p := range pairs {
-			errs = append(errs, conf.Put(p.key, p.value), conf.Put(sealKey(p.key), sealOf(p.key, p.value)))
+			errs = append(errs, conf.Put(p.key, p.value), conf.Put(checksumKey(p.key), checksumOf(p.key, p.value)))
 		}
 		return errors.Join(errs...)
 	})
@@ -63,23 +63,25 @@ func (s *Store) putStable(pairs ...pair) error {
 	return nil
 }
 
-// sealKey returns the key of a value's checksum. A node whose disk has changed its term or vote
-// might otherwise vote twice in one term. Other programs write values without a checksum.
-func sealKey(key []byte) []byte { return append([]byte("crc32c/"), key...) }
+// checksumKey returns the key under which a value's checksum is stored. Without a checksum, a node
+// whose disk has changed its term or vote might vote twice in one term. Values that other programs
+// wrote have none.
+func checksumKey(key []byte) []byte { return append([]byte("crc32c/"), key...) }
 
-func sealOf(key, value []byte) []byte {
+func checksumOf(key, value []byte) []byte {
 	return binary.BigEndian.AppendUint32(nil, crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value))
 }
 
-// Get returns a value stored by Set, ErrKeyNotFound, or a *Corrupt if the disk has changed it.
+// Get returns a value stored by Set, ErrKeyNotFound, or a *Corrupt if the value does not match its
+// checksum.
 func (s *Store) Get(key []byte) (value []byte, err error) {
 	err = s.view(func(tx *bbolt.Tx) error {
-		stored, seal := tx.Bucket(confBucket()).Get(key), tx.Bucket(confBucket()).Get(sealKey(key))
+		stored, seal := tx.Bucket(confBucket()).Get(key), tx.Bucket(confBucket()).Get(checksumKey(key))
 		if stored == nil && seal == nil {
 			return ErrKeyNotFound
 		}
-		if seal != nil && (stored == nil || !bytes.Equal(seal, sealOf(key, stored))) {
-			return s.counted(&Corrupt{Path: s.cfg.Path, Reason: fmt.Sprintf("the stored %s is not what was stored", key)})
+		if seal != nil && (stored == nil || !bytes.Equal(seal, checksumOf(key, stored))) {
+			return s.counted(&Corrupt{Path: s.cfg.Path, Reason: fmt.Sprintf("the checksum of the stored %s does not match", key)})
 		}
 		value = append([]byte{}, stored...)
 		return nil
@@ -87,7 +89,7 @@ func (s *Store) Get(key []byte) (value []byte, err error) {
 	return value, err
 }
 
-// SetUint64 is Set for a number. It keeps the term of a vote in memory, and Set stores it with the
+// SetUint64 is Set for a number. It keeps the term of a vote in memory until Set stores it with the
 // vote's candidate. Until then GetUint64 returns the term of the previous vote.
 func (s *Store) SetUint64(key []byte, value uint64) error {
 	encoded := binary.BigEndian.AppendUint64(nil, value)

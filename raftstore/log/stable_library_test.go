@@ -12,8 +12,8 @@ import (
 	raftboltdb "github.com/hashicorp/raft-boltdb/v2"
 )
 
-// stableStores opens the stable store of this package and that of raft-boltdb, which stores one
-// value in each transaction, as it is given, without a checksum.
+// stableStores opens the stable store of this package and that of raft-boltdb, which stores each
+// value in a transaction of its own, without a checksum.
 func stableStores(t *testing.T) map[string]func(path string) closingStable {
 	return map[string]func(path string) closingStable{
 		"here": func(path string) closingStable { return open(t, path) },
@@ -32,10 +32,10 @@ type closingStable interface {
 	Close() error
 }
 
-// TestStableValuesNeedMoreThanRaftBoltDB shows why Raft's term and vote are not kept in a file of
-// raft-boltdb: a crash between the two values of a vote leaves the earlier candidate with the later
-// term, and a byte that the disk has changed makes another term. Either way a node may vote twice
-// in one term.
+// TestStableValuesNeedMoreThanRaftBoltDB shows why Raft's term and vote are not stored by
+// raft-boltdb. A crash between the two values of a vote leaves the earlier candidate with the later
+// term, and a changed byte on disk makes another term. Either way a node may vote twice in one
+// term.
 func TestStableValuesNeedMoreThanRaftBoltDB(t *testing.T) {
 	unsafe := map[string]bool{"raft-boltdb": true}
 	for name, open := range stableStores(t) {
@@ -74,7 +74,7 @@ func TestStableValuesNeedMoreThanRaftBoltDB(t *testing.T) {
 			var corrupt *Corrupt
 			switch {
 			case unsafe[name] && (err != nil || got != term-1):
-				t.Errorf("term %d, error %v: raft-boltdb notices changes now", got, err)
+				t.Errorf("term %d, error %v: raft-boltdb now detects changes", got, err)
 			case !unsafe[name] && !errors.As(err, &corrupt):
 				t.Errorf("term %d, error %v", got, err)
 			}
@@ -82,7 +82,7 @@ func TestStableValuesNeedMoreThanRaftBoltDB(t *testing.T) {
 	}
 }
 
-// vote stores a vote in the order in which the library does.
+// vote stores a vote as the library does: first the term, then the candidate.
 func vote(t *testing.T, s raft.StableStore, term uint64, candidate string) {
 	t.Helper()
 	must(t, s.SetUint64([]byte(LastVoteTerm), term))

@@ -34,12 +34,12 @@ type Store struct {
 	metrics *metrics
 	span    atomic.Pointer[span] // the indexes in the file, as of the last commit
 
-	writing  sync.Mutex // held by the one writer: append, delete, set, reset
-	buf      []byte     // under writing: encoded entries of one append
-	closed   bool       // under writing and mu
-	doubt    error      // under writing: set if no further write is allowed; see ErrInDoubt
-	voteTerm []byte     // under writing: of a vote whose candidate is not stored yet, or nil
-	cutTo    uint64     // under writing: last entry removed as conflicting, until its replacement is stored
+	writing       sync.Mutex // held by the one writer: append, delete, set, reset
+	buf           []byte     // under writing: encoded entries of one append
+	closed        bool       // under writing and mu
+	doubt         error      // under writing: if not nil, every write fails with it; see ErrInDoubt
+	voteTerm      []byte     // under writing: term of a vote whose candidate is not stored yet, or nil
+	truncatedLast uint64     // under writing: last entry that Raft removed and has not replaced yet
 
 	holds     holds
 	closing   sync.WaitGroup // of files that reset has replaced
@@ -62,7 +62,7 @@ func (s span) len() uint64 {
 }
 
 // Open opens or creates the log file. It checks the structure of a file that was not closed
-// properly, which reads all of it. Entries are checked when they are read, or by Verify.
+// properly, for which it reads all of it. Entries are checked when they are read, or by Verify.
 func Open(cfg Config) (*Store, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -89,7 +89,7 @@ func Open(cfg Config) (*Store, error) {
 // load creates the buckets and reads the range of indexes in the file.
 func (s *Store) load() error {
 	var found span
-	err := guard(s.cfg.Path, func() error {
+	err := recoverCorrupt(s.cfg.Path, func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
 			logs, err := tx.CreateBucketIfNotExists(logsBucket())
 			if err != nil {
@@ -119,8 +119,8 @@ func (s *Store) spanOf(logs *bbolt.Bucket) (span, error) {
 	return span{first: binary.BigEndian.Uint64(first), last: binary.BigEndian.Uint64(last)}, nil
 }
 
-// Close stores bolt's list of free pages, so that the next Open need not scan the file, and closes
-// it.
+// Close closes the file. It first stores bolt's list of free pages, so that the next Open need not
+// scan the file.
 func (s *Store) Close() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -134,7 +134,7 @@ func (s *Store) Close() error {
 	s.watch.stop()
 	s.metrics.unregister()
 	s.cache.clear()
-	err := guard(s.cfg.Path, func() error {
+	err := recoverCorrupt(s.cfg.Path, func() error {
 		if s.db.IsReadOnly() || s.doubt != nil {
 			return nil
 		}
@@ -142,7 +142,7 @@ func (s *Store) Close() error {
 		return s.db.Update(func(*bbolt.Tx) error { return nil })
 	})
 	if OutOfSpace(err) {
-		s.logger.Warn("the list of free pages has no space, so that the next start reads all of the log", "path", s.cfg.Path, "error", err)
+		s.logger.Warn("no space to store the list of free pages; the next start will read the whole log", "path", s.cfg.Path, "error", err)
 		err = nil
 	}
 	if err = errors.Join(err, s.db.Close()); err != nil {
@@ -151,10 +151,9 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// IsMonotonic reports that the log has no gaps. Raft then removes the whole old log when it
+// IsMonotonic returns true: the log has no gaps. Raft then removes the whole old log when it
 // installs a snapshot. Otherwise, a follower whose last entries conflict with the leader's would
-// refuse every later append, also after a restart (hashicorp/raft#697; Config.OnReset is the other
-// half of the defence).
+// refuse every later append, also after a restart (hashicorp/raft#697; see also Config.OnReset).
 func (s *Store) IsMonotonic() bool { return true }
 
 // FirstIndex returns the oldest stored index, 0 if there is none. It may be older than the first
@@ -200,10 +199,10 @@ func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 // StoreLog appends one entry.
 func (s *Store) StoreLog(entry *raft.Log) error { return s.StoreLogs([]*raft.Log{entry}) }
 
-// StoreLogs appends and syncs entries. They must have consecutive indexes and follow the last
-// stored entry. A gap before them means that a snapshot has replaced all stored entries and that
-// their removal failed. StoreLogs then removes them first, because watches would skip changes in a
-// log with a gap.
+// StoreLogs appends and syncs entries, which must have consecutive indexes and follow the last
+// stored entry. If they begin after a gap, a snapshot has replaced all stored entries and Raft
+// failed to remove them. StoreLogs then removes them first, because a log with a gap would make
+// watches skip changes.
 func (s *Store) StoreLogs(entries []*raft.Log) error {
 	if len(entries) == 0 {
 		return nil
@@ -219,7 +218,7 @@ func (s *Store) StoreLogs(entries []*raft.Log) error {
 		return fmt.Errorf("append to log %s: %w", s.cfg.Path, err)
 	}
 	if !have.empty() && first > have.last+1 {
-		s.logger.Warn("log does not reach the entries to append, removing it", "first", have.first, "last", have.last, "index", first)
+		s.logger.Warn("log ends before the entries to append, removing it", "first", have.first, "last", have.last, "index", first)
 		if err := s.reset(); err != nil {
 			return err
 		}
@@ -233,12 +232,12 @@ func (s *Store) StoreLogs(entries []*raft.Log) error {
 
 	// gofail: var logBeforeSync struct{}
 	if err := s.put(entries); err != nil {
-		if first <= s.cutTo {
-			err = s.end(err) // Raft still assumes the removed last entry: it refuses all appends, and may vote by it
+		if first <= s.truncatedLast {
+			err = s.stopWrites(err) // Raft still assumes the removed last entry: it refuses all appends, and may base votes on it
 		}
 		return fmt.Errorf("append to log %s: %w", s.cfg.Path, err)
 	}
-	s.cutTo = 0
+	s.truncatedLast = 0
 	// gofail: var logAfterSync struct{}
 	if have.empty() {
 		have.first = first
@@ -272,7 +271,7 @@ func (s *Store) put(entries []*raft.Log) error {
 		size += len(e.Data) + len(e.Extensions) + recordOverhead
 	}
 	if cap(s.buf) < size {
-		s.buf = make([]byte, 0, size) // must not move while bolt has slices of it
+		s.buf = make([]byte, 0, size) // must not be reallocated while bolt has slices of it
 	}
 	buf := s.buf[:0]
 	if cap(s.buf) > maxSpareBuffer {
@@ -293,15 +292,15 @@ func (s *Store) put(entries []*raft.Log) error {
 	})
 }
 
-// view runs fn in a read transaction. fn must be short, because bolt can't reuse pages freed during
-// it.
+// view runs fn in a read transaction. fn must be short, because bolt can't reuse pages that are
+// freed while it runs.
 func (s *Store) view(fn func(*bbolt.Tx) error) error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
 		return ErrClosed
 	}
-	return s.counted(guard(s.cfg.Path, func() error { return s.db.View(fn) }))
+	return s.counted(recoverCorrupt(s.cfg.Path, func() error { return s.db.View(fn) }))
 }
 
 // update runs fn in a write transaction and syncs it. The caller holds writing.
@@ -315,21 +314,21 @@ func (s *Store) update(fn func(*bbolt.Tx) error) error {
 		return s.doubt
 	}
 	id := 0
-	err := guard(s.cfg.Path, func() error {
+	err := recoverCorrupt(s.cfg.Path, func() error {
 		return s.db.Update(func(tx *bbolt.Tx) error {
 			id = tx.ID()
 			return fn(tx)
 		})
 	})
-	return s.counted(s.judge(err, id))
+	return s.counted(s.writeError(err, id))
 }
 
-// corrupt returns the error for a damaged entry.
+// corrupt returns and counts the error for a damaged entry.
 func (s *Store) corrupt(index uint64, reason string) error {
 	return s.counted(&Corrupt{Index: index, Path: s.cfg.Path, Reason: reason})
 }
 
-// counted counts an error that reports damage, and returns it.
+// counted returns err, and counts it if it reports damage.
 func (s *Store) counted(err error) error {
 	var c *Corrupt
 	if errors.As(err, &c) && s.metrics != nil {
@@ -338,14 +337,14 @@ func (s *Store) counted(err error) error {
 	return err
 }
 
-// stalled reports a write that takes too long; see Config.OnStall.
+// stalled logs and counts a write that takes too long and calls Config.OnStall.
 func (s *Store) stalled(op string, took time.Duration) {
 	s.metrics.stalled.Inc()
-	s.logger.Error("log write has stalled, is the disk hung?", "operation", op, "path", s.cfg.Path, "seconds", took.Seconds())
+	s.logger.Error("log write has stalled; check the disk", "operation", op, "path", s.cfg.Path, "seconds", took.Seconds())
 	s.cfg.OnStall(took)
 }
 
-// syncDir makes new and renamed files in dir durable.
+// syncDir syncs a directory, which makes new and renamed files in it durable.
 func syncDir(dir string) error {
 	d, err := os.Open(filepath.Clean(dir))
 	if err != nil {

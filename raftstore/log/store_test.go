@@ -87,7 +87,8 @@ func TestStoreIsInTheFormatOfRaftBoltdb(t *testing.T) {
 		if !got.AppendedAt.Equal(e.AppendedAt) || len(got.Extensions) != sealBytes {
 			t.Fatalf("entry %d: time %v, seal %x", e.Index, got.AppendedAt, got.Extensions)
 		}
-		// Byte for byte what raft-boltdb would have written, had it been given the seal.
+		// The record equals what raft-boltdb would write for an entry with the checksum in
+		// Extensions.
 		var encoded bytes.Buffer
 		var handle codec.MsgpackHandle
 		handle.TimeNotBuiltin = true
@@ -122,7 +123,7 @@ func TestStoreRefusesEntriesOutOfOrder(t *testing.T) {
 	}
 }
 
-func TestStoreRemovesALogThatASnapshotHasOvertaken(t *testing.T) {
+func TestStoreLogsRemovesEntriesBeforeGap(t *testing.T) {
 	path := pathOf(t)
 	s := open(t, path)
 	fill(t, s, 1, 10, 20)
@@ -154,10 +155,10 @@ func TestStableState(t *testing.T) {
 	if err := s.DeleteRange(1, 3); err != nil {
 		t.Fatal(err)
 	}
-	check(t, s) // outlives the removal of the whole log
+	check(t, s) // the removal of the whole log keeps it
 	check(t, open(t, crashed(t, path)))
 	if _, err := s.GetUint64([]byte("LastVoteCand")); err == nil {
-		t.Error("a value that is not a number was read as one")
+		t.Error("GetUint64 accepted a value that is not a number")
 	}
 }
 
@@ -190,7 +191,7 @@ func TestOpenRefusesBadConfig(t *testing.T) {
 	}
 }
 
-func TestClosedStoreSaysSo(t *testing.T) {
+func TestClosedStoreReturnsErrClosed(t *testing.T) {
 	s := open(t, pathOf(t))
 	fill(t, s, 1, 3, 20)
 	if err := s.Close(); err != nil {
@@ -242,9 +243,9 @@ func indexKeyOf(l raft.Log) []byte {
 	return k[:]
 }
 
-// TestStableStateThatChanged: a term or vote that the disk has changed is not taken for what was
-// stored; one of another's making, without a checksum, is.
-func TestStableStateThatChanged(t *testing.T) {
+// Get returns an error for a term or vote that the disk has changed, and accepts a value that
+// another program stored without a checksum.
+func TestDamagedStableValueIsFound(t *testing.T) {
 	s := open(t, pathOf(t))
 	put := func(key, value string) {
 		t.Helper()
@@ -272,7 +273,7 @@ func TestStableStateThatChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if v, err := s.GetUint64([]byte(CurrentTerm)); !isCorrupt(err) {
-		t.Errorf("a term whose name is lost is %d, %v, as if there had never been one", v, err)
+		t.Errorf("a term whose key is damaged: got %d, %v", v, err)
 	}
 }
 

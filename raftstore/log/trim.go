@@ -8,18 +8,18 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Bounds of one transaction of a trim, for which appends wait.
+// Bounds of one transaction of a trim. Appends wait for it.
 const (
 	trimEntries = 512
 	trimBytes   = 4 << 20
 )
 
-// DeleteRange removes the entries from low to high, including both. Of a prefix, which Raft no
-// longer needs, it removes only the entries beyond MaxBytes or MaxAge that no Hold keeps, and never
-// high itself: high may be the entry of the newest snapshot, which Raft compares when it sends the
+// DeleteRange removes the entries from low to high, inclusive. From a prefix, which Raft no longer
+// needs, it removes only the entries beyond MaxBytes or MaxAge that no Hold keeps, and never high
+// itself: high may be the entry of the newest snapshot, whose term Raft compares when it sends the
 // entries after it. It removes any other range exactly: a suffix that conflicts with the leader's,
 // or the whole log after the installation of a snapshot. Raft must keep at least one trailing
-// entry, or compaction would look like the latter.
+// entry, because DeleteRange takes the removal of the last one for the installation of a snapshot.
 func (s *Store) DeleteRange(low, high uint64) error {
 	have := *s.span.Load()
 	low, high = max(low, have.first), min(high, have.last)
@@ -31,36 +31,36 @@ func (s *Store) DeleteRange(low, high uint64) error {
 	case low == have.first && high < have.last:
 		return s.trim(high - 1)
 	case low > have.first:
-		if err := s.cut(low); err != nil {
+		if err := s.truncate(low); err != nil {
 			return err
 		}
-		s.awaitReplacement(high)
+		s.recordTruncation(high)
 		return nil
 	default:
 		return s.removeAll(have.last)
 	}
 }
 
-// removeAll removes the whole log, for Raft; see Config.OnReset.
+// removeAll removes the whole log for Raft and calls Config.OnReset.
 func (s *Store) removeAll(last uint64) error {
-	if err := s.cut(0); err != nil {
+	if err := s.truncate(0); err != nil {
 		return err
 	}
-	s.awaitReplacement(last)
+	s.recordTruncation(last)
 	s.cfg.OnReset(last)
 	return nil
 }
 
-// awaitReplacement records the last entry that Raft removed. After a snapshot no entry replaces it:
-// the next one has a higher index.
-func (s *Store) awaitReplacement(last uint64) {
+// recordTruncation records the last entry that Raft removed. If an append at or below that index
+// fails, Raft and the log disagree. After a snapshot the next entry has a higher index.
+func (s *Store) recordTruncation(last uint64) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	s.cutTo = last
+	s.truncatedLast = last
 }
 
-// cut removes all entries from index on.
-func (s *Store) cut(index uint64) error {
+// truncate removes all entries from index on.
+func (s *Store) truncate(index uint64) error {
 	defer s.watch.begin("truncate").end()
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -69,7 +69,7 @@ func (s *Store) cut(index uint64) error {
 		return s.reset()
 	}
 	// gofail: var logBeforeCut struct{}
-	s.cache.truncate(index) // first: an entry that may be gone must not be served
+	s.cache.truncate(index) // first: the cache must not serve an entry that may be gone
 	if err := s.remove(index, have.last); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (s *Store) cut(index uint64) error {
 	return nil
 }
 
-// remove deletes entries in one transaction. The caller holds writing and then corrects span.
+// remove deletes entries in one transaction. The caller holds writing, and updates span afterwards.
 func (s *Store) remove(low, high uint64) error {
 	from, to := indexKey(low), indexKey(high)
 	err := s.update(func(tx *bbolt.Tx) error {
@@ -97,7 +97,7 @@ func (s *Store) remove(low, high uint64) error {
 	return nil
 }
 
-// trim removes entries from the beginning, up to limit, while the log exceeds its bounds.
+// trim removes entries from the beginning, at most up to limit, while the log exceeds its bounds.
 func (s *Store) trim(limit uint64) error {
 	before := s.span.Load().first
 	for {
@@ -108,7 +108,7 @@ func (s *Store) trim(limit uint64) error {
 		if upTo == 0 {
 			break
 		}
-		removed, err := s.trimTo(upTo)
+		removed, err := s.trimUpTo(upTo)
 		if err != nil {
 			return err
 		}
@@ -122,9 +122,9 @@ func (s *Store) trim(limit uint64) error {
 	return nil
 }
 
-// excess returns the last entry that one transaction should remove, 0 for none. Reading the entries
-// here also brings their pages, the oldest of the file, into memory before the lock that appends
-// need is taken.
+// excess returns the last entry that one transaction should remove, 0 for none. It reads the
+// entries, which also brings their pages, the oldest of the file, into memory before the trim takes
+// the lock that appends need.
 func (s *Store) excess(limit uint64) (upTo uint64, err error) {
 	used, err := s.used()
 	if err != nil {
@@ -132,15 +132,15 @@ func (s *Store) excess(limit uint64) (upTo uint64, err error) {
 	}
 	oldest := time.Now().Add(-s.cfg.MaxAge)
 	first := s.span.Load().first
-	limit = s.unheld(first, limit, used)
+	limit = s.removableUpTo(first, limit, used)
 	if limit < first {
 		return 0, nil
 	}
 	err = s.view(func(tx *bbolt.Tx) error {
 		size := 0
 		return s.scan(tx, first-1, limit, func(index uint64, value []byte) bool {
-			age := s.ageBy(oldest, index, value)
-			if age == kept && used <= s.cfg.MaxBytes {
+			age := s.classifyAge(oldest, index, value)
+			if age == young && used <= s.cfg.MaxBytes {
 				return false
 			}
 			if age != undated || used > s.cfg.MaxBytes {
@@ -153,16 +153,16 @@ func (s *Store) excess(limit uint64) (upTo uint64, err error) {
 	return upTo, err
 }
 
-// ageing is the decision of the age limit about an entry.
-type ageing int
+// ageClass says what Config.MaxAge requires for an entry.
+type ageClass int
 
 const (
-	kept ageing = iota
+	young ageClass = iota
 	old
-	undated // removed with later entries: a bootstrap's entries have no time
+	undated // no time, like the entries of a bootstrap: removed together with later entries
 )
 
-func (s *Store) ageBy(oldest time.Time, index uint64, value []byte) ageing {
+func (s *Store) classifyAge(oldest time.Time, index uint64, value []byte) ageClass {
 	rec, err := parseRecord(value, index)
 	var at time.Time
 	if err == nil {
@@ -170,22 +170,22 @@ func (s *Store) ageBy(oldest time.Time, index uint64, value []byte) ageing {
 	}
 	switch {
 	case err != nil:
-		// All entries before it must be removed, so history can't use it: it would only fail each
-		// read.
+		// History can't read past a damaged entry. Treat it as old, so that it is removed with all
+		// entries before it.
 		s.logger.Warn("trimming a damaged log entry", "index", index, "error", err)
 		return old
 	case at.IsZero():
 		return undated
 	case at.After(oldest):
-		return kept
+		return young
 	default:
 		return old
 	}
 }
 
-// trimTo removes the entries up to index and reports whether it did: Raft may have removed them
-// already, or a Hold may have begun.
-func (s *Store) trimTo(index uint64) (bool, error) {
+// trimUpTo removes the entries up to index and reports whether it did. It does not if Raft has
+// removed them already or a Hold has begun.
+func (s *Store) trimUpTo(index uint64) (bool, error) {
 	defer s.watch.begin("trim").end()
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -208,8 +208,8 @@ func (s *Store) trimTo(index uint64) (bool, error) {
 	return true, nil
 }
 
-// Size returns the number of used bytes of the file, 0 for a closed log, and the number up to which
-// old entries are kept.
+// Size returns the number of used bytes of the file, 0 for a closed log, and MaxBytes, the bound
+// above which a trim removes old entries.
 func (s *Store) Size() (used, bound int64) {
 	used, err := s.used()
 	if err != nil {

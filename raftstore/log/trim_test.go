@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// aged makes entries appended so long ago.
+// aged returns entries that were appended the given time ago.
 func aged(from uint64, n, size int, ago time.Duration) []*raft.Log {
 	out := entries(from, n, size)
 	for _, e := range out {
@@ -24,13 +24,13 @@ func deleteRange(t *testing.T, s *Store, low, high uint64) {
 }
 
 func TestPrefixIsKeptWithinBounds(t *testing.T) {
-	t.Run("young and small: nothing goes", func(t *testing.T) {
+	t.Run("young and small: removes nothing", func(t *testing.T) {
 		s := open(t, pathOf(t))
 		store(t, s, aged(1, 1000, 100, time.Minute))
 		deleteRange(t, s, 1, 990)
 		wantSpan(t, s, 1, 1000)
 	})
-	t.Run("old: goes up to the age, and up to what Raft allows", func(t *testing.T) {
+	t.Run("old: removes by age, up to what Raft allows", func(t *testing.T) {
 		s := open(t, pathOf(t), func(c *Config) { c.MaxAge = time.Hour })
 		boot := entries(1, 1, 100)[0]
 		boot.AppendedAt = time.Time{}
@@ -38,11 +38,11 @@ func TestPrefixIsKeptWithinBounds(t *testing.T) {
 		store(t, s, aged(2, 1999, 100, 2*time.Hour))
 		store(t, s, aged(2001, 1000, 100, time.Minute))
 		deleteRange(t, s, 1, 1200)
-		wantContent(t, s, 1200, 3000, 100) // that of the snapshot stays
+		wantContent(t, s, 1200, 3000, 100) // the snapshot's entry stays
 		deleteRange(t, s, 1200, 2900)
 		wantContent(t, s, 2001, 3000, 100)
 	})
-	t.Run("without a time: goes with what follows it", func(t *testing.T) {
+	t.Run("without a time: removed with later entries", func(t *testing.T) {
 		s := open(t, pathOf(t), func(c *Config) { c.MaxAge = time.Hour })
 		boot := entries(1, 1, 100)[0]
 		boot.AppendedAt = time.Time{}
@@ -51,7 +51,7 @@ func TestPrefixIsKeptWithinBounds(t *testing.T) {
 		deleteRange(t, s, 1, 10)
 		wantSpan(t, s, 1, 11)
 	})
-	t.Run("large: goes until the bytes fit", func(t *testing.T) {
+	t.Run("large: removes until the bytes fit", func(t *testing.T) {
 		const bound = 4 << 20
 		s := open(t, pathOf(t), func(c *Config) { c.MaxBytes = bound })
 		for from := uint64(1); from <= 10_000; from += 500 {
@@ -90,7 +90,7 @@ func TestOtherDeletionsAreExact(t *testing.T) {
 		store(t, s, entries(501, 10, 300))
 		wantContent(t, open(t, crashed(t, path)), 1, 510, 300)
 	})
-	t.Run("a suffix, said to go further", func(t *testing.T) {
+	t.Run("a suffix with a bound beyond the end", func(t *testing.T) {
 		s := open(t, pathOf(t))
 		fill(t, s, 1, 100, 300)
 		deleteRange(t, s, 51, 10_000)
@@ -114,7 +114,7 @@ func TestOtherDeletionsAreExact(t *testing.T) {
 		deleteRange(t, s, 21, 30)
 		wantContent(t, s, 11, 20, 10)
 	})
-	t.Run("not from the middle", func(t *testing.T) {
+	t.Run("a range in the middle", func(t *testing.T) {
 		s := open(t, pathOf(t))
 		fill(t, s, 1, 100, 10)
 		if err := s.DeleteRange(20, 30); err == nil {

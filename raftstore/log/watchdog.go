@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// watchdog reports writes that take too long before they end. One timer serves all writes.
+// watchdog reports writes that take too long while they are still running. It uses one timer for
+// all writes.
 type watchdog struct {
 	limit   time.Duration
 	stalled func(op string, took time.Duration)
@@ -20,10 +21,10 @@ type watchdog struct {
 }
 
 type write struct {
-	dog   *watchdog
-	op    string
-	start time.Time
-	told  bool
+	watchdog *watchdog
+	op       string
+	start    time.Time
+	reported bool
 }
 
 func newWatchdog(limit time.Duration, stalled func(string, time.Duration)) *watchdog {
@@ -35,7 +36,7 @@ func newWatchdog(limit time.Duration, stalled func(string, time.Duration)) *watc
 
 // begin records the start of a write. The caller calls end on the result.
 func (d *watchdog) begin(op string) *write {
-	w := &write{dog: d, op: op, start: time.Now()}
+	w := &write{watchdog: d, op: op, start: time.Now()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.writes = append(d.writes, w)
@@ -51,7 +52,7 @@ func (d *watchdog) arm(after time.Duration) {
 }
 
 func (w *write) end() {
-	d := w.dog
+	d := w.watchdog
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i, other := range d.writes {
@@ -79,14 +80,14 @@ func (d *watchdog) check() {
 	now := time.Now()
 	var late []*write
 	for _, w := range d.writes {
-		if w.told {
+		if w.reported {
 			continue
 		}
 		if left := d.limit - now.Sub(w.start); left > 0 {
 			d.arm(left)
 			break
 		}
-		w.told = true
+		w.reported = true
 		late = append(late, w)
 	}
 	d.mu.Unlock()
@@ -95,21 +96,21 @@ func (d *watchdog) check() {
 	}
 }
 
-// stalling reports whether a reported write is still running.
-func (d *watchdog) stalling() bool {
+// hasStalled reports whether a reported write is still running.
+func (d *watchdog) hasStalled() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.ContainsFunc(d.writes, func(w *write) bool { return w.told })
+	return slices.ContainsFunc(d.writes, func(w *write) bool { return w.reported })
 }
 
-// underway returns the number of running writes.
-func (d *watchdog) underway() int {
+// inFlight returns the number of running writes.
+func (d *watchdog) inFlight() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return len(d.writes)
 }
 
-// stop stops the timer and waits for calls of stalled.
+// stop stops the timer and waits for running calls of stalled.
 func (d *watchdog) stop() {
 	d.mu.Lock()
 	d.stopped = true

@@ -48,7 +48,7 @@ func TestWatchdog(t *testing.T) {
 		})
 	}
 	after := func(d time.Duration) { time.Sleep(d); synctest.Wait() } // on the bubble's clock
-	run("fast writes are not told of", func(t *testing.T, d *watchdog, calls *stalls) {
+	run("fast writes are not reported", func(t *testing.T, d *watchdog, calls *stalls) {
 		for range 10 {
 			w := d.begin("append")
 			after(900 * time.Millisecond)
@@ -56,7 +56,7 @@ func TestWatchdog(t *testing.T) {
 		}
 		calls.want(t)
 	})
-	run("a stall is told of once", func(t *testing.T, d *watchdog, calls *stalls) {
+	run("a stall is reported once", func(t *testing.T, d *watchdog, calls *stalls) {
 		w := d.begin("append")
 		after(999 * time.Millisecond)
 		calls.want(t)
@@ -66,7 +66,7 @@ func TestWatchdog(t *testing.T) {
 		after(time.Minute)
 		calls.want(t, stall{"append", time.Second})
 	})
-	run("each stalled write is told of", func(t *testing.T, d *watchdog, calls *stalls) {
+	run("each stalled write is reported", func(t *testing.T, d *watchdog, calls *stalls) {
 		first := d.begin("append")
 		after(500 * time.Millisecond)
 		second := d.begin("set")
@@ -101,19 +101,19 @@ func TestStalledWriteIsReported(t *testing.T) {
 		c.OnStall = func(took time.Duration) { stalls <- took }
 		c.Registerer = registry
 	})
-	hung, err := s.db.Begin(true) // the disk, as far as a write can tell
+	hung, err := s.db.Begin(true) // blocks writes like a hung disk
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error)
 	go func() { done <- s.StoreLogs(entries(1, 1, 10)) }()
 	if took := <-stalls; took < 20*time.Millisecond {
-		t.Errorf("told after %v", took)
+		t.Errorf("reported after %v", took)
 	}
 	if n := gather(t, registry)["quorate_raftstore_log_write_stalled_total"]; n != 1 {
 		t.Errorf("quorate_raftstore_log_write_stalled_total is %v", n)
 	}
-	if n := s.watch.underway(); n != 1 || !s.Stalled() {
+	if n := s.watch.inFlight(); n != 1 || !s.Stalled() {
 		t.Errorf("%d writes under way, stalled: %t", n, s.Stalled())
 	}
 	if err := hung.Rollback(); err != nil {
@@ -123,7 +123,7 @@ func TestStalledWriteIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantContent(t, s, 1, 1, 10)
-	if n := s.watch.underway(); n != 0 || s.Stalled() || len(stalls) != 0 {
+	if n := s.watch.inFlight(); n != 0 || s.Stalled() || len(stalls) != 0 {
 		t.Errorf("%d writes under way, %d more stalls", n, len(stalls))
 	}
 }
@@ -149,7 +149,7 @@ func TestMetricsFollowTheLog(t *testing.T) {
 	boot := prometheus.NewRegistry()
 	begun := open(t, pathOf(t), func(c *Config) { c.Registerer = boot })
 	first := entries(1, 1, 100)
-	first[0].AppendedAt = time.Time{} // as that of a bootstrap
+	first[0].AppendedAt = time.Time{} // as in the entry of a bootstrap
 	store(t, begun, append(first, aged(2, 10, 100, time.Hour)...))
 	if age := gather(t, boot)["quorate_raftstore_log_oldest_entry_age_seconds"]; age < 3600 || age > 3700 {
 		t.Errorf("age of the oldest entry is %v s where the one of the bootstrap is kept", age)

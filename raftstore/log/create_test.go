@@ -8,9 +8,9 @@ import (
 	"quorate/raftstore/smalldisk"
 )
 
-// TestBegunOnAFullDisk: bolt writes its first pages where the file is to be, and some of them find
-// space. A node that was never more than about to start must start when there is space.
-func TestBegunOnAFullDisk(t *testing.T) {
+// A full disk has space for some of the pages that bolt writes first. Open fails then, and succeeds
+// once there is space: the log of a node that has never stored anything must not look damaged.
+func TestCreateLogOnFullDisk(t *testing.T) {
 	full := false
 	for left := int64(0); ; left += 4096 {
 		disk := smalldisk.New(t, 1<<20)
@@ -33,18 +33,18 @@ func TestBegunOnAFullDisk(t *testing.T) {
 		wantContent(t, s, 1, 10, 100)
 	}
 	if !full {
-		t.Error("the disk was never full")
+		t.Error("no attempt found the disk full")
 	}
 }
 
-// A crash leaves a part of the file that was to become the log.
-func TestBegunAgain(t *testing.T) {
+// A crash while the log is created leaves a part of the temporary file.
+func TestCreateLogAfterCrash(t *testing.T) {
 	path := pathOf(t)
 	if err := os.WriteFile(path+replacementSuffix, make([]byte, 4096), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	store(t, open(t, path), entries(1, 10, 100))
 	if _, err := os.Stat(path + replacementSuffix); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("what was left is still there: %v", err)
+		t.Errorf("the temporary file is still there: %v", err)
 	}
 }
