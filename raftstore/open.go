@@ -203,7 +203,7 @@ func (s *Store) openRaft() error {
 	// Twice the heartbeat timeout: a follower may be in a slow disk write, but a dead one must not
 	// block a heartbeat for long.
 	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.electionTimeout(), logger)
-	s.transport.Tell(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
+	s.transport.SetFollowers(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
 	stable := diskguard.NewStable(s.log, s.life)
 	err := diskguard.Start(func() (err error) {
 		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(readable{s.log, &s.snapshotIndex, s.replay}), stable, s.snapshots, s.transport)

@@ -13,8 +13,8 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// BenchmarkWrites: so many callers at once, of a leader that answers at once. Both ends are in this
-// process.
+// BenchmarkWrites forwards writes of concurrent callers to a leader that responds immediately. Both
+// ends run in this process.
 func BenchmarkWrites(b *testing.B) {
 	authority := testcluster.NewAuthority(b)
 	s, _ := server(b, func(context.Context, *peerpb.WriteRequest) *peerpb.WriteResponse {
@@ -31,7 +31,7 @@ func BenchmarkWrites(b *testing.B) {
 			for range callers {
 				work.Go(func() {
 					for range jobs {
-						ctx, cancel := context.WithTimeout(context.Background(), patience)
+						ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 						_, err := client.Write(ctx, "leader", leader.addr(), &peerpb.WriteRequest{Entry: entry})
 						cancel()
 						if err != nil {
@@ -50,7 +50,8 @@ func BenchmarkWrites(b *testing.B) {
 	}
 }
 
-// processTime is the CPU time of this process, the steadier figure on a machine with other work.
+// processTime returns the CPU time of this process, which varies less than the elapsed time on a
+// busy machine.
 func processTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage

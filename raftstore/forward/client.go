@@ -14,8 +14,8 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// ErrNotSent reports a write that the peer surely has not accepted: this node did not send it, or
-// the peer said so.
+// ErrNotSent reports a write that the peer has certainly not accepted: this node did not send it,
+// or the peer said so.
 var ErrNotSent = errors.New("not sent")
 
 const (
@@ -26,7 +26,7 @@ const (
 	minConnect = 3 * time.Second
 )
 
-// Connect returns a gRPC client connection to a peer address: transport.Mux.Connect.
+// Connect returns a gRPC client connection to a peer address, like transport.Mux.Connect.
 type Connect func(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error)
 
 // Client holds one connection and one queue of writes per peer. Its methods are safe for concurrent
@@ -34,7 +34,7 @@ type Connect func(name, address string, options ...grpc.DialOption) (*grpc.Clien
 type Client struct {
 	connect Connect
 	metrics *metrics
-	senders sync.WaitGroup // their goroutines
+	senders sync.WaitGroup // goroutines that run the queues
 
 	mu     sync.Mutex
 	peers  map[string]*peer // by name
@@ -49,7 +49,7 @@ type peer struct {
 	endQueue context.CancelFunc
 }
 
-// close closes the connection. Its requests fail as if the connection was lost.
+// close closes the connection. Its requests fail as if the connection were lost.
 func (p *peer) close() error {
 	p.endQueue()
 	return p.conn.Close()
@@ -134,7 +134,7 @@ func (c *Client) store(name, address string) (peerpb.StoreClient, error) {
 	return p.store, nil
 }
 
-// peer returns the peer, with a new connection if its address has changed.
+// peer returns the peer, and replaces its connection if the address has changed.
 func (c *Client) peer(name, address string) (*peer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

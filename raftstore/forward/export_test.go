@@ -1,4 +1,4 @@
 package forward
 
-// MaxWrites is the bound on writes under way, for tests that reach it.
+// MaxWrites exports the bound on pending writes to the tests.
 const MaxWrites = maxWrites

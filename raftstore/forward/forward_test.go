@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// node is one end: its peer address, and what a leader serves there.
+// node is the leader's end: its peer address and the gRPC server there.
 type node struct {
 	mux *transport.Mux
 	rpc *grpc.Server
@@ -31,7 +31,7 @@ type node struct {
 
 func (n *node) addr() string { return n.mux.Addr().String() }
 
-// service is the leader's side of a stream, as the test wants it.
+// service serves the stream of writes with a function of the test.
 type service struct {
 	peerpb.UnimplementedStoreServer
 	writes func(peerpb.Store_WritesServer) error
@@ -54,7 +54,7 @@ func mux(t testing.TB, authority *testcluster.Authority, name string) *transport
 	return m
 }
 
-// serve starts a leader.
+// serve starts a node whose stream of writes is served by writes.
 func serve(t testing.TB, authority *testcluster.Authority, writes func(peerpb.Store_WritesServer) error) *node {
 	t.Helper()
 	n := &node{mux(t, authority, "leader"), grpc.NewServer(append(transport.ServerOptions(), grpc.WaitForHandlers(true))...)}
@@ -65,7 +65,7 @@ func serve(t testing.TB, authority *testcluster.Authority, writes func(peerpb.St
 	return n
 }
 
-// follower makes a client, and the registry of its metrics.
+// follower returns a client and the registry of its metrics.
 func follower(t testing.TB, authority *testcluster.Authority) (*forward.Client, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
@@ -74,7 +74,7 @@ func follower(t testing.TB, authority *testcluster.Authority) (*forward.Client, 
 	return client, registry
 }
 
-// decisions are writes that a leader has taken up and the test decides.
+// decisions are the writes that a leader has accepted and the test decides.
 type decisions struct {
 	took chan *decision
 }
@@ -98,13 +98,13 @@ func (d *decisions) answer(ctx context.Context, req *peerpb.WriteRequest) *peerp
 	}
 }
 
-// next is the write taken up next.
+// next returns the next write that the leader accepts.
 func (d *decisions) next(t testing.TB) *decision {
 	t.Helper()
 	select {
 	case one := <-d.took:
 		return one
-	case <-time.After(patience):
+	case <-time.After(testTimeout):
 		t.Fatal("no write came")
 		return nil
 	}
@@ -112,23 +112,23 @@ func (d *decisions) next(t testing.TB) *decision {
 
 func (d *decision) apply() { d.outcome <- peerpb.Outcome_APPLIED }
 
-// server makes the leader's side as it is used.
-func server(t testing.TB, answer forward.Answer) (*forward.Server, *prometheus.Registry) {
+// server returns a Server and the registry of its metrics.
+func server(t testing.TB, answer forward.DecideFunc) (*forward.Server, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	return forward.NewServer(answer, registry), registry
 }
 
-// patience is more than anything here takes.
-const patience = 30 * time.Second
+// testTimeout is longer than any operation of these tests.
+const testTimeout = 30 * time.Second
 
 type outcome struct {
 	resp *peerpb.WriteResponse
 	err  error
 }
 
-// verdict is what a caller may conclude.
-func (o outcome) verdict() string {
+// status returns what a caller may conclude from the outcome.
+func (o outcome) status() string {
 	switch {
 	case o.err == nil:
 		return o.resp.GetOutcome().String()
@@ -139,7 +139,7 @@ func (o outcome) verdict() string {
 	}
 }
 
-// write starts a write.
+// write starts a write and returns a channel for its outcome.
 func write(ctx context.Context, c *forward.Client, address, entry string) <-chan outcome {
 	done := make(chan outcome, 1)
 	go func() {
@@ -151,36 +151,36 @@ func write(ctx context.Context, c *forward.Client, address, entry string) <-chan
 
 func bounded(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// moment is a leader at one moment of a write, and what then happens to it.
-type moment struct {
+// scenario interrupts a write at one moment.
+type scenario struct {
 	name   string
-	writes func(*stage) func(peerpb.Store_WritesServer) error // the leader's side of the stream
-	then   func(*stage)                                       // once the leader has reached the moment
+	writes func(*fixture) func(peerpb.Store_WritesServer) error // the leader's side of the stream
+	then   func(*fixture)                                       // what happens once the leader has reached the moment
 	want   string
 }
 
-// stage is where a moment plays.
-type stage struct {
+// fixture is what a scenario runs with.
+type fixture struct {
 	*node
-	client   *forward.Client
-	cancel   context.CancelFunc // the writer's
-	reached  chan struct{}      // the leader has come to the moment
-	goOn     chan struct{}      // closed: it goes on
-	stranger string             // an address at which nobody listens
+	client     *forward.Client
+	cancel     context.CancelFunc // cancels the write
+	reached    chan struct{}      // receives a value at the moment
+	goOn       chan struct{}      // closed to let the leader continue
+	unusedAddr string             // an address at which nobody listens
 }
 
-// headers lets the follower send.
-func headers(stream peerpb.Store_WritesServer) error { return stream.SendHeader(metadata.MD{}) }
+// sendHeader sends the header that the client waits for before it sends writes.
+func sendHeader(stream peerpb.Store_WritesServer) error { return stream.SendHeader(metadata.MD{}) }
 
-// TestWhatIsKnownOfAWrite: only what the leader surely hasn't taken up may be sent again (I23); all
-// else is in doubt (I16).
-func TestWhatIsKnownOfAWrite(t *testing.T) {
-	silent := func(s *stage) func(peerpb.Store_WritesServer) error { // accepts the stream and never answers
+// Only a write that the leader has certainly not accepted may be sent again (I23). The outcome of
+// every other interrupted write is unknown (I16).
+func TestOutcomeOfInterruptedWrite(t *testing.T) {
+	idle := func(s *fixture) func(peerpb.Store_WritesServer) error { // accepts the stream and never responds
 		return func(stream peerpb.Store_WritesServer) error {
 			s.reached <- struct{}{}
 			select {
@@ -190,18 +190,18 @@ func TestWhatIsKnownOfAWrite(t *testing.T) {
 			return errors.New("broken")
 		}
 	}
-	deaf := func(s *stage) func(peerpb.Store_WritesServer) error { // doesn't read what is sent
+	unread := func(s *fixture) func(peerpb.Store_WritesServer) error { // does not read the write
 		return func(stream peerpb.Store_WritesServer) error {
-			if err := headers(stream); err != nil {
+			if err := sendHeader(stream); err != nil {
 				return err
 			}
-			return silent(s)(stream)
+			return idle(s)(stream)
 		}
 	}
-	last := func(read bool) func(s *stage) func(peerpb.Store_WritesServer) error { // accepts no write
-		return func(s *stage) func(peerpb.Store_WritesServer) error {
+	last := func(read bool) func(s *fixture) func(peerpb.Store_WritesServer) error { // ends the stream without accepting a write
+		return func(s *fixture) func(peerpb.Store_WritesServer) error {
 			return func(stream peerpb.Store_WritesServer) error {
-				if err := headers(stream); err != nil {
+				if err := sendHeader(stream); err != nil {
 					return err
 				}
 				if read {
@@ -214,23 +214,23 @@ func TestWhatIsKnownOfAWrite(t *testing.T) {
 			}
 		}
 	}
-	holding := func(s *stage) func(peerpb.Store_WritesServer) error { // has the write
+	receiving := func(s *fixture) func(peerpb.Store_WritesServer) error { // reads the write and never responds
 		return func(stream peerpb.Store_WritesServer) error {
-			if err := headers(stream); err != nil {
+			if err := sendHeader(stream); err != nil {
 				return err
 			}
 			if _, err := stream.Recv(); err != nil {
 				return err
 			}
-			return silent(s)(stream)
+			return idle(s)(stream)
 		}
 	}
-	ends := func(s *stage) func(peerpb.Store_WritesServer) error { // has the write, and ends well
-		return func(stream peerpb.Store_WritesServer) error { holding(s)(stream); return nil }
+	ends := func(s *fixture) func(peerpb.Store_WritesServer) error { // reads the write and ends the stream without an error
+		return func(stream peerpb.Store_WritesServer) error { receiving(s)(stream); return nil }
 	}
-	answering := func(s *stage) func(peerpb.Store_WritesServer) error { // answers, and breaks
+	responding := func(s *fixture) func(peerpb.Store_WritesServer) error { // responds, and fails the stream
 		return func(stream peerpb.Store_WritesServer) error {
-			if err := headers(stream); err != nil {
+			if err := sendHeader(stream); err != nil {
 				return err
 			}
 			batch, err := stream.Recv()
@@ -245,56 +245,56 @@ func TestWhatIsKnownOfAWrite(t *testing.T) {
 			return errors.Join(err, errors.New("broken"))
 		}
 	}
-	nothing := func(*stage) {}
-	goOn := func(s *stage) { close(s.goOn) }
-	dies := func(s *stage) { s.rpc.Stop() }
-	leaves := func(s *stage) { s.cancel() }
-	closes := func(s *stage) { s.client.Close() }
-	removed := func(s *stage) { s.client.Retain(func(string) bool { return false }) }
-	moves := func(s *stage) { // to where nobody listens
+	nothing := func(*fixture) {}
+	goOn := func(s *fixture) { close(s.goOn) }
+	dies := func(s *fixture) { s.rpc.Stop() }
+	leaves := func(s *fixture) { s.cancel() }
+	closes := func(s *fixture) { s.client.Close() }
+	removed := func(s *fixture) { s.client.Retain(func(string) bool { return false }) }
+	moves := func(s *fixture) { // to an address at which nothing listens
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		<-write(ctx, s.client, s.stranger, "y")
+		<-write(ctx, s.client, s.unusedAddr, "y")
 	}
-	for _, m := range []moment{
-		{"queued_and_the_stream_is_refused", silent, goOn, "not sent"},
-		{"queued_and_the_leader_dies", silent, dies, "not sent"},
-		{"queued_and_the_caller_leaves", silent, leaves, "not sent"},
-		{"queued_and_the_client_closes", silent, closes, "not sent"},
-		{"queued_and_the_leader_moves", silent, moves, "not sent"},
-		{"queued_and_the_leader_is_a_member_no_more", silent, removed, "not sent"},
-		{"unread_and_the_stream_breaks", deaf, goOn, "in doubt"},
-		{"unread_and_the_leader_dies", deaf, dies, "in doubt"},
-		{"unread_and_the_leader_says_that_it_was_not_taken_up", last(false), nothing, "not sent"},
-		{"read_and_the_leader_says_that_it_was_not_taken_up", last(true), nothing, "not sent"},
-		{"at_the_leader_and_the_stream_breaks", holding, goOn, "in doubt"},
+	for _, m := range []scenario{
+		{"queued_and_the_stream_is_refused", idle, goOn, "not sent"},
+		{"queued_and_the_leader_dies", idle, dies, "not sent"},
+		{"queued_and_the_caller_leaves", idle, leaves, "not sent"},
+		{"queued_and_the_client_closes", idle, closes, "not sent"},
+		{"queued_and_the_leader_moves", idle, moves, "not sent"},
+		{"queued_and_the_leader_is_removed", idle, removed, "not sent"},
+		{"unread_and_the_stream_breaks", unread, goOn, "in doubt"},
+		{"unread_and_the_leader_dies", unread, dies, "in doubt"},
+		{"unread_and_the_leader_reports_that_it_was_not_accepted", last(false), nothing, "not sent"},
+		{"read_and_the_leader_reports_that_it_was_not_accepted", last(true), nothing, "not sent"},
+		{"at_the_leader_and_the_stream_breaks", receiving, goOn, "in doubt"},
 		{"at_the_leader_and_the_stream_ends", ends, goOn, "in doubt"},
-		{"at_the_leader_and_it_dies", holding, dies, "in doubt"},
-		{"at_the_leader_and_the_caller_leaves", holding, leaves, "in doubt"},
-		{"at_the_leader_and_the_client_closes", holding, closes, "in doubt"},
-		{"at_the_leader_and_it_moves", holding, moves, "in doubt"},
-		{"at_the_leader_and_it_is_a_member_no_more", holding, removed, "in doubt"},
-		{"answered_and_the_stream_breaks", answering, nothing, "APPLIED"},
+		{"at_the_leader_and_it_dies", receiving, dies, "in doubt"},
+		{"at_the_leader_and_the_caller_leaves", receiving, leaves, "in doubt"},
+		{"at_the_leader_and_the_client_closes", receiving, closes, "in doubt"},
+		{"at_the_leader_and_it_moves", receiving, moves, "in doubt"},
+		{"at_the_leader_and_it_is_removed", receiving, removed, "in doubt"},
+		{"answered_and_the_stream_breaks", responding, nothing, "APPLIED"},
 	} {
 		t.Run(m.name, func(t *testing.T) { m.play(t) })
 	}
 }
 
-func (m *moment) play(t *testing.T) {
+func (m *scenario) play(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	ctx, cancel := context.WithCancel(bounded(t))
-	s := &stage{cancel: cancel, reached: make(chan struct{}, 8), goOn: make(chan struct{}), stranger: deadAddress(t)}
+	s := &fixture{cancel: cancel, reached: make(chan struct{}, 8), goOn: make(chan struct{}), unusedAddr: deadAddress(t)}
 	s.node = serve(t, authority, m.writes(s))
 	var registry *prometheus.Registry
 	s.client, registry = follower(t, authority)
 	done := write(ctx, s.client, s.addr(), "x")
 	<-s.reached
-	if m.want == "in doubt" { // as opposed to what waits still
+	if m.want == "in doubt" { // the write must have left the queue
 		testcluster.Eventually(t, "the write is handed to gRPC", func() bool { return sum(t, registry, "message_writes") == 1 })
 	}
 	m.then(s)
-	if got := <-done; got.verdict() != m.want {
-		t.Errorf("%s: %v, %v; want %s", got.verdict(), got.resp, got.err, m.want)
+	if got := <-done; got.status() != m.want {
+		t.Errorf("%s: %v, %v; want %s", got.status(), got.resp, got.err, m.want)
 	}
 }
 
@@ -308,7 +308,7 @@ func deadAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// sum is that of a histogram, or the value of a counter.
+// sum returns the sum of a histogram, or the value of a counter.
 func sum(t testing.TB, registry *prometheus.Registry, name string) float64 {
 	t.Helper()
 	families, err := registry.Gather()
@@ -325,7 +325,7 @@ func sum(t testing.TB, registry *prometheus.Registry, name string) float64 {
 	return 0
 }
 
-func TestWriteToNobody(t *testing.T) {
+func TestWriteToUnreachablePeer(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	client, _ := follower(t, authority)
 	for name, address := range map[string]string{
@@ -334,21 +334,21 @@ func TestWriteToNobody(t *testing.T) {
 		"another_node_listens":    mux(t, authority, "other").Addr().String(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := <-write(bounded(t), client, address, "x"); got.verdict() != "not sent" {
-				t.Errorf("%s: %v", got.verdict(), got.err)
+			if got := <-write(bounded(t), client, address, "x"); got.status() != "not sent" {
+				t.Errorf("%s: %v", got.status(), got.err)
 			}
 		})
 	}
 	t.Run("closed", func(t *testing.T) {
 		client.Close()
-		if got := <-write(bounded(t), client, deadAddress(t), "x"); got.verdict() != "not sent" {
-			t.Errorf("%s: %v", got.verdict(), got.err)
+		if got := <-write(bounded(t), client, deadAddress(t), "x"); got.status() != "not sent" {
+			t.Errorf("%s: %v", got.status(), got.err)
 		}
 	})
 }
 
-// TestNextStream: what broke for one write serves the next.
-func TestNextStream(t *testing.T) {
+// After a stream broke, the next write opens another one.
+func TestStreamIsReopened(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	d := newDecisions()
 	s, _ := server(t, d.answer)
@@ -362,15 +362,15 @@ func TestNextStream(t *testing.T) {
 		}
 	})
 	client, _ := follower(t, authority)
-	if got := <-write(bounded(t), client, leader.addr(), "first"); got.verdict() != "not sent" {
-		t.Fatalf("%s: %v", got.verdict(), got.err)
+	if got := <-write(bounded(t), client, leader.addr(), "first"); got.status() != "not sent" {
+		t.Fatalf("%s: %v", got.status(), got.err)
 	}
 	for i := range 3 {
 		entry := fmt.Sprint(i)
 		done := write(bounded(t), client, leader.addr(), entry)
 		d.next(t).apply()
-		if got := <-done; got.verdict() != "APPLIED" || got.resp.GetMessage() != entry {
-			t.Errorf("%s: %v, %v", got.verdict(), got.resp, got.err)
+		if got := <-done; got.status() != "APPLIED" || got.resp.GetMessage() != entry {
+			t.Errorf("%s: %v, %v", got.status(), got.resp, got.err)
 		}
 	}
 }

@@ -12,17 +12,17 @@ import (
 
 // Page is a stream of objects from a peer. It ends with the context of the request.
 type Page struct {
-	// Left is the number of objects of the collection after the requested key, including the
-	// page's.
+	// Left is the number of objects of the collection after the requested key, including those of
+	// the page.
 	Left int
 
 	peer   string
 	stream grpc.ServerStreamingClient[peerpb.PageChunk]
 }
 
-// Page asks a peer for objects of a state that it retains. The error's gRPC code is NotFound if it
-// does not retain it. To stop before the end of the page, callers cancel the context. Page waits
-// for an unreachable peer: it may be restarting, and may be the only one with that state.
+// Page requests objects of a state that a peer retains. The error's gRPC code is NotFound if the
+// peer does not retain it. To stop before the end of the page, callers cancel the context. Page
+// waits for an unreachable peer: it may be restarting, and may be the only one with that state.
 func (c *Client) Page(ctx context.Context, name, address string, req *peerpb.PageRequest) (*Page, error) {
 	store, err := c.store(name, address)
 	if err != nil {

@@ -23,10 +23,10 @@ const (
 )
 
 var (
-	errFull   = errors.New("too many writes are on their way to it")
+	errFull   = errors.New("too many writes to this peer are pending")
 	errClosed = errors.New("forwarding is closed")
 	// errLast is the end of a stream whose peer has answered all writes that it accepted.
-	errLast = errors.New("it takes up no more writes")
+	errLast = errors.New("the peer accepts no further writes")
 )
 
 // queue holds the writes to one peer. A write waits until the sender puts it into a message. Then
@@ -62,7 +62,7 @@ func newQueue(name string, store peerpb.StoreClient, m *metrics) *queue {
 	return &queue{name: name, store: store, metrics: m, wake: make(chan struct{}, 1), sent: make(map[uint64]*write)}
 }
 
-// write waits for the answer, or for ctx to end.
+// write enqueues a request and waits for its result or for the end of ctx.
 func (q *queue) write(ctx context.Context, req *peerpb.WriteRequest) (*peerpb.WriteResponse, error) {
 	w := &write{req: req, size: len(req.GetEntry()), done: make(chan answer, 1)}
 	w.deadline, _ = ctx.Deadline()
@@ -95,13 +95,13 @@ func (q *queue) enqueue(w *write) error {
 	return nil
 }
 
-// abandon stops waiting for a write. A sent write counts until its result arrives, because the peer
-// still has it.
+// abandon stops waiting for a write. A sent write counts towards the bounds until its result
+// arrives, because the peer still has it.
 func (q *queue) abandon(w *write, cause error) (*peerpb.WriteResponse, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	select {
-	case a := <-w.done: // at the same moment
+	case a := <-w.done: // the result arrived at the same time
 		return a.resp, a.err
 	default:
 	}
@@ -133,15 +133,15 @@ func (q *queue) take() *peerpb.WriteBatch {
 	for i, w := range q.waiting[:count] {
 		q.lastID++
 		q.sent[q.lastID] = w
-		batch.Writes[i] = w.stamp(q.lastID)
+		batch.Writes[i] = w.toRequest(q.lastID)
 	}
 	q.waiting = slices.Delete(q.waiting, 0, count)
 	return batch
 }
 
-// stamp completes and returns the request, and drops the reference to it: its bytes are not needed
-// again.
-func (w *write) stamp(id uint64) *peerpb.WriteRequest {
+// toRequest completes and returns the request, and drops the reference to it, because the queue
+// does not need its bytes again.
+func (w *write) toRequest(id uint64) *peerpb.WriteRequest {
 	req := w.req
 	w.req = nil
 	req.Id = id
@@ -151,14 +151,14 @@ func (w *write) stamp(id uint64) *peerpb.WriteRequest {
 	return req
 }
 
-// answered passes results to their callers. Some may have stopped waiting.
-func (q *queue) answered(results []*peerpb.WriteResponse) {
+// deliver passes results to their callers. Some of them may have stopped waiting.
+func (q *queue) deliver(results []*peerpb.WriteResponse) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, r := range results {
 		w := q.sent[r.GetId()]
 		if w == nil {
-			continue // a second result, which no build sends
+			continue // unknown id
 		}
 		delete(q.sent, r.GetId())
 		q.bytes -= w.size
@@ -166,16 +166,16 @@ func (q *queue) answered(results []*peerpb.WriteResponse) {
 	}
 }
 
-// lose fails all writes when the stream could not be opened or has ended. The reason decides
-// whether the outcome of sent writes is unknown. No write moves to another stream, because the
-// caller may now have another leader to send it to.
-func (q *queue) lose(cause error) {
+// failAll fails all writes after the stream could not be opened or has ended. cause decides whether
+// the outcome of the sent ones is unknown. No write moves to another stream, because the caller may
+// now have another leader to send it to.
+func (q *queue) failAll(cause error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.loseLocked(cause)
+	q.failAllLocked(cause)
 }
 
-func (q *queue) loseLocked(cause error) {
+func (q *queue) failAllLocked(cause error) {
 	sent := q.inDoubt
 	if errors.Is(cause, errLast) {
 		sent = q.notSent
@@ -195,7 +195,7 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.loseLocked(errClosed)
+	q.failAllLocked(errClosed)
 }
 
 func (q *queue) notSent(cause error) error {

@@ -11,7 +11,7 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// TestBoundsInBytes: the test is the sender, so nothing leaves the queue by itself.
+// The test itself calls take, so no goroutine removes writes from the queue.
 func TestBoundsInBytes(t *testing.T) {
 	q := newQueue("leader", nil, newMetrics(prometheus.NewRegistry()))
 	entry := bytes.Repeat([]byte("x"), maxMessageBytes/2)
@@ -38,7 +38,7 @@ func TestBoundsInBytes(t *testing.T) {
 	if err := add(1); !errors.Is(err, errFull) {
 		t.Errorf("a byte too many, with all sent: %v", err)
 	}
-	q.answered([]*peerpb.WriteResponse{{Id: 1}})
+	q.deliver([]*peerpb.WriteResponse{{Id: 1}})
 	for range 2 {
 		if err := add(len(entry) / 2); err != nil {
 			t.Errorf("with room again: %v", err)
@@ -47,7 +47,7 @@ func TestBoundsInBytes(t *testing.T) {
 	if got := len(q.take().GetWrites()); got != 2 {
 		t.Errorf("%d writes in a message", got)
 	}
-	q.lose(errLast)
+	q.failAll(errLast)
 	big := maxMessageBytes + maxMessageBytes/2
 	entry = make([]byte, big)
 	for range 2 {
@@ -60,8 +60,8 @@ func TestBoundsInBytes(t *testing.T) {
 	}
 }
 
-// A caller that leaves takes its write out of the queue, and no other.
-func TestLeavingTheQueue(t *testing.T) {
+// A caller that stops waiting removes its write from the queue, and no other.
+func TestAbandonedWriteLeavesQueue(t *testing.T) {
 	q := newQueue("leader", nil, newMetrics(prometheus.NewRegistry()))
 	var queued []*write
 	for _, entry := range []string{"a", "b", "c"} {
@@ -81,7 +81,7 @@ func TestLeavingTheQueue(t *testing.T) {
 	if _, err := q.abandon(queued[0], context.Canceled); err == nil || errors.Is(err, ErrNotSent) {
 		t.Errorf("left when it was sent: %v", err)
 	}
-	q.answered([]*peerpb.WriteResponse{{Id: batch[1].GetId(), Index: 7}})
+	q.deliver([]*peerpb.WriteResponse{{Id: batch[1].GetId(), Index: 7}})
 	if resp, err := q.abandon(queued[2], context.Canceled); err != nil || resp.GetIndex() != 7 {
 		t.Errorf("left when it was answered: %v, %v", resp, err)
 	}

@@ -11,14 +11,14 @@ import (
 // maxResults bounds the results in one message.
 const maxResults = 1024
 
-// received is the writes of one stream that have no result yet. Each write has its own goroutine:
-// it may wait for another write to the same object, and must not delay writes to others.
+// received holds the writes of one stream that have no result yet. Each write has a goroutine,
+// because it may wait for another write to the same object and must not delay writes to others.
 type received struct {
 	server *Server
 	ready  chan struct{} // holds one value when take may return something
 
 	mu      sync.Mutex
-	room    sync.Cond // signalled when writes or bytes shrink, and at the end
+	notFull sync.Cond // signalled when writes or bytes decrease, and at the end
 	ended   bool
 	err     error // why the stream broke, nil if it did not
 	writes  int   // under way
@@ -28,7 +28,7 @@ type received struct {
 
 func newReceived(s *Server) *received {
 	in := &received{server: s, ready: make(chan struct{}, 1)}
-	in.room.L = &in.mu
+	in.notFull.L = &in.mu
 	return in
 }
 
@@ -45,7 +45,7 @@ func (in *received) receive(ctx context.Context, stream peerpb.Store_WritesServe
 			if !in.enter(len(req.GetEntry())) {
 				return
 			}
-			go in.do(ctx, req, now)
+			go in.decide(ctx, req, now)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func (in *received) enter(size int) bool {
 		if !waited {
 			in.server.metrics.held.Inc()
 		}
-		in.room.Wait()
+		in.notFull.Wait()
 	}
 	if in.ended {
 		return false
@@ -72,15 +72,15 @@ func (in *received) full(size int) bool {
 	return in.writes >= maxWrites || in.bytes > 0 && in.bytes+size > maxBytes
 }
 
-// do decides one write, within the time that it had left on arrival.
-func (in *received) do(ctx context.Context, req *peerpb.WriteRequest, came time.Time) {
+// decide decides one write before the deadline that it arrived with, and records the result.
+func (in *received) decide(ctx context.Context, req *peerpb.WriteRequest, came time.Time) {
 	if left := req.GetTimeoutNanos(); left > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithDeadline(ctx, came.Add(time.Duration(left)))
 		defer cancel()
 	}
 	size := len(req.GetEntry())
-	resp := in.decide(ctx, req)
+	resp := in.decideUnlessExpired(ctx, req)
 	resp.Id = req.GetId()
 
 	in.mu.Lock()
@@ -88,18 +88,18 @@ func (in *received) do(ctx context.Context, req *peerpb.WriteRequest, came time.
 	in.writes--
 	in.bytes -= size
 	in.results = append(in.results, resp)
-	in.room.Signal()
+	in.notFull.Signal()
 	signal(in.ready)
 }
 
-func (in *received) decide(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse {
-	if err := ctx.Err(); err != nil { // it waited too long in enter
+func (in *received) decideUnlessExpired(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse {
+	if err := ctx.Err(); err != nil { // it expired while it waited in enter
 		return &peerpb.WriteResponse{Outcome: peerpb.Outcome_NOT_APPLIED, Message: err.Error()}
 	}
-	return in.server.answer(ctx, req)
+	return in.server.decide(ctx, req)
 }
 
-// end accepts no further writes. It keeps the first error; an error after a nil one counts, too.
+// end accepts no further writes. It keeps the first error, even if end(nil) was called before it.
 func (in *received) end(err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -107,7 +107,7 @@ func (in *received) end(err error) {
 	if in.err == nil {
 		in.err = err
 	}
-	in.room.Broadcast()
+	in.notFull.Broadcast()
 	signal(in.ready)
 }
 

@@ -7,7 +7,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Encode returns the message of a refusal, nil for any other error.
+// Encode returns the message that describes a refusal, nil for any other error.
 func Encode(err error) *peerpb.Refusal {
 	var exists *state.Exists
 	var missing *state.NotFound
@@ -32,8 +32,8 @@ func Encode(err error) *peerpb.Refusal {
 	}
 }
 
-// Decode returns the refusal that a message reports, of a write with a precondition: the same error
-// as a local write's. It returns nil for a reason that this build does not know.
+// Decode returns the refusal that a message describes, as the same error that a local write with
+// the precondition of would return. It returns nil for a reason that this build does not know.
 func Decode(r *peerpb.Refusal, of *state.Precondition) error {
 	switch r.GetReason() {
 	case peerpb.Refusal_EXISTS:

@@ -25,6 +25,6 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	if forward.Encode(errors.New("other")) != nil || forward.Decode(&peerpb.Refusal{}, s) != nil {
-		t.Error("something else passed for a refusal")
+		t.Error("an error that is no refusal was encoded")
 	}
 }

@@ -11,27 +11,27 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// Answer decides one write. It may take until ctx ends.
-type Answer func(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse
+// DecideFunc decides one write and returns its result. It may block until ctx ends.
+type DecideFunc func(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse
 
 // Server decides the writes that other nodes forward. Its methods are safe for concurrent use.
 type Server struct {
-	answer  Answer
+	decide  DecideFunc
 	metrics *serverMetrics
 	ending  chan struct{} // closed by End
 	endOnce sync.Once
 }
 
-// NewServer returns a server that decides writes by answer.
-func NewServer(answer Answer, reg prometheus.Registerer) *Server {
-	return &Server{answer: answer, metrics: newServerMetrics(reg), ending: make(chan struct{})}
+// NewServer returns a server that decides each write with decide.
+func NewServer(decide DecideFunc, reg prometheus.Registerer) *Server {
+	return &Server{decide: decide, metrics: newServerMetrics(reg), ending: make(chan struct{})}
 }
 
-// End accepts no further writes. Each stream ends once all accepted writes have been answered, with
-// a message that says so.
+// End makes the server accept no further writes. Each stream ends once all accepted writes have
+// results, with a message that says so.
 func (s *Server) End() { s.endOnce.Do(func() { close(s.ending) }) }
 
-// Serve answers the writes of one stream until either side ends it.
+// Serve responds to the writes of one stream until either side ends it.
 func (s *Server) Serve(stream peerpb.Store_WritesServer) error {
 	if err := stream.SendHeader(metadata.MD{}); err != nil { // the client sends nothing before it
 		return err

@@ -14,8 +14,8 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// A slow write holds up no other, and answers come as they are known.
-func TestAnswersComeInAnyOrder(t *testing.T) {
+// A slow write delays no other write, and results are sent as soon as they are known.
+func TestResultsArriveInAnyOrder(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	d := newDecisions()
 	s, _ := server(t, d.answer)
@@ -33,8 +33,8 @@ func TestAnswersComeInAnyOrder(t *testing.T) {
 	for i := len(taken) - 1; i >= 0; i-- {
 		taken[i].apply()
 		entry := string(taken[i].req.GetEntry())
-		if got := <-outcomes[entry]; got.verdict() != "APPLIED" || got.resp.GetMessage() != entry {
-			t.Errorf("%s: %s, %v, %v", entry, got.verdict(), got.resp, got.err)
+		if got := <-outcomes[entry]; got.status() != "APPLIED" || got.resp.GetMessage() != entry {
+			t.Errorf("%s: %s, %v, %v", entry, got.status(), got.resp, got.err)
 		}
 	}
 	held.apply()
@@ -43,7 +43,7 @@ func TestAnswersComeInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestTimeThatIsLeft(t *testing.T) {
+func TestDeadlineIsForwarded(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	d := newDecisions()
 	s, _ := server(t, d.answer)
@@ -54,7 +54,7 @@ func TestTimeThatIsLeft(t *testing.T) {
 		done := write(ctx, client, leader.addr(), "x")
 		one := d.next(t)
 		theirs, has := one.ctx.Deadline()
-		if ours, _ := ctx.Deadline(); !has || theirs.Sub(ours).Abs() > patience/2 {
+		if ours, _ := ctx.Deadline(); !has || theirs.Sub(ours).Abs() > testTimeout/2 {
 			t.Errorf("deadline of the caller %s, at the leader %s, %v", ours, theirs, has)
 		}
 		one.apply()
@@ -74,14 +74,14 @@ func TestTimeThatIsLeft(t *testing.T) {
 		defer cancel()
 		done := write(ctx, client, leader.addr(), "x")
 		one := d.next(t)
-		if got := (<-done).verdict(); got != "in doubt" && got != "UNKNOWN" {
+		if got := (<-done).status(); got != "in doubt" && got != "UNKNOWN" {
 			t.Errorf("got %s", got)
 		}
 		<-one.ctx.Done() // the leader stops, too
 	})
 }
 
-func TestBoundOfTheFollower(t *testing.T) {
+func TestClientRefusesWritesBeyondBounds(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	d := newDecisions()
 	s, held := server(t, d.answer)
@@ -100,14 +100,14 @@ func TestBoundOfTheFollower(t *testing.T) {
 	}
 	refused := func() {
 		t.Helper()
-		if got := <-write(bounded(t), client, leader.addr(), "x"); got.verdict() != "not sent" {
-			t.Errorf("one too many: %s, %v", got.verdict(), got.err)
+		if got := <-write(bounded(t), client, leader.addr(), "x"); got.status() != "not sent" {
+			t.Errorf("one too many: %s, %v", got.status(), got.err)
 		}
 	}
 	refused()
 	leave()
 	<-left
-	refused() // the leader has it still
+	refused() // the leader still has it
 	if got := sum(t, registry, "full_total"); got != 2 {
 		t.Errorf("metric says %v", got)
 	}
@@ -115,23 +115,23 @@ func TestBoundOfTheFollower(t *testing.T) {
 		one.apply()
 	}
 	for _, done := range all {
-		if got := <-done; got.verdict() != "APPLIED" {
-			t.Errorf("%s, %v", got.verdict(), got.err)
+		if got := <-done; got.status() != "APPLIED" {
+			t.Errorf("%s, %v", got.status(), got.err)
 		}
 	}
 	again := write(bounded(t), client, leader.addr(), "x")
 	d.next(t).apply()
-	if got := <-again; got.verdict() != "APPLIED" {
-		t.Errorf("with room again: %s, %v", got.verdict(), got.err)
+	if got := <-again; got.status() != "APPLIED" {
+		t.Errorf("with room again: %s, %v", got.status(), got.err)
 	}
 	if got := sum(t, held, "held_total"); got != 0 {
-		t.Errorf("the leader held writes back %v times", got)
+		t.Errorf("the leader stopped reading %v times", got)
 	}
 }
 
-// TestBoundsOfTheLeader: a node that knows no bounds is read from no further, and what had no time
-// left when there was room is not begun with.
-func TestBoundsOfTheLeader(t *testing.T) {
+// The server stops reading from a node that ignores the bounds. It does not start a write whose
+// deadline expired while it waited.
+func TestServerStopsReadingAtBounds(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	d := newDecisions()
 	s, registry := server(t, d.answer)
@@ -145,7 +145,7 @@ func TestBoundsOfTheLeader(t *testing.T) {
 	for range forward.MaxWrites {
 		taken = append(taken, d.next(t))
 	}
-	testcluster.Eventually(t, "the leader holds back", func() bool { return sum(t, registry, "held_total") == 1 })
+	testcluster.Eventually(t, "the leader stops reading", func() bool { return sum(t, registry, "held_total") == 1 })
 	select {
 	case one := <-d.took:
 		t.Errorf("took up %d", one.req.GetId())
@@ -177,7 +177,7 @@ func TestBoundsOfTheLeader(t *testing.T) {
 	receive(forward.MaxWrites + 1)
 }
 
-// rawStream is a stream of a node that doesn't keep to the bounds.
+// rawStream returns a stream on which the test can ignore the bounds.
 func rawStream(t *testing.T, authority *testcluster.Authority, leader *node) peerpb.Store_WritesClient {
 	t.Helper()
 	conn, err := mux(t, authority, "raw").Connect("leader", leader.addr())
@@ -199,9 +199,9 @@ func send(t *testing.T, stream peerpb.Store_WritesClient, writes ...*peerpb.Writ
 	}
 }
 
-// TestEndLeavesNoDoubt: a leader that stops while writes come in answers what it took up, and
-// nothing of the rest is in doubt.
-func TestEndLeavesNoDoubt(t *testing.T) {
+// A leader that stops while writes arrive decides those that it has accepted, and the outcome of
+// the others is not in doubt.
+func TestEndLeavesNoUnknownOutcome(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	for round := range 5 {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
@@ -224,13 +224,13 @@ func TestEndLeavesNoDoubt(t *testing.T) {
 						mu.Lock()
 						took := decided[entry]
 						mu.Unlock()
-						switch verdict := got.verdict(); {
-						case verdict == "APPLIED" && took:
+						switch status := got.status(); {
+						case status == "APPLIED" && took:
 							continue
-						case verdict == "not sent" && !took:
+						case status == "not sent" && !took:
 							return
 						default:
-							t.Errorf("%s, taken up: %v; %v", verdict, took, got.err)
+							t.Errorf("%s, taken up: %v; %v", status, took, got.err)
 							return
 						}
 					}
@@ -244,9 +244,8 @@ func TestEndLeavesNoDoubt(t *testing.T) {
 	}
 }
 
-// TestEndWaitsForWhatIsUnderWay: streams end by themselves, after the last answer, and take up
-// nothing meanwhile.
-func TestEndWaitsForWhatIsUnderWay(t *testing.T) {
+// Streams end by themselves after the last result, and accept no writes after End.
+func TestEndWaitsForAcceptedWrites(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	d := newDecisions()
 	s, _ := server(t, d.answer)
@@ -260,11 +259,11 @@ func TestEndWaitsForWhatIsUnderWay(t *testing.T) {
 	go func() { leader.rpc.GracefulStop(); close(stopped) }()
 	late := write(bounded(t), client, leader.addr(), "late")
 	one.apply()
-	if got := <-first; got.verdict() != "APPLIED" {
-		t.Errorf("first: %s, %v", got.verdict(), got.err)
+	if got := <-first; got.status() != "APPLIED" {
+		t.Errorf("first: %s, %v", got.status(), got.err)
 	}
-	if got := <-late; got.verdict() != "not sent" {
-		t.Errorf("late: %s, %v", got.verdict(), got.err)
+	if got := <-late; got.status() != "not sent" {
+		t.Errorf("late: %s, %v", got.status(), got.err)
 	}
 	<-stopped
 	select {
@@ -274,7 +273,7 @@ func TestEndWaitsForWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// What breaks with writes under way ends their work.
+// A broken stream cancels its pending writes.
 func TestBrokenStreamEndsItsWrites(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	d := newDecisions()
@@ -285,8 +284,8 @@ func TestBrokenStreamEndsItsWrites(t *testing.T) {
 	one := d.next(t)
 	client.Close()
 	<-one.ctx.Done()
-	if got := <-done; got.verdict() != "in doubt" {
-		t.Errorf("%s: %v", got.verdict(), got.err)
+	if got := <-done; got.status() != "in doubt" {
+		t.Errorf("%s: %v", got.status(), got.err)
 	}
 	leader.rpc.GracefulStop()
 }

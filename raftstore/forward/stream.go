@@ -12,11 +12,11 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// writes is the client's side of a stream.
+// writes is the client's side of a stream of writes.
 type writes = grpc.BidiStreamingClient[peerpb.WriteBatch, peerpb.WriteResults]
 
-// run sends queued writes until ctx ends. It uses one stream until that breaks, and opens the next
-// one when there is a write to send.
+// run sends queued writes until ctx ends. When a stream breaks, it opens the next one once there is
+// a write to send.
 func (q *queue) run(ctx context.Context) {
 	defer q.close()
 	for {
@@ -25,7 +25,7 @@ func (q *queue) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		q.lose(q.stream(ctx))
+		q.failAll(q.stream(ctx))
 	}
 }
 
@@ -65,9 +65,9 @@ func (q *queue) stream(ctx context.Context) error {
 	}
 }
 
-// open opens a stream. It returns once the peer has sent its headers, and nothing is sent before:
-// so a stream that the peer refuses has lost no write, and gRPC has no message that it could send
-// again.
+// open opens a stream. It returns once the peer has sent its header, and sends nothing before. So a
+// stream that the peer refuses has carried no write, and gRPC has no message that it could
+// retransmit.
 func (q *queue) open(ctx context.Context) (writes, error) {
 	stream, err := q.store.Writes(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (q *queue) receive(stream writes) error {
 		if err != nil {
 			return err
 		}
-		q.answered(results.GetResults())
+		q.deliver(results.GetResults())
 		if results.GetLast() {
 			return errLast
 		}

@@ -17,10 +17,9 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// TestAnothersAddress: nodes that start again may have swapped addresses. Who asks n1 for a vote,
-// or to confirm or store something, must not be answered by n3 in its place: a quorum would be
-// fewer nodes than it should.
-func TestAnothersAddress(t *testing.T) {
+// Nodes that restart may have swapped addresses. If n3 answered a request to n1 for a vote, a
+// confirmation or an append, a quorum would be fewer nodes than it should be.
+func TestPeerAddressOfAnotherNode(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	other, _ := listen(t, authority.Peer(t, "n3"), 0)
 	self, _ := listen(t, authority.Peer(t, "n2"), 0)
@@ -43,11 +42,11 @@ func TestAnothersAddress(t *testing.T) {
 			}
 		}
 		if _, err := from.AppendEntriesPipeline("n1", address); err == nil {
-			t.Error("entries can be streamed to another node")
+			t.Error("a pipeline of entries to another node was opened")
 		}
 	})
 	t.Run("gRPC", func(t *testing.T) {
-		s := grpc.NewServer(transport.ServerOptions()...) // serves nothing
+		s := grpc.NewServer(transport.ServerOptions()...) // without services
 		var serving sync.WaitGroup
 		serving.Go(func() { _ = s.Serve(other.GRPC()) })
 		defer serving.Wait()

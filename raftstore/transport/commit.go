@@ -6,19 +6,20 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// commits lets Raft learn of a commit as soon as this node knows of it. The library's leader tells
-// followers of a commit with its next append, up to twice the commit timeout later, and until then
-// a follower can neither serve a linearizable read of the entry nor acknowledge the write that it
-// forwarded. The leader's answer to either already says that the entry is committed: that goes into
-// the next append, or into one without entries that the leader itself could have sent.
+// commits lets Raft learn of a commit as soon as this node knows of it. The library's leader sends
+// its commit index with the next append, up to twice the commit timeout later. Until then a
+// follower can neither serve a linearizable read of the entry nor acknowledge the write that it
+// forwarded. But the leader's response to either already says that the entry is committed. This
+// index is added to the next append, or sent to Raft in an append without entries that the leader
+// itself could have sent.
 type commits struct {
 	wake chan struct{} // holds one value when known has advanced
 
 	mu    sync.Mutex
-	known position // the latest that AdvanceCommit reported
+	known position // the latest one passed to AdvanceCommit
 }
 
-// position is an entry of a leader's own term.
+// position is an entry that a leader appended in its own term.
 type position struct{ term, index uint64 }
 
 func newCommits() *commits { return &commits{wake: make(chan struct{}, 1)} }
@@ -43,31 +44,33 @@ func (c *commits) latest() position {
 	return c.known
 }
 
-// appended is what the latest append that went to Raft asked for.
-type appended struct {
+// lastAppend describes the latest append that was passed to Raft.
+type lastAppend struct {
 	header raft.RPCHeader
 	term   uint64
 	last   uint64 // index of the last entry that it sent or compared
 	commit uint64
 }
 
-// follow notes an append, and raises its commit index to what is known to be committed, but not
-// beyond the entries that it sends or compares (see compared).
-func (a *appended) follow(req *raft.AppendEntriesRequest, known position) {
+// recordAppend records an append, and raises its commit index to the known one, but not beyond the
+// entries that it sends or compares (see boundCommit).
+func (a *lastAppend) recordAppend(req *raft.AppendEntriesRequest, known position) {
 	if req.Term < a.term || req.PrevLogEntry == 0 && len(req.Entries) == 0 {
-		return // of a former leader, or a heartbeat
+		return // from a former leader, or a heartbeat
 	}
 	last := req.PrevLogEntry + uint64(len(req.Entries))
 	if known.term == req.Term && known.index > req.LeaderCommitIndex && known.index <= last {
 		req.LeaderCommitIndex = known.index
 	}
-	*a = appended{header: req.RPCHeader, term: req.Term, last: last, commit: req.LeaderCommitIndex}
+	*a = lastAppend{header: req.RPCHeader, term: req.Term, last: last, commit: req.LeaderCommitIndex}
 }
 
-// tell makes the append, without entries, that tells Raft of a commit; nil when Raft has been told,
-// or when the entry has not arrived: then follow tells. Raft takes it only if its log has the entry
-// with that term, and so, by the log matching property, all entries that the leader has before it.
-func (a *appended) tell(known position) *raft.AppendEntriesRequest {
+// commitAppend returns an append without entries that advances Raft's commit index to the known
+// one. It returns nil if Raft has that index already, or if the entry has not arrived yet: then
+// recordAppend raises the index of the append that brings it. Raft accepts the append only if its
+// log has the entry with that term and so, by the log matching property, all entries that the
+// leader has before it.
+func (a *lastAppend) commitAppend(known position) *raft.AppendEntriesRequest {
 	if known.term != a.term || known.index > a.last || known.index <= a.commit {
 		return nil
 	}

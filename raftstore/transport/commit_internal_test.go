@@ -14,8 +14,8 @@ func request(term, prev uint64, entries int, commit uint64) *raft.AppendEntriesR
 	}
 }
 
-// relay runs requests and returns what goes in from the network.
-func relay(t *testing.T) (*requests, chan<- raft.RPC) {
+// startRequests runs a requests and returns it with the channel for requests from the network.
+func startRequests(t *testing.T) (*requests, chan<- raft.RPC) {
 	t.Helper()
 	network := make(chan raft.RPC)
 	r := newRequests(network)
@@ -32,20 +32,19 @@ func next(r *requests) *raft.AppendEntriesRequest {
 	return (<-r.to).Command.(*raft.AppendEntriesRequest)
 }
 
-// TestCommitThatIsNotTold: Raft is told only of what its present leader has committed, and has sent
-// already.
-func TestCommitThatIsNotTold(t *testing.T) {
+// Raft learns only of commits by its present leader, and only of entries that the leader has sent.
+func TestCommitAppendNotNeeded(t *testing.T) {
 	for name, known := range map[string]position{
 		"beyond_the_entries_that_were_sent": {3, 9}, "of_a_former_term": {2, 8}, "of_a_later_term": {4, 8}, "known_already": {3, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var log appended
-			log.follow(request(3, 7, 1, 6), position{})
-			if got := log.tell(known); got != nil {
+			var log lastAppend
+			log.recordAppend(request(3, 7, 1, 6), position{})
+			if got := log.commitAppend(known); got != nil {
 				t.Errorf("made %+v", got)
 			}
-			if got := log.tell(position{3, 8}); got == nil || got.LeaderCommitIndex != 8 {
-				t.Errorf("made %+v of a commit to tell", got)
+			if got := log.commitAppend(position{3, 8}); got == nil || got.LeaderCommitIndex != 8 {
+				t.Errorf("made %+v for a new commit", got)
 			}
 		})
 	}
@@ -53,7 +52,7 @@ func TestCommitThatIsNotTold(t *testing.T) {
 
 func TestCommitAheadOfTheNextAppend(t *testing.T) {
 	t.Run("of_an_entry_that_arrived", func(t *testing.T) {
-		r, network := relay(t)
+		r, network := startRequests(t)
 		network <- raft.RPC{Command: request(3, 7, 2, 6)}
 		if got := next(r); got.LeaderCommitIndex != 6 {
 			t.Errorf("commit index %d before it was known", got.LeaderCommitIndex)
@@ -67,7 +66,7 @@ func TestCommitAheadOfTheNextAppend(t *testing.T) {
 	})
 
 	t.Run("of_an_entry_that_arrives_later", func(t *testing.T) {
-		r, network := relay(t)
+		r, network := startRequests(t)
 		r.commits.advance(3, 9)
 		network <- raft.RPC{Command: request(3, 7, 1, 6)}
 		if got := next(r); got.LeaderCommitIndex != 6 {
@@ -80,7 +79,7 @@ func TestCommitAheadOfTheNextAppend(t *testing.T) {
 	})
 
 	t.Run("never_of_another_term", func(t *testing.T) {
-		r, network := relay(t)
+		r, network := startRequests(t)
 		r.commits.advance(3, 9)
 		for _, term := range []uint64{2, 4} {
 			network <- raft.RPC{Command: request(term, 8, 2, 6)}
@@ -91,7 +90,7 @@ func TestCommitAheadOfTheNextAppend(t *testing.T) {
 	})
 
 	t.Run("not_by_heartbeats_and_only_once", func(t *testing.T) {
-		r, network := relay(t)
+		r, network := startRequests(t)
 		network <- raft.RPC{Command: request(3, 7, 2, 6)}
 		next(r)
 		r.commits.advance(3, 8)

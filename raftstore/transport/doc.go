@@ -1,17 +1,17 @@
 // Package transport is the peer address of a node: one mutual-TLS listener that carries both Raft
 // and gRPC.
 //
-// The ALPN protocol of the handshake says what a connection is for: "quorate-raft" goes to the Raft
-// stream layer, "h2" to the gRPC server. A certificate counts when the cluster's authority signed
-// it and it names a peer (URI SAN quorate://peer/<node name>); host names and addresses are not
-// looked at, since identity is not the address.
+// The ALPN protocol of the handshake selects the use of a connection: the Raft stream layer
+// receives "quorate-raft", the gRPC server "h2". A certificate is accepted if the cluster's
+// authority signed it and it names a peer (URI SAN quorate://peer/<node name>). Host names and
+// addresses in it are not checked, because a node's identity does not depend on its address.
 //
-// Handshakes run off the accept loop, each with a deadline, a bounded number at a time; a refused
-// one costs one log line. Mux.Run owns every goroutine and every accepted connection: when it
-// returns they are gone.
+// Handshakes run outside the accept loop, a bounded number at a time, each with a deadline. A
+// refused one costs at most one log line. Mux.Run owns every goroutine and every accepted
+// connection: none remains when it returns.
 //
 // Raft wraps the library's network transport. It installs no heartbeat fast path
 // (hashicorp/raft#695): heartbeats queue to the main loop like every other request, so only that
-// loop changes term and state. It bounds the bytes of a request, tells how far followers are
-// (Followers), and has votes remembered by server id instead of address.
+// loop changes term and state. It bounds the bytes of a request, reports what followers have stored
+// (Followers), and makes Raft record votes by server id instead of by address.
 package transport

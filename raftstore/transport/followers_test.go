@@ -16,8 +16,8 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// accepting answers all requests with success until its transport is closed.
-func accepting(to *transport.Raft, end <-chan struct{}) {
+// acceptAll responds to all requests with success until its transport is closed.
+func acceptAll(to *transport.Raft, end <-chan struct{}) {
 	for {
 		select {
 		case rpc := <-to.Consumer():
@@ -33,10 +33,10 @@ func accepting(to *transport.Raft, end <-chan struct{}) {
 	}
 }
 
-// TestFollowersAreToldOf: what they have stored, by requests and in a pipeline, and snapshots that
-// they have installed. Requests that are too long for a slow link are shortened, and the library
-// can see how far they went.
-func TestFollowersAreToldOf(t *testing.T) {
+// The transport reports what followers have stored, by requests and in a pipeline, and the
+// snapshots that they have installed. It shortens requests that are too long for a slow link, in a
+// way that the library can see.
+func TestFollowersAreReported(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)
 	client, _ := listen(t, authority.Peer(t, "client"), 0)
@@ -44,7 +44,7 @@ func TestFollowersAreToldOf(t *testing.T) {
 	from := client.Raft(nil, 10*time.Second, hclog.NewNullLogger())
 	var mu sync.Mutex
 	var stored, installed []uint64
-	from.Tell(transport.Followers{
+	from.SetFollowers(transport.Followers{
 		Installed: func(id raft.ServerID, index uint64, took time.Duration) {
 			if id != "server" || took <= 0 {
 				t.Errorf("%s has installed a snapshot in %s", id, took)
@@ -62,7 +62,7 @@ func TestFollowersAreToldOf(t *testing.T) {
 	})
 	end := make(chan struct{})
 	var answering sync.WaitGroup
-	answering.Go(func() { accepting(to, end) })
+	answering.Go(func() { acceptAll(to, end) })
 	address := raft.ServerAddress(server.Addr().String())
 	request := func(prev uint64, sizes ...int) *raft.AppendEntriesRequest {
 		req := &raft.AppendEntriesRequest{RPCHeader: raft.RPCHeader{Addr: []byte("x")}, Term: 1, PrevLogEntry: prev}
@@ -99,6 +99,6 @@ func TestFollowersAreToldOf(t *testing.T) {
 	close(end)
 	answering.Wait()
 	if !slices.Equal(stored, []uint64{12, 13, 14}) || !slices.Equal(installed, []uint64{9}) {
-		t.Errorf("told of entries %v and snapshots %v", stored, installed)
+		t.Errorf("reported entries %v and snapshots %v", stored, installed)
 	}
 }

@@ -16,18 +16,19 @@ import (
 )
 
 const (
-	// maxMessageBytes bounds one message between nodes. Entries are bounded well below it by
+	// maxMessageBytes bounds one message between nodes. Entries are far smaller: see
 	// raftstore.MaxEntryBytes.
 	maxMessageBytes = 16 << 20
 	// windowBytes keeps a single connection per peer from stalling on flow control.
 	windowBytes = 4 << 20
-	// A silent connection is probed, so that a dead peer is noticed while requests wait for it.
+	// keepaliveTime is the silence after which a connection is probed, so that requests that wait
+	// for a dead peer fail.
 	keepaliveTime    = 5 * time.Second
 	keepaliveTimeout = 5 * time.Second
 )
 
-// ServerOptions are the options of the gRPC server on Mux.GRPC. Connections arrive with the
-// handshake done.
+// ServerOptions returns the options of the gRPC server on Mux.GRPC, whose connections have
+// completed the TLS handshake.
 func ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.Creds(established{insecure.NewCredentials()}),
@@ -39,9 +40,9 @@ func ServerOptions() []grpc.ServerOption {
 	}
 }
 
-// Connect returns a gRPC client of the peer at address, and of no other than name; "" is any.
-// Nothing is dialled before the first request, and a broken connection is dialled again by the
-// client.
+// Connect returns a gRPC client of the peer name at address, which fails if another node listens
+// there. An empty name accepts any node. The client dials with its first request, and again after a
+// connection breaks.
 func (m *Mux) Connect(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	options = append([]grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()), // the dialler does the handshake
@@ -63,7 +64,7 @@ func (m *Mux) Connect(name, address string, options ...grpc.DialOption) (*grpc.C
 	return client, nil
 }
 
-// PeerName returns the name of the node that a gRPC request came from, as its certificate has it.
+// PeerName returns the name of the node that sent a gRPC request, from its certificate.
 func PeerName(ctx context.Context) (string, error) {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -76,7 +77,8 @@ func PeerName(ctx context.Context) (string, error) {
 	return NameOf(info.State.PeerCertificates[0])
 }
 
-// established takes connections whose TLS handshake the Mux has done, and tells gRPC what it found.
+// established accepts connections whose TLS handshake the Mux has completed, and passes the result
+// of the handshake to gRPC.
 type established struct {
 	credentials.TransportCredentials
 }

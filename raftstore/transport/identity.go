@@ -21,10 +21,11 @@ const (
 	peerHost   = "peer"
 )
 
-// ErrNotAPeer reports a certificate of the right authority that names no peer: a client's, perhaps.
+// ErrNotAPeer reports a certificate of the cluster's authority that names no peer, for example a
+// client's.
 var ErrNotAPeer = errors.New("certificate names no peer")
 
-// PeerURI returns the URI that a peer's certificate carries as subject alternative name.
+// PeerURI returns the URI that a peer's certificate has as subject alternative name.
 func PeerURI(name string) *url.URL {
 	return &url.URL{Scheme: peerScheme, Host: peerHost, Path: "/" + name}
 }
@@ -41,26 +42,26 @@ func NameOf(cert *x509.Certificate) (string, error) {
 	return "", ErrNotAPeer
 }
 
-// serverTLS makes the listening side's configuration: a client must show a certificate of our
-// authority that names a peer.
+// serverTLS returns the configuration of the listening side: a client must present a certificate of
+// the cluster's authority that names a peer.
 func serverTLS(base *tls.Config) *tls.Config {
 	cfg := base.Clone()
 	cfg.MinVersion = tls.VersionTLS13
 	cfg.NextProtos = []string{ProtocolRaft, ProtocolGRPC}
 	cfg.ClientCAs = base.RootCAs
-	cfg.ClientAuth = tls.RequireAnyClientCert // verified below, with peers of both directions treated alike
+	cfg.ClientAuth = tls.RequireAnyClientCert // verified below, by the same rules as when dialling
 	cfg.VerifyConnection = func(state tls.ConnectionState) error {
 		return verifyPeer(state, base.RootCAs, x509.ExtKeyUsageClientAuth)
 	}
 	return cfg
 }
 
-// clientTLS makes the dialling side's configuration for one protocol.
+// clientTLS returns the configuration of the dialling side for one protocol.
 func clientTLS(base *tls.Config, protocol string) *tls.Config {
 	cfg := base.Clone()
 	cfg.MinVersion = tls.VersionTLS13
 	cfg.NextProtos = []string{protocol}
-	cfg.InsecureSkipVerify = true // replaces the host name check by verifyPeer
+	cfg.InsecureSkipVerify = true // verifyPeer replaces the check of the host name
 	cfg.ClientSessionCache = nil
 	cfg.VerifyConnection = func(state tls.ConnectionState) error {
 		return verifyPeer(state, base.RootCAs, x509.ExtKeyUsageServerAuth)
@@ -69,7 +70,7 @@ func clientTLS(base *tls.Config, protocol string) *tls.Config {
 }
 
 // verifyPeer checks the chain of the other side's certificate against the cluster's authority, and
-// that it names a peer.
+// that the certificate names a peer.
 func verifyPeer(state tls.ConnectionState, roots *x509.CertPool, usage x509.ExtKeyUsage) error {
 	if len(state.PeerCertificates) == 0 {
 		return errors.New("no certificate presented")
@@ -89,7 +90,7 @@ func verifyPeer(state tls.ConnectionState, roots *x509.CertPool, usage x509.ExtK
 	return err
 }
 
-// reason says in an operator's words why a handshake failed.
+// reason returns why a handshake failed, in words for an operator.
 func reason(err error) string {
 	var authority x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
@@ -102,7 +103,7 @@ func reason(err error) string {
 	case errors.Is(err, ErrNotAPeer):
 		return "certificate names no peer"
 	case errors.As(err, &remote) && remote.Op == "remote error":
-		return "the other side refused us: " + remote.Err.Error()
+		return "the other side refused this node: " + remote.Err.Error()
 	default:
 		return err.Error()
 	}

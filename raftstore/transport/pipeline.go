@@ -8,29 +8,29 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// pipeline is the library's pipeline of appends to one follower, without its deadlock: the library
-// stops taking answers at the first bad one, but may send once more before it notices. That send
-// waits for the decoder, the decoder for somebody to take its answer, and neither sees the other's
-// end; from then on the follower gets no entries while this node leads, and Raft can't be shut
-// down. Here answers after a bad one are thrown away, and sends after it fail.
+// pipeline is the library's pipeline of appends to one follower without its deadlock. The library
+// stops reading responses at the first refusal, but may send once more before it notices. That send
+// waits for the decoder, and the decoder waits for a reader of its response; neither observes that
+// the pipeline has ended. From then on the follower gets no entries while this node leads, and Raft
+// can't be shut down. This pipeline discards responses after a refusal and fails later sends.
 type pipeline struct {
 	raft.AppendPipeline
 	transport *Raft
 	follower  raft.ServerID
-	answers   chan raft.AppendFuture
+	responses chan raft.AppendFuture
 	broken    atomic.Bool
 	closed    chan struct{}
 	closeOnce sync.Once
 	pump      sync.WaitGroup
 }
 
-// errBroken ends a pipeline whose follower has refused an append.
+// errBroken is the error of sends after the follower has refused an append.
 var errBroken = errors.New("append refused earlier")
 
 func newPipeline(inner raft.AppendPipeline, t *Raft, follower raft.ServerID) *pipeline {
 	p := &pipeline{
 		AppendPipeline: inner, transport: t, follower: follower,
-		answers: make(chan raft.AppendFuture), closed: make(chan struct{}),
+		responses: make(chan raft.AppendFuture), closed: make(chan struct{}),
 	}
 	p.pump.Go(p.run)
 	return p
@@ -45,11 +45,11 @@ func (p *pipeline) AppendEntries(req *raft.AppendEntriesRequest, resp *raft.Appe
 		return nil, errBroken
 	}
 	shorten(req)
-	return p.AppendPipeline.AppendEntries(compared(req), resp)
+	return p.AppendPipeline.AppendEntries(boundCommit(req), resp)
 }
 
 // Consumer implements raft.AppendPipeline.
-func (p *pipeline) Consumer() <-chan raft.AppendFuture { return p.answers }
+func (p *pipeline) Consumer() <-chan raft.AppendFuture { return p.responses }
 
 // Close implements raft.AppendPipeline.
 func (p *pipeline) Close() error {
@@ -59,21 +59,22 @@ func (p *pipeline) Close() error {
 	return err
 }
 
-// run passes answers on until a bad one, and takes the rest, so that the decoder never waits.
+// run passes responses on up to the first refusal, and discards the rest, so that the decoder never
+// blocks.
 func (p *pipeline) run() {
 	for {
 		select {
-		case answer := <-p.AppendPipeline.Consumer():
+		case response := <-p.AppendPipeline.Consumer():
 			if p.broken.Load() {
 				continue
 			}
-			if answer.Error() != nil || !answer.Response().Success {
+			if response.Error() != nil || !response.Response().Success {
 				p.broken.Store(true)
 			} else {
-				p.transport.answered(p.follower, answer.Request(), answer.Response())
+				p.transport.reportStored(p.follower, response.Request(), response.Response())
 			}
 			select {
-			case p.answers <- answer:
+			case p.responses <- response:
 			case <-p.closed:
 				return
 			}

@@ -13,41 +13,42 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// maxAppendBytes bounds the entries of one request, but for a single one that is larger. The
-// library counts entries only, and 512 of them may be more than a slow link carries within a
-// request's timeout: then they would be sent again and again.
+// maxAppendBytes bounds the entries of one request, unless a single entry is larger. The library
+// bounds only their number, and 512 entries may take longer than a request's timeout on a slow
+// link, so that the library would send them again and again.
 const maxAppendBytes = 1 << 20
 
-// raftConnections is how many idle connections to one peer are kept: replication, heartbeat and a
-// vote.
+// raftConnections is the number of idle connections kept to one peer: one each for replication,
+// heartbeats and votes.
 const raftConnections = 3
 
-// Raft is the transport handed to the Raft library.
+// Raft is the transport that the Raft library uses.
 type Raft struct {
 	*raft.NetworkTransport
-	mux     *Mux
-	resolve func(name string) (addr string, ok bool)
-	dialled *dialled
-	timeout time.Duration // of a request
-	muted   atomic.Bool
-	told    Followers
+	mux       *Mux
+	resolve   func(name string) (addr string, ok bool)
+	dialled   *dialled
+	timeout   time.Duration // of a request
+	muted     atomic.Bool
+	followers Followers
 
 	requests  *requests
 	work      sync.WaitGroup
 	closeOnce sync.Once
 }
 
-// Followers is told what followers have of this node's log while it leads. Its functions must not
-// block.
+// Followers receives reports of what followers have stored of this node's log while it leads. Its
+// functions must not block.
 type Followers struct {
-	// Installed: a follower has installed the snapshot of an index, which took so long to send.
+	// Installed reports that a follower has installed the snapshot of an index, and how long it
+	// took to send.
 	Installed func(id raft.ServerID, index uint64, took time.Duration)
-	// Stored: a follower has the log up to an index. They come in order, but for an index of 0, of
-	// heartbeats.
+	// Stored reports that a follower has stored the log up to index. The reports of one follower
+	// are in order, except for an index of 0, which heartbeats report.
 	Stored func(id raft.ServerID, index uint64)
 }
 
-// errMuted is what a muted transport answers.
+// errMuted is the error of requests through a muted transport.
 var errMuted = errors.New("muted: this node has given up leadership")
 
 var (
@@ -56,9 +57,10 @@ var (
 	_ raft.WithClose   = (*Raft)(nil)
 )
 
-// Raft makes the transport of the Raft library over the Mux; call it once. Resolve tells a server's
-// current address and may be nil or not know it: the address in Raft's configuration serves then.
-// Timeout bounds each request (a snapshot's is scaled by its size).
+// Raft returns the transport of the Raft library over the Mux; call it once. resolve returns a
+// server's current address; if it is nil or does not know the server, the transport uses the
+// address in Raft's configuration. timeout bounds each request; for a snapshot the library scales
+// it by the size.
 func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Duration, logger hclog.Logger) *Raft {
 	nobody := Followers{Installed: func(raft.ServerID, uint64, time.Duration) {}, Stored: func(raft.ServerID, uint64) {}}
 	conns := newDialled()
@@ -72,7 +74,7 @@ func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Durati
 		mux:              m,
 		dialled:          conns,
 		timeout:          timeout,
-		told:             nobody,
+		followers:        nobody,
 		NetworkTransport: inner,
 		requests:         newRequests(inner.Consumer()),
 		resolve:          resolve,
@@ -81,34 +83,34 @@ func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Durati
 	return t
 }
 
-// AdvanceCommit tells Raft, which may be a follower, that the leader of a term has committed the
-// entry at index, which must be of that same term. It does not block.
+// AdvanceCommit informs Raft, which may be a follower, that the leader of a term has committed the
+// entry at index, which must be of the same term. It does not block.
 func (t *Raft) AdvanceCommit(term, index uint64) { t.requests.commits.advance(term, index) }
 
-// Tell says who is told of followers; call it before Raft starts.
-func (t *Raft) Tell(f Followers) { t.told = f }
+// SetFollowers sets the receiver of reports about followers. Call it before Raft starts.
+func (t *Raft) SetFollowers(f Followers) { t.followers = f }
 
-// SetHeartbeatHandler installs nothing. With the library's fast path a heartbeat changes term and
-// state on the transport's goroutine while the main loop writes as leader or grants a vote, and
-// nodes come to commit different values at one index (hashicorp/raft#695).
+// SetHeartbeatHandler does nothing, which disables the library's fast path. With it, a heartbeat
+// changes term and state on the transport's goroutine while the main loop writes as leader or
+// grants a vote, and nodes may commit different values at one index (hashicorp/raft#695).
 func (t *Raft) SetHeartbeatHandler(func(raft.RPC)) {}
 
-// Mute makes this node silent as a leader: it sends no heartbeats and no entries, so that the
-// others elect another one. Votes and answers go on.
+// Mute stops this node's heartbeats and entries as a leader, so that the other voters elect another
+// leader. Votes and responses are still sent.
 func (t *Raft) Mute(mute bool) { t.muted.Store(mute) }
 
-// Abort breaks all connections to peers and lets no new ones be made, so that requests under way
-// fail now: Raft's shutdown waits for them.
+// Abort breaks all connections to peers and prevents new ones, so that pending requests fail now.
+// Raft's shutdown waits for them.
 func (t *Raft) Abort() { t.dialled.abort() }
 
-// Disconnect closes all connections from and to a peer that is a member no more. It is refused new
-// ones in the handshake, if it may not come back.
+// Disconnect closes all connections from and to a peer that is no longer a member. The handshake
+// refuses new ones from a peer that may not rejoin.
 func (t *Raft) Disconnect(name string) {
 	t.dialled.disconnect(name)
 	t.mux.Disconnect(name)
 }
 
-// Close ends the transport with its pooled connections, which the library's own Close leaves open.
+// Close closes the transport and its pooled connections, which the library's own Close leaves open.
 func (t *Raft) Close() error {
 	t.Abort()
 	t.NetworkTransport.CloseStreams()
@@ -118,11 +120,12 @@ func (t *Raft) Close() error {
 	return err
 }
 
-// Lost tells of peers that had a connection to us which ended. Why, it does not say: see Refused.
+// Lost returns a channel of the names of peers whose connection to this node ended, for whatever
+// reason; Refused finds out whether the peer's process ended.
 func (t *Raft) Lost() <-chan string { return t.mux.lost }
 
-// Refused reports whether the host of a peer says that nobody listens at the peer's address: its
-// process has ended.
+// Refused reports whether the host of a peer refuses connections to the peer's address, as it does
+// when the peer's process has ended.
 func (t *Raft) Refused(ctx context.Context, id raft.ServerID, known raft.ServerAddress) bool {
 	c, err := t.mux.Dial(ctx, string(id), string(t.addressOf(id, known)), ProtocolRaft)
 	if err != nil {
@@ -141,11 +144,12 @@ func (t *Raft) addressOf(id raft.ServerID, known raft.ServerAddress) raft.Server
 	return known
 }
 
-// target is the peer at its address. An address may be another's by the time that it's dialled:
-// machines and containers that start again swap theirs. What that one answered would count for the
-// peer, and a quorum would be fewer nodes than it should.
+// target returns the address of a peer with the peer's name in front. Machines and containers that
+// restart may swap addresses, so the address may be another node's by the time it is dialled. The
+// response of that node would count for the peer, and a quorum would be fewer nodes than it should
+// be.
 func (t *Raft) target(id raft.ServerID, known raft.ServerAddress) raft.ServerAddress {
-	return raft.ServerAddress(id) + nameMark + t.addressOf(id, known)
+	return raft.ServerAddress(id) + nameSeparator + t.addressOf(id, known)
 }
 
 // AppendEntriesPipeline implements raft.Transport.
@@ -166,15 +170,15 @@ func (t *Raft) AppendEntries(id raft.ServerID, to raft.ServerAddress, req *raft.
 		return errMuted
 	}
 	shorten(req)
-	if err := t.NetworkTransport.AppendEntries(id, t.target(id, to), compared(req), resp); err != nil {
+	if err := t.NetworkTransport.AppendEntries(id, t.target(id, to), boundCommit(req), resp); err != nil {
 		return err
 	}
-	t.answered(id, req, resp)
+	t.reportStored(id, req, resp)
 	return nil
 }
 
-// shorten takes the entries from a request that are too many for one. The library looks into it
-// afterwards for what it has sent.
+// shorten removes the entries that are too many for one request. The library reads from req
+// afterwards which entries it has sent.
 func shorten(req *raft.AppendEntriesRequest) {
 	size := 0
 	for i, entry := range req.Entries {
@@ -186,18 +190,18 @@ func shorten(req *raft.AppendEntriesRequest) {
 	}
 }
 
-// answered tells of what a follower has stored.
-func (t *Raft) answered(id raft.ServerID, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
+// reportStored reports what a follower has stored.
+func (t *Raft) reportStored(id raft.ServerID, req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) {
 	if resp.Success {
-		t.told.Stored(id, req.PrevLogEntry+uint64(len(req.Entries)))
+		t.followers.Stored(id, req.PrevLogEntry+uint64(len(req.Entries)))
 	}
 }
 
-// compared is a request that tells of the leader's commit index as far as the entries that it
-// sends, or compares, go. The library takes its commit index later than the end of its log, and its
-// follower commits all that it has up to there: also what it has of a former leader, behind the
-// entries that were compared. So two nodes would apply different entries at one index.
-func compared(req *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
+// boundCommit returns the request with a commit index no greater than the last entry that it sends
+// or compares. The library reads its commit index after it has chosen the entries, so the index may
+// lie beyond them. The follower would then commit entries of a former leader that it has after the
+// compared ones, and two nodes would apply different entries at one index.
+func boundCommit(req *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	last := req.PrevLogEntry + uint64(len(req.Entries))
 	if req.LeaderCommitIndex <= last {
 		return req
@@ -207,15 +211,15 @@ func compared(req *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	return &bounded
 }
 
-// again repeats a question as often as connections may be idle that died with the peer's former
-// process: a vote that is not asked for is a vote lost, and costs an election timeout. Each of
-// these questions may be asked twice.
-func (t *Raft) again(ask func() error) error {
+// retryStale calls ask again after an error, once for each idle connection that may have died with
+// the peer's former process. A vote request that does not arrive costs an election timeout. The
+// requests that use it may be received twice.
+func (t *Raft) retryStale(ask func() error) error {
 	deadline := time.Now().Add(t.timeout)
 	err := ask()
 	for range raftConnections {
-		_, undialled := errors.AsType[*undialled](err)
-		if err == nil || undialled || !time.Now().Before(deadline) {
+		_, dialError := errors.AsType[*dialError](err)
+		if err == nil || dialError || !time.Now().Before(deadline) {
 			break
 		}
 		err = ask()
@@ -225,12 +229,12 @@ func (t *Raft) again(ask func() error) error {
 
 // RequestVote implements raft.Transport.
 func (t *Raft) RequestVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestVoteRequest, resp *raft.RequestVoteResponse) error {
-	return t.again(func() error { return t.NetworkTransport.RequestVote(id, t.target(id, to), req, resp) })
+	return t.retryStale(func() error { return t.NetworkTransport.RequestVote(id, t.target(id, to), req, resp) })
 }
 
 // RequestPreVote implements raft.WithPreVote.
 func (t *Raft) RequestPreVote(id raft.ServerID, to raft.ServerAddress, req *raft.RequestPreVoteRequest, resp *raft.RequestPreVoteResponse) error {
-	return t.again(func() error { return t.NetworkTransport.RequestPreVote(id, t.target(id, to), req, resp) })
+	return t.retryStale(func() error { return t.NetworkTransport.RequestPreVote(id, t.target(id, to), req, resp) })
 }
 
 // InstallSnapshot implements raft.Transport.
@@ -240,12 +244,12 @@ func (t *Raft) InstallSnapshot(id raft.ServerID, to raft.ServerAddress, req *raf
 		return err
 	}
 	if resp.Success {
-		t.told.Installed(id, req.LastLogIndex, time.Since(start))
+		t.followers.Installed(id, req.LastLogIndex, time.Since(start))
 	}
 	return nil
 }
 
 // TimeoutNow implements raft.Transport.
 func (t *Raft) TimeoutNow(id raft.ServerID, to raft.ServerAddress, req *raft.TimeoutNowRequest, resp *raft.TimeoutNowResponse) error {
-	return t.again(func() error { return t.NetworkTransport.TimeoutNow(id, t.target(id, to), req, resp) })
+	return t.retryStale(func() error { return t.NetworkTransport.TimeoutNow(id, t.target(id, to), req, resp) })
 }

@@ -12,12 +12,12 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// nameMark stands between the name and the address of a peer, where the library only knows
-// addresses.
-const nameMark = "@"
+// nameSeparator stands between the name and the address of a peer where the library has only an
+// address.
+const nameSeparator = "@"
 
-// stream is the Raft library's view of the Mux. Its address is the advertised one: the library
-// writes it into requests.
+// stream is the Raft library's view of the Mux. Its address is the advertised one, which the
+// library writes into requests.
 type stream struct {
 	*subListener
 	mux     *Mux
@@ -27,31 +27,32 @@ type stream struct {
 func (s stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(s.dialled.ctx, timeout)
 	defer cancel()
-	name, host, _ := strings.Cut(string(address), nameMark)
+	name, host, _ := strings.Cut(string(address), nameSeparator)
 	c, err := s.mux.Dial(ctx, name, host, ProtocolRaft)
 	if err != nil {
-		return nil, &undialled{err}
+		return nil, &dialError{err}
 	}
 	c, err = s.dialled.add(name, c)
 	if err != nil {
-		return nil, &undialled{err}
+		return nil, &dialError{err}
 	}
 	return c, nil
 }
 
-// undialled says that there is no connection to a peer: the peer was not asked.
-type undialled struct{ err error }
+// dialError reports that no connection to the peer was made, so the peer did not receive the
+// request.
+type dialError struct{ err error }
 
-func (e *undialled) Error() string { return e.err.Error() }
-func (e *undialled) Unwrap() error { return e.err }
+func (e *dialError) Error() string { return e.err.Error() }
+func (e *dialError) Unwrap() error { return e.err }
 
-// dialled are the connections to peers that are open, or being made.
+// dialled holds the connections to peers that are open or being made.
 type dialled struct {
-	ctx    context.Context // of those being made
+	ctx    context.Context // for dialling
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	open    map[net.Conn]string // whom each leads to
+	open    map[net.Conn]string // the peer's name by connection
 	aborted bool
 }
 
@@ -75,7 +76,7 @@ func (d *dialled) add(name string, c net.Conn) (net.Conn, error) {
 }
 
 func (d *dialled) abort() {
-	d.cancel() // a peer that is cut off may take as long to be dialled as it likes
+	d.cancel() // dialling an unreachable peer may otherwise take until its timeout
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.aborted = true
@@ -85,7 +86,7 @@ func (d *dialled) abort() {
 	clear(d.open)
 }
 
-// disconnect closes the connections to a peer. More may be made.
+// disconnect closes the connections to a peer. New ones may be made.
 func (d *dialled) disconnect(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -97,8 +98,8 @@ func (d *dialled) disconnect(name string) {
 	}
 }
 
-// cutOff closes a connection under TLS's feet, which would wait to say goodbye to a peer that
-// doesn't read.
+// cutOff closes the TCP connection below TLS, because TLS would first send an alert, which waits
+// for a peer that doesn't read.
 func cutOff(c net.Conn) {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()

@@ -85,7 +85,7 @@ func TestMuxRefuses(t *testing.T) {
 			cfg.InsecureSkipVerify = true
 			cfg.NextProtos = []string{transport.ProtocolGRPC}
 			conn, err := tls.Dial("tcp", m.Addr().String(), cfg)
-			if err == nil { // TLS 1.3: the client learns of it when it reads
+			if err == nil { // in TLS 1.3 the client receives the refusal when it reads
 				_, err = io.ReadAll(conn)
 				conn.Close()
 			}
@@ -94,7 +94,7 @@ func TestMuxRefuses(t *testing.T) {
 			}
 			testcluster.Eventually(t, "one clear line", func() bool { return strings.Contains(out.String(), c.line) })
 			if !strings.Contains(out.String(), "remote=127.0.0.1:") {
-				t.Error("the line doesn't say who")
+				t.Error("the line does not name the remote address")
 			}
 		})
 	}
@@ -105,7 +105,7 @@ func TestMuxRefuses(t *testing.T) {
 		}
 		defer conn.Close()
 		if _, err := io.ReadAll(conn); err != nil && !errors.Is(err, io.EOF) {
-			t.Log(err) // a reset is as good as an end
+			t.Log(err) // either a reset or an EOF
 		}
 	})
 	t.Run("dialling_into_another_cluster_says_so", func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestMuxRefuses(t *testing.T) {
 	})
 }
 
-// echo serves Confirm with the caller's name's length as term.
+// echo is a service whose Confirm returns the length of the caller's name as term.
 type echo struct {
 	peerpb.UnimplementedStoreServer
 }
@@ -175,14 +175,14 @@ func TestMuxRoutes(t *testing.T) {
 		}
 		from.Mute(true)
 		if err := from.AppendEntries("server", "nowhere:1", heartbeat, &resp); err == nil {
-			t.Error("muted, it still speaks")
+			t.Error("a muted transport sent a heartbeat")
 		}
 	})
 }
 
-// TestPipelineAfterRefusal plays the library's replication on a pipeline: it takes answers up to
-// the first bad one, and sends until it notices. On the library's own pipeline the last send never
-// returns.
+// TestPipelineAfterRefusal uses a pipeline as the library's replication does: it reads responses up
+// to the first refusal, and sends until it notices. On the library's own pipeline the last send
+// never returns.
 func TestPipelineAfterRefusal(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)
@@ -209,13 +209,13 @@ func TestPipelineAfterRefusal(t *testing.T) {
 	if _, err := p.AppendEntries(req, &raft.AppendEntriesResponse{}); err != nil {
 		t.Fatal(err)
 	}
-	if answer := <-p.Consumer(); answer.Response().Success {
+	if response := <-p.Consumer(); response.Response().Success {
 		t.Fatal("not refused")
 	}
 	sent := make(chan error, 1)
 	go func() {
 		var err error
-		for range 10 { // the library may win this race any number of times
+		for range 10 { // the library may send any number of times before it notices
 			if _, err = p.AppendEntries(req, &raft.AppendEntriesResponse{}); err != nil {
 				break
 			}
@@ -223,7 +223,7 @@ func TestPipelineAfterRefusal(t *testing.T) {
 		sent <- err
 	}()
 	if err := <-sent; err == nil {
-		t.Error("a refused pipeline goes on")
+		t.Error("a send after the refusal succeeded")
 	}
 	if err := errors.Join(p.Close(), from.Close(), to.Close()); err != nil {
 		t.Error(err)
@@ -232,9 +232,8 @@ func TestPipelineAfterRefusal(t *testing.T) {
 	answering.Wait()
 }
 
-// TestVotesAreAskedForAnew: the connections that a peer's former process left behind are dead, and
-// found so only when they are used.
-func TestVotesAreAskedForAnew(t *testing.T) {
+// The connections to a peer's former process are dead, which a sender finds out only by using them.
+func TestVoteRequestIsRetriedOnStaleConnections(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)
 	client, _ := listen(t, authority.Peer(t, "client"), 0)
@@ -246,7 +245,7 @@ func TestVotesAreAskedForAnew(t *testing.T) {
 		req := &raft.RequestVoteRequest{RPCHeader: raft.RPCHeader{Addr: []byte("x")}, Term: 1}
 		return from.RequestVote("server", "nowhere:1", req, &raft.RequestVoteResponse{})
 	}
-	answer := func(rpc raft.RPC) { rpc.Respond(&raft.RequestVoteResponse{Granted: true}, nil) }
+	response := func(rpc raft.RPC) { rpc.Respond(&raft.RequestVoteResponse{Granted: true}, nil) }
 
 	const connections = 3 // as many as are kept
 	asked := make(chan error, connections)
@@ -258,7 +257,7 @@ func TestVotesAreAskedForAnew(t *testing.T) {
 		together = append(together, <-to.Consumer())
 	}
 	for _, rpc := range together {
-		answer(rpc)
+		response(rpc)
 	}
 	for range connections {
 		if err := <-asked; err != nil {
@@ -270,20 +269,20 @@ func TestVotesAreAskedForAnew(t *testing.T) {
 	go func() { asked <- ask() }()
 	select {
 	case rpc := <-to.Consumer():
-		answer(rpc)
+		response(rpc)
 		if err := <-asked; err != nil {
 			t.Error(err)
 		}
 	case err := <-asked:
-		t.Errorf("not asked: %v", err)
+		t.Errorf("the peer did not receive the request: %v", err)
 	}
 	if err := errors.Join(from.Close(), to.Close()); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestAbortEndsDials: a peer that is cut off takes the connection and says nothing. Raft's shutdown
-// waits for the request, and must not have to wait for its time to be up.
+// A peer that is cut off accepts the connection and sends nothing. Raft's shutdown waits for the
+// request, and must not wait for its timeout.
 func TestAbortEndsDials(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -307,10 +306,10 @@ func TestAbortEndsDials(t *testing.T) {
 	select {
 	case err := <-sent:
 		if err == nil {
-			t.Error("sent to a peer that says nothing")
+			t.Error("a request to a silent peer succeeded")
 		}
 	case <-time.After(30 * time.Second):
-		t.Fatal("the dial goes on")
+		t.Fatal("the dial did not end")
 	}
 	if err := from.Close(); err != nil {
 		t.Error(err)
