@@ -156,7 +156,7 @@ func (s *Store) alignFiles() error {
 	if err != nil {
 		return fmt.Errorf("look at log: %w", err)
 	}
-	newest, err := s.snapshots.Settle(first, last)
+	newest, err := s.snapshots.SelectNewest(first, last)
 	if err != nil {
 		return fmt.Errorf("verify snapshots: %w", err)
 	}

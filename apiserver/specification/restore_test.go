@@ -76,7 +76,7 @@ func restored(t *testing.T, file []byte) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	made, err := offline.Found(dir, offline.Cluster{Name: testserver.NodeName, PeerAddr: "127.0.0.1:1", Root: root, Gap: offline.DefaultGap(root.Index(), time.Now())})
+	made, err := offline.Create(dir, offline.Cluster{Name: testserver.NodeName, PeerAddr: "127.0.0.1:1", Root: root, Gap: offline.DefaultGap(root.Index(), time.Now())})
 	if err != nil || made.ClusterID == root.ClusterID() {
 		t.Fatalf("restored as cluster %s of %s: %v", made.ClusterID, root.ClusterID(), err)
 	}

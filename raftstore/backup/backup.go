@@ -17,31 +17,32 @@ import (
 )
 
 const (
-	// magic begins a backup; its last byte is the version of the format.
+	// magic starts a backup; its last byte is the version of the format.
 	magic = "quorate-backup\x01"
-	// maxHeaderBytes bounds what a damaged length can make a reader collect.
+	// maxHeaderBytes bounds the memory for a header whose length is damaged.
 	maxHeaderBytes = 64 << 10
 	// lengthBytes is the size of a length and of a checksum.
 	lengthBytes = 4
 )
 
-// Header says what a backup is of.
+// Header describes a backup.
 type Header struct {
 	ClusterID string
-	Index     uint64 // the state after this log index: the resourceVersion of its lists
+	Index     uint64 // log index of the state: the resourceVersion of its lists
 	Objects   uint64
-	Time      time.Time // when it was taken
-	Node      string    // which node wrote it
-	Build     string    // the version of its program
+	Time      time.Time // when the backup was taken
+	Node      string    // the node that wrote it
+	Build     string    // the version of the node's program
 }
 
-// Damaged reports what is no backup, or not a whole one. Its message follows the name of the file.
+// Damaged reports a file that is not a backup, or that is damaged. Its message follows the name of
+// the file.
 type Damaged struct{ Reason string }
 
 func (e *Damaged) Error() string { return e.Reason }
 
-// Write writes a backup of a state. Of h only Time, Node and Build are read. It needs little memory
-// of its own, and holds nothing up: the state doesn't change.
+// Write writes a backup of a state. It uses only Time, Node and Build of h. It streams the objects,
+// and blocks no writes, because the state does not change.
 func Write(w io.Writer, root *state.Root, h Header) error {
 	header, err := proto.Marshal(&logpb.BackupHeader{
 		ClusterId: root.ClusterID(), Index: root.Index(), Objects: uint64(root.Len()),
@@ -60,13 +61,13 @@ func Write(w io.Writer, root *state.Root, h Header) error {
 	return errors.Join(fsm.WriteSnapshot(content, root), content.Close())
 }
 
-// Verify reads a backup to its end and checks all of it, in little memory. What is wrong with it is
-// a *Damaged.
+// Verify reads a backup to its end and checks all of it without keeping the objects. The error of a
+// damaged file is *Damaged.
 func Verify(r io.Reader) (Header, error) {
 	return read(r, fsm.CheckSnapshot)
 }
 
-// Read is Verify that returns the state too.
+// Read checks a backup like Verify, and returns its state as well.
 func Read(r io.Reader) (Header, *state.Root, error) {
 	var root *state.Root
 	h, err := read(r, func(content io.Reader) (fsm.Summary, error) {
@@ -141,7 +142,7 @@ func decodeHeader(b []byte, sum uint32) (Header, error) {
 	}, nil
 }
 
-// damage tells what is wrong with the content from a file that can't be read.
+// damage returns *Damaged for damaged content, and otherwise the error of reading the file.
 func damage(err error) error {
 	var bad *snapshot.Corrupt
 	switch {

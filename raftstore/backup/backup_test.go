@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// at is when the backups here are taken.
+// at returns the time of the backups in these tests.
 func at() time.Time { return time.Unix(1_700_000_000, 123) }
 
 func root(t testing.TB, objects int) *state.Root {
@@ -42,7 +42,7 @@ func root(t testing.TB, objects int) *state.Root {
 	return loader.Tree().Publish()
 }
 
-// empty is the state of a cluster without objects.
+// empty returns the state of a cluster without objects.
 func empty(t testing.TB, cluster string) *state.Root {
 	t.Helper()
 	loader, err := state.NewLoader(8, cluster, nil, 0)
@@ -70,7 +70,7 @@ func snapshotOf(t testing.TB, r *state.Root) []byte {
 	return b.Bytes()
 }
 
-func TestBackup_is_the_state_and_says_of_what(t *testing.T) {
+func TestBackup_round_trip(t *testing.T) {
 	t.Parallel()
 	want := root(t, 500)
 	file := write(t, want)
@@ -86,7 +86,7 @@ func TestBackup_is_the_state_and_says_of_what(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if !bytes.Equal(snapshotOf(t, want), snapshotOf(t, got)) {
-			t.Errorf("%s: another state was read than was written", name)
+			t.Errorf("%s: the state read differs from the one written", name)
 		}
 	}
 	h, err := backup.Verify(bytes.NewReader(file))
@@ -108,7 +108,7 @@ func TestBackup_finds_every_cut_and_every_flipped_byte(t *testing.T) {
 	}
 }
 
-func TestBackup_says_what_is_wrong(t *testing.T) {
+func TestBackup_errors(t *testing.T) {
 	t.Parallel()
 	good := write(t, root(t, 3))
 	newer := bytes.Clone(good)
@@ -158,7 +158,7 @@ func refused(t *testing.T, name string, file []byte, want string) {
 	}
 }
 
-func TestBackup_tells_a_file_that_cannot_be_read_from_a_damaged_one(t *testing.T) {
+func TestBackup_distinguishes_a_read_error_from_damage(t *testing.T) {
 	t.Parallel()
 	good := write(t, root(t, 3))
 	for n := range good {

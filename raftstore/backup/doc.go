@@ -1,5 +1,5 @@
-// Package backup is the format of a backup file: a header, and a snapshot as nodes keep it on disk
-// (packages snapshot and fsm), compressed, with checksums over all of it.
+// Package backup defines the format of a backup file: a header, and a compressed snapshot as nodes
+// store it (packages snapshot and fsm), with checksums over all of it.
 //
 //	"quorate-backup" and the version of the format, a byte
 //	the length of the header, 4 bytes, little-endian
@@ -7,7 +7,7 @@
 //	CRC-32C of the header, 4 bytes, little-endian
 //	the snapshot
 //
-// It holds the whole state of a cluster, Secrets in clear text included, and nothing else: no log,
-// no membership, no key. Read and Verify accept a file only when all of it is found whole. The
-// package runs no goroutines.
+// A backup holds the whole state of a cluster, including Secrets in clear text, and nothing else:
+// no log, no membership, no key. Read and Verify accept a file only if all of it is undamaged. The
+// package starts no goroutines.
 package backup

@@ -1,8 +1,7 @@
-// Package logbridge lets libraries that log through hclog or the standard logger write to slog:
-// Raft and memberlist.
+// Package logbridge connects the loggers of Raft and memberlist, hclog and the standard logger, to
+// slog.
 //
-// Levels map one to one (trace to below debug). A library's info line is often noise to an
-// operator, so a bridge can shift info down to debug; warnings and errors keep their level.
-// Messages starting with "[WARN]" and the like, as memberlist writes them, take their level from
-// it.
+// Levels map one to one, with trace below debug. The info lines of a library rarely help an
+// operator, so a bridge can lower them to debug; warnings and errors keep their level. A line that
+// starts with "[WARN]" and the like, as memberlist writes it, has that level.
 package logbridge

@@ -11,12 +11,12 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// levelTrace is hclog's trace, which slog has no name for.
+// levelTrace is hclog's trace level, for which slog has no name.
 const levelTrace = slog.LevelDebug - 4
 
-// Hclog returns an hclog.Logger that writes to logger. With quiet, info lines become debug lines. A
-// warning or error about the same peer is written once in ten seconds; the next one says how often
-// it was repeated.
+// Hclog returns an hclog.Logger that writes to logger. If quiet is set, info lines become debug
+// lines. It writes a warning or error about the same peer once in ten seconds, and the next such
+// line has the number of those suppressed.
 func Hclog(logger *slog.Logger, quiet bool) hclog.Logger {
 	return &bridge{logger: logger, quiet: quiet, limits: &limiter{}}
 }
@@ -65,7 +65,7 @@ func (b *bridge) Log(l hclog.Level, msg string, args ...any) {
 	b.logger.Log(context.Background(), level, msg, args...)
 }
 
-// rendered makes values readable that hclog would format itself.
+// rendered formats the values that hclog would format itself.
 func rendered(args []any) []any {
 	for i, arg := range args {
 		switch v := arg.(type) {
@@ -126,7 +126,7 @@ func (b *bridge) ResetNamed(name string) hclog.Logger {
 	return &bridge{logger: b.logger, quiet: b.quiet, name: name, implied: b.implied, limits: b.limits}
 }
 
-// SetLevel does nothing: the handler behind slog decides.
+// SetLevel does nothing: the level is that of logger's handler.
 func (b *bridge) SetLevel(hclog.Level) {}
 
 func (b *bridge) GetLevel() hclog.Level {

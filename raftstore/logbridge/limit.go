@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// quietTime is how long a warning or error about the same thing is held back after it was
-	// written: the libraries repeat theirs many times a second while a peer is away.
+	// quietTime is the time for which further warnings or errors about the same subject are
+	// suppressed. The libraries repeat theirs many times a second while a peer is unreachable.
 	quietTime = 10 * time.Second
-	// maxRemembered bounds what is remembered; beyond it all is forgotten and lines are written
-	// once more.
+	// maxRemembered bounds the remembered lines. At the bound the limiter forgets all of them, and
+	// writes each once more.
 	maxRemembered = 512
 )
 
-// limiter holds back repeated lines. Loggers derived from one share it.
+// limiter suppresses repeated lines. Loggers derived from one another share it.
 type limiter struct {
 	mu   sync.Mutex
 	last map[string]*repeated
@@ -26,8 +26,8 @@ type repeated struct {
 	held    int
 }
 
-// allow says whether a line may be written now, and how many like it were held back since the last
-// one.
+// allow reports whether a line may be written now. If so, held is the number of lines suppressed
+// since the last one was written.
 func (l *limiter) allow(key string, now time.Time) (held int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,7 +46,7 @@ func (l *limiter) allow(key string, now time.Time) (held int, ok bool) {
 	return held, true
 }
 
-// subject is what tells lines of one message apart: the peer that it is about.
+// subject returns the key by which lines are compared: the message and the peer that it is about.
 func subject(msg string, args []any) string {
 	for i := 0; i+1 < len(args); i += 2 {
 		switch args[i] {

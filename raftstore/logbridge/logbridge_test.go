@@ -40,7 +40,7 @@ func TestHclog(t *testing.T) {
 	}
 }
 
-func TestHclogHoldsBackRepetition(t *testing.T) {
+func TestHclogSuppressesRepeatedLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		l := logbridge.Hclog(logger(&out), true)
@@ -48,7 +48,7 @@ func TestHclogHoldsBackRepetition(t *testing.T) {
 			l.Named("raft").Error("failed to heartbeat to", "peer", "n2")
 		}
 		l.Error("failed to heartbeat to", "peer", "n3")
-		time.Sleep(11 * time.Second) // of the test's own clock
+		time.Sleep(11 * time.Second) // on the synctest clock
 		l.Error("failed to heartbeat to", "peer", "n2")
 		want := `level=ERROR msg="failed to heartbeat to" peer=n2
 level=ERROR msg="failed to heartbeat to" peer=n3

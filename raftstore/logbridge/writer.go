@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Writer returns a writer for a standard logger without flags: each write is one line. Its level is
-// what the line's "[LEVEL]" says, info without one. With quiet, info lines become debug lines.
+// Writer returns a writer for a standard logger without flags, where each write is one line. The
+// line's "[LEVEL]" sets the level, info if there is none. If quiet is set, info lines become debug
+// lines.
 func Writer(logger *slog.Logger, quiet bool) io.Writer { return writer{logger, quiet} }
 
 type writer struct {

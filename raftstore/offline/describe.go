@@ -10,7 +10,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// describe says what an entry does: to which object, never with what content.
+// describe describes an entry: what it does to which object, without the content.
 func describe(entry *raft.Log) Entry {
 	e := Entry{Index: entry.Index, Term: entry.Term, Time: entry.AppendedAt, Bytes: len(entry.Data)}
 	switch entry.Type {

@@ -16,7 +16,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Report is what a data directory holds, as far as it can be read.
+// Report describes the contents of a data directory, as far as they can be read.
 type Report struct {
 	ClusterID string     `json:"clusterID,omitempty"`
 	Term      uint64     `json:"term"`
@@ -26,34 +26,34 @@ type Report struct {
 	Snapshots []Snapshot `json:"snapshots"`
 	State     State      `json:"state"`
 	Entries   []Entry    `json:"entries,omitempty"`
-	// Problems say what is wrong, one line each; none when all was found whole.
+	// Problems has one line for each problem; it is empty if all files are undamaged.
 	Problems []string `json:"problems"`
-	// OtherBuild: the log has an entry that this build does not know, which is a problem, but no
-	// damage.
+	// OtherBuild reports that the log has an entry that this build does not know. This is one of
+	// Problems, but no damage.
 	OtherBuild bool `json:"otherBuild,omitempty"`
 }
 
-// Vote is the last one given.
+// Vote is the last vote that the node granted.
 type Vote struct {
 	Term uint64 `json:"term"`
 	For  string `json:"for"`
 }
 
-// Member is one of the latest configuration, committed or not.
+// Member is a server of the latest configuration, committed or not.
 type Member struct {
 	Name     string `json:"name"`
 	PeerAddr string `json:"peerAddr"`
 	Voter    bool   `json:"voter"`
 }
 
-// Log is the file of entries.
+// Log describes the log file.
 type Log struct {
-	First uint64 `json:"first"` // 0 when there is none
+	First uint64 `json:"first"` // 0 if there is none
 	Last  uint64 `json:"last"`
 	Bytes int64  `json:"bytes"` // of the file
 }
 
-// Snapshot is one of those kept, newest first.
+// Snapshot describes a stored snapshot.
 type Snapshot struct {
 	ID     string `json:"id"`
 	Index  uint64 `json:"index"`
@@ -62,7 +62,7 @@ type Snapshot struct {
 	Damage string `json:"damage,omitempty"`
 }
 
-// State is what the newest whole snapshot and the log after it make.
+// State describes the state that the newest undamaged snapshot and the log after it yield.
 type State struct {
 	Index     uint64     `json:"index"`
 	Objects   int        `json:"objects"`
@@ -71,16 +71,16 @@ type State struct {
 	Resources []Resource `json:"resources"`
 }
 
-// Resource is one collection.
+// Resource describes the objects of one resource.
 type Resource struct {
 	Name    string `json:"name"`
 	Objects int    `json:"objects"`
 	Bytes   int    `json:"bytes"` // of the stored JSON
 }
 
-// Inspect reads a data directory that no node uses, and changes nothing. It tells the newest
-// entries, so many of them at most. The error is that of a file that could not be read at all;
-// damage is among the problems.
+// Inspect reads a data directory that no node uses, and changes nothing. The report has at most the
+// given number of the newest entries. Damage goes to Report.Problems; the error is that of a file
+// that could not be read at all.
 func Inspect(dataDir string, entries int) (*Report, error) {
 	dir := filepath.Join(dataDir, raftstore.RaftDir)
 	archive, snapshots, err := examine(dir)
@@ -99,17 +99,17 @@ func Inspect(dataDir string, entries int) (*Report, error) {
 	if info, err := os.Stat(filepath.Join(dir, raftstore.LogFile)); err == nil {
 		r.Log.Bytes = info.Size()
 	}
-	p, err := recallFrom(dir, archive, snapshots, func(l *log.Store) error {
+	p, err := readContents(dir, archive, snapshots, func(l *log.Store) error {
 		r.stable(l)
 		r.newest(l, entries)
 		return nil
 	})
-	if errors.Is(err, log.ErrLocked) { // no damage
+	if errors.Is(err, log.ErrLocked) { // not damage
 		return nil, err
 	}
 	r.problem(err)
 	_, r.OtherBuild = errors.AsType[*fsm.Unknown](err)
-	r.tell(p)
+	r.addContents(p)
 	return r, nil
 }
 
@@ -119,7 +119,7 @@ func (r *Report) problem(err error) {
 	}
 }
 
-// stable reads what Raft must not forget.
+// stable reads Raft's term and vote.
 func (r *Report) stable(l *log.Store) {
 	number := func(key string) uint64 {
 		n, err := l.GetUint64([]byte(key))
@@ -136,7 +136,7 @@ func (r *Report) stable(l *log.Store) {
 	}
 }
 
-// newest reads the end of the log, and finds out where it begins.
+// newest reads the range of the log and its last entries.
 func (r *Report) newest(l *log.Store, count int) {
 	var err error
 	if r.Log.First, err = l.FirstIndex(); err != nil {
@@ -153,14 +153,14 @@ func (r *Report) newest(l *log.Store, count int) {
 		var entry raft.Log
 		if err := l.GetLog(index, &entry); err != nil {
 			r.Entries = append(r.Entries, Entry{Index: index, What: "damaged"})
-			continue // recall says it
+			continue // restoreAndReplay reports it
 		}
 		r.Entries = append(r.Entries, describe(&entry))
 	}
 }
 
-// tell takes over what is known of the past.
-func (r *Report) tell(p *past) {
+// addContents adds what the snapshot and the log contain.
+func (r *Report) addContents(p *contents) {
 	root := p.tree.Publish()
 	r.ClusterID = root.ClusterID()
 	r.Members = membersOf(p.members)
@@ -178,11 +178,11 @@ func (r *Report) tell(p *past) {
 	})
 }
 
-// Entry is one of the log's.
+// Entry describes a log entry.
 type Entry struct {
 	Index uint64    `json:"index"`
 	Term  uint64    `json:"term"`
-	Time  time.Time `json:"time"` // by the clock of the leader that appended it
+	Time  time.Time `json:"time"` // by the clock of the leader that appended the entry
 	Bytes int       `json:"bytes"`
 	What  string    `json:"what"`
 }

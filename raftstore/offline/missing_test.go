@@ -14,9 +14,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestInspect_says_which_entries_are_missing: a log that no whole snapshot reaches is damage, and
-// the problem names the entries between them, be it a single one.
-func TestInspect_says_which_entries_are_missing(t *testing.T) {
+// A gap between the newest undamaged snapshot and the log is damage, and the problem names the
+// missing entries, even a single one.
+func TestInspect_reports_missing_entries(t *testing.T) {
 	t.Parallel()
 	for first, want := range map[uint64]string{1: "", 2: "entries 1 to 1 are missing", 5: "entries 1 to 4 are missing"} {
 		dir := t.TempDir()

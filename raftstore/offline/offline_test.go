@@ -37,7 +37,7 @@ func create(t *testing.T, s *raftstore.Store, name string) {
 	}
 }
 
-// stopped returns the data directory of n0, of a cluster that has ended, and the state that it had.
+// stopped returns the data directory of n0 of a cluster that was stopped, and its state.
 func stopped(t *testing.T, size int) (dir string, root *state.Root) {
 	t.Helper()
 	c := testcluster.New(t, size, nil)
@@ -60,7 +60,7 @@ func stopped(t *testing.T, size int) (dir string, root *state.Root) {
 	return c.Nodes[0].Dir, root
 }
 
-func TestInspect_tells_what_is_there_and_changes_nothing(t *testing.T) {
+func TestInspect_reports_the_contents_and_changes_nothing(t *testing.T) {
 	t.Parallel()
 	dir, root := stopped(t, 3)
 	before := content(t, dir)
@@ -81,14 +81,14 @@ func TestInspect_tells_what_is_there_and_changes_nothing(t *testing.T) {
 		t.Errorf("entries %v", r.Entries)
 	}
 	if r.State.Index == root.Index() && r.State.Checksum != fmt.Sprintf("%016x", fsm.Checksum(root)) {
-		t.Errorf("checksum %s of the state after %d", r.State.Checksum, r.State.Index)
+		t.Errorf("checksum %s of the state at %d", r.State.Checksum, r.State.Index)
 	}
 	if after := content(t, dir); after != before {
-		t.Error("the directory is another than before")
+		t.Error("Inspect changed the directory")
 	}
 }
 
-// content is all files' content, for comparing.
+// content returns the content of all files in dir, for comparisons.
 func content(t *testing.T, dir string) string {
 	t.Helper()
 	var all bytes.Buffer
@@ -107,7 +107,7 @@ func content(t *testing.T, dir string) string {
 	return all.String()
 }
 
-func TestInspect_says_what_is_damaged_and_tells_the_rest(t *testing.T) {
+func TestInspect_reports_damage_and_the_undamaged_rest(t *testing.T) {
 	t.Parallel()
 	dir, _ := stopped(t, 1)
 	logFile := filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile)
@@ -125,7 +125,7 @@ func TestInspect_says_what_is_damaged_and_tells_the_rest(t *testing.T) {
 	}
 	entry := bytes.Clone(entries)
 	for at := bytes.Index(entry, []byte("uid-o17")); at >= 0; at = bytes.Index(entry, []byte("uid-o17")) {
-		entry[at] ^= 1 // in every page that has it, also those not in use
+		entry[at] ^= 1 // in every page that has it, including free ones
 	}
 	bad := bytes.Clone(snapshot)
 	bad[len(bad)/2] ^= 1
@@ -162,7 +162,7 @@ func TestInspect_says_what_is_damaged_and_tells_the_rest(t *testing.T) {
 	}
 }
 
-func TestInspect_tells_an_entry_of_another_build_from_damage(t *testing.T) {
+func TestInspect_distinguishes_an_entry_of_another_build_from_damage(t *testing.T) {
 	t.Parallel()
 	dir, root := stopped(t, 1)
 	l, err := log.Open(log.Config{Path: filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile), Logger: slog.New(slog.DiscardHandler)})
@@ -171,7 +171,7 @@ func TestInspect_tells_an_entry_of_another_build_from_damage(t *testing.T) {
 	must(t, err)
 	var before raft.Log
 	must(t, l.GetLog(last, &before))
-	newer := []byte{8, 2} // format 2, and nothing else that could be read
+	newer := []byte{8, 2} // format 2, with nothing that this build can read
 	must(t, errors.Join(l.StoreLog(&raft.Log{Index: last + 1, Term: before.Term, Type: raft.LogCommand, Data: newer}), l.Close()))
 
 	r, err := offline.Inspect(dir, 1)
@@ -195,7 +195,7 @@ func TestRecover_keeps_all_that_the_survivor_has_under_higher_versions(t *testin
 	t.Parallel()
 	dir, root := stopped(t, 3)
 	if _, err := offline.Survey(dir, "n7"); !errors.Is(err, offline.ErrNotMember) {
-		t.Errorf("a stranger's directory: %v", err)
+		t.Errorf("a directory of another node: %v", err)
 	}
 	s, err := offline.Survey(dir, "n0")
 	if err != nil {
@@ -205,12 +205,12 @@ func TestRecover_keeps_all_that_the_survivor_has_under_higher_versions(t *testin
 		t.Errorf("survivor %+v", s)
 	}
 	if _, _, err := s.Recover(0); err == nil {
-		t.Error("no gap was accepted")
+		t.Error("a gap of 0 was accepted")
 	}
 	if _, _, err := s.Recover(1 << 53); err == nil {
 		t.Error("a gap beyond 2^53 was accepted")
 	}
-	for range 2 { // it may be done again
+	for range 2 { // a second recovery must succeed as well
 		made, aside, err := s.Recover(1000)
 		if err != nil {
 			t.Fatal(err)
@@ -233,22 +233,22 @@ func TestRecover_keeps_all_that_the_survivor_has_under_higher_versions(t *testin
 	}
 }
 
-func TestFound_leaves_nothing_when_it_fails(t *testing.T) {
+func TestCreate_leaves_nothing_when_it_fails(t *testing.T) {
 	t.Parallel()
 	_, root := stopped(t, 1)
 	dir := t.TempDir()
 	c := offline.Cluster{Name: "n0", PeerAddr: "127.0.0.1:1", Root: root, Gap: 1 << 60}
-	if _, err := offline.Found(dir, c); err == nil || !strings.Contains(err.Error(), "less than 2^53") {
+	if _, err := offline.Create(dir, c); err == nil || !strings.Contains(err.Error(), "less than 2^53") {
 		t.Errorf("a gap of 2^60: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left: %v %v", left, err)
 	}
 	c.Gap = offline.DefaultGap(root.Index(), time.Now())
-	if _, err := offline.Found(dir, c); err != nil {
+	if _, err := offline.Create(dir, c); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := offline.Found(dir, c); !errors.Is(err, offline.ErrState) {
-		t.Errorf("a second time: %v", err)
+	if _, err := offline.Create(dir, c); !errors.Is(err, offline.ErrState) {
+		t.Errorf("second call: %v", err)
 	}
 }

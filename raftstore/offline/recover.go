@@ -19,33 +19,33 @@ import (
 	"quorate/raftstore/snapshot"
 )
 
-// asidePrefix begins the name of the folder that keeps what was there before a recovery; the time
+// asidePrefix starts the name of the folder that keeps the old files after a recovery; the time
 // follows.
 const asidePrefix = raftstore.RaftDir + ".before-recovery-"
 
-// ErrNotMember reports a node that can't go on alone: it doesn't belong to its cluster, or knows of
-// none.
+// ErrNotMember reports a node that does not belong to its cluster, or that knows of none, so that
+// it can't continue alone.
 var ErrNotMember = errors.New("is not a member of its cluster, so there is nothing to recover")
 
-// Survivor is a node whose majority is gone for good.
+// Survivor is a node of a cluster that has lost its quorum for good.
 type Survivor struct {
 	ClusterID   string
-	NewID       string // of the cluster that Recover makes
+	NewID       string // id of the cluster that Recover makes
 	Name        string
-	Index, Term uint64 // of the last entry that it has
+	Index, Term uint64 // of the node's last entry
 	Objects     int
 	Dropped     []Member // all other members
-	// Damage says why not all of what is on its disk can be kept; nil when it can.
+	// Damage says why some of the data on disk can't be kept; nil if all can.
 	Damage error
 
 	dir      string
 	peerAddr string
-	term     uint64 // no snapshot has a later one, nor has the node been in one
-	reached  uint64 // no entry or snapshot has a higher index, damaged ones included
-	past     *past
+	term     uint64 // the latest term of the node and its snapshots
+	reached  uint64 // the highest index of an entry or snapshot, including damaged ones
+	contents *contents
 }
 
-// Survey reads what the node of that name has in its data directory, and changes nothing.
+// Survey reads the data directory of the node called name, and changes nothing.
 func Survey(dataDir, name string) (*Survivor, error) {
 	dir := filepath.Join(dataDir, raftstore.RaftDir)
 	archive, snapshots, err := examine(dir)
@@ -53,16 +53,16 @@ func Survey(dataDir, name string) (*Survivor, error) {
 		return nil, err
 	}
 	s := &Survivor{Name: name, NewID: rand.Text(), dir: dir}
-	if s.past, s.Damage = recallFrom(dir, archive, snapshots, s.look); errors.Is(s.Damage, log.ErrLocked) {
+	if s.contents, s.Damage = readContents(dir, archive, snapshots, s.scan); errors.Is(s.Damage, log.ErrLocked) {
 		return nil, s.Damage
 	}
 	for _, found := range snapshots {
 		s.term, s.reached = max(s.term, found.Term), max(s.reached, found.Index)
 	}
-	s.term = max(s.term, s.past.term)
-	root := s.past.tree.Publish()
-	s.ClusterID, s.Index, s.Term, s.Objects = root.ClusterID(), s.past.index, s.past.term, root.Len()
-	for _, m := range membersOf(s.past.members) {
+	s.term = max(s.term, s.contents.term)
+	root := s.contents.tree.Publish()
+	s.ClusterID, s.Index, s.Term, s.Objects = root.ClusterID(), s.contents.index, s.contents.term, root.Len()
+	for _, m := range membersOf(s.contents.members) {
 		if m.Name == name {
 			s.peerAddr = m.PeerAddr
 		} else {
@@ -75,8 +75,8 @@ func Survey(dataDir, name string) (*Survivor, error) {
 	return s, nil
 }
 
-// look finds out how far the log goes.
-func (s *Survivor) look(l *log.Store) error {
+// scanLog records the highest index and the latest term of the log.
+func (s *Survivor) scan(l *log.Store) error {
 	last, err := l.LastIndex()
 	if err != nil {
 		return err
@@ -90,13 +90,13 @@ func (s *Survivor) look(l *log.Store) error {
 	return err
 }
 
-// Recover makes the survivor the only member of the new cluster NewID, which goes on from what it
-// has, with versions raised by gap. What was there before is kept in the folder aside. It takes
-// effect at once or not at all: with the rename that finishes the snapshot. Where the log is lost
-// or can't be read, no node starts before it is replaced as well: what was broken off in between is
-// begun again.
-func (s *Survivor) Recover(gap uint64) (made Founded, aside string, err error) {
-	c := Cluster{Name: s.Name, PeerAddr: s.peerAddr, Root: s.past.tree.Publish(), Gap: gap, Term: s.term}
+// Recover makes the survivor the only member of the new cluster NewID, which continues from the
+// survivor's state with versions raised by gap. It keeps the old files in the folder aside. The
+// recovery takes effect with the rename that finishes the snapshot. If the log was lost or can't be
+// read, no node starts until Recover has replaced the log as well; after a crash in between, the
+// caller runs it again.
+func (s *Survivor) Recover(gap uint64) (made Created, aside string, err error) {
+	c := Cluster{Name: s.Name, PeerAddr: s.peerAddr, Root: s.contents.tree.Publish(), Gap: gap, Term: s.term}
 	if err := c.checkGap(); err != nil {
 		return made, "", err
 	}
@@ -105,18 +105,18 @@ func (s *Survivor) Recover(gap uint64) (made Founded, aside string, err error) {
 	}
 	aside = filepath.Join(filepath.Dir(s.dir), asidePrefix+time.Now().UTC().Format("20060102T150405.000"))
 	if err := linkAll(s.dir, aside); err != nil {
-		return made, "", errors.Join(fmt.Errorf("keep what is there: %w", err), os.RemoveAll(aside))
+		return made, "", errors.Join(fmt.Errorf("keep the old files: %w", err), os.RemoveAll(aside))
 	}
 	fork := fsm.Fork{ClusterID: s.NewID, Gap: gap}
 	if err := c.writeSnapshot(s.dir, fork); err != nil {
 		return made, "", errors.Join(err, os.RemoveAll(aside))
 	}
 	// gofail: var recoverAfterSnapshot struct{}
-	return c.founded(fork), aside, c.replaceLog(s.dir)
+	return c.created(fork), aside, c.replaceLog(s.dir)
 }
 
-// replaceLog puts a log without entries in the place of one whose entries the snapshot covers, or
-// that can't be read any more. The old file is left as it is: it is aside.
+// replaceLog replaces the log with one without entries, because the snapshot covers the old entries
+// or they can't be read. The old file remains in the folder aside.
 func (c Cluster) replaceLog(dir string) error {
 	path := filepath.Join(dir, raftstore.LogFile)
 	fresh := path + unfinishedSuffix
@@ -131,8 +131,8 @@ func (c Cluster) replaceLog(dir string) error {
 	return syncDir(dir)
 }
 
-// linkAll gives the files below a folder second names below another, on the disk when it returns.
-// They are never written again: the log is replaced by another file, and snapshots don't change.
+// linkAll hard-links the files below from to the same names below to, and syncs. Nothing writes to
+// these files again: Recover replaces the log by another file, and snapshots don't change.
 func linkAll(from, to string) error {
 	folders := []string{filepath.Dir(to)}
 	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
@@ -157,7 +157,7 @@ func linkAll(from, to string) error {
 	return err
 }
 
-// examine lists the snapshots of a Raft folder.
+// examine verifies the snapshots of a Raft folder.
 func examine(dir string) (*snapshot.Archive, []snapshot.Examined, error) {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil, nil, fmt.Errorf("%s holds no state: it has no folder %s", filepath.Dir(dir), raftstore.RaftDir)
@@ -167,7 +167,7 @@ func examine(dir string) (*snapshot.Archive, []snapshot.Examined, error) {
 	return archive, snapshots, err
 }
 
-// membersOf lists a configuration, by name.
+// membersOf returns the servers of a configuration, sorted by name.
 func membersOf(c raft.Configuration) []Member {
 	members := []Member{}
 	for _, s := range c.Servers {

@@ -26,8 +26,8 @@ func openLog(t *testing.T, dir string) *log.Store {
 	return l
 }
 
-// supersede copies the snapshot in a data directory as one of the next term, as a leader of that
-// term would send it.
+// supersede copies the snapshot in a data directory as one of the next term, which a leader of that
+// term would send.
 func supersede(t *testing.T, dir string) {
 	t.Helper()
 	s, err := snapshot.New(snapshot.Config{Dir: filepath.Join(dir, raftstore.RaftDir), Logger: slog.New(slog.DiscardHandler)})
@@ -46,10 +46,9 @@ func supersede(t *testing.T, dir string) {
 	must(t, errors.Join(err, to.Close(), s.Close()))
 }
 
-// TestSurvey_leaves_out_entries_that_the_newest_snapshot_overruled: a node that was sent a snapshot
-// ends before it removes what its log has beyond; nobody committed that, and it does not follow
-// from the snapshot.
-func TestSurvey_leaves_out_entries_that_the_newest_snapshot_overruled(t *testing.T) {
+// A node that has installed a snapshot may stop before it removes the log entries beyond it. Those
+// were not committed and do not follow from the snapshot.
+func TestSurvey_excludes_entries_superseded_by_the_newest_snapshot(t *testing.T) {
 	t.Parallel()
 	dir, _ := stopped(t, 1)
 	supersede(t, dir)
@@ -65,11 +64,11 @@ func TestSurvey_leaves_out_entries_that_the_newest_snapshot_overruled(t *testing
 	}
 }
 
-// TestRecover_keeps_aside_what_was_there: the node that goes on writes into none of those files.
-func TestRecover_keeps_aside_what_was_there(t *testing.T) {
+// The recovered node does not write to the old files.
+func TestRecover_keeps_the_old_files(t *testing.T) {
 	t.Parallel()
 	dir, _ := stopped(t, 1)
-	for _, round := range []string{"first", "second"} { // the second finds a log without entries
+	for _, round := range []string{"first", "second"} { // the second recovery finds a log without entries
 		before := content(t, filepath.Join(dir, raftstore.RaftDir))
 		s, err := offline.Survey(dir, "n0")
 		must(t, err)
@@ -80,14 +79,13 @@ func TestRecover_keeps_aside_what_was_there(t *testing.T) {
 		must(t, l.DeleteRange(made.Index+1, made.Index+1))
 		must(t, l.Close())
 		if after := content(t, aside); strings.ReplaceAll(after, aside, filepath.Join(dir, raftstore.RaftDir)) != before {
-			t.Errorf("%s recovery: what is aside is not what was there", round)
+			t.Errorf("%s recovery: the files kept aside differ from the old ones", round)
 		}
 	}
 }
 
-// TestRecover_refuses_a_gap_that_would_use_a_version_again: entries and snapshots beyond the damage
-// are lost, but were there.
-func TestRecover_refuses_a_gap_that_would_use_a_version_again(t *testing.T) {
+// Entries and snapshots after the damage are lost, but their versions were given to clients.
+func TestRecover_refuses_a_gap_that_would_reuse_a_version(t *testing.T) {
 	t.Parallel()
 	dir, root := stopped(t, 1)
 	file := filepath.Join(dir, raftstore.RaftDir, raftstore.LogFile)
@@ -107,9 +105,9 @@ func TestRecover_refuses_a_gap_that_would_use_a_version_again(t *testing.T) {
 	}
 }
 
-// TestRecover_counts_a_snapshot_that_is_damaged: the versions and the term that it names were
-// given, though its state can't be read any more and the log is lost.
-func TestRecover_counts_a_snapshot_that_is_damaged(t *testing.T) {
+// Clients may have seen the versions up to a damaged snapshot's index, and its term was in use,
+// though its state can't be read and the log is lost.
+func TestRecover_counts_damaged_snapshots(t *testing.T) {
 	t.Parallel()
 	c := testcluster.New(t, 1, nil)
 	n := c.Leader()
@@ -138,7 +136,7 @@ func TestRecover_counts_a_snapshot_that_is_damaged(t *testing.T) {
 	s, err := offline.Survey(n.Dir, n.Name)
 	must(t, err)
 	if s.Index != older || s.Damage == nil {
-		t.Fatalf("goes on from %d, want %d; damage %v", s.Index, older, s.Damage)
+		t.Fatalf("continues from %d, want %d; damage %v", s.Index, older, s.Damage)
 	}
 	if _, _, err := s.Recover(newer - older); err == nil || !strings.Contains(err.Error(), "want a larger gap") {
 		t.Errorf("a gap that ends within the damaged snapshot: %v", err)

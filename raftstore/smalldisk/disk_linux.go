@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// Disk is a mounted file system. Its methods are for one goroutine.
+// Disk is a mounted file system. Its methods must not be called concurrently.
 type Disk struct {
-	// Dir is an empty directory on it.
+	// Dir is an empty directory on the disk.
 	Dir string
 
 	t    testing.TB
 	root string
 }
 
-// New mounts a file system of so many bytes, which goes with the test. It skips the test where that
-// is not allowed.
+// New mounts a file system of the given size and unmounts it when the test ends. It skips the test
+// if the process may not mount.
 func New(t testing.TB, bytes int64) *Disk {
 	t.Helper()
 	d := &Disk{t: t, root: t.TempDir()}
@@ -42,7 +42,7 @@ func New(t testing.TB, bytes int64) *Disk {
 	return d
 }
 
-// Free is how many bytes are free.
+// Free returns the number of free bytes.
 func (d *Disk) Free() int64 {
 	d.t.Helper()
 	var stat syscall.Statfs_t
@@ -52,8 +52,8 @@ func (d *Disk) Free() int64 {
 	return int64(stat.Bavail) * stat.Bsize
 }
 
-// Fill takes space, as another program would, until no more than left bytes are free; it can be
-// called again.
+// Fill writes a file until at most left bytes are free, as another program would. It can be called
+// again.
 func (d *Disk) Fill(left int64) {
 	d.t.Helper()
 	f, err := os.OpenFile(d.ballast(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -72,7 +72,7 @@ func (d *Disk) Fill(left int64) {
 	}
 }
 
-// Clear gives back what Fill took.
+// Clear removes what Fill wrote.
 func (d *Disk) Clear() {
 	d.t.Helper()
 	if err := os.Remove(d.ballast()); err != nil {

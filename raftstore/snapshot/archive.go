@@ -10,27 +10,26 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Archive is a store to look at: it changes nothing, and tells of the snapshots that are damaged
-// too.
+// Archive reads the snapshots of a folder, damaged ones included, and changes nothing.
 type Archive struct{ store *Store }
 
-// Examined is a snapshot that is there.
+// Examined describes a snapshot in an Archive.
 type Examined struct {
 	ID          string
-	Term, Index uint64 // by its id, where its meta.json can't be trusted
+	Term, Index uint64 // from its id if its meta.json is damaged
 	Bytes       int64
 	Members     raft.Configuration
-	Damage      error // nil when it was found whole
+	Damage      error // nil if it passed all checks
 }
 
-// NewArchive returns the snapshots in a folder of dir.
+// NewArchive returns the snapshots below dir.
 func NewArchive(dir string) *Archive {
 	s := &Store{dir: filepath.Join(dir, snapshotsDir)}
 	s.metrics = newMetrics(nil, s)
 	return &Archive{store: s}
 }
 
-// Examine verifies all snapshots, and lists them, newest first.
+// Examine verifies all snapshots and returns them, newest first.
 func (a *Archive) Examine() ([]Examined, error) {
 	ids, err := a.store.ids()
 	if errors.Is(err, os.ErrNotExist) {
@@ -56,7 +55,7 @@ func (a *Archive) Examine() ([]Examined, error) {
 	return all, nil
 }
 
-// Open returns the content of a snapshot, decompressed.
+// Open returns the decompressed content of a snapshot.
 func (a *Archive) Open(id string) (io.ReadCloser, error) {
 	_, content, err := a.store.OpenReader(id)
 	return content, err

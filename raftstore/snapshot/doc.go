@@ -1,12 +1,12 @@
-// Package snapshot keeps the state machine's snapshots on disk: raft.SnapshotStore over hashicorp's
-// FileSnapshotStore, with damage found before a snapshot is used. DESIGN.md beside this file tells
-// the format and why it is so.
+// Package snapshot keeps the state machine's snapshots on disk. It implements raft.SnapshotStore
+// over hashicorp's FileSnapshotStore, and detects damage before a snapshot is used. DESIGN.md
+// describes the format and its reasons.
 //
-// Its Store deals in the bytes as they are on disk and on the wire. Compression is the state
-// machine's business: it writes a snapshot through NewWriter and reads it through NewReader, so
-// Raft sends compressed bytes to followers, and what a follower receives isn't compressed again.
+// Store reads and writes the bytes as they are on disk and on the wire. The state machine
+// compresses: it writes a snapshot through NewWriter and reads it through NewReader. So Raft sends
+// compressed bytes to followers, and a follower stores the received bytes unchanged.
 //
-// Invariants: a snapshot that can be listed was written and synced whole; one that Open returns has
-// passed its checksum; a damaged one is moved aside, never deleted and never used. The package runs
-// no goroutines; a Store is safe for concurrent use. Only raftstore may use it.
+// Invariants: a snapshot that List returns was written and synced completely; one that Open returns
+// has passed its checksum; a damaged one is moved aside, never deleted and never used. The package
+// starts no goroutines; a Store is safe for concurrent use. Only raftstore may use it.
 package snapshot

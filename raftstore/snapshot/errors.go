@@ -2,10 +2,9 @@ package snapshot
 
 import "fmt"
 
-// Corrupt reports a snapshot that can't be trusted. Its message is for the operator: one line, with
-// what to do.
+// Corrupt reports a damaged snapshot. Its message is one line for the operator, with the remedy.
 type Corrupt struct {
-	ID     string // empty when the fault is in a stream of unknown origin
+	ID     string // empty if the damage is in a stream of unknown origin
 	Path   string // its folder
 	Reason string
 }

@@ -46,7 +46,7 @@ func create(t testing.TB, s *Store, index, term uint64) raft.SnapshotSink {
 	return k
 }
 
-// write makes a snapshot as the state machine and Raft do.
+// write stores a snapshot as the state machine and Raft do.
 func write(t testing.TB, s *Store, index, term uint64, content []byte) (id string) {
 	t.Helper()
 	k := create(t, s, index, term)
@@ -88,7 +88,7 @@ func wantStored(t testing.TB, s *Store, ids ...string) {
 	}
 }
 
-// wantFiles checks what there is in the folder of snapshots.
+// wantFiles checks the names of the files in the folder of snapshots.
 func wantFiles(t testing.TB, s *Store, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(s.dir)

@@ -9,11 +9,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// sink is FileSnapshotSink that seals what it has written, and leaves nothing behind when it fails.
+// sink is a FileSnapshotSink that adds a checksum of meta.json, and removes its files if it fails.
 type sink struct {
 	raft.SnapshotSink
 	store *Store
-	dir   string // where it writes until Close renames it
+	dir   string // the temporary folder, which Close renames
 	start time.Time
 	bytes int64
 	done  bool
@@ -29,7 +29,8 @@ func (k *sink) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close finishes the snapshot. Called again, by Raft after the state machine, it returns the same.
+// Close finishes the snapshot. Raft calls it again after the state machine; later calls return the
+// same error.
 func (k *sink) Close() error {
 	if k.done {
 		return k.err
@@ -47,18 +48,18 @@ func (k *sink) Close() error {
 
 func (k *sink) finish() error {
 	if err := writeSeal(k.dir); err != nil {
-		return errors.Join(fmt.Errorf("seal snapshot %s: %w", k.ID(), err), k.discard())
+		return errors.Join(fmt.Errorf("write checksum of snapshot %s: %w", k.ID(), err), k.discard())
 	}
 	// gofail: var snapshotBeforeRename struct{}
 	if err := k.SnapshotSink.Close(); err != nil {
-		// It closes its file, but may leave the folder.
+		// FileSnapshotSink closes its file, but may leave the folder.
 		return errors.Join(fmt.Errorf("finish snapshot %s: %w", k.ID(), err), os.RemoveAll(k.dir))
 	}
 	// gofail: var snapshotAfterRename struct{}
 	return nil
 }
 
-// Cancel gives up the snapshot.
+// Cancel removes the unfinished snapshot.
 func (k *sink) Cancel() error {
 	if k.done {
 		return nil
@@ -68,8 +69,8 @@ func (k *sink) Cancel() error {
 	return k.discard()
 }
 
-// discard removes what was written. FileSnapshotSink's own error is that of writing the rest of
-// what is thrown away here (a full disk), after which it leaves the folder.
+// discard removes the unfinished snapshot. It ignores FileSnapshotSink's own error, which comes
+// from writing buffered bytes of the snapshot (on a full disk) and leaves the folder in place.
 func (k *sink) discard() error {
 	err := k.SnapshotSink.Cancel()
 	if left := os.RemoveAll(k.dir); left != nil {

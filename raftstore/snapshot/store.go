@@ -17,35 +17,35 @@ import (
 )
 
 const (
-	// DefaultRetain is how many snapshots are kept.
+	// DefaultRetain is the number of snapshots kept by default.
 	DefaultRetain = 2
 
-	// Names of FileSnapshotStore.
+	// These are the names that FileSnapshotStore uses.
 	snapshotsDir = "snapshots"
 	metaFile     = "meta.json"
 	stateFile    = "state.bin"
 	tmpSuffix    = ".tmp"
 
-	// damagedDir, beside snapshotsDir, is where damaged snapshots go, damagedRetain of them.
+	// damagedDir, beside snapshotsDir, holds up to damagedRetain damaged snapshots.
 	damagedDir    = "snapshots-damaged"
 	damagedRetain = 2
 )
 
 var _ raft.SnapshotStore = (*Store)(nil)
 
-// Config says where the snapshots are.
+// Config configures a Store.
 type Config struct {
-	Dir    string // snapshots are in a folder of it; must exist
-	Retain int    // how many to keep; 0 means DefaultRetain
+	Dir    string // parent of the folder of snapshots; must exist
+	Retain int    // number of snapshots to keep; 0 means DefaultRetain
 	// OnOpen is called with the index of each snapshot that Open opens, before anything of it is
-	// read, and what it returns when that is closed: Raft may be sending it to a follower, which
-	// needs the log behind it. May be nil.
+	// read; the function that it returns is called when the snapshot is closed. Raft may be sending
+	// the snapshot to a follower, which then needs the log entries after it. May be nil.
 	OnOpen     func(index uint64) (closed func())
 	Logger     *slog.Logger          // required
-	Registerer prometheus.Registerer // nil: metrics are kept, but not published
+	Registerer prometheus.Registerer // nil: metrics are counted, but not published
 }
 
-// Store is raft.SnapshotStore, on disk.
+// Store implements raft.SnapshotStore on disk.
 type Store struct {
 	dir, damaged string
 	logger       *slog.Logger
@@ -54,10 +54,10 @@ type Store struct {
 	onOpen       func(index uint64) (closed func())
 
 	mu       sync.Mutex
-	verified stamp // the state file that passed its checksum last
+	verified fileVersion // the state file whose checksum was verified last
 }
 
-// New prepares the folder for snapshots, and removes what a crash has left half written.
+// New creates the folder for snapshots, and removes unfinished ones that a crash has left.
 func New(cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		return nil, errors.New("snapshot: Config.Logger is nil")
@@ -68,7 +68,7 @@ func New(cfg Config) (*Store, error) {
 	if cfg.Retain == 0 {
 		cfg.Retain = DefaultRetain
 	}
-	// Its messages repeat the errors that it returns.
+	// FileSnapshotStore logs only what it also returns as errors.
 	files, err := raft.NewFileSnapshotStoreWithLogger(cfg.Dir, cfg.Retain, hclog.NewNullLogger())
 	if err != nil {
 		return nil, fmt.Errorf("open snapshots in %s: %w", cfg.Dir, err)
@@ -90,7 +90,7 @@ func New(cfg Config) (*Store, error) {
 	return s, nil
 }
 
-// Close ends the publishing of metrics. Snapshots that are open stay so.
+// Close unregisters the metrics. Open snapshots stay open.
 func (s *Store) Close() error {
 	s.metrics.unregister()
 	return nil
@@ -113,20 +113,20 @@ func (s *Store) removeStale() error {
 	return nil
 }
 
-// Create begins a snapshot. It exists once the sink's Close has returned nil.
+// Create starts a snapshot, which exists once the sink's Close has returned nil.
 func (s *Store) Create(version raft.SnapshotVersion, index, term uint64, configuration raft.Configuration,
 	configurationIndex uint64, trans raft.Transport,
 ) (raft.SnapshotSink, error) {
 	inner, err := s.files.Create(version, index, term, configuration, configurationIndex, trans)
 	if err != nil {
 		s.metrics.failures.Inc()
-		// FileSnapshotStore has made the folder, but doesn't say which.
+		// FileSnapshotStore has created the folder, but does not return its name.
 		return nil, errors.Join(fmt.Errorf("create snapshot of index %d: %w", index, err), s.removeUnfinished(term, index))
 	}
 	return &sink{SnapshotSink: inner, store: s, dir: filepath.Join(s.dir, inner.ID()+tmpSuffix), start: time.Now()}, nil
 }
 
-// removeUnfinished removes folders of a snapshot that could not be created.
+// removeUnfinished removes the folders of a snapshot that could not be created.
 func (s *Store) removeUnfinished(term, index uint64) error {
 	found, err := filepath.Glob(filepath.Join(s.dir, fmt.Sprintf("%d-%d-*%s", term, index, tmpSuffix)))
 	for _, dir := range found {
@@ -144,9 +144,8 @@ func (s *Store) List() ([]*raft.SnapshotMeta, error) {
 	return metas, nil
 }
 
-// Open verifies a snapshot and returns its bytes as they are stored: compressed, for NewReader or
-// for a follower. They can be read to their end also when newer snapshots have replaced this one
-// meanwhile.
+// Open verifies a snapshot and returns its bytes as stored: compressed, for NewReader or for a
+// follower. The caller can read them to the end even after newer snapshots have replaced this one.
 func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	_, index, _ := indexOf(id)
 	closed := s.onOpen(index)
@@ -160,23 +159,24 @@ func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 		closed()
 		return nil, nil, fmt.Errorf("open snapshot %s: %w", id, err)
 	}
-	return meta, &opened{File: f, closed: closed}, nil
+	return meta, &openSnapshot{File: f, closed: closed}, nil
 }
 
-// opened is a snapshot's file while it's read.
-type opened struct {
+// openSnapshot is the open state file of a snapshot. Close reports the end to Config.OnOpen's
+// function.
+type openSnapshot struct {
 	*os.File
 	closed func()
 }
 
-func (o *opened) Close() error {
+func (o *openSnapshot) Close() error {
 	defer o.closed()
 	return o.File.Close()
 }
 
-// OpenReader returns the content of a snapshot, decompressed, which is verified as it is read:
-// io.EOF comes only after all of it was found whole. For reading it without taking it over as the
-// state; a restore needs Open.
+// OpenReader returns the decompressed content of a snapshot and verifies it while it is read:
+// io.EOF means that all of it is undamaged. It serves readers of history; a restore must use Open,
+// which verifies before the first byte.
 func (s *Store) OpenReader(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	meta, err := s.examine(id)
 	if err != nil {
@@ -194,8 +194,8 @@ func (s *Store) OpenReader(id string) (*raft.SnapshotMeta, io.ReadCloser, error)
 	}{r, f}, nil
 }
 
-// Oldest returns the oldest snapshot that a log beginning with entry logFirst continues, nil when
-// there is none: it and the log are together all that is known of the past.
+// Oldest returns the oldest snapshot that a log beginning with entry logFirst continues, nil if
+// there is none. The two together are all that can be read of history.
 func (s *Store) Oldest(logFirst uint64) (*raft.SnapshotMeta, error) {
 	metas, err := s.List()
 	if err != nil {

@@ -60,9 +60,9 @@ func TestStoreKeepsTheNewestSnapshots(t *testing.T) {
 	check(open(t, dir))
 }
 
-// TestSnapshotIsReadToItsEnd, though newer ones have replaced it meanwhile; and who is to keep the
-// log behind it knows from when to when.
-func TestSnapshotIsReadToItsEnd(t *testing.T) {
+// A reader reads a snapshot to its end although newer ones have replaced it, and OnOpen brackets
+// the time in which the log after it is needed.
+func TestReplacedSnapshotIsReadToItsEnd(t *testing.T) {
 	reading := map[uint64]int{}
 	s, err := New(Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler), OnOpen: func(index uint64) func() {
 		reading[index]++
@@ -80,7 +80,7 @@ func TestSnapshotIsReadToItsEnd(t *testing.T) {
 		write(t, s, index, 1, podLike(1000))
 	}
 	if exists(path(s, id, stateFile)) {
-		t.Fatal("it was not replaced")
+		t.Fatal("the snapshot was not replaced")
 	}
 	got, err := io.ReadAll(NewReader(sent))
 	if err != nil || !bytes.Equal(got, podLike(300_000)) || reading[10] != 1 {
@@ -90,14 +90,14 @@ func TestSnapshotIsReadToItsEnd(t *testing.T) {
 		t.Error(reading, err)
 	}
 	if _, _, err := s.Open(id); err == nil || reading[10] != 0 {
-		t.Error("a snapshot that is gone:", reading, err)
+		t.Error("opened a removed snapshot:", reading, err)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestInstalledSnapshotIsStoredAsItIs(t *testing.T) {
+func TestInstalledSnapshotIsStoredUnchanged(t *testing.T) {
 	leader, follower := open(t, t.TempDir()), open(t, t.TempDir())
 	id := write(t, leader, 10, 1, podLike(300_000))
 	meta, wire, err := leader.Open(id)
@@ -142,14 +142,14 @@ func TestCrashWhileWritingLeavesNothing(t *testing.T) {
 	if _, err := k.Write(podLike(100_000)); err != nil {
 		t.Fatal(err)
 	}
-	// What a crash right before the rename leaves: everything there, under the temporary name.
+	// A crash right before the rename leaves all files under the temporary name.
 	whole := write(t, s, 30, 1, podLike(1000))
 	if err := os.Rename(filepath.Join(s.dir, whole), filepath.Join(s.dir, whole+tmpSuffix)); err != nil {
 		t.Fatal(err)
 	}
 	again := open(t, dir)
 	wantFiles(t, again, a)
-	if good, err := again.Settle(11, 40); err != nil || good.ID != a {
+	if good, err := again.SelectNewest(11, 40); err != nil || good.ID != a {
 		t.Fatal(good, err)
 	}
 	if err := k.Cancel(); err != nil { // its files are gone
@@ -158,8 +158,8 @@ func TestCrashWhileWritingLeavesNothing(t *testing.T) {
 	wantFiles(t, again, a)
 }
 
-// fullDiskChild marks the process in which TestFullDiskLeavesNothing limits the size of files,
-// which counts for all of them.
+// fullDiskChild marks the child process in which TestFullDiskLeavesNothing limits the size of
+// files, because the limit applies to the whole process.
 const fullDiskChild = "QUORATE_TEST_FULL_DISK_CHILD"
 
 func TestFullDiskLeavesNothing(t *testing.T) {
@@ -189,11 +189,11 @@ func TestFullDiskLeavesNothing(t *testing.T) {
 			return k.Close()
 		}()
 		if !errors.Is(err, syscall.EFBIG) {
-			t.Errorf("room for %d bytes: %v", room, err)
+			t.Errorf("space for %d bytes: %v", room, err)
 		}
 		wantFiles(t, s, a)
 	}
-	t.Run("when raft closes without an error before", func(t *testing.T) {
+	t.Run("when Close reports the first error", func(t *testing.T) {
 		err := func() error {
 			k := create(t, s, 20, 1)
 			if _, err := k.Write(podLike(4000)); err != nil { // fits in the buffer
@@ -211,8 +211,8 @@ func TestFullDiskLeavesNothing(t *testing.T) {
 	wantStored(t, s, b, a)
 }
 
-// limitFileSize makes writes of this process beyond so many bytes of a file fail, as on a full
-// disk, until the function that it returns is called.
+// limitFileSize makes writes of this process beyond the given size of a file fail, as on a full
+// disk, until the caller calls undo.
 func limitFileSize(t *testing.T, bytes uint64) (undo func()) {
 	t.Helper()
 	signal.Ignore(syscall.SIGXFSZ)
@@ -231,7 +231,8 @@ func limitFileSize(t *testing.T, bytes uint64) (undo func()) {
 	}
 }
 
-// wantCorrupt checks that an operator can use the error.
+// wantCorrupt checks that err is a *Corrupt whose message tells an operator the snapshot and its
+// path.
 func wantCorrupt(t *testing.T, s *Store, err error, id string) {
 	t.Helper()
 	var c *Corrupt
@@ -292,8 +293,8 @@ func TestDamagedSnapshotIsFound(t *testing.T) {
 	}
 }
 
-// TestNewestSnapshotIsByNumber: indexes and terms are numbers, however many digits they have.
-func TestNewestSnapshotIsByNumber(t *testing.T) {
+// The order of indexes and terms is numeric, whatever their number of digits.
+func TestSnapshotsAreOrderedNumerically(t *testing.T) {
 	s := open(t, t.TempDir())
 	nine := write(t, s, 9, 9, podLike(100))
 	ten := write(t, s, 100, 10, podLike(100))
@@ -302,8 +303,8 @@ func TestNewestSnapshotIsByNumber(t *testing.T) {
 	}
 }
 
-// TestSnapshotIsHeldBeforeItIsRead: the log behind it must stay from before anything of it counts.
-func TestSnapshotIsHeldBeforeItIsRead(t *testing.T) {
+// The log after a snapshot must be held from before its content is read.
+func TestHoldBeginsBeforeSnapshotIsRead(t *testing.T) {
 	var id string
 	var s *Store
 	s, err := New(Config{Dir: t.TempDir(), Logger: slog.New(slog.DiscardHandler), OnOpen: func(uint64) func() {
@@ -318,7 +319,7 @@ func TestSnapshotIsHeldBeforeItIsRead(t *testing.T) {
 	wantCorrupt(t, s, err, id)
 }
 
-// TestSnapshotIsVerifiedAgainWhenItHasChanged, even if its size is the same.
+// Open verifies a snapshot again if its file has changed, even if the size is the same.
 func TestSnapshotIsVerifiedAgainWhenItHasChanged(t *testing.T) {
 	s := open(t, t.TempDir())
 	id := write(t, s, 10, 1, podLike(1000))
@@ -327,7 +328,7 @@ func TestSnapshotIsVerifiedAgainWhenItHasChanged(t *testing.T) {
 	}
 	state := path(s, id, stateFile)
 	change(t, state, func(b []byte) []byte { b[len(b)/2] ^= 4; return b })
-	later := time.Now().Add(time.Second) // whatever the file system's clock counts in
+	later := time.Now().Add(time.Second) // beyond the resolution of the file system's timestamps
 	if err := os.Chtimes(state, later, later); err != nil {
 		t.Fatal(err)
 	}
@@ -349,7 +350,7 @@ func TestFlippedBitOfMetaIsFoundOrHarmless(t *testing.T) {
 	for i := 0; i < len(whole)*8; i += 3 { // each byte
 		whole[i/8] ^= 1 << (i % 8)
 		change(t, path(s, id, metaFile), func([]byte) []byte { return whole })
-		s.verified = stamp{}
+		s.verified = fileVersion{}
 		got, err := s.verify(id)
 		if c := new(Corrupt); err != nil && !errors.As(err, &c) {
 			t.Fatal(err)
@@ -391,7 +392,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	if got["quorate_raftstore_snapshot_last_bytes"] == 0 {
-		t.Error("no size")
+		t.Error("quorate_raftstore_snapshot_last_bytes is 0")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

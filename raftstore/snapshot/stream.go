@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	// magic begins a snapshot; its last byte is the version of the format.
+	// magic starts a snapshot; its last byte is the version of the format.
 	magic = "quorate\x01"
-	// endChunk is the S2 chunk, of a kind that other readers skip, that ends a snapshot: the length
-	// of the content. S2 itself has a checksum in each chunk, but can't tell an end from a cut
-	// between two chunks.
+	// endChunk is the type of the S2 chunk that ends a snapshot and has the length of the content;
+	// other S2 readers skip it. S2 has a checksum in each chunk, but can't distinguish the end from
+	// a truncation between two chunks.
 	endChunk = 0x80
 	endBytes = 8
 )
@@ -31,8 +31,8 @@ type Writer struct {
 // NewWriter returns a writer that compresses into w. The snapshot is complete once Close has
 // returned nil; w stays open.
 func NewWriter(w io.Writer) *Writer {
-	// One block after another, in the caller's goroutine: a snapshot must not take the second core
-	// from the requests.
+	// The caller's goroutine compresses one block after another: a snapshot must not take the
+	// second core from requests.
 	return &Writer{to: w, s2: s2.NewWriter(w, s2.WriterConcurrency(1))}
 }
 
@@ -59,7 +59,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close writes what is left, and the end. It may be called again.
+// Close flushes the compressor and writes the end chunk. It may be called again.
 func (w *Writer) Close() error {
 	if w.closed {
 		return nil
@@ -80,22 +80,22 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// Reader decompresses a snapshot, and checks it on the way: io.EOF comes only after all of it has
-// been read and found whole. Any other end is *Corrupt, or the error of the reader beneath.
+// Reader decompresses a snapshot and checks it: io.EOF means that all of it has been read and is
+// undamaged. Any other end is *Corrupt or an error of the underlying reader.
 type Reader struct {
 	from   io.Reader
 	s2     *s2.Reader
 	read   uint64
-	length uint64 // as the end says
+	length uint64 // of the content, from the end chunk
 	begun  bool
 	ended  bool
 	err    error
 
-	id, path string // for errors, when known
+	id, path string // for errors, if known
 }
 
-// NewReader returns a reader of what a Writer wrote to r. It may read less of r than there is only
-// if it returns an error.
+// NewReader returns a reader of the content that a Writer wrote to r. It reads r to the end unless
+// it returns an error.
 func NewReader(r io.Reader) *Reader {
 	rd := &Reader{from: r}
 	rd.s2 = s2.NewReader(r, s2.ReaderSkippableCB(endChunk, rd.end))
@@ -139,7 +139,7 @@ func (r *Reader) begin() error {
 	}
 }
 
-// end receives the last chunk.
+// end reads the end chunk.
 func (r *Reader) end(chunk io.Reader) error {
 	if r.ended {
 		return s2.ErrCorrupt
@@ -150,14 +150,14 @@ func (r *Reader) end(chunk io.Reader) error {
 	} else if err != nil {
 		return err
 	}
-	if l, ok := chunk.(*io.LimitedReader); ok && l.N > 0 { // S2 would pass over what is not there
+	if l, ok := chunk.(*io.LimitedReader); ok && l.N > 0 { // S2 ignores a truncated chunk
 		return s2.ErrCorrupt
 	}
 	r.ended, r.length = true, binary.LittleEndian.Uint64(b[:])
 	return nil
 }
 
-// finish turns S2's last error into ours.
+// finish returns the error to report for S2's last one.
 func (r *Reader) finish(err error) error {
 	switch {
 	case err == io.EOF && !r.ended, errors.Is(err, io.ErrUnexpectedEOF):

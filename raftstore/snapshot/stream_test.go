@@ -13,7 +13,7 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// podLike makes content that compresses about as well as API objects do.
+// podLike returns content that compresses about as well as API objects do.
 func podLike(bytesWanted int) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
@@ -87,7 +87,7 @@ func TestStreamCutShortAnywhereIsFound(t *testing.T) {
 	for n := range small {
 		wantStreamError(t, small[:n], "is")
 	}
-	large := compressed(t, podLike(4_000_000)) // of several blocks; cut between any two of them as well
+	large := compressed(t, podLike(4_000_000)) // several blocks; also truncated between any two of them
 	for at := len(magic) + len("\xff\x06\x00\x00S2sTwO"); at < len(large); {
 		wantStreamError(t, large[:at], "cut short")
 		wantStreamError(t, large[:at+2], "is")
@@ -108,7 +108,7 @@ func TestStreamWithAFlippedBitIsFound(t *testing.T) {
 	}
 }
 
-func TestStreamOfSomethingElseIsRefused(t *testing.T) {
+func TestStreamRefusesOtherFormats(t *testing.T) {
 	whole := compressed(t, podLike(100))
 	var bare bytes.Buffer
 	w := s2.NewWriter(&bare)
@@ -128,7 +128,7 @@ func TestStreamOfSomethingElseIsRefused(t *testing.T) {
 	}
 }
 
-func TestStreamPassesErrorsOn(t *testing.T) {
+func TestStreamReturnsErrorsOfReaderAndWriter(t *testing.T) {
 	down := errors.New("down")
 	whole := compressed(t, podLike(100_000))
 	for _, n := range []int{0, 3, len(magic), 100, len(whole) - 1} {
@@ -189,7 +189,7 @@ func BenchmarkWriter(b *testing.B) {
 	}
 }
 
-// BenchmarkRestore opens a snapshot, verified before or not, and reads it to the end.
+// BenchmarkRestore opens a snapshot, with and without verification, and reads it to the end.
 func BenchmarkRestore(b *testing.B) {
 	s := open(b, b.TempDir())
 	id := write(b, s, 1, 1, podLike(benchBytes))
@@ -198,7 +198,7 @@ func BenchmarkRestore(b *testing.B) {
 			b.SetBytes(benchBytes)
 			for b.Loop() {
 				if !verified {
-					s.verified = stamp{}
+					s.verified = fileVersion{}
 				}
 				_, r, err := s.Open(id)
 				if err != nil {

@@ -18,29 +18,29 @@ import (
 )
 
 const (
-	// sealFile is ours, beside FileSnapshotStore's two files: a checksum of what meta.json says,
-	// which has none.
+	// sealFile is this package's file beside the two of FileSnapshotStore. It has a checksum of the
+	// content of meta.json, which has none of its own.
 	sealFile   = "seal"
 	sealFormat = "1 %08x\n"
 	copyBytes  = 1 << 20
 )
 
-// meta is what FileSnapshotStore writes to meta.json.
+// meta is the content of FileSnapshotStore's meta.json.
 type meta struct {
 	raft.SnapshotMeta
 	CRC []byte // CRC-64 (ECMA) of the state file
 }
 
-// stamp tells one version of a file from another.
-type stamp struct {
+// fileVersion identifies one version of a snapshot's state file.
+type fileVersion struct {
 	id       string
 	size     int64
 	modified time.Time
 }
 
-// identity is a checksum of all that Raft takes from meta.json, but for the two fields that are
-// known only at the end: they are checked against the state file.
-func (m *meta) identity() uint32 {
+// metaChecksum returns a checksum of all that Raft reads from meta.json, except the size and the
+// CRC. These are known only when the snapshot ends, and are checked against the state file.
+func (m *meta) metaChecksum() uint32 {
 	var b []byte
 	for _, v := range []uint64{uint64(m.Version), m.Index, m.Term, m.ConfigurationIndex, uint64(len(m.Configuration.Servers))} {
 		b = binary.BigEndian.AppendUint64(b, v)
@@ -69,7 +69,7 @@ func readMeta(dir string) (*meta, error) {
 	return m, nil
 }
 
-// writeSeal seals a snapshot that is being written, and syncs the names of its files.
+// writeSeal writes the checksum file of an unfinished snapshot, and syncs its folder.
 func writeSeal(dir string) error {
 	m, err := readMeta(dir)
 	if err != nil {
@@ -79,14 +79,14 @@ func writeSeal(dir string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, sealFormat, m.identity())
+	_, err = fmt.Fprintf(f, sealFormat, m.metaChecksum())
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	return syncDir(dir)
 }
 
-// examine checks all of a snapshot but the content of its state file.
+// examine checks a snapshot, except for the content of its state file.
 func (s *Store) examine(id string) (*meta, error) {
 	dir := filepath.Join(s.dir, id)
 	corrupt := func(reason string) error { return &Corrupt{ID: id, Path: dir, Reason: reason} }
@@ -104,7 +104,7 @@ func (s *Store) examine(id string) (*meta, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read snapshot %s: %w", id, err)
 	}
-	if string(seal) != fmt.Sprintf(sealFormat, m.identity()) || m.ID != id {
+	if string(seal) != fmt.Sprintf(sealFormat, m.metaChecksum()) || m.ID != id {
 		return nil, corrupt(fmt.Sprintf("is damaged: its %s does not match its %s", metaFile, sealFile))
 	}
 	info, err := os.Stat(filepath.Join(dir, stateFile))
@@ -121,8 +121,8 @@ func (s *Store) examine(id string) (*meta, error) {
 	return m, nil
 }
 
-// verify checks all of a snapshot. It reads the state file once: Raft opens at start what Settle
-// has just verified.
+// verify checks all of a snapshot. If the state file was verified last and has not changed, verify
+// does not read it again: at the start, Raft opens what SelectNewest has just verified.
 func (s *Store) verify(id string) (*raft.SnapshotMeta, error) {
 	m, err := s.examine(id)
 	if err != nil {
@@ -132,12 +132,12 @@ func (s *Store) verify(id string) (*raft.SnapshotMeta, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read snapshot %s: %w", id, err)
 	}
-	defer f.Close() // only read
+	defer f.Close() // opened for reading
 	info, err := f.Stat()
 	if err != nil {
 		return nil, fmt.Errorf("read snapshot %s: %w", id, err)
 	}
-	now := stamp{id: id, size: info.Size(), modified: info.ModTime()}
+	now := fileVersion{id: id, size: info.Size(), modified: info.ModTime()}
 	s.mu.Lock()
 	known := s.verified == now
 	s.mu.Unlock()
@@ -162,8 +162,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// indexOf reads the index from a snapshot's id (term-index-milliseconds), for one whose meta.json
-// can't be trusted.
+// indexOf returns term and index from a snapshot's id (term-index-milliseconds), for a snapshot
+// whose meta.json may be damaged.
 func indexOf(id string) (term, index uint64, ok bool) {
 	n, err := fmt.Sscanf(strings.ReplaceAll(id, "-", " "), "%d %d", &term, &index)
 	return term, index, err == nil && n == 2

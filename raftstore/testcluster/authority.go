@@ -22,7 +22,7 @@ type Authority struct {
 	pool *x509.CertPool
 }
 
-// NewAuthority makes one.
+// NewAuthority returns a new authority.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -53,7 +53,7 @@ func (a *Authority) Peer(t testing.TB, name string) *tls.Config {
 	return a.Certificate(t, time.Now().Add(time.Hour), transport.PeerURI(name))
 }
 
-// Certificate returns an identity with these URIs, good until end.
+// Certificate returns an identity with the given URIs that is valid until end.
 func (a *Authority) Certificate(t testing.TB, end time.Time, uris ...*url.URL) *tls.Config {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

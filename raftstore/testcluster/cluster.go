@@ -18,8 +18,8 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// multiplier makes elections take some hundred milliseconds: longer than any fsync here, shorter
-// than anybody's patience.
+// multiplier scales Raft's timeouts so that an election takes some hundred milliseconds: longer
+// than any fsync of the tests, and short enough for many tests.
 const multiplier = 0.25
 
 // Cluster is a cluster under test. Its nodes are named n0, n1, …
@@ -28,12 +28,12 @@ type Cluster struct {
 	t         testing.TB
 	authority *Authority
 	configure func(*raftstore.Config)
-	proxies   map[[2]string]*Proxy // from, to; the test's own goroutine adds to them
-	adding    sync.RWMutex         // held while it does: nodes look for addresses all the time
+	proxies   map[[2]string]*Proxy // by names of sender and receiver; only the test's goroutine adds
+	adding    sync.RWMutex         // held while it adds, because nodes look up addresses concurrently
 	dir       string
 }
 
-// Node is one replica. Store is nil while it is stopped.
+// Node is one node. Store is nil while the node is stopped.
 type Node struct {
 	Name  string
 	Store *raftstore.Store
@@ -49,8 +49,8 @@ type Node struct {
 	muxDone chan error
 }
 
-// New starts and bootstraps a cluster that stops with the test. Configure may change the nodes'
-// configurations.
+// New starts and bootstraps a cluster that stops when the test ends. configure may change the
+// nodes' configurations.
 func New(t testing.TB, size int, configure func(*raftstore.Config)) *Cluster {
 	t.Helper()
 	c := &Cluster{
@@ -78,7 +78,7 @@ func New(t testing.TB, size int, configure func(*raftstore.Config)) *Cluster {
 
 func nodeName(i int) string { return "n" + string(rune('0'+i)) }
 
-// Add starts one more node, which belongs to no cluster yet.
+// Add starts one more node, which is not a member of the cluster yet.
 func (c *Cluster) Add(name string) *Node {
 	c.t.Helper()
 	n := &Node{Name: name, Dir: filepath.Join(c.dir, name), cluster: c}
@@ -88,7 +88,7 @@ func (c *Cluster) Add(name string) *Node {
 	return n
 }
 
-// link makes the proxies between a new node and the others.
+// link creates the proxies between a new node and the others.
 func (c *Cluster) link(n *Node) {
 	c.t.Helper()
 	c.adding.Lock()
@@ -100,14 +100,14 @@ func (c *Cluster) link(n *Node) {
 	}
 }
 
-// Live returns the store of a running node, nil while it is stopped, to goroutines that don't start
-// and stop nodes.
+// Live returns the store of a running node, nil while it is stopped. Goroutines other than the one
+// that starts and stops nodes use it.
 func (n *Node) Live() *raftstore.Store { return n.live.Load() }
 
-// Addr is where the node's peer address listens.
+// Addr returns the address on which the node listens for peers.
 func (n *Node) Addr() string { return n.mux.Addr().String() }
 
-// Start starts a node that is stopped.
+// Start starts a stopped node.
 func (n *Node) Start() {
 	n.cluster.t.Helper()
 	if err := n.TryStart(); err != nil {
@@ -115,7 +115,7 @@ func (n *Node) Start() {
 	}
 }
 
-// TryStart is Start for a node that may not be able to.
+// TryStart is Start for a node whose start may fail.
 func (n *Node) TryStart() error {
 	c := n.cluster
 	logger := Logger(c.t)
@@ -181,9 +181,9 @@ func (n *Node) end() {
 	}
 }
 
-// Ended waits until the node ends by itself, and returns with what.
+// Ended waits until the node ends by itself, and returns its error.
 func (n *Node) Ended() error {
-	err := <-n.done // the store's: the server still serves
+	err := <-n.done // the store's error: the server still runs
 	n.live.Store(nil)
 	n.rpc.Stop()
 	<-n.done
@@ -194,13 +194,13 @@ func (n *Node) Ended() error {
 	return err
 }
 
-// Quit stops the node, unless it has ended by itself, and returns with what it ended.
+// Quit stops the node unless it has ended by itself, and returns its error.
 func (n *Node) Quit() error {
 	n.stop()
 	return n.Ended()
 }
 
-// Kill ends the node without any courtesy to the others: they find it gone.
+// Kill ends the node without notice to the others.
 func (n *Node) Kill() {
 	n.cluster.t.Helper()
 	n.cluster.Isolate(n, true)
@@ -208,8 +208,8 @@ func (n *Node) Kill() {
 	n.cluster.Isolate(n, false)
 }
 
-// Destroy ends the node for good, as the end of its process would: connections break, and who dials
-// it is refused.
+// Destroy ends the node for good, as the end of its process would: its connections break, and new
+// ones are refused.
 func (n *Node) Destroy() {
 	n.cluster.t.Helper()
 	for pair, p := range n.cluster.proxies {
@@ -221,7 +221,7 @@ func (n *Node) Destroy() {
 	n.Stop()
 }
 
-// Isolate cuts a node off from all others, or joins it with them again.
+// Isolate cuts all connections between a node and the others, or restores them.
 func (c *Cluster) Isolate(n *Node, cut bool) {
 	for pair, p := range c.proxies {
 		if pair[0] == n.Name || pair[1] == n.Name {
@@ -230,16 +230,15 @@ func (c *Cluster) Isolate(n *Node, cut bool) {
 	}
 }
 
-// Cut cuts one direction between two nodes, or heals it.
+// Cut cuts one direction between two nodes, or restores it.
 func (c *Cluster) Cut(from, to *Node, cut bool) { c.proxies[[2]string{from.Name, to.Name}].Cut(cut) }
 
-// Open returns the connections between two nodes, as they pass the proxies of both directions.
+// Open returns the connections between two nodes that pass the proxies of both directions.
 func (c *Cluster) Open(a, b *Node) []net.Conn {
 	return append(c.proxies[[2]string{a.Name, b.Name}].Open(), c.proxies[[2]string{b.Name, a.Name}].Open()...)
 }
 
-// Throttle makes one direction between two nodes slow, for each connection from now on: so many
-// bytes a second.
+// Throttle limits new connections in one direction between two nodes to the given rate.
 func (c *Cluster) Throttle(from, to *Node, bytesPerSecond int) {
 	c.proxies[[2]string{from.Name, to.Name}].Throttle(bytesPerSecond)
 }
@@ -255,7 +254,7 @@ func (c *Cluster) Running() []*Node {
 	return running
 }
 
-// Leader waits for a leader that is ready, other than the nodes given.
+// Leader waits for a leader that is ready and not one of except, and returns it.
 func (c *Cluster) Leader(except ...*Node) *Node {
 	c.t.Helper()
 	var leader *Node
@@ -271,7 +270,7 @@ func (c *Cluster) Leader(except ...*Node) *Node {
 	return leader
 }
 
-// Follower returns a running node that isn't the leader.
+// Follower returns a running node other than the leader.
 func (c *Cluster) Follower(leader *Node) *Node {
 	for _, n := range c.Running() {
 		if n != leader {
@@ -298,10 +297,10 @@ func contains(nodes []*Node, n *Node) bool {
 	return false
 }
 
-// eventually bounds the wait for a condition.
+// eventually is the time limit of Eventually.
 const eventually = time.Minute
 
-// Eventually waits for a condition.
+// Eventually waits until condition returns true, and fails the test after a minute.
 func Eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(eventually)
@@ -315,7 +314,7 @@ func Eventually(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Logger writes to the test's log, which shows it when the test fails.
+// Logger returns a logger that writes to the test's log, which is shown if the test fails.
 func Logger(t testing.TB) *slog.Logger {
 	if _, bench := t.(*testing.B); bench {
 		return slog.New(slog.DiscardHandler)

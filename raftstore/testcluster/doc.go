@@ -1,4 +1,3 @@
-// Package testcluster runs whole replicas in one test process: real Raft, TCP, TLS and fsync on
-// loopback. Between each two nodes, in each direction, lies a proxy that tests cut to make
-// partitions.
+// Package testcluster runs several nodes in one test process, with real Raft, TCP, TLS and fsync on
+// loopback. Each direction between two nodes passes a proxy, which tests cut to make partitions.
 package testcluster

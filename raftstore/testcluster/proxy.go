@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Proxy passes connections on to an address that may change. While it is cut it takes connections
-// and passes nothing on.
+// Proxy forwards connections to an address that may change. While it is cut it accepts connections
+// and forwards nothing.
 type Proxy struct {
 	listener net.Listener
 	work     sync.WaitGroup
@@ -24,7 +24,7 @@ type Proxy struct {
 	closed chan struct{}
 }
 
-// NewProxy starts a proxy that ends with the test.
+// NewProxy starts a proxy that ends when the test ends.
 func NewProxy(t testing.TB) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,17 +37,17 @@ func NewProxy(t testing.TB) *Proxy {
 	return p
 }
 
-// Addr is what to dial.
+// Addr returns the address to dial.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// To sets where connections go from now on.
+// To sets the address of later connections.
 func (p *Proxy) To(target string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.target = target
 }
 
-// Cut drops all connections, and lets new ones hang, until it is healed with false.
+// Cut drops all connections and leaves new ones hanging until Cut(false).
 func (p *Proxy) Cut(cut bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -58,14 +58,15 @@ func (p *Proxy) Cut(cut bool) {
 	clear(p.conns)
 }
 
-// Open returns the connections that pass now, in both halves, to compare with a later call.
+// Open returns both sides of the connections that the proxy forwards now, for comparison with a
+// later call.
 func (p *Proxy) Open() []net.Conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Collect(maps.Keys(p.conns))
 }
 
-// end closes a connection that has passed what it had to.
+// end closes a connection that is no longer used.
 func (p *Proxy) end(c net.Conn) {
 	c.Close()
 	p.mu.Lock()
@@ -73,15 +74,14 @@ func (p *Proxy) end(c net.Conn) {
 	delete(p.conns, c)
 }
 
-// Throttle makes the link to the target slow, for each connection from now on: so many bytes a
-// second.
+// Throttle limits each later connection to the target to the given rate.
 func (p *Proxy) Throttle(bytesPerSecond int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.rate = bytesPerSecond
 }
 
-// Close refuses connections from now on, for good, and drops those there are.
+// Close drops all connections and refuses new ones, for good.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	if !p.isClosed() {
@@ -154,7 +154,7 @@ func (p *Proxy) pass(from net.Conn, target string, rate int) {
 	both.Wait()
 }
 
-// slow reads so many bytes a second, in fifty pieces.
+// slow reads at a bounded rate, in fifty pieces a second.
 type slow struct {
 	from   io.Reader
 	rate   int

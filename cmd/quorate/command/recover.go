@@ -91,7 +91,7 @@ func (f *founding) tellSurvivor(p *Process, s *offline.Survivor) {
 // records in the node's roster that they are to be barred, recovers, and then bars them; if the
 // process ends in between, the next start of the node bars them (roster.Settle). It returns the new
 // cluster and the path of a copy of the old state.
-func recoverAlone(s *offline.Survivor, dataDir, id string, gap uint64) (made offline.Founded, aside string, err error) {
+func recoverAlone(s *offline.Survivor, dataDir, id string, gap uint64) (made offline.Created, aside string, err error) {
 	r, err := roster.Open(dataDir, s.Name, id)
 	if err != nil {
 		return made, "", err

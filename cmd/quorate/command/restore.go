@@ -75,7 +75,7 @@ func (f *founding) restore(p *Process, file, name string) error {
 		return err
 	}
 	cluster.Name, cluster.PeerAddr, cluster.Gap = name, settings.DefaultPeerAddr, f.gapAfter(cluster.Root.Index())
-	made, err := offline.Found(f.dataDir, cluster)
+	made, err := offline.Create(f.dataDir, cluster)
 	if err != nil {
 		return fmt.Errorf("restore into %s: %w", f.dataDir, err)
 	}

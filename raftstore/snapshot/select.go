@@ -12,14 +12,15 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Settle verifies the snapshots, newest first, until it finds a good one, and returns that: nil
-// when there is none. It is to be called before Raft starts, with the range of indexes in the log
-// (0, 0 for none).
+// SelectNewest verifies the snapshots, newest first, and returns the first undamaged one, nil if
+// there is none. Callers call it before Raft starts, with the range of indexes in the log (0, 0 for
+// an empty one).
 //
-// Damaged ones are moved aside, so Raft restores an older one. It does so by itself too, but
-// doesn't ask whether the log still has all entries since, and panics when it hasn't. If so, Settle
-// moves nothing and returns the *Corrupt of the newest.
-func (s *Store) Settle(logFirst, logLast uint64) (*raft.SnapshotMeta, error) {
+// It moves the damaged snapshots aside, so that Raft restores the returned one. Raft by itself
+// would also fall back to an older snapshot, but without a check that the log has all entries
+// since, and it panics if the log does not. In that case SelectNewest moves nothing and returns the
+// *Corrupt of the newest.
+func (s *Store) SelectNewest(logFirst, logLast uint64) (*raft.SnapshotMeta, error) {
 	ids, err := s.ids()
 	if err != nil {
 		return nil, fmt.Errorf("list snapshots: %w", err)
@@ -43,11 +44,11 @@ func (s *Store) Settle(logFirst, logLast uint64) (*raft.SnapshotMeta, error) {
 	if len(damaged) == 0 {
 		return good, nil
 	}
-	if !covered(damaged, good, logFirst, logLast) {
+	if !coveredByLog(damaged, good, logFirst, logLast) {
 		return nil, damaged[0]
 	}
 	for _, c := range damaged {
-		s.logger.Error("damaged snapshot moved aside, going back to an older one", "id", c.ID, "reason", c.Reason, "to", s.damaged)
+		s.logger.Error("moved a damaged snapshot aside, falling back to an older one", "id", c.ID, "reason", c.Reason, "to", s.damaged)
 		if err := s.moveAside(c.ID); err != nil {
 			return nil, fmt.Errorf("move damaged snapshot %s aside: %w", c.ID, err)
 		}
@@ -55,8 +56,8 @@ func (s *Store) Settle(logFirst, logLast uint64) (*raft.SnapshotMeta, error) {
 	return good, nil
 }
 
-// covered says whether good and the log are all that the damaged snapshots held.
-func covered(damaged []*Corrupt, good *raft.SnapshotMeta, logFirst, logLast uint64) bool {
+// coveredByLog reports whether good and the log have all that the damaged snapshots held.
+func coveredByLog(damaged []*Corrupt, good *raft.SnapshotMeta, logFirst, logLast uint64) bool {
 	next := uint64(1)
 	if good != nil {
 		next = good.Index + 1
@@ -72,8 +73,8 @@ func covered(damaged []*Corrupt, good *raft.SnapshotMeta, logFirst, logLast uint
 	return true
 }
 
-// ids lists the snapshots, those that can't be read included, newest first as FileSnapshotStore
-// orders them.
+// ids returns the ids of all snapshots, including unreadable ones, newest first in the order of
+// FileSnapshotStore.
 func (s *Store) ids() ([]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -93,7 +94,7 @@ func (s *Store) ids() ([]string, error) {
 	return ids, nil
 }
 
-// moveAside keeps a damaged snapshot for inspection, out of Raft's sight.
+// moveAside moves a damaged snapshot to a folder that Raft does not read, for inspection.
 func (s *Store) moveAside(id string) error {
 	if err := os.MkdirAll(s.damaged, 0o755); err != nil {
 		return err
@@ -111,22 +112,22 @@ func (s *Store) moveAside(id string) error {
 	return s.pruneDamaged()
 }
 
-// pruneDamaged bounds what is kept for inspection.
+// pruneDamaged removes all but the newest damaged snapshots.
 func (s *Store) pruneDamaged() error {
 	entries, err := os.ReadDir(s.damaged)
 	if err != nil {
 		return err
 	}
-	type kept struct {
+	type damagedSnapshot struct {
 		name  string
 		index uint64
 	}
-	var all []kept
+	var all []damagedSnapshot
 	for _, e := range entries {
 		_, index, _ := indexOf(e.Name())
-		all = append(all, kept{e.Name(), index})
+		all = append(all, damagedSnapshot{e.Name(), index})
 	}
-	slices.SortFunc(all, func(a, b kept) int { return cmp.Compare(b.index, a.index) })
+	slices.SortFunc(all, func(a, b damagedSnapshot) int { return cmp.Compare(b.index, a.index) })
 	for _, k := range all[min(len(all), damagedRetain):] {
 		if err := os.RemoveAll(filepath.Join(s.damaged, k.name)); err != nil {
 			return err

@@ -18,56 +18,56 @@ import (
 )
 
 const (
-	// maxVersion is the largest whole number that all JSON readers keep exact.
+	// maxVersion is the largest integer that all JSON readers represent exactly.
 	maxVersion = 1<<53 - 1
 
-	// unfinishedSuffix names the log that is being made.
+	// unfinishedSuffix is the suffix of a folder or log file that is being written.
 	unfinishedSuffix = ".new"
 )
 
-// ErrState reports a directory that holds the state of a node.
-var ErrState = errors.New("holds the state of a node already")
+// ErrState reports a directory that already holds the state of a node.
+var ErrState = errors.New("already holds the state of a node")
 
-// Cluster is a new cluster of one node, which goes on from the state of another.
+// Cluster describes a new cluster of one node that continues from the state of another cluster.
 type Cluster struct {
-	Name     string // of its node
-	PeerAddr string // where the node is reached until it says itself
+	Name     string // name of its node
+	PeerAddr string // address of the node until it announces its own
 	Root     *state.Root
 	Gap      uint64
-	Term     uint64 // the last of the old cluster; 0 when it isn't known
+	Term     uint64 // last term of the old cluster; 0 if unknown
 }
 
-// Founded is what came of it.
-type Founded struct {
+// Created describes the new cluster.
+type Created struct {
 	ClusterID string
-	Index     uint64 // lists have this version, or a later one
+	Index     uint64 // lists have this resourceVersion, or a higher one
 	Objects   int
 }
 
-// Found makes the Raft folder of the cluster's node in a data directory that has none.
-func Found(dataDir string, c Cluster) (Founded, error) {
+// Create writes the Raft folder of the cluster's node into a data directory that has none.
+func Create(dataDir string, c Cluster) (Created, error) {
 	target := filepath.Join(dataDir, raftstore.RaftDir)
 	if _, err := os.Lstat(target); err == nil {
-		return Founded{}, ErrState
+		return Created{}, ErrState
 	} else if !errors.Is(err, os.ErrNotExist) {
-		return Founded{}, err
+		return Created{}, err
 	}
 	unfinished := filepath.Join(dataDir, raftstore.UnfinishedDir)
 	made, err := c.write(unfinished)
 	if err != nil {
-		return Founded{}, errors.Join(err, os.RemoveAll(unfinished))
+		return Created{}, errors.Join(err, os.RemoveAll(unfinished))
 	}
 	// gofail: var foundBeforeRename struct{}
 	if err := os.Rename(unfinished, target); err != nil {
-		return Founded{}, err
+		return Created{}, err
 	}
 	// gofail: var foundAfterRename struct{}
 	return made, syncDir(dataDir)
 }
 
-// write makes the folder aside. A crash leaves one that no node starts with, and that is begun
-// anew.
-func (c Cluster) write(dir string) (made Founded, err error) {
+// write writes the folder under a temporary name. After a crash, no node starts with that folder,
+// and the next Create replaces it.
+func (c Cluster) write(dir string) (made Created, err error) {
 	if err := c.checkGap(); err != nil {
 		return made, err
 	}
@@ -75,7 +75,7 @@ func (c Cluster) write(dir string) (made Founded, err error) {
 		return made, err
 	}
 	fork := fsm.Fork{ClusterID: rand.Text(), Gap: c.Gap}
-	return c.founded(fork), errors.Join(c.writeTerm(filepath.Join(dir, raftstore.LogFile)), c.writeSnapshot(dir, fork))
+	return c.created(fork), errors.Join(c.writeTerm(filepath.Join(dir, raftstore.LogFile)), c.writeSnapshot(dir, fork))
 }
 
 func (c Cluster) checkGap() error {
@@ -85,11 +85,11 @@ func (c Cluster) checkGap() error {
 	return nil
 }
 
-func (c Cluster) founded(fork fsm.Fork) Founded {
-	return Founded{ClusterID: fork.ClusterID, Index: fork.Index(c.Root.Index()), Objects: c.Root.Len()}
+func (c Cluster) created(fork fsm.Fork) Created {
+	return Created{ClusterID: fork.ClusterID, Index: fork.Index(c.Root.Index()), Objects: c.Root.Len()}
 }
 
-// writeTerm begins the log, without an entry.
+// writeTerm creates the log with the term, and without an entry.
 func (c Cluster) writeTerm(path string) error {
 	l, err := log.Open(log.Config{Path: path, Logger: silent()})
 	if err != nil {
@@ -100,7 +100,7 @@ func (c Cluster) writeTerm(path string) error {
 
 func (c Cluster) term() uint64 { return max(c.Term, 1) }
 
-// writeSnapshot writes the state that the node starts from, with itself as the only member.
+// writeSnapshot writes the state from which the node starts, with the node as the only member.
 func (c Cluster) writeSnapshot(dir string, fork fsm.Fork) error {
 	snapshots, err := snapshot.New(snapshot.Config{Dir: dir, Logger: silent()})
 	if err != nil {
@@ -110,7 +110,7 @@ func (c Cluster) writeSnapshot(dir string, fork fsm.Fork) error {
 		{Suffrage: raft.Voter, ID: raft.ServerID(c.Name), Address: raft.ServerAddress(c.PeerAddr)},
 	}}
 	index := fork.Index(c.Root.Index())
-	_, encoder := raft.NewInmemTransport(raft.ServerAddress(c.PeerAddr)) // for the form of addresses of old
+	_, encoder := raft.NewInmemTransport(raft.ServerAddress(c.PeerAddr)) // encodes addresses in the legacy format
 	sink, err := snapshots.Create(raft.SnapshotVersionMax, index, c.term(), members, index, encoder)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c Cluster) writeSnapshot(dir string, fork fsm.Fork) error {
 
 func silent() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// syncDir makes a rename survive a power failure.
+// syncDir syncs a directory, which makes renames in it durable.
 func syncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

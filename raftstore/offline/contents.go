@@ -14,30 +14,31 @@ import (
 	"quorate/raftstore/state"
 )
 
-// past is all that a Raft folder knows: the newest snapshot that is whole, and what the log has
-// after it.
-type past struct {
+// contents is the state that a Raft folder yields: the newest undamaged snapshot with the log
+// entries after it.
+type contents struct {
 	tree        *state.Tree
-	index, term uint64 // of the last entry, or of the snapshot
+	index, term uint64 // of the last entry, or of the snapshot if there is none
 	members     raft.Configuration
 }
 
-// recallFrom opens the log, hands it to look, and reads the past. Of a log that can't be read, the
-// snapshots are all there is.
-func recallFrom(dir string, archive *snapshot.Archive, snapshots []snapshot.Examined, look func(*log.Store) error) (*past, error) {
+// readContents opens the log, passes it to scan, and reads the contents. If the log can't be read,
+// the contents are those of the newest undamaged snapshot.
+func readContents(dir string, archive *snapshot.Archive, snapshots []snapshot.Examined, scan func(*log.Store) error) (*contents, error) {
 	l, err := log.OpenReadOnly(log.Config{Path: filepath.Join(dir, raftstore.LogFile), Logger: silent()})
 	if err != nil {
-		p := &past{tree: state.NewTree()}
+		p := &contents{tree: state.NewTree()}
 		return p, errors.Join(err, p.restore(archive, snapshots))
 	}
-	looked := look(l)
-	p, err := recall(archive, snapshots, l)
-	return p, errors.Join(err, looked, l.Close())
+	scanErr := scan(l)
+	p, err := restoreAndReplay(archive, snapshots, l)
+	return p, errors.Join(err, scanErr, l.Close())
 }
 
-// recall reads the past. What it has read up to the damage is returned with the error.
-func recall(archive *snapshot.Archive, snapshots []snapshot.Examined, entries *log.Store) (*past, error) {
-	p := &past{tree: state.NewTree()}
+// restoreAndReplay reads the newest undamaged snapshot and applies the log entries after it. With
+// an error about damage, it returns the state before the damage.
+func restoreAndReplay(archive *snapshot.Archive, snapshots []snapshot.Examined, entries *log.Store) (*contents, error) {
+	p := &contents{tree: state.NewTree()}
 	if err := p.restore(archive, snapshots); err != nil {
 		return p, err
 	}
@@ -57,7 +58,7 @@ func recall(archive *snapshot.Archive, snapshots []snapshot.Examined, entries *l
 		if err := entries.GetLog(p.index+1, &entry); err != nil {
 			return p, err
 		}
-		if entry.Term < p.term { // terms never fall: a leader whose snapshot this node was sent has overruled it, see log.Align
+		if entry.Term < p.term { // terms never decrease, so a later leader's snapshot has superseded this entry: see log.Align
 			return p, nil
 		}
 		if err := p.apply(&entry); err != nil {
@@ -67,8 +68,8 @@ func recall(archive *snapshot.Archive, snapshots []snapshot.Examined, entries *l
 	return p, nil
 }
 
-// restore takes the newest snapshot that is whole.
-func (p *past) restore(archive *snapshot.Archive, snapshots []snapshot.Examined) error {
+// restore reads the newest undamaged snapshot.
+func (p *contents) restore(archive *snapshot.Archive, snapshots []snapshot.Examined) error {
 	for _, s := range snapshots {
 		if s.Damage != nil {
 			continue
@@ -87,8 +88,8 @@ func (p *past) restore(archive *snapshot.Archive, snapshots []snapshot.Examined)
 	return nil
 }
 
-// apply applies one entry, whether it was committed or not: nobody is left to tell.
-func (p *past) apply(entry *raft.Log) error {
+// apply applies one entry, committed or not: without the other voters nobody knows which it is.
+func (p *contents) apply(entry *raft.Log) error {
 	switch entry.Type {
 	case raft.LogCommand:
 		if _, _, err := fsm.Apply(p.tree, entry.Index, entry.Data); err != nil {
@@ -109,7 +110,7 @@ func (p *past) apply(entry *raft.Log) error {
 	return nil
 }
 
-// decodeMembers is raft.DecodeConfiguration, which panics where it can't decode.
+// decodeMembers is raft.DecodeConfiguration, but returns an error instead of panicking.
 func decodeMembers(data []byte) (members raft.Configuration, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestSettle(t *testing.T) {
+func TestSelectNewest(t *testing.T) {
 	spoil := func(t *testing.T, s *Store, ids ...string) {
 		t.Helper()
 		for _, id := range ids {
@@ -20,7 +20,7 @@ func TestSettle(t *testing.T) {
 	}
 	settle := func(t *testing.T, s *Store, first, last uint64, want string) {
 		t.Helper()
-		good, err := s.Settle(first, last)
+		good, err := s.SelectNewest(first, last)
 		if err != nil || (good == nil) != (want == "") || (good != nil && good.ID != want) {
 			t.Fatal(good, err)
 		}
@@ -33,7 +33,7 @@ func TestSettle(t *testing.T) {
 		settle(t, s, 0, 0, newer)
 		wantStored(t, s, newer, older)
 	})
-	t.Run("older one damaged: not asked for", func(t *testing.T) {
+	t.Run("older one damaged: not verified", func(t *testing.T) {
 		s, older, newer := setup(t)
 		spoil(t, s, older)
 		settle(t, s, 21, 30, newer)
@@ -42,19 +42,19 @@ func TestSettle(t *testing.T) {
 		first, last uint64
 		safe        bool
 	}{
-		"log holds all since":                        {5, 30, true},
-		"log holds just enough":                      {11, 20, true},
-		"log begins too late":                        {12, 30, false},
-		"log ends too early":                         {5, 19, false},
-		"log was removed for the snapshot":           {0, 0, false},
-		"log was removed for the snapshot, goes on":  {21, 30, false},
-		"log holds all from the beginning of things": {1, 30, true},
+		"log holds all since":                       {5, 30, true},
+		"log holds just enough":                     {11, 20, true},
+		"log begins too late":                       {12, 30, false},
+		"log ends too early":                        {5, 19, false},
+		"log was removed for the snapshot":          {0, 0, false},
+		"log was removed for the snapshot, goes on": {21, 30, false},
+		"log holds all since its first entry":       {1, 30, true},
 	} {
 		t.Run("newest one damaged: "+name, func(t *testing.T) {
 			s, older, newer := setup(t)
 			spoil(t, s, newer)
 			if !c.safe {
-				_, err := s.Settle(c.first, c.last)
+				_, err := s.SelectNewest(c.first, c.last)
 				wantCorrupt(t, s, err, newer)
 				wantFiles(t, s, older, newer)
 				return
@@ -62,36 +62,36 @@ func TestSettle(t *testing.T) {
 			settle(t, s, c.first, c.last, older)
 			wantFiles(t, s, older)
 			if !exists(filepath.Join(s.damaged, newer, stateFile)) {
-				t.Error("the damaged one is not kept aside")
+				t.Error("the damaged one was not moved aside")
 			}
 			settle(t, s, c.first, c.last, older)
 		})
 	}
-	t.Run("all damaged: the log from the beginning will do", func(t *testing.T) {
+	t.Run("all damaged: the log from index 1 suffices", func(t *testing.T) {
 		s, older, newer := setup(t)
 		spoil(t, s, older, newer)
-		_, err := s.Settle(2, 30)
+		_, err := s.SelectNewest(2, 30)
 		wantCorrupt(t, s, err, newer)
 		settle(t, s, 1, 30, "")
 		wantStored(t, s)
 	})
-	t.Run("meta unreadable, which raft passes over in silence", func(t *testing.T) {
+	t.Run("meta unreadable, which Raft ignores silently", func(t *testing.T) {
 		s, older, newer := setup(t)
 		change(t, path(s, newer, metaFile), func([]byte) []byte { return nil })
 		wantStored(t, s, older)
-		_, err := s.Settle(12, 30)
+		_, err := s.SelectNewest(12, 30)
 		wantCorrupt(t, s, err, newer)
 		settle(t, s, 11, 30, older)
 		wantFiles(t, s, older)
 	})
-	t.Run("what is kept aside is bounded", func(t *testing.T) {
+	t.Run("the number of damaged snapshots is bounded", func(t *testing.T) {
 		s := open(t, t.TempDir())
 		for i := range uint64(5) {
 			spoil(t, s, write(t, s, 10+i, 1, podLike(100)))
 			settle(t, s, 1, 100, "")
 		}
-		if kept, err := os.ReadDir(s.damaged); err != nil || len(kept) != damagedRetain {
-			t.Fatal(kept, err)
+		if damagedSnapshot, err := os.ReadDir(s.damaged); err != nil || len(damagedSnapshot) != damagedRetain {
+			t.Fatal(damagedSnapshot, err)
 		}
 	})
 }
