@@ -19,6 +19,16 @@ func newMetrics(reg prometheus.Registerer, c *Cluster) *metrics {
 			return 0
 		}
 		return 1
+	}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_cluster_removed_nodes",
+		Help: "Node ids remembered as removed, which are refused; of more than 256 the oldest are forgotten.",
+	}, func() float64 {
+		return float64(len(c.cfg.Roster.Record().Removed))
+	}), prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "quorate_cluster_roster_forgotten_total",
+		Help: "Removed node ids and freed names that were forgotten because of too many others.",
+	}, func() float64 {
+		return float64(c.cfg.Roster.Forgotten())
 	}))
 	return m
 }

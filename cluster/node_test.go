@@ -94,7 +94,9 @@ func start(t *testing.T, s setup) *node {
 	must(t, err)
 	certificate, err := authority.PeerTLS(cluster.PeerTLS(names))
 	must(t, err)
-	mux, err := transport.Listen(transport.Config{Addr: s.host + ":0", TLS: certificate.Config(), Logger: logger, Registerer: n.registry})
+	mux, err := transport.Listen(transport.Config{
+		Addr: s.host + ":0", TLS: certificate.Config(), Members: names.PeerAddrs, Logger: logger, Registerer: n.registry,
+	})
 	must(t, err)
 	server := grpc.NewServer(transport.ServerOptions()...)
 	n.store, err = raftstore.Open(raftstore.Config{

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"quorate/cluster/internal/durable"
 )
@@ -67,6 +68,8 @@ type Roster struct {
 	path string
 	self Identity
 
+	forgotten atomic.Int64
+
 	mu  sync.Mutex
 	doc document // guarded by mu; its maps and slices are replaced, never changed
 }
@@ -99,6 +102,17 @@ func (r *Roster) Owner(name string) (nodeID string, ok bool) {
 func (r *Roster) PeerAddr(name string) (addr string, ok bool) {
 	b := r.record().Bindings[name]
 	return b.PeerAddr, b.PeerAddr != ""
+}
+
+// PeerAddrs returns the last known peer address of each member, by name.
+func (r *Roster) PeerAddrs() map[string]string {
+	addrs := map[string]string{}
+	for name, b := range r.record().Bindings {
+		if b.NodeID != "" {
+			addrs[name] = b.PeerAddr
+		}
+	}
+	return addrs
 }
 
 // Admit refuses a node that uses another's name (NameTaken) or was removed (ErrRemoved).
@@ -152,12 +166,12 @@ func (r *Roster) Release(inUse map[string]bool, index uint64) error {
 	if next == nil {
 		return nil
 	}
-	prune(next)
+	r.forgotten.Add(int64(prune(next)))
 	return r.save(Record{Bindings: next, Removed: r.doc.Removed})
 }
 
-// prune forgets the names that were freed longest ago.
-func prune(bindings map[string]Binding) {
+// prune forgets the names that were freed longest ago, and returns how many.
+func prune(bindings map[string]Binding) int {
 	var free []string
 	for name, b := range bindings {
 		if b.NodeID == "" {
@@ -165,9 +179,11 @@ func prune(bindings map[string]Binding) {
 		}
 	}
 	slices.SortFunc(free, func(a, b string) int { return cmp.Compare(bindings[b].Index, bindings[a].Index) })
-	for _, name := range free[min(len(free), maxRemoved):] {
+	oldest := free[min(len(free), maxRemoved):]
+	for _, name := range oldest {
 		delete(bindings, name)
 	}
+	return len(oldest)
 }
 
 // Remove bars a node for good.
@@ -203,7 +219,7 @@ func (r *Roster) Settle(cluster string) error {
 		return nil
 	}
 	if doc.Barring.Cluster == cluster {
-		doc.Record, _ = merge(doc.Record, Record{Removed: doc.Barring.NodeIDs})
+		doc.Record, _ = r.merge(doc.Record, Record{Removed: doc.Barring.NodeIDs})
 	}
 	doc.Barring = nil
 	return r.write(doc)
@@ -213,12 +229,16 @@ func (r *Roster) Settle(cluster string) error {
 func (r *Roster) Merge(other Record) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	next, changed := merge(r.doc.Record, other)
+	next, changed := r.merge(r.doc.Record, other)
 	if !changed {
 		return nil
 	}
 	return r.save(next)
 }
+
+// Forgotten returns how many removed node ids and freed names this process has forgotten because
+// there were too many.
+func (r *Roster) Forgotten() int { return int(r.forgotten.Load()) }
 
 // Record is the present roster, to be shared and not to be changed.
 func (r *Roster) Record() Record { return r.record() }
@@ -245,7 +265,8 @@ func (r *Roster) write(doc document) error {
 	return nil
 }
 
-func merge(mine, other Record) (next Record, changed bool) {
+// merge returns mine with what other knows better.
+func (r *Roster) merge(mine, other Record) (next Record, changed bool) {
 	next = Record{Bindings: maps.Clone(mine.Bindings), Removed: mine.Removed}
 	if next.Bindings == nil {
 		next.Bindings = map[string]Binding{}
@@ -269,6 +290,7 @@ func merge(mine, other Record) (next Record, changed bool) {
 	}
 	if over := len(next.Removed) - maxRemoved; over > 0 {
 		next.Removed = next.Removed[over:]
+		r.forgotten.Add(int64(over))
 	}
 	return next, changed
 }

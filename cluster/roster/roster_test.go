@@ -152,6 +152,9 @@ func TestRoster(t *testing.T) {
 		if got := r.Record(); len(got.Removed) > 256 || len(got.Bindings) > 256 {
 			t.Errorf("%d removed and %d freed are remembered", len(got.Removed), len(got.Bindings))
 		}
+		if got, want := r.Forgotten(), 2*(600-256); got != want {
+			t.Errorf("%d are counted as forgotten, want %d", got, want)
+		}
 	})
 	t.Run("what is told does not change a record that was handed out", func(t *testing.T) {
 		r := open(t, t.TempDir())

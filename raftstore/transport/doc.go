@@ -6,8 +6,10 @@
 // authority signed it and it names a peer (URI SAN quorate://peer/<node name>). Host names and
 // addresses in it are not checked, because a node's identity does not depend on its address.
 //
-// Handshakes run outside the accept loop, a bounded number at a time, each with a deadline. A
-// refused one costs at most one log line. Mux.Run owns every goroutine and every accepted
+// Handshakes run outside the accept loop, each with a deadline, a bounded number at a time, and of
+// each address. A connection beyond a bound takes the place of one that is less likely a peer's: of
+// an address that is no member's, of the address with the most, silent for the longest. Log lines
+// about refused connections are limited in rate. Mux.Run owns every goroutine and every accepted
 // connection: none remains when it returns.
 //
 // Raft wraps the library's network transport. It installs no heartbeat fast path

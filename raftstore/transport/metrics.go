@@ -2,9 +2,21 @@ package transport
 
 import "github.com/prometheus/client_golang/prometheus"
 
+// The bounds that strangers can hit: the values of the label "limit".
+const (
+	limitHandshakes        = "handshakes"
+	limitAddressHandshakes = "handshakes_per_address"
+	limitHelloTime         = "hello_time"
+	limitHandshakeTime     = "handshake_time"
+	limitLogLines          = "log_lines"
+)
+
 type metrics struct {
-	open    prometheus.Gauge
-	refused prometheus.Counter
+	open            prometheus.Gauge
+	handshakes      prometheus.Gauge
+	memberAddresses prometheus.Gauge
+	refused         prometheus.Counter
+	limits          *prometheus.CounterVec
 }
 
 // newMetrics returns the metrics, registered unless reg is nil.
@@ -13,12 +25,30 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		open: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_peer_connections", Help: "Connections accepted from peers and open now.",
 		}),
-		refused: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "quorate_raftstore_peer_refused_total", Help: "Connections to the peer address refused in the handshake.",
+		handshakes: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_peer_handshakes", Help: "Handshakes on the peer address under way.",
 		}),
+		memberAddresses: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_peer_member_addresses",
+			Help: "Addresses known to be members', whose handshakes come before others'.",
+		}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_peer_refused_total",
+			Help: "Connections to the peer address closed before or in the handshake.",
+		}),
+		limits: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_raftstore_peer_limit_hits_total",
+			Help: "Connections to the peer address closed and log lines left out because a bound was reached, by bound.",
+		}, []string{"limit"}),
+	}
+	for _, limit := range []string{limitHandshakes, limitAddressHandshakes, limitHelloTime, limitHandshakeTime, limitLogLines} {
+		m.limits.WithLabelValues(limit)
 	}
 	if reg != nil {
-		reg.MustRegister(m.open, m.refused)
+		reg.MustRegister(m.open, m.handshakes, m.memberAddresses, m.refused, m.limits)
 	}
 	return m
 }
+
+// hit counts that a bound was hit.
+func (m *metrics) hit(limit string) { m.limits.WithLabelValues(limit).Inc() }

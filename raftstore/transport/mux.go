@@ -11,16 +11,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/time/rate"
 )
 
 const (
-	// defaultHandshakeTimeout bounds a handshake, and then the wait for the protocol's server to
-	// take the connection.
-	defaultHandshakeTimeout = 5 * time.Second
-	// maxHandshakes bounds the handshakes under way; connections beyond it are closed at once and
-	// may be tried again.
-	maxHandshakes = 256
 	// maxLost bounds the peers that are remembered as lost until somebody looks; more are
 	// forgotten.
 	maxLost = 16
@@ -39,8 +32,11 @@ type Config struct {
 	TLS *tls.Config
 	// HandshakeTimeout defaults to 5 s.
 	HandshakeTimeout time.Duration
-	Logger           *slog.Logger
-	Registerer       prometheus.Registerer
+	// Members returns the names of the present members and the host:port at which others dial them.
+	// Handshakes from their addresses come before all others. It must not block, and may be nil.
+	Members    func() map[string]string
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
 }
 
 // Mux listens on the peer address and dials others'. New connections are taken from Raft and GRPC.
@@ -53,8 +49,8 @@ type Mux struct {
 	raft      *subListener
 	grpc      *subListener
 	lost      chan string // peers whose connections for Raft ended
-	slots     chan struct{}
-	refusals  *rate.Limiter // of log lines
+	admission *admission
+	refusals  refusals
 	metrics   *metrics
 
 	mu     sync.Mutex
@@ -78,6 +74,7 @@ func Listen(cfg Config) (*Mux, error) {
 	if cfg.Advertise != "" {
 		advertise = peerAddr(cfg.Advertise)
 	}
+	metrics := newMetrics(cfg.Registerer)
 	return &Mux{
 		cfg:       cfg,
 		listener:  listener,
@@ -87,13 +84,13 @@ func Listen(cfg Config) (*Mux, error) {
 			ProtocolRaft: clientTLS(cfg.TLS, ProtocolRaft),
 			ProtocolGRPC: clientTLS(cfg.TLS, ProtocolGRPC),
 		},
-		raft:     newSubListener(advertise),
-		grpc:     newSubListener(advertise),
-		lost:     make(chan string, maxLost),
-		slots:    make(chan struct{}, maxHandshakes),
-		refusals: rate.NewLimiter(rate.Every(time.Second), 10),
-		metrics:  newMetrics(cfg.Registerer),
-		conns:    make(map[*conn]string),
+		raft:      newSubListener(advertise),
+		grpc:      newSubListener(advertise),
+		lost:      make(chan string, maxLost),
+		admission: &admission{metrics: metrics, members: newMemberAddresses(cfg.Members, metrics)},
+		refusals:  newRefusals(cfg.Logger, metrics),
+		metrics:   metrics,
+		conns:     make(map[*conn]string),
 	}, nil
 }
 
@@ -110,8 +107,11 @@ func (m *Mux) Run(ctx context.Context) error {
 	defer stop()
 	defer m.close()
 
-	var handshakes sync.WaitGroup
-	defer handshakes.Wait()
+	var running sync.WaitGroup
+	defer running.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	running.Go(func() { m.admission.members.run(ctx) })
 	var delay time.Duration
 	for {
 		raw, err := m.listener.Accept()
@@ -125,15 +125,8 @@ func (m *Mux) Run(ctx context.Context) error {
 			continue
 		}
 		delay = 0
-		select {
-		case m.slots <- struct{}{}:
-			handshakes.Go(func() {
-				defer func() { <-m.slots }()
-				m.welcome(ctx, raw)
-			})
-		default:
-			m.metrics.refused.Inc()
-			raw.Close()
+		if h := m.admission.admit(ctx, raw); h != nil {
+			running.Go(func() { m.welcome(ctx, h) })
 		}
 	}
 }
@@ -144,49 +137,6 @@ func wait(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-timer.C:
-	}
-}
-
-// welcome shakes hands and hands the connection to its protocol.
-func (m *Mux) welcome(ctx context.Context, raw net.Conn) {
-	ctx, cancel := context.WithTimeout(ctx, m.cfg.HandshakeTimeout)
-	defer cancel()
-	c := &conn{Conn: tls.Server(raw, m.server), mux: m}
-	if !m.track(c) {
-		raw.Close()
-		return
-	}
-	if err := c.HandshakeContext(ctx); err != nil {
-		if !errors.Is(ctx.Err(), context.Canceled) { // by the end of Run, which is nobody's fault
-			m.refuse(raw.RemoteAddr(), err)
-		}
-		c.Close()
-		return
-	}
-	name, _ := NameOf(c.ConnectionState().PeerCertificates[0]) // verified in the handshake
-	m.identify(c, name)
-	var to *subListener
-	switch c.ConnectionState().NegotiatedProtocol {
-	case ProtocolRaft:
-		to = m.raft
-		c.peer = name
-	case ProtocolGRPC:
-		to = m.grpc
-	default:
-		m.refuse(raw.RemoteAddr(), errors.New("no protocol agreed on"))
-		c.Close()
-		return
-	}
-	if err := to.offer(ctx, c); err != nil {
-		c.Close()
-	}
-}
-
-// refuse notes a failed handshake. A port scan's line is wanted once, not a thousand times.
-func (m *Mux) refuse(remote net.Addr, err error) {
-	m.metrics.refused.Inc()
-	if m.refusals.Allow() {
-		m.cfg.Logger.Warn("peer connection refused", "remote", remote.String(), "reason", reason(err))
 	}
 }
 

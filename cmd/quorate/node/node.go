@@ -131,7 +131,7 @@ func (n *Node) openPeers(reach addresses) error {
 		advertise = reach.of(s.Listen.Peer)
 	}
 	n.peers, err = transport.Listen(transport.Config{
-		Addr: s.Listen.Peer, Advertise: advertise, TLS: certificate.Config(),
+		Addr: s.Listen.Peer, Advertise: advertise, TLS: certificate.Config(), Members: n.roster.PeerAddrs,
 		Logger: n.logger.With("component", "peer"), Registerer: n.registry,
 	})
 	if err != nil {

@@ -1,0 +1,195 @@
+package transport
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxHandshakes bounds the handshakes under way.
+	maxHandshakes = 256
+	// maxHandshakesPerAddress bounds those of one IPv4 address, or of one IPv6 network of
+	// sharedBits.
+	maxHandshakesPerAddress = 128
+	// sharedBits is the length of the IPv6 prefix whose addresses share their bound: one host
+	// usually has all of it.
+	sharedBits = 64
+	// answerPatience is how long a client whose ClientHello has arrived keeps its place against
+	// others of its address. A peer answers within a round trip.
+	answerPatience = 200 * time.Millisecond
+	// evictionWait bounds how long the accept loop waits for an evicted handshake to return. Without
+	// the wait, the loop could evict connections whose first bytes have arrived before the
+	// goroutines that read them have run.
+	evictionWait = 10 * time.Millisecond
+	// refusalPause is how long the accept loop pauses after it has refused a connection. Clients
+	// that renew their connections at once wait in the listener's queue then, like all others, and
+	// cannot outrun peers that try again later.
+	refusalPause = time.Millisecond
+)
+
+// admission decides which connections may shake hands. When a bound is reached, a new connection
+// takes the place of another one. No client can be told from a peer before it has shown its
+// certificate, but a peer sends its ClientHello at once and answers within a round trip, while a
+// connection that only holds its place does neither.
+type admission struct {
+	metrics *metrics
+	members *memberAddresses
+
+	mu       sync.Mutex
+	underway []*handshake // guarded by mu; in the order of arrival
+}
+
+// handshake is a connection whose handshake is under way.
+type handshake struct {
+	net.Conn
+	share   netip.Prefix
+	member  bool
+	greeted atomic.Pointer[time.Time] // when the whole ClientHello had arrived
+	evicted atomic.Bool               // another connection has its place
+	ended   chan struct{}             // closed when the handshake has returned
+}
+
+// admit counts a connection and evicts another one if a bound is reached. It returns nil if the
+// connection is refused: it is closed then.
+func (a *admission) admit(ctx context.Context, conn net.Conn) *handshake {
+	addr := remoteAddr(conn)
+	h := &handshake{Conn: conn, share: shareOf(addr), member: a.members.contains(addr), ended: make(chan struct{})}
+	evicted, admitted := a.add(h)
+	if evicted != nil {
+		a.metrics.refused.Inc()
+		_ = evicted.Close() // its handshake fails by that
+		evicted.await(ctx)
+	}
+	if !admitted {
+		a.metrics.refused.Inc()
+		_ = conn.Close() // its sender learns of it, or is gone
+		wait(ctx, refusalPause)
+		return nil
+	}
+	return h
+}
+
+// add puts a connection among those under way, in the place of the one that it returns, if any.
+func (a *admission) add(h *handshake) (evicted *handshake, admitted bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	counts := make(map[netip.Prefix]int, len(a.underway))
+	for _, other := range a.underway {
+		counts[other.share]++
+	}
+	switch {
+	case counts[h.share] >= maxHandshakesPerAddress:
+		a.metrics.hit(limitAddressHandshakes)
+		evicted = a.leastLikely(h, counts, func(other *handshake) bool { return other.share == h.share })
+	case len(a.underway) >= maxHandshakes:
+		a.metrics.hit(limitHandshakes)
+		evicted = a.leastLikely(h, counts, func(other *handshake) bool { return h.member || !other.member })
+	default:
+		a.underway = append(a.underway, h)
+		a.metrics.handshakes.Set(float64(len(a.underway)))
+		return nil, true
+	}
+	if evicted == nil {
+		return nil, false
+	}
+	evicted.evicted.Store(true)
+	a.drop(evicted)
+	a.underway = append(a.underway, h)
+	return evicted, true
+}
+
+// leastLikely returns the connection that is least likely a peer's, among those that may lose their
+// place to a new one; nil if there is none.
+func (a *admission) leastLikely(to *handshake, counts map[netip.Prefix]int, candidate func(*handshake) bool) *handshake {
+	now := time.Now()
+	var least *handshake
+	for _, h := range a.underway {
+		if candidate(h) && h.yields(to, counts, now) && (least == nil || h.lessLikely(least, counts)) {
+			least = h
+		}
+	}
+	return least
+}
+
+// yields reports whether h may lose its place to a new connection. A client that is about to answer
+// keeps it, unless the new one is a member's and it is not, or is of an address with fewer
+// connections.
+func (h *handshake) yields(to *handshake, counts map[netip.Prefix]int, now time.Time) bool {
+	greeted := h.greeted.Load()
+	return greeted == nil || now.Sub(*greeted) >= answerPatience ||
+		to.member && !h.member || counts[h.share] > counts[to.share]+1
+}
+
+// lessLikely compares two connections: a peer's is likely of a member's address, and of an address
+// with few others, and has sent its ClientHello. Of two that are equal in that, the older one has
+// not completed its handshake for longer.
+func (h *handshake) lessLikely(than *handshake, counts map[netip.Prefix]int) bool {
+	return cmp.Or(
+		compareBool(h.member, than.member),
+		cmp.Compare(counts[than.share], counts[h.share]),
+		compareBool(h.greeted.Load() != nil, than.greeted.Load() != nil),
+	) < 0 // a.underway is in the order of arrival, so the first of equals is the oldest
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	default:
+		return 1
+	}
+}
+
+// end gives up the place of a handshake that has returned, unless it was evicted.
+func (a *admission) end(h *handshake) {
+	a.mu.Lock()
+	a.drop(h)
+	a.metrics.handshakes.Set(float64(len(a.underway)))
+	a.mu.Unlock()
+	close(h.ended)
+}
+
+// drop is called with mu held.
+func (a *admission) drop(h *handshake) {
+	if i := slices.Index(a.underway, h); i >= 0 {
+		a.underway = slices.Delete(a.underway, i, i+1)
+	}
+}
+
+// await returns when the handshake has returned, and at the latest after evictionWait.
+func (h *handshake) await(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, evictionWait)
+	defer cancel()
+	select {
+	case <-h.ended:
+	case <-ctx.Done():
+	}
+}
+
+// remoteAddr returns the IP address of a connection's far end; the zero Addr if it has none.
+func remoteAddr(conn net.Conn) netip.Addr {
+	tcp, ok := conn.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return tcp.AddrPort().Addr().Unmap().WithZone("")
+}
+
+// shareOf returns the network whose connections are bounded together.
+func shareOf(addr netip.Addr) netip.Prefix {
+	bits := addr.BitLen()
+	if addr.Is6() {
+		bits = sharedBits
+	}
+	share, _ := addr.Prefix(bits) // only the zero Addr has none, and the zero Prefix serves for that
+	return share
+}

@@ -1,0 +1,134 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+const (
+	// defaultHandshakeTimeout bounds a handshake, and then the wait for the protocol's server to
+	// take the connection.
+	defaultHandshakeTimeout = 5 * time.Second
+	// helloTimeout bounds the time until the client's ClientHello has arrived. A peer sends it at
+	// once, so this leaves time for one packet that is lost.
+	helloTimeout = 2 * time.Second
+	// maxRefusalBurst lines about refused connections are logged at once, then maxRefusalRate a
+	// second: strangers cause them.
+	maxRefusalBurst = 10
+	maxRefusalRate  = 1
+)
+
+// The causes of a handshake's end by its deadlines.
+var (
+	errNoHello   = errors.New("the client sent no ClientHello in time")
+	errTooSlow   = errors.New("the handshake took too long")
+	errNoService = errors.New("no protocol agreed on")
+)
+
+// welcome shakes hands and hands the connection to its protocol.
+func (m *Mux) welcome(ctx context.Context, h *handshake) {
+	c := &conn{Conn: tls.Server(h, m.server), mux: m}
+	if !m.track(c) {
+		m.admission.end(h)
+		h.Close()
+		return
+	}
+	err := m.shakeHands(ctx, c, h)
+	m.admission.end(h)
+	switch {
+	case h.evicted.Load(): // and counted
+		c.Close()
+		return
+	case err != nil:
+		if ctx.Err() == nil { // otherwise it was cut off by the end of Run
+			m.metrics.refused.Inc()
+			m.refusals.log(h.RemoteAddr(), err)
+		}
+		c.Close()
+		return
+	}
+	name, _ := NameOf(c.ConnectionState().PeerCertificates[0]) // verified in the handshake
+	m.identify(c, name)
+	m.admission.members.saw(name, remoteAddr(h))
+	to := m.grpc
+	if c.ConnectionState().NegotiatedProtocol == ProtocolRaft {
+		to = m.raft
+		c.peer = name
+	}
+	ctx, cancel := context.WithTimeout(ctx, m.cfg.HandshakeTimeout)
+	defer cancel()
+	if err := to.offer(ctx, c); err != nil {
+		c.Close()
+	}
+}
+
+// shakeHands returns once the client has proved to be a peer and to speak a protocol of ours.
+func (m *Mux) shakeHands(ctx context.Context, c *conn, h *handshake) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	hello := time.AfterFunc(min(helloTimeout, m.cfg.HandshakeTimeout), func() {
+		if h.greeted.Load() == nil {
+			cancel(errNoHello)
+		}
+	})
+	defer hello.Stop()
+	whole := time.AfterFunc(m.cfg.HandshakeTimeout, func() { cancel(errTooSlow) })
+	defer whole.Stop()
+	if err := c.HandshakeContext(ctx); err != nil {
+		switch cause := context.Cause(ctx); cause {
+		case errNoHello:
+			m.metrics.hit(limitHelloTime)
+			return cause
+		case errTooSlow:
+			m.metrics.hit(limitHandshakeTime)
+			return cause
+		default:
+			return err
+		}
+	}
+	if p := c.ConnectionState().NegotiatedProtocol; p != ProtocolRaft && p != ProtocolGRPC {
+		return errNoService
+	}
+	return nil
+}
+
+// greeting notes that a whole ClientHello has arrived on a connection.
+func greeting(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+	if h, ok := hello.Conn.(*handshake); ok {
+		now := time.Now()
+		h.greeted.Store(&now)
+	}
+	return nil, nil // the configuration stays as it is
+}
+
+// refusals logs refused connections, up to a rate.
+type refusals struct {
+	logger  *slog.Logger
+	metrics *metrics
+	lines   *rate.Limiter
+	left    *atomic.Int64 // lines left out since the last one that was written
+}
+
+func newRefusals(logger *slog.Logger, m *metrics) refusals {
+	return refusals{logger: logger, metrics: m, lines: rate.NewLimiter(maxRefusalRate, maxRefusalBurst), left: new(atomic.Int64)}
+}
+
+func (r refusals) log(remote net.Addr, err error) {
+	if !r.lines.Allow() {
+		r.left.Add(1)
+		r.metrics.hit(limitLogLines)
+		return
+	}
+	attrs := []any{"remote", remote.String(), "reason", reason(err)}
+	if n := r.left.Swap(0); n > 0 {
+		attrs = append(attrs, "left_out", n)
+	}
+	r.logger.Warn("peer connection refused", attrs...)
+}
