@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quorate/apiserver/internal/testserver"
+	"quorate/apiserver/objects/schema"
 )
 
 // createOptionRows: parameters of writes, validation, and which error wins.
@@ -56,6 +57,19 @@ var createOptionRows = []row{
 		}
 		expect(t, s.Do("POST", collection("Pod", ns)+"?fieldValidation=Strict", minimal("Pod", ns, "p", `{"spec":{"foo":1}}`)),
 			400, "BadRequest", `Pod in version "v1" cannot be handled as a Pod: strict decoding error: unknown field "spec.foo"`)
+
+		protobuf := toProtobuf(t, "ConfigMap", minimal("ConfigMap", ns, "a49")) // and one more field, number 99
+		_, _, raw, err := schema.CutEnvelope([]byte(protobuf))
+		if err != nil {
+			t.Fatal(err)
+		}
+		protobuf = string(schema.AppendEnvelope(nil, "v1", "ConfigMap", append(raw, "\x9a\x06\x01x"...)))
+		expect(t, s.Do("POST", collection("ConfigMap", ns)+"?fieldValidation=Strict", protobuf, "Content-Type: "+asKubernetes),
+			400, "BadRequest", `ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "<number 99>"`)
+		a = s.Do("POST", collection("ConfigMap", ns), protobuf, "Content-Type: "+asKubernetes)
+		if ok(t, a); a.Header.Get("Warning") != `299 - "unknown field \"<number 99>\""` {
+			t.Errorf("Warning: %s", a.Header.Get("Warning"))
+		}
 	}},
 	{"A50", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)

@@ -179,7 +179,7 @@ func statusOf(t *testing.T, body string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := c.Message("Status").DecodeProtobuf(raw)
+	v, _, err := c.Message("Status").DecodeProtobuf(raw)
 	if err != nil {
 		t.Fatal(err)
 	}

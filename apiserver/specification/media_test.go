@@ -321,7 +321,7 @@ func fromProtobuf(t *testing.T, k kindOf, body string) string {
 	if apiVersion != kind.APIVersion || name != kind.Kind {
 		t.Errorf("the envelope says %s %s", apiVersion, name)
 	}
-	o, err := kind.DecodeProtobuf(raw)
+	o, _, err := kind.DecodeProtobuf(raw)
 	if err != nil {
 		t.Fatalf("%s: %v", k.kind, err)
 	}

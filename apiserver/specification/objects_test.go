@@ -130,10 +130,16 @@ var objectRows = []row{
 	}},
 	{"M19", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)
-		for field, v := range map[string]string{"binaryData": `{"k":"AA=="}`, "immutable": "true"} {
-			body := minimal("ConfigMap", ns, "m19", `{"`+field+`":`+v+`}`)
-			expect(t, s.Do("POST", collection("ConfigMap", ns)+"?fieldValidation=Strict", body), 400, "BadRequest", `unknown field "`+field+`"`)
-			want(t, made(t, s, "ConfigMap", ns, `{"`+field+`":`+v+`}`), field, "")
+		strict := collection("ConfigMap", ns) + "?fieldValidation=Strict"
+		for name, sent := range map[string]struct{ body, contentType string }{
+			"json":     {minimal("ConfigMap", ns, "json", `{"binaryData":{"b":"AP8="},"immutable":true}`), "Content-Type: application/json"},
+			"protobuf": {toProtobuf(t, "ConfigMap", minimal("ConfigMap", ns, "protobuf", `{"binaryData":{"b":"AP8="},"immutable":true}`)), "Content-Type: " + asKubernetes},
+		} {
+			ok(t, s.Do("POST", strict, sent.body, sent.contentType))
+			o := ok(t, s.Do("GET", item("ConfigMap", ns, name), ""))
+			want(t, o, "binaryData", `{"b":"AP8="}`, "immutable", "true")
+			changed := strings.Replace(o, "AP8=", "AP4=", 1)
+			expect(t, s.Do("PUT", item("ConfigMap", ns, name), changed), 422, "Invalid", "field is immutable when `immutable` is set")
 		}
 	}},
 	{"M26", func(t *testing.T, s *testserver.Server) {

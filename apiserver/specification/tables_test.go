@@ -235,7 +235,7 @@ func partialOf(t *testing.T, raw, version string) string {
 	if _, rest := member(t, []byte(raw), 1); rest != "" {
 		t.Errorf("more than metadata: %q", rest)
 	}
-	o, err := c.Unstored("meta.k8s.io/"+version, "PartialObjectMetadata").DecodeProtobuf([]byte(raw))
+	o, _, err := c.Unstored("meta.k8s.io/"+version, "PartialObjectMetadata").DecodeProtobuf([]byte(raw))
 	if err != nil {
 		t.Fatal(err)
 	}

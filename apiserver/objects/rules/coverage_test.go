@@ -143,6 +143,7 @@ func elsewhere() map[string][]string {
 		"statefulset onUpdate.main":                           {"keepStatus at statefulset prepareForUpdate"},
 		"statefulset onUpdate.status":                         {"keepSpec at statefulset prepareForStatusUpdate"},
 		"secret onCreate":                                     {"stringDataIsData at secret afterDecode"},
+		"configmap onUpdate.main":                             {"configMapStaysSealed at configmap validateUpdate"},
 		"secret onUpdate.main":                                {"stringDataIsData at secret afterDecode", "secretStaysSealed at secret validateUpdate"},
 		"serviceaccount onCreate":                             {"secretsByName at serviceaccount prepareForCreate"},
 		"serviceaccount onUpdate.main":                        {"secretsByName at serviceaccount prepareForUpdate"},

@@ -30,7 +30,7 @@ func Hooks() schema.Hooks {
 
 func families() []schema.Hooks {
 	return []schema.Hooks{
-		autoscalerHooks(), containerHooks(), cronJobHooks(), endpointsHooks(), envHooks(), eventHooks(), imageHooks(),
+		autoscalerHooks(), configMapHooks(), containerHooks(), cronJobHooks(), endpointsHooks(), envHooks(), eventHooks(), imageHooks(),
 		leaseHooks(), legacyBindingHooks(), metadataHooks(), namespaceHooks(), networkHooks(), nodeHooks(), oauthClientHooks(),
 		oldAutoscalerHooks(), persistentVolumeHooks(), podHooks(), podSpecHooks(), probeHooks(), rbacHooks(), reviewHooks(),
 		schedulingHooks(), secretHooks(), serviceHooks(), signatureHooks(), statusHooks(), thirdPartyHooks(), volumeHooks(),

@@ -45,7 +45,7 @@ func rowFamilies() []family {
 		{"Network", networkRows()}, {"Image", imageRows()}, {"Signature", signatureRows()}, {"OAuthClient", oauthClientRows()},
 		{"ThirdParty", thirdPartyRows()}, {"Review", reviewRows()},
 		{"Autoscaler v1", oldAutoscalerRows()},
-		{"Secret", secretRows()}, {"Lease", leaseRows()}, {"Service", serviceRows()},
+		{"ConfigMap", configMapRows()}, {"Secret", secretRows()}, {"Lease", leaseRows()}, {"Service", serviceRows()},
 	}
 }
 

@@ -102,6 +102,12 @@ func requireJSON(c *schema.Context, data *schema.Value, key string) {
 
 // secretStaysSealed refuses changes of an immutable secret's data and of its immutability.
 func secretStaysSealed(c *schema.Context, v, old *schema.Value) {
+	forbidSealedChanges(c, v, old, "data")
+}
+
+// forbidSealedChanges refuses changes of the fields, and of immutable itself, once immutable is
+// set.
+func forbidSealedChanges(c *schema.Context, v, old *schema.Value, fields ...string) {
 	if !old.Field("immutable").Bool() {
 		return
 	}
@@ -109,7 +115,9 @@ func secretStaysSealed(c *schema.Context, v, old *schema.Value) {
 	if !v.Field("immutable").Bool() {
 		c.Forbidden(sealed, "immutable")
 	}
-	if !schema.Equal(v.Field("data"), old.Field("data")) {
-		c.Forbidden(sealed, "data")
+	for _, name := range fields {
+		if !schema.Equal(v.Field(name), old.Field(name)) {
+			c.Forbidden(sealed, name)
+		}
 	}
 }

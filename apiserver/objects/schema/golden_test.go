@@ -69,7 +69,7 @@ func create(t *testing.T, k *schema.Kind, body []byte) schema.Encoded {
 		t.Fatal(err)
 	}
 	for _, p := range problems.List() {
-		if p != `unknown field "spec.priority"` && p != `unknown field "binaryData"` {
+		if p != `unknown field "spec.priority"` {
 			t.Errorf("A46: %s", p)
 		}
 	}

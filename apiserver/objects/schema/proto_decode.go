@@ -1,31 +1,33 @@
 package schema
 
 // DecodeProtobuf decodes an object of the kind from protobuf bytes without an envelope, as a client
-// sent them. It skips unknown fields. Of a scalar field that occurs more than once the last counts;
-// messages that occur more than once are merged. It fills in kind and apiVersion, so check those of
-// the envelope with CheckIdentity. It does not retain raw. Errors are *DecodeError.
-func (k *Kind) DecodeProtobuf(raw []byte) (*Object, error) {
+// sent them. It skips unknown fields and lists them in the problems. Of a scalar field that occurs
+// more than once the last counts; messages that occur more than once are merged. It fills in kind
+// and apiVersion, so check those of the envelope with CheckIdentity. It does not retain raw. Errors
+// are *DecodeError.
+func (k *Kind) DecodeProtobuf(raw []byte) (*Object, Problems, error) {
 	d := newProtoDecoder(raw)
 	root, err := d.document(k.Message)
 	if err != nil {
-		return nil, k.describe(err)
+		return nil, d.problems, k.describe(err)
 	}
 	o := &Object{Kind: k, root: root}
 	if err := o.checkIdentity(&d.decoder); err != nil {
-		return nil, err
+		return nil, d.problems, err
 	}
 	o.afterDecode()
-	return o, nil
+	return o, d.problems, nil
 }
 
 // DecodeProtobuf decodes a message that is not an object of a kind, such as DeleteOptions, from
-// protobuf bytes without an envelope. It does not retain raw. Errors are *DecodeError.
-func (m *Message) DecodeProtobuf(raw []byte) (*Value, error) {
-	v, err := newProtoDecoder(raw).document(m)
+// protobuf bytes without an envelope, as Kind.DecodeProtobuf does.
+func (m *Message) DecodeProtobuf(raw []byte) (*Value, Problems, error) {
+	d := newProtoDecoder(raw)
+	v, err := d.document(m)
 	if err != nil {
-		return nil, m.describe(err)
+		return nil, d.problems, m.describe(err)
 	}
-	return v, nil
+	return v, d.problems, nil
 }
 
 // protoDecoder decodes one protobuf document. It shares the chunks, path and limits of the JSON
@@ -81,7 +83,7 @@ func (d *protoDecoder) fields(v *Value, w *wireMessage, end, depth int) error {
 		at = i
 		switch {
 		case f == nil:
-			err = d.skipField(key, end, depth)
+			err = d.skipUnknownField(v.typ.message, key, end, depth)
 		case f.inside != nil:
 			err = d.wrapper(v, f, key, end, depth)
 		default:

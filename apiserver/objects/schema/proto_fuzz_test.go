@@ -26,7 +26,7 @@ func FuzzDecodeProtobuf(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which uint8, raw []byte) {
 		k := cat.Kinds()[int(which)%len(cat.Kinds())]
-		o, err := k.DecodeProtobuf(raw)
+		o, _, err := k.DecodeProtobuf(raw)
 		if err != nil {
 			if _, ok := err.(*DecodeError); !ok { //nolint:errorlint // never wrapped
 				t.Fatalf("%T: %v", err, err)
@@ -37,7 +37,7 @@ func FuzzDecodeProtobuf(f *testing.F) {
 		if len(once) != o.ProtobufSize() {
 			t.Fatalf("%d bytes, sized as %d", len(once), o.ProtobufSize())
 		}
-		back, err := k.DecodeProtobuf(once)
+		back, _, err := k.DecodeProtobuf(once)
 		if err != nil {
 			t.Fatalf("%v: %q", err, once)
 		}
@@ -92,7 +92,7 @@ func TestProtobufKeepsObjects_B20(t *testing.T) {
 			t.Fatal(err, problems.List())
 		}
 		raw := o.AppendProtobuf(nil)
-		back, err := k.DecodeProtobuf(raw)
+		back, _, err := k.DecodeProtobuf(raw)
 		if err != nil {
 			t.Fatal(err)
 		}

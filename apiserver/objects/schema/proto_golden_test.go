@@ -80,7 +80,7 @@ func TestFullObjects(t *testing.T) {
 			for name, got := range formsOf(t, want).files(goldenName(k)) {
 				golden(t, filepath.Join("full", name), got)
 			}
-			fromProtobuf, err := k.DecodeProtobuf(formsOf(t, want).protobuf)
+			fromProtobuf, _, err := k.DecodeProtobuf(formsOf(t, want).protobuf)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,13 +21,16 @@ func TestReadsStockProtobuf_B20(t *testing.T) {
 			continue // client-go has no such type
 		}
 		t.Run(goldenName(k), func(t *testing.T) {
-			fromProtobuf, err := k.DecodeProtobuf(raw)
+			fromProtobuf, dropped, err := k.DecodeProtobuf(raw)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fromJSON, _, err := k.Decode(neutral(t, k, plain))
+			fromJSON, droppedFromJSON, err := k.Decode(neutral(t, k, plain))
 			if err != nil {
 				t.Fatal(err)
+			}
+			if got, want := dropped.List(), droppedFromJSON.List(); len(got) > len(want) {
+				t.Errorf("problems of protobuf %q, of JSON %q", got, want)
 			}
 			if !schema.Equal(fromProtobuf.Root(), fromJSON.Root()) {
 				t.Errorf("from protobuf %s\nfrom JSON     %s", fromProtobuf.AppendJSON(nil), fromJSON.AppendJSON(nil))
@@ -37,7 +40,7 @@ func TestReadsStockProtobuf_B20(t *testing.T) {
 	for name, message := range map[string]string{"status": "Status", "deleteoptions": "DeleteOptions"} {
 		t.Run(name, func(t *testing.T) {
 			raw, plain := stockFiles(t, name)
-			v, err := cat.Message(message).DecodeProtobuf(raw)
+			v, _, err := cat.Message(message).DecodeProtobuf(raw)
 			if err != nil {
 				t.Fatal(err)
 			}

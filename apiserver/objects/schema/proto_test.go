@@ -55,7 +55,7 @@ func TestDecodeProtobuf_B20(t *testing.T) {
 		"int_or_string_number":     {"pods", sized(2, sized(2, sized(10, sized(1, sized(3, sized(1, varint(2, 80))))))), `"tcpSocket":{"port":80}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, err := cat.Kind("/api/v1", tc.plural).DecodeProtobuf([]byte(tc.raw))
+			o, _, err := cat.Kind("/api/v1", tc.plural).DecodeProtobuf([]byte(tc.raw))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,7 +90,7 @@ func TestDecodeProtobufErrors_B20(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := cat.Kind("/api/v1", tc.plural)
-			_, err := k.DecodeProtobuf([]byte(tc.raw))
+			_, _, err := k.DecodeProtobuf([]byte(tc.raw))
 			var refused *DecodeError
 			if !errors.As(err, &refused) {
 				t.Fatalf("got %v", err)
@@ -105,10 +105,10 @@ func TestDecodeProtobufErrors_B20(t *testing.T) {
 
 func TestImageMetadataIsJSON_B20(t *testing.T) {
 	k := engine(t).Kind("/apis/image.platform.io/v1", "images")
-	if _, err := k.DecodeProtobuf([]byte(sized(3, sized(1, "k8s\x00\x0a")))); err == nil || !strings.Contains(err.Error(), "containerImageMetadata: json parse error") {
+	if _, _, err := k.DecodeProtobuf([]byte(sized(3, sized(1, "k8s\x00\x0a")))); err == nil || !strings.Contains(err.Error(), "containerImageMetadata: json parse error") {
 		t.Error(err)
 	}
-	o, err := k.DecodeProtobuf([]byte(sized(3, sized(1, ` { "a" : 1 } `))))
+	o, _, err := k.DecodeProtobuf([]byte(sized(3, sized(1, ` { "a" : 1 } `))))
 	if err != nil || o.Field("containerImageMetadata").Str() != `{"a":1}` {
 		t.Error(o.Field("containerImageMetadata"), err)
 	}
@@ -144,11 +144,11 @@ func TestProtobufOfMessages(t *testing.T) {
 	cat := engine(t)
 	t.Run("DeleteOptions_G1", func(t *testing.T) {
 		m := cat.Message("DeleteOptions")
-		v, err := m.DecodeProtobuf([]byte(varint(1, 0) + sized(2, sized(1, "u")) + sized(4, "Orphan") + sized(5, "All")))
+		v, _, err := m.DecodeProtobuf([]byte(varint(1, 0) + sized(2, sized(1, "u")) + sized(4, "Orphan") + sized(5, "All")))
 		if err != nil || string(v.AppendJSON(nil)) != `{"gracePeriodSeconds":0,"preconditions":{"uid":"u"},"propagationPolicy":"Orphan","dryRun":["All"]}` {
 			t.Errorf("%s %v", v.AppendJSON(nil), err)
 		}
-		if _, err := m.DecodeProtobuf([]byte("\x0a")); err == nil || !strings.HasPrefix(err.Error(), "couldn't read DeleteOptions: ") {
+		if _, _, err := m.DecodeProtobuf([]byte("\x0a")); err == nil || !strings.HasPrefix(err.Error(), "couldn't read DeleteOptions: ") {
 			t.Error(err)
 		}
 	})
@@ -195,7 +195,7 @@ func TestProtobufMapInManyPieces_B20(t *testing.T) {
 	for i := range pieces {
 		raw = append(raw, sized(1, sized(12, sized(1, itoa(pieces-i)), sized(2, "v")))...)
 	}
-	o, err := engine(t).Kind("/api/v1", "configmaps").DecodeProtobuf(raw)
+	o, _, err := engine(t).Kind("/api/v1", "configmaps").DecodeProtobuf(raw)
 	if err != nil || o.Annotations().Len() != pieces || o.Annotations().Get("77").Str() != "v" {
 		t.Error(o.Annotations().Len(), err)
 	}
@@ -217,7 +217,7 @@ func TestProtobufAllocations(t *testing.T) {
 		run  func()
 	}{
 		"encode": {0, func() { o.AppendProtobuf(dst[:0]) }},
-		"decode": {50, func() { _, _ = k.DecodeProtobuf(raw) }},
+		"decode": {50, func() { _, _, _ = k.DecodeProtobuf(raw) }},
 	} {
 		if got := testing.AllocsPerRun(20, tc.run); got > tc.most {
 			t.Errorf("%s: %v allocations, more than %v", name, got, tc.most)
@@ -259,7 +259,7 @@ func BenchmarkProtobuf(b *testing.B) {
 		b.ReportAllocs()
 		b.SetBytes(int64(len(raw)))
 		for b.Loop() {
-			if _, err := k.DecodeProtobuf(raw); err != nil {
+			if _, _, err := k.DecodeProtobuf(raw); err != nil {
 				b.Fatal(err)
 			}
 		}

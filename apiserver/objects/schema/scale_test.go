@@ -34,7 +34,7 @@ func TestScaleForms_H11(t *testing.T) {
 			if err != nil || apiVersion != "autoscaling/v1" || kind != "Scale" || !bytes.Equal(raw, want.protobuf) {
 				t.Errorf("protobuf of %s %s: %q, want %q (%v)", apiVersion, kind, raw, want.protobuf, err)
 			}
-			fromProtobuf, err := k.Scale.DecodeProtobuf(raw)
+			fromProtobuf, _, err := k.Scale.DecodeProtobuf(raw)
 			if err != nil {
 				t.Fatal(err)
 			}

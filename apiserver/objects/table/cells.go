@@ -34,6 +34,7 @@ func renderers() map[string]renderer {
 		}
 	}
 	all["podRestarts"] = renderer{number: podRestarts}
+	all["configMapEntries"] = renderer{number: configMapEntries}
 	return all
 }
 
@@ -79,6 +80,10 @@ func age(s *source) string {
 }
 
 func count(s *source) int64 { return int64(s.value().Len()) }
+
+func configMapEntries(s *source) int64 {
+	return int64(s.root.Field("data").Len() + s.root.Field("binaryData").Len())
+}
 
 func truth(s *source) string {
 	switch v := s.value(); {

@@ -32,6 +32,7 @@ func TestCells(t *testing.T) {
 			`["x","NotReady","<none>","5m30s","","<none>","<none>","<unknown>","<unknown>","<unknown>"]`},
 		{"M38", core, "namespaces", `{` + meta + `,"status":{"phase":"Active"}}`, `["x","Active","5m30s"]`},
 		{"M39", core, "configmaps", `{` + meta + `,"data":{"a":"1","b":"2"}}`, `["x","2","5m30s"]`},
+		{"M39 with bytes", core, "configmaps", `{` + meta + `,"data":{"a":"1"},"binaryData":{"b":"","c":"AA=="}}`, `["x","3","5m30s"]`},
 		{"M39 without data", core, "configmaps", `{` + meta + `}`, `["x","0","5m30s"]`},
 		{"M40", core, "endpoints", `{` + meta + `}`, `["x","<none>","5m30s"]`},
 		{"M40 none ready", core, "endpoints", `{` + meta + `,"subsets":[{"notReadyAddresses":[{"ip":"10.0.0.1"}],"ports":[{"port":80}]}]}`,

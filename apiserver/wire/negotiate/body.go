@@ -86,8 +86,7 @@ func (b Body) Decode(k *schema.Kind) (*schema.Object, schema.Problems, error) {
 	if !b.protobuf || b.Empty() {
 		return k.Decode(b.bytes)
 	}
-	o, err := decodeProtobuf(b.bytes, k)
-	return o, schema.Problems{}, err
+	return decodeProtobuf(b.bytes, k)
 }
 
 // DecodeMessage reads the body as a message that is no object of a kind, such as DeleteOptions.
@@ -95,6 +94,5 @@ func (b Body) DecodeMessage(m *schema.Message) (*schema.Value, schema.Problems, 
 	if !b.protobuf {
 		return m.Decode(b.bytes)
 	}
-	v, err := decodeMessageProtobuf(b.bytes, m)
-	return v, schema.Problems{}, err
+	return decodeMessageProtobuf(b.bytes, m)
 }

@@ -23,13 +23,13 @@ func (t *Statuses) protobuf(s *status.Status) ([]byte, error) {
 
 // decodeProtobuf reads an object out of its envelope, which says what it is where JSON does so
 // inside (A34–A36).
-func decodeProtobuf(body []byte, k *schema.Kind) (*schema.Object, error) {
+func decodeProtobuf(body []byte, k *schema.Kind) (*schema.Object, schema.Problems, error) {
 	if !k.HasProtobuf() { // kinds of ThirdPartyResources (B21)
-		return nil, unsupported(false)
+		return nil, schema.Problems{}, unsupported(false)
 	}
 	apiVersion, kind, raw, err := schema.CutEnvelope(body)
 	if err != nil {
-		return nil, err
+		return nil, schema.Problems{}, err
 	}
 	if apiVersion == "" {
 		apiVersion = k.APIVersion
@@ -38,25 +38,25 @@ func decodeProtobuf(body []byte, k *schema.Kind) (*schema.Object, error) {
 		kind = k.Kind
 	}
 	if err := k.CheckIdentity(apiVersion, kind); err != nil {
-		return nil, err
+		return nil, schema.Problems{}, err
 	}
 	return k.DecodeProtobuf(raw)
 }
 
 // decodeMessageProtobuf reads a message out of its envelope, with what that says of it.
-func decodeMessageProtobuf(body []byte, m *schema.Message) (*schema.Value, error) {
+func decodeMessageProtobuf(body []byte, m *schema.Message) (*schema.Value, schema.Problems, error) {
 	apiVersion, kind, raw, err := schema.CutEnvelope(body)
 	if err != nil {
-		return nil, err
+		return nil, schema.Problems{}, err
 	}
-	v, err := m.DecodeProtobuf(raw)
+	v, problems, err := m.DecodeProtobuf(raw)
 	if err != nil {
-		return nil, err
+		return nil, problems, err
 	}
 	for name, text := range map[string]string{"apiVersion": apiVersion, "kind": kind} {
 		if text != "" && m.Field(name) != nil {
 			v.Make(name).SetStr(text)
 		}
 	}
-	return v, nil
+	return v, problems, nil
 }

@@ -1,0 +1,67 @@
+package schema
+
+import (
+	"strconv"
+	"strings"
+)
+
+// managedFieldsNumber is the number of managedFields in upstream's ObjectMeta.
+const managedFieldsNumber = 17
+
+// skipUnknownField skips a field that the message lacks, and lists it as a problem, by its number
+// in place of its name: `unknown field "spec.<number 33>"`. Two are no problem. Clients send
+// metadata.managedFields back as other servers sent them (semantics A55). And upstream's encoders
+// write fields that aren't set, too, so a field without content tells nothing (see unset).
+func (d *protoDecoder) skipUnknownField(m *Message, key uint64, end, depth int) error {
+	start := d.pos
+	if err := d.skipField(key, end, depth); err != nil {
+		return err
+	}
+	number := key >> wireTypeBits
+	if m.Name == metaMessage && number == managedFieldsNumber {
+		return nil
+	}
+	if (&protoDecoder{decoder: decoder{scanner: scanner{s: d.s, pos: start}}}).unset(key, d.pos, depth) {
+		return nil
+	}
+	d.path = append(d.path, decodeStep{name: "<number " + strconv.FormatUint(number, 10) + ">", index: -1})
+	d.problems.add("unknown field", d.at())
+	d.path = d.path[:len(d.path)-1]
+	return nil
+}
+
+// unset reports whether a well-formed field of an unknown message, up to end, is what upstream's
+// encoders write for a field that isn't set: zero, an empty string, or a message that holds nothing
+// but unset fields.
+func (d *protoDecoder) unset(key uint64, end, depth int) bool {
+	switch key & wireTypeMask {
+	case wireVarint:
+		n, err := d.varint(end)
+		return err == nil && n == 0
+	case wireBytes:
+		stop, err := d.sized(key, end)
+		if err != nil || depth > maxDepth {
+			return false
+		}
+		for d.pos < stop {
+			inner, err := d.key(stop)
+			if err != nil || !d.unset(inner, stop, depth+1) {
+				return false
+			}
+		}
+		return true
+	case wireFixed64:
+		return d.zeros(8, end)
+	case wireFixed32:
+		return d.zeros(4, end)
+	}
+	return false // a group: upstream has none
+}
+
+// zeros skips n bytes, and reports whether they are there and all zero.
+func (d *protoDecoder) zeros(n, end int) bool {
+	if d.pass(n, end) != nil {
+		return false
+	}
+	return strings.Trim(d.s[d.pos-n:d.pos], "\x00") == ""
+}
