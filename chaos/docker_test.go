@@ -5,6 +5,7 @@ package chaos_test
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -115,4 +116,22 @@ func hurt(t *testing.T, fleet nodes.Fleet, credentials client.Credentials, names
 		t.Fatal(err)
 	}
 	mustHold(t, chaos.Config{Fleet: fleet, Credentials: credentials, Phases: chaos.Alone(faults, 1, seed)})
+}
+
+// TestContainersKeepTheKey: whoever may inspect a container does not learn the cluster key.
+func TestContainersKeepTheKey(t *testing.T) {
+	containers(t)
+	key, err := os.ReadFile("../compose-data/cluster.key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"quorate-n1", "quorate-n2", "quorate-n3"} {
+		shown, err := exec.CommandContext(t.Context(), "docker", "inspect", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(shown), name) || strings.Contains(string(shown), strings.TrimSpace(string(key))) {
+			t.Errorf("docker inspect %s shows the cluster key, or nothing", name)
+		}
+	}
 }
