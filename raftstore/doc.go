@@ -19,12 +19,12 @@
 //   - membership: the servers of the cluster, and the log that joining ones need
 //   - diskguard: alarms, free space, stalled writes, the store of term and vote
 //   - checksum: comparisons of the states of all nodes
+//   - machine: the state machine that Raft drives
 //   - replay: history from the log on disk
 //   - lifecycle, failure: closing, and the errors that all parts return
 //
-// This package itself opens the files in an order that makes them consistent (open.go), drives the
-// state machine (machine.go), writes snapshots (snapshots.go) and closes everything in order
-// (run.go).
+// This package itself opens the files in an order that makes them consistent (open.go), decides when
+// to write snapshots (snapshots.go) and closes everything in order (run.go).
 //
 // Open restores the state and starts the Raft library. Run owns all goroutines of this package and
 // closes everything in order; Close is for a store that is never run. Only Raft's own goroutine

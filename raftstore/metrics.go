@@ -6,28 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are those of the state machine. Each part of the store has its own.
-type metrics struct {
-	applyBatch   prometheus.Histogram
-	applySeconds prometheus.Histogram
-}
-
-func newMetrics(reg prometheus.Registerer) *metrics {
-	m := &metrics{
-		applyBatch: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "quorate_raftstore_apply_batch_entries", Help: "Entries applied together.",
-			Buckets: prometheus.ExponentialBuckets(1, 2, 11),
-		}),
-		applySeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "quorate_raftstore_apply_seconds", Help: "Time to apply a batch of entries.",
-			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 18), // 100 µs to 13 s
-		}),
-	}
-	reg.MustRegister(m.applyBatch, m.applySeconds)
-	return m
-}
-
-// registerGauges registers the metrics that are read from the store at each scrape. Raft must run.
+// registerGauges registers the metrics that are read from the store at each scrape; each part of
+// the store has metrics of its own. Raft must run.
 func (s *Store) registerGauges(reg prometheus.Registerer) {
 	reg.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{

@@ -20,6 +20,7 @@ import (
 	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
 	"quorate/raftstore/logbridge"
+	"quorate/raftstore/machine"
 	"quorate/raftstore/membership"
 	"quorate/raftstore/read"
 	"quorate/raftstore/replay"
@@ -64,7 +65,6 @@ func Open(cfg Config) (*Store, error) {
 	s := &Store{
 		cfg:            cfg,
 		logger:         cfg.Logger.With("component", "raftstore", "node", cfg.Name),
-		metrics:        newMetrics(cfg.Registerer),
 		life:           life,
 		leaders:        leadership.NewTracker(life),
 		configurations: membership.NewConfigurations(),
@@ -125,7 +125,12 @@ func (s *Store) openState() error {
 	if err != nil {
 		return err
 	}
-	s.machine = newMachine(s)
+	s.machine = machine.New(machine.Config{
+		Hub: s.hub, Applied: &s.applied, Retained: s.retained,
+		Configured: s.configurations.Add, Restored: s.addSnapshotConfiguration,
+		Fits: s.fits, Installed: s.snapshotIndex.Store,
+		Lifecycle: s.life, Logger: s.logger, Registerer: s.cfg.Registerer,
+	})
 	return nil
 }
 
@@ -212,7 +217,7 @@ func (s *Store) openRaft() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("start raft: %w", err), s.transport.Close())
 	}
-	s.machine.started.Store(true)
+	s.machine.Started()
 	s.assemble()
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"quorate/raftstore/diskguard"
 	"quorate/raftstore/forward"
+	"quorate/raftstore/history"
 	"quorate/raftstore/leadership"
 	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
@@ -61,12 +62,13 @@ func TestDiskThatHangsAtTheEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := NewReplica(ReplicaConfig{Log: l, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+			hub, err := history.New(history.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := r.store
-			s.log, s.leaders = l, leadership.NewTracker(s.life)
+			life := lifecycle.New()
+			s := &Store{logger: slog.New(slog.DiscardHandler), life: life, leaders: leadership.NewTracker(life)}
+			s.log, s.hub = l, hub
 			s.alarms = diskguard.NewAlarms(s.logger, prometheus.NewRegistry())
 			s.forwarded = forward.NewServer(nil, prometheus.NewRegistry())
 			if !before {

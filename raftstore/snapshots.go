@@ -87,3 +87,20 @@ func (s *Store) hasSpaceFor(snapshots int64) bool {
 	}
 	return s.space.HasFor(snapshots, size)
 }
+
+// errUncommitted ends a node whose log must go before it can install a snapshot.
+var errUncommitted = errors.New("this node's log has entries that nobody committed, beyond a snapshot that the leader sent " +
+	"(hashicorp/raft#697); restart this node, which then starts from that snapshot")
+
+// fits refuses a leader's snapshot while the log reaches beyond it. Such entries conflict with the
+// leader's log, or it would not have sent a snapshot. The library removes them from the log, but
+// not from its record of where the log ends: it would refuse every append from then on, get the
+// snapshot again and again, and could vote for a candidate that lacks the snapshot's entries. The
+// snapshot is on disk; a restart finds it and removes the log.
+func (s *Store) fits(index uint64) error {
+	if s.raft.State() == raft.Leader || s.raft.LastIndex() <= index {
+		return nil
+	}
+	s.life.Fail(errUncommitted)
+	return errUncommitted
+}

@@ -15,6 +15,7 @@ import (
 	"quorate/raftstore/leadership"
 	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
+	"quorate/raftstore/machine"
 	"quorate/raftstore/membership"
 	"quorate/raftstore/read"
 	"quorate/raftstore/readindex"
@@ -28,9 +29,8 @@ import (
 // Store is this node's replica. Open makes it and Run drives it; all other methods are safe for
 // concurrent use.
 type Store struct {
-	cfg     Config
-	logger  *slog.Logger
-	metrics *metrics
+	cfg    Config
+	logger *slog.Logger
 
 	disk
 
@@ -39,7 +39,7 @@ type Store struct {
 	stall    *diskguard.Stall
 	shortage *diskguard.Shortage
 
-	machine  *machine
+	machine  *machine.Machine
 	raft     *raft.Raft
 	applied  readindex.Applied
 	retained *read.Retained
@@ -75,7 +75,7 @@ type disk struct {
 }
 
 // root returns the state as of the last applied batch.
-func (s *Store) root() *state.Root { return s.machine.root() }
+func (s *Store) root() *state.Root { return s.machine.Root() }
 
 // Applied returns the index of the last entry that this node has applied.
 func (s *Store) Applied() uint64 { return s.applied.Index() }

@@ -26,6 +26,8 @@ var components = []component{
 	{path: "chaos", allowed: []string{"chaos"}},
 	// The track record shows faults of the libraries below, so it reaches behind the API.
 	{path: "chaos/record", allowed: []string{"chaos", "raftstore", "proto"}},
+	// The simulation judges these packages from within, on models of what they stand on.
+	{path: "chaos/simulation", allowed: []string{"cluster", "raftstore", "proto"}},
 	{path: "cmd/quorate", allowed: []string{"cmd/quorate", "cluster", "apiserver", "raftstore", "proto"}},
 	{path: "cmd/quorate-chaos", allowed: []string{"cmd/quorate-chaos", "chaos"}},
 	{path: "bench"},

@@ -22,9 +22,9 @@ func TestInspect_reports_missing_entries(t *testing.T) {
 		dir := t.TempDir()
 		must(t, os.MkdirAll(filepath.Join(dir, raftstore.RaftDir), 0o700))
 		l := openLog(t, dir)
-		data, err := raftstore.Encode(raftstore.Create{
+		data, err := raftstore.Create{
 			Key: state.NewKey("configmaps", "default", "a"), Object: &state.Object{Value: []byte("{}"), UID: "a"},
-		})
+		}.Encode()
 		must(t, err)
 		must(t, l.StoreLog(&raft.Log{Index: first, Term: 1, Type: raft.LogCommand, Data: data}))
 		must(t, l.Close())

@@ -35,7 +35,8 @@ func (c *command) refusal(root *state.Root) error {
 	return err
 }
 
-func (c Create) command() (*command, error) {
+// Encode returns the log entry that proposes the create.
+func (c Create) Encode() ([]byte, error) {
 	if c.Object == nil {
 		return nil, errors.New("create: no object")
 	}
@@ -44,7 +45,8 @@ func (c Create) command() (*command, error) {
 	}}})
 }
 
-func (u Update) command() (*command, error) {
+// Encode returns the log entry that proposes the update.
+func (u Update) Encode() ([]byte, error) {
 	if u.Object == nil || u.Previous == nil {
 		return nil, errors.New("update: no object, or none that it replaces")
 	}
@@ -54,15 +56,11 @@ func (u Update) command() (*command, error) {
 	if u.Object.Labels != u.Previous.Labels || u.Object.Fields != u.Previous.Fields {
 		update.Previous = objectMessage(withoutVersion(u.Previous))
 	}
-	c, err := encode(&logpb.Entry{Op: &logpb.Entry_Update{Update: update}})
-	if err != nil {
-		return nil, err
-	}
-	c.frees, c.client = u.Frees, u.Client
-	return c, nil
+	return encode(&logpb.Entry{Op: &logpb.Entry_Update{Update: update}})
 }
 
-func (d Delete) command() (*command, error) {
+// Encode returns the log entry that proposes the deletion.
+func (d Delete) Encode() ([]byte, error) {
 	if d.Previous == nil {
 		return nil, errors.New("delete: no object that is to go")
 	}
@@ -75,18 +73,14 @@ func (d Delete) command() (*command, error) {
 		message.Previous = objectMessage(withoutVersion(d.Previous))
 	}
 	entry := &logpb.Entry{Op: &logpb.Entry_Delete{Delete: message}}
-	c, err := encode(entry)
+	data, err := encode(entry)
 	if errors.Is(err, failure.ErrTooLarge) && message.Previous != nil {
 		// A deletion is never refused for its size. Replay reads the removed object from the entry
 		// that wrote it.
 		message.Previous = nil
-		c, err = encode(entry)
+		return encode(entry)
 	}
-	if err != nil {
-		return nil, err
-	}
-	c.frees = true
-	return c, nil
+	return data, err
 }
 
 // final returns the last state of the object, without the digits of its version.
@@ -97,9 +91,9 @@ func (d Delete) final() *state.Object {
 	return withoutVersion(d.Previous)
 }
 
-// encode makes a command of an entry, on the node that receives the request, whose time the entry
+// encode returns the bytes of an entry, on the node that receives the request, whose time the entry
 // takes.
-func encode(entry *logpb.Entry) (*command, error) {
+func encode(entry *logpb.Entry) ([]byte, error) {
 	entry.Format = entryFormat
 	entry.TimeUnixNano = time.Now().UnixNano()
 	data, err := proto.Marshal(entry)
@@ -109,16 +103,45 @@ func encode(entry *logpb.Entry) (*command, error) {
 	if len(data) > MaxEntryBytes {
 		return nil, fmt.Errorf("%d bytes, at most %d: %w", len(data), MaxEntryBytes, failure.ErrTooLarge)
 	}
-	view, err := fsm.Decode(data) // an entry that it refuses must not reach the log
+	return data, nil
+}
+
+// encoded makes the command of an entry that this node has encoded. An entry that package fsm does
+// not decode must not reach the log.
+func encoded(data []byte, err error) (*command, error) {
+	if err != nil {
+		return nil, err
+	}
+	entry, err := fsm.Decode(data)
 	if err != nil {
 		return nil, fmt.Errorf("encode log entry: %w", err)
 	}
-	return newCommand(data, &view), nil
+	return newCommand(data, &entry), nil
+}
+
+func (c Create) command() (*command, error) { return encoded(c.Encode()) }
+
+func (u Update) command() (*command, error) {
+	c, err := encoded(u.Encode())
+	if err != nil {
+		return nil, err
+	}
+	c.frees, c.client = u.Frees, u.Client
+	return c, nil
+}
+
+func (d Delete) command() (*command, error) {
+	c, err := encoded(d.Encode())
+	if err != nil {
+		return nil, err
+	}
+	c.frees = true
+	return c, nil
 }
 
 // pinCommand returns the command of a pin.
 func pinCommand() (*command, error) {
-	return encode(&logpb.Entry{Op: &logpb.Entry_Pin{Pin: &logpb.Pin{}}})
+	return encoded(encode(&logpb.Entry{Op: &logpb.Entry_Pin{Pin: &logpb.Pin{}}}))
 }
 
 // initEntry returns an entry that names the cluster, or changes nothing if id, the cluster's, is
@@ -135,18 +158,6 @@ func initEntry(id string) ([]byte, error) {
 		return nil, fmt.Errorf("encode init entry: %w", err)
 	}
 	return data, nil
-}
-
-// Write is a Create, an Update or a Delete.
-type Write interface{ command() (*command, error) }
-
-// Encode returns the log entry that a write proposes.
-func Encode(w Write) ([]byte, error) {
-	c, err := w.command()
-	if err != nil {
-		return nil, fmt.Errorf("encode a write: %w", err)
-	}
-	return c.data, nil
 }
 
 // decode makes the command of an entry that another node has encoded.

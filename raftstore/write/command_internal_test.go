@@ -19,7 +19,7 @@ func TestDecode(t *testing.T) {
 	o := &state.Object{Value: []byte("{}"), UID: "u"}
 	previous := &state.Object{Value: []byte(`{"v":"7"}`), VersionOffset: 6, Version: 7, UID: "u", Labels: "l\x00m\x00"}
 	for name, c := range map[string]struct {
-		write Write
+		write interface{ command() (*command, error) }
 		want  state.Precondition
 	}{
 		"create":  {Create{Key: k, Object: o}, state.Precondition{Key: k, Creates: true}},
@@ -43,7 +43,7 @@ func TestDecode(t *testing.T) {
 		})
 	}
 	t.Run("pin", func(t *testing.T) {
-		encoded, err := encode(&logpb.Entry{Op: &logpb.Entry_Pin{Pin: &logpb.Pin{}}})
+		encoded, err := pinCommand()
 		if err != nil || !encoded.pins {
 			t.Fatal(encoded, err)
 		}

@@ -57,7 +57,7 @@ func (o *watcher) resume(p *process, after uint64) {
 	if o.w.breaks(ResumeLate) {
 		position++
 	}
-	o.cursor = p.replica.Watch(o.prefix, position)
+	o.cursor = p.hub.Watch(o.prefix, position)
 }
 
 // take takes the next events, and says whether there were any.
@@ -130,12 +130,12 @@ func (o *watcher) expired(c *history.Compacted) {
 	if c.Oldest <= o.seen {
 		o.w.violate("%s refuses a watch from %d, and offers %d", p.node.name, o.seen, c.Oldest)
 	}
-	again := p.replica.Watch(o.prefix, c.Oldest)
+	again := p.hub.Watch(o.prefix, c.Oldest)
 	if _, err := again.Next(&atOnce{Context: context.Background()}); err != nil && !errors.Is(err, context.Canceled) {
 		o.w.violate("%s refuses a watch from %d, which it has just offered: %v", p.node.name, c.Oldest, err)
 	}
 	p = pick(o.w, o.w.running())
-	root := p.replica.Root()
+	root := p.machine.Root()
 	o.w.truth.compare(p, root, o.w.truth.stateAt(root.Index()))
 	o.seen = root.Index()
 	o.resume(p, o.seen)

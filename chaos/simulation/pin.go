@@ -30,13 +30,13 @@ func (p *process) lookAfterPins() {
 		p.checkPin(pin)
 	}
 	p.pins = slices.DeleteFunc(p.pins, func(pin pin) bool { return time.Since(pin.since) > 2*p.w.set.retained })
-	p.replica.Prune()
+	p.retained.Prune(p.machine.Root(), p.w.now())
 }
 
 // checkPin checks that a pinned state is kept for its time, is not kept for longer, and is the same
 // on all nodes.
 func (p *process) checkPin(pin pin) {
-	root := p.replica.Retained(pin.index)
+	root := p.retained.Get(pin.index)
 	if due := time.Since(pin.since) < p.w.set.retained; due != (root != nil) {
 		p.w.violate("%s keeps the state of pin %d, which is %s old: %v", p.node.name, pin.index, time.Since(pin.since), root != nil)
 		return

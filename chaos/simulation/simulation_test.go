@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"quorate/cluster/simulation"
+	"quorate/chaos/simulation"
 )
 
 var (
@@ -76,7 +76,7 @@ func TestSeeds(t *testing.T) {
 	eachSeed(t, count, func(t *testing.T, seed uint64) bool {
 		r := run(t, simulation.Options{Seed: seed})
 		if r.Err != nil {
-			t.Errorf("%v\nreplay it: go test ./cluster/simulation -run TestSeeds -seed %d", r.Err, seed)
+			t.Errorf("%v\nreplay it: go test ./chaos/simulation -run TestSeeds -seed %d", r.Err, seed)
 		}
 		mu.Lock()
 		defer mu.Unlock()

@@ -58,7 +58,7 @@ func (c *client) writeSoon() {
 
 // write has the process send a client's entry to whom it takes for the leader.
 func (p *process) write(c *client) {
-	e, err := c.draw(p.replica.Root())
+	e, err := c.draw(p.machine.Root())
 	if err != nil {
 		p.w.violate("encode a write: %v", err)
 		return
@@ -127,7 +127,7 @@ func (c *client) draw(root *state.Root) (*entry, error) {
 	k, namespace := c.key()
 	have := root.Get(k)
 	w.key = k
-	var command raftstore.Write
+	var command interface{ Encode() ([]byte, error) }
 	switch {
 	case have == nil || c.w.chance(0.05):
 		w.op = opCreate
@@ -161,7 +161,7 @@ func (c *client) draw(root *state.Root) (*entry, error) {
 		}
 		command = del
 	}
-	data, err := raftstore.Encode(command)
+	data, err := command.Encode()
 	return &entry{Log: raft.Log{Data: data}, write: w}, err
 }
 

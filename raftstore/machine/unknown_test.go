@@ -1,15 +1,12 @@
-package raftstore
+package machine_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"testing"
 
 	"github.com/hashicorp/raft"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/history"
@@ -17,27 +14,12 @@ import (
 	"quorate/raftstore/state"
 )
 
-// entryList is a log on disk.
-type entryList [][]byte
-
-func (entryList) FirstIndex() (uint64, error) { return 1, nil }
-
-func (l entryList) Read(_ context.Context, after, upTo uint64, _ int, fn func(uint64, []byte) error) (uint64, error) {
-	for after < min(upTo, uint64(len(l))) {
-		if err := fn(after+1, l[after]); err != nil {
-			return after, err
-		}
-		after++
-	}
-	return after, nil
-}
-
 // createEntries are three creates; the second is of a newer format.
 func createEntries(t *testing.T) entryList {
 	t.Helper()
 	var l entryList
 	for _, name := range []string{"a", "b", "c"} {
-		data, err := Encode(Create{Key: state.NewKey("configmaps", "", name), Object: &state.Object{Value: []byte("{}"), UID: name}})
+		data, err := entryOf(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,27 +29,12 @@ func createEntries(t *testing.T) entryList {
 	return l
 }
 
-func newReplica(t *testing.T, entries Entries) *Replica {
-	t.Helper()
-	r, err := NewReplica(ReplicaConfig{
-		Log: entries, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Fits: func(uint64) error { return nil },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
-func commandAt(index uint64, data []byte) *raft.Log {
-	return &raft.Log{Index: index, Type: raft.LogCommand, Data: data}
-}
-
 // TestNothingIsAppliedAfterAnEntryOfANewerBuild, in its batch and later ones, nor is there a
 // snapshot, or a way around it.
 func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
 	entries := createEntries(t)
-	r := newReplica(t, entries)
-	m := r.store.machine
+	n := newNode(t, entries)
+	m := n.machine
 	answers := m.ApplyBatch([]*raft.Log{commandAt(1, entries[0]), commandAt(2, entries[1]), commandAt(3, entries[2])})
 	answers = append(answers, m.ApplyBatch([]*raft.Log{{Index: 4, Type: raft.LogConfiguration}})...)
 	answers = append(answers, m.ApplyBatch([]*raft.Log{commandAt(5, entries[2])})...)
@@ -80,10 +47,10 @@ func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
 			t.Errorf("entry %d was answered with %v", i+2, answer)
 		}
 	}
-	if root := r.Root(); root.Index() != 1 || root.Len() != 1 || r.store.Applied() != 1 {
-		t.Errorf("%d objects, of entry %d; said to be of %d", root.Len(), root.Index(), r.store.Applied())
+	if root := m.Root(); root.Index() != 1 || root.Len() != 1 || n.applied.Index() != 1 {
+		t.Errorf("%d objects, of entry %d; said to be of %d", root.Len(), root.Index(), n.applied.Index())
 	}
-	if err := <-r.store.life.Failed(); !errors.As(err, &unknown) {
+	if err := <-n.life.Failed(); !errors.As(err, &unknown) {
 		t.Errorf("the node ends with %v", err)
 	}
 	if _, err := m.Snapshot(); !errors.As(err, &unknown) {
@@ -99,7 +66,7 @@ func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
 // position is too old (semantics D13).
 func TestWatchOverAnEntryOfANewerBuild(t *testing.T) {
 	entries := createEntries(t)
-	r := newReplica(t, entries)
+	n := newNode(t, entries)
 	tree := state.NewTree()
 	for _, index := range []uint64{1, 3} {
 		if _, _, err := fsm.Apply(tree, index, entries[index-1]); err != nil {
@@ -111,11 +78,11 @@ func TestWatchOverAnEntryOfANewerBuild(t *testing.T) {
 	if err := errors.Join(fsm.WriteSnapshot(w, tree.Publish()), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Machine().Restore(io.NopCloser(&written)); err != nil {
+	if err := n.machine.Restore(io.NopCloser(&written)); err != nil {
 		t.Fatal(err)
 	}
 	all := state.ResourcePrefix("configmaps")
-	cursor := r.Watch(all, 0)
+	cursor := n.hub.Watch(all, 0)
 	if events, err := cursor.Next(t.Context()); err != nil || len(events) != 1 || events[0].Index != 1 {
 		t.Fatalf("before the entry: %v, %v", events, err)
 	}
@@ -123,7 +90,7 @@ func TestWatchOverAnEntryOfANewerBuild(t *testing.T) {
 	if _, err := cursor.Next(t.Context()); !errors.As(err, &compacted) || compacted.Oldest != 2 {
 		t.Fatalf("over the entry: %v", err)
 	}
-	if events, err := r.Watch(all, compacted.Oldest).Next(t.Context()); err != nil || len(events) != 1 || events[0].Index != 3 {
+	if events, err := n.hub.Watch(all, compacted.Oldest).Next(t.Context()); err != nil || len(events) != 1 || events[0].Index != 3 {
 		t.Errorf("from after the entry: %v, %v", events, err)
 	}
 }

@@ -15,8 +15,13 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"quorate/raftstore"
+	"quorate/raftstore/history"
+	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
+	"quorate/raftstore/machine"
+	"quorate/raftstore/read"
+	"quorate/raftstore/readindex"
+	"quorate/raftstore/replay"
 	"quorate/raftstore/state"
 )
 
@@ -51,8 +56,9 @@ type process struct {
 
 // data is what a process makes of its log.
 type data struct {
-	replica  *raftstore.Replica
-	machine  raft.BatchingFSM
+	machine  *machine.Machine
+	hub      *history.Hub
+	retained *read.Retained
 	origin   uint64 // index of the last snapshot installed from another node
 	applying bool
 	appended time.Time // when the entry was that was applied last
@@ -116,16 +122,10 @@ func (p *process) align() {
 }
 
 // open makes the state that the node starts from.
-func (p *process) open() (err error) {
-	p.replica, err = raftstore.NewReplica(raftstore.ReplicaConfig{
-		Log: p, Fits: p.fits, HistoryBytes: p.w.set.historyBytes,
-		Retained: state.RetainerConfig{MaxAge: p.w.set.retained},
-		Logger:   slog.New(slog.DiscardHandler), Registerer: unmeasured{},
-	})
-	if err != nil {
+func (p *process) open() error {
+	if err := p.build(); err != nil {
 		return err
 	}
-	p.machine = p.replica.Machine()
 	if s := p.newest(); s.index > 0 {
 		if err := p.machine.Restore(io.NopCloser(bytes.NewReader(s.bytes))); err != nil {
 			return err
@@ -133,7 +133,32 @@ func (p *process) open() (err error) {
 		p.w.truth.restored(p)
 		p.applied, p.commit = s.index, s.index
 	}
-	p.replica.Started()
+	p.machine.Started()
+	return nil
+}
+
+// build makes the state machine and what it works on, as raftstore.Open does.
+func (p *process) build() error {
+	quiet := slog.New(slog.DiscardHandler)
+	retainer, err := state.NewRetainer(state.RetainerConfig{MaxAge: p.w.set.retained})
+	if err != nil {
+		return err
+	}
+	p.retained = read.NewRetained(retainer)
+	p.hub, err = history.New(history.Config{
+		MaxBytes: p.w.set.historyBytes,
+		Log:      replay.New(p, func() *state.Root { return p.machine.Root() }, quiet),
+	})
+	if err != nil {
+		return err
+	}
+	p.machine = machine.New(machine.Config{
+		Hub: p.hub, Applied: &readindex.Applied{}, Retained: p.retained,
+		// Package voters learns of configurations from configurationApplied.
+		Configured: func(time.Time, []raft.Server) {}, Restored: func(time.Time) {},
+		Fits: p.fits, Installed: func(uint64) {},
+		Lifecycle: lifecycle.New(), Logger: quiet, Registerer: unmeasured{},
+	})
 	return nil
 }
 
@@ -173,7 +198,7 @@ func (p *process) fits(index uint64) error {
 	return errUncommitted
 }
 
-// FirstIndex is part of raftstore.Entries, the log as history reads it.
+// FirstIndex is part of replay.Entries, the log as history reads it.
 func (p *process) FirstIndex() (uint64, error) {
 	if len(p.entries) == 0 {
 		return 0, nil
@@ -184,7 +209,7 @@ func (p *process) FirstIndex() (uint64, error) {
 	return p.base + 1, nil
 }
 
-// Read is part of raftstore.Entries, and keeps to what log.Store says of it.
+// Read is part of replay.Entries, and keeps to what log.Store says of it.
 func (p *process) Read(
 	_ context.Context, after, upTo uint64, limit int, fn func(index uint64, data []byte) error,
 ) (uint64, error) {

@@ -48,7 +48,7 @@ func (p *process) apply() {
 			commands = append(commands, e)
 		}
 	}
-	before := p.replica.Root().Index()
+	before := p.machine.Root().Index()
 	var answers []any
 	if len(logs) > 0 {
 		answers = p.machine.ApplyBatch(logs)
@@ -56,7 +56,7 @@ func (p *process) apply() {
 	p.applied += count
 	p.w.counts.Batches++
 	p.trace("applies up to %d", p.applied)
-	if after := p.replica.Root().Index(); after < before {
+	if after := p.machine.Root().Index(); after < before {
 		p.w.violate("the state of %s goes back from %d to %d", p.node.name, before, after)
 	}
 	p.w.truth.applied(p, commands, answers)
@@ -159,7 +159,7 @@ func (p *process) receiveState(m appending, reply func(answer)) {
 	}
 	p.store(func(m *image) { m.entries, m.base = nil, s.index })
 	p.applied, p.commit, p.config = s.index, s.index, p.configuration()
-	p.origin = p.replica.Root().Index()
+	p.origin = p.machine.Root().Index()
 	p.pins = nil
 	p.configurationApplied(p.config, p.appended)
 	p.w.counts.Installed++
@@ -192,7 +192,7 @@ func (p *process) refuseDamaged(s *savedState) {
 	if p.w.chance(0.3) {
 		damaged = damaged[:p.w.rng.IntN(len(damaged))]
 	}
-	before := p.replica.Root()
+	before := p.machine.Root()
 	p.trace("is sent a damaged snapshot of %d", s.index)
 	if _, err := fsm.CheckSnapshot(snapshot.NewReader(bytes.NewReader(damaged))); err == nil {
 		p.w.violate("a snapshot with bit %d of %d turned over passes for whole", bit, 8*len(s.bytes))
@@ -200,7 +200,7 @@ func (p *process) refuseDamaged(s *savedState) {
 	if err := p.machine.Restore(io.NopCloser(bytes.NewReader(damaged))); err == nil {
 		p.w.violate("%s restores a snapshot with bit %d of %d turned over", p.node.name, bit, 8*len(s.bytes))
 	}
-	if p.replica.Root() != before {
+	if p.machine.Root() != before {
 		p.w.violate("%s has another state after a snapshot that it refused", p.node.name)
 	}
 }

@@ -1,4 +1,4 @@
-package raftstore
+package machine_test
 
 import (
 	"bytes"
@@ -6,37 +6,39 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/raft"
 
 	"quorate/raftstore/fsm"
 	"quorate/raftstore/history"
 	storelog "quorate/raftstore/log"
+	"quorate/raftstore/replay"
 	"quorate/raftstore/snapshot"
 	"quorate/raftstore/state"
 )
 
-// creating returns a replica that has applied creates of objects with these names, from index 1 on.
+// creating returns a node that has applied creates of objects with these names, from index 1 on.
 // On returns the log on disk of the entries.
-func creating(t *testing.T, on func(entryList) Entries, names ...string) *Replica {
+func creating(t *testing.T, on func(entryList) replay.Entries, names ...string) *node {
 	t.Helper()
 	var entries entryList
 	var batch []*raft.Log
 	for i, name := range names {
-		data, err := Encode(Create{Key: state.NewKey("configmaps", "", name), Object: &state.Object{Value: []byte("{}"), UID: name}})
+		data, err := entryOf(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		entries = append(entries, data)
 		batch = append(batch, commandAt(uint64(i)+1, data))
 	}
-	r := newReplica(t, on(entries))
-	for i, answer := range r.Machine().ApplyBatch(batch) {
+	n := newNode(t, on(entries))
+	for i, answer := range n.machine.ApplyBatch(batch) {
 		if answer != nil {
 			t.Fatalf("entry %d is answered with %v", i+1, answer)
 		}
 	}
-	return r
+	return n
 }
 
 // snapshotAt returns the content of a snapshot at an index whose failed entries up to floor are
@@ -75,8 +77,8 @@ func (l damagedLog) Read(ctx context.Context, after, upTo uint64, limit int, fn 
 // TestEventsBeforeDamage: a read of the log returns the events up to a damaged entry, and reports
 // the damage to the next read.
 func TestEventsBeforeDamage(t *testing.T) {
-	damaged := func(l entryList) Entries { return damagedLog{l, 3} }
-	log := creating(t, damaged, "a", "b", "c", "d").store.replay
+	damaged := func(l entryList) replay.Entries { return damagedLog{l, 3} }
+	log := creating(t, damaged, "a", "b", "c", "d").replay
 	prefix := state.ResourcePrefix("configmaps")
 	events, next, err := log.Events(t.Context(), prefix, 0, 4, 1<<20)
 	if len(events) != 2 || next != 2 || err != nil {
@@ -96,29 +98,29 @@ func TestEventsBeforeDamage(t *testing.T) {
 // TestInstalledSnapshotFreesOlderStates: states kept for the pages of lists are dropped when the
 // state is replaced by another node's snapshot: they would hold all of the former state in memory.
 func TestInstalledSnapshotFreesOlderStates(t *testing.T) {
-	r := creating(t, func(l entryList) Entries { return l }, "a", "b")
-	kept := r.Root()
-	r.store.Retain(kept)
-	if r.Retained(kept.Index()) == nil {
+	n := creating(t, func(l entryList) replay.Entries { return l }, "a", "b")
+	kept := n.machine.Root()
+	n.retained.Retain(kept, time.Now())
+	if n.retained.Get(kept.Index()) == nil {
 		t.Fatal("the state is not retained")
 	}
-	r.Started()
-	if err := r.store.machine.Restore(snapshotAt(t, 20, 0)); err != nil {
+	n.machine.Started()
+	if err := n.machine.Restore(snapshotAt(t, 20, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if r.Retained(kept.Index()) != nil {
-		t.Errorf("the state of index %d is retained after a snapshot of index %d was installed", kept.Index(), r.Root().Index())
+	if n.retained.Get(kept.Index()) != nil {
+		t.Errorf("the state of index %d is retained after a snapshot of index %d was installed", kept.Index(), n.machine.Root().Index())
 	}
 }
 
 // TestHistoryBeginsAfterForgottenFailures: the log is not replayed where it is not known which
 // entries failed, though it reaches further back.
 func TestHistoryBeginsAfterForgottenFailures(t *testing.T) {
-	r := newReplica(t, entryList(nil))
-	if err := r.store.machine.Restore(snapshotAt(t, 20, 7)); err != nil {
+	n := newNode(t, entryList(nil))
+	if err := n.machine.Restore(snapshotAt(t, 20, 7)); err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Oldest(); got != 7 {
+	if got := n.replay.Oldest(); got != 7 {
 		t.Errorf("the log is replayed after %d, want 7: failures up to there are forgotten", got)
 	}
 }

@@ -1,0 +1,7 @@
+// Package machine is the state machine as Raft drives it: it applies committed entries with package
+// fsm, publishes the state, passes the events to history, retains the states that pins ask for, and
+// writes and restores snapshots.
+//
+// Raft calls a Machine from one goroutine; the package starts none. The state that Root returns
+// never changes.
+package machine
