@@ -22,8 +22,16 @@ var (
 	from    = flag.Uint64("from", 1, "the first seed that TestSeeds runs")
 )
 
+// memoryLimit bounds the memory of these tests.
+const memoryLimit = 512 << 20
+
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // runs are short, and make much garbage
+	// Runs are short and make much garbage. Each s2.Writer, with 2 MiB of buffers for every snapshot,
+	// contains a sync.Pool, which keeps the writer reachable until the next collection. So nearly all
+	// that was allocated since the last collection counts as live, and without a limit the heap would
+	// grow fourfold from one collection to the next.
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(memoryLimit)
 	goleak.VerifyTestMain(m)
 }
 
@@ -86,6 +94,11 @@ func TestSeeds(t *testing.T) {
 	t.Logf("%d seeds: %+v", count, total)
 	if missing := total.Missing(); count >= shortSeeds && !t.Failed() && len(missing) > 0 {
 		t.Errorf("what is to be tested never happened: %v", missing)
+	}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	if memory.Sys > 2*memoryLimit {
+		t.Errorf("the seeds took %d MiB of memory, want at most %d", memory.Sys>>20, 2*memoryLimit>>20)
 	}
 }
 
