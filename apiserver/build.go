@@ -6,6 +6,7 @@ import (
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/access/review"
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/admin"
 	"quorate/apiserver/controllers/garbage"
 	"quorate/apiserver/controllers/lifecycle"
@@ -81,6 +82,13 @@ func New(cfg Config) (*Server, error) {
 // that find it spent are encoded twice.
 const maxEncodedBytes = 128 << 20
 
+// maxSelectorBytes is the memory that the selectors of open watches may take together, and
+// maxSelectorBytesPerUser what those of one user may.
+const (
+	maxSelectorBytes        = 64 << 20
+	maxSelectorBytesPerUser = maxSelectorBytes / 2
+)
+
 // newFront makes a front without routes.
 func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 	authenticator, err := auth.NewAuthenticator(cfg.SigningKey, cfg.TokenFile)
@@ -95,10 +103,13 @@ func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 		access:        access,
 		bodies:        route.NewBudget(cfg.Limits.BodyBytes, m.limits.WithLabelValues("body-bytes").Inc),
 		encoded:       route.NewBudget(maxEncodedBytes, m.unkept.Inc),
-		metrics:       m,
-		audit:         &audit{policy: cfg.AuditPolicy, out: cfg.AuditLogger},
-		log:           cfg.Logger.With("component", "apiserver"),
-		fixed:         newFixedHeaders(),
+		selectorBytes: share.New(share.Config{
+			Total: maxSelectorBytes, PerUser: maxSelectorBytesPerUser, Refused: m.refusals("selector-bytes"),
+		}),
+		metrics: m,
+		audit:   &audit{policy: cfg.AuditPolicy, out: cfg.AuditLogger},
+		log:     cfg.Logger.With("component", "apiserver"),
+		fixed:   newFixedHeaders(),
 	}
 	f.ids.prefix = newRequestIDs()
 	f.reads.max, f.reads.hits = int64(cfg.Limits.Reads), m.limits.WithLabelValues("reads")
@@ -127,7 +138,8 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 	}
 	objects, err := rest.New(rest.Config{
 		Catalog: catalog, Store: s.cfg.Store, Streams: s.streams, Continue: pages, QuorumRead: s.cfg.QuorumRead, Grants: s.access,
-		StoreOf: func(k *schema.Kind) rest.Store { return s.access.StoreOf(k, served.StoreOf(k, s.cfg.Store)) },
+		SelectorBytes: f.selectorBytes,
+		StoreOf:       func(k *schema.Kind) rest.Store { return s.access.StoreOf(k, served.StoreOf(k, s.cfg.Store)) },
 	})
 	if err != nil {
 		return err

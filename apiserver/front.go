@@ -11,6 +11,7 @@ import (
 
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/rbac"
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/negotiate"
@@ -28,6 +29,7 @@ type front struct {
 	reads, writes gate
 	bodies        *route.Budget
 	encoded       *route.Budget
+	selectorBytes *share.Pool
 	statuses      *negotiate.Statuses
 	metrics       *metrics
 	unrouted      *route.Series // of requests without an endpoint

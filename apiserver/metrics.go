@@ -1,6 +1,10 @@
 package apiserver
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/apiserver/access/share"
+)
 
 // metrics are those of the front as a whole; route.Metrics are those of single endpoints.
 type metrics struct {
@@ -49,6 +53,17 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return m
 }
 
+// refusals returns a function that counts a refusal of a pool, for share.Config. The label is the
+// name of what the pool bounds, with -per-user or -per-address if one of these was reached.
+func (m *metrics) refusals(of string) func(share.Bound) {
+	counters := map[share.Bound]prometheus.Counter{
+		share.Total:   m.limits.WithLabelValues(of),
+		share.User:    m.limits.WithLabelValues(of + "-per-user"),
+		share.Address: m.limits.WithLabelValues(of + "-per-address"),
+	}
+	return func(b share.Bound) { counters[b].Inc() }
+}
+
 // watchFront registers gauges of the requests in progress.
 func (m *metrics) watchFront(reg prometheus.Registerer, f *front) {
 	inFlight := func(class string, g *gate) prometheus.Collector {
@@ -66,7 +81,11 @@ func (m *metrics) watchFront(reg prometheus.Registerer, f *front) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_encoded_bytes",
 			Help: "Memory taken by lists kept encoded in protobuf until they are sent.",
-		}, func() float64 { return float64(f.encoded.Used()) }))
+		}, func() float64 { return float64(f.encoded.Used()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_watch_selector_bytes",
+			Help: "Memory taken by the selectors of open watches, equal ones counted once.",
+		}, func() float64 { return float64(f.selectorBytes.Used()) }))
 }
 
 func (m *metrics) watchConnections(reg prometheus.Registerer, c *connections) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 
@@ -27,7 +28,7 @@ func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 // watch from the beginning of history (semantics D10): its objects, in the order of their keys, and
 // the position from which a Watch continues. If the log begins with the cluster, there are no
 // objects and the position is 0. The iterator reads the objects from disk; an error ends it.
-func (s *Store) Beginning(_ context.Context, p state.Prefix) (iter.Seq2[*state.Object, error], uint64, error) {
+func (s *Store) Beginning(ctx context.Context, p state.Prefix) (iter.Seq2[*state.Object, error], uint64, error) {
 	if err := s.life.Check(); err != nil {
 		return nil, 0, err
 	}
@@ -41,7 +42,7 @@ func (s *Store) Beginning(_ context.Context, p state.Prefix) (iter.Seq2[*state.O
 			return nil, 0, fmt.Errorf("find the beginning of history: %w", err)
 		}
 		if meta != nil {
-			return s.objectsIn(meta.ID, p), meta.Index, nil
+			return s.objectsIn(ctx, meta.ID, p), meta.Index, nil
 		}
 	}
 	// This node has just joined, and has no history.
@@ -54,7 +55,7 @@ func (s *Store) Beginning(_ context.Context, p state.Prefix) (iter.Seq2[*state.O
 // errEnough ends a scan that its reader has stopped.
 var errEnough = errors.New("enough")
 
-func (s *Store) objectsIn(snapshotID string, p state.Prefix) iter.Seq2[*state.Object, error] {
+func (s *Store) objectsIn(ctx context.Context, snapshotID string, p state.Prefix) iter.Seq2[*state.Object, error] {
 	return func(yield func(*state.Object, error) bool) {
 		_, content, err := s.snapshots.OpenReader(snapshotID)
 		if err != nil {
@@ -62,7 +63,7 @@ func (s *Store) objectsIn(snapshotID string, p state.Prefix) iter.Seq2[*state.Ob
 			return
 		}
 		defer content.Close() // only read
-		err = fsm.ScanSnapshot(content, p, func(o *state.Object) error {
+		err = fsm.ScanSnapshot(endingReader{ctx, content}, p, func(o *state.Object) error {
 			if !yield(o, nil) {
 				return errEnough
 			}
@@ -72,4 +73,19 @@ func (s *Store) objectsIn(snapshotID string, p state.Prefix) iter.Seq2[*state.Ob
 			yield(nil, fmt.Errorf("read snapshot %s: %w", snapshotID, err))
 		}
 	}
+}
+
+// endingReader reads until ctx ends: a scan may pass over a whole snapshot without finding an
+// object of its collection.
+type endingReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read implements io.Reader.
+func (r endingReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }

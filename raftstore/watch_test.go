@@ -268,6 +268,7 @@ func TestBeginning(t *testing.T) {
 		}
 		found[o.Key] = true
 	}
+	wantEndedScan(t, n.Store)
 	if len(found) < 300 || after == 0 {
 		t.Errorf("%d objects at the beginning of history, %d", len(found), after)
 	}
@@ -287,4 +288,23 @@ func TestBeginning(t *testing.T) {
 			found[e.Object.Key] = true
 		}
 	}
+}
+
+// wantEndedScan expects the scan for the objects of a collection that has none to end with its
+// context.
+func wantEndedScan(t *testing.T, s *raftstore.Store) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	objects, _, err := s.Beginning(ctx, state.ResourcePrefix("nothing"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	for _, err := range objects {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the scan ends with %v", err)
+		}
+		return
+	}
+	t.Error("the scan of a snapshot goes on after its context has ended")
 }

@@ -76,7 +76,7 @@ func (w *sweep) run(ctx context.Context, limit int64) error {
 	writes.SetLimit(collectionParallel)
 	var broken atomic.Bool
 	taken := int64(0)
-	w.walk(root, w.c.Namespace, sel, func(o *state.Object) bool {
+	walked := w.walk(ctx, root, w.c.Namespace, sel, func(o *state.Object) bool {
 		writes.Go(func() error {
 			err := w.delete(ctx, o)
 			if err != nil {
@@ -89,6 +89,9 @@ func (w *sweep) run(ctx context.Context, limit int64) error {
 	})
 	if err := writes.Wait(); err != nil {
 		return err
+	}
+	if walked != nil {
+		return walked
 	}
 	return ctx.Err()
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/objects/stored"
@@ -47,6 +48,8 @@ type Config struct {
 	// StoreOf returns the store of one kind, in place of Store. May be nil.
 	StoreOf func(k *schema.Kind) Store
 	Streams *watch.Streams
+	// SelectorBytes bounds the memory of the selectors that watches hold.
+	SelectorBytes *share.Pool
 	// Continue makes and reads the values that continue a list.
 	Continue *paging.Tokens
 	// QuorumRead makes reads without a resourceVersion linearizable.
@@ -66,6 +69,8 @@ type Grants interface {
 type Handlers struct {
 	store         Store
 	streams       *watch.Streams
+	selectors     *selector.Table // of open watches
+	selectorBytes *share.Pool
 	continued     *paging.Tokens
 	quorumRead    bool
 	grants        Grants
@@ -85,7 +90,7 @@ func New(cfg Config) (*Handlers, error) {
 	}
 	h := &Handlers{
 		store: cfg.Store, streams: cfg.Streams, continued: cfg.Continue, quorumRead: cfg.QuorumRead, grants: cfg.Grants,
-		deleteOptions: deleteOptions,
+		deleteOptions: deleteOptions, selectors: selector.NewTable(), selectorBytes: cfg.SelectorBytes,
 	}
 	var err error
 	if h.partials, err = newPartials(cfg.Catalog); err != nil {

@@ -36,18 +36,25 @@ func (r *resource) list(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	if !opts.paged() {
+	if sel == nil && !opts.paged() {
 		root, err := r.state(c, opts.version)
 		if err != nil {
 			return err
 		}
-		return r.writeList(c, &as, r.whole(root, c.Namespace, sel))
+		return r.writeList(c, &as, r.whole(c.R.Context(), root, c.Namespace, nil))
 	}
 	ctx, cancel, err := c.Deadline(readDeadline)
 	if err != nil {
 		return err
 	}
 	defer cancel()
+	if !opts.paged() {
+		root, err := r.state(c, opts.version)
+		if err != nil {
+			return err
+		}
+		return r.writeList(c, &as, r.whole(ctx, root, c.Namespace, sel))
+	}
 	p, err := r.page(ctx, c, &opts, sel)
 	if err != nil {
 		return err

@@ -59,12 +59,15 @@ func (p *page) settle() error {
 }
 
 // whole returns a list without pages.
-func (r *resource) whole(root *state.Root, namespace string, sel *selector.Selector) *page {
+func (r *resource) whole(ctx context.Context, root *state.Root, namespace string, sel *selector.Selector) *page {
 	return &page{
 		index:    root.Index(),
 		expected: root.Count(stored.Prefix(r.kind, namespace)),
 		items: func(yield func(*state.Object, error) bool) {
-			r.walk(root, namespace, sel, func(o *state.Object) bool { return yield(o, nil) })
+			err := r.walk(ctx, root, namespace, sel, func(o *state.Object) bool { return yield(o, nil) })
+			if err != nil {
+				yield(nil, err)
+			}
 		},
 	}
 }
@@ -98,8 +101,8 @@ func (l *pager) first(ctx context.Context) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	src := l.local(root, l.call.Namespace, l.sel, "")
-	s, err := takePage(ctx, src, l.sel, l.opts.limit)
+	src := l.local(ctx, root, l.call.Namespace, l.sel, "")
+	s, err := takePage(src, l.sel, l.opts.limit)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +110,8 @@ func (l *pager) first(ctx context.Context) (*page, error) {
 		if root, err = l.retain(ctx, root); err != nil {
 			return nil, err
 		}
-		src = l.local(root, l.call.Namespace, l.sel, "")
-		if s, err = takePage(ctx, src, l.sel, l.opts.limit); err != nil {
+		src = l.local(ctx, root, l.call.Namespace, l.sel, "")
+		if s, err = takePage(src, l.sel, l.opts.limit); err != nil {
 			return nil, err
 		}
 	}
@@ -188,7 +191,7 @@ func (l *pager) exactly(ctx context.Context) (*page, error) {
 		if l.opts.limit > 0 {
 			l.store.Retain(same)
 		}
-		return l.pageOf(ctx, root.ClusterID(), l.local(same, l.call.Namespace, l.sel, ""), l.call.Now)
+		return l.pageOf(ctx, root.ClusterID(), l.local(ctx, same, l.call.Namespace, l.sel, ""), l.call.Now)
 	}
 	src, err := l.retained(ctx, index, "")
 	switch {
@@ -209,7 +212,7 @@ func (l *pager) retained(ctx context.Context, index uint64, after state.Key) (so
 		return source{}, err
 	}
 	if root := l.store.Retained(index); root != nil {
-		return l.local(root, l.call.Namespace, l.sel, after), nil
+		return l.local(ctx, root, l.call.Namespace, l.sel, after), nil
 	}
 	asked := raftstore.Page{
 		Index: index, Prefix: stored.Prefix(l.kind, l.narrowed(l.call.Namespace, l.sel)), After: after,
@@ -234,7 +237,7 @@ func (l *pager) pageOf(ctx context.Context, clusterID string, src source, began 
 	if l.opts.limit == 0 {
 		return &page{index: src.index, expected: src.left, once: src.remote, items: selected(src, l.sel)}, nil
 	}
-	s, err := takePage(ctx, src, l.sel, l.opts.limit)
+	s, err := takePage(src, l.sel, l.opts.limit)
 	if err != nil {
 		return nil, err
 	}

@@ -9,27 +9,43 @@ import (
 	"quorate/raftstore/state"
 )
 
-// lookEvery is the number of objects between two checks of the deadline.
+// lookEvery is the number of objects between two checks of a context.
 const lookEvery = 1024
 
-// walk calls fn with the selected objects of a collection in the order of their keys.
-func (r *resource) walk(root *state.Root, namespace string, sel *selector.Selector, fn func(o *state.Object) bool) {
-	r.visit(root, namespace, sel, "", func(o *state.Object) bool { return !sel.Matches(o) || fn(o) })
+// walk calls fn with the selected objects of a collection in the order of their keys, until fn
+// returns false. It returns the error of ctx if that ends first.
+func (r *resource) walk(
+	ctx context.Context, root *state.Root, namespace string, sel *selector.Selector, fn func(o *state.Object) bool,
+) error {
+	return r.visit(ctx, root, namespace, sel, "", func(o *state.Object) bool { return !sel.Matches(o) || fn(o) })
 }
 
-// visit calls fn with all objects after a key that a selector may select, and possibly with others.
-// A selector that fixes the name needs no walk.
+// visit calls fn with all objects after a key that a selector may select, and possibly with others,
+// until fn returns false. It returns the error of ctx if that ends first: a selector that selects
+// nothing must not keep a processor busy for a client that has gone. A selector that fixes the name
+// needs no walk.
 func (r *resource) visit(
-	root *state.Root, namespace string, sel *selector.Selector, after state.Key, fn func(o *state.Object) bool,
-) {
+	ctx context.Context, root *state.Root, namespace string, sel *selector.Selector, after state.Key,
+	fn func(o *state.Object) bool,
+) error {
 	namespace = r.narrowed(namespace, sel)
 	if name, fixed := sel.Name(); fixed && (namespace != "" || !r.kind.Namespaced) {
 		if o := root.Get(stored.Key(r.kind, namespace, name)); o != nil && o.Key > after {
 			fn(o)
 		}
-		return
+		return nil
 	}
-	root.Ascend(stored.Prefix(r.kind, namespace), after, fn)
+	var err error
+	visited := 0
+	root.Ascend(stored.Prefix(r.kind, namespace), after, func(o *state.Object) bool {
+		if visited++; visited%lookEvery == 0 {
+			if err = ctx.Err(); err != nil {
+				return false
+			}
+		}
+		return fn(o)
+	})
+	return err
 }
 
 // narrowed returns the namespace that a selector restricts a list to, where the list is of all of
@@ -49,13 +65,16 @@ type source struct {
 	objects iter.Seq2[*state.Object, error]
 }
 
-// local returns the source of a state of this node.
-func (r *resource) local(root *state.Root, namespace string, sel *selector.Selector, after state.Key) source {
+// local returns the source of a state of this node. Its objects end with the error of ctx.
+func (r *resource) local(ctx context.Context, root *state.Root, namespace string, sel *selector.Selector, after state.Key) source {
 	return source{
 		index: root.Index(),
 		left:  root.CountAfter(stored.Prefix(r.kind, r.narrowed(namespace, sel)), after),
 		objects: func(yield func(*state.Object, error) bool) {
-			r.visit(root, namespace, sel, after, func(o *state.Object) bool { return yield(o, nil) })
+			err := r.visit(ctx, root, namespace, sel, after, func(o *state.Object) bool { return yield(o, nil) })
+			if err != nil {
+				yield(nil, err)
+			}
 		},
 	}
 }
@@ -69,14 +88,11 @@ type slice struct {
 }
 
 // takePage takes at most limit selected objects (C31).
-func takePage(ctx context.Context, src source, sel *selector.Selector, limit int) (slice, error) {
+func takePage(src source, sel *selector.Selector, limit int) (slice, error) {
 	var s slice
 	for o, err := range src.objects {
 		if err != nil {
 			return s, err
-		}
-		if s.passed%lookEvery == lookEvery-1 && ctx.Err() != nil {
-			return s, ctx.Err()
 		}
 		if sel.Matches(o) {
 			if len(s.objects) == limit {

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/rest/route"
@@ -41,6 +42,12 @@ func (r *resource) watch(c *route.Call) error {
 	if err != nil {
 		return err
 	}
+	held, drop, err := r.holdSelector(c, opts.selector)
+	if err != nil {
+		return err
+	}
+	defer drop()
+	opts.selector = held
 	kind, encoder, head := r.streamed(&as)
 	return r.streams.Serve(c.R.Context(), c.W, watch.Options{
 		Projection: watch.Projection{Kind: kind, Form: as.form, Encoder: encoder, Table: head, Selector: opts.selector},
@@ -49,7 +56,10 @@ func (r *resource) watch(c *route.Call) error {
 		Timeout:    opts.timeout,
 		End:        r.end,
 		Header:     func() error { return c.StreamHeader(as.form) },
-		Start:      func(ctx context.Context) (watch.Start, error) { return r.watchStart(ctx, c, opts) },
+		Start: func(ctx context.Context) (watch.Start, error) {
+			defer c.Forget()
+			return r.watchStart(ctx, c, opts)
+		},
 		Unforeseen: func(err error) { c.Faults.Unforeseen(c, err) },
 	})
 }
@@ -136,6 +146,26 @@ func (r *resource) watchSelector(c *route.Call) (*selector.Selector, error) {
 	return named, nil
 }
 
+// holdSelector returns the value of a selector that all watches with an equal one share, until drop is
+// called. The user of the first of these watches is charged for its memory.
+func (r *resource) holdSelector(c *route.Call, s *selector.Selector) (shared *selector.Selector, drop func(), err error) {
+	return r.selectors.Hold(s, func(bytes int64) (func(), error) {
+		holding := r.selectorBytes.Hold(c.User.Name, "")
+		if bound, ok := holding.Take(bytes); !ok {
+			return nil, status.NewLimitReached(fullSelectors(bound), 1)
+		}
+		return holding.Release, nil
+	})
+}
+
+func fullSelectors(bound share.Bound) string {
+	whose := "all watches"
+	if bound == share.User {
+		whose = "your watches"
+	}
+	return "the selectors of " + whose + " take as much memory as they may (selector-bytes)"
+}
+
 // watchStart says where a stream begins: at N, after the changes up to N; at 0, with the present
 // objects of this node; unset, at the beginning of history (D9–D11, Z8). With sendInitialEvents it
 // begins with the objects of a state as fresh as a list's, or after that state when they are
@@ -152,7 +182,7 @@ func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOpt
 			changes, err := r.store.Watch(prefix, root.Index())
 			return watch.Start{After: root.Index(), Changes: changes}, err
 		}
-		return r.startFrom(root, c.Namespace, opts, opts.bookmarks)
+		return r.startFrom(ctx, root, c.Namespace, opts, opts.bookmarks)
 	case opts.version == "":
 		return r.startFromBeginning(ctx, prefix)
 	case opts.after == 0:
@@ -160,16 +190,18 @@ func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOpt
 		if err != nil {
 			return watch.Start{}, err
 		}
-		return r.startFrom(root, c.Namespace, opts, false)
+		return r.startFrom(ctx, root, c.Namespace, opts, false)
 	}
 	changes, err := r.store.Watch(prefix, opts.after)
 	return watch.Start{After: opts.after, Changes: changes}, err
 }
 
 // startFrom begins with the objects of a state; marked, with a bookmark after them.
-func (r *resource) startFrom(root *state.Root, namespace string, opts *watchOptions, marked bool) (watch.Start, error) {
+func (r *resource) startFrom(
+	ctx context.Context, root *state.Root, namespace string, opts *watchOptions, marked bool,
+) (watch.Start, error) {
 	changes, err := r.store.Watch(stored.Prefix(r.kind, namespace), root.Index())
-	present := r.local(root, namespace, opts.selector, "")
+	present := r.local(ctx, root, namespace, opts.selector, "")
 	return watch.Start{Initial: present.objects, Marked: marked, After: root.Index(), Changes: changes}, err
 }
 

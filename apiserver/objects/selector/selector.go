@@ -17,8 +17,13 @@ const (
 	namespaceField = "metadata.namespace"
 )
 
-// maxSelectorBytes bounds the selector, which is parsed and then evaluated on every object.
-const maxSelectorBytes = 64 << 10
+// The bounds of the selectors of a request, label and field selector together. A watch evaluates
+// its selector for every change for as long as it lasts.
+const (
+	maxSelectorBytes = 64 << 10
+	// maxTerms bounds the terms. Each value of a set counts as a term.
+	maxTerms = 500
+)
 
 // Fields lists the fields by which a kind can be selected.
 type Fields struct {
@@ -80,8 +85,8 @@ func Parse(labelText, fieldText string, allowed *Fields) (*Selector, error) {
 	if labelText == "" && fieldText == "" {
 		return nil, nil
 	}
-	if len(labelText)+len(fieldText) > maxSelectorBytes {
-		return nil, fmt.Errorf("the selectors are longer than %d bytes", maxSelectorBytes)
+	if err := checkSize(labelText, fieldText); err != nil {
+		return nil, err
 	}
 	s := &Selector{}
 	if err := s.parseLabels(labelText); err != nil {
@@ -93,7 +98,44 @@ func Parse(labelText, fieldText string, allowed *Fields) (*Selector, error) {
 	if s.isEmpty() {
 		return nil, nil
 	}
+	s.normalize()
 	return s, nil
+}
+
+// checkSize returns an error if the selectors exceed a bound. It counts the terms before they are
+// parsed.
+func checkSize(labelText, fieldText string) error {
+	if len(labelText)+len(fieldText) > maxSelectorBytes {
+		return fmt.Errorf("the selectors are longer than %d bytes", maxSelectorBytes)
+	}
+	if n := countLabelTerms(labelText) + countFieldTerms(fieldText); n > maxTerms {
+		return fmt.Errorf("the selectors have %d terms, each value of a set counted; at most %d are allowed", n, maxTerms)
+	}
+	return nil
+}
+
+func countLabelTerms(text string) int {
+	if text == "" {
+		return 0
+	}
+	return strings.Count(text, ",") + 1
+}
+
+// countFieldTerms counts the terms of a field selector, in whose values a backslash escapes a comma.
+func countFieldTerms(text string) int {
+	if text == "" {
+		return 0
+	}
+	n := 1
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case ',':
+			n++
+		}
+	}
+	return n
 }
 
 func (s *Selector) isEmpty() bool {
@@ -226,7 +268,7 @@ func all(terms []keyTerm, value string) bool {
 // NameOf returns the only name that a field selector allows; "" when it allows several or can't be
 // parsed (semantics J15).
 func NameOf(fieldText string) string {
-	if fieldText == "" || len(fieldText) > maxSelectorBytes {
+	if fieldText == "" || checkSize("", fieldText) != nil {
 		return ""
 	}
 	parsed, err := fields.ParseSelector(fieldText)

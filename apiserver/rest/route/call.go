@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"quorate/apiserver/access/auth"
@@ -59,6 +60,26 @@ func (c *Call) Query() Query {
 		c.parsed, c.query = true, c.R.URL.Query()
 	}
 	return Query{c.query, c.verbs()}
+}
+
+// maxKeptBytes is the length to which Forget cuts the values that it keeps.
+const maxKeptBytes = 256
+
+// Forget drops the query and all header fields but User-Agent and X-Forwarded-For, which the log of
+// requests may name. A watch calls it once it has begun: it would keep up to 200 KB of its request
+// for as long as it lasts.
+func (c *Call) Forget() {
+	c.query = nil
+	u := c.R.URL
+	c.R.URL = &url.URL{Path: strings.Clone(u.Path)}
+	c.R.RequestURI = ""
+	kept := make(http.Header, 2)
+	for _, name := range []string{"User-Agent", "X-Forwarded-For"} {
+		if v := c.R.Header.Get(name); v != "" {
+			kept[name] = []string{strings.Clone(v[:min(len(v), maxKeptBytes)])}
+		}
+	}
+	c.R.Header = kept
 }
 
 // Subject returns the resource and name that the call is about.

@@ -10,10 +10,11 @@ import (
 const (
 	// maxBatchBytes bounds a batch that several streams may share.
 	maxBatchBytes = 64 << 10
-	// maxOwnBatchBytes bounds a batch that only one stream sends.
+	// maxOwnBatchBytes bounds a batch with a selector, which often only one stream sends.
 	maxOwnBatchBytes = 16 << 10
-	// maxBatches is the number of batches that one pass over the streams of a connection remembers.
-	// Streams that alternate between more projections encode some batches again.
+	// maxBatches is the number of batches that one pass over the streams of a connection remembers:
+	// so many without a selector, and as many with one. Streams that alternate between more
+	// projections encode some batches again.
 	maxBatches = 8
 )
 
@@ -29,7 +30,7 @@ type source struct {
 // equal reports whether the two sources make the same bytes. It compares the most distinctive
 // fields first.
 func (s *source) equal(o *source) bool {
-	return s.first == o.first && slices.Equal(s.events, o.events) && s.at.Equal(o.at) && s.Projection == o.Projection
+	return s.Selector == o.Selector && s.first == o.first && slices.Equal(s.events, o.events) && s.at.Equal(o.at) && s.Projection == o.Projection
 }
 
 // batch is the bytes that a stream sends for some events.
@@ -65,26 +66,31 @@ func (s *source) encode(cache *encodingCache, limit int) *batch {
 }
 
 // batches remembers the batches encoded last during one pass over the streams of a connection.
-type batches struct {
-	recent [maxBatches]*batch
-	next   int
+// Streams with selectors, which are often all different, displace no batch of those without.
+type batches struct{ all, selected recentBatches }
+
+type recentBatches struct {
+	batches [maxBatches]*batch
+	next    int
 }
 
 // get returns the batch of a source, encoding it if no remembered batch has an equal source.
-// Batches with a selector are not remembered: no other stream has the same *Selector, even if its
-// text is the same.
 func (bs *batches) get(s *source, cache *encodingCache) *batch {
-	if s.Selector != nil {
-		return s.encode(cache, maxOwnBatchBytes)
+	if s.Selector == nil {
+		return bs.all.get(s, cache, maxBatchBytes)
 	}
-	for _, b := range bs.recent {
+	return bs.selected.get(s, cache, maxOwnBatchBytes)
+}
+
+func (r *recentBatches) get(s *source, cache *encodingCache, limit int) *batch {
+	for _, b := range r.batches {
 		if b != nil && b.equal(s) {
 			return b
 		}
 	}
-	b := s.encode(cache, maxBatchBytes)
-	bs.recent[bs.next] = b
-	bs.next = (bs.next + 1) % maxBatches
+	b := s.encode(cache, limit)
+	r.batches[r.next] = b
+	r.next = (r.next + 1) % maxBatches
 	return b
 }
 

@@ -63,3 +63,30 @@ func TestReplacedEntriesFreeTheirBytes(t *testing.T) {
 		t.Errorf("beyond the bound: %v, %d bytes", c.slots[1].Load(), c.bytes.Load())
 	}
 }
+
+// TestBatchesWithSelectors: streams with one selector share a batch, and many different selectors
+// displace no batch without a selector.
+func TestBatchesWithSelectors(t *testing.T) {
+	t.Parallel()
+	st, _ := testStream(t, negotiate.JSON)
+	cache := &st.streams.cache
+	with := func(sel *selector.Selector) *source {
+		s := &source{Projection: st.opts.Projection}
+		s.Selector = sel
+		return s
+	}
+	var recent batches
+	plain := recent.get(with(nil), cache)
+	one := new(selector.Selector)
+	if first := recent.get(with(one), cache); recent.get(with(one), cache) != first {
+		t.Error("streams with one selector have two batches")
+	}
+	for range 2 * maxBatches {
+		if b := recent.get(with(selector.WithHidden(nil)), cache); b == plain {
+			t.Fatal("streams with different selectors share a batch")
+		}
+	}
+	if recent.get(with(nil), cache) != plain {
+		t.Error("selectors have displaced the batch of streams without one")
+	}
+}

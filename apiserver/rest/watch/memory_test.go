@@ -1,8 +1,11 @@
 package watch
 
 import (
+	"context"
+	"errors"
 	"testing"
 
+	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/raftstore/state"
 )
@@ -13,7 +16,7 @@ func TestStreamsKeepNoBuffer(t *testing.T) {
 	t.Parallel()
 	st, w := testStream(t, negotiate.Protobuf)
 	object := &state.Object{Key: state.NewKey("configmaps", "a", "m"), Value: configMap("7")}
-	err := st.sendInitial(Start{Marked: true, Initial: func(yield func(*state.Object, error) bool) {
+	err := st.sendInitial(t.Context(), Start{Marked: true, Initial: func(yield func(*state.Object, error) bool) {
 		for range 3 {
 			if !yield(object, nil) {
 				return
@@ -25,5 +28,30 @@ func TestStreamsKeepNoBuffer(t *testing.T) {
 	}
 	if n := cap(st.buffers.object); n > 0 {
 		t.Errorf("%d bytes kept", n)
+	}
+}
+
+// TestInitialObjectsEndWithTheStream: a stream whose client disconnects stops to look for initial
+// objects that its selector matches, and one whose timeout expires does not end as if it had sent
+// all of them.
+func TestInitialObjectsEndWithTheStream(t *testing.T) {
+	t.Parallel()
+	st, _ := testStream(t, negotiate.JSON)
+	st.opts.Selector = selector.WithHidden(nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	object := &state.Object{Key: state.NewKey("configmaps", "a", "m"), Value: configMap("7")}
+	visited := 0
+	err := st.sendInitial(ctx, Start{Initial: func(yield func(*state.Object, error) bool) {
+		for yield(object, nil) && visited < 4*lookEvery {
+			if visited++; visited == 1 {
+				cancel(context.DeadlineExceeded)
+			}
+		}
+	}})
+	if visited > lookEvery || err == nil {
+		t.Errorf("%d objects visited, error %v", visited, err)
+	}
+	if err := initialError(ctx, err); !errors.Is(err, errIncomplete) {
+		t.Errorf("a stream that has not sent all initial objects ends with %v", err)
 	}
 }

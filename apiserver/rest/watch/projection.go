@@ -22,7 +22,8 @@ type Projection struct {
 	Encoder Encoder
 	// Table is set if the stream sends Tables, in JSON.
 	Table Table
-	// Selector selects the objects sent. Selectors are compared by address.
+	// Selector selects the objects sent. Selectors are compared by address: equal ones share an
+	// address if they come from one selector.Table.
 	Selector *selector.Selector
 }
 

@@ -103,8 +103,8 @@ func (st *Stream) run(ctx context.Context) error {
 	if err != nil {
 		return startError(ctx, err)
 	}
-	if err := st.sendInitial(start); err != nil {
-		return startError(ctx, err)
+	if err := st.sendInitial(ctx, start); err != nil {
+		return initialError(ctx, err)
 	}
 	return st.follow(ctx, start.Changes)
 }
@@ -119,6 +119,15 @@ func startError(ctx context.Context, err error) error {
 	return endError(ctx, err)
 }
 
+// initialError is startError for a stream that may have sent some of its initial objects. It returns
+// errIncomplete if the server ends the stream, for instance at its timeout.
+func initialError(ctx context.Context, err error) error {
+	if err = startError(ctx, err); err == nil && !errors.Is(context.Cause(ctx), context.Canceled) {
+		return errIncomplete
+	}
+	return err
+}
+
 // endError returns err, or nil if the stream ends as it should: because ctx has ended (the client
 // has disconnected, the timeout has expired or the server drains) or because history has closed.
 func endError(ctx context.Context, err error) error {
@@ -128,14 +137,21 @@ func endError(ctx context.Context, err error) error {
 	return err
 }
 
+// lookEvery is the number of objects between two checks of a context.
+const lookEvery = 1024
+
 // sendInitial sends the initial objects that the selector matches, and the bookmark after them.
-func (st *Stream) sendInitial(start Start) error {
+func (st *Stream) sendInitial(ctx context.Context, start Start) error {
 	if start.Initial == nil {
 		return nil
 	}
+	visited := 0
 	for o, err := range start.Initial {
 		if err != nil {
 			return err
+		}
+		if visited++; visited%lookEvery == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if st.opts.Selector.Matches(o) {
 			st.send(added, o.Value)

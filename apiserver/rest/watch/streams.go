@@ -25,6 +25,9 @@ const (
 // node from the version that they have.
 var errDrained error = status.NewWatchLater("the server is shutting down")
 
+// errIncomplete ends streams whose timeout expires before they have sent their initial objects.
+var errIncomplete error = status.NewWatchLater("the timeout of the watch expired before its initial objects were sent")
+
 // errStuck ends streams whose client reads nothing.
 var errStuck = errors.New("the client takes nothing")
 

@@ -54,7 +54,7 @@ func TestGolden(t *testing.T) {
 		{"A45", status.NewInvalid(s, invalid)}, {"A45 one", status.NewInvalid(s, invalid[:1])},
 		{"A50", status.NewInvalidOption("CreateOptions", invalid[1])},
 		{"A38", &schema.DecodeError{Message: "json parse error"}},
-		{"I13", status.NewTooManyRequests()}, {"I14", errors.New("odd")}, {"I16", raftstore.ErrUnavailable},
+		{"I13", status.NewTooManyRequests()}, {"I13", status.NewLimitReached("you have 9 watches", 3)}, {"I14", errors.New("odd")}, {"I16", raftstore.ErrUnavailable},
 		{"I16 full", fmt.Errorf("create: %w", &raftstore.FullError{Nodes: []string{"n1", "n2"}})}, {"I16 closed", raftstore.ErrClosed}, {"C33", &raftstore.Future{Want: 9, Have: 3}},
 		{"F8", status.NewPatchRefused("why")}, {"F11", status.NewPatchTooLarge("why")},
 		{"I17", raftstore.ErrTimeout}, {"I17 deadline", context.DeadlineExceeded}, {"I22", raftstore.ErrUnknownOutcome},

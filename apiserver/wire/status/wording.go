@@ -195,6 +195,13 @@ func NewTooManyRequests() *Error {
 		"too many requests, please try again later", &Details{RetryAfterSeconds: 1})
 }
 
+// NewLimitReached: a bound that the text names is reached; the client may try again after so many
+// seconds (I13).
+func NewLimitReached(limit string, afterSeconds int) *Error {
+	return failure(http.StatusTooManyRequests, TooManyRequests,
+		"too many requests, please try again later: "+limit, &Details{RetryAfterSeconds: afterSeconds})
+}
+
 // NewInternal: a fault of ours (I14).
 func NewInternal(message string) *Error {
 	return failure(http.StatusInternalServerError, InternalError, "Internal error occurred: "+message,
