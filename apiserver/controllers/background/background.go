@@ -1,6 +1,7 @@
-// Package background runs work that no request waits for: Persist repeats a task until it succeeds,
-// Pause waits unless the context ends. The package owns no goroutines. Packages garbage, lifecycle,
-// thirdparty and rbac share it, so that each of their tasks is retried, logged and counted alike.
+// Package background runs tasks that no request waits for: Persist repeats a task until it
+// succeeds, and Pause sleeps until its context ends. It is shared by packages garbage, lifecycle,
+// thirdparty and rbac, so that all of them retry, log and count failures in the same way. The
+// package starts no goroutines.
 package background
 
 import (
@@ -11,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// RetryPause is how long Persist waits after a failure.
+// RetryPause is the pause of Persist after a failure.
 const RetryPause = time.Second
 
 // Tasks are the tasks of one owner.
@@ -30,7 +31,7 @@ func (t Tasks) Persist(ctx context.Context, name string, run func(ctx context.Co
 			return
 		}
 		t.Errors.Inc()
-		t.Log.Warn("background task failed; it is tried again", "task", name, "error", err)
+		t.Log.Warn("background task failed and will be retried", "task", name, "error", err)
 		Pause(ctx, RetryPause)
 	}
 }

@@ -1,4 +1,4 @@
 // Package derived keeps data that a node derives from the replicated state, such as an index of
-// roles, as recent as its users need. A user that relies on a state asks for it and waits; one
-// goroutine advances the derived data from state to state.
+// roles, up to date. A caller that holds a state calls Refresh and waits until the data cover that
+// state. One goroutine advances the data from state to state.
 package derived

@@ -21,23 +21,22 @@ type Keeper struct {
 	log      *slog.Logger
 	covers   func(*state.Root) bool
 	requests chan request
-	ended    chan struct{} // closed when no request is answered any more
+	ended    chan struct{} // closed when Answer returns
 }
 
 // request asks that the derived data cover a state.
 type request struct {
 	root *state.Root
-	done chan<- error // holds one
+	done chan<- error // has a buffer of one
 }
 
-// NewKeeper returns a keeper. covers reports whether the derived data cover a state; any goroutine
-// may call it. Requests wait until Answer runs.
+// NewKeeper returns a Keeper. covers reports whether the derived data cover a state; it must be
+// safe for concurrent use. Requests wait until Answer runs.
 func NewKeeper(store Store, log *slog.Logger, covers func(*state.Root) bool) *Keeper {
 	return &Keeper{store: store, log: log, covers: covers, requests: make(chan request), ended: make(chan struct{})}
 }
 
-// Confirm returns when the derived data cover every write that any node had acknowledged before the
-// call.
+// Confirm waits until the derived data cover all writes that any node acknowledged before the call.
 func (k *Keeper) Confirm(ctx context.Context) error {
 	root, err := k.store.View(ctx, raftstore.Quorum())
 	if err != nil {
@@ -46,7 +45,7 @@ func (k *Keeper) Confirm(ctx context.Context) error {
 	return k.Refresh(ctx, root)
 }
 
-// Refresh returns when the derived data cover the state.
+// Refresh waits until the derived data cover the state.
 func (k *Keeper) Refresh(ctx context.Context, root *state.Root) error {
 	if k.covers(root) {
 		return nil
@@ -67,8 +66,9 @@ func (k *Keeper) Refresh(ctx context.Context, root *state.Root) error {
 	}
 }
 
-// Answer serves requests one at a time until ctx ends. It calls advance with states that are not
-// covered yet; advance covers them or returns an error. Answer is called once.
+// Answer serves requests one at a time until ctx ends. For each state that the derived data do not
+// cover, it calls advance, which must make them cover it or return an error. Answer must be called
+// once.
 func (k *Keeper) Answer(ctx context.Context, advance func(ctx context.Context, root *state.Root) error) {
 	defer close(k.ended)
 	for {
@@ -88,8 +88,8 @@ func (k *Keeper) advance(ctx context.Context, root *state.Root, advance func(con
 	return advance(ctx, root)
 }
 
-// Follow requests each state in which a key with the prefix has changed. It returns an error when
-// it can't continue.
+// Follow requests each state in which a key with the prefix has changed. It always returns an
+// error.
 func (k *Keeper) Follow(ctx context.Context, p state.Prefix) error {
 	root, err := k.store.View(ctx, raftstore.Cached())
 	if err != nil {
@@ -101,20 +101,20 @@ func (k *Keeper) Follow(ctx context.Context, p state.Prefix) error {
 			return err
 		}
 		if _, err = changes.Next(ctx); err == nil {
-			root, err = k.store.View(ctx, raftstore.Cached()) // which includes the change that was seen
+			root, err = k.store.View(ctx, raftstore.Cached()) // contains the change
 		}
 	}
 	return err
 }
 
-// settle waits until the derived data cover a write. The write is already committed, so it is
-// acknowledged even if settle fails.
+// settle waits until the derived data cover a write. If that fails, it only logs, because the write
+// is committed and has to be acknowledged.
 func (k *Keeper) settle(ctx context.Context, key state.Key, version uint64) {
 	root, err := k.store.View(ctx, raftstore.AtLeast(version))
 	if err == nil {
 		err = k.Refresh(ctx, root)
 	}
 	if err != nil {
-		k.log.Warn("what was written does not take effect yet", "key", string(key), "index", version, "error", err)
+		k.log.Warn("a write has not taken effect on this node yet", "key", string(key), "index", version, "error", err)
 	}
 }

@@ -19,16 +19,16 @@ func rootAt(index uint64) *state.Root {
 	return tree.Publish()
 }
 
-// TestNothingGoesBack: a request for a state that another one has covered meanwhile changes
-// nothing.
-func TestNothingGoesBack(t *testing.T) {
+// TestStaleRequestDoesNotAdvance checks that a request for a state that another request has covered
+// in the meantime has no effect.
+func TestStaleRequestDoesNotAdvance(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	covered, asked := uint64(0), 0
 	k := NewKeeper(nil, slog.New(slog.DiscardHandler), func(root *state.Root) bool {
 		mu.Lock()
 		defer mu.Unlock()
-		if asked++; asked == 3 { // the second request's first look comes before the first request's end
+		if asked++; asked == 3 { // the second request checks before the first one has finished
 			return false
 		}
 		return root.Index() <= covered

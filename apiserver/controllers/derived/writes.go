@@ -8,8 +8,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Writes returns the store that handlers use for objects from which data are derived: a write
-// returns once the derived data of this node cover it, so that its client can rely on it here.
+// Writes returns a store for handlers of objects that data are derived from. Its writes return
+// after the derived data of this node cover them, so that a client sees their effect in its next
+// request to this node.
 func (k *Keeper) Writes(store rest.Store) rest.Store { return &writes{store, k} }
 
 type writes struct {

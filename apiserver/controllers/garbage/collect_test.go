@@ -18,7 +18,8 @@ func cut(thing string) (name string, owners []string, owned bool) {
 	return name, owners, owned
 }
 
-// TestCollect: each story is set up, deleted from, and collected to its end.
+// TestCollect creates and deletes objects, runs the collector until it has nothing left to do, and
+// checks the remaining objects.
 func TestCollect(t *testing.T) {
 	t.Parallel()
 	catalog := catalogOf(t)
@@ -185,7 +186,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// own makes an object refer to an owner.
+// own adds an owner reference to an object.
 func (w *world) own(o *state.Object, r ref) *state.Object {
 	w.t.Helper()
 	k := w.catalog.Stored(o.Key.Resource())
@@ -201,8 +202,9 @@ func (w *world) own(o *state.Object, r ref) *state.Object {
 	return w.mark(o, decoded)
 }
 
-// TestCollect_tries_again what failed, though changes never cease.
-func TestCollect_tries_again(t *testing.T) {
+// TestCollect_retries_failed_objects checks that failed objects are retried even while changes keep
+// coming.
+func TestCollect_retries_failed_objects(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, catalogOf(t))
 	a := w.put("ConfigMap", "a", "a", nil)
@@ -214,7 +216,7 @@ func TestCollect_tries_again(t *testing.T) {
 		t.Fatalf("%v, %d failed", err, len(run.failed))
 	}
 	w.crash = -1
-	run.seen-- // something has changed
+	run.seen-- // pretend that something has changed
 	if _, err := run.wait(t.Context()); err != nil || run.queue.len() != 0 {
 		t.Fatalf("%v, %d queued before their time", err, run.queue.len())
 	}
@@ -227,7 +229,8 @@ func TestCollect_tries_again(t *testing.T) {
 	}
 }
 
-// TestCollect_learns_kinds and tries again what failed, though the queue is never empty.
+// TestCollect_learns_kinds checks that the collector learns new kinds and retries failed objects
+// even if its queue is never empty.
 func TestCollect_learns_kinds(t *testing.T) {
 	t.Parallel()
 	catalog := catalogOf(t)

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// pollPause is how long the collector sleeps without changes. Then it checks for new kinds and
-	// retries what failed.
+	// pollPause is the pause of the collector when no object changes. After it the collector checks
+	// for new kinds and retries failed objects.
 	pollPause = time.Second
 	// batch is the number of objects that are checked against one confirmed state.
 	batch = 256
-	// parallel is the number of concurrent writes. They share disk writes, and leave capacity for
-	// clients' writes.
+	// parallel is the number of concurrent writes: enough for them to share disk writes, and few
+	// enough to leave capacity for clients' writes.
 	parallel = 128
 )
 
@@ -62,7 +62,7 @@ func New(cfg Config) *Collector {
 // Run collects garbage whenever this node leads, until ctx ends.
 func (c *Collector) Run(ctx context.Context) error { return c.store.WhileLeader(ctx, c.lead) }
 
-// lead collects until ctx ends. After an error it starts over.
+// lead collects garbage until ctx ends. After an error it starts again from the state.
 func (c *Collector) lead(ctx context.Context) error {
 	defer c.metrics.clear()
 	for {
@@ -71,7 +71,7 @@ func (c *Collector) lead(ctx context.Context) error {
 			return nil
 		}
 		c.metrics.errors.Inc()
-		c.log.Warn("garbage collection failed; it begins anew", "error", err)
+		c.log.Warn("garbage collection failed and starts again", "error", err)
 		background.Pause(ctx, pollPause)
 	}
 }
@@ -88,7 +88,7 @@ type collection struct {
 	kinds  *kinds
 	seen   uint64      // the graph contains all changes up to this index
 	failed []state.Key // keys to check again at retryAt
-	// retryAt is one pause after the first failure.
+	// retryAt is set when the first object fails.
 	retryAt time.Time
 }
 
@@ -113,8 +113,9 @@ func (c *collection) collect(ctx context.Context) error {
 	return err
 }
 
-// workBatch checks a batch of queued objects. It takes their keys before it reads the state, so the
-// state contains the changes that queued them and every write acknowledged before.
+// workBatch checks a batch of queued objects. It removes their keys from the queue before it reads
+// the state, so that the state contains the changes for which they were queued, and all writes
+// acknowledged before.
 func (c *collection) workBatch(ctx context.Context) error {
 	keys := c.queue.take(batch)
 	root, err := c.store.View(ctx, raftstore.Quorum())
@@ -129,8 +130,8 @@ func (c *collection) workBatch(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// wait returns a state: at once while objects are queued, otherwise after a change or a pause. It
-// queues failed objects again at retryAt, also while the queue is not empty.
+// wait returns a state: at once if objects are queued, else after a change or a pause. It queues
+// failed objects again when retryAt has passed.
 func (c *collection) wait(ctx context.Context) (*state.Root, error) {
 	root, err := c.present(ctx)
 	if !time.Now().Before(c.retryAt) {
@@ -157,8 +158,8 @@ func (c *collection) present(ctx context.Context) (*state.Root, error) {
 
 // follow adds at least all changes up to a state to the graph.
 func (c *collection) follow(ctx context.Context, root *state.Root) error {
-	// A state is published shortly before its events. Wait for them, so that no cursor waits for an
-	// event that never comes.
+	// A state is published shortly before its events. Wait for the events, so that no cursor waits
+	// for one that does not come.
 	if _, err := c.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
 		return err
 	}

@@ -8,25 +8,25 @@ type OwnerState uint8
 // The states of an owner.
 const (
 	Alive     OwnerState = iota
-	Absent               // it doesn't exist, another object has its name, or it is in another namespace (G43–G45)
-	Waiting              // it is being deleted in the foreground, after its dependents (G22)
-	Orphaning            // it is being deleted, and its dependents must drop their references (G21)
-	Unknown              // its absence can't be proved: its kind is unknown here or can't own this object (G46, G48)
+	Absent               // does not exist, has another uid, or is in another namespace (G43–G45)
+	Waiting              // is being deleted in the foreground and waits for its dependents (G22)
+	Orphaning            // is being deleted and waits until its dependents drop their references (G21)
+	Unknown              // cannot be proved absent, because its kind is unknown here or cannot own this object (G46, G48)
 )
 
 // Object is the input of a decision about an object.
 type Object struct {
-	// Owners are the states of the owners in its references, in order.
+	// Owners are the states of the owners in the object's references, in order.
 	Owners []OwnerState
-	// Going reports that it is being deleted. Orphans and Foreground report that it has these
-	// finalizers.
+	// Going reports that the object is being deleted. Orphans and Foreground report that it has the
+	// finalizers of these policies.
 	Going, Orphans, Foreground bool
-	// Dependents reports that some object refers to it; Blocked, that one does so with
+	// Dependents reports that other objects refer to it; Blocked, that one of them does so with
 	// blockOwnerDeletion.
 	Dependents, Blocked bool
-	// Blocks reports that one of its own references has blockOwnerDeletion.
+	// Blocks reports that one of its references has blockOwnerDeletion.
 	Blocks bool
-	// Cycle reports that its dependents wait, directly or not, for it.
+	// Cycle reports that its dependents wait for it, directly or indirectly.
 	Cycle bool
 }
 
@@ -36,38 +36,38 @@ type Action uint8
 // The actions.
 const (
 	Keep    Action = iota
-	Forget         // drop references
-	Delete         // delete it with Policy
-	Release        // drop Finalizer, whose work is done
-	Unblock        // clear blockOwnerDeletion in its references
+	Forget         // remove the references in Drop
+	Delete         // delete the object with Policy
+	Release        // remove Finalizer, because what it requests is done
+	Unblock        // clear blockOwnerDeletion in the object's references
 )
 
 // Decision is an action with its parameters.
 type Decision struct {
 	Action Action
-	// Drop lists the references to drop, in ascending order, for Forget.
+	// Drop lists the positions of the references to remove, in ascending order, for Forget.
 	Drop []int
-	// Policy applies to its own dependents, for Delete.
+	// Policy is the policy for the object's dependents, for Delete.
 	Policy deletion.Policy
-	// Unblock asks for Unblock along with Delete: an owner would wait for the object, which waits
-	// for that owner.
+	// Unblock requests the action Unblock in addition to Delete, because an owner and the object
+	// would otherwise wait for each other.
 	Unblock bool
-	// Finalizer is the finalizer to drop, for Release.
+	// Finalizer is the finalizer to remove, for Release.
 	Finalizer string
 }
 
-// Decide returns what the collector has to do to an object now. Changes of owners, references and
-// dependents require a new decision.
+// Decide returns the action that an object requires now. When an owner, a reference or a dependent
+// changes, a new decision is required.
 func Decide(o Object) Decision {
 	orphaning := o.owners(Orphaning)
 	switch {
-	case o.Going && len(orphaning) > 0: // the owner waits until the reference is dropped, even if the object is being deleted too
+	case o.Going && len(orphaning) > 0: // the owner waits for the reference to be dropped, even if this object is being deleted
 		return Decision{Action: Forget, Drop: orphaning}
 	case o.Going:
 		return o.going()
 	case len(o.Owners) == 0:
 		return Decision{}
-	case len(orphaning)+len(o.owners(Alive))+len(o.owners(Unknown)) > 0: // an owner keeps it
+	case len(orphaning)+len(o.owners(Alive))+len(o.owners(Unknown)) > 0: // some owner keeps it
 		if drop := o.owners(Absent, Waiting, Orphaning); len(drop) > 0 {
 			return Decision{Action: Forget, Drop: drop}
 		}

@@ -1,12 +1,12 @@
-// Package garbage deletes objects whose owners no longer exist, and makes owners wait for their
-// dependents (specification §3 rules 3–5, semantics G21–G28, G43–G49).
+// Package garbage deletes objects whose owners no longer exist, and removes deleted owners after
+// their dependents (specification §3 rules 3–5, semantics G21–G28, G43–G49).
 //
-// It runs on the leader only. It writes one log entry per object with the object's uid and version
-// as preconditions, so late writes of a former leader do no harm (N16). It derives all its
-// knowledge from the replicated state and the changes after it, so the next leader continues where
-// the last one stopped.
+// It runs on the leader only. Each write is one log entry for one object, with the object's uid and
+// version as preconditions, so that late writes of a former leader are refused (N16). It keeps no
+// state of its own beyond what it derives from the replicated state and its changes, so that the
+// next leader continues where the last one stopped.
 //
-// While this node leads, a Collector owns one goroutine, which alone accesses the graph, and the
-// goroutines of pending writes, which it waits for. Decide contains the rules; DESIGN.md gives the
-// reasons.
+// While this node leads, a Collector runs one goroutine that alone accesses the graph, and
+// goroutines for pending writes, which it waits for. Decide contains the rules; DESIGN.md explains
+// them.
 package garbage

@@ -6,13 +6,13 @@ import (
 	"quorate/raftstore/state"
 )
 
-// graph holds the references between stored objects. It contains only objects that refer to owners
-// and owners that wait for dependents. It belongs to one goroutine.
+// graph holds the references between stored objects. It contains only objects that refer to owners,
+// and owners that wait for dependents. Only one goroutine uses it.
 type graph struct {
-	edges   map[state.Key][]edge // of each dependent
-	owned   map[string]*owned    // by the owner's uid, whether or not the owner exists
-	waiting map[state.Key]waiter // owners being deleted that wait for dependents
-	keys    map[string]state.Key // of waiting, by uid
+	edges   map[state.Key][]edge // references of each dependent
+	owned   map[string]*owned    // dependents by the owner's uid, whether or not the owner exists
+	waiting map[state.Key]waiter // owners that are being deleted and wait for dependents
+	keys    map[string]state.Key // keys of waiting, by uid
 }
 
 // edge is one owner reference of a dependent.
@@ -21,13 +21,13 @@ type edge struct {
 	blocks bool
 }
 
-// owned holds the objects that refer to one uid, and which of them make it wait.
+// owned holds the objects that refer to one uid.
 type owned struct {
 	uid        string
 	dependents map[state.Key]bool
 }
 
-// waiter is an owner that waits until its dependents drop their references or are removed.
+// waiter is an owner that waits until its dependents are deleted or drop their references.
 type waiter struct {
 	uid                 string
 	orphans, foreground bool
@@ -46,7 +46,8 @@ func (g *graph) knows(key state.Key) bool {
 	return waits || len(g.edges[key]) > 0
 }
 
-// set records an object as it is now, and calls look for each object that this affects.
+// set records the current version of an object, and calls look for each object that has to be
+// checked because of it.
 func (g *graph) set(key state.Key, uid string, l *links, look func(state.Key)) {
 	if !slices.Equal(g.edges[key], g.edgesOf(uid, l)) {
 		g.unlink(key, look)
@@ -76,8 +77,7 @@ func (g *graph) remove(key state.Key, uid string, look func(state.Key)) {
 	g.eachDependent(uid, look)
 }
 
-// edgesOf returns the edges of an object's references. It skips references of the object to itself:
-// nothing waits for itself.
+// edgesOf returns the edges for an object's references, except those to itself.
 func (g *graph) edgesOf(uid string, l *links) []edge {
 	edges := make([]edge, 0, len(l.Owners))
 	for _, r := range l.Owners {
@@ -133,8 +133,8 @@ func (g *graph) eachDependent(uid string, fn func(state.Key)) {
 	}
 }
 
-// dependents reports whether objects refer to an owner, and whether some block its deletion.
-// References from other namespaces than the owner's don't count, because they can't refer to it
+// dependents reports whether objects refer to an owner, and whether some of them block its
+// deletion. It ignores references from other namespaces than the owner's, because they are invalid
 // (G45).
 func (g *graph) dependents(owner state.Key, uid string) (some, blocking bool) {
 	o := g.owned[uid]
@@ -153,20 +153,20 @@ func (g *graph) dependents(owner state.Key, uid string) (some, blocking bool) {
 	return some, false
 }
 
-// canOwn reports whether an owner may own a dependent: it is cluster-scoped or in the dependent's
-// namespace (G45, G46).
+// canOwn reports whether an owner may own a dependent: it must be cluster-scoped or in the
+// dependent's namespace (G45, G46).
 func canOwn(owner, dependent state.Key) bool {
 	_, namespace, _ := owner.Split()
 	_, own, _ := dependent.Split()
 	return namespace == "" || namespace == own
 }
 
-// maxCycle bounds the search for a cycle. The objects of a longer cycle wait until a client
-// intervenes.
+// maxCycle limits the search for a cycle of waiting owners. The owners of a longer cycle wait until
+// a client resolves it.
 const maxCycle = 10_000
 
-// cycle reports whether an owner that waits for its dependents waits, through other waiting owners,
-// for itself.
+// cycle reports whether an owner waits for itself through other owners that wait for their
+// dependents.
 func (g *graph) cycle(owner state.Key, uid string) bool {
 	type step struct {
 		key state.Key

@@ -10,8 +10,8 @@ func nobody(state.Key) {}
 
 func ownedBy(refs ...reference) *links { return &links{Owners: refs} }
 
-// TestGraph_counts_each_reference: an object that refers to an owner twice blocks it if one of the
-// references does.
+// TestGraph_counts_each_reference checks that an object that refers to an owner twice blocks it if
+// one of the references does.
 func TestGraph_counts_each_reference(t *testing.T) {
 	owner, dependent := state.NewKey("configmaps", "a", "owner"), state.NewKey("configmaps", "a", "dependent")
 	for name, refs := range map[string][]reference{
@@ -26,9 +26,9 @@ func TestGraph_counts_each_reference(t *testing.T) {
 	}
 }
 
-// TestGraph_keeps_namespaces_apart: an owner is in the cluster's scope or in the namespace of what
-// it owns (G45).
-func TestGraph_keeps_namespaces_apart(t *testing.T) {
+// TestGraph_ignores_owners_in_other_namespaces checks that an owner must be cluster-scoped or in
+// the namespace of its dependent (G45).
+func TestGraph_ignores_owners_in_other_namespaces(t *testing.T) {
 	for _, tc := range []struct {
 		owner, dependent string
 		want             bool
@@ -42,8 +42,8 @@ func TestGraph_keeps_namespaces_apart(t *testing.T) {
 	}
 }
 
-// TestGraph_forgets_what_is_gone: it holds what is there, not what ever was.
-func TestGraph_forgets_what_is_gone(t *testing.T) {
+// TestGraph_drops_removed_objects checks that the graph does not retain removed objects.
+func TestGraph_drops_removed_objects(t *testing.T) {
 	g := newGraph()
 	owner, dependent := state.NewKey("configmaps", "a", "owner"), state.NewKey("configmaps", "a", "dependent")
 	going := &links{Deletion: "2026-11-22T00:00:00Z", Finalizers: []string{"foregroundDeletion"}}

@@ -13,10 +13,10 @@ import (
 // typeName identifies a kind in a reference.
 type typeName struct{ apiVersion, kind string }
 
-// kinds holds the kinds of a collection. A kind that has left the catalog stays until its objects
-// are removed, so that the collector finds their dependents.
+// kinds holds the kinds that a collection knows. It keeps a kind that is no longer in the catalog
+// until its objects are removed, so that the collector finds their dependents.
 type kinds struct {
-	catalog  *schema.Catalog // the source of all of this
+	catalog  *schema.Catalog // the catalog that the kinds are from
 	byName   map[typeName]*schema.Kind
 	followed map[string]*follower // by resource
 }
@@ -31,17 +31,17 @@ func newKinds() *kinds {
 	return &kinds{byName: map[typeName]*schema.Kind{}, followed: map[string]*follower{}}
 }
 
-// owner returns the kind that a reference names; nil when it is unknown.
+// owner returns the kind that a reference names, or nil if the kind is unknown.
 func (k *kinds) owner(r reference) *schema.Kind { return k.byName[typeName{r.APIVersion, r.Kind}] }
 
-// learnKinds adopts the current catalog. It reads the objects of new kinds from the state, and
-// queues all dependents, since they may refer to a kind that was unknown.
+// learnKinds adopts the current catalog. It reads the objects of new kinds from the state and
+// queues all dependents, because they may refer to a kind that was unknown before.
 func (c *collection) learnKinds(ctx context.Context, root *state.Root) error {
 	catalog := c.catalog()
 	if catalog == c.kinds.catalog {
 		return nil
 	}
-	if c.queue.len()+len(c.failed) == 0 { // otherwise a queued object may refer to them
+	if c.queue.len()+len(c.failed) == 0 { // otherwise a queued object may refer to these kinds
 		c.kinds.forgetEmpty(catalog, root)
 	}
 	for _, k := range catalog.Kinds() {
@@ -64,7 +64,7 @@ func (c *collection) learnKinds(ctx context.Context, root *state.Root) error {
 	return nil
 }
 
-// take reads all objects of a kind and follows its changes from there.
+// take adds all objects of a kind to the graph and begins to follow its changes.
 func (c *collection) take(ctx context.Context, root *state.Root, k *schema.Kind) error {
 	prefix := stored.Prefix(k, "")
 	changes, err := c.store.Watch(prefix, root.Index())
@@ -85,7 +85,7 @@ func (c *collection) take(ctx context.Context, root *state.Root, k *schema.Kind)
 	return err
 }
 
-// forgetEmpty drops kinds that have neither a catalog entry nor objects.
+// forgetEmpty removes kinds that are not in the catalog and have no objects.
 func (k *kinds) forgetEmpty(catalog *schema.Catalog, root *state.Root) {
 	for name, kind := range k.byName {
 		if catalog.Stored(kind.Resource) == nil && root.Count(stored.Prefix(kind, "")) == 0 {

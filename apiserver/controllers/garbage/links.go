@@ -12,7 +12,7 @@ import (
 )
 
 // Texts in the JSON of objects that the collector may have to handle. Other objects may contain
-// them too, in templates or strings, so a match has to be confirmed by reading the metadata.
+// them, too, in templates or strings, so a match has to be confirmed by reading the metadata.
 const (
 	ownersMark = `"ownerReferences":[`
 	goingMark  = `"deletionTimestamp":"`
@@ -35,13 +35,13 @@ type reference struct {
 	Blocks     bool   `json:"blockOwnerDeletion"`
 }
 
-// mayLink returns false, at little cost, for objects that the graph need not contain.
+// mayLink reports, at little cost, whether the graph may have to contain an object.
 func mayLink(o *state.Object) bool {
 	return bytes.Contains(o.Value, []byte(ownersMark)) || bytes.Contains(o.Value, []byte(goingMark))
 }
 
-// readLinks decodes the metadata only: they come first, after kind and apiVersion, and an object
-// can be large. The stored apiVersion may be another one than the kind's (K10).
+// readLinks decodes the object's metadata only, because an object can be large. The metadata comes
+// first, after kind and apiVersion. The stored apiVersion may differ from the kind's (K10).
 func readLinks(k *schema.Kind, o *state.Object) (links, error) {
 	var l links
 	_, rest, ok := bytes.Cut(o.Value, []byte(metaMark))
@@ -58,7 +58,7 @@ func (l *links) going() bool      { return l.Deletion != "" }
 func (l *links) orphans() bool    { return slices.Contains(l.Finalizers, deletion.OrphanFinalizer) }
 func (l *links) foreground() bool { return slices.Contains(l.Finalizers, deletion.ForegroundFinalizer) }
 
-// blocks reports whether a reference makes its owner wait.
+// blocks reports whether one of the references makes its owner wait.
 func (l *links) blocks() bool {
 	return slices.ContainsFunc(l.Owners, func(r reference) bool { return r.Blocks })
 }

@@ -16,31 +16,31 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		queue: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_garbage_queue_objects",
-			Help: "Objects that the garbage collector has to look at, on the leader.",
+			Help: "Objects in the queue of the garbage collector, on the leader.",
 		}),
 		dependents: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_garbage_dependents",
-			Help: "Objects with owners that the garbage collector knows, on the leader.",
+			Help: "Objects with owner references in the graph of the garbage collector, on the leader.",
 		}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_garbage_waiting_owners",
-			Help: "Owners that wait for their dependents, as the leader knows them.",
+			Help: "Deleted owners that wait for their dependents, on the leader.",
 		}),
 		deleted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_garbage_deleted_total",
-			Help: "Objects deleted because their owners were gone or going, while this node led.",
+			Help: "Objects deleted because their owners were deleted, while this node led.",
 		}),
 		orphaned: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_garbage_orphaned_total",
-			Help: "Objects that were made to forget owners, while this node led.",
+			Help: "Objects whose references to deleted owners were removed, while this node led.",
 		}),
 		released: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_garbage_released_total",
-			Help: "Owners whose finalizer was taken off when it was served, while this node led.",
+			Help: "Finalizers of owners removed after their dependents were handled, while this node led.",
 		}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_garbage_errors_total",
-			Help: "Writes and runs of the garbage collector that failed and were tried again.",
+			Help: "Failed writes and runs of the garbage collector, which it retries.",
 		}),
 	}
 	reg.MustRegister(m.queue, m.dependents, m.waiting, m.deleted, m.orphaned, m.released, m.errors)

@@ -12,15 +12,15 @@ import (
 	"quorate/raftstore/state"
 )
 
-// thing is an object of a random graph, as the naive model knows it.
+// thing is an object of a random graph in the naive model.
 type thing struct {
 	key     state.Key
 	owners  []int
-	policy  deletion.Policy // with which a client deletes it; Unset: it does not
-	orphans bool            // it has the finalizer from the beginning
+	policy  deletion.Policy // with which a client deletes it; Unset: no client deletes it
+	orphans bool            // it has the finalizer orphan from the beginning
 }
 
-// grow makes a random graph, cycles included, and has clients delete some of it.
+// grow creates a random graph, including cycles, and deletes some of its objects as clients do.
 func grow(t *rapid.T, w *world) []thing {
 	things := make([]thing, rapid.IntRange(2, 10).Draw(t, "objects"))
 	objects := make([]*state.Object, len(things))
@@ -53,9 +53,9 @@ func deleteSome(t *rapid.T, w *world, things []thing) {
 	}
 }
 
-// survivors is the naive model. Objects go that a client deletes, or whose owners all go; orphans
-// says whether one is kept whose other owners go while one that orphans it goes too, which is a
-// question of time.
+// survivors is the naive model. It returns the objects that are not deleted by a client and do not
+// lose all of their owners. kept decides about objects that are orphaned by one owner while all
+// others are deleted, because the result depends on the order of events.
 func survivors(things []thing, kept bool) map[string]bool {
 	gone := make([]bool, len(things))
 	orphaning := func(i int) bool {
@@ -93,8 +93,9 @@ func survivors(things []thing, kept bool) map[string]bool {
 	return left
 }
 
-// TestCollect_agrees_with_the_model on what is left, whenever leadership is lost, and leaves
-// nothing half done: no deadlock, no reference to what is gone.
+// TestCollect_agrees_with_the_model compares the remaining objects with the naive model, for
+// leadership lost at any write, and checks that no object waits for ever and that no reference to a
+// removed object is left.
 func TestCollect_agrees_with_the_model(t *testing.T) {
 	t.Parallel()
 	catalog := catalogOf(t)
@@ -115,8 +116,8 @@ func TestCollect_agrees_with_the_model(t *testing.T) {
 	})
 }
 
-// TestCollect_while_clients_delete: at every pause of the collector more is deleted; nothing is
-// left half done.
+// TestCollect_while_clients_delete deletes more objects at each pause of the collector, and checks
+// that no deletion stays incomplete.
 func TestCollect_while_clients_delete(t *testing.T) {
 	t.Parallel()
 	catalog := catalogOf(t)
@@ -137,8 +138,8 @@ func TestCollect_while_clients_delete(t *testing.T) {
 	})
 }
 
-// checkWrite: an owner that orphans goes only when all have forgotten it (G21), and no object goes
-// while an owner lives (G43).
+// checkWrite checks that an owner is not removed before all of its dependents are orphaned, if it
+// orphans them (G21), and that no object is removed while one of its owners exists (G43).
 func checkWrite(t *rapid.T, w *world, things []thing, before *state.Root, key state.Key, removed bool) {
 	o := before.Get(key)
 	l, err := readLinks(w.catalog.Stored(key.Resource()), o)
@@ -150,7 +151,7 @@ func checkWrite(t *rapid.T, w *world, things []thing, before *state.Root, key st
 	}
 	for i := range things {
 		if things[i].key == key && things[i].policy != deletion.Unset {
-			l.Owners = nil // a client has deleted it
+			l.Owners = nil // a client deletes it
 		}
 	}
 	before.Ascend("", "", func(other *state.Object) bool {
@@ -188,7 +189,8 @@ func checkLeft(t *rapid.T, w *world, things []thing) {
 	}
 }
 
-// checkWhole: nothing is going any more, and nobody refers to what is gone.
+// checkWhole checks that no object is still being deleted and that no object refers to a removed
+// one.
 func checkWhole(t *rapid.T, w *world) {
 	left := w.left()
 	for name, owners := range left {

@@ -2,8 +2,8 @@ package garbage
 
 import "quorate/raftstore/state"
 
-// queue is a FIFO queue of distinct keys to check. All keys come from the graph, which bounds its
-// size.
+// queue is a FIFO queue of distinct keys to check. All keys are in the graph, so the graph limits
+// its length.
 type queue struct {
 	keys   []state.Key
 	queued map[state.Key]struct{}
@@ -28,7 +28,7 @@ func (q *queue) take(n int) []state.Key {
 		delete(q.queued, key)
 	}
 	if len(q.keys) == 0 {
-		q.keys = nil // releases the array
+		q.keys = nil // release the memory of the array
 	}
 	return taken
 }

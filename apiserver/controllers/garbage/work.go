@@ -19,8 +19,8 @@ type task struct {
 	decision Decision
 }
 
-// work decides about objects of a confirmed state and writes the decisions. It queues an object
-// that has changed meanwhile at once, and one whose write failed after a pause.
+// work decides about objects in a confirmed state and writes the decisions. It queues an object
+// again at once if it has changed since, and after a pause if its write failed.
 func (c *collection) work(ctx context.Context, root *state.Root, keys []state.Key) {
 	var writers sync.WaitGroup
 	slots := make(chan struct{}, parallel)
@@ -31,7 +31,7 @@ func (c *collection) work(ctx context.Context, root *state.Root, keys []state.Ke
 			results[i] = err
 			continue
 		}
-		slots <- struct{}{} // a write frees its slot, at the latest when ctx ends
+		slots <- struct{}{} // does not block for ever: writes end when ctx ends
 		writers.Go(func() {
 			defer func() { <-slots }()
 			results[i] = c.write(ctx, t)
@@ -57,11 +57,11 @@ func (c *collection) work(ctx context.Context, root *state.Root, keys []state.Ke
 		}
 	}
 	if failure != nil {
-		c.log.Warn("garbage collection of objects failed; it is tried again", "objects", len(c.failed), "error", failure)
+		c.log.Warn("garbage collection of some objects failed and will be retried", "objects", len(c.failed), "error", failure)
 	}
 }
 
-// decide returns the task for one object; nil when there is nothing to do.
+// decide returns the write that an object requires, or nil if it requires none.
 func (c *collection) decide(root *state.Root, key state.Key) (*task, error) {
 	o := root.Get(key)
 	f := c.kinds.followed[key.Resource()]
@@ -79,11 +79,11 @@ func (c *collection) decide(root *state.Root, key state.Key) (*task, error) {
 	return &task{kind: f.kind, object: o, decision: d}, nil
 }
 
-// input collects the input of the decision.
+// input collects the input of Decide for an object.
 func (c *collection) input(root *state.Root, o *state.Object, l *links) Object {
 	j := Object{Going: l.going(), Orphans: l.orphans(), Foreground: l.foreground(), Blocks: l.blocks()}
 	for _, r := range l.Owners {
-		if r.UID == o.UID { // a reference to itself keeps nothing waiting
+		if r.UID == o.UID { // a reference to itself has no effect
 			j.Owners = append(j.Owners, Alive)
 			continue
 		}
@@ -94,8 +94,8 @@ func (c *collection) input(root *state.Root, o *state.Object, l *links) Object {
 	return j
 }
 
-// ownerState returns the state of an owner. The state that it reads is later than the reference,
-// and uids are never reused, so an owner that is missing there never comes back.
+// ownerState returns the state of an owner. Because root is newer than the reference and uids are
+// never reused, an owner that root does not contain cannot appear later.
 func (c *collection) ownerState(root *state.Root, dependent state.Key, r reference) OwnerState {
 	k := c.kinds.owner(r)
 	_, namespace, _ := dependent.Split()
@@ -119,7 +119,8 @@ func (c *collection) ownerState(root *state.Root, dependent state.Key, r referen
 	}
 }
 
-// write executes a decision: one entry, with the version that was decided about as precondition.
+// write executes a decision in one entry, whose precondition is the version that the decision is
+// about.
 func (c *collection) write(ctx context.Context, t *task) error {
 	o, err := t.kind.DecodeStored(t.object.Value)
 	if err != nil {

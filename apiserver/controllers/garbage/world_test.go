@@ -21,13 +21,13 @@ import (
 	"quorate/raftstore/state"
 )
 
-// errQuiet ends a collection when nothing is left to do. errCrash is leadership lost.
+// errQuiet ends a collection when nothing is left to do. errCrash means that leadership is lost.
 var (
 	errQuiet = errors.New("nothing happens any more")
 	errCrash = errors.New("this node leads no more")
 )
 
-// world is a store in memory, which applies each write at once and fails when it is told to.
+// world is a store in memory. It applies each write at once, except those that a test makes fail.
 type world struct {
 	t       fataler
 	catalog *schema.Catalog
@@ -37,9 +37,9 @@ type world struct {
 	root   *state.Root
 	hub    *history.Hub
 	writes int
-	crash  int // the write before which leadership is lost; below 0: never
-	lost   int // how many writes are refused because somebody else was sooner
-	// watch is told of every write, with the state before it.
+	crash  int // the write before which leadership is lost; never if negative
+	lost   int // number of writes that conflict with a write of another client
+	// watch is called after each write, with the state before it.
 	watch func(before *state.Root, key state.Key, removed bool)
 }
 
@@ -67,7 +67,8 @@ func newWorld(t fataler, catalog *schema.Catalog) *world {
 	return w
 }
 
-// View knows one wait: for what comes after the present, which never does.
+// View returns errQuiet for a read that waits for a future state, because there are no concurrent
+// writes.
 func (w *world) View(_ context.Context, r raftstore.Read) (*state.Root, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,7 +94,7 @@ func (w *world) Delete(_ context.Context, d raftstore.Delete) (*state.Object, er
 	return w.write(d.Key, d.Previous, d.UID, d.Final, history.Deleted)
 }
 
-// write is what the log does to an entry.
+// write applies an entry as the state machine does.
 func (w *world) write(key state.Key, previous *state.Object, uid string, o *state.Object, does history.Type) (*state.Object, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,13 +143,13 @@ func (w *world) apply(o *state.Object, does history.Type) {
 	w.hub.Append(o.Version, []*history.Event{{Index: o.Version, Type: does, Object: o}})
 }
 
-// ref is an owner as a test names it.
+// ref is an owner reference.
 type ref struct {
 	apiVersion, kind, name, uid string
 	blocks                      bool
 }
 
-// put creates an object with owners and finalizers and returns it as it is stored.
+// put creates an object with owners and finalizers and returns its stored form.
 func (w *world) put(kind, namespace, name string, finalizers []string, refs ...ref) *state.Object {
 	w.t.Helper()
 	var k *schema.Kind
@@ -184,14 +185,14 @@ func (w *world) put(kind, namespace, name string, finalizers []string, refs ...r
 	return encoded
 }
 
-// to makes a reference to an object.
+// to returns a reference to an object.
 func (w *world) to(o *state.Object, blocks bool) ref {
 	_, _, name := o.Key.Split()
 	k := w.catalog.Stored(o.Key.Resource())
 	return ref{k.APIVersion, k.Kind, name, o.UID, blocks}
 }
 
-// delete is a client's delete.
+// delete deletes an object as a client does.
 func (w *world) delete(key state.Key, policy deletion.Policy) {
 	w.t.Helper()
 	o := w.root.Get(key)
@@ -207,7 +208,7 @@ func (w *world) delete(key state.Key, policy deletion.Policy) {
 	}
 }
 
-// begin makes a new leader.
+// begin returns the collection of a new leader.
 func (w *world) begin() *collection {
 	return New(Config{
 		Store: w, Catalog: func() *schema.Catalog { return w.catalog },
@@ -215,7 +216,7 @@ func (w *world) begin() *collection {
 	}).begin()
 }
 
-// collect runs a new leader until nothing is left to do, or it is one no more.
+// collect runs a new leader until nothing is left to do (done) or leadership is lost.
 func (w *world) collect() (done bool) {
 	w.t.Helper()
 	run := w.begin()
@@ -225,8 +226,8 @@ func (w *world) collect() (done bool) {
 	return len(run.failed) == 0
 }
 
-// left returns what is stored, as "name" or, when it is going, "name!", with the names of its
-// owners.
+// left returns the owners of each stored object, by the object's name. The names of objects that
+// are being deleted have the suffix "!".
 func (w *world) left() map[string][]string {
 	w.t.Helper()
 	found := map[string][]string{}
@@ -249,7 +250,7 @@ func (w *world) left() map[string][]string {
 	return found
 }
 
-// want compares what is left with "name", "name<owner,owner", ….
+// want checks the stored objects, given as "name", "name<owner,owner" etc.
 func (w *world) want(things ...string) {
 	w.t.Helper()
 	have := w.left()
@@ -266,7 +267,7 @@ func (w *world) want(things ...string) {
 	}
 }
 
-// mark stores an object in place of another.
+// mark replaces a stored object.
 func (w *world) mark(previous *state.Object, o *schema.Object) *state.Object {
 	w.t.Helper()
 	d := deletion.Decision{Action: deletion.Mark, Object: o}

@@ -10,18 +10,18 @@ import (
 	"quorate/raftstore"
 )
 
-// expiryPause is the interval between two checks of a kind that expires.
+// expiryPause is the interval between two checks of a kind whose objects expire.
 const expiryPause = 10 * time.Second
 
 // expireByAge deletes the objects of a kind whose last write is older than its time to live (M17).
-// The replicated state has the index of each object's last write and the times of indexes, so all
-// nodes agree on the age, also after a restart.
+// The replicated state contains the index of each object's last write and the times of indexes, so
+// that all nodes agree on the age, even after a restart.
 func (l *Lifecycle) expireByAge(ctx context.Context, k *schema.Kind) error {
 	ttl := l.eventTTL
 	if ttl == 0 {
 		ttl = time.Duration(k.Strategy.TTLSeconds) * time.Second
 	}
-	done := uint64(0) // objects last written up to this index have been deleted
+	done := uint64(0) // objects last written at or before this index are deleted
 	for ctx.Err() == nil {
 		root, err := l.store.View(ctx, raftstore.Cached())
 		if err != nil {

@@ -13,13 +13,12 @@ type deadline struct {
 	key state.Key
 }
 
-// deadlines holds one deadline per terminating object, so its size is bounded by their number. The
-// zero value is empty.
+// deadlines holds one deadline for each terminating object. The zero value is empty.
 type deadlines struct{ heap byTime }
 
 func (d *deadlines) len() int { return len(d.heap.items) }
 
-// first returns the next deadline; there must be one.
+// first returns the earliest deadline. There must be one.
 func (d *deadlines) first() deadline { return d.heap.items[0] }
 
 // set replaces the deadline of an object.
@@ -39,7 +38,7 @@ func (d *deadlines) drop(key state.Key) {
 	}
 }
 
-// due removes and returns an object whose deadline has passed.
+// due removes and returns the key of an object whose deadline has passed.
 func (d *deadlines) due(now time.Time) (key state.Key, found bool) {
 	if d.len() == 0 || d.first().at.After(now) {
 		return "", false
@@ -48,7 +47,7 @@ func (d *deadlines) due(now time.Time) (key state.Key, found bool) {
 	return next.key, true
 }
 
-// byTime is a heap with the earliest deadline first. It knows the position of each object.
+// byTime is a heap ordered by time that also maps each key to its position.
 type byTime struct {
 	items []deadline
 	place map[state.Key]int
@@ -74,7 +73,7 @@ func (h *byTime) Push(x any) {
 func (h *byTime) Pop() any {
 	end := len(h.items) - 1
 	last := h.items[end]
-	h.items[end] = deadline{} // releases the key's memory
+	h.items[end] = deadline{} // release the key's memory
 	h.items = h.items[:end]
 	delete(h.place, last.key)
 	return last

@@ -11,8 +11,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestDeadlines_one_of_each: against a map, whatever is set, dropped and due (G13).
-func TestDeadlines_one_of_each(t *testing.T) {
+// TestDeadlines_agree_with_a_map compares deadlines with a map while random deadlines are set,
+// dropped and due (G13).
+func TestDeadlines_agree_with_a_map(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		var d deadlines

@@ -15,7 +15,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// terminatingMark is part of the JSON of every terminating object. Other objects may contain it
+// terminatingMark is part of the JSON of every terminating object. Other objects may contain it,
 // too, for instance in templates, so a match has to be confirmed by decoding.
 const terminatingMark = `"deletionTimestamp":"`
 
@@ -122,8 +122,9 @@ func (e *expiry) removeDue(ctx context.Context, now time.Time) error {
 	return writes.Wait()
 }
 
-// remove deletes the object as a client's delete without grace period would. An object that changes
-// meanwhile, for instance because its deadline moved, is processed again with that change.
+// remove deletes the object like a client's delete without a grace period. If the object changes at
+// the same time, for instance because its deadline was brought forward, remove leaves it to the
+// processing of that change.
 func (e *expiry) remove(ctx context.Context, o *state.Object, now time.Time) error {
 	decoded, err := e.kind.DecodeStored(o.Value)
 	if err != nil {

@@ -26,9 +26,9 @@ func catalogOf(t *testing.T) *schema.Catalog {
 	return catalog
 }
 
-// TestExpiry_knows_each_once: what is remembered is bounded by the pods that are going, not by how
-// often they are written, or made anew (G13).
-func TestExpiry_knows_each_once(t *testing.T) {
+// TestExpiry_keeps_one_deadline_per_object checks that the number of deadlines is bounded by the
+// number of pods that are being deleted, however often these are written or created again (G13).
+func TestExpiry_keeps_one_deadline_per_object(t *testing.T) {
 	t.Parallel()
 	k := catalogOf(t).Stored("pods")
 	hub, err := history.New(history.Config{})
@@ -68,9 +68,9 @@ func TestExpiry_knows_each_once(t *testing.T) {
 	}
 }
 
-// TestExpiry_is_not_early: what is remembered may be older than the object, whose own deadline
-// counts (G13).
-func TestExpiry_is_not_early(t *testing.T) {
+// TestExpiry_waits_for_the_current_deadline checks that an object is not removed before its current
+// deadline, even if an earlier one was recorded (G13).
+func TestExpiry_waits_for_the_current_deadline(t *testing.T) {
 	t.Parallel()
 	m, l := newMemory(t)
 	e := &expiry{Lifecycle: l, kind: m.catalog.Stored("pods")}
@@ -90,8 +90,9 @@ func TestExpiry_is_not_early(t *testing.T) {
 	}
 }
 
-// TestOutlive_goes_on: events expire for as long as a leader leads, not only those that it finds.
-func TestOutlive_goes_on(t *testing.T) {
+// TestExpireByAge_covers_later_events checks that a leader also expires events that are created
+// after it began to lead.
+func TestExpireByAge_covers_later_events(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, l := newMemory(t)
 		l.eventTTL = time.Minute

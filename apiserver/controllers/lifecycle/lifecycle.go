@@ -19,10 +19,9 @@ import (
 )
 
 const (
-	// lookPause is the interval at which a task polls a condition that it can't watch.
+	// lookPause is the interval at which a task polls a condition that it cannot watch.
 	lookPause = time.Second
-	// parallel is the number of concurrent writes of a task. Each waits for a disk write that they
-	// share.
+	// parallel is the number of concurrent writes of a task. They share disk writes.
 	parallel = 64
 )
 
@@ -38,12 +37,13 @@ type Store interface {
 // Config configures the background work.
 type Config struct {
 	Store Store
-	// Catalog holds the kinds of the files.
+	// Catalog contains the kinds that have files.
 	Catalog *schema.Catalog
-	// CatalogOf returns the kinds of a state or of a newer one. They change at run time.
+	// CatalogOf returns the kinds of a state or of a newer one, because kinds are added and removed
+	// at run time.
 	CatalogOf func(ctx context.Context, root *state.Root) (*schema.Catalog, error)
-	// EventTTL is the time to live of objects of kinds that expire, counted from their last write;
-	// 0 for the kind's own (M17).
+	// EventTTL is the time to live, after the last write, of objects of kinds that expire. 0 means
+	// that of the kind's file (M17).
 	EventTTL   time.Duration
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
@@ -80,7 +80,7 @@ func New(cfg Config) (*Lifecycle, error) {
 // Run does the background work whenever this node leads, until ctx ends.
 func (l *Lifecycle) Run(ctx context.Context) error { return l.store.WhileLeader(ctx, l.lead) }
 
-// lead runs all tasks until ctx ends. A task that fails is started again.
+// lead runs all tasks until ctx ends. It restarts a task that fails.
 func (l *Lifecycle) lead(ctx context.Context) error {
 	var tasks errgroup.Group
 	task := func(name string, run func(ctx context.Context) error) {
@@ -113,12 +113,12 @@ func kinds(catalog *schema.Catalog, has func(k *schema.Kind) bool) []*schema.Kin
 
 func namespaced(k *schema.Kind) bool { return k.Namespaced }
 
-// graceful reports whether a kind has grace periods. Only kinds with a file do, so their set never
-// changes.
+// graceful reports whether a kind has grace periods. Only kinds with a file do, so the set of these
+// kinds is constant.
 func graceful(k *schema.Kind) bool { return k.Strategy.DefaultGracePeriod > 0 }
 
-// expires reports whether objects of a kind expire. Only kinds with a file do, so their set never
-// changes.
+// expires reports whether objects of a kind expire. Only those of kinds with a file do, so the set
+// of these kinds is constant.
 func expires(k *schema.Kind) bool { return k.Strategy.TTLSeconds > 0 }
 
 // bootstrap creates the namespaces that every cluster has (M4).

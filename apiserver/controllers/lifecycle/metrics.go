@@ -14,23 +14,23 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		expired: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_expired_objects_total",
-			Help: "Objects taken up because their grace period was over, while this node led.",
+			Help: "Objects handled because their grace period had ended, while this node led.",
 		}),
 		emptied: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_namespace_deletions_total",
-			Help: "Objects deleted because their namespace was going, while this node led.",
+			Help: "Objects deleted because their namespace was being deleted, while this node led.",
 		}),
 		outlived: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_outlived_objects_total",
-			Help: "Objects deleted because their last write was longer ago than their kind lives, while this node led.",
+			Help: "Objects deleted because their time to live had passed since their last write, while this node led.",
 		}),
 		terminating: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_namespaces_terminating",
-			Help: "Namespaces that are going, as the leader knows them.",
+			Help: "Namespaces that are being deleted, on the leader.",
 		}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_lifecycle_errors_total",
-			Help: "Background tasks that failed and were started again.",
+			Help: "Failures of background tasks, which are restarted.",
 		}),
 	}
 	reg.MustRegister(m.expired, m.emptied, m.outlived, m.terminating, m.errors)

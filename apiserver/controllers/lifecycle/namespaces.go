@@ -14,17 +14,17 @@ import (
 	"quorate/raftstore/state"
 )
 
-// ending is the progress of a terminating namespace.
+// ending is the progress of the deletion of a namespace.
 type ending struct {
 	since uint64 // version of the namespace when it was last seen
-	// allDeleted reports that everything in the namespace is being deleted. Nothing can be created
-	// in it, so the task only waits.
+	// allDeleted reports that all objects in the namespace are deleted or marked. As no object can
+	// be created in it, only waiting is left.
 	allDeleted bool
 }
 
-// emptyNamespaces watches the namespaces and empties the terminating ones (G38). A terminating
-// namespace is sealed, so nothing is added to it meanwhile. An error in one namespace does not
-// delay the others.
+// emptyNamespaces watches the namespaces and deletes the content of terminating ones (G38). No
+// object can be created in a terminating namespace, because it is sealed. An error in one namespace
+// does not delay the others.
 func (l *Lifecycle) emptyNamespaces(ctx context.Context) error {
 	defer l.metrics.terminating.Set(0) // the next leader reports them
 	root, err := l.store.View(ctx, raftstore.Cached())
@@ -55,7 +55,7 @@ func (l *Lifecycle) emptyNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// endAll continues the removal of each terminating namespace, and drops those that are done from
+// endAll continues the deletion of each terminating namespace and removes those that are done from
 // going.
 func (l *Lifecycle) endAll(ctx context.Context, going map[state.Key]*ending) error {
 	var failed []error
@@ -74,8 +74,8 @@ func (l *Lifecycle) endAll(ctx context.Context, going map[state.Key]*ending) err
 	return errors.Join(failed...)
 }
 
-// followNamespaces waits for changes of namespaces. While some are terminating it returns after a
-// pause, because their progress depends on changes of their content.
+// followNamespaces waits for changes of namespaces. If some are terminating, it waits at most
+// lookPause, because their progress depends on changes of their content.
 func followNamespaces(ctx context.Context, changes *history.Cursor, going map[state.Key]*ending) error {
 	if len(going) > 0 {
 		var cancel context.CancelFunc
@@ -100,8 +100,8 @@ func followNamespaces(ctx context.Context, changes *history.Cursor, going map[st
 	return nil
 }
 
-// end deletes the content of a terminating namespace and, once it is empty, drops the server's
-// finalizer. gone reports that no work is left.
+// end deletes the content of a terminating namespace and, when it is empty, removes the server's
+// finalizer. gone reports that nothing is left to do.
 func (l *Lifecycle) end(ctx context.Context, key state.Key, e *ending) (gone bool, err error) {
 	for {
 		root, err := l.store.View(ctx, raftstore.AtLeast(e.since))
@@ -112,7 +112,8 @@ func (l *Lifecycle) end(ctx context.Context, key state.Key, e *ending) (gone boo
 		if namespace == nil || !namespace.Sealed {
 			return true, nil
 		}
-		// A kind of this state may not be served here yet. Its objects have to be deleted too.
+		// This node may not serve all kinds of this state yet. Their objects have to be deleted,
+		// too.
 		catalog, err := l.catalogOf(ctx, root)
 		if err != nil {
 			return false, err
@@ -135,7 +136,7 @@ func (l *Lifecycle) end(ctx context.Context, key state.Key, e *ending) (gone boo
 	}
 }
 
-// empty reports whether a namespace has no content.
+// empty reports whether a namespace contains no objects.
 func empty(root *state.Root, catalog *schema.Catalog, name string) bool {
 	for _, k := range kinds(catalog, namespaced) {
 		if root.Count(stored.Prefix(k, name)) > 0 {
@@ -145,7 +146,7 @@ func empty(root *state.Root, catalog *schema.Catalog, name string) bool {
 	return true
 }
 
-// sweep deletes the content of a namespace, kind by kind.
+// sweep deletes the objects in a namespace, one kind after the other.
 func (l *Lifecycle) sweep(ctx context.Context, root *state.Root, catalog *schema.Catalog, name string) (deletion.Swept, error) {
 	var all deletion.Swept
 	for _, k := range kinds(catalog, namespaced) {
@@ -159,8 +160,8 @@ func (l *Lifecycle) sweep(ctx context.Context, root *state.Root, catalog *schema
 	return all, nil
 }
 
-// finish drops the server's finalizer of an empty namespace. Dropping the last finalizer removes
-// the namespace.
+// finish removes the server's finalizer from an empty namespace, which removes the namespace if it
+// has no other finalizer.
 func (l *Lifecycle) finish(ctx context.Context, namespace *state.Object) (gone bool, err error) {
 	decoded, err := l.namespaces.DecodeStored(namespace.Value)
 	if err != nil {

@@ -21,15 +21,15 @@ import (
 
 var errBroken = errors.New("this write fails")
 
-// memory is a store that takes each write as it is, but for those of objects that are broken.
+// memory is a store that applies all writes except those of objects that are made to fail.
 type memory struct {
-	Store   // what is not needed here
+	Store   // nil, for the methods that the tests do not call
 	catalog *schema.Catalog
 
 	mu     sync.Mutex
 	tree   *state.Tree
-	broken string // in the keys of objects whose writes fail
-	beaten string // in the key of an object that another write changes just before its next one
+	broken string // part of the keys of objects whose writes fail
+	beaten string // part of the key of an object that another client changes just before its next write
 }
 
 func (m *memory) View(context.Context, raftstore.Read) (*state.Root, error) {
@@ -86,7 +86,7 @@ func (m *memory) make(t *testing.T, resource, namespace, name string, finalizers
 	}
 }
 
-// going makes a namespace that is, with one object.
+// going creates a terminating namespace that contains one object.
 func (m *memory) going(t *testing.T, name string, finalizers ...string) state.Key {
 	t.Helper()
 	m.make(t, stored.Namespaces, "", name)
@@ -117,8 +117,9 @@ func newMemory(t *testing.T) (*memory, *Lifecycle) {
 	return m, l
 }
 
-// TestEndAll_holds_up_nobody: a namespace that can't be emptied does not keep the others (G38).
-func TestEndAll_holds_up_nobody(t *testing.T) {
+// TestEndAll_continues_after_an_error checks that a namespace whose deletion fails does not delay
+// the others (G38).
+func TestEndAll_continues_after_an_error(t *testing.T) {
 	t.Parallel()
 	m, l := newMemory(t)
 	going := map[state.Key]*ending{}
@@ -134,9 +135,9 @@ func TestEndAll_holds_up_nobody(t *testing.T) {
 	}
 }
 
-// TestEnd_tells_once: a namespace that waits for its content costs nothing but a look whether that
-// is there (G38, G39).
-func TestEnd_tells_once(t *testing.T) {
+// TestEnd_deletes_each_object_once checks that a namespace that waits for its content is only
+// checked for being empty (G38, G39).
+func TestEnd_deletes_each_object_once(t *testing.T) {
 	t.Parallel()
 	m, l := newMemory(t)
 	key := m.going(t, "held", "x.io/held")
@@ -157,8 +158,8 @@ func TestEnd_tells_once(t *testing.T) {
 	}
 }
 
-// TestEnd_repeats_lost_writes: an object that changes while its namespace is emptied is deleted in
-// the next round (G38).
+// TestEnd_repeats_lost_writes checks that an object that changes while its namespace is being
+// emptied is deleted in the next round (G38).
 func TestEnd_repeats_lost_writes(t *testing.T) {
 	t.Parallel()
 	for name, others := range map[string][]string{"alone": nil, "among_others": {"a", "z"}} {
@@ -186,8 +187,8 @@ func TestEnd_repeats_lost_writes(t *testing.T) {
 	}
 }
 
-// TestFollowNamespaces: a namespace keeps the mark that all of its objects were deleted while it
-// changes; another namespace of the same name starts without the mark.
+// TestFollowNamespaces checks that a namespace whose objects are all deleted keeps this mark when
+// it changes, and that a new namespace with the same name starts without it.
 func TestFollowNamespaces(t *testing.T) {
 	t.Parallel()
 	hub, err := history.New(history.Config{})

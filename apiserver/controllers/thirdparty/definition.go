@@ -7,8 +7,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Define returns the kind and group (K1), plural and singular (K4) that a ThirdPartyResource's
-// valid name defines.
+// Define returns the kind and group (K1) and the plural and singular (K4) that the valid name of a
+// ThirdPartyResource defines.
 func Define(name string) schema.Definition {
 	kebab, group, _ := strings.Cut(name, ".")
 	var kind strings.Builder
@@ -21,7 +21,7 @@ func Define(name string) schema.Definition {
 	return schema.Definition{Kind: kind.String(), Group: group, Singular: singular, Plural: plural(singular)}
 }
 
-// plural forms the plural as clients of that time do (K4).
+// plural returns the plural as Kubernetes forms it for ThirdPartyResources (K4).
 func plural(singular string) string {
 	switch singular[len(singular)-1] {
 	case 's':
@@ -41,7 +41,8 @@ func resourceOf(d *schema.Definition, uid string) string {
 	return d.Group + separator + d.Plural + separator + uid
 }
 
-// ownerOf returns the uid in the resource of instances; ok is false for resources of other kinds.
+// ownerOf returns the uid in the resource of instances. ok is false for the resources of other
+// kinds.
 func ownerOf(resource string) (uid string, ok bool) {
 	if strings.Count(resource, separator) != 2 {
 		return "", false

@@ -12,7 +12,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Stale is the error of a request whose route a newer state has removed or replaced. The request
+// Stale is the error of a request for a kind that a newer state has removed or changed. The request
 // had no visible effect and has to be routed again.
 type Stale struct{ refusal *status.Error }
 
@@ -20,9 +20,9 @@ func (e *Stale) Error() string { return "the kind was changed or deleted: " + e.
 func (e *Stale) Unwrap() error { return e.refusal }
 
 // Instances returns the store that the handlers of an owner's kinds use. The handlers may belong to
-// a node that is behind, so the store checks that the owner exists in every state that it returns
-// and that every write happened while it existed. Otherwise it waits until this node serves the
-// newer state's kinds and returns a *Stale.
+// a set that is out of date. The store therefore checks that the owner exists in each state that it
+// returns, and that it existed when a write was applied. If it did not, the store waits until this
+// node serves the kinds of the newer state and returns a *Stale.
 func (s *Served) Instances(store rest.Store, o *Owner) rest.Store { return &instances{store, s, o} }
 
 type instances struct {
@@ -39,7 +39,7 @@ func (i *instances) View(ctx context.Context, r raftstore.Read) (*state.Root, er
 	return nil, i.stale(ctx, root)
 }
 
-// Pin is View for a state that is retained.
+// Pin is View for a state that is to be retained.
 func (i *instances) Pin(ctx context.Context) (*state.Root, error) {
 	root, err := i.Store.Pin(ctx)
 	if err != nil || i.owner.holdsIn(root) {
@@ -48,11 +48,11 @@ func (i *instances) Pin(ctx context.Context) (*state.Root, error) {
 	return nil, i.stale(ctx, root)
 }
 
-// A client that knows a state from before the owner's creation knows a former owner of the same
-// name, whose objects and deletions it would never see here. Lists and watches from such a state
-// are refused like those from a compacted state.
+// A client that has read a state from before the owner's creation knows the objects of a former
+// owner with the same name. It would never receive their deletions here. Lists and watches from
+// such a state are therefore refused like those from a compacted state.
 
-// Retained refuses states from before the owner's creation.
+// Retained does not return states from before the owner's creation.
 func (i *instances) Retained(index uint64) *state.Root {
 	if index < i.owner.created {
 		return nil
@@ -60,7 +60,7 @@ func (i *instances) Retained(index uint64) *state.Root {
 	return i.Store.Retained(index)
 }
 
-// FetchRetained refuses pages of states from before the owner's creation.
+// FetchRetained does not return pages of states from before the owner's creation.
 func (i *instances) FetchRetained(ctx context.Context, p raftstore.Page) (*raftstore.RemotePage, error) {
 	if p.Index < i.owner.created {
 		return nil, raftstore.ErrNotRetained
@@ -68,7 +68,7 @@ func (i *instances) FetchRetained(ctx context.Context, p raftstore.Page) (*rafts
 	return i.Store.FetchRetained(ctx, p)
 }
 
-// Watch refuses positions from before the owner's creation.
+// Watch returns *history.Compacted for positions from before the owner's creation.
 func (i *instances) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 	if after < i.owner.created {
 		return nil, &history.Compacted{Want: after, Oldest: i.owner.created}
@@ -76,7 +76,7 @@ func (i *instances) Watch(p state.Prefix, after uint64) (*history.Cursor, error)
 	return i.Store.Watch(p, after)
 }
 
-// Beginning is where the owner was made, unless less is kept.
+// Beginning begins at the owner's creation, or later if the history since then is not retained.
 func (i *instances) Beginning(ctx context.Context, p state.Prefix) (iter.Seq2[*state.Object, error], uint64, error) {
 	objects, after, err := i.Store.Beginning(ctx, p)
 	return objects, max(after, i.owner.created), err
@@ -91,7 +91,7 @@ func (i *instances) stale(ctx context.Context, root *state.Root) error {
 
 func (i *instances) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
 	o, err := i.Store.Create(ctx, c)
-	if _, exists := errors.AsType[*state.Exists](err); exists { // here, or among the objects of a former owner
+	if _, exists := errors.AsType[*state.Exists](err); exists { // the existing object may be an instance of a former owner
 		if _, stale := i.View(ctx, raftstore.Quorum()); stale != nil {
 			return nil, stale
 		}
@@ -109,8 +109,8 @@ func (i *instances) Delete(ctx context.Context, d raftstore.Delete) (*state.Obje
 	return i.check(ctx, o, err)
 }
 
-// check refuses to acknowledge a write that was applied after the owner's deletion: no client can
-// see it, and the leader will remove it.
+// check does not acknowledge a write that was applied after the owner's deletion, because no client
+// can see its object, and the leader removes it.
 func (i *instances) check(ctx context.Context, o *state.Object, err error) (*state.Object, error) {
 	if err != nil {
 		return o, err

@@ -10,7 +10,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// pinned is a store that pins a newer state than this node's.
+// pinned is a store that pins a newer state than that of this node.
 type pinned struct {
 	rest.Store
 	root *state.Root
@@ -18,9 +18,9 @@ type pinned struct {
 
 func (p *pinned) Pin(context.Context) (*state.Root, error) { return p.root, nil }
 
-// TestPinIsChecked: a list in pages that came by a route of a ThirdPartyResource that is gone
-// since, or was made again, is not read from what the former one left (K13).
-func TestPinIsChecked(t *testing.T) {
+// TestPinChecksTheOwner checks that a paged list of instances fails if the ThirdPartyResource was
+// deleted or created again since the request was routed (K13).
+func TestPinChecksTheOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put("crontab.x.y", "1", "v1")
@@ -38,7 +38,7 @@ func TestPinIsChecked(t *testing.T) {
 		{"made again", func() { w.put("crontab.x.y", "2", "v1") }},
 	} {
 		tc.change()
-		w.served.current.Store(w.set(before)) // the node has caught up
+		w.served.current.Store(w.set(before)) // this node has caught up
 		store := w.served.Instances(&pinned{root: w.tree.Publish()}, owner)
 		if _, err := store.Pin(t.Context()); !isStale(err) {
 			t.Errorf("%s: %v", tc.what, err)
@@ -58,9 +58,9 @@ func (l *lagging) View(context.Context, raftstore.Read) (*state.Root, error) {
 	return nil, nil
 }
 
-// TestVersionEndsInReach: the watches of a version that is taken out end at an index that they can
-// reach. They would wait for an event otherwise, and send it (K15).
-func TestVersionEndsInReach(t *testing.T) {
+// TestRemovedVersionEndsAtAReachedIndex checks that the watches of a removed version end at an
+// index that history has reached. Otherwise they would wait for another event and send it (K15).
+func TestRemovedVersionEndsAtAReachedIndex(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	store := &lagging{asked: make(chan struct{}), there: make(chan struct{})}
@@ -82,8 +82,8 @@ func TestVersionEndsInReach(t *testing.T) {
 	}
 }
 
-// TestCatalogOf: who has to do with all kinds of a state gets those that are not served yet, too. A
-// namespace would be taken for empty otherwise (K16).
+// TestCatalogOf checks that CatalogOf includes kinds of the state that are not served yet.
+// Otherwise a namespace that contains objects of such a kind would count as empty (K16).
 func TestCatalogOf(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

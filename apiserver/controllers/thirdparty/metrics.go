@@ -12,7 +12,7 @@ func newMetrics(reg prometheus.Registerer, s *Served) *metrics {
 		}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_thirdparty_errors_total",
-			Help: "Failures to follow, serve or clean up after ThirdPartyResources; all are tried again.",
+			Help: "Failures to follow, serve or clean up after ThirdPartyResources, which are retried.",
 		}),
 	}
 	reg.MustRegister(m.removed, m.errors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -20,7 +20,7 @@ func newMetrics(reg prometheus.Registerer, s *Served) *metrics {
 		Help: "ThirdPartyResources whose kinds are served.",
 	}, func() float64 { return float64(len(s.current.Load().Owners)) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_thirdparty_unserved",
-		Help: "ThirdPartyResources that are not served: beyond the bound, or of a plural that an older one has.",
+		Help: "ThirdPartyResources that are not served, because they exceed the limit or an older one has the same plural.",
 	}, func() float64 { return float64(s.current.Load().unserved) }))
 	return m
 }

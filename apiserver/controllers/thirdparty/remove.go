@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// sweepEvery is how often the leader looks for late instances, written through a node that
-	// didn't know yet that their ThirdPartyResource was deleted.
+	// sweepEvery is the interval at which the leader looks for late instances, written through a
+	// node that did not yet know of the deletion of their ThirdPartyResource.
 	sweepEvery = 5 * time.Second
-	// parallel is the number of concurrent deletes. Each waits for a disk write that they share.
+	// parallel is the number of concurrent deletes. They share disk writes.
 	parallel = 64
 )
 
-// remove removes the instances of deleted ThirdPartyResources (K13) while this node leads. It
-// derives the work from the state alone, so the next leader continues where the last one stopped.
+// remove removes the instances of deleted ThirdPartyResources (K13) while this node leads. The work
+// follows from the state alone, so that the next leader continues where the last one stopped.
 func (s *Served) remove(ctx context.Context) error {
 	root, err := s.store.View(ctx, raftstore.Cached())
 	if err != nil {
@@ -50,8 +50,7 @@ func (s *Served) remove(ctx context.Context) error {
 	}
 }
 
-// sweep removes all orphans of a state. Only late writes change orphans, so one pass finds nearly
-// all.
+// sweep removes all orphaned instances in a state. Few are added afterwards, by late writes.
 func (s *Served) sweep(ctx context.Context, root *state.Root) error {
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(parallel)
@@ -64,7 +63,8 @@ func (s *Served) sweep(ctx context.Context, root *state.Root) error {
 	return writes.Wait()
 }
 
-// removeOne deletes an orphan regardless of its finalizers, since no client could drop them.
+// removeOne deletes an orphaned instance regardless of its finalizers, because no client could
+// remove them.
 func (s *Served) removeOne(ctx context.Context, o *state.Object) error {
 	for {
 		_, err := s.store.Delete(ctx, raftstore.Delete{Key: o.Key, Previous: o, UID: o.UID})
@@ -91,8 +91,8 @@ func (s *Served) removeOne(ctx context.Context, o *state.Object) error {
 	}
 }
 
-// orphaned yields the resources of instances whose ThirdPartyResource is not in the state. Uids are
-// never reused, so no newer state contains these ThirdPartyResources either.
+// orphaned yields the resources of instances whose ThirdPartyResource is not in the state. Because
+// uids are never reused, it is not in any newer state either.
 func orphaned(root *state.Root, thirdParties state.Prefix) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		owners := map[string]bool{}
@@ -108,7 +108,7 @@ func orphaned(root *state.Root, thirdParties state.Prefix) iter.Seq[string] {
 	}
 }
 
-// resources yields the resources that have objects, with one seek for each.
+// resources yields the resources that have objects. Each takes one seek.
 func resources(root *state.Root) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		after := state.Key("")
@@ -121,7 +121,7 @@ func resources(root *state.Root) iter.Seq[string] {
 			if next == "" || !yield(next) {
 				return
 			}
-			after = state.Key(next + "\x01") // after all keys of the resource, whose separator is a zero byte
+			after = state.Key(next + "\x01") // after all keys of the resource, in which a zero byte follows it
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Store is the part of the replicated store that holds ThirdPartyResources and their instances.
+// Store is the part of the replicated store that this package uses.
 type Store interface {
 	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
 	Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error)
@@ -27,10 +27,10 @@ type Store interface {
 	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
 }
 
-// Config of what is served.
+// Config configures a Served.
 type Config struct {
 	Store Store
-	// Catalog holds the kinds of the files.
+	// Catalog contains the kinds that have files.
 	Catalog    *schema.Catalog
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
@@ -38,16 +38,16 @@ type Config struct {
 
 // Served is the set of kinds that a node serves for ThirdPartyResources.
 type Served struct {
-	*derived.Keeper // of the set
+	*derived.Keeper // keeps current up to date
 	store           Store
 	factory         factory
-	prefix          state.Prefix // of the ThirdPartyResources
+	prefix          state.Prefix // key prefix of ThirdPartyResources
 	log             *slog.Logger
 	metrics         *metrics
 	current         atomic.Pointer[Set]
 }
 
-// New returns an empty set. Run fills it.
+// New returns a Served with an empty set. Run fills it.
 func New(cfg Config) (*Served, error) {
 	kind := cfg.Catalog.Kind("/apis/extensions/v1beta1", "thirdpartyresources")
 	if kind == nil {
@@ -65,10 +65,10 @@ func New(cfg Config) (*Served, error) {
 	return s, nil
 }
 
-// Catalog returns the kinds that are served now.
+// Catalog returns the kinds that are currently served.
 func (s *Served) Catalog() *schema.Catalog { return s.current.Load().Catalog }
 
-// CatalogOf returns the kinds that a state, or a newer one, defines.
+// CatalogOf returns the kinds that root, or a newer state, defines.
 func (s *Served) CatalogOf(ctx context.Context, root *state.Root) (*schema.Catalog, error) {
 	if err := s.Refresh(ctx, root); err != nil {
 		return nil, err
@@ -76,9 +76,9 @@ func (s *Served) CatalogOf(ctx context.Context, root *state.Root) (*schema.Catal
 	return s.Catalog(), nil
 }
 
-// Ready returns an error while the current state defines kinds that are not served yet.
+// Ready returns an error if the current state defines kinds that are not served yet.
 func (s *Served) Ready() error {
-	root, err := s.store.View(context.Background(), raftstore.Cached()) // doesn't wait
+	root, err := s.store.View(context.Background(), raftstore.Cached()) // does not wait
 	if err == nil && !s.covers(root) {
 		err = errors.New("kinds of ThirdPartyResources are not served yet")
 	}
@@ -90,9 +90,9 @@ func (s *Served) covers(root *state.Root) bool {
 	return root.Index() <= set.index || set.covers(root, s.prefix)
 }
 
-// Run keeps the set current until ctx ends, and removes the objects of deleted ThirdPartyResources
-// while this node leads. It is called once. One goroutine calls publish with each set before the
-// set counts as served.
+// Run keeps the set up to date until ctx ends, and removes the objects of deleted
+// ThirdPartyResources while this node leads. It must be called once. It calls publish, from one
+// goroutine, with each new set before it considers the set served.
 func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -116,7 +116,7 @@ func (s *Served) tasks() background.Tasks {
 	return background.Tasks{Log: s.log, Errors: s.metrics.errors}
 }
 
-// advance publishes the set of a state.
+// advance makes and publishes the set of a state.
 func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state.Root, publish func(*Set) error) error {
 	before := s.current.Load()
 	set, err := s.factory.make(root, before)
@@ -137,8 +137,8 @@ func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state
 	return nil
 }
 
-// end ends the watches of kinds that are no longer served: those of a version at once (K15), those
-// of a deleted ThirdPartyResource when its last instance is removed (K14).
+// end ends the watches of kinds that are no longer served. Those of a removed version end at once
+// (K15), those of a deleted ThirdPartyResource after its last instance is removed (K14).
 func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) error {
 	if now != nil {
 		gone := slices.DeleteFunc(slices.Clone(former.Kinds), func(k Kind) bool { return now.serves(k.Version) })
@@ -151,9 +151,9 @@ func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Ow
 	return nil
 }
 
-// endWatches ends the watches of kinds that have no changes after a state. History may reach the
-// state's index shortly after the state is published, and a watch that waits for the index would
-// wait for an event, so endWatches waits for it first.
+// endWatches ends the watches of kinds, none of whose objects change after root. History may reach
+// the index of root shortly after root is published. endWatches waits for that first, because
+// otherwise a watch could wait for another event.
 func (s *Served) endWatches(ctx context.Context, kinds []Kind, root *state.Root) error {
 	if len(kinds) == 0 {
 		return nil

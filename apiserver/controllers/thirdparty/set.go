@@ -11,15 +11,15 @@ import (
 	"quorate/raftstore/state"
 )
 
-// maxServed bounds the ThirdPartyResources that are served. The oldest are served, since each costs
-// routes and documents on every node.
+// maxServed limits the ThirdPartyResources that are served, because each takes routes and documents
+// on every node. If there are more, the oldest are served.
 const maxServed = 1000
 
-// Set holds the kinds that the ThirdPartyResources of a state define. It never changes.
+// Set holds the kinds that the ThirdPartyResources of a state define. It is immutable.
 type Set struct {
-	// Catalog contains the kinds of the files and those of the set.
+	// Catalog contains the kinds that have files and those of the set.
 	Catalog *schema.Catalog
-	// Owners are the ThirdPartyResources that are served, in the order of their creation.
+	// Owners are the ThirdPartyResources that are served, by time of creation.
 	Owners []*Owner
 
 	index    uint64 // of the state
@@ -33,7 +33,8 @@ type version struct {
 	index uint64
 }
 
-// Owner is a ThirdPartyResource that is served. It never changes; an update creates another Owner.
+// Owner is a ThirdPartyResource that is served. It is immutable; an update of the
+// ThirdPartyResource results in another Owner.
 type Owner struct {
 	Kinds []Kind
 
@@ -46,23 +47,23 @@ type Owner struct {
 // Kind is a kind that is served.
 type Kind struct {
 	*schema.Kind
-	// End ends when its routes are removed and its watches have no more events (K14, K15).
+	// End ends when the kind's routes are removed and its watches have no more events (K14, K15).
 	End *watch.End
 }
 
-// standsIn reports whether the ThirdPartyResource still exists, possibly updated.
+// standsIn reports whether the ThirdPartyResource exists in root, possibly updated.
 func (o *Owner) standsIn(root *state.Root) bool {
 	found := root.Get(o.key)
 	return found != nil && found.UID == o.uid
 }
 
-// holdsIn reports whether the ThirdPartyResource exists unchanged.
+// holdsIn reports whether the ThirdPartyResource exists unchanged in root.
 func (o *Owner) holdsIn(root *state.Root) bool {
 	found := root.Get(o.key)
 	return found != nil && found.UID == o.uid && found.Version == o.index
 }
 
-// covers reports whether the set matches a state.
+// covers reports whether the set is that of a state.
 func (s *Set) covers(root *state.Root, prefix state.Prefix) bool {
 	i, same := 0, true
 	root.Ascend(prefix, "", func(o *state.Object) bool {
@@ -80,7 +81,7 @@ type factory struct {
 	groups map[string]bool // of the static kinds
 }
 
-// make builds the set of a state. It reuses unchanged parts of the previous set.
+// make returns the set of a state. It reuses the unchanged parts of the previous set.
 func (f *factory) make(root *state.Root, before *Set) (*Set, error) {
 	set := &Set{index: root.Index()}
 	var objects []*state.Object
@@ -89,7 +90,7 @@ func (f *factory) make(root *state.Root, before *Set) (*Set, error) {
 		set.known = append(set.known, version{o.UID, o.Version})
 		return true
 	})
-	// When two define the same plural in one group, the older one is served (K11).
+	// If two define the same plural in one group, only the older one is served (K11).
 	slices.SortStableFunc(objects, func(a, b *state.Object) int { return cmp.Compare(a.Created, b.Created) })
 	taken := map[string]bool{}
 	var kinds []*schema.Kind
@@ -139,7 +140,7 @@ func (f *factory) owner(o *state.Object, d schema.Definition, before *Set) (*Own
 	return owner, nil
 }
 
-// owner returns the owner of that uid; nil when the set has none.
+// owner returns the owner with a uid, or nil.
 func (s *Set) owner(uid string) *Owner {
 	i := slices.IndexFunc(s.Owners, func(o *Owner) bool { return o.uid == uid })
 	if i < 0 {
@@ -148,8 +149,8 @@ func (s *Set) owner(uid string) *Owner {
 	return s.Owners[i]
 }
 
-// end returns the End of a version. It reuses the End of the ThirdPartyResource's previous Owner if
-// that had the version.
+// end returns the End of a version: that of the previous Owner o if o had the version, else a new
+// one.
 func (o *Owner) end(version string) *watch.End {
 	if o != nil {
 		for _, k := range o.Kinds {

@@ -37,10 +37,10 @@ func TestDefine(t *testing.T) {
 	}
 }
 
-// catalog holds the kinds of the files, compiled once.
+// catalog contains the kinds that have files, compiled once.
 var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, rules.Hooks()) })
 
-// world is a state that tests write to.
+// world is a state that tests modify.
 type world struct {
 	t       *testing.T
 	tree    *state.Tree
@@ -61,7 +61,7 @@ func newWorld(t *testing.T) *world {
 	return &world{t: t, tree: state.NewTree(), served: served}
 }
 
-// put stores a ThirdPartyResource; uid is its own, and says whether it is a new one.
+// put stores a ThirdPartyResource. A new uid means that it is created again.
 func (w *world) put(name, uid string, versions ...string) {
 	w.t.Helper()
 	k := w.served.factory.kind
@@ -105,7 +105,7 @@ func (w *world) set(before *Set) *Set {
 	return set
 }
 
-// routes are what a set serves.
+// routes returns the paths that a set serves.
 func routes(set *Set) string {
 	var all []string
 	for _, o := range set.Owners {
@@ -164,9 +164,9 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestSetTakesOver: what has not changed is the same value, so that routes, documents and watches
-// of it go on.
-func TestSetTakesOver(t *testing.T) {
+// TestSetReusesUnchangedParts checks that unchanged parts of the previous set are reused, so that
+// their routes, documents and watches continue.
+func TestSetReusesUnchangedParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.put("a.x.y", "1", "v1")
@@ -193,7 +193,7 @@ func TestSetTakesOver(t *testing.T) {
 	}
 }
 
-func TestBound(t *testing.T) {
+func TestServedSetIsLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for i := range maxServed + 3 {

@@ -12,8 +12,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// StoreOf returns the store that the handlers of a kind use: a write of a ThirdPartyResource
-// returns once this node serves the kinds that it defines (K5, K13). For other kinds it is store.
+// StoreOf returns the store that the handlers of a kind use. For ThirdPartyResources, its writes
+// return after this node serves the kinds that they define (K5, K13). For other kinds it is store
+// itself.
 func (s *Served) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
 	if k.Resource != s.factory.kind.Resource {
 		return store
@@ -33,9 +34,9 @@ func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Obje
 	return a.Store.Create(ctx, c)
 }
 
-// admit refuses a ThirdPartyResource that defines the same plural in the same group as an existing
-// one (K11). Two that are created at the same moment may both be admitted; then only the older one
-// is served.
+// admit rejects a ThirdPartyResource that defines the same plural in the same group as an existing
+// one (K11). Of two that are created at the same time, both may be admitted; only the older one is
+// then served.
 func (s *Served) admit(ctx context.Context, key state.Key) error {
 	root, err := s.store.View(ctx, raftstore.Quorum())
 	if err != nil {

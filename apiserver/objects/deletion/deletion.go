@@ -68,8 +68,8 @@ func mark(o *schema.Object, grace int64, now time.Time) {
 	}
 }
 
-// longest is the longest grace period, in seconds, that has an end of its own. Longer periods also
-// end after 292 years.
+// longest is the longest grace period, in seconds, that fits a time.Duration: 292 years. Longer
+// grace periods are shortened to it.
 const longest = int64(math.MaxInt64 / time.Second)
 
 // after returns the end of a grace period that begins now.
@@ -77,8 +77,8 @@ func after(now time.Time, grace int64) time.Time {
 	return now.Add(time.Duration(min(grace, longest)) * time.Second)
 }
 
-// shorten decides about an object that is already being deleted: a shorter grace period moves its
-// end forward, all other requests change nothing (G14, G15, G20).
+// shorten decides about an object that is already being deleted. A shorter grace period brings its
+// end forward; any other request changes nothing (G14, G15, G20).
 func shorten(o *schema.Object, grace int64, asked bool, now time.Time) Decision {
 	if Complete(o) {
 		return Decision{Action: Remove, Object: o}
@@ -88,7 +88,7 @@ func shorten(o *schema.Object, grace int64, asked bool, now time.Time) Decision 
 		return Decision{Action: Nothing, Object: o}
 	}
 	end, _ := o.DeletionTimestamp()
-	// The end never moves back.
+	// A later request never postpones the end.
 	if sooner := after(now, grace); sooner.Before(end) {
 		end = sooner
 	}

@@ -13,7 +13,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// TestDecide: finalizers and their order, by policy and kind (G19–G28).
+// TestDecide checks the action and the resulting finalizers, by policy and kind (G19–G28).
 func TestDecide(t *testing.T) {
 	t.Parallel()
 	catalog, err := schema.Load(kinds.Files, rules.Hooks())
@@ -33,7 +33,7 @@ func TestDecide(t *testing.T) {
 	for _, tc := range []struct {
 		row, resource, finalizers, more string
 		policy                          deletion.Policy
-		want                            string // the finalizers it is marked with, or what becomes of it
+		want                            string // the finalizers of the marked object, or the action
 	}{
 		{"G1", maps, "", "", unset, removed},
 		{"G19", maps, "x.io/a", "", unset, "x.io/a"},
@@ -94,7 +94,7 @@ func describe(d deletion.Decision) string {
 	return strings.Join(names, " ")
 }
 
-// TestDecide_longest: a grace period ends when it is over, however long it is (G12, G14).
+// TestDecide_longest checks that the end of a very long grace period does not overflow (G12, G14).
 func TestDecide_longest(t *testing.T) {
 	t.Parallel()
 	catalog, err := schema.Load(kinds.Files, rules.Hooks())
@@ -121,7 +121,8 @@ func TestDecide_longest(t *testing.T) {
 	}
 }
 
-// TestDecide_again: a second deletion may shorten the grace period, never prolong it (G14).
+// TestDecide_again checks that a second delete may shorten the grace period but not extend it
+// (G14).
 func TestDecide_again(t *testing.T) {
 	t.Parallel()
 	catalog, err := schema.Load(kinds.Files, rules.Hooks())

@@ -11,7 +11,7 @@ type Policy uint8
 
 // The policies.
 const (
-	Unset      Policy = iota // as the object's finalizers say, else the kind's default
+	Unset      Policy = iota // use the policy of the object's finalizers, else the kind's default
 	Background               // delete them after the object is removed
 	Foreground               // delete them before the object is removed
 	Orphan                   // keep them and drop their references to the object
@@ -50,8 +50,8 @@ func (p Policy) apply(o *schema.Object) {
 	}
 }
 
-// of resolves Unset: to the policy of the finalizers that the object has, or to the kind's default
-// (§3 rule 3).
+// of returns p, or if p is Unset, the policy that the object's finalizers or its kind's default
+// imply (§3 rule 3).
 func (p Policy) of(o *schema.Object) Policy {
 	switch {
 	case !Collected(o.Kind):
@@ -72,7 +72,7 @@ func (p Policy) of(o *schema.Object) Policy {
 	return Background
 }
 
-// HasFinalizer reports whether the object's metadata contain a finalizer.
+// HasFinalizer reports whether the object's metadata contains a finalizer.
 func HasFinalizer(o *schema.Object, name string) bool {
 	for _, f := range o.Finalizers().Items() {
 		if f.Str() == name {
@@ -91,8 +91,8 @@ func Released(o *schema.Object, finalizer string) Decision {
 	return afterRelease(o, o.Finalizers().Len() != before)
 }
 
-// afterRelease decides about an object whose finalizers may have changed: remove it when none is
-// left, else store it.
+// afterRelease decides about an object whose finalizers may have been removed: remove it if none is
+// left, else store it if changed is set.
 func afterRelease(o *schema.Object, changed bool) Decision {
 	switch {
 	case Complete(o):
@@ -103,7 +103,7 @@ func afterRelease(o *schema.Object, changed bool) Decision {
 	return Decision{Action: Nothing, Object: o}
 }
 
-// dropFinalizers removes the named ones from a list of finalizers.
+// dropFinalizers removes names from a list of finalizers.
 func dropFinalizers(list *schema.Value, names ...string) {
 	for i := list.Len() - 1; i >= 0; i-- {
 		if slices.Contains(names, list.At(i).Str()) {

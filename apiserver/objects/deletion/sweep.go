@@ -13,19 +13,20 @@ import (
 	"quorate/raftstore/state"
 )
 
-// sweepParallel is the number of concurrent deletes of a sweep. They share disk writes, and leave
-// capacity for clients' writes.
+// sweepParallel is the number of concurrent deletes of a sweep: enough for them to share disk
+// writes, and few enough to leave capacity for clients' writes.
 const sweepParallel = 128
 
 // Swept counts the objects of a sweep. Objects that were already being deleted are not counted.
 type Swept struct {
 	Deleted int64 // removed, or marked as terminating
-	Missed  int64 // changed during the sweep; the next sweep handles them
+	Missed  int64 // not deleted, because a concurrent write changed them; the next sweep handles them
 }
 
-// Sweep deletes the objects of a kind that a state has, in one namespace or ("") in all, as a
-// client would with background propagation: grace periods and finalizers apply. It calls deleted,
-// concurrently, for each object that it removed or marked.
+// Sweep deletes the objects of a kind in root: those of one namespace, or of all namespaces if
+// namespace is "". Like a client's delete with background propagation, it respects grace periods
+// and finalizers. It calls deleted, possibly concurrently, for each object that it removed or
+// marked.
 func Sweep(ctx context.Context, s Store, root *state.Root, k *schema.Kind, namespace string, deleted func()) (Swept, error) {
 	return sweep(ctx, s, root, k, namespace, func(*state.Object) bool { return true }, deleted)
 }
@@ -72,8 +73,8 @@ func sweepOne(ctx context.Context, s Store, k *schema.Kind, o *state.Object) (Ac
 	return decision.Action, Commit(ctx, s, o, decision)
 }
 
-// Lost reports whether a write was refused because the object was changed or removed meanwhile. The
-// caller has to decide again.
+// Lost reports whether a write failed because the object was changed or removed since it was read.
+// The caller then has to decide again on the new version.
 func Lost(err error) bool {
 	_, conflict := errors.AsType[*state.Conflict](err)
 	_, gone := errors.AsType[*state.NotFound](err)

@@ -8,14 +8,14 @@ import (
 	"quorate/apiserver/objects/patch"
 )
 
-// benchConfigMap is 1 KiB, as the measured ones are.
+// benchConfigMap returns a ConfigMap of 1 KiB, the size used in the load tests.
 func benchConfigMap() string {
 	return `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"cm-1","namespace":"bench","uid":"01234567-89ab-cdef-0123-456789abcdef",` +
 		`"resourceVersion":"12","creationTimestamp":"2018-01-02T03:04:05Z","labels":{"app":"loadgen","grp":"g1"},"annotations":{"lgseq":"0000000000000001"}},` +
 		`"data":{"value":"` + strings.Repeat("ABCDabcd0123_-zz", 64) + `"}}`
 }
 
-// benchPod is a pod of 7 KiB.
+// benchPod returns a pod of 7 KiB.
 func benchPod() string {
 	var containers strings.Builder
 	for i := 0; containers.Len() < 6<<10; i++ {

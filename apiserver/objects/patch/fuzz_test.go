@@ -11,18 +11,19 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// maxFuzzed keeps inputs small enough to try many.
+// maxFuzzed limits the size of inputs, so that fuzzing can try many.
 const maxFuzzed = 1 << 16
 
-// fuzzed applies a patch and checks what holds for all: no failure but a client's, valid JSON of
-// bounded size, the same result again, inputs untouched. ok is false when there is no result.
+// fuzzed applies a patch and checks what must hold for all patches: failures are client errors, the
+// result is valid JSON of limited size and the same when the patch is applied again, and the inputs
+// do not change. ok is false if there is no result.
 func fuzzed(t *testing.T, kinds []string, typ patch.Type, document, body []byte) (out []byte, ok bool) {
 	t.Helper()
 	if len(document)+len(body) > maxFuzzed || !json.Valid(document) {
 		return nil, false
 	}
 	if live, err := patch.Parse(patch.Merge, document); err != nil || len(live.Problems()) > 0 {
-		return nil, false // what is stored is an object, and has no member twice
+		return nil, false // stored documents are objects without duplicate names
 	}
 	p, err := patch.Parse(typ, body)
 	if err != nil {
@@ -98,7 +99,7 @@ func FuzzMergePatch(f *testing.F) {
 	})
 }
 
-// exact decodes, numbers as they are written.
+// exact decodes JSON without changing the form of numbers.
 func exact(t *testing.T, text []byte) any {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -110,7 +111,7 @@ func exact(t *testing.T, text []byte) any {
 	return v
 }
 
-// naiveMerge is RFC 7386 §2, word by word.
+// naiveMerge is the algorithm of RFC 7386 §2.
 func naiveMerge(target any, patch map[string]any) any {
 	object, ok := target.(map[string]any)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// catalog is compiled once: it never changes.
+// catalog is compiled once. It is immutable.
 var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, rules.Hooks()) })
 
 func kind(tb testing.TB, prefix, plural string) *schema.Kind {
@@ -42,7 +42,7 @@ func apply(k *schema.Kind, t patch.Type, document, body string) (string, error) 
 	return string(out), err
 }
 
-// requireCode expects a failure of that code.
+// requireCode fails the test unless err is a status.Error with a code.
 func requireCode(t *testing.T, code int, err error) *status.Error {
 	t.Helper()
 	failed, ok := errors.AsType[*status.Error](err)

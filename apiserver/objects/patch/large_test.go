@@ -9,11 +9,11 @@ import (
 	"quorate/apiserver/objects/patch"
 )
 
-// patience is what patches that take a second at most on a busy machine may take; work that grows
-// with the square of their size takes minutes.
+// patience is the time limit for patches that take at most a second on a busy machine. Work that is
+// quadratic in their size would take minutes.
 const patience = 30 * time.Second
 
-// list returns n items, written by a format of their number.
+// list returns a JSON list of n items; item is the format of an item with its index.
 func list(n int, item string) string {
 	var b strings.Builder
 	for i := range n {
@@ -22,8 +22,8 @@ func list(n int, item string) string {
 	return strings.TrimSuffix(b.String(), ",")
 }
 
-// TestLargePatches_F11: patches of some MiB take time in proportion to their size, and to that of
-// the document.
+// TestLargePatches_F11 checks that patches of several MiB take time in proportion to the sizes of
+// patch and document.
 func TestLargePatches_F11(t *testing.T) {
 	const n = 100_000
 	containers, names, texts, members, nulls := list(n, `{"name":"c%d"}`), list(n, `{"name":"c%[1]d","image":"x"}`),

@@ -47,8 +47,9 @@ func TestMergePatch(t *testing.T) {
 	}
 }
 
-// TestPatchesAreReused_F31: a handler applies one patch again and again.
-func TestPatchesAreReused_F31(t *testing.T) {
+// TestPatchAppliedRepeatedly_F31 applies one patch several times, as a handler does after
+// conflicts.
+func TestPatchAppliedRepeatedly_F31(t *testing.T) {
 	t.Parallel()
 	k := kind(t, "/api/v1", "pods")
 	for _, tc := range []struct {

@@ -86,7 +86,7 @@ func TestJSONPatchRefuses(t *testing.T) {
 	}
 }
 
-// TestJSONPatchIsBounded_F11: a few bytes ask for much.
+// TestJSONPatchIsBounded_F11 applies patches of a few bytes that require much work.
 func TestJSONPatchIsBounded_F11(t *testing.T) {
 	t.Parallel()
 	k := kind(t, "/api/v1", "configmaps")
@@ -112,7 +112,7 @@ func TestJSONPatchIsBounded_F11(t *testing.T) {
 	}
 }
 
-// nested wraps /a into n objects.
+// nested returns the document or patch /a inside n objects.
 func nested(n int) string {
 	var list []string
 	for range n {

@@ -32,11 +32,11 @@ var mediaTypes = [...]string{
 // String returns the type's media type.
 func (t Type) String() string { return mediaTypes[t] }
 
-// TypeOf returns the type that a Content-Type names and ignores its parameters; 415 for all others
-// (F2, F3).
+// TypeOf returns the patch type for a Content-Type, whose parameters it ignores. It returns a 415
+// error for other media types (F2, F3).
 func TypeOf(contentType string) (Type, error) {
 	media, _, err := mime.ParseMediaType(contentType)
-	if err != nil { // malformed parameters do not matter
+	if err != nil { // ignore malformed parameters
 		media, _, _ = strings.Cut(contentType, ";")
 		media = strings.ToLower(strings.TrimSpace(media))
 	}
@@ -51,13 +51,13 @@ func TypeOf(contentType string) (Type, error) {
 // Patch is a parsed patch.
 type Patch struct {
 	kind       Type
-	root       *tree.Node             // of merge and strategic merge patches
-	operations []operations.Operation // of JSON patches
+	root       *tree.Node             // for merge and strategic merge patches
+	operations []operations.Operation // for JSON patches
 	problems   []string
 }
 
-// Parse reads the body of a patch request: 400 for a malformed one (F7, F13), 413 for too many
-// operations (F11).
+// Parse parses the body of a patch request. It returns a 400 error for a malformed patch (F7, F13)
+// and a 413 error for too many operations (F11).
 func Parse(t Type, body []byte) (*Patch, error) {
 	root, problems, err := tree.Parse(body)
 	if err != nil {
@@ -71,23 +71,23 @@ func Parse(t Type, body []byte) (*Patch, error) {
 		}
 		return p, nil
 	}
-	if form := root.Form(); form != tree.Object { // only a JSON patch is a list (F13)
+	if form := root.Form(); form != tree.Object { // only a JSON patch may be a list (F13)
 		return nil, status.NewBadRequest("error decoding patch: the patch must be an object, not " + form.String())
 	}
 	return p, nil
 }
 
-// Problems returns a text for each name that an object in the body repeats: `duplicate field
-// "spec.foo"`. The last occurrence takes effect (F37).
+// Problems returns a text for each duplicate name in an object of the patch, such as `duplicate
+// field "spec.foo"`. The last occurrence takes effect (F37).
 func (p *Patch) Problems() []string { return p.problems }
 
-// Apply returns the patched document. The document is the stored object's JSON in the form of kind
-// k; Apply does not change it. The result is valid JSON, but may not be an object of the kind
-// (F26).
+// Apply returns the patched document. document is the JSON of the stored object in the form of kind
+// k; Apply does not modify it. The result is valid JSON but not necessarily a valid object of the
+// kind (F26).
 //
-// Errors: 422 when the patch does not fit the document (F8, F9, F23, F24), 400 for malformed
-// directives (F21–F23), 413 for a patch that takes too much work (F11), 415 for a strategic merge
-// patch of a kind that has no schema (F25).
+// It returns a 422 error if the patch does not fit the document (F8, F9, F23, F24), 400 for
+// malformed directives (F21–F23), 413 if the patch takes too much work (F11), and 415 for a
+// strategic merge patch if the kind has no schema (F25).
 func (p *Patch) Apply(k *schema.Kind, document []byte) ([]byte, error) {
 	text := string(document)
 	if p.kind == JSON {

@@ -143,7 +143,8 @@ func TestStrategicPatchRefuses(t *testing.T) {
 	}
 }
 
-// TestStrategicPatchIsBounded_F11: many small items of a patch that each merge into a large one.
+// TestStrategicPatchIsBounded_F11 applies a patch whose many small items each merge into the same
+// large item.
 func TestStrategicPatchIsBounded_F11(t *testing.T) {
 	t.Parallel()
 	document := `{"spec":{"containers":[{"name":"a","image":"` + strings.Repeat("x", 1<<20) + `"}]}}`

@@ -29,7 +29,7 @@ func maxReplicasNotBelowMin(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// metricOfItsType requires the member of a metric that its type names, and refuses all others.
+// metricOfItsType requires the member of a metric that its type names, and rejects all others.
 func metricOfItsType(c *schema.Context, v *schema.Value) {
 	want := ""
 	switch v.Field("type").Str() {
@@ -40,7 +40,7 @@ func metricOfItsType(c *schema.Context, v *schema.Value) {
 	case "Resource":
 		want = "resource"
 	default:
-		return // refused for its type
+		return // the enumeration of types rejects it
 	}
 	if !v.Field(want).IsSet() {
 		c.Required("must populate information for the given metric source", want)

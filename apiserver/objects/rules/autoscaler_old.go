@@ -8,8 +8,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// The annotations in which version v1 of autoscalers holds fields that it lacks, with the names
-// that stock clients use.
+// The annotations in which version v1 of autoscalers keeps the fields that it does not have. Their
+// names are those that stock clients use.
 const (
 	metricsAnnotation        = "autoscaling.alpha.kubernetes.io/metrics"
 	currentMetricsAnnotation = "autoscaling.alpha.kubernetes.io/current-metrics"
@@ -35,16 +35,16 @@ func oldAutoscalerHooks() schema.Hooks {
 	}
 }
 
-// hasNoOtherMetrics reports whether the annotation of other metrics is absent or an empty list. Cpu
-// is the default metric then (M20).
+// hasNoOtherMetrics reports whether the annotation for other metrics is absent or an empty list. In
+// that case the metrics default to cpu (M20).
 func hasNoOtherMetrics(c *schema.Context, _ *schema.Value) bool {
 	var others []json.RawMessage
 	text := c.Object.Annotations().Get(metricsAnnotation)
 	return text.IsEmpty() || json.Unmarshal([]byte(text.Str()), &others) == nil && len(others) == 0
 }
 
-// keepAnnotations copies the annotations that stand for fields from the stored object. A new object
-// has none.
+// keepAnnotations restores the annotations that represent fields from the stored object. It removes
+// them from a new object.
 func keepAnnotations(c *schema.Context, names ...string) {
 	for _, name := range names {
 		if c.Old != nil && c.Old.Annotations().Get(name).IsSet() {
@@ -65,7 +65,8 @@ func dropAnnotation(o *schema.Object, name string) {
 	}
 }
 
-// annotationsFit validates the annotations that stand for fields like the fields themselves.
+// annotationsFit validates the annotations that represent fields as strictly as the fields
+// themselves.
 func annotationsFit(c *schema.Context, _ *schema.Value) {
 	stored := c.Kind.Storage()
 	for _, held := range heldLists() {
@@ -86,7 +87,7 @@ func annotationsFit(c *schema.Context, _ *schema.Value) {
 	}
 }
 
-// heldList is a list of the stored form that an annotation holds as JSON.
+// heldList is a list of the stored form that the v1 form keeps as JSON in an annotation.
 type heldList struct {
 	annotation string
 	place      [2]string
@@ -100,7 +101,7 @@ func heldLists() []heldList {
 	}
 }
 
-// read appends the items in a text to the list of an object in the stored form.
+// read appends the items of a JSON list to the list of an object in the stored form.
 func (h *heldList) read(text string, to *schema.Object) error {
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &items); err != nil {
@@ -124,8 +125,8 @@ func (h *heldList) read(text string, to *schema.Object) error {
 	return nil
 }
 
-// write writes items to the annotation and removes it when there are none: a stored annotation of
-// that name doesn't describe the fields.
+// write writes items to the annotation. Without items it removes the annotation, because one that
+// is stored with the object does not represent the fields.
 func (h *heldList) write(items []*schema.Value, to *schema.Object) {
 	if len(items) == 0 {
 		dropAnnotation(to, h.annotation)
@@ -141,7 +142,8 @@ func (h *heldList) write(items []*schema.Value, to *schema.Object) {
 	annotate(to, h.annotation, string(append(text, ']')))
 }
 
-// cpuOf returns the cpu utilization of a metric or its status; nil when it is about something else.
+// cpuOf returns the cpu utilization of a metric or its status, or nil if the metric is not about
+// cpu.
 func cpuOf(metric *schema.Value, field string) *schema.Value {
 	if metric.Field("type").Str() != "Resource" || metric.Lookup("resource", "name").Str() != "cpu" {
 		return nil
@@ -200,10 +202,10 @@ func oldAutoscalerToStorage(from, to *schema.Object) {
 	}
 }
 
-// currentCPU returns the resource of the metric that holds the cpu utilization, and adds such a
+// currentCPU returns the resource of the metric with the current cpu utilization. It adds such a
 // metric if there is none.
 func currentCPU(list *schema.Value) (resource *schema.Value) {
-	for i := list.Len() - 1; i >= 0; i-- { // of several it is the last one
+	for i := list.Len() - 1; i >= 0; i-- { // the last one takes precedence
 		if metric := list.At(i); cpuOf(metric, "currentAverageUtilization") != nil {
 			return metric.Field("resource")
 		}

@@ -7,7 +7,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// bigPod is a pod of some 7 KiB with most of what rules look at.
+// bigPod returns a pod of about 7 KiB with most fields that rules check.
 func bigPod() string {
 	container := func(name string) string {
 		var env []string
@@ -23,11 +23,11 @@ func bigPod() string {
 		`"containers":[` + strings.Join([]string{container("c1"), container("c2"), container("c3"), container("c4")}, ",") + `]`)
 }
 
-// TestValidatingAllocatesNothing: rules cost only time while nothing is wrong.
+// TestValidatingAllocatesNothing checks that validating a valid object does not allocate.
 func TestValidatingAllocatesNothing(t *testing.T) {
 	cat := load(t, Hooks())
 	k := cat.Kind("/api/v1", "pods")
-	body := strings.ReplaceAll(bigPod(), `"500m"`, `"1"`) // quantities that differ have to be parsed
+	body := strings.ReplaceAll(bigPod(), `"500m"`, `"1"`) // quantities that differ would be parsed
 	o, errs, err := create(k, body)
 	if err != nil || errs != nil {
 		t.Fatal(err, errs)

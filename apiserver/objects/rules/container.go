@@ -36,7 +36,8 @@ func imagePullPolicy(_ *schema.Context, m *schema.Value) {
 	m.Make("imagePullPolicy").SetStr(policy)
 }
 
-// tagAndDigest returns the end of [registry[:port]/]repository[:tag][@digest].
+// tagAndDigest returns the tag and the digest of an image
+// [registry[:port]/]repository[:tag][@digest].
 func tagAndDigest(image string) (tag, digest string) {
 	name, digest, _ := strings.Cut(image, "@")
 	if colon := strings.LastIndexByte(name, ':'); colon > strings.LastIndexByte(name, '/') {
@@ -45,14 +46,14 @@ func tagAndDigest(image string) (tag, digest string) {
 	return tag, digest
 }
 
-// hostNetworkHostPort sets the host port to the container port in pods on the node's network.
+// hostNetworkHostPort defaults the host port to the container port in pods on the node's network.
 func hostNetworkHostPort(c *schema.Context, m *schema.Value) {
 	if c.Enclosing("PodSpec").Field("hostNetwork").Bool() {
 		m.Make("hostPort").SetInt(m.Field("containerPort").Int())
 	}
 }
 
-// requestsFromLimits defaults requests of pods to the limits. It leaves templates unchanged.
+// requestsFromLimits defaults the requests of a pod to its limits. It does not apply to templates.
 func requestsFromLimits(c *schema.Context, m *schema.Value) {
 	limits := m.Field("limits")
 	if limits.Len() == 0 || c.Enclosing("Pod") == nil {
@@ -66,8 +67,8 @@ func requestsFromLimits(c *schema.Context, m *schema.Value) {
 	}
 }
 
-// imageWithoutSpace refuses white space around the image of a pod. Templates may hold such images
-// as placeholders.
+// imageWithoutSpace rejects white space around the image of a pod. Templates may contain such
+// images as placeholders.
 func imageWithoutSpace(c *schema.Context, v *schema.Value) {
 	if c.Enclosing("Pod") != nil && strings.TrimSpace(v.Str()) != v.Str() {
 		c.Invalid(v, "must not have leading or trailing whitespace")
@@ -91,8 +92,8 @@ func bidirectionalIsPrivileged(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// privilegeEscalation refuses to disallow escalation for a container that is privileged or adds
-// CAP_SYS_ADMIN.
+// privilegeEscalation rejects allowPrivilegeEscalation: false for a container that is privileged or
+// adds CAP_SYS_ADMIN.
 func privilegeEscalation(c *schema.Context, v *schema.Value) {
 	if allow := v.Field("allowPrivilegeEscalation"); !allow.IsSet() || allow.Bool() {
 		return
@@ -107,8 +108,8 @@ func privilegeEscalation(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// requestsWithinLimits refuses requests above the limits (M25). The claims of a stateful set are
-// checked when they are created.
+// requestsWithinLimits rejects requests above the limits (M25). It skips the claims of a stateful
+// set, which are validated when they are created.
 func requestsWithinLimits(c *schema.Context, v *schema.Value) {
 	limits := v.Field("limits")
 	if limits.Len() == 0 || c.Enclosing("PersistentVolumeClaim") != nil {

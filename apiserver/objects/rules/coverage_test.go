@@ -13,14 +13,14 @@ import (
 	"quorate/apiserver/kinds"
 )
 
-// text is one rule in words in the files, and the hooks beside it.
+// text is a rule in words in the kind and type files, and the hooks named next to it.
 type text struct {
 	place string // "PodSpec.hostNetwork rule"
 	words string
-	hooks []string // of the key that belongs to the text
+	hooks []string // of the key that implements the text's key
 }
 
-// hookKeys says which key of the files does what a text says.
+// hookKeys maps the keys of rules in words to the keys that name their hooks.
 func hookKeys() map[string]string {
 	return map[string]string{
 		"rule": "validate", "itemRule": "validate", "oneOf": "validate", "enumEnv": "validate", "enumVolume": "validate",
@@ -28,8 +28,9 @@ func hookKeys() map[string]string {
 	}
 }
 
-// elsewhere names the hooks of texts that have none beside them: "hook at place", the place being a
-// message, a field, or a kind file's key. It is checked that they are there.
+// elsewhere maps texts without a hook next to them to the hooks that implement them, as "hook at
+// place". A place is a message, a field, or a key of a kind file. The test checks that these hooks
+// exist.
 func elsewhere() map[string][]string {
 	return map[string][]string{
 		"ClusterRoleBindingLegacy.userNames rule":             {"namesReplaceSubjects at clusterrolebinding.legacy afterDecode", "rbacToLegacyBinding at clusterrolebinding.legacy fromStorage"},
@@ -154,7 +155,7 @@ func elsewhere() map[string][]string {
 	}
 }
 
-// exceptions are the texts that no hook stands for, and why.
+// exceptions maps texts that no hook implements to the reason.
 func exceptions() map[string]string {
 	const (
 		engine = "the engine does it for the metadata of every kind"
@@ -209,9 +210,8 @@ func exceptions() map[string]string {
 	}
 }
 
-// TestEveryTextHasItsRule reads the files as they are, so that a rule written there in words only
-// is found.
-func TestEveryTextHasItsRule(t *testing.T) {
+// TestEveryRuleTextHasAHook checks that each rule in words in the files has a hook or an exception.
+func TestEveryRuleTextHasAHook(t *testing.T) {
 	texts, hooks := readFiles(t)
 	if len(texts) < 160 {
 		t.Fatalf("only %d texts: the files are not read as they should be", len(texts))
@@ -240,8 +240,8 @@ func TestEveryTextHasItsRule(t *testing.T) {
 	}
 }
 
-// TestEveryHookIsNamed finds hooks that no file uses.
-func TestEveryHookIsNamed(t *testing.T) {
+// TestEveryHookIsUsed checks that some file uses each hook.
+func TestEveryHookIsUsed(t *testing.T) {
 	_, hooks := readFiles(t)
 	var named []string
 	for _, names := range hooks {
@@ -256,7 +256,7 @@ func TestEveryHookIsNamed(t *testing.T) {
 	}
 }
 
-// readFiles returns the rules in words, and the hooks by the place where they are named.
+// readFiles returns the rules in words, and the hooks by the places that name them.
 func readFiles(t *testing.T) ([]text, map[string][]string) {
 	t.Helper()
 	var texts []text

@@ -11,7 +11,7 @@ func cronJobHooks() schema.Hooks {
 	}
 }
 
-// selectorIsGenerated refuses a selector in the template: each job gets a generated one.
+// selectorIsGenerated rejects a selector in the template, because each job gets a generated one.
 func selectorIsGenerated(c *schema.Context, v *schema.Value) {
 	if selector := v.Field("selector"); selector.IsSet() {
 		c.Invalid(selector, "`selector` will be auto-generated", "selector")
@@ -21,8 +21,8 @@ func selectorIsGenerated(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// runsToCompletion requires a restart policy under which the pods of a job end (M23). The default
-// policy of pods is not one of them.
+// runsToCompletion requires a restart policy under which pods can complete (M23). The default
+// policy of pods is not valid here.
 func runsToCompletion(c *schema.Context, v *schema.Value) {
 	switch policy := v.Field("spec").Field("restartPolicy").Str(); policy {
 	case "OnFailure", "Never":

@@ -1,10 +1,11 @@
 // Package rules implements the hooks that the kind and type files name: validators, defaulters,
-// immutability checks, preparation steps and converters, one file per family.
+// immutability checks, preparation steps and converters. Each file contains one family of hooks.
 //
-// Hooks returns them as one table for schema.Load. All hooks are pure functions of the object in
-// the request: no state, no goroutines, safe for concurrent use. A hook allocates only when it
-// changes or reports something. Refusals are worded as the Kubernetes and OpenShift API servers
-// word them, because clients parse some of the texts.
+// Hooks returns all of them in one table for schema.Load. Hooks are pure functions of the objects
+// in the request and safe for concurrent use. A hook allocates only if it changes or reports
+// something. The messages are those of the Kubernetes and OpenShift API servers, because clients
+// parse some of them.
 //
-// The files contain the rules in words; a test fails when a text there has no hook.
+// The kind and type files describe the rules in words; a test checks that each of these texts has a
+// hook.
 package rules

@@ -33,11 +33,12 @@ func subsetHasAddress(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// endpointIP refuses addresses that would lead a service's traffic back to the sending node (M15).
+// endpointIP rejects addresses that would direct a service's traffic back to the sending node
+// (M15).
 func endpointIP(c *schema.Context, v *schema.Value) {
 	ip, err := netip.ParseAddr(v.Str())
 	if err != nil {
-		return // refused by its format
+		return // the format rejects it
 	}
 	ip = ip.Unmap()
 	switch {
@@ -52,14 +53,14 @@ func endpointIP(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// oneOfManyPorts requires a name for each of several ports.
+// oneOfManyPorts reports whether a subset has several ports. Each of them then requires a name.
 func oneOfManyPorts(c *schema.Context, _ *schema.Value) bool {
 	return c.Enclosing("EndpointSubset").Field("ports").Len() > 1
 }
 
 func portNamesInSubset(c *schema.Context, v *schema.Value) { reportRepeated(c, v, "name") }
 
-// endpointNodesFixed refuses to move an address from one node to another.
+// endpointNodesFixed rejects an update that moves an address to another node.
 func endpointNodesFixed(c *schema.Context, v, old *schema.Value) {
 	nodes := nodesByIP(old.Field("subsets"))
 	if len(nodes) == 0 {
@@ -79,7 +80,8 @@ func endpointNodesFixed(c *schema.Context, v, old *schema.Value) {
 
 func addressLists() [2]string { return [2]string{"addresses", "notReadyAddresses"} }
 
-// nodesByIP returns the nodes of the addresses that have one, by IP; nil when none has.
+// nodesByIP maps the IPs of addresses that have a node to the node, or returns nil if no address
+// has one.
 func nodesByIP(subsets *schema.Value) map[string]string {
 	var nodes map[string]string
 	for _, subset := range subsets.Items() {

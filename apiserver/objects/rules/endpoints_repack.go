@@ -11,15 +11,15 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// Repacking converts subsets to one canonical form (M14): each port occurs once, with all addresses
-// that serve it; ports with the same addresses share a subset; an address that is ready in one
-// subset is ready for that port; everything is sorted.
+// Repacking converts subsets to a canonical form (M14). In it each port occurs once, with all
+// addresses that serve it; ports with the same addresses are in one subset; an address that is
+// ready in one of the original subsets is ready for that port; and everything is sorted.
 
-// maxPackedAddresses bounds the result of repacking a few overlapping subsets. As many addresses
-// would not fit into a log entry.
+// maxPackedAddresses limits the result of repacking. A few overlapping subsets can produce more
+// addresses than fit into a log entry.
 const maxPackedAddresses = 1 << 17
 
-// port identifies a port. The subset without ports has number -1.
+// port identifies a port. Number -1 stands for a subset without ports.
 type port struct {
 	name, protocol string
 	number         int64
@@ -30,13 +30,14 @@ type address struct {
 	ip, uid string
 }
 
-// offer is a set of ports with the subsets that contain them, and so with their addresses.
+// offer is a set of ports together with the subsets that contain them, and thus with their
+// addresses.
 type offer struct {
-	ports   []*schema.Value // one nil for the subset without ports
+	ports   []*schema.Value // a single nil for subsets without ports
 	subsets []int
 }
 
-// subsetsStayBounded refuses subsets whose repacked form exceeds maxPackedAddresses.
+// subsetsStayBounded rejects subsets whose repacked form exceeds maxPackedAddresses.
 func subsetsStayBounded(c *schema.Context, v *schema.Value) {
 	if v.Len() < 2 {
 		return
@@ -52,7 +53,8 @@ func subsetsStayBounded(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// repackSubsets is the last step of a write of Endpoints.
+// repackSubsets replaces the subsets by their canonical form. It is the last step of a write of
+// Endpoints.
 func repackSubsets(c *schema.Context) {
 	root := c.Object.Root()
 	subsets := root.Field("subsets")
@@ -70,7 +72,7 @@ func repackSubsets(c *schema.Context) {
 	root.Set("subsets", out)
 }
 
-// isPacked reports whether a lone subset is in canonical form, as most are.
+// isPacked reports whether a single subset is already in canonical form, as most are.
 func isPacked(subset *schema.Value) bool {
 	ready, notReady, ports := subset.Field("addresses"), subset.Field("notReadyAddresses"), subset.Field("ports")
 	if !ascends(ready, compareAddresses) || !ascends(notReady, compareAddresses) || !ascends(ports, comparePorts) {
@@ -91,7 +93,7 @@ func isPacked(subset *schema.Value) bool {
 	return true
 }
 
-// ascends reports whether a list is sorted without equals.
+// ascends reports whether a list is sorted and contains no two equal items.
 func ascends(list *schema.Value, compare func(a, b *schema.Value) int) bool {
 	for i := 1; i < list.Len(); i++ {
 		if compare(list.At(i-1), list.At(i)) >= 0 {
@@ -122,7 +124,7 @@ func compareAddresses(a, b *schema.Value) int {
 	return cmp.Or(strings.Compare(x.ip, y.ip), strings.Compare(x.uid, y.uid))
 }
 
-// offers groups the ports of all subsets by the subsets that contain them, in order of first
+// offers groups the ports of all subsets by the set of subsets that contain them, in order of first
 // occurrence.
 func offers(subsets *schema.Value) []*offer {
 	bySubsets := map[string]*offer{}
@@ -143,7 +145,7 @@ func offers(subsets *schema.Value) []*offer {
 	return out
 }
 
-// places returns an offer for each port.
+// places returns one offer for each port.
 func places(subsets *schema.Value) []*offer {
 	byPort := map[port]*offer{}
 	var order []*offer
@@ -169,13 +171,14 @@ func places(subsets *schema.Value) []*offer {
 	return order
 }
 
-// packed is a subset in canonical form. It shares its values with the subsets that it is made of.
+// packed is a subset in canonical form. It shares its values with the original subsets.
 type packed struct {
 	ports           []*schema.Value
 	ready, notReady []*schema.Value
 }
 
-// pack collects the addresses of each offer, joins offers that have the same ones, and sorts.
+// pack collects the addresses of each offer, merges offers with the same addresses, and sorts the
+// result.
 func pack(subsets *schema.Value, all []*offer) []*packed {
 	byAddresses := map[string]*packed{}
 	var out []*packed
@@ -200,8 +203,8 @@ func pack(subsets *schema.Value, all []*offer) []*packed {
 	return out
 }
 
-// comparePacked orders by the first port, which no two subsets share; the one without ports comes
-// first.
+// comparePacked orders subsets by their first port, which no two subsets share. A subset without
+// ports comes first.
 func comparePacked(a, b *packed) int {
 	if len(a.ports) == 0 || len(b.ports) == 0 {
 		return cmp.Compare(len(a.ports), len(b.ports))
@@ -210,7 +213,7 @@ func comparePacked(a, b *packed) int {
 }
 
 // collect returns the sorted union of the addresses of some subsets. An address that is ready in
-// one of them is ready.
+// one of them is ready in the union.
 func collect(subsets *schema.Value, from []int) *packed {
 	have := map[address]struct{}{}
 	unite := func(list string) []*schema.Value {
@@ -233,8 +236,8 @@ func collect(subsets *schema.Value, from []int) *packed {
 	return p
 }
 
-// appendKey appends a text that is equal for subsets with equal addresses. A subset without ports
-// joins no other.
+// appendKey appends a key that is equal for subsets with equal addresses. portless keeps subsets
+// without ports apart from all others.
 func (p *packed) appendKey(key []byte, portless bool) []byte {
 	if portless {
 		key = append(key, 0)
@@ -252,7 +255,7 @@ func (p *packed) appendKey(key []byte, portless bool) []byte {
 	return key
 }
 
-// write fills an empty subset. An address may stand in several subsets, so each gets its own copy.
+// write fills an empty subset. It copies the values, because an address may be in several subsets.
 func (p *packed) write(subset *schema.Value) {
 	for _, part := range [...]struct {
 		name  string

@@ -11,7 +11,7 @@ func endpoints(subsets ...string) string {
 	return named(`"subsets":[` + strings.Join(subsets, ",") + `]`)
 }
 
-// subset makes a subset from ready and other addresses and ports, each a list with spaces.
+// subset returns a subset. ready, notReady and ports are lists separated by spaces.
 func subset(ready, notReady, ports string) string {
 	list := func(name, items, format string) string {
 		if items == "" {
@@ -87,8 +87,8 @@ func endpointsRows() []row {
 	}
 }
 
-// unfolding makes few subsets that overlap so that each port has other addresses: one with many
-// addresses and ports, and one more for each port.
+// unfolding returns a few subsets that overlap so that each port has different addresses: one with
+// many addresses and ports, and one more for each port.
 func unfolding() []string {
 	const n = 400
 	var ports, addresses, others []string

@@ -21,7 +21,7 @@ func envHooks() schema.Hooks {
 	}
 }
 
-// oneEnvSource requires a variable to have either a value or exactly one source of it.
+// oneEnvSource requires a variable to have either a value or exactly one other source.
 func oneEnvSource(c *schema.Context, v *schema.Value) {
 	switch n := countSet(v, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef"); {
 	case n == 0:
@@ -53,12 +53,12 @@ func countSet(v *schema.Value, names ...string) int {
 	return n
 }
 
-// usedInVolume reports whether a resource field is part of a volume. It requires a container name
-// there, since a volume belongs to no container.
+// usedInVolume reports whether a resource field is part of a volume. It then requires a container
+// name, because a volume does not belong to a container.
 func usedInVolume(c *schema.Context, _ *schema.Value) bool { return c.Enclosing("EnvVarSource") == nil }
 
-// fieldPathForItsUse refuses a field path that its place, a variable or a volume, does not support.
-// The type file lists the supported ones of each place.
+// fieldPathForItsUse rejects a field path that is not supported where it is used, in a variable or
+// a volume. The type file lists the supported paths of both.
 func fieldPathForItsUse(c *schema.Context, v *schema.Value) {
 	spec := c.Parent().Type().Message().Field("fieldPath").Spec
 	supported := spec.EnumVolume
@@ -75,7 +75,8 @@ func fieldPathForItsUse(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// podFieldPaths are the fields of a pod that the downward API names, though not in every place.
+// podFieldPaths returns the fields of a pod that the downward API knows. Not all are supported
+// everywhere.
 func podFieldPaths() []string {
 	return []string{
 		"metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName",
@@ -83,8 +84,8 @@ func podFieldPaths() []string {
 	}
 }
 
-// divisorOfItsKind refuses divisors that are no unit of the resource. An unset divisor is "0" and
-// counts as 1.
+// divisorOfItsKind rejects divisors that are not units of the resource. An unset divisor is "0" and
+// means 1.
 func divisorOfItsKind(c *schema.Context, v *schema.Value) {
 	resource := c.Parent().Field("resource").Str()
 	_, kind, _ := strings.Cut(resource, ".")

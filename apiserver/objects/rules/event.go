@@ -10,8 +10,8 @@ func eventHooks() schema.Hooks {
 	}
 }
 
-// eventBesideItsObject requires an event to be in the namespace of its involved object, and in
-// namespace default for an object without a namespace (M16).
+// eventBesideItsObject requires an event to be in the namespace of its involved object, or in
+// namespace default if that object has no namespace (M16).
 func eventBesideItsObject(c *schema.Context, v *schema.Value) {
 	about, own := v.Field("namespace").Str(), c.Object.Namespace()
 	if about == own || about == "" && own == "default" {

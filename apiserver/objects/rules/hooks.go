@@ -7,7 +7,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// Hooks returns the hooks of all families by the names that the kind and type files use.
+// Hooks returns the hooks of all families under the names that the kind and type files use.
 func Hooks() schema.Hooks {
 	all := schema.Hooks{
 		Validators:  map[string]schema.Validator{},
@@ -38,7 +38,8 @@ func families() []schema.Hooks {
 	}
 }
 
-// add copies hooks into a table. It panics on a duplicate name, which would silently drop a rule.
+// add copies hooks into a table. It panics on a duplicate name, which would silently replace a
+// rule.
 func add[H any](table, hooks map[string]H) {
 	for name := range hooks {
 		if _, taken := table[name]; taken {

@@ -17,7 +17,7 @@ func load(t testing.TB, hooks schema.Hooks) *schema.Catalog {
 	return cat
 }
 
-// mutant says which hook works otherwise than it should, and how.
+// mutant is a hook with a fault.
 type mutant struct {
 	table, name string
 	how         string
@@ -29,15 +29,15 @@ const (
 	holds  = "always holds"
 )
 
-// laboratory makes hooks that work as the mutant at work says. One catalog serves all mutants:
-// loading is slow.
+// laboratory creates the hooks with the current mutant's fault. All mutants share one catalog,
+// because loading one is slow.
 type laboratory struct {
 	atWork mutant
 	called map[string]bool // tables and names of the hooks that ran
 	all    []mutant
 }
 
-// is notes a call of a hook and reports whether it is to work otherwise.
+// is records the call of a hook and reports whether the hook has the current fault.
 func (l *laboratory) is(table, name, how string) bool {
 	if l.called != nil {
 		l.called[table+" "+name] = true
@@ -100,10 +100,9 @@ func (l *laboratory) hooks() schema.Hooks {
 	return h
 }
 
-// TestEveryHookIsProven breaks one hook after the other. Some row has to notice: one that is
-// refused for a validator that finds nothing, one that passes for a validator that always finds
-// something.
-func TestEveryHookIsProven(t *testing.T) {
+// TestRowsDetectBrokenHooks breaks one hook after the other and checks that some row fails: a row
+// with errors if a validator reports nothing, a valid row if a validator always reports an error.
+func TestRowsDetectBrokenHooks(t *testing.T) {
 	var l laboratory
 	cat := load(t, l.hooks())
 	callers := map[string][]*row{}

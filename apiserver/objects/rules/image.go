@@ -28,14 +28,14 @@ func imageMetadataVersion(_ *schema.Context, m *schema.Value) {
 	}
 }
 
-// hasRaw reports whether a field of any JSON is set.
+// hasRaw reports whether a rawExtension field is set to something other than null.
 func hasRaw(m *schema.Value, name string) bool {
 	raw := m.Field(name).Str()
 	return raw != "" && raw != "null"
 }
 
-// keepImageContent keeps an image's content on updates (E28). A client may add the manifest and the
-// config later if their digests match the image, and may remove them.
+// keepImageContent restores an image's content on updates (E28). A client may add the manifest and
+// the config if their digests match the image, and may remove them.
 func keepImageContent(c *schema.Context) {
 	for _, name := range [...]string{
 		"containerImageReference", "containerImageMetadata", "containerImageMetadataVersion", "containerImageLayers",
@@ -78,12 +78,12 @@ func isDigestOf(digest, content string) bool {
 	return false
 }
 
-// manifest is the part of a registry's manifest, of either schema version, that images use.
+// manifest contains the fields of a registry's manifest, of either schema version, that images use.
 type manifest struct {
 	MediaType string       `json:"mediaType"`
 	Config    descriptor   `json:"config"`
-	Layers    []descriptor `json:"layers"`   // version 2: base first
-	FSLayers  []fsLayer    `json:"fsLayers"` // version 1: base last
+	Layers    []descriptor `json:"layers"`   // version 2: base layer first
+	FSLayers  []fsLayer    `json:"fsLayers"` // version 1: base layer last
 }
 
 type descriptor struct {
@@ -96,7 +96,7 @@ type fsLayer struct {
 	BlobSum string `json:"blobSum"`
 }
 
-// parseManifest returns false for a text that is no manifest. Images may hold any text.
+// parseManifest parses a manifest. ok is false for other texts, which images may contain as well.
 func parseManifest(text string) (manifest, bool) {
 	var m manifest
 	if text == "" || json.Unmarshal([]byte(text), &m) != nil {
@@ -139,7 +139,7 @@ func (m *manifest) writeLayers(root *schema.Value) {
 	}
 }
 
-// imageMetadata is the part of an image's config that is shown.
+// imageMetadata contains the fields of an image's config that images show.
 type imageMetadata struct {
 	ID           string          `json:"Id,omitempty"`
 	Created      string          `json:"Created,omitempty"`
@@ -149,8 +149,8 @@ type imageMetadata struct {
 	Size         int64           `json:"Size,omitempty"`
 }
 
-// writeMetadata writes the config and the total size of the layers. For an unreadable config it
-// writes what the manifest says.
+// writeMetadata writes the config and the total size of the layers. If the config cannot be parsed,
+// it writes what the manifest contains.
 func (m *manifest) writeMetadata(root *schema.Value) {
 	var config struct {
 		Created      string          `json:"created"`

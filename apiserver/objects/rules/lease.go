@@ -10,8 +10,8 @@ func leaseHooks() schema.Hooks {
 	}
 }
 
-// preferredHolderHasStrategy refuses a preferred holder without a strategy, since no coordinator
-// would act on it.
+// preferredHolderHasStrategy rejects a preferred holder without a strategy, because no coordinator
+// would use it.
 func preferredHolderHasStrategy(c *schema.Context, _ *schema.Value) {
 	if c.Parent().Field("strategy").Str() == "" {
 		c.Forbidden("may only be specified when `strategy` is defined")

@@ -35,9 +35,9 @@ func legacyBindingHooks() schema.Hooks {
 	}
 }
 
-// namesReplaceSubjects replaces the subjects with the user and group names where a client gives
-// either (J41). Subjects with exactly these names keep their order, so a client that writes back an
-// unchanged object changes nothing (E20).
+// namesReplaceSubjects replaces the subjects with the user and group names if a client sets either
+// (J41). If the subjects already have these names, it keeps them, so that a client that writes back
+// an unchanged object does not change their order (E20).
 func namesReplaceSubjects(c *schema.Context) {
 	root := c.Object.Root()
 	users, groups := root.Field("userNames"), root.Field("groupNames")
@@ -67,7 +67,7 @@ func namesReplaceSubjects(c *schema.Context) {
 	}
 }
 
-// areNamed reports whether subjects have these names, in order.
+// areNamed reports whether the subjects have exactly these names, in this order.
 func areNamed(subjects, users, groups *schema.Value) bool {
 	u, g := 0, 0
 	for _, subject := range subjects.Items() {
@@ -94,12 +94,12 @@ func areNamed(subjects, users, groups *schema.Value) bool {
 	return u == users.Len() && g == groups.Len()
 }
 
-// serviceAccountUser is the user name of a service account.
+// serviceAccountUser returns the user name of a service account.
 func serviceAccountUser(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name
 }
 
-// serviceAccountOf splits the user name of a service account.
+// serviceAccountOf parses the user name of a service account.
 func serviceAccountOf(user string) (namespace, name string, ok bool) {
 	rest, ok := strings.CutPrefix(user, serviceAccountPrefix)
 	if !ok {
@@ -112,8 +112,8 @@ func serviceAccountOf(user string) (namespace, name string, ok bool) {
 	return namespace, name, true
 }
 
-// legacyKind returns the kind of a subject. A name that no user or group object could have belongs
-// to a system user or group (J42).
+// legacyKind returns the kind of a subject: system if no user or group object can have the name,
+// else plain (J42).
 func legacyKind(name, plain, system string) string {
 	if name == "" || name == "." || name == ".." || name == "~" || strings.ContainsAny(name, "/%:") {
 		return system
@@ -121,7 +121,7 @@ func legacyKind(name, plain, system string) string {
 	return plain
 }
 
-// legacySubjects validates the subjects like those of the stored form (J40, M30).
+// legacySubjects validates the subjects as strictly as those of the stored form (J40, M30).
 func legacySubjects(c *schema.Context, v *schema.Value) {
 	for i, subject := range v.Items() {
 		name := subject.Field("name").Str()
@@ -148,7 +148,7 @@ func legacySubjects(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// legacyRoleRef requires a reference to a cluster role to have a name only (J40).
+// legacyRoleRef requires a reference to a cluster role to consist of a name only (J40).
 func legacyRoleRef(c *schema.Context, v *schema.Value) {
 	switch name := v.Field("name").Str(); {
 	case name == "":
@@ -167,7 +167,7 @@ func legacyRoleRef(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// legacyRoleRefFixed compares the parts of the reference that are stored (E27).
+// legacyRoleRefFixed rejects changes of the part of the reference that is stored (E27).
 func legacyRoleRefFixed(c *schema.Context, v, old *schema.Value) {
 	if v.Field("name").Str() != old.Field("name").Str() {
 		c.Invalid(v, "cannot change roleRef")

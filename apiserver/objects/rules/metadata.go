@@ -16,7 +16,8 @@ func metadataHooks() schema.Hooks {
 	}
 }
 
-// endInitialization removes an empty initializers field: an object without it is initialized (A30).
+// endInitialization removes an empty initializers field. An object without this field is
+// initialized (A30).
 func endInitialization(c *schema.Context, m *schema.Value) {
 	in := m.Field("initializers")
 	if m == c.Object.Metadata() && in.IsSet() && in.Field("pending").Len() == 0 && !in.Field("result").IsSet() {
@@ -24,7 +25,7 @@ func endInitialization(c *schema.Context, m *schema.Value) {
 	}
 }
 
-// labelRequirementValues requires or refuses the values of a label selector's requirement,
+// labelRequirementValues requires or rejects the values of a label selector's requirement,
 // depending on its operator.
 func labelRequirementValues(c *schema.Context, v *schema.Value) {
 	values := v.Field("values").Len()

@@ -10,7 +10,7 @@ const (
 	phaseActive      = "Active"
 	phaseTerminating = "Terminating"
 
-	// finalizerPlatform holds a namespace until it has been emptied.
+	// finalizerPlatform keeps a namespace until all of its objects are deleted.
 	finalizerPlatform = "platform"
 )
 
@@ -40,8 +40,8 @@ func activateNamespace(c *schema.Context) {
 	list.Append().SetStr(finalizerPlatform)
 }
 
-// namespaceFinalizers requires finalizers, as in metadata, to be names with a domain or the
-// platform's own (A22).
+// namespaceFinalizers requires finalizers to be qualified names or the platform's own, as in
+// metadata (A22).
 func namespaceFinalizers(c *schema.Context, v *schema.Value) {
 	for i, item := range v.Items() {
 		switch name := item.Str(); name {
@@ -54,8 +54,8 @@ func namespaceFinalizers(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// namespacePhase requires the phase to agree with the deletion timestamp, so it can only change
-// from Active to Terminating (M5).
+// namespacePhase requires the phase to agree with the deletion timestamp, so that it can only
+// change from Active to Terminating (M5).
 func namespacePhase(c *schema.Context, v *schema.Value) {
 	if c.Operation != schema.UpdateStatus {
 		return

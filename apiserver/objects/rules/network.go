@@ -17,11 +17,11 @@ func networkHooks() schema.Hooks {
 	}
 }
 
-// subnetFitsNetwork refuses a host's part of the network that is larger than the network (M26).
+// subnetFitsNetwork rejects a subnet length that exceeds the size of the network (M26).
 func subnetFitsNetwork(c *schema.Context, v *schema.Value) {
 	network, err := netip.ParsePrefix(c.Parent().Field("network").Str())
 	if err != nil {
-		return // refused by its format
+		return // the format rejects it
 	}
 	if v.Int() > int64(network.Addr().BitLen()-network.Bits()) {
 		c.Invalid(v, "subnet length is too large for clusterNetwork")
@@ -31,7 +31,7 @@ func subnetFitsNetwork(c *schema.Context, v *schema.Value) {
 func serviceNetworkIsApart(c *schema.Context, v *schema.Value) {
 	cluster, err := netip.ParsePrefix(c.Parent().Field("network").Str())
 	if err != nil {
-		return // refused by its format
+		return // the format rejects it
 	}
 	if service, err := netip.ParsePrefix(v.Str()); err == nil && cluster.Overlaps(service) {
 		c.Invalid(v, "service network overlaps with cluster network")

@@ -57,7 +57,7 @@ func nodeAddressesUnique(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// nodeFieldSetOnce refuses changes of a field that a controller has set (E25).
+// nodeFieldSetOnce rejects changes of a field after it was set (E25).
 func nodeFieldSetOnce(c *schema.Context, v, old *schema.Value) {
 	if old.Str() != "" && v.Str() != old.Str() {
 		c.Forbidden(fmt.Sprintf("node updates may not change %s except from \"\" to valid", c.FieldName()))

@@ -17,7 +17,7 @@ func oauthClientHooks() schema.Hooks {
 	}
 }
 
-// redirectURIs requires unique and absolute URIs, beyond their format (J56).
+// redirectURIs requires URIs that are unique and absolute (J56).
 func redirectURIs(c *schema.Context, v *schema.Value) {
 	var uris seen[string]
 	for i, item := range v.Items() {
@@ -31,8 +31,8 @@ func redirectURIs(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// knownGrantMethod refuses a new value that is no known grant method (J50). Unset means the
-// server's default.
+// knownGrantMethod rejects changing the grant method to an unknown one (J50). An unset method means
+// the server's default.
 func knownGrantMethod(c *schema.Context, v *schema.Value) {
 	if c.Old != nil && c.Old.Field("grantMethod").Str() == v.Str() {
 		return

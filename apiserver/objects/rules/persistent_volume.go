@@ -19,7 +19,7 @@ func persistentVolumeHooks() schema.Hooks {
 	}
 }
 
-// onlyStorage refuses all resources but storage in a volume's capacity.
+// onlyStorage rejects all resources except storage in a volume's capacity.
 func onlyStorage(c *schema.Context, v *schema.Value) {
 	if v.Get("storage") == nil || v.Len() > 1 {
 		c.NotSupported(v, []string{"storage"})
@@ -33,11 +33,11 @@ func recycleNotWholeHost(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// volumeSourceFixed refuses changes of a volume's source (E26).
+// volumeSourceFixed rejects changes of a volume's source (E26).
 func volumeSourceFixed(c *schema.Context, v, old *schema.Value) {
 	spec, oldSpec := v.Field("spec"), old.Field("spec")
 	if !spec.IsSet() || !oldSpec.IsSet() {
-		return // refused for other reasons
+		return // reported elsewhere
 	}
 	for _, f := range spec.Type().Message().Fields() {
 		if isVolumeSource(f) && !sameField(f, spec, oldSpec) {

@@ -19,7 +19,7 @@ func podHooks() schema.Hooks {
 	}
 }
 
-// keepOwnerReferences keeps the stored owner references in a write of the status.
+// keepOwnerReferences restores the stored owner references in a write of the status.
 func keepOwnerReferences(c *schema.Context) {
 	if c.Object.Metadata() == nil {
 		return
@@ -34,8 +34,8 @@ func newPodPhase(c *schema.Context, m *schema.Value) {
 	}
 }
 
-// qosClass computes a new pod's class from the resources of its containers (M7). It relies on the
-// spec's defaults.
+// qosClass sets the class of a new pod from the resources of its containers (M7). The spec's
+// defaults must be set.
 func qosClass(c *schema.Context, m *schema.Value) {
 	if c.Operation != schema.Create {
 		return
@@ -64,8 +64,8 @@ func qosClass(c *schema.Context, m *schema.Value) {
 	m.Make("qosClass").SetStr(class)
 }
 
-// asksFor reports whether a list of resources names cpu or memory; others don't count for the
-// class.
+// asksFor reports whether a list of resources contains cpu or memory. Other resources do not affect
+// the class.
 func asksFor(resources *schema.Value) bool {
 	return !resources.Get("cpu").IsEmpty() || !resources.Get("memory").IsEmpty()
 }
@@ -83,11 +83,11 @@ func equallyLimited(limits, requests *schema.Value) bool {
 const podUpdateForbidden = "pod updates may not change fields other than `spec.containers[*].image`, " +
 	"`spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)"
 
-// podUpdate refuses changes of a pod's spec other than those of images, the deadline and
-// tolerations, which are allowed within limits (E22).
+// podUpdate rejects changes of a pod's spec other than those of images, the deadline and
+// tolerations, which may change within limits (E22).
 func podUpdate(c *schema.Context, v, old *schema.Value) {
 	spec, oldSpec := v.Field("spec"), old.Field("spec")
-	if spec == oldSpec { // kept by a write of the status
+	if spec == oldSpec { // a write of the status keeps the spec
 		return
 	}
 	for _, list := range [...]string{"containers", "initContainers"} {
@@ -105,8 +105,8 @@ func podUpdate(c *schema.Context, v, old *schema.Value) {
 	}
 }
 
-// podDeadlineUpdate allows a deadline to be set or moved forward. It returns whether the new one is
-// within bounds.
+// podDeadlineUpdate allows a deadline to be set or brought forward. It reports whether the new one
+// is valid.
 func podDeadlineUpdate(c *schema.Context, deadline, old *schema.Value) bool {
 	switch {
 	case !old.IsSet():
@@ -119,8 +119,8 @@ func podDeadlineUpdate(c *schema.Context, deadline, old *schema.Value) bool {
 	return true
 }
 
-// onlyAddedTolerations requires every old toleration to remain; only its tolerationSeconds may
-// change.
+// onlyAddedTolerations requires the update to keep all tolerations. It may add some and change
+// tolerationSeconds.
 func onlyAddedTolerations(c *schema.Context, tolerations, old *schema.Value) {
 	var have seen[[4]string]
 	for _, t := range tolerations.Items() {
@@ -138,7 +138,7 @@ func tolerationIdentity(t *schema.Value) [4]string {
 	return [4]string{t.Field("key").Str(), t.Field("operator").Str(), t.Field("value").Str(), t.Field("effect").Str()}
 }
 
-// samePodSpec compares the fields that an update may not change.
+// samePodSpec reports whether the fields that an update must not change are equal.
 func samePodSpec(spec, old *schema.Value) bool {
 	if !spec.IsSet() || !old.IsSet() {
 		return schema.Equal(spec, old)
@@ -171,8 +171,8 @@ func sameButImages(containers, old *schema.Value) bool {
 	return true
 }
 
-// sameField compares a field of two messages of one type; fields with `pointer` tell unset from
-// empty.
+// sameField compares a field of two messages of one type. For fields with `pointer`, unset and
+// empty differ.
 func sameField(f *schema.Field, a, b *schema.Value) bool {
 	x, y := a.Field(f.Name), b.Field(f.Name)
 	if f.Spec.Pointer && x.IsSet() != y.IsSet() {

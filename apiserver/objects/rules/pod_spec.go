@@ -28,8 +28,8 @@ func podSpecHooks() schema.Hooks {
 // containerLists are the fields of a pod spec that hold containers.
 func containerLists() [2]string { return [2]string{"containers", "initContainers"} }
 
-// aliasServiceAccount copies the current field to the deprecated one, or the deprecated one to the
-// current one if that is unset.
+// aliasServiceAccount copies serviceAccountName to the deprecated field serviceAccount, or in the
+// other direction if serviceAccountName is unset.
 func aliasServiceAccount(_ *schema.Context, m *schema.Value) {
 	name := m.Field("serviceAccountName")
 	if name.Str() == "" {
@@ -41,7 +41,7 @@ func aliasServiceAccount(_ *schema.Context, m *schema.Value) {
 	m.Make("serviceAccount").SetStr(name.Str())
 }
 
-// containerNames requires names that are unique over containers and init containers (M31).
+// containerNames requires names that are unique among all containers and init containers (M31).
 func containerNames(c *schema.Context, v *schema.Value) {
 	var names seen[string]
 	for _, list := range containerLists() {
@@ -53,7 +53,7 @@ func containerNames(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// initContainersRunOnce refuses fields of init containers that apply only to containers that keep
+// initContainersRunOnce rejects fields of init containers that only apply to containers that keep
 // running.
 func initContainersRunOnce(c *schema.Context, v *schema.Value) {
 	for i, container := range v.Items() {
@@ -65,13 +65,13 @@ func initContainersRunOnce(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// hostPort identifies a port of a node, which at most one container can use.
+// hostPort identifies a port of a node. Only one container can use it.
 type hostPort struct {
 	protocol, ip string
 	port         int64
 }
 
-// hostPortsUnique requires unique host ports in a list of containers that run together.
+// hostPortsUnique requires host ports to be unique among containers that run at the same time.
 func hostPortsUnique(c *schema.Context, v *schema.Value) {
 	for _, list := range containerLists() {
 		var taken seen[hostPort]
@@ -100,7 +100,7 @@ func hostNetworkPorts(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// mountsNameVolumes requires every mount to name a volume of the pod or, in a stateful set, one of
+// mountsNameVolumes requires every mount to name a volume of the pod, or in a stateful set one of
 // its claims (M32).
 func mountsNameVolumes(c *schema.Context, v *schema.Value) {
 	var volumes seen[string]
@@ -122,7 +122,7 @@ func mountsNameVolumes(c *schema.Context, v *schema.Value) {
 }
 
 // activeDeadlinePositive requires a deadline of at least one second. An update of a pod may also
-// set 0, which means now.
+// set 0, which ends the pod at once.
 func activeDeadlinePositive(c *schema.Context, v *schema.Value) {
 	if v.Int() == 0 && (c.Operation == schema.Create || c.Enclosing("Pod") == nil) {
 		c.Invalid(v, validation.InclusiveRangeError(1, math.MaxInt32))

@@ -6,7 +6,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// pod makes a pod's body from its spec, with a container unless the spec has its own.
+// pod returns a pod with the fields of spec. It adds a container unless spec contains one.
 func pod(spec string) string {
 	if !strings.Contains(spec, `"containers"`) {
 		spec = members(`"containers":[{"name":"c","image":"i:1"}]`, spec)
@@ -14,7 +14,8 @@ func pod(spec string) string {
 	return named(`"spec":{` + spec + `}`)
 }
 
-// container makes a pod's body from what its only container has beside name and image.
+// container returns a pod with one container that has the given fields in addition to name and
+// image.
 func container(with string) string {
 	return pod(`"containers":[{` + members(`"name":"c","image":"i:1"`, with) + `}]`)
 }

@@ -11,8 +11,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// TestDefaultsAreIdempotent sets the defaults of every row's object again: nothing changes (M35,
-// and with it E20).
+// TestDefaultsAreIdempotent checks that setting the defaults of each row's object a second time
+// does not change it (M35, E20).
 func TestDefaultsAreIdempotent(t *testing.T) {
 	cat := load(t, Hooks())
 	for _, f := range rowFamilies() {
@@ -31,9 +31,9 @@ func TestDefaultsAreIdempotent(t *testing.T) {
 	}
 }
 
-// TestWritingTheAnswerBackChangesNothing replaces every row's object by what a client was answered
-// (E20).
-func TestWritingTheAnswerBackChangesNothing(t *testing.T) {
+// TestReplacingByTheResponseChangesNothing replaces each row's object by the object in the
+// response, and checks that this does not change it (E20).
+func TestReplacingByTheResponseChangesNothing(t *testing.T) {
 	cat := load(t, Hooks())
 	for _, f := range rowFamilies() {
 		for _, r := range f.rows {
@@ -62,7 +62,7 @@ func TestWritingTheAnswerBackChangesNothing(t *testing.T) {
 	}
 }
 
-// drawSubsets makes subsets that overlap in all ways.
+// drawSubsets draws subsets that overlap.
 func drawSubsets(t *rapid.T) []string {
 	numbers := func(name string, most int) string {
 		text := ""
@@ -81,7 +81,7 @@ func drawSubsets(t *rapid.T) []string {
 	return out
 }
 
-// offered is what subsets say: for each port, by name, which addresses are ready.
+// offered returns, for each port by name, which addresses are ready.
 func offered(o *schema.Object) map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	for _, s := range o.Field("subsets").Items() {
@@ -110,9 +110,10 @@ func offered(o *schema.Object) map[string]map[string]bool {
 	return all
 }
 
-// TestRepackedSubsetsSayTheSameInOneForm: what is offered stays, its form depends on nothing else,
-// and packing again changes nothing (M14).
-func TestRepackedSubsetsSayTheSameInOneForm(t *testing.T) {
+// TestRepackedSubsetsAreEquivalentAndCanonical checks that repacking preserves which port each
+// address serves, that its result does not depend on the order of its input, and that it is
+// idempotent (M14).
+func TestRepackedSubsetsAreEquivalentAndCanonical(t *testing.T) {
 	k := load(t, Hooks()).Kind("/api/v1", "endpoints")
 	decode := func(t *rapid.T, body string) *schema.Object {
 		o, _, err := k.Decode([]byte(body))
@@ -149,7 +150,8 @@ func TestRepackedSubsetsSayTheSameInOneForm(t *testing.T) {
 	})
 }
 
-// FuzzRules prepares and checks any body of any kind: rules must bear what formats refuse.
+// FuzzRules prepares and validates any body of any kind, because hooks also run on values that
+// formats reject.
 func FuzzRules(f *testing.F) {
 	cat := load(f, Hooks())
 	for _, family := range rowFamilies() {

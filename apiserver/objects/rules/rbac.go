@@ -33,8 +33,8 @@ func rbacHooks() schema.Hooks {
 	}
 }
 
-// policyRule requires a rule to be either about resources of groups or about paths outside of
-// resources; rules in namespaces can't have paths (M29).
+// policyRule requires a rule to apply either to resources of API groups or to non-resource paths.
+// Rules of namespaced roles cannot apply to paths (M29).
 func policyRule(c *schema.Context, v *schema.Value) {
 	groups, resources := v.Field("apiGroups").Len(), v.Field("resources").Len()
 	if urls := v.Field("nonResourceURLs"); urls.Len() > 0 {
@@ -77,14 +77,14 @@ func subjectGroupOfKind(c *schema.Context, v *schema.Value) {
 
 func isServiceAccount(m *schema.Value) bool { return m.Field("kind").Str() == kindServiceAccount }
 
-// needsNamespace reports whether a service account needs a namespace. In a binding of a namespace
-// the default is that namespace (M30).
+// needsNamespace reports whether a subject must have a namespace: a service account in a
+// cluster-wide binding. In a namespaced binding it defaults to the binding's namespace (M30).
 func needsNamespace(c *schema.Context, m *schema.Value) bool {
 	return isServiceAccount(m) && !c.Kind.Namespaced
 }
 
-// serviceAccountName validates the names of service accounts, which are objects. Users and groups
-// may have any name.
+// serviceAccountName validates the names of service accounts, which must be names of objects. Users
+// and groups may have any name.
 func serviceAccountName(c *schema.Context, v *schema.Value) {
 	if !isServiceAccount(c.Parent()) {
 		return
@@ -94,7 +94,7 @@ func serviceAccountName(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// roleRefFixed refuses changes of the role that a binding refers to (E27).
+// roleRefFixed rejects changes of the role that a binding refers to (E27).
 func roleRefFixed(c *schema.Context, v, old *schema.Value) {
 	if !schema.Equal(v, old) {
 		c.Invalid(v, "cannot change roleRef")

@@ -13,7 +13,7 @@ func reviewHooks() schema.Hooks {
 	}
 }
 
-// reviewedRequest requires a review to describe one request, either for resources or for a path
+// reviewedRequest requires a review to describe exactly one request, for a resource or for a path
 // (J58).
 func reviewedRequest(c *schema.Context, v *schema.Value) {
 	resource, other := v.Field("resourceAttributes"), v.Field("nonResourceAttributes")

@@ -12,23 +12,23 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// row is one request, and what has to come of it.
+// row is one request and its expected result.
 type row struct {
-	name string // the behaviour and its row of the semantics, where there is one
+	name string // the behaviour, with the row of semantics.md if there is one
 	kind string // the plural of a stored kind, or a key of otherRoutes
 	op   schema.Operation
-	old  string // what is stored, for operations other than Create: a body that a client created it from
+	old  string // the body from which the stored object was created, for operations other than Create
 	body string
-	// status is the body of a write of the status that the stored object has seen.
+	// status is the body of a status write to the stored object before the request.
 	status string
-	// going makes the stored object one that is being deleted.
+	// going means that the stored object is being deleted.
 	going bool
 
-	errs []string          // the refusals, all of them, in order
-	want map[string]string // JSON of places in the result; "" where there is nothing
+	errs []string          // all expected errors, in order
+	want map[string]string // expected JSON by path; "" if the field is expected to be unset
 }
 
-// family is the rows of one test.
+// family is the set of rows of one test.
 type family struct {
 	name string
 	rows []row
@@ -49,8 +49,8 @@ func rowFamilies() []family {
 	}
 }
 
-// otherRoutes returns where the kinds are that a row doesn't name by the plural of the stored kind:
-// prefix and plural, or apiVersion and kind of one that is never stored.
+// otherRoutes maps names of kinds that rows use instead of plurals: to prefix and plural, or to
+// apiVersion and kind for kinds that are never stored.
 func otherRoutes() map[string][2]string {
 	return map[string][2]string{
 		"oldautoscalers": {"/apis/autoscaling/v1", "horizontalpodautoscalers"},
@@ -60,7 +60,7 @@ func otherRoutes() map[string][2]string {
 	}
 }
 
-// kindOf returns the kind that a row names; nil when there is none.
+// kindOf returns the kind that a row names, or nil.
 func kindOf(cat *schema.Catalog, name string) *schema.Kind {
 	if route, ok := otherRoutes()[name]; ok {
 		if k := cat.Kind(route[0], route[1]); k != nil {
@@ -76,8 +76,7 @@ func kindOf(cat *schema.Catalog, name string) *schema.Kind {
 	return nil
 }
 
-// run does the request and returns how its outcome differs from what is wanted; "" when it does
-// not.
+// run executes the request and returns how its result differs from the expected one, or "".
 func (r *row) run(cat *schema.Catalog) string {
 	k := kindOf(cat, r.kind)
 	old, err := r.stored(k)
@@ -100,7 +99,7 @@ func (r *row) run(cat *schema.Catalog) string {
 	return differences(o, r.want)
 }
 
-// stored returns what is stored before the request; nil for Create.
+// stored returns the stored object before the request, or nil for Create.
 func (r *row) stored(k *schema.Kind) (*schema.Object, error) {
 	if r.op == schema.Create {
 		return nil, nil
@@ -127,7 +126,7 @@ func create(k *schema.Kind, body string) (*schema.Object, []string, error) {
 	return write(k, schema.Create, body, nil)
 }
 
-// write does what the front does with a body.
+// write does what a write request does with a body.
 func write(k *schema.Kind, op schema.Operation, body string, old *schema.Object) (*schema.Object, []string, error) {
 	o, problems, err := k.Decode([]byte(body))
 	if err != nil {
@@ -159,7 +158,7 @@ func texts[E error](errs []E) []string {
 	return out
 }
 
-// reread stores an object and reads it again in the form of the kind.
+// reread stores an object and decodes it in the form of the kind.
 func reread(k *schema.Kind, o *schema.Object) (*schema.Object, error) {
 	stored, err := k.Storage().DecodeStored(k.ToStorage(o).Encode().Value)
 	if err != nil {
@@ -183,7 +182,7 @@ func differences(o *schema.Object, want map[string]string) string {
 	return strings.Join(out, "\n")
 }
 
-// at returns the JSON at a place such as spec.containers[0].name; "" when there is nothing.
+// at returns the JSON at a path such as spec.containers[0].name, or "" if it is unset.
 func at(document any, place string) string {
 	for part := range strings.SplitSeq(place, ".") {
 		name, index, indexed := strings.Cut(part, "[")
@@ -224,11 +223,11 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// named makes the body of an object in namespace n, or of a cluster-scoped one, from its other
-// members.
+// named returns the body of an object with metadata and the given members. The namespace is n if
+// the kind is namespaced.
 func named(members string) string { return `{"metadata":{"name":"x","namespace":"n"},` + members + `}` }
 
-// members joins the non-empty ones.
+// members joins the non-empty ones of parts.
 func members(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ",")
 }

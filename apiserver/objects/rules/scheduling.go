@@ -25,7 +25,7 @@ func toleration(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// nodeRequirementValues requires the number of values that the operator takes.
+// nodeRequirementValues requires as many values as the operator takes.
 func nodeRequirementValues(c *schema.Context, v *schema.Value) {
 	values := v.Field("values").Len()
 	switch v.Field("operator").Str() {

@@ -6,7 +6,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// Types of secrets that require certain keys, with the names that stock clients use.
+// Types of secrets that require certain keys. Their names are those that stock clients use.
 const (
 	secretOfAccount    = "kubernetes.io/service-account-token"
 	secretDockerCfg    = "kubernetes.io/dockercfg"
@@ -15,7 +15,7 @@ const (
 	secretSSHAuth      = "kubernetes.io/ssh-auth"
 	secretTLS          = "kubernetes.io/tls"
 
-	// secretAccountAnnotation names the service account that a token is for.
+	// secretAccountAnnotation names the service account of a token.
 	secretAccountAnnotation = "kubernetes.io/service-account.name"
 )
 
@@ -34,7 +34,7 @@ func secretHooks() schema.Hooks {
 	}
 }
 
-// stringDataIsData moves the plain text of stringData to data, where it replaces values of the same
+// stringDataIsData moves the entries of stringData to data, where they replace those with the same
 // key. Responses never contain stringData.
 func stringDataIsData(c *schema.Context) {
 	root := c.Object.Root()
@@ -44,8 +44,8 @@ func stringDataIsData(c *schema.Context) {
 	root.Clear("stringData")
 }
 
-// secretsByName reduces an account's references to secrets to their names, since the secrets are in
-// the account's namespace.
+// secretsByName removes everything but the names from a service account's references to secrets,
+// because the secrets are in the account's namespace.
 func secretsByName(c *schema.Context) {
 	for _, reference := range c.Object.Root().Field("secrets").Items() {
 		for _, f := range reference.Type().Message().Fields() {
@@ -56,7 +56,7 @@ func secretsByName(c *schema.Context) {
 	}
 }
 
-// secretOfItsType requires the keys that programs expect in a secret of the type.
+// secretOfItsType requires the keys that clients expect in a secret of its type.
 func secretOfItsType(c *schema.Context, v *schema.Value) {
 	data := v.Field("data")
 	required := func(key string) {
@@ -89,7 +89,7 @@ func secretOfItsType(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// requireJSON requires an entry to hold JSON. The error does not quote its content.
+// requireJSON requires an entry to contain JSON. The error does not quote the entry.
 func requireJSON(c *schema.Context, data *schema.Value, key string) {
 	entry := data.Get(key)
 	switch {
@@ -100,7 +100,7 @@ func requireJSON(c *schema.Context, data *schema.Value, key string) {
 	}
 }
 
-// secretStaysSealed refuses changes of an immutable secret's data and of its immutability.
+// secretStaysSealed rejects changes of an immutable secret's data, and making the secret mutable.
 func secretStaysSealed(c *schema.Context, v, old *schema.Value) {
 	forbidSealedChanges(c, v, old, "data")
 }

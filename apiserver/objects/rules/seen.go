@@ -2,14 +2,14 @@ package rules
 
 import "quorate/apiserver/objects/schema"
 
-// seen finds repeated values. It allocates only for many values, and its cost per value is bounded.
+// seen is a set for finding duplicate values. It allocates only when it has more than 16 values.
 type seen[T comparable] struct {
 	few  [16]T
 	n    int
 	many map[T]struct{}
 }
 
-// add records a value and returns whether it is new.
+// add adds a value and reports whether it was not in the set.
 func (s *seen[T]) add(value T) bool {
 	if s.has(value) {
 		return false
@@ -43,8 +43,8 @@ func (s *seen[T]) has(value T) bool {
 	return false
 }
 
-// reportRepeated reports items of a list whose field of that name repeats the value of an earlier
-// item. Empty values don't count.
+// reportRepeated reports the items of a list whose field name has the same value as in an earlier
+// item. It ignores empty values.
 func reportRepeated(c *schema.Context, list *schema.Value, name string) {
 	var names seen[string]
 	for i, item := range list.Items() {

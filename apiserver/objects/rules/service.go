@@ -19,7 +19,7 @@ const (
 	externalNameService = "ExternalName"
 )
 
-// headless is the address of services that have none.
+// headless is the clusterIP of a service without an address.
 const headless = "None"
 
 func serviceHooks() schema.Hooks {
@@ -58,8 +58,8 @@ func serviceHooks() schema.Hooks {
 	}
 }
 
-// isType reports whether a service is of a type. An empty type, before defaults are set, is
-// ClusterIP.
+// isType reports whether a service has one of some types. An unset type, as before defaulting,
+// means ClusterIP.
 func isType(spec *schema.Value, types ...string) bool {
 	have := spec.Field("type").Str()
 	if have == "" {
@@ -76,12 +76,12 @@ func isReachedFromOutside(spec *schema.Value) bool {
 	return hasNodePorts(spec) || isType(spec, clusterIPService) && spec.Field("externalIPs").Len() > 0
 }
 
-// hasHealthCheck reports whether load balancers check which nodes have pods of the service.
+// hasHealthCheck reports whether load balancers check which nodes run pods of the service.
 func hasHealthCheck(spec *schema.Value) bool {
 	return isType(spec, loadBalancerService) && spec.Field("externalTrafficPolicy").Str() == "Local"
 }
 
-// servesPorts reports whether a service needs ports, because clients reach it at an address.
+// servesPorts reports whether a service requires ports, because clients reach it at an address.
 func servesPorts(_ *schema.Context, m *schema.Value) bool {
 	return hasClusterIP(m) && m.Field("clusterIP").Str() != headless
 }
@@ -92,7 +92,7 @@ func isClientAffinity(_ *schema.Context, m *schema.Value) bool {
 
 const clientAffinity = "ClientIP"
 
-// dropUnusedAffinity removes the settings of a session affinity that is not in use.
+// dropUnusedAffinity removes the settings of a session affinity that the service does not use.
 func dropUnusedAffinity(c *schema.Context, m *schema.Value) {
 	if !isClientAffinity(c, m) {
 		m.Clear("sessionAffinityConfig")
@@ -105,14 +105,14 @@ func targetPortIsPort(_ *schema.Context, m *schema.Value) {
 	}
 }
 
-// portKey identifies a port of a service; two ports can't share it.
+// portKey identifies a port of a service.
 type portKey struct {
 	protocol string
 	number   int64
 }
 
-// servicePortsUnique requires ports to differ in their names, and in their numbers inside and
-// outside.
+// servicePortsUnique requires the ports to differ in name, in port and protocol, and in node port
+// and protocol.
 func servicePortsUnique(c *schema.Context, v *schema.Value) {
 	reportRepeated(c, v, "name")
 	var inside, outside seen[portKey]
@@ -127,7 +127,7 @@ func servicePortsUnique(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// serviceOfItsType refuses fields that belong to other types of services.
+// serviceOfItsType rejects fields that only other types of services have.
 func serviceOfItsType(c *schema.Context, v *schema.Value) {
 	for _, f := range [...]string{"loadBalancerSourceRanges", "loadBalancerClass", "allocateLoadBalancerNodePorts"} {
 		if field := v.Field(f); field.IsSet() && !isEmptyList(field) && !isType(v, loadBalancerService) {
@@ -159,7 +159,7 @@ func serviceOfItsType(c *schema.Context, v *schema.Value) {
 
 func isEmptyList(v *schema.Value) bool { return v.Type().Form == schema.FormList && v.Len() == 0 }
 
-// externalIPs refuses addresses that would lead a service's traffic back to the sending node.
+// externalIPs rejects addresses that would direct a service's traffic back to the sending node.
 func externalIPs(c *schema.Context, v *schema.Value) {
 	for i, ip := range v.Items() {
 		c.EnterIndex(i, ip)
@@ -175,12 +175,12 @@ func externalName(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// clusterIPsAgree requires one address, or one of each family, and that the first equals clusterIP.
+// clusterIPsAgree requires one address, or one of each family, of which the first equals clusterIP.
 func clusterIPsAgree(c *schema.Context, v *schema.Value) {
 	const most = 2
 	first, all := v.Field("clusterIP").Str(), v.Field("clusterIPs")
 	if all.Len() == 0 {
-		return // and so is the first
+		return // clusterIP is unset, too
 	}
 	if hasNodePorts(v) && all.At(0).Str() == headless {
 		c.Invalid(headless, "may not be set to 'None' for "+v.Field("type").Str()+" services", "clusterIPs", 0)
@@ -211,8 +211,8 @@ func clusterIPsAgree(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// clusterIPFixed refuses changes of a service's address, on which clients rely (E21). A service
-// without an address can get one.
+// clusterIPFixed rejects changes of a service's address, because clients rely on it (E21). A
+// service without an address may get one.
 func clusterIPFixed(c *schema.Context, v, old *schema.Value) {
 	spec, before := v.Field("spec"), old.Field("spec")
 	ip := before.Field("clusterIP").Str()

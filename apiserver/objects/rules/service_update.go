@@ -2,7 +2,7 @@ package rules
 
 import "quorate/apiserver/objects/schema"
 
-// pairClusterIPs sets clusterIPs from clusterIP when a client sets or changes only that one.
+// pairClusterIPs sets clusterIPs from clusterIP if a client sets or changes only clusterIP.
 func pairClusterIPs(c *schema.Context) {
 	spec := c.Object.Field("spec")
 	if !spec.IsSet() {
@@ -12,7 +12,7 @@ func pairClusterIPs(c *schema.Context) {
 	if c.Old != nil {
 		before := c.Old.Field("spec")
 		if schema.Equal(all, before.Field("clusterIPs")) && ip != before.Field("clusterIP").Str() {
-			spec.Clear("clusterIPs") // only the one was changed
+			spec.Clear("clusterIPs") // the client changed only clusterIP
 			all = nil
 		}
 	}
@@ -21,11 +21,11 @@ func pairClusterIPs(c *schema.Context) {
 	}
 }
 
-// typed lists fields that only some types of services have.
+// typed lists fields that not all types of services have.
 type typed struct {
 	names []string
 	has   func(spec *schema.Value) bool
-	// kept reports that the field keeps its stored value when a client leaves it out.
+	// kept means that the field keeps its stored value if a client leaves it out.
 	kept bool
 }
 
@@ -43,8 +43,9 @@ func typedFields() []typed {
 
 func isLoadBalanced(spec *schema.Value) bool { return isType(spec, loadBalancerService) }
 
-// followServiceType removes fields that the service's new type doesn't have, unless the client
-// changed them. For fields that it still has, it keeps the stored values that the client left out.
+// followServiceType removes the fields that a service's new type does not have, unless the client
+// changed them. Of the fields that it has, it restores the stored values of those that the client
+// left out.
 func followServiceType(c *schema.Context) {
 	spec, before := c.Object.Field("spec"), c.Old.Field("spec")
 	if !spec.IsSet() || !before.IsSet() {
@@ -85,7 +86,7 @@ func (f *typed) unset(spec *schema.Value) bool {
 	return true
 }
 
-// followNodePorts does the same for node ports of ports that still exist.
+// followNodePorts is followServiceType for the node ports of ports that still exist.
 func followNodePorts(spec, before *schema.Value) {
 	keeps := hasNodePorts(spec)
 	nodePorts := map[portKey]int64{}

@@ -17,8 +17,8 @@ func signatureHooks() schema.Hooks {
 	}
 }
 
-// imageSignature validates a signature's metadata, requires the conditions Trusted and ForImage
-// together, and refuses facts about the signature while its trust is unknown (M28).
+// imageSignature validates a signature's metadata, requires the conditions Trusted and ForImage to
+// occur together, and rejects information about a signature whose trust is unknown (M28).
 func imageSignature(c *schema.Context, v *schema.Value) {
 	signatureMetadata(c, v.Field("metadata"))
 	trusted, forImage := latestCondition(v, "Trusted"), latestCondition(v, "ForImage")
@@ -52,8 +52,8 @@ func signatureMetadata(c *schema.Context, meta *schema.Value) {
 	}
 }
 
-// latestCondition returns the condition of a type with the latest probe time; the last one of
-// equals.
+// latestCondition returns the condition of a type with the latest probe time. If several have that
+// time, it returns the last of them.
 func latestCondition(signature *schema.Value, kind string) *schema.Value {
 	var latest *schema.Value
 	for _, condition := range signature.Field("conditions").Items() {
@@ -65,7 +65,7 @@ func latestCondition(signature *schema.Value, kind string) *schema.Value {
 	return latest
 }
 
-// signatureContentFixed refuses changes of a signature's content. Signatures can be added and
+// signatureContentFixed rejects changes of a signature's content. Signatures may be added and
 // removed.
 func signatureContentFixed(c *schema.Context, v, old *schema.Value) {
 	if v.Len() == 0 || old.Len() == 0 {

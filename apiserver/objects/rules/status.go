@@ -12,17 +12,17 @@ func statusHooks() schema.Hooks {
 	}
 }
 
-// resetStatus removes the status that a client sent with a new object (A58).
+// resetStatus removes the status that a client sent in a create (A58).
 func resetStatus(c *schema.Context) { c.Object.Root().Clear("status") }
 
-// keepStatus keeps the stored status in a write of the main resource (E17).
+// keepStatus restores the stored status in a write of the main resource (E17).
 func keepStatus(c *schema.Context) { keep(c, "status") }
 
-// keepSpec keeps the stored spec in a write of the status.
+// keepSpec restores the stored spec in a write of the status.
 func keepSpec(c *schema.Context) { keep(c, "spec") }
 
-// keep replaces a field that the client sent with the stored one. The objects share the value: both
-// belong to this request, and nothing changes it.
+// keep replaces a field that the client sent by the stored one. Both objects then share the value,
+// which is safe because the request does not modify it.
 func keep(c *schema.Context, name string) {
 	c.Object.Root().Set(name, c.Old.Field(name))
 }

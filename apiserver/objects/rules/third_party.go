@@ -6,8 +6,9 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// reservedDomains are the domains of the platform's present and future groups and of those that
-// stock clients assume. Users can't define kinds in them, so no user's kind hides one (K11).
+// reservedDomains returns the domains of groups that belong to the platform or that stock clients
+// rely on. Users cannot define kinds in them, so that no such kind can hide one of the platform's
+// (K11).
 func reservedDomains() [2]string { return [2]string{"platform.io", "k8s.io"} }
 
 func thirdPartyHooks() schema.Hooks {
@@ -19,8 +20,8 @@ func thirdPartyHooks() schema.Hooks {
 	}
 }
 
-// thirdPartyName requires a name that consists of a kind and a group with a domain (K1, K2). Names
-// don't change, so only new ones are checked.
+// thirdPartyName requires a name that consists of a kind and a group with a domain (K1, K2). It
+// checks new names only, because names are immutable.
 func thirdPartyName(c *schema.Context, _ *schema.Value) {
 	if c.Operation != schema.Create {
 		return
@@ -28,7 +29,7 @@ func thirdPartyName(c *schema.Context, _ *schema.Value) {
 	name := c.Object.Name()
 	_, group, _ := strings.Cut(name, ".")
 	switch {
-	case name == "": // refused by its format
+	case name == "": // the format rejects it
 	case !strings.Contains(group, "."):
 		c.Invalid(name, "must be at least three segments long: <kind>.<domain>.<tld>", "metadata", "name")
 	}

@@ -25,13 +25,13 @@ func volumeHooks() schema.Hooks {
 
 func volumeNamesUnique(c *schema.Context, v *schema.Value) { reportRepeated(c, v, "name") }
 
-// isVolumeSource reports whether a field of Volume or PersistentVolumeSpec is a volume source.
-// Sources are messages of their own.
+// isVolumeSource reports whether a field of Volume or PersistentVolumeSpec is a volume source,
+// which is a message.
 func isVolumeSource(f *schema.Field) bool {
 	return f.Type.Form == schema.FormMessage && f.Name != "claimRef"
 }
 
-// emptyDirUnlessSource defaults a volume without a source to an empty directory.
+// emptyDirUnlessSource defaults the source of a volume to an empty directory.
 func emptyDirUnlessSource(_ *schema.Context, m *schema.Value) {
 	for _, f := range m.Type().Message().Fields() {
 		if isVolumeSource(f) && m.Field(f.Name).IsSet() {
@@ -76,8 +76,8 @@ func hasBackstep(path string) bool {
 	return false
 }
 
-// nonReservedPath refuses names that begin with two dots, which the node agent uses. The format
-// already refuses the element "..".
+// nonReservedPath rejects paths that begin with two dots, which the node agent reserves. The format
+// rejects the element "..".
 func nonReservedPath(c *schema.Context, v *schema.Value) {
 	if path := v.Str(); strings.HasPrefix(path, "..") && !hasBackstep(path) {
 		c.Invalid(path, "must not start with '..'")
@@ -106,7 +106,7 @@ func oneProjection(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// projectedPaths refuses two projected sources with the same path.
+// projectedPaths rejects projected items with the same path.
 func projectedPaths(c *schema.Context, v *schema.Value) {
 	var paths seen[string]
 	for i, source := range v.Items() {

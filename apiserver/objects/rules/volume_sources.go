@@ -22,15 +22,15 @@ func volumeSourceHooks() schema.Hooks {
 	}
 }
 
-// usesChap reports whether CHAP authentication is enabled. It requires a secret then.
+// usesChap reports whether CHAP authentication is enabled. It then requires a secret.
 func usesChap(_ *schema.Context, m *schema.Value) bool {
 	return m.Field("chapAuthDiscovery").Bool() || m.Field("chapAuthSession").Bool()
 }
 
 const maxISCSISessionName = 64
 
-// iscsiSessionName bounds the session name, which consists of volume and portal when there is an
-// initiator name.
+// iscsiSessionName limits the length of the session name, which consists of the names of volume and
+// portal if an initiator name is set.
 func iscsiSessionName(c *schema.Context, v *schema.Value) {
 	if !v.Field("initiatorName").IsSet() {
 		return
@@ -41,7 +41,8 @@ func iscsiSessionName(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// wwnsOrWWIDs requires a fibre channel volume to have either names with a number, or identifiers.
+// wwnsOrWWIDs requires a fibre channel volume to have either target names with a LUN, or
+// identifiers.
 func wwnsOrWWIDs(c *schema.Context, v *schema.Value) {
 	wwns := v.Field("targetWWNs")
 	ids := v.Field("wwids").Len()
@@ -69,8 +70,8 @@ func datasetNameOrUUID(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// diskURIOfItsKind requires the URI form of the disk's kind: the path in a subscription for managed
-// disks, the address of the blob for others.
+// diskURIOfItsKind requires the form of URI that the disk's kind has: a path in a subscription for
+// managed disks, the URL of a blob for others.
 func diskURIOfItsKind(c *schema.Context, v *schema.Value) {
 	uri := v.Str()
 	if c.Parent().Field("kind").Str() == "Managed" {
@@ -84,7 +85,7 @@ func diskURIOfItsKind(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// optionsNotReserved refuses options in the platform's own domains.
+// optionsNotReserved rejects options in the platform's own domains.
 func optionsNotReserved(c *schema.Context, v *schema.Value) {
 	for key := range v.Entries() {
 		domain, _, ok := strings.Cut(key, "/")
@@ -100,8 +101,8 @@ func optionsNotReserved(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// secretRefComplete requires a namespace in the secret reference of a persistent volume, which is
-// in no namespace itself.
+// secretRefComplete requires a namespace in the secret reference of a persistent volume, which has
+// no namespace itself.
 func secretRefComplete(c *schema.Context, v *schema.Value) {
 	if v.Field("name").Str() == "" {
 		c.Required("", "name")

@@ -36,7 +36,7 @@ func workloadHooks() schema.Hooks {
 	}
 }
 
-// selectorNotEmpty refuses an empty selector, which would select the pods of other workloads (M21).
+// selectorNotEmpty rejects an empty selector, which would select the pods of all workloads (M21).
 func selectorNotEmpty(c *schema.Context, v *schema.Value) {
 	if v.Field("matchLabels").Len()+v.Field("matchExpressions").Len() == 0 {
 		c.Invalid(v, "empty selector is invalid for "+strings.ToLower(c.Kind.Kind))
@@ -53,7 +53,7 @@ func selectorMatchesTemplate(c *schema.Context, v *schema.Value) {
 }
 
 // selects reports whether a label selector matches labels. It ignores malformed requirements, which
-// are reported elsewhere.
+// other rules report.
 func selects(selector, labels *schema.Value) bool {
 	for key, value := range selector.Field("matchLabels").Entries() {
 		if have := labels.Get(key); have == nil || have.Str() != value.Str() {
@@ -80,7 +80,7 @@ func selects(selector, labels *schema.Value) bool {
 	return true
 }
 
-// contains reports whether a list of strings holds one.
+// contains reports whether a list of strings contains s.
 func contains(list *schema.Value, s string) bool {
 	for _, item := range list.Items() {
 		if item.Str() == s {
@@ -90,8 +90,8 @@ func contains(list *schema.Value, s string) bool {
 	return false
 }
 
-// runsForever requires the restart policy Always and refuses a deadline: these workloads replace
-// pods that end (M21).
+// runsForever requires the restart policy Always and rejects a deadline, because these workloads
+// replace pods that terminate (M21).
 func runsForever(c *schema.Context, v *schema.Value) {
 	spec := v.Field("spec")
 	if policy := spec.Field("restartPolicy").Str(); policy != "" && policy != "Always" {
@@ -110,28 +110,28 @@ func inRollingUpdate(c *schema.Context, _ *schema.Value) bool {
 	return c.Enclosing("StatefulSetUpdateStrategy").Field("type").Str() == rollingUpdate
 }
 
-// someUnavailable refuses a rolling update that may not take down any pod, since it would never
-// end.
+// someUnavailable rejects a rolling update that may not make any pod unavailable, because it would
+// never progress.
 func someUnavailable(c *schema.Context, v *schema.Value) {
 	n := v.Int()
 	if digits, percent := strings.CutSuffix(v.Str(), "%"); percent {
 		var err error
 		if n, err = strconv.ParseInt(digits, 10, 64); err != nil {
-			n = 101 // all digits by its format, so too many of them
+			n = 101 // the format allows digits only, so there are too many
 		}
 		if n > 100 {
 			c.Invalid(v.Str(), "must not be greater than 100%")
 		}
 	} else if v.IsText() {
-		return // refused by its format
+		return // the format rejects it
 	}
 	if n == 0 {
 		c.Invalid(v, "cannot be 0")
 	}
 }
 
-// statefulSetRollingUpdate defaults the settings of the rolling update only when the client sets no
-// strategy type.
+// statefulSetRollingUpdate defaults the settings of the rolling update, but only if the client sets
+// no strategy type.
 func statefulSetRollingUpdate(_ *schema.Context, m *schema.Value) {
 	if m.Field("type").Str() == "" {
 		m.Make("type").SetStr(rollingUpdate)
@@ -145,7 +145,7 @@ func onlyRollingUpdates(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// replicasOfStatus refuses partial counts above the number of replicas.
+// replicasOfStatus rejects a count of some replicas that exceeds the count of all.
 func replicasOfStatus(c *schema.Context, v *schema.Value) {
 	all := v.Field("replicas").Int()
 	for _, name := range [...]string{"readyReplicas", "currentReplicas", "updatedReplicas"} {
@@ -163,11 +163,11 @@ func neverDecremented(c *schema.Context, v, old *schema.Value) {
 
 const statefulSetUpdateForbidden = "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden."
 
-// statefulSetUpdate refuses changes of the fields that determine the identity of pods (E23).
+// statefulSetUpdate rejects changes of the fields that determine the identity of pods (E23).
 func statefulSetUpdate(c *schema.Context, v, old *schema.Value) {
 	spec, oldSpec := v.Field("spec"), old.Field("spec")
 	if !spec.IsSet() || !oldSpec.IsSet() {
-		return // refused for other reasons
+		return // reported elsewhere
 	}
 	for _, f := range spec.Type().Message().Fields() {
 		switch f.Name {

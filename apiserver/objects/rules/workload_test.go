@@ -6,13 +6,13 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// workload makes the body of an object with a template from the rest of its spec and the template's
-// members.
+// workload returns the body of an object with a template. spec and template are additional members
+// of the two.
 func workload(spec, template string) string {
 	return named(`"spec":{` + members(spec, `"template":{`+template+`}`) + `}`)
 }
 
-// daemonSet is a workload whose template has a container.
+// daemonSet returns a workload whose template has a container.
 func daemonSet(spec, meta string) string {
 	return workload(spec, members(meta, `"spec":{"containers":[{"name":"c","image":"i"}]}`))
 }

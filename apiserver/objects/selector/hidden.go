@@ -6,9 +6,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// hiddenMark is the first field attribute of an object that is not initialized; it sorts before all
-// field names. The test for it is a prefix test, and the end of initialization is a change of
-// attributes, so watches see the attributes before and after.
+// hiddenMark is the first field attribute of an object that is not initialized. It sorts before all
+// field names, so that testing for it is a test of a prefix. When initialization ends, the
+// attributes change, so that a watch can compare those before and after the write.
 const hiddenMark = "!uninitialized\x00\x00"
 
 // Hide returns the field attributes of an object that is not initialized: only selectors made by

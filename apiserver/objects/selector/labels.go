@@ -28,16 +28,16 @@ const (
 type labelTerm struct {
 	key     string
 	compare comparison
-	values  []string // sorted; of in and notIn
+	values  []string // sorted; for in and notIn
 	number  int64    // operand of greater and less
-	trace   string   // part of every matching label attribute; "" when there is no such text
+	trace   string   // text that every matching label attribute contains; "" if there is none
 }
 
-// requirementError starts every error about a label selector (C7).
+// requirementError is the prefix of all errors about label selectors (C7).
 const requirementError = "unable to parse requirement: "
 
-// parseLabels calls the library's parser and adds two rules of the reference: a common beginning of
-// all errors, and no empty sets (C6).
+// parseLabels parses a label selector with the library's parser. Like the reference, it adds a
+// common prefix to all errors and rejects empty sets (C6).
 func parseLabels(text string) (labels.Selector, error) {
 	parsed, err := labels.Parse(text)
 	if err != nil {
@@ -88,9 +88,9 @@ func newLabelTerm(r *labels.Requirement) (labelTerm, error) {
 	return t, nil
 }
 
-// trace returns the text of a pair within attributes. Searching for it rejects most objects much
-// faster than parsing the attributes (BenchmarkWalk). An object that contains the text may still
-// not match.
+// trace returns the text of a name and value within attributes. Searching for this text rejects
+// most objects much faster than parsing their attributes does (BenchmarkWalk). An object that
+// contains the text does not necessarily match.
 func trace(name, value string) string {
 	return string(state.NewAttributes(map[string]string{name: value}))
 }

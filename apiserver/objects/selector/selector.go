@@ -10,7 +10,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// The fields by which every kind can be selected. Their values come from an object's key, not from
+// The fields that every kind can be selected by. Their values come from an object's key, not from
 // its attributes.
 const (
 	nameField      = "metadata.name"
@@ -25,7 +25,7 @@ const (
 	maxTerms = 500
 )
 
-// Fields lists the fields by which a kind can be selected.
+// Fields lists the fields that a kind can be selected by.
 type Fields struct {
 	// Supported are the fields whose values are stored with objects, including metadata.name and
 	// metadata.namespace.
@@ -54,12 +54,12 @@ type keyTerm struct {
 
 type fieldTerm struct {
 	name  string
-	trace string // as a label's
+	trace string // see labelTerm
 	keyTerm
 }
 
-// newFieldTerm compiles a field term. An empty value also matches missing fields (C19), so it has
-// no trace.
+// newFieldTerm compiles a field term. A term with an empty value also matches objects without the
+// field (C19), so it has no trace.
 func newFieldTerm(name string, compared keyTerm) fieldTerm {
 	t := fieldTerm{name: name, keyTerm: compared}
 	if !t.negate && t.value != "" {
@@ -79,8 +79,8 @@ func (t *fieldTerm) matches(fields state.Attributes) bool {
 
 func (t keyTerm) matches(value string) bool { return (value == t.value) != t.negate }
 
-// Parse compiles the selectors of a request; nil when both are empty. Errors are messages for the
-// client.
+// Parse compiles the selectors of a request. It returns nil if both are empty. The texts of its
+// errors are meant for the client.
 func Parse(labelText, fieldText string, allowed *Fields) (*Selector, error) {
 	if labelText == "" && fieldText == "" {
 		return nil, nil
@@ -184,8 +184,8 @@ func (s *Selector) parseFields(text string, allowed *Fields) error {
 	return nil
 }
 
-// Named adds the condition that metadata.name is name, and reports whether that contradicts the
-// selector (semantics D32).
+// Named returns a copy of s that also requires metadata.name to be name. ok is false if s cannot
+// match that name (semantics D32).
 func Named(s *Selector, name string) (named *Selector, ok bool) {
 	if s == nil {
 		return &Selector{name: []keyTerm{{value: name}}}, true
@@ -200,7 +200,8 @@ func Named(s *Selector, name string) (named *Selector, ok bool) {
 	return &out, true
 }
 
-// Name returns the only name that matching objects can have; ok is false when there are several.
+// Name returns the name that matching objects must have. ok is false if the selector does not
+// determine one.
 func (s *Selector) Name() (name string, ok bool) {
 	if s == nil {
 		return "", false
@@ -208,8 +209,8 @@ func (s *Selector) Name() (name string, ok bool) {
 	return fixed(s.name)
 }
 
-// Namespace returns the only namespace that matching objects can be in; ok is false when there are
-// several.
+// Namespace returns the namespace that matching objects must be in. ok is false if the selector
+// does not determine one.
 func (s *Selector) Namespace() (namespace string, ok bool) {
 	if s == nil {
 		return "", false
@@ -265,8 +266,8 @@ func all(terms []keyTerm, value string) bool {
 	return true
 }
 
-// NameOf returns the only name that a field selector allows; "" when it allows several or can't be
-// parsed (semantics J15).
+// NameOf returns the name that a field selector determines, or "" if it does not determine one or
+// is invalid (semantics J15).
 func NameOf(fieldText string) string {
 	if fieldText == "" || checkSize("", fieldText) != nil {
 		return ""

@@ -114,9 +114,9 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// TestAgainstReference compares with the reference matcher on random selectors and labels.
-// TestFixedNames: only a name that is equal to something fixes what to look at.
-func TestFixedNames(t *testing.T) {
+// TestNameRequiresEquality checks that Name returns a name only if the selector compares
+// metadata.name for equality.
+func TestNameRequiresEquality(t *testing.T) {
 	t.Parallel()
 	for fields, want := range map[string][2]string{
 		"metadata.name=p,metadata.namespace=ns":   {"p", "ns"},
@@ -242,8 +242,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// BenchmarkWalk finds 1 % of 10,000 objects by a label, among a hundred sets of labels that objects
-// share (design.md §6).
+// BenchmarkWalk selects 1 % of 10,000 objects by a label. The objects have a hundred different sets
+// of labels (design.md §6).
 func BenchmarkWalk(b *testing.B) {
 	s, err := selector.Parse("grp=g1", "", pods())
 	if err != nil {

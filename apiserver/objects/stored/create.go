@@ -9,8 +9,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// CollectionPath returns the URL path of a collection with escaped segments. namespace is empty for
-// the whole kind.
+// CollectionPath returns the URL path of a collection with escaped segments. An empty namespace
+// means the collection of all namespaces.
 func CollectionPath(k *schema.Kind, namespace string) string {
 	if namespace == "" {
 		return k.Prefix + "/" + k.Plural
@@ -18,9 +18,9 @@ func CollectionPath(k *schema.Kind, namespace string) string {
 	return k.Prefix + "/namespaces/" + url.PathEscape(namespace) + "/" + k.Plural
 }
 
-// Begin prepares a named object for its creation at time now: it clears what clients may not set,
-// sets defaults and assigns a uid. It decides here, once, every value on which replicas must agree
-// (semantics A27, A28).
+// Begin prepares a named object for its creation at time now: it clears the fields that clients may
+// not set, sets defaults and assigns a uid. Random values and times are thus chosen once, before
+// the entry is replicated, so that all nodes store the same object (semantics A27, A28).
 func Begin(o *schema.Object, now time.Time) {
 	o.Kind.PrepareCreate(o)
 	o.SetUID(uuid.NewString())

@@ -1,5 +1,3 @@
-// Package stored converts decoded objects to the form in which the store keeps them: keys, guards
-// and encoded objects.
-//
-// It is pure: no goroutines, no state.
+// Package stored converts decoded objects to their stored form: keys, guards and encoded objects.
+// All functions are pure.
 package stored

@@ -8,7 +8,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Namespaces is the resource of the objects that guard creates in namespaces.
+// Namespaces is the resource of Namespace objects, which guard creates in their namespaces.
 const Namespaces = "namespaces"
 
 // Key returns the key of an object. namespace is empty for cluster-scoped kinds.
@@ -24,8 +24,8 @@ func Prefix(k *schema.Kind, namespace string) state.Prefix {
 	return state.NamespacePrefix(k.Resource, namespace)
 }
 
-// Guard returns the key of the namespace that must exist and be open for a create (semantics A33);
-// "" for cluster-scoped kinds.
+// Guard returns the key of the namespace that must exist and not be sealed for a create (semantics
+// A33), or "" for cluster-scoped kinds.
 func Guard(k *schema.Kind, namespace string) state.Key {
 	if !k.Namespaced {
 		return ""
@@ -36,9 +36,9 @@ func Guard(k *schema.Kind, namespace string) state.Key {
 // NamespaceKey returns the key of a namespace.
 func NamespaceKey(name string) state.Key { return state.NewKey(Namespaces, "", name) }
 
-// Encode returns the object in stored form, and the encoding to compare with the previous version.
-// Encode seals a terminating namespace: from that entry on, nothing can be created in it. It hides
-// an object that is not initialized (A30).
+// Encode returns the object in stored form, and its encoding for comparison with the previous
+// version. It seals a namespace that is being deleted, so that no object can be created in it after
+// this write. It hides an object that is not initialized (A30).
 func Encode(o *schema.Object) (*state.Object, schema.Encoded) {
 	form := o.Kind.ToStorage(o)
 	e := form.Encode()
@@ -56,7 +56,7 @@ func Encode(o *schema.Object) (*state.Object, schema.Encoded) {
 	}, e
 }
 
-// Decode returns a stored object in the form of kind k, which may be a view.
+// Decode decodes a stored object in the form of kind k, which may be a view.
 func Decode(k *schema.Kind, o *state.Object) (*schema.Object, error) {
 	decoded, err := k.Storage().DecodeStored(o.Value)
 	if err != nil {

@@ -9,21 +9,21 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// renderer makes cells: texts or numbers, one of the two.
+// renderer computes the cells of a column. It sets exactly one of text and number.
 type renderer struct {
-	text   func(s *source) string // "" for nothing
+	text   func(s *source) string // returns "" for an empty cell
 	number func(s *source) int64
-	// takes reports whether it can make a cell of what a path leads to; nil: it takes none, but the
-	// object.
+	// takes reports whether the renderer accepts values of type t at path p. If takes is nil, the
+	// renderer uses the whole object and the column has no path.
 	takes func(p path, t *schema.Type) bool
 }
 
-// makes reports whether the renderer's cells fit into a column of that type.
+// makes reports whether the renderer can be used for a column type.
 func (r *renderer) makes(columnType string) bool {
 	return columnType == typeString || columnType == typeInteger && r.number != nil
 }
 
-// renderers returns all of them, by the names under which kind files refer to them.
+// renderers returns all renderers under the names that kind files use.
 func renderers() map[string]renderer {
 	all := values()
 	for _, family := range []map[string]func(s *source) string{
@@ -38,10 +38,10 @@ func renderers() map[string]renderer {
 	return all
 }
 
-// renderAge is the renderer that looks at the time.
+// renderAge is the only renderer whose cells depend on the time.
 const renderAge = "age"
 
-// values are the renderers of what stands at a path.
+// values returns the renderers of the value at a column's path.
 func values() map[string]renderer {
 	return map[string]renderer{
 		renderAge:     {text: age, takes: one(schema.FormTime, schema.FormMicroTime)},
@@ -70,7 +70,7 @@ func isSelector(p path, t *schema.Type) bool {
 	return !p.many() && t.Message() != nil && t.Message().Field("matchLabels") != nil && t.Message().Field("matchExpressions") != nil
 }
 
-// age is how long ago a time is, as people say it.
+// age returns the time since the value's time, as `kubectl get` prints it.
 func age(s *source) string {
 	v := s.value()
 	if v == nil {
@@ -97,7 +97,7 @@ func truth(s *source) string {
 
 func list(s *source) string { return strings.Join(texts(s), ",") }
 
-// texts are the texts that the path leads to, or those of the list that it leads to.
+// texts returns the strings at the path, or the items of the list of strings at the path.
 func texts(s *source) []string {
 	var all []string
 	s.path.each(s.root, func(v *schema.Value) {
@@ -114,7 +114,7 @@ func texts(s *source) []string {
 
 func pairs(s *source) string { return strings.Join(equalities(s.value()), ",") }
 
-// equalities are the entries of a map of texts as k=v.
+// equalities returns the entries of a map of strings as k=v.
 func equalities(m *schema.Value) []string {
 	var all []string
 	for key, v := range m.Entries() {
@@ -123,5 +123,5 @@ func equalities(m *schema.Value) []string {
 	return all
 }
 
-// selectorText writes a label selector; "" for one without requirements.
+// selectorText returns a label selector's text, or "" if it has no requirements.
 func selectorText(s *source) string { return schema.SelectorText(s.value()) }

@@ -16,15 +16,15 @@ func scaleTarget(s *source) string {
 }
 
 const (
-	// shownMetrics is how many metrics a cell has room for.
+	// shownMetrics is the maximum number of metrics in a cell.
 	shownMetrics = 2
 
 	unknown = "<unknown>"
 	auto    = "<auto>"
 )
 
-// scaleMetrics shows of each metric what it is and what it is to be. autoscaling/v2beta1 has the
-// figures in the metric, v2 one level lower, v1 has a single metric beside them.
+// scaleMetrics returns the current and target value of each metric. autoscaling/v2beta1 keeps them
+// in the metric, v2 in its members target and current, and v1 has one metric in fields of its own.
 func scaleMetrics(s *source) string {
 	spec, status := s.root.Field("spec"), s.root.Field("status")
 	if cpu := spec.Field("targetCPUUtilizationPercentage"); cpu.IsSet() {
@@ -40,7 +40,7 @@ func scaleMetrics(s *source) string {
 	return few(all, shownMetrics, ", ")
 }
 
-// figures are what a metric is and what it is to be.
+// figures returns the current and the target value of a metric.
 func figures(target, current *schema.Value) string {
 	value := first(target, "targetAverageValue", "averageValue")
 	if value == nil {
@@ -58,8 +58,8 @@ func figures(target, current *schema.Value) string {
 	return orElse(percent(is), unknown) + "/" + orElse(percent(utilization), auto)
 }
 
-// first returns a figure that one version of a metric has in itself, and a later one in its member
-// target or current.
+// first returns a value that is in field early of a metric in one version, and in field late of its
+// member target or current in a later version.
 func first(metric *schema.Value, early, late string) *schema.Value {
 	for _, v := range []*schema.Value{metric.Field(early), metric.Lookup("target", late), metric.Lookup("current", late)} {
 		if v.IsSet() {

@@ -11,7 +11,7 @@ const (
 	kindGroup          = "Group"
 	kindServiceAccount = "ServiceAccount"
 
-	// Older forms of them, in legacy bindings.
+	// The older forms in legacy bindings.
 	kindSystemUser  = "SystemUser"
 	kindSystemGroup = "SystemGroup"
 )
@@ -21,7 +21,7 @@ func bindingTexts() map[string]func(s *source) string {
 		"role": func(s *source) string {
 			return s.root.Lookup("roleRef", "kind").Str() + "/" + s.root.Lookup("roleRef", "name").Str()
 		},
-		"legacyRole": func(s *source) string { return "/" + s.root.Lookup("roleRef", "name").Str() }, // its namespace is that of all
+		"legacyRole": func(s *source) string { return "/" + s.root.Lookup("roleRef", "name").Str() }, // cluster roles have no namespace
 		"users":      func(s *source) string { return subjects(s, kindUser) },
 		"groups":     func(s *source) string { return subjects(s, kindGroup) },
 
@@ -30,7 +30,7 @@ func bindingTexts() map[string]func(s *source) string {
 	}
 }
 
-// subjects names the subjects of a kind; those in a namespace with it.
+// subjects returns the names of the subjects of a kind, with their namespaces if they have any.
 func subjects(s *source, kind string) string {
 	var names []string
 	for _, subject := range s.root.Field("subjects").Items() {
@@ -46,7 +46,7 @@ func subjects(s *source, kind string) string {
 	return strings.Join(names, ",")
 }
 
-// otherSubjects names the subjects of a legacy binding that its other columns do not show.
+// otherSubjects returns the subjects of a legacy binding whose kinds have no column.
 func otherSubjects(s *source) string {
 	shown := []string{kindUser, kindGroup, kindServiceAccount, kindSystemUser, kindSystemGroup}
 	var names []string

@@ -15,7 +15,7 @@ func networkTexts() map[string]func(s *source) string {
 	}
 }
 
-// few joins what a cell has room for and says how much more there is.
+// few joins at most most texts and appends the number of the others.
 func few(all []string, most int, separator string) string {
 	if len(all) <= most {
 		return strings.Join(all, separator)
@@ -23,11 +23,11 @@ func few(all []string, most int, separator string) string {
 	return strings.Join(all[:most], separator) + fmt.Sprintf(" + %d more...", len(all)-most)
 }
 
-// shownEndpoints is how many endpoints a cell has room for.
+// shownEndpoints is the maximum number of endpoints in a cell.
 const shownEndpoints = 3
 
-// endpoints are the ready addresses of each subset, once for each of its ports. Subsets without any
-// leave the cell empty.
+// endpoints returns the ready addresses of each subset, once for each of its ports. The cell is
+// empty if no subset has a ready address.
 func endpoints(s *source) string {
 	subsets := s.root.Field("subsets")
 	if subsets.Len() == 0 {
@@ -52,7 +52,7 @@ func endpoints(s *source) string {
 	return few(all, shownEndpoints, ",")
 }
 
-// servicePorts: 80/TCP, or 80:30080/TCP with a port on the nodes.
+// servicePorts returns the ports as 80/TCP, or as 80:30080/TCP if they have node ports.
 func servicePorts(s *source) string {
 	var all []string
 	for _, port := range s.root.Lookup("spec", "ports").Items() {
@@ -65,7 +65,8 @@ func servicePorts(s *source) string {
 	return strings.Join(all, ",")
 }
 
-// serviceExternalIPs are where a service is reached from outside.
+// serviceExternalIPs returns the addresses at which a service can be reached from outside the
+// cluster.
 func serviceExternalIPs(s *source) string {
 	spec := s.root.Field("spec")
 	var all []string
@@ -83,7 +84,7 @@ func serviceExternalIPs(s *source) string {
 	return strings.Join(all, ",")
 }
 
-// ingresses are the addresses that a load balancer has been given.
+// ingresses returns the addresses that a load balancer was assigned.
 func ingresses(service *schema.Value) []string {
 	var all []string
 	for _, ingress := range service.Lookup("status", "loadBalancer", "ingress").Items() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The labels that give a node its roles.
+// The labels that define a node's roles.
 const (
 	rolePrefix = "node-role.platform.io/"
 	roleLabel  = "platform.io/role"

@@ -14,7 +14,7 @@ func podTexts() map[string]func(s *source) string {
 	}
 }
 
-// podSummary is what one look at a pod's containers says of it.
+// podSummary summarizes the states of a pod's containers.
 type podSummary struct {
 	reason   string
 	ready    int
@@ -27,8 +27,8 @@ func podReady(s *source) string {
 
 func podRestarts(s *source) int64 { return summarize(s.root).restarts }
 
-// summarize follows the containers' states: what keeps the pod from being initialized, else what
-// keeps its first container that is not running from it.
+// summarize determines the pod's status: the reason why it is not initialized; else the reason why
+// its first container that does not run does not; else its phase.
 func summarize(pod *schema.Value) podSummary {
 	status := pod.Field("status")
 	p := podSummary{reason: status.Field("reason").Str()}
@@ -47,7 +47,7 @@ func summarize(pod *schema.Value) podSummary {
 	return p
 }
 
-// initializing reports whether an init container has not finished, and why.
+// initializing reports whether an init container has not completed, and sets the reason.
 func (p *podSummary) initializing(pod *schema.Value) bool {
 	for i, c := range pod.Lookup("status", "initContainerStatuses").Items() {
 		p.restarts += c.Field("restartCount").Int()
@@ -85,7 +85,7 @@ func (p *podSummary) running(status *schema.Value) {
 			p.ready++
 		}
 	}
-	if p.reason == "Completed" && p.ready > 0 { // one container is done, others go on
+	if p.reason == "Completed" && p.ready > 0 { // one container completed, others run
 		p.reason = "NotReady"
 		if condition(status, "Ready") == "True" {
 			p.reason = "Running"
@@ -93,7 +93,7 @@ func (p *podSummary) running(status *schema.Value) {
 	}
 }
 
-// terminationOf says in a word how a container ended.
+// terminationOf returns the reason why a container terminated.
 func terminationOf(terminated *schema.Value) string {
 	if reason := terminated.Field("reason").Str(); reason != "" {
 		return reason
@@ -104,7 +104,7 @@ func terminationOf(terminated *schema.Value) string {
 	return "ExitCode:" + strconv.FormatInt(terminated.Field("exitCode").Int(), 10)
 }
 
-// condition returns the status of a condition; "" when there is none.
+// condition returns the status of a condition, or "" if there is none.
 func condition(status *schema.Value, name string) string {
 	for _, c := range status.Field("conditions").Items() {
 		if c.Field("type").Str() == name {

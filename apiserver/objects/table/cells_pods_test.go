@@ -15,7 +15,7 @@ var podObject = `{"metadata":{"name":"web-0","namespace":"shop","labels":{"app":
 	"resources":{"limits":{"cpu":"1","memory":"1Gi"}}},`, 4) + `{"name":"z","image":"i"}]},"status":{"phase":"Running","podIP":"10.1.2.3",
 	"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{"name":"c","ready":true,"state":{"running":{}}}]}}`
 
-// TestPods: what becomes of a pod, in words (M36).
+// TestPods checks the status column of pods (M36).
 func TestPods(t *testing.T) {
 	t.Parallel()
 	const (

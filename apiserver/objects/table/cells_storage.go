@@ -6,7 +6,7 @@ func storageTexts() map[string]func(s *source) string {
 	return map[string]func(s *source) string{"volumePhase": volumePhase, "volumeClaim": volumeClaim}
 }
 
-// volumePhase is the phase of a volume that is not going away.
+// volumePhase returns the phase of a volume, or Terminating if it is being deleted.
 func volumePhase(s *source) string {
 	if s.root.Lookup("metadata", "deletionTimestamp").IsSet() {
 		return "Terminating"
@@ -22,7 +22,8 @@ func volumeClaim(s *source) string {
 	return claim.Field("namespace").Str() + "/" + claim.Field("name").Str()
 }
 
-// accessModes shortens the modes of a volume, each once, in their usual order.
+// accessModes returns the abbreviated access modes without duplicates, in the order that `kubectl`
+// uses.
 func accessModes(s *source) string {
 	there := map[string]bool{}
 	for _, mode := range texts(s) {

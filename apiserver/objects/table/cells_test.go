@@ -15,7 +15,7 @@ const (
 	rbac = "/apis/rbac.authorization.platform.io/v1"
 )
 
-// TestCells: what each kind's row shows, wide columns included (M36–M51).
+// TestCells checks the row of each kind, including wide columns (M36–M51).
 func TestCells(t *testing.T) {
 	t.Parallel()
 	c := catalog(t)

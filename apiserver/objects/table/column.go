@@ -20,24 +20,24 @@ const (
 type column struct {
 	spec   *schema.ColumnSpec
 	path   path
-	render renderer // without functions: what stands at the path
+	render renderer // zero if the cell is the value at the path
 }
 
-// source is what a cell is made of: an object, what stands at the column's path, and the time.
+// source is the input of a cell: an object, the path of the column, and the time.
 type source struct {
 	root *schema.Value
 	path path
 	now  time.Time
 }
 
-// value returns what stands at the path; nil for nothing.
+// value returns the value at the path, or nil.
 func (s *source) value() *schema.Value { return s.path.one(s.root) }
 
-// compile checks a column against the type of the objects.
+// compile compiles a column for objects of a type.
 func compile(spec *schema.ColumnSpec, object *schema.Type, known map[string]renderer) (column, error) {
 	c := column{spec: spec}
 	if spec.Name == "" || spec.Type != typeString && spec.Type != typeInteger && spec.Type != typeBoolean {
-		return c, fmt.Errorf("a column has a name and is a %s, %s or %s", typeString, typeInteger, typeBoolean)
+		return c, fmt.Errorf("a column must have a name and a type %s, %s or %s", typeString, typeInteger, typeBoolean)
 	}
 	if spec.Empty != "" && spec.Type != typeString {
 		return c, fmt.Errorf("empty: a column of type %s is never empty", spec.Type)
@@ -57,17 +57,17 @@ func compile(spec *schema.ColumnSpec, object *schema.Type, known map[string]rend
 	case !ok:
 		return c, fmt.Errorf("render: there is no renderer %q", spec.Render)
 	case !r.makes(spec.Type):
-		return c, fmt.Errorf("render: %s makes no cells of type %s", spec.Render, spec.Type)
+		return c, fmt.Errorf("render: %s does not produce cells of type %s", spec.Render, spec.Type)
 	case r.takes == nil && found != nil:
-		return c, fmt.Errorf("render: %s takes no value", spec.Render)
+		return c, fmt.Errorf("render: %s does not take a value", spec.Render)
 	case r.takes != nil && (found == nil || !r.takes(c.path, found)):
-		return c, fmt.Errorf("render: %s can't be made of value %q", spec.Render, spec.Value)
+		return c, fmt.Errorf("render: %s does not accept value %q", spec.Render, spec.Value)
 	}
 	c.render = r
 	return c, nil
 }
 
-// checkPlain refuses a value that can't stand in a cell as it is.
+// checkPlain returns an error if a value cannot be shown without a renderer.
 func checkPlain(spec *schema.ColumnSpec, p path, t *schema.Type) error {
 	if t == nil {
 		return errors.New("neither value nor render")
@@ -82,7 +82,7 @@ func checkPlain(spec *schema.ColumnSpec, p path, t *schema.Type) error {
 		fits = spec.Type == typeString
 	}
 	if !fits || p.many() {
-		return fmt.Errorf("value: what stands at %s is no %s; it takes a renderer", spec.Value, spec.Type)
+		return fmt.Errorf("value: %s is not of type %s and needs a renderer", spec.Value, spec.Type)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (c *column) text(s *source) string {
 	return textOf(s.value())
 }
 
-// textOf returns a scalar as text; "" when it is unset.
+// textOf returns a scalar as text, or "" if it is unset.
 func textOf(v *schema.Value) string {
 	if v == nil {
 		return ""

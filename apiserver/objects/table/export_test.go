@@ -5,5 +5,5 @@ import (
 	"slices"
 )
 
-// RendererNames are the names under which kind files refer to renderers, sorted.
+// RendererNames returns the names under which kind files refer to renderers, sorted.
 func RendererNames() []string { return slices.Sorted(maps.Keys(renderers())) }

@@ -22,7 +22,8 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// now is the time of all tests; what they show was created five minutes and thirty seconds before.
+// now is the time in all tests. Objects in them were created five minutes and thirty seconds
+// before.
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 const created = "2026-01-02T02:58:35Z"
@@ -36,7 +37,7 @@ func catalog(t testing.TB) *schema.Catalog {
 	return c
 }
 
-// rows makes rows of a kind.
+// rows returns the Rows of a kind.
 func rows(t testing.TB, c *schema.Catalog, k *schema.Kind, version string, include table.Include) table.Rows {
 	t.Helper()
 	columns, err := table.New(k)
@@ -50,7 +51,7 @@ func rows(t testing.TB, c *schema.Catalog, k *schema.Kind, version string, inclu
 	return table.Rows{Table: columns, Partial: partial, Include: include}
 }
 
-// stored is an object, JSON, as it is stored.
+// stored returns the stored form of an object, given as JSON.
 func stored(t testing.TB, k *schema.Kind, object string) []byte {
 	t.Helper()
 	o, problems, err := k.Decode([]byte(object))
@@ -60,7 +61,7 @@ func stored(t testing.TB, k *schema.Kind, object string) []byte {
 	return o.AppendJSON(nil)
 }
 
-// cells are those of an object's row, as JSON.
+// cells returns the cells of an object's row, decoded from JSON.
 func cells(t *testing.T, r table.Rows, value []byte) []any {
 	t.Helper()
 	text, err := r.AppendRow(nil, value, now)
@@ -74,15 +75,16 @@ func cells(t *testing.T, r table.Rows, value []byte) []any {
 	return row.Cells
 }
 
-// fullObjects are objects with every field that their kinds have.
+// fullObjects is the folder of the objects that have every field.
 const fullObjects = "../schema/testdata/golden/full"
 
-// TestGolden shows a full object of each kind as a Table, wide columns included.
+// TestGolden compares the Table of a full object of each kind, including wide columns, with golden
+// files.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	c := catalog(t)
 	for _, k := range c.Kinds() {
-		if k.Storage() != k && !k.Converts() { // another version of a kind that is here
+		if k.Storage() != k && !k.Converts() { // another version of a kind that is tested
 			continue
 		}
 		name := strings.TrimSuffix(k.File, ".yaml")

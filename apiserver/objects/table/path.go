@@ -7,20 +7,20 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// path leads to a place in an object, or to several: a JSONPath of names, with [*] behind those
-// whose items are all meant.
+// path is a JSONPath of names, each optionally followed by [*] for all items of a list. It thus
+// refers to one value or to several.
 type path []step
 
 type step struct {
 	name string // of a field, or a key of a map
-	all  bool   // each item of the list that is there
+	all  bool   // continue with each item of the list
 }
 
-// everyItem follows the name of a list.
+// everyItem is the suffix of the name of a list.
 const everyItem = "[*]"
 
-// compilePath reads ".spec.containers[*].name" and returns the type of what is there in an object
-// of that type.
+// compilePath compiles a path such as ".spec.containers[*].name" for objects of type t. It returns
+// the type of the values at the path.
 func compilePath(text string, t *schema.Type) (path, *schema.Type, error) {
 	names, ok := strings.CutPrefix(text, ".")
 	if !ok {
@@ -36,10 +36,10 @@ func compilePath(text string, t *schema.Type) (path, *schema.Type, error) {
 		case t.Form == schema.FormMap && s.name != "":
 			t = t.Elem()
 		default:
-			return nil, nil, fmt.Errorf("%q leads nowhere: there is no %q", text, s.name)
+			return nil, nil, fmt.Errorf("%q: there is no %q", text, s.name)
 		}
 		if s.all && t.Form != schema.FormList {
-			return nil, nil, fmt.Errorf("%q leads nowhere: %q is no list", text, s.name)
+			return nil, nil, fmt.Errorf("%q: %q is not a list", text, s.name)
 		}
 		if s.all {
 			t = t.Elem()
@@ -49,7 +49,7 @@ func compilePath(text string, t *schema.Type) (path, *schema.Type, error) {
 	return p, t, nil
 }
 
-// many reports whether the path leads to more than one place.
+// many reports whether the path may refer to several values.
 func (p path) many() bool {
 	for _, s := range p {
 		if s.all {
@@ -59,7 +59,7 @@ func (p path) many() bool {
 	return false
 }
 
-// one returns what a path to one place leads to; nil when nothing is set there.
+// one returns the value at a path that refers to one value, or nil if it is unset.
 func (p path) one(v *schema.Value) *schema.Value {
 	for _, s := range p {
 		v = s.from(v)
@@ -67,7 +67,7 @@ func (p path) one(v *schema.Value) *schema.Value {
 	return v
 }
 
-// each calls fn with all that the path leads to.
+// each calls fn with each value at the path.
 func (p path) each(v *schema.Value, fn func(v *schema.Value)) {
 	for i, s := range p {
 		v = s.from(v)

@@ -7,15 +7,15 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// Table makes rows of the objects of one kind. It never changes.
+// Table converts the objects of one kind to rows. It is immutable.
 type Table struct {
 	kind        *schema.Kind
 	columns     []column
 	definitions []byte
-	ages        bool // a cell depends on the time
+	ages        bool // some cell depends on the time
 }
 
-// New compiles the columns of a kind. What its file says that can't be done is an error.
+// New compiles the columns of a kind. Columns that are not valid for the kind are errors.
 func New(k *schema.Kind) (*Table, error) {
 	specs := k.Spec.Columns
 	if len(specs) == 0 {
@@ -35,7 +35,7 @@ func New(k *schema.Kind) (*Table, error) {
 	return t, nil
 }
 
-// nameAndAge are the columns of a kind that has none of its own (M51).
+// nameAndAge returns the columns of a kind that declares none (M51).
 func nameAndAge() []schema.ColumnSpec {
 	return []schema.ColumnSpec{
 		{Name: "Name", Type: typeString, Format: "name", Description: "What the object is called.", Value: ".metadata.name"},
@@ -46,7 +46,7 @@ func nameAndAge() []schema.ColumnSpec {
 	}
 }
 
-// Definitions returns the columnDefinitions of the table, JSON. They are shared.
+// Definitions returns the columnDefinitions of the table as JSON. The caller must not modify them.
 func (t *Table) Definitions() []byte { return t.definitions }
 
 func appendDefinitions(b []byte, columns []column) []byte {
@@ -65,36 +65,36 @@ func appendDefinitions(b []byte, columns []column) []byte {
 	return append(b, ']')
 }
 
-// Include says what a row holds of its object beside the cells (B26, B27).
+// Include determines how much of its object a row contains in addition to the cells (B26, B27).
 type Include uint8
 
-// What a row may hold of its object.
+// The values of Include.
 const (
 	Metadata Include = iota
 	None
 	Object
 
-	// Includes is their number.
+	// Includes is the number of values.
 	Includes = iota
 )
 
-// Names are the values of the parameter includeObject, by Include.
+// Names returns the values of the parameter includeObject, indexed by Include.
 func Names() [Includes]string { return [Includes]string{"Metadata", "None", "Object"} }
 
-// Rows makes rows in one form. Equal ones make the same.
+// Rows converts objects to rows. Rows that are equal produce equal output.
 type Rows struct {
 	Table *Table
-	// Partial is the kind that an object is when there is no more to it than its metadata. It gives
-	// the Table its version.
+	// Partial is the kind PartialObjectMetadata, in the form of which rows include metadata. Its
+	// apiVersion is that of the Table.
 	Partial *schema.Kind
 	Include Include
 }
 
-// Kind is what a Table says that it is.
+// Kind is the kind of a Table.
 const Kind = "Table"
 
-// AppendHead appends the beginning of a Table up to its metadata. Its columns are left out where
-// the reader has them (B29).
+// AppendHead appends the beginning of a Table up to its metadata. columns is false if the client
+// already has the column definitions (B29).
 func (r Rows) AppendHead(b []byte, columns bool) []byte {
 	b = append(b, `{"kind":"`+Kind+`","apiVersion":"`...)
 	b = append(append(b, r.Partial.APIVersion...), `",`...)
@@ -105,8 +105,8 @@ func (r Rows) AppendHead(b []byte, columns bool) []byte {
 	return b
 }
 
-// Append appends what follows upon the head in the Table of one object, stored bytes of the kind
-// (B28).
+// Append appends the rest of a Table after its head, with the row of one object. value is a stored
+// value of the kind (B28).
 func (r Rows) Append(b, value []byte, now time.Time) ([]byte, error) {
 	err := r.Table.kind.Borrow(value, func(root *schema.Value) (err error) {
 		b = schema.AppendString(append(b, `"metadata":{"selfLink":`...), root.Lookup("metadata", "selfLink").Str())
@@ -117,10 +117,10 @@ func (r Rows) Append(b, value []byte, now time.Time) ([]byte, error) {
 	return append(b, `]}`...), err
 }
 
-// Ages reports whether Append writes something else at another time.
+// Ages reports whether the output of Append depends on the time.
 func (r Rows) Ages() bool { return r.Table.ages }
 
-// AppendRow appends the row of an object, stored bytes of the kind.
+// AppendRow appends the row of an object. value is a stored value of the kind.
 func (r Rows) AppendRow(b, value []byte, now time.Time) ([]byte, error) {
 	err := r.Table.kind.Borrow(value, func(root *schema.Value) (err error) {
 		b, err = r.appendRow(b, value, root, now)

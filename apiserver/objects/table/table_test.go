@@ -16,7 +16,7 @@ import (
 const configMap = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"m","namespace":"a","selfLink":"/l","resourceVersion":"7",` +
 	`"creationTimestamp":"` + created + `"},"data":{"k":"v"}}`
 
-// TestDocuments: whole Tables and rows, byte for byte.
+// TestDocuments compares complete Tables and rows byte for byte.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	c := catalog(t)
@@ -56,7 +56,7 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// TestViews: the rows of a view are made of what is stored in another form.
+// TestViews checks that the rows of a view are computed from the converted object.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	c := catalog(t)
@@ -71,7 +71,7 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestDefaultColumns: a kind without columns has Name and Age (M51).
+// TestDefaultColumns checks that a kind without columns has Name and Age (M51).
 func TestDefaultColumns(t *testing.T) {
 	t.Parallel()
 	c := catalog(t)
@@ -91,28 +91,28 @@ func TestDefaultColumns(t *testing.T) {
 	}
 }
 
-// TestColumnsThatCannotBe: what a kind file says of a column is checked when it is read.
-func TestColumnsThatCannotBe(t *testing.T) {
+// TestInvalidColumns checks that invalid columns in a kind file are errors when it is loaded.
+func TestInvalidColumns(t *testing.T) {
 	t.Parallel()
 	for column, want := range map[string]string{
 		"{name: A, type: string}":                                                         "neither value nor render",
-		"{name: A, type: text, value: .metadata.name}":                                    "a column has a name",
-		"{type: string, value: .metadata.name}":                                           "a column has a name",
+		"{name: A, type: text, value: .metadata.name}":                                    "a column must have a name",
+		"{type: string, value: .metadata.name}":                                           "a column must have a name",
 		"{name: A, type: string, value: metadata.name}":                                   "does not begin with a dot",
 		"{name: A, type: string, value: .metadata.nickname}":                              `there is no "nickname"`,
-		"{name: A, type: string, value: '.metadata.labels[*]'}":                           "is no list",
-		"{name: A, type: string, value: .metadata.labels}":                                "takes a renderer",
-		"{name: A, type: integer, value: .metadata.name}":                                 "takes a renderer",
-		"{name: A, type: boolean, value: .metadata.generation}":                           "takes a renderer",
-		"{name: A, type: string, value: '.metadata.ownerReferences[*].name'}":             "takes a renderer",
+		"{name: A, type: string, value: '.metadata.labels[*]'}":                           "is not a list",
+		"{name: A, type: string, value: .metadata.labels}":                                "needs a renderer",
+		"{name: A, type: integer, value: .metadata.name}":                                 "needs a renderer",
+		"{name: A, type: boolean, value: .metadata.generation}":                           "needs a renderer",
+		"{name: A, type: string, value: '.metadata.ownerReferences[*].name'}":             "needs a renderer",
 		"{name: A, type: string, render: podStatos}":                                      `there is no renderer "podStatos"`,
-		"{name: A, type: integer, render: podStatus}":                                     "makes no cells of type integer",
-		"{name: A, type: string, render: podStatus, value: .metadata.name}":               "takes no value",
-		"{name: A, type: string, render: age}":                                            "can't be made of value",
-		"{name: A, type: string, render: age, value: .metadata.name}":                     "can't be made of value",
-		"{name: A, type: string, render: count, value: .metadata.name}":                   "can't be made of value",
-		"{name: A, type: string, render: pairs, value: .metadata.finalizers}":             "can't be made of value",
-		"{name: A, type: string, render: selector, value: .metadata}":                     "can't be made of value",
+		"{name: A, type: integer, render: podStatus}":                                     "does not produce cells of type integer",
+		"{name: A, type: string, render: podStatus, value: .metadata.name}":               "does not take a value",
+		"{name: A, type: string, render: age}":                                            "does not accept value",
+		"{name: A, type: string, render: age, value: .metadata.name}":                     "does not accept value",
+		"{name: A, type: string, render: count, value: .metadata.name}":                   "does not accept value",
+		"{name: A, type: string, render: pairs, value: .metadata.finalizers}":             "does not accept value",
+		"{name: A, type: string, render: selector, value: .metadata}":                     "does not accept value",
 		"{name: A, type: integer, render: count, value: .metadata.labels, empty: <none>}": "is never empty",
 	} {
 		t.Run(column, func(t *testing.T) {
@@ -125,7 +125,7 @@ func TestColumnsThatCannotBe(t *testing.T) {
 	}
 }
 
-// kindWith is a kind with one column.
+// kindWith returns a kind with one column.
 func kindWith(t *testing.T, column string) *schema.Kind {
 	t.Helper()
 	files := fstest.MapFS{"thing.yaml": {Data: []byte("kind: Thing\nversion: v1\napiVersion: v1\nprefix: /api/v1\nplural: things\n" +
@@ -149,7 +149,7 @@ func kindWith(t *testing.T, column string) *schema.Kind {
 	return c.Kind("/api/v1", "things")
 }
 
-// TestEveryRendererIsDescribed: those who write kind files find them all.
+// TestEveryRendererIsDescribed checks that README.md of package kinds lists all renderers.
 func TestEveryRendererIsDescribed(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../kinds/README.md")
@@ -163,7 +163,7 @@ func TestEveryRendererIsDescribed(t *testing.T) {
 	}
 }
 
-// BenchmarkRow makes the row of a pod.
+// BenchmarkRow measures the row of a pod.
 func BenchmarkRow(b *testing.B) {
 	c := catalog(b)
 	k := c.Kind("/api/v1", "pods")

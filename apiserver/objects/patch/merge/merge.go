@@ -1,12 +1,12 @@
 // Package merge applies merge patches (RFC 7386, F12) to the text of a document. It copies the
-// members that the patch doesn't name, so the cost is that of a copy and of a search for names at
-// each level that the patch enters. No goroutines, no state.
+// members that the patch does not name, so the cost is that of a copy plus a lookup of member names
+// at each level that the patch contains. All functions are pure.
 package merge
 
 import "quorate/apiserver/objects/patch/tree"
 
-// Append appends the patched document to out. The document's members keep their order; new ones
-// follow in the patch's order.
+// Append appends the patched document to out. Members of the document keep their order; new members
+// follow in the order of the patch.
 func Append(out []byte, document string, p *tree.Node) []byte {
 	at := tree.Space(document, 0)
 	if p.Form() != tree.Object || tree.FormOf(document[at:]) != tree.Object {
@@ -15,7 +15,7 @@ func Append(out []byte, document string, p *tree.Node) []byte {
 	return object(out, document, at, p)
 }
 
-// object patches the object of the document whose brace is at i.
+// object patches the object whose opening brace is at position i of the document.
 func object(out []byte, document string, i int, p *tree.Node) []byte {
 	out = append(out, '{')
 	first := len(out)
@@ -43,8 +43,8 @@ func object(out []byte, document string, i int, p *tree.Node) []byte {
 	return append(rest(out, first, p, met), '}')
 }
 
-// AppendNew appends a value of a patch, without its nulls, where the document has no value or none
-// that merges.
+// AppendNew appends a value of the patch, without its nulls. It is used where the document has no
+// value, or none that can be merged.
 func AppendNew(out []byte, p *tree.Node) []byte {
 	if p.Form() != tree.Object {
 		return append(out, p.Text...)
@@ -53,7 +53,8 @@ func AppendNew(out []byte, p *tree.Node) []byte {
 	return append(rest(out, len(out), p, nil), '}')
 }
 
-// rest appends the patch's members that the document lacks.
+// rest appends the members of the patch that the document does not have. met marks those that it
+// has.
 func rest(out []byte, first int, p *tree.Node, met tree.Marks) []byte {
 	for i := range p.Members {
 		m := &p.Members[i]

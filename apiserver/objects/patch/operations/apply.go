@@ -10,10 +10,10 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Bounds of the work of one patch (F11): a few bytes of it can request much work.
+// Limits on the work of one patch (F11), because a few bytes of a patch can require much work.
 const (
-	maxCopied = 2 * status.MaxObjectBytes // bytes, by all copy operations together
-	maxMoved  = 32 << 20                  // items of arrays that made room or closed up, by all operations together
+	maxCopied = 2 * status.MaxObjectBytes // bytes copied by all copy operations together
+	maxMoved  = 32 << 20                  // array items shifted by all insertions and removals together
 )
 
 // document is a document that is being patched.
@@ -23,8 +23,8 @@ type document struct {
 	moved  int
 }
 
-// Append appends the patched document to out. The first operation that doesn't fit fails the patch
-// with 422.
+// Append appends the patched document to out. If an operation does not fit the document, it returns
+// a 422 error.
 func Append(out []byte, text string, list []Operation) ([]byte, error) {
 	d := &document{root: &value{text: text[tree.Space(text, 0):]}}
 	for i := range list {
@@ -92,7 +92,8 @@ func (o *Operation) pointer(text string) ([]string, error) {
 	return tokens, nil
 }
 
-// parent returns the container of the place that a path, not the root's, names.
+// parent returns the object or array that contains the value at a path. The path must not be that
+// of the root.
 func (d *document) parent(o *Operation, path []string) (*value, error) {
 	v := d.root
 	for _, token := range path[:len(path)-1] {
@@ -105,7 +106,7 @@ func (d *document) parent(o *Operation, path []string) (*value, error) {
 	return v, nil
 }
 
-// child returns an existing member or item.
+// child returns a member or item of v. It is an error if v does not have it.
 func (o *Operation) child(v *value, token string) (*value, error) {
 	v.open()
 	switch {
@@ -123,7 +124,8 @@ func (o *Operation) child(v *value, token string) (*value, error) {
 	return nil, o.refuse("the path does not exist")
 }
 
-// index parses the index of one of n items. Negative indexes count from the end, as in Kubernetes.
+// index parses an index of an array with n items. A negative index counts from the end, as in
+// Kubernetes.
 func (o *Operation) index(token string, n int) (int, error) {
 	digits := strings.TrimPrefix(token, "-")
 	i, err := strconv.Atoi(token)
@@ -195,7 +197,7 @@ func (d *document) replace(o *Operation, path []string, v *value) error {
 	return nil
 }
 
-// remove removes a value and returns it.
+// remove removes the value at a path and returns it.
 func (d *document) remove(o *Operation, path []string) (*value, error) {
 	if len(path) == 0 {
 		return nil, o.refuse("the whole document cannot be removed")
@@ -222,7 +224,7 @@ func (d *document) remove(o *Operation, path []string) (*value, error) {
 	return v, d.shift(len(*items) - i)
 }
 
-// shift counts moved items against the bound.
+// shift adds n to the shifted items and returns an error beyond the limit.
 func (d *document) shift(n int) error {
 	if d.moved += n; d.moved > maxMoved {
 		return status.NewPatchTooLarge("the patch takes too much work: it inserts and removes items of large arrays too often")
@@ -249,8 +251,8 @@ func (d *document) copy(o *Operation, from []string) (*value, error) {
 	return &value{text: string(text)}, nil
 }
 
-// test compares a value. A missing member equals null, as in Kubernetes: clients use this to check
-// that nobody has set it.
+// test compares the value at a path. A missing member equals null, as in Kubernetes: clients test
+// for null to make sure that a member is not set.
 func (d *document) test(o *Operation, path []string) error {
 	have := d.root
 	if len(path) > 0 {

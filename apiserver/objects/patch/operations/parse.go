@@ -7,18 +7,19 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// MaxOperations bounds the operations of a patch (F11).
+// MaxOperations is the maximum number of operations in a patch (F11).
 const MaxOperations = 10_000
 
 // Operation is one step of a patch.
 type Operation struct {
 	name  string
 	path  string
-	from  string // of move and copy
-	value string // JSON text, of add, replace and test
+	from  string // for move and copy
+	value string // JSON text, for add, replace and test
 }
 
-// Parse parses the operations: 400 for a body that is no list of them (F7), 413 for too many (F11).
+// Parse parses the operations of a patch. It returns a 400 error if the body is not a list of
+// operations (F7), and a 413 error if there are too many (F11).
 func Parse(p *tree.Node) ([]Operation, error) {
 	if p.Form() != tree.Array {
 		return nil, malformed("the patch must be an array of operations, not %s", p.Form())
@@ -56,7 +57,7 @@ func operation(n *tree.Node) (Operation, error) {
 			return o, malformed("operation without value: %.200s", n.Text)
 		}
 		o.value = value.Text
-	case "test": // without a value it is null, as with Kubernetes
+	case "test": // a missing value is null, as in Kubernetes
 		o.value = "null"
 		if value := n.Get("value"); value != nil {
 			o.value = value.Text

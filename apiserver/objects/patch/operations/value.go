@@ -7,16 +7,16 @@ import (
 	"quorate/apiserver/objects/patch/tree"
 )
 
-// value is a JSON value of the document that is being patched. It stays text until an operation
-// needs its content.
+// value is a JSON value of the document. It is kept as text until an operation accesses its members
+// or items.
 type value struct {
 	text   string
 	object *object
 	array  *array
 }
 
-// object is a JSON object that keeps the order of its members. A removed member leaves a gap, so
-// that the positions of others stay valid.
+// object is a JSON object that preserves the order of its members. Removing a member leaves a gap,
+// so that the indexes of the other members stay valid.
 type object struct {
 	members []member
 	places  map[string]int
@@ -25,7 +25,7 @@ type object struct {
 
 type member struct {
 	name  string
-	key   string // as it is written
+	key   string // as in the document, with quotes and escapes
 	value *value // nil for a gap
 }
 
@@ -43,7 +43,7 @@ func (v *value) form() tree.Form {
 	return tree.FormOf(v.text)
 }
 
-// open parses one level of the text.
+// open parses the members or items of an object or array, but not their contents.
 func (v *value) open() {
 	if v.object != nil || v.array != nil {
 		return
@@ -73,7 +73,7 @@ func (o *object) get(name string) *value {
 	return nil
 }
 
-// set replaces a member, or adds it.
+// set sets a member.
 func (o *object) set(name string, v *value) {
 	key := ""
 	if _, ok := o.places[name]; !ok {
@@ -82,7 +82,7 @@ func (o *object) set(name string, v *value) {
 	o.add(name, key, v)
 }
 
-// add replaces a member's value, or appends a member named key.
+// add sets a member. If the object does not have it, add appends it with key as its JSON text.
 func (o *object) add(name, key string, v *value) {
 	if i, ok := o.places[name]; ok {
 		o.members[i].value = v
@@ -100,8 +100,8 @@ func (o *object) remove(name string) {
 	o.size--
 }
 
-// append appends the value's text. ok is false for a value that is nested too deeply to be part of
-// an object of any kind.
+// append appends the value's text. ok is false if the value is nested more deeply than any valid
+// object.
 func (v *value) append(out []byte, depth int) (_ []byte, ok bool) {
 	if depth > tree.MaxDepth {
 		return out, false
@@ -133,8 +133,8 @@ func (v *value) append(out []byte, depth int) (_ []byte, ok bool) {
 	return append(out, v.text...), true
 }
 
-// equal compares as RFC 6902 §4.6 defines: members in any order, strings unescaped, numbers by
-// value. A value that is nested too deeply equals nothing.
+// equal compares two values as RFC 6902 §4.6 defines: members in any order, strings after
+// unescaping, numbers by value. Values that are nested too deeply are not equal to anything.
 func (v *value) equal(w *value, depth int) bool {
 	form := v.form()
 	if form != w.form() || depth > tree.MaxDepth {
@@ -176,11 +176,11 @@ func (v *value) equal(w *value, depth int) bool {
 	return v.text == w.text
 }
 
-// maxEscape is the maximum number of bytes that represent one byte: \u0061.
+// maxEscape is the maximum length of the escape sequence for one byte, such as \u0061.
 const maxEscape = 6
 
-// sameString compares strings that are written differently. It compares lengths first, so that the
-// work is proportional to the patch.
+// sameString compares two JSON strings whose texts differ. It compares their lengths first, so that
+// the work is proportional to the patch, not to the document.
 func sameString(a, b string) bool {
 	if len(a) > maxEscape*len(b) || len(b) > maxEscape*len(a) {
 		return false
@@ -188,8 +188,8 @@ func sameString(a, b string) bool {
 	return tree.Unquote(a) == tree.Unquote(b)
 }
 
-// sameNumber compares numbers that are written differently. Integers without an exponent are equal
-// only if their texts are; other numbers are compared with the precision of a float64.
+// sameNumber compares two JSON numbers whose texts differ. Integers without an exponent then
+// differ, except 0 and -0. Other numbers are compared as float64.
 func sameNumber(a, b string) bool {
 	if !strings.ContainsAny(a, ".eE") && !strings.ContainsAny(b, ".eE") {
 		return a == "-0" && b == "0" || a == "0" && b == "-0"

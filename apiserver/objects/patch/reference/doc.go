@@ -1,26 +1,18 @@
-// Package reference compares package patch with the libraries that Kubernetes applies patches with:
-// strategicpatch of apimachinery on stock types, and json-patch. It is a module of its own to keep
-// them out of what ships; it has tests only.
+// Package reference compares package patch with the libraries that Kubernetes uses: strategicpatch
+// of apimachinery, on stock types, and json-patch. It contains only tests. It is a separate module
+// so that the server does not depend on these libraries.
 //
-// Strategic merge patches give the same result, but for these differences, all on purpose:
+// Strategic merge patches give the same results, except for these intentional differences:
 //
-//   - F16: Without `$setElementOrder` merged items keep the order of the live list and new ones follow; the library puts all items
-//     of the patch into its order, and new ones before those that only the server has. Both agree on the set of items, and with
-//     `$setElementOrder` on the order.
-//   - F17: `$patch: replace` in a map that the live object lacks sets the map; the library drops it.
-//   - F20: `$patch: merge` is allowed and changes nothing; the library fails.
-//   - Inside of what the live object lacks, directives are obeyed and nulls left out; the library keeps them as fields of the
-//     object, where decoding drops them or complains of them. An item `$patch` of a list that does not merge is left out too.
-//   - F21: `$deleteFromPrimitiveList` that is no list, or about a list of objects, is refused; the library ignores the first, takes
-//     null as a deletion of the list, and merges the second. Of values that a patch both adds and deletes the deletion wins; the
-//     library takes the two in random order.
-//   - F22: `$setElementOrder` about a list that does not merge is refused; the library orders primitives and panics on objects. An
-//     empty order leaves the order alone; the library sorts by a comparison that contradicts itself. An empty live list may be
-//     ordered; the library fails. It also fails when the item `$patch: replace` stands behind the last item that is ordered.
-//   - F23: `$retainKeys` that names what is no string is refused; the library ignores that.
-//   - F24: null in a list that merges, or as a merge key, and merge keys that are no scalars are refused; the library panics or
-//     compares nulls.
-//   - Unknown fields are carried over, for decoding to report them; the library fails when both sides have one.
+//   - F16: Without `$setElementOrder`, merged items keep the order of the live list, and new items follow. The library sorts the items of the patch by the order of the patch, and puts new items before those that only the server has. Both produce the same set of items, and with `$setElementOrder` the same order.
+//   - F17: `$patch: replace` sets a map that the live object does not have. The library drops the map.
+//   - F20: `$patch: merge` is valid and has no effect. The library returns an error.
+//   - Inside values that the live object does not have, directives take effect and nulls are dropped. The library keeps both as fields, which decoding then drops or rejects. An item `$patch` of a list that does not merge is dropped, too.
+//   - F21: `$deleteFromPrimitiveList` is an error if it is not a list or refers to a list of objects. The library ignores it if it is not a list, deletes the list if it is null, and merges a list of objects. Values that a patch both adds and deletes are deleted; with the library the result is random.
+//   - F22: `$setElementOrder` is an error for a list that does not merge. The library sorts lists of primitives and panics on lists of objects. An empty order has no effect; the library sorts with an inconsistent comparison. An empty live list can be sorted; the library returns an error, as it does if the item `$patch: replace` follows the last item of the order.
+//   - F23: `$retainKeys` with an item that is not a string is an error. The library ignores the item.
+//   - F24: It is an error if a list that merges contains null, or if a merge key is null or not a scalar. The library panics or compares nulls.
+//   - Unknown fields are copied to the result, where decoding reports them. The library returns an error if both the patch and the live object have the field.
 //
-// JSON patches differ where the library departs from RFC 6902 or breaks: see package operations.
+// JSON patches differ where the library deviates from RFC 6902 or fails; see package operations.
 package reference

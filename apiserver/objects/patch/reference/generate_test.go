@@ -9,10 +9,11 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// generator makes objects, changes of them and patches. Names are few, so that things meet.
+// generator generates objects, changed objects and patches. It uses few names, so that patches
+// refer to existing members.
 type generator struct {
 	t *rapid.T
-	// ordered says that every list that merges comes with its order.
+	// ordered means that each list that merges comes with its `$setElementOrder`.
 	ordered bool
 }
 
@@ -24,13 +25,13 @@ func (g generator) chance(percent int) bool {
 
 func (g generator) word() string { return rapid.SampledFrom(words).Draw(g.t, "word") }
 
-// some returns distinct words, in any order.
+// some returns distinct words in random order.
 func (g generator) some(atMost int) []string {
 	shuffled := rapid.Permutation(words).Draw(g.t, "words")
 	return shuffled[:rapid.IntRange(0, atMost).Draw(g.t, "count")]
 }
 
-// value makes a value of a type; nil when it would be empty.
+// value generates a value of a type, or nil if the value would be empty.
 func (g generator) value(p pair, depth int) any {
 	switch p.ours.Form {
 	case schema.FormMessage:
@@ -67,7 +68,7 @@ func orNil(m map[string]any) any {
 	return m
 }
 
-// maxDepth bounds generated objects: a pod template's containers' lists are within.
+// maxDepth limits generated objects. The lists of a pod template's containers are within the limit.
 const maxDepth = 9
 
 func (g generator) object(p pair, depth int) any {
@@ -80,7 +81,8 @@ func (g generator) object(p pair, depth int) any {
 	return orNil(out)
 }
 
-// choose picks fields; those that merge, or have something below them, more often.
+// choose picks fields at random, and with a higher probability those that merge or contain other
+// fields.
 func (g generator) choose(fields []common, depth int) []common {
 	var out []common
 	for _, f := range fields {
@@ -100,7 +102,7 @@ func (g generator) choose(fields []common, depth int) []common {
 	return out
 }
 
-// field makes a field's value: lists that merge have items that differ in their key.
+// field generates the value of a field. The items of lists that merge differ in their keys.
 func (g generator) field(f common, depth int) any {
 	if !f.merge {
 		return g.value(f.pair, depth+1)
@@ -115,7 +117,7 @@ func (g generator) field(f common, depth int) any {
 	return out
 }
 
-// item makes an item of a list that merges.
+// item generates an item of a list that merges.
 func (g generator) item(f common, key string, depth int) any {
 	if f.key == "" {
 		return key
@@ -128,7 +130,7 @@ func (g generator) item(f common, key string, depth int) any {
 	return item
 }
 
-// keyValue turns a word into a merge key: a number for ports.
+// keyValue returns a merge key for a word: a number for ports.
 func (f common) keyValue(word string) any {
 	if f.key == "containerPort" {
 		return slices.Index(words, word) + 1
@@ -146,7 +148,7 @@ func (f common) keyWord(item any) string {
 	return fmt.Sprint(item.(map[string]any)[f.key])
 }
 
-// change returns a changed copy.
+// change returns a changed copy of an object.
 func (g generator) change(p pair, live any, depth int) any {
 	object, ok := live.(map[string]any)
 	if !ok || p.ours.Form != schema.FormMessage {
@@ -172,7 +174,7 @@ func (g generator) change(p pair, live any, depth int) any {
 	return orNil(out)
 }
 
-// changeList drops, changes, adds and moves items.
+// changeList removes, changes, adds and moves items.
 func (g generator) changeList(f common, live []any, depth int) any {
 	byKey := map[string]any{}
 	for _, item := range live {

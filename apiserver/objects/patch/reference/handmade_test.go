@@ -6,8 +6,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// patch makes a patch of a live object by hand, so to say: with directives, some of them wrong. The
-// differences that package reference lists are avoided here.
+// patch generates a patch of a live object as a person would write it, with directives, some of
+// them invalid. It avoids the differences that package reference lists.
 func (g generator) patch(p pair, live map[string]any, depth int) map[string]any {
 	out := map[string]any{}
 	switch {
@@ -41,7 +41,8 @@ func (g generator) patch(p pair, live map[string]any, depth int) map[string]any 
 	return out
 }
 
-// retained names all members of the patch, mostly, and some of the live object.
+// retained returns a `$retainKeys` with, in most cases, all members of the patch, and some of the
+// live object.
 func (g generator) retained(patch, live map[string]any) []any {
 	keys := []any{}
 	for _, name := range sorted(patch) {
@@ -85,7 +86,7 @@ func (g generator) patchField(out map[string]any, f common, live any, depth int)
 	}
 }
 
-// patchList makes the members of a patch that are about a list that merges.
+// patchList adds the members of a patch that refer to a list that merges.
 func (g generator) patchList(out map[string]any, f common, live []any, depth int) {
 	byKey := map[string]any{}
 	for _, item := range live {
@@ -142,7 +143,8 @@ func (g generator) patchList(out map[string]any, f common, live []any, depth int
 	}
 }
 
-// order makes an order of the patch's items and some others, rarely a wrong one. It is not empty.
+// order returns a non-empty order of the patch's items and some others. In rare cases it is
+// invalid.
 func (g generator) order(f common, kept []string, live []any) []any {
 	keys := slices.Clone(kept)
 	for _, item := range live {

@@ -16,7 +16,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// catalog is compiled once: it never changes.
+// catalog is compiled once. It is immutable.
 var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, rules.Hooks()) })
 
 // subject is a kind and the stock type that it is compared with.
@@ -50,7 +50,7 @@ func (s subject) kind(tb testing.TB) *schema.Kind {
 	return k
 }
 
-// pair is a type of ours and the stock type at the same place.
+// pair is a type of ours and the stock type of the same field.
 type pair struct {
 	ours  *schema.Type
 	stock reflect.Type
@@ -61,7 +61,7 @@ func (s subject) pair(tb testing.TB) pair {
 	return pair{s.kind(tb).Message.Type(), reflect.TypeOf(s.stock)}
 }
 
-// common is a field that both have under one name, in the same form.
+// common is a field that both types have under the same name and in the same form.
 type common struct {
 	pair
 	name   string
@@ -71,10 +71,10 @@ type common struct {
 	strict reflect.StructField
 }
 
-// fieldsOf holds the fields of all pairs met: finding them takes reflection.
+// fieldsOf caches the fields of pairs, because finding them takes reflection.
 var fieldsOf sync.Map
 
-// fields returns the common fields of messages.
+// fields returns the common fields of two messages.
 func (p pair) fields() []common {
 	if known, ok := fieldsOf.Load(p); ok {
 		return known.([]common)
@@ -102,7 +102,7 @@ func (p pair) findFields() []common {
 	return out
 }
 
-// flatten collects the fields of a struct by their JSON names.
+// flatten collects the fields of a struct and of its embedded structs by their JSON names.
 func flatten(t reflect.Type, into map[string]reflect.StructField) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -122,10 +122,10 @@ func elementary(t reflect.Type) reflect.Type {
 	return t
 }
 
-// below returns the pair of items or values.
+// below returns the pair of the types of items or values.
 func (p pair) below() pair { return pair{p.ours.Elem(), elementary(p.stock.Elem())} }
 
-// comparable reports whether both have the same form.
+// comparable reports whether both types have the same form.
 func (p pair) comparable() bool {
 	if p.stock == nil {
 		return false
@@ -145,8 +145,9 @@ func (p pair) comparable() bool {
 	return p.stock.Kind() != reflect.Map && p.stock.Kind() != reflect.Slice
 }
 
-// TestSchemaAgrees compares what both say of every common field.
-func TestSchemaAgrees(t *testing.T) {
+// TestPatchStrategiesMatchStockTypes compares patchStrategy and patchMergeKey of every common
+// field.
+func TestPatchStrategiesMatchStockTypes(t *testing.T) {
 	t.Parallel()
 	seen := map[pair]bool{}
 	merging := 0

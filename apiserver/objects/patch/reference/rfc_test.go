@@ -10,7 +10,7 @@ import (
 	"quorate/apiserver/objects/patch"
 )
 
-// json makes any JSON value. Arrays hold no null, with which the library panics.
+// json generates any JSON value. Arrays contain no null, because the library panics on it.
 func (g generator) json(depth int, null bool) any {
 	kinds := 5
 	if depth > 3 {
@@ -36,7 +36,7 @@ func (g generator) json(depth int, null bool) any {
 	return g.jsonObject(depth)
 }
 
-// names are written with escapes in pointers, or look like indexes.
+// names are names that need escapes in pointers or that look like indexes.
 var names = []string{"a", "b", "c/d", "~1", "0", "1", "-"}
 
 func (g generator) jsonObject(depth int) map[string]any {
@@ -66,8 +66,8 @@ func (g generator) operation() map[string]any {
 	return o
 }
 
-// TestOperations compares JSON patches step by step: one operation after the other, so that most of
-// them get a chance.
+// TestOperations compares JSON patches with one operation each, so that a failing operation does
+// not prevent the comparison of others.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	k := subjects[0].kind(t)
@@ -120,16 +120,16 @@ func TestMergePatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := ours.Apply(k, document)
-		// The library drops nulls of objects inside of arrays too, which RFC 7386 keeps and
-		// decoding ignores.
+		// The library also drops nulls of objects inside arrays. RFC 7386 keeps them, and decoding
+		// ignores them.
 		if err != nil || !reflect.DeepEqual(plain(decode(t, got)), plain(decode(t, want))) {
 			t.Fatalf("%s of %s gives %s, %v, wanted %s", body, document, got, err, want)
 		}
 	})
 }
 
-// TestLibraryDefects fixes why package operations is our own: what it says of the library in its
-// documentation.
+// TestLibraryDefects checks the defects of evanphx/json-patch that the documentation of package
+// operations gives as reasons for our own implementation.
 func TestLibraryDefects(t *testing.T) {
 	t.Parallel()
 	k := subjects[0].kind(t)

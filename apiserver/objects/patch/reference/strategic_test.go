@@ -16,15 +16,15 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// seed makes the random patches the same in every run: what the other library does is not ours to
-// be surprised by. Other patches are tried by -rapid.seed, or -rapid.checks.
+// seed makes the random patches the same in every run, because random runs could also fail on
+// defects of the library. Use -rapid.seed or -rapid.checks to try other patches.
 const seed = "20261121"
 
 func TestMain(m *testing.M) {
 	if err := flag.Set("rapid.seed", seed); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m) // parses the flags, of which those given win
+	goleak.VerifyTestMain(m) // parses the flags, which take precedence over those set above
 }
 
 func encode(t rapid.TB, v any) []byte {
@@ -48,8 +48,8 @@ func decode(t rapid.TB, text []byte) any {
 	return v
 }
 
-// plain leaves out what decoding leaves out: nulls, and directives that the library left behind in
-// what it added.
+// plain removes what decoding drops: nulls, and directives that the library left in values that it
+// added.
 func plain(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -100,7 +100,8 @@ func (f common) sortKey(item any) string {
 	return string(text)
 }
 
-// compare applies a patch with both and compares. Order counts only when exact.
+// compare applies a patch with both implementations and compares the results. It compares the order
+// of lists only if exact is set.
 func (s subject) compare(t rapid.TB, k *schema.Kind, p pair, live, body []byte, exact bool) {
 	t.Helper()
 	want, wantErr := strategicpatch.StrategicMergePatch(live, body, s.stock)
@@ -125,8 +126,8 @@ func (s subject) compare(t rapid.TB, k *schema.Kind, p pair, live, body []byte, 
 	}
 }
 
-// TestTwoWayPatches: what the library finds as the difference of two objects turns one into the
-// other.
+// TestTwoWayPatches checks that the patch that the library generates for the difference of two
+// objects converts one into the other.
 func TestTwoWayPatches(t *testing.T) {
 	t.Parallel()
 	for _, s := range subjects {
@@ -148,7 +149,7 @@ func TestTwoWayPatches(t *testing.T) {
 	}
 }
 
-// TestHandmadePatches: patches with and without directives, also wrong ones.
+// TestHandmadePatches applies patches with and without directives, including invalid ones.
 func TestHandmadePatches(t *testing.T) {
 	t.Parallel()
 	for _, s := range subjects {

@@ -13,7 +13,7 @@ const live = `{"metadata":{"labels":{"a":"1","b":"2"},"finalizers":["x/1","x/2",
 	`"spec":{"containers":[{"name":"a","image":"x","args":["1","2"]},{"name":"b","image":"y","env":[{"name":"E","value":"1"}]}],` +
 	`"volumes":[{"name":"v","emptyDir":{}},{"name":"w","hostPath":{"path":"/"}}],"tolerations":[{"key":"k"}],"securityContext":{"runAsUser":1}}}`
 
-// TestDirectives has one case for each directive at each place.
+// TestDirectives has a case for each directive at each kind of value.
 func TestDirectives(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, body string }{
@@ -59,7 +59,7 @@ func TestDirectives(t *testing.T) {
 	}
 }
 
-// TestDifferences fixes what differs on purpose, so that the list in doc.go stays true.
+// TestDifferences checks the intentional differences, so that the list in doc.go stays correct.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ name, live, body, ours, library string }{
@@ -93,7 +93,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// requireResult expects a document; "" is a failure.
+// requireResult checks for a result; "" means that an error is expected.
 func requireResult(t *testing.T, whose, want string, got []byte, err error) {
 	t.Helper()
 	switch {

@@ -22,11 +22,11 @@ const (
 	badRemoval = "invalid patch format of primitive list"
 )
 
-// whole is the value of a `$patch` directive.
+// whole is the value of a `$patch` directive, which applies to a whole object.
 type whole string
 
 const (
-	wholeMerge   whole = "merge" // also when there is no directive (F20)
+	wholeMerge   whole = "merge" // the default without a directive (F20)
 	wholeReplace whole = "replace"
 	wholeDelete  whole = "delete"
 )
@@ -34,7 +34,7 @@ const (
 // directives are the directives of an object of the patch.
 type directives struct {
 	whole  whole
-	retain map[string]bool // nil: all
+	retain map[string]bool // nil: retain all members
 	lists  map[string]*listDirectives
 }
 
@@ -46,7 +46,7 @@ type listDirectives struct {
 
 func (d *directives) listsOf(name string) *listDirectives { return d.lists[name] }
 
-// list returns the directives of a list, and adds them if there are none yet.
+// list returns the directives for the list name. It adds an empty entry if there is none.
 func (d *directives) list(name string) *listDirectives {
 	if d.lists == nil {
 		d.lists = map[string]*listDirectives{}
@@ -57,7 +57,7 @@ func (d *directives) list(name string) *listDirectives {
 	return d.lists[name]
 }
 
-// directives reads the directives of an object and marks their members.
+// directives parses the directives among the members of p and marks these members in met.
 func (at place) directives(p *tree.Node, met tree.Marks) (directives, error) {
 	d := directives{whole: wholeMerge}
 	for i := range p.Members {
@@ -87,7 +87,7 @@ func (at place) directives(p *tree.Node, met tree.Marks) (directives, error) {
 	return d, at.checkRetained(p, &d, met)
 }
 
-// whole reads `$patch`.
+// whole parses the value of `$patch`.
 func (at place) whole(value *tree.Node) (whole, error) {
 	if value.Form() == tree.String {
 		switch w := whole(value.Unquote()); w {
@@ -98,8 +98,8 @@ func (at place) whole(value *tree.Node) (whole, error) {
 	return "", at.refuse("unknown $patch: %.100s", value.Text) // 422 (F24)
 }
 
-// retained reads `$retainKeys`, the names of the members to keep: 400 unless it is a list of
-// strings (F23).
+// retained parses the value of `$retainKeys`, a list of the member names to keep. It returns a 400
+// error if the value is not a list of strings (F23).
 func retained(value *tree.Node) (map[string]bool, error) {
 	if value.Form() != tree.Array {
 		return nil, status.NewBadRequest(badRetain)
@@ -114,7 +114,8 @@ func retained(value *tree.Node) (map[string]bool, error) {
 	return keys, nil
 }
 
-// checkRetained refuses a patch that sets a member that its `$retainKeys` doesn't list (F23).
+// checkRetained returns an error if the patch sets a member that its `$retainKeys` does not list
+// (F23).
 func (at place) checkRetained(p *tree.Node, d *directives, met tree.Marks) error {
 	if d.retain == nil || d.whole != wholeMerge {
 		return nil
@@ -128,8 +129,8 @@ func (at place) checkRetained(p *tree.Node, d *directives, met tree.Marks) error
 	return nil
 }
 
-// orderDirective reads `$setElementOrder/x`. known is false for a field that the schema lacks: the
-// directive is then an unknown field, like the list that it orders.
+// orderDirective parses `$setElementOrder/x`. known is false if the schema has no field x; the
+// directive is then treated as an unknown field.
 func (at place) orderDirective(d *directives, name string, value *tree.Node) (known bool, err error) {
 	prefix, list, found := strings.Cut(name, "/")
 	if !found || prefix != orderPrefix || value.Form() != tree.Array {
@@ -146,7 +147,8 @@ func (at place) orderDirective(d *directives, name string, value *tree.Node) (kn
 	return true, nil
 }
 
-// removalDirective reads `$deleteFromPrimitiveList/x`, the values to remove from the list x (F21).
+// removalDirective parses `$deleteFromPrimitiveList/x`, which lists the values to remove from x
+// (F21). known is as for orderDirective.
 func (at place) removalDirective(d *directives, name string, value *tree.Node) (known bool, err error) {
 	prefix, list, found := strings.Cut(name, "/")
 	if !found || prefix != removalPrefix || value.Form() != tree.Array {
@@ -163,7 +165,8 @@ func (at place) removalDirective(d *directives, name string, value *tree.Node) (
 	return true, nil
 }
 
-// checkLists refuses an order of a member that is no list, or will be none.
+// checkLists returns an error if the patch orders a member that is not a list or is not one after
+// the patch.
 func (at place) checkLists(lists *listDirectives, live, patched tree.Form) error {
 	if lists == nil || lists.order == nil {
 		return nil

@@ -1,7 +1,7 @@
 // Package strategic applies strategic merge patches (F14–F24) according to patchStrategy and
-// patchMergeKey of each field in the compiled schema. Where there is no schema, inside embedded
-// objects and unknown fields, it applies a merge patch.
+// patchMergeKey of each field in the compiled schema. Inside embedded objects and unknown fields,
+// which have no schema, it applies merge patches.
 //
-// It agrees with the library that Kubernetes uses, except for the differences that module reference
-// lists and proves. No goroutines, no state.
+// It gives the same results as the library that Kubernetes uses, except for the differences that
+// module reference lists and tests. All functions are pure.
 package strategic

@@ -7,11 +7,11 @@ import (
 // item is an item of a list that is being merged.
 type item struct {
 	text string
-	key  string // "" when it has none, which only matters where keys are asked for
+	key  string // "" if the item has no key; only an error where a key is required
 }
 
-// list appends a patched list. live is its text, "" when the document has none; p is nil when the
-// patch contains only directives for it.
+// list appends a patched list to out. live is the text of the list, or "" if the document does not
+// have it. p is nil if the patch contains only directives for the list.
 func (at place) list(out []byte, live string, p *tree.Node, lists *listDirectives) ([]byte, error) {
 	var before, after []item
 	if live != "" {
@@ -55,7 +55,8 @@ func (at place) items(live string) []item {
 	return items
 }
 
-// addedItems returns the items of a list that is new or replaces the live one, without directives.
+// addedItems returns the items of a list that is new or that replaces the live one. It drops items
+// that are directives.
 func (at place) addedItems(patch []tree.Node) ([]item, error) {
 	items := make([]item, 0, len(patch))
 	for i := range patch {
@@ -85,8 +86,8 @@ func (at place) addedItem(p *tree.Node) (item, error) {
 	return item{text: text, key: at.keyOf(text)}, nil
 }
 
-// itemDirective returns the directive that an item of the patch contains; wholeMerge for a plain
-// item (F18, F19).
+// itemDirective returns the directive of an item of the patch, or wholeMerge if it has none (F18,
+// F19).
 func (at place) itemDirective(p *tree.Node) (whole, error) {
 	if !at.isObject() {
 		return wholeMerge, nil
@@ -97,7 +98,7 @@ func (at place) itemDirective(p *tree.Node) (whole, error) {
 	return wholeMerge, nil
 }
 
-// union appends the items of the patch that the list lacks (F14).
+// union appends to the live items those items of the patch that are not among them (F14).
 func (at place) union(live []item, patch []tree.Node) ([]item, error) {
 	seen := make(map[string]bool, len(live)+len(patch))
 	out := make([]item, 0, len(live)+len(patch))
@@ -128,14 +129,14 @@ func (at place) union(live []item, patch []tree.Node) ([]item, error) {
 	return out, nil
 }
 
-// mergeItems merges the items of a list by key (F14, F16): merged items keep their positions, new
-// ones follow.
+// mergeItems merges the items of a list by key (F14, F16). Merged items keep their positions; new
+// items follow.
 func (at place) mergeItems(live []item, patch []tree.Node) ([]item, error) {
-	plain, deleted, replace, err := at.sortOut(patch)
+	plain, deleted, replace, err := at.separate(patch)
 	if err != nil {
 		return nil, err
 	}
-	if replace { // an item `$patch: replace` drops the live items (F19)
+	if replace { // an item `$patch: replace` removes the live items (F19)
 		live = nil
 	}
 	out := make([]item, 0, len(live)+len(plain))
@@ -173,9 +174,10 @@ func (at place) mergeItems(live []item, patch []tree.Node) ([]item, error) {
 	return out, nil
 }
 
-// sortOut separates the items of a patch from its directives. All have a key, except `$patch:
-// replace`.
-func (at place) sortOut(patch []tree.Node) (plain []*tree.Node, deleted map[string]bool, replace bool, err error) {
+// separate separates plain items from directives. It returns the plain items, the keys that
+// `$patch: delete` deletes, and whether there is a `$patch: replace`. All other items than `$patch:
+// replace` must have a key.
+func (at place) separate(patch []tree.Node) (plain []*tree.Node, deleted map[string]bool, replace bool, err error) {
 	deleted = map[string]bool{}
 	for i := range patch {
 		p := &patch[i]
@@ -203,7 +205,7 @@ func (at place) sortOut(patch []tree.Node) (plain []*tree.Node, deleted map[stri
 	return plain, deleted, replace, nil
 }
 
-// without removes values from a list of primitives (F21).
+// without removes the values of a `$deleteFromPrimitiveList` from a list of primitives (F21).
 func (at place) without(items []item, removal *tree.Node) ([]item, error) {
 	gone := map[string]bool{}
 	for _, p := range removal.Items() {

@@ -6,7 +6,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// Append appends the document, an object of message m, patched, to out.
+// Append applies the patch p to document, an object of message m, and appends the result to out.
 func Append(out []byte, document string, p *tree.Node, m *schema.Message) ([]byte, error) {
 	i := tree.Space(document, 0)
 	if tree.FormOf(document[i:]) != tree.Object {
@@ -16,8 +16,8 @@ func Append(out []byte, document string, p *tree.Node, m *schema.Message) ([]byt
 	return out, err
 }
 
-// object patches the object of the document whose brace is at i, and returns where it ends. The
-// place has a message or a map.
+// object patches the object whose opening brace is at position i of the document. It returns the
+// position after the object. The place must have a message or a map type.
 func (at place) object(out []byte, document string, i int, p *tree.Node) ([]byte, int, error) {
 	met := tree.NewMarks(len(p.Members))
 	d, err := at.directives(p, met)
@@ -34,7 +34,7 @@ func (at place) object(out []byte, document string, i int, p *tree.Node) ([]byte
 	return at.members(out, document, i, p, d, met)
 }
 
-// members patches member by member.
+// members patches each member of an object.
 func (at place) members(out []byte, document string, i int, p *tree.Node, d directives, met tree.Marks) ([]byte, int, error) {
 	out = append(out, '{')
 	first := len(out)
@@ -46,7 +46,7 @@ func (at place) members(out []byte, document string, i int, p *tree.Node, d dire
 			value = &p.Members[which].Value
 		}
 		dropped := d.retain != nil && !d.retain[members.Name]
-		switch again := which >= 0 && met.Has(which); { // what the schema encoded names each member once
+		switch again := which >= 0 && met.Has(which); { // again is false for documents that the schema encoded
 		case dropped, again:
 			members.Past(tree.Skip(document, members.Value))
 			continue
@@ -73,7 +73,7 @@ func (at place) members(out []byte, document string, i int, p *tree.Node, d dire
 	return append(out, '}'), members.End(), err
 }
 
-// rest appends the members that the document does not have.
+// rest appends the members of the patch that the document does not have.
 func (at place) rest(out []byte, first int, p *tree.Node, d directives, met tree.Marks) ([]byte, error) {
 	for i := range p.Members {
 		m := &p.Members[i]
@@ -93,8 +93,9 @@ func (at place) rest(out []byte, first int, p *tree.Node, d directives, met tree
 	return out, nil
 }
 
-// value appends the value at i, patched, and returns where it ends in the document; keep is false
-// when the member goes. p is nil when only directives speak of the value.
+// value appends the patched value at position i. It returns the position after the value in the
+// document. keep is false if the member is to be deleted. p is nil if the patch contains only
+// directives for the value.
 func (at place) value(out []byte, document string, i int, p *tree.Node, lists *listDirectives) (_ []byte, end int, keep bool, err error) {
 	live := tree.FormOf(document[i:])
 	form := live
@@ -125,8 +126,8 @@ func (at place) value(out []byte, document string, i int, p *tree.Node, lists *l
 	return out, tree.Skip(document, i), keep, err
 }
 
-// added appends a value that the document does not have, or has in another form; keep is false for
-// one that asks to be deleted.
+// added appends a value of the patch where the document has no value or one of another form. keep
+// is false if the patch deletes the value.
 func (at place) added(out []byte, p *tree.Node, lists *listDirectives) (_ []byte, keep bool, err error) {
 	switch form := p.Form(); {
 	case form == tree.Object && at.isObject():

@@ -8,9 +8,9 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// ordered sorts a merged list by `$setElementOrder` (F16, F22). Items that the order doesn't name,
-// because another writer added them, keep their positions relative to the live list as far as
-// possible.
+// ordered sorts a merged list by `$setElementOrder` (F16, F22). Items that the order does not
+// contain, because another client added them, keep their positions relative to the items of the
+// live list as far as possible.
 func (at place) ordered(items, live []item, p, order *tree.Node) ([]item, error) {
 	wanted := order.Items()
 	ranks := make(map[string]int, len(wanted))
@@ -26,8 +26,8 @@ func (at place) ordered(items, live []item, p, order *tree.Node) ([]item, error)
 	if err := at.checkOrder(p, wanted); err != nil {
 		return nil, err
 	}
-	// As in the library, a new item counts as part of the live list where deletions made room for
-	// it.
+	// As in the library, a new item takes the place of a deleted one in the live list if its index
+	// is within the live list.
 	places := make(map[string]int, len(live))
 	for i := min(len(live), len(items)) - 1; i >= 0; i-- {
 		places[items[i].key] = i
@@ -48,7 +48,8 @@ func (at place) ordered(items, live []item, p, order *tree.Node) ([]item, error)
 	return interleave(named, others, places), nil
 }
 
-// sortBy sorts by the number of each key. Items without a number follow in their order.
+// sortBy sorts items by the numbers of their keys. Items without a number come last and keep their
+// order.
 func sortBy(items []item, numbers map[string]int) {
 	number := func(i item) int {
 		if n, ok := numbers[i.key]; ok {
@@ -59,8 +60,8 @@ func sortBy(items []item, numbers map[string]int) {
 	slices.SortStableFunc(items, func(a, b item) int { return number(a) - number(b) })
 }
 
-// interleave merges two sorted lists. An item of others precedes the next named one only if it does
-// so in the live list.
+// interleave merges two lists. An item of others precedes the next item of named only if it does so
+// in the live list.
 func interleave(named, others []item, places map[string]int) []item {
 	out := make([]item, 0, len(named)+len(others))
 	for len(named) > 0 && len(others) > 0 {
@@ -75,7 +76,8 @@ func interleave(named, others []item, places map[string]int) []item {
 	return append(append(out, named...), others...)
 }
 
-// checkOrder refuses an order that doesn't contain the items of the patch in their order (F22).
+// checkOrder returns an error unless the order contains the items of the patch in the same sequence
+// (F22).
 func (at place) checkOrder(p *tree.Node, wanted []tree.Node) error {
 	if p == nil || len(wanted) == 0 {
 		return nil

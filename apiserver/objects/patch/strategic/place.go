@@ -9,22 +9,22 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// place is the position of a value, with the schema's facts about it.
+// place is a position in the document, with the schema's properties of the value there.
 type place struct {
 	name    string       // of the field
-	typ     *schema.Type // nil when nothing is known
+	typ     *schema.Type // nil if the schema does not define the value
 	merge   bool         // items of the list merge, by key or as a set
 	replace bool         // the value is replaced as a whole
-	key     []string     // the path of the merge key in an item; none for a list of primitives
-	work    *int         // bytes of merged items so far, in the whole patch
+	key     []string     // path of the merge key in an item; empty for a list of primitives
+	work    *int         // bytes of items merged so far by the whole patch
 }
 
-// maxWork bounds the work of one patch. Each of its items that has the key of a large live item
-// copies that item, so a small patch could occupy a processor for minutes. Ordinary patches merge
-// each item once.
+// maxWork limits the bytes of items that one patch merges. Each item of a patch that has the key of
+// a large live item copies that item, so without the limit a small patch could occupy a processor
+// for minutes. Ordinary patches merge each item once.
 const maxWork = 64 << 20
 
-// below returns the place of a member.
+// below returns the place of a member of the object at this place.
 func (at place) below(name string) place {
 	if at.typ == nil {
 		return place{name: name}
@@ -55,10 +55,10 @@ func placeOf(f *schema.Field, work *int) place {
 	return at
 }
 
-// item returns the place of a list's items.
+// item returns the place of the items of the list at this place.
 func (at place) item() place { return place{name: at.name, typ: at.typ.Elem(), work: at.work} }
 
-// spend counts work against the bound (F11).
+// spend adds to the work of the patch and returns an error beyond the limit (F11).
 func (at place) spend(bytes int) error {
 	if *at.work += bytes; *at.work > maxWork {
 		return status.NewPatchTooLarge(at.named("the patch takes too much work: it merges large items too often"))
@@ -68,16 +68,16 @@ func (at place) spend(bytes int) error {
 
 func (at place) isList() bool { return at.typ != nil && at.typ.Form == schema.FormList }
 
-// isRaw reports whether a merge patch applies at the place: it is in an embedded object, or
-// unknown.
+// isRaw reports whether a merge patch applies at the place, because it is inside an embedded object
+// or unknown.
 func (at place) isRaw() bool { return at.typ == nil || at.typ.Form == schema.FormRaw }
 
 func (at place) isObject() bool {
 	return at.typ != nil && (at.typ.Form == schema.FormMessage || at.typ.Form == schema.FormMap)
 }
 
-// keyOf returns the key that identifies an item of the list: its merge key, or the item itself; ""
-// when it has none.
+// keyOf returns the key that identifies an item of the list: the value of its merge key, or the
+// item itself in a list of primitives. It returns "" if the item has no key.
 func (at place) keyOf(item string) string {
 	for _, name := range at.key {
 		item = tree.Lookup(item, name)
@@ -91,7 +91,7 @@ func (at place) keyOf(item string) string {
 	return ""
 }
 
-// noKey refuses an item without its merge key (F24).
+// noKey returns the error for an item without a merge key (F24).
 func (at place) noKey() error {
 	if len(at.key) == 0 {
 		return at.refuse("a list of primitives takes no other items")
@@ -99,7 +99,7 @@ func (at place) noKey() error {
 	return at.refuse("an item has no merge key %s", strings.Join(at.key, "."))
 }
 
-// refuse returns the error of a patch that does not fit (F23, F24).
+// refuse returns the error of a patch that does not fit the document (F23, F24).
 func (at place) refuse(format string, args ...any) error {
 	return status.NewPatchRefused(at.named(fmt.Sprintf(format, args...)))
 }

@@ -4,16 +4,16 @@ import "strings"
 
 // Hit is a member of a document that a patch names.
 type Hit struct {
-	Which int // the member of the patch; -1 for one whose name comes again later: the last one counts
-	Start int // where its name begins
-	Value int // where its value begins
-	End   int // where its value ends
+	Which int // index of the member in the patch; -1 for a duplicate name that a later one overrides
+	Start int // position of its name
+	Value int // position of its value
+	End   int // position after its value
 }
 
-// Hits returns those members of the object whose brace is at i that the patch names, in their
-// order, and where the object ends.
+// Hits returns the members that the patch names, of the object whose opening brace is at position i
+// of text, in the order of the text. end is the position after the object.
 func (n *Node) Hits(text string, i int) (hits []Hit, end int) {
-	latest := make([]int, len(n.Members)) // index among the hits, and one
+	latest := make([]int, len(n.Members)) // index into hits plus one, or 0
 	m := OpenMembers(text, i)
 	for m.Next() {
 		end := Skip(text, m.Value)
@@ -29,7 +29,8 @@ func (n *Node) Hits(text string, i int) (hits []Hit, end int) {
 	return hits, m.End()
 }
 
-// AppendRun appends members that stay as they are: text between hits, or between one and a brace.
+// AppendRun appends unchanged members: the text between two hits, or between a hit and a brace.
+// first is the position in out at which the members of the object begin.
 func AppendRun(out []byte, first int, text string) []byte {
 	if text = strings.Trim(text, ", \n\t\r"); text == "" {
 		return out

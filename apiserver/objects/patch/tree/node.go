@@ -1,9 +1,9 @@
 package tree
 
-// Form is what a JSON value is.
+// Form is the type of a JSON value.
 type Form uint8
 
-// The forms. None is no value at all.
+// The forms. None stands for a missing value.
 const (
 	None Form = iota
 	Null
@@ -16,10 +16,10 @@ const (
 
 var words = [...]string{"nothing", "null", "a boolean", "a number", "a string", "an array", "an object"}
 
-// String names the form as messages do: "an array".
+// String returns the form with an article, such as "an array", for use in messages.
 func (f Form) String() string { return words[f] }
 
-// FormOf returns the form of a value by its text.
+// FormOf returns the form of the value with the given text.
 func FormOf(text string) Form {
 	switch c := at(text, 0); {
 	case c == '{':
@@ -38,29 +38,29 @@ func FormOf(text string) Form {
 	return None
 }
 
-// Node is a value of a patch. Objects are taken apart down to what is no object; arrays stay text,
-// as most of them are put in place as they are.
+// Node is a value of a patch. Objects are parsed recursively. Arrays remain text, because most of
+// them are copied as a whole.
 type Node struct {
 	Text    string
-	Members []Member // of an object; of a name given twice the last value, at the first place
+	Members []Member // of an object; a duplicate name has its last value at the index of its first
 
-	index map[string]int // of objects with more than a few members
+	index map[string]int // index by name, for objects with more than fewMembers members
 }
 
 // Member is a member of an object.
 type Member struct {
 	Name  string
-	Key   string // the name as it is written, with quotes
+	Key   string // the name as in the text, with quotes
 	Value Node
 }
 
-// Form returns what the value is.
+// Form returns the form of the value.
 func (n *Node) Form() Form { return FormOf(n.Text) }
 
-// fewMembers are compared one by one.
+// fewMembers is the maximum number of members that Find compares one by one.
 const fewMembers = 16
 
-// Find returns the place of a name among the members; -1 when there is none.
+// Find returns the index of the member with a name, or -1.
 func (n *Node) Find(name string) int {
 	if n.index != nil {
 		if i, ok := n.index[name]; ok {
@@ -76,7 +76,7 @@ func (n *Node) Find(name string) int {
 	return -1
 }
 
-// Get returns a member's value; nil when there is none.
+// Get returns the value of the member with a name, or nil.
 func (n *Node) Get(name string) *Node {
 	if i := n.Find(name); i >= 0 {
 		return &n.Members[i].Value
@@ -84,7 +84,8 @@ func (n *Node) Get(name string) *Node {
 	return nil
 }
 
-// add adds a member and reports whether the name is new.
+// add adds a member, or replaces the value of the one with the same name. It reports whether the
+// name is new.
 func (n *Node) add(m Member) bool {
 	if i := n.Find(m.Name); i >= 0 {
 		n.Members[i].Value = m.Value

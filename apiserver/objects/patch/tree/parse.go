@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// MaxDepth bounds the nesting of a patch and its result, as that of any body.
+// MaxDepth limits the nesting of a patch and of its result. It is the limit of all request bodies.
 const MaxDepth = 200
 
 const (
-	maxProblems     = 100 // kept of one body
-	maxProblemBytes = 512 // of a path in a problem
+	maxProblems     = 100 // reported for one body
+	maxProblemBytes = 512 // of the path in one problem
 )
 
 var errTooDeep = errors.New("exceeded max depth")
 
-// Parse reads a patch. problems has a text for each name that an object gives twice (F37), at most
-// a hundred and how many more.
+// Parse parses a patch. problems contains a text for each duplicate name in an object (F37): the
+// first hundred, and the number of the others.
 func Parse(body []byte) (n *Node, problems []string, err error) {
 	if !json.Valid(body) {
 		var raw json.RawMessage
-		return nil, nil, json.Unmarshal(body, &raw) // says what is wrong
+		return nil, nil, json.Unmarshal(body, &raw) // for the error message
 	}
 	p := parser{text: string(body)}
 	root, _ := p.node(Space(p.text, 0), 0)
@@ -36,7 +36,7 @@ func Parse(body []byte) (n *Node, problems []string, err error) {
 	return &root, p.problems, nil
 }
 
-// parser takes valid JSON text apart.
+// parser parses valid JSON text.
 type parser struct {
 	text     string
 	path     []step
@@ -45,13 +45,13 @@ type parser struct {
 	tooDeep  bool
 }
 
-// step is a member's name, with index -1, or the index of an item.
+// step is one step of the path to a value: a member's name with index -1, or the index of an item.
 type step struct {
 	name  string
 	index int
 }
 
-// node reads the value at i and returns where it ends.
+// node parses the value at position i and returns the position after it.
 func (p *parser) node(i, depth int) (Node, int) {
 	if depth > MaxDepth {
 		p.tooDeep = true
@@ -83,7 +83,8 @@ func (p *parser) object(i, depth int) (Node, int) {
 	return n, members.End()
 }
 
-// array only looks into the items; Node.Items reads them again when somebody needs them.
+// array checks the items for duplicate names but does not keep them. Node.Items parses them again
+// when needed.
 func (p *parser) array(i, depth int) (Node, int) {
 	start := i
 	i = Space(p.text, i+1)
@@ -100,7 +101,7 @@ func (p *parser) array(i, depth int) (Node, int) {
 	return Node{Text: p.text[start:end]}, end
 }
 
-// duplicate notes that the member at hand was there before.
+// duplicate records a problem for the current member, whose name is a duplicate.
 func (p *parser) duplicate() {
 	if len(p.problems) >= maxProblems {
 		p.more++

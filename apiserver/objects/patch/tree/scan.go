@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// at returns a byte of s; 0 behind its end.
+// at returns the byte at position i of s, or 0 beyond its end.
 func at(s string, i int) byte {
 	if i < len(s) {
 		return s[i]
@@ -14,7 +14,7 @@ func at(s string, i int) byte {
 	return 0
 }
 
-// Space returns where white space that begins at i ends.
+// Space returns the position after the white space that begins at i.
 func Space(s string, i int) int {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
 		i++
@@ -22,7 +22,7 @@ func Space(s string, i int) int {
 	return i
 }
 
-// Skip returns where the value that begins at i ends.
+// Skip returns the position after the value that begins at i.
 func Skip(s string, i int) int {
 	switch at(s, i) {
 	case '"':
@@ -40,7 +40,7 @@ func Skip(s string, i int) int {
 	return i
 }
 
-// skipString returns where the string ends whose quote is at i.
+// skipString returns the position after the string whose opening quote is at i.
 func skipString(s string, i int) int {
 	for i++; i < len(s); i++ {
 		n := strings.IndexByte(s[i:], '"')
@@ -75,7 +75,7 @@ func skipNested(s string, i int) int {
 	return len(s)
 }
 
-// Unquote returns what a string's text stands for.
+// Unquote returns the string that a JSON string represents.
 func Unquote(text string) string {
 	if len(text) < 2 {
 		return ""
@@ -84,40 +84,41 @@ func Unquote(text string) string {
 		return text[1 : len(text)-1]
 	}
 	var name string
-	// Text that was trusted and is no string is like no other name.
+	// If text is not a valid string, name stays empty.
 	_ = json.Unmarshal([]byte(text), &name)
 	return name
 }
 
-// Quote returns the text of a string.
+// Quote returns s as a JSON string.
 func Quote(s string) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	// A string: encoding cannot fail.
+	// Encoding a string cannot fail.
 	_ = e.Encode(s)
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Members walks through an object of a document.
+// Members iterates over the members of an object.
 //
 //	for m := OpenMembers(doc, 0); m.Next(); m.Past(Skip(doc, m.Value)) {
 type Members struct {
 	Name  string // of the member
-	Start int    // where its name begins, with the quote
-	Value int    // where its value begins
+	Start int    // position of its name, including the quote
+	Value int    // position of its value
 
 	text   string
 	keyEnd int
-	pos    int // where the next member, or the closing brace, is
+	pos    int // position of the next member or the closing brace
 }
 
-// OpenMembers returns a walk through the object whose brace is at i.
+// OpenMembers returns an iterator over the object whose opening brace is at position i.
 func OpenMembers(text string, i int) Members {
 	return Members{text: text, pos: Space(text, i+1)}
 }
 
-// Next moves to the next member. Past must have been called for the one before.
+// Next advances to the next member and reports whether there is one. Past must be called between
+// two calls of Next.
 func (m *Members) Next() bool {
 	if at(m.text, m.pos) != '"' {
 		return false
@@ -125,14 +126,14 @@ func (m *Members) Next() bool {
 	m.Start = m.pos
 	m.keyEnd = skipString(m.text, m.pos)
 	m.Name = Unquote(m.Key())
-	m.Value = Space(m.text, min(Space(m.text, m.keyEnd)+1, len(m.text))) // behind the colon
+	m.Value = Space(m.text, min(Space(m.text, m.keyEnd)+1, len(m.text))) // after the colon
 	return true
 }
 
-// Key returns the member's name as it is written.
+// Key returns the member's name as in the text, with quotes.
 func (m *Members) Key() string { return m.text[m.Start:m.keyEnd] }
 
-// Past says where the member's value ends.
+// Past sets the position after the current member's value.
 func (m *Members) Past(end int) {
 	m.pos = Space(m.text, end)
 	if at(m.text, m.pos) == ',' {
@@ -140,11 +141,11 @@ func (m *Members) Past(end int) {
 	}
 }
 
-// End returns where the object ends, once Next has returned false.
+// End returns the position after the object. It is valid after Next has returned false.
 func (m *Members) End() int { return min(m.pos+1, len(m.text)) }
 
-// Lookup returns the text of an object's member; "" when text is no object or has none of that
-// name.
+// Lookup returns the text of the member of an object with a name. It returns "" if text is not an
+// object or has no such member.
 func Lookup(text, name string) string {
 	if at(text, 0) != '{' {
 		return ""
@@ -160,7 +161,7 @@ func Lookup(text, name string) string {
 	return found
 }
 
-// Items returns the texts of an array's items; limit bounds how many, and more says that there are
+// Items returns the texts of the first limit items of an array. more reports whether there are
 // others.
 func Items(text string, limit int) (items []string, more bool) {
 	i := Space(text, 1)
