@@ -89,6 +89,7 @@ func (d delegate) NotifyMerge(peers []*memberlist.Node) error {
 			return refused
 		}
 		if verdict != nil && d.g.foreign(m) {
+			d.g.mergesRefused.Add(1)
 			d.g.reportStranger(m, peer.Address(), verdict)
 			return verdict
 		}

@@ -10,10 +10,12 @@
 // last seen dead, without end, and resolves names each time, so that nodes find each other again
 // after a long partition.
 //
-// memberlist reads a whole message before it can check that its sender has the key. So this package
-// bounds the connections that are being read, in total and per address, the bytes read from each,
-// and the lines that memberlist logs; quorate_cluster_gossip_limit_hits_total counts the
-// connections, bytes and lines that a bound refused.
+// The transport of this package checks that packets, and the first message of each connection, are
+// encrypted with the gossip key, and reports those that are not. A connection's message must be read
+// whole before its key can be checked. So this package bounds the connections that are being read,
+// in total and per address, the bytes read from each, and the lines that memberlist logs;
+// quorate_cluster_gossip_limit_hits_total counts the connections, bytes and lines that a bound
+// refused.
 //
 // Goroutines: Run owns the join loop and memberlist's own, and stops memberlist's before it returns.
 // Most callbacks run under memberlist's lock. They update the table and the roster, which writes

@@ -58,6 +58,8 @@ type Gossip struct {
 	table    *table
 	starts   *starts
 	metrics  *metrics
+	key      messageKey
+	attempt  attempt
 	findings chan finding
 	self     atomic.Pointer[announced]
 	met      atomic.Pointer[string] // the cluster first met, while this node belongs to none
@@ -67,6 +69,8 @@ type Gossip struct {
 	refused  chan error // capacity 1: the first one counts
 	meetings chan string
 
+	mergesRefused atomic.Int64 // by NotifyMerge, because of another cluster
+
 	announceMu sync.Mutex // one announcement at a time
 }
 
@@ -75,8 +79,13 @@ func New(cfg Config) (*Gossip, error) {
 	if err := cfg.Self.fits(); err != nil {
 		return nil, err
 	}
+	key, err := newMessageKey(cfg.Key)
+	if err != nil {
+		return nil, err
+	}
 	g := &Gossip{
 		cfg:      cfg,
+		key:      key,
 		table:    newTable(),
 		starts:   newStarts(),
 		findings: make(chan finding, findingsQueued),

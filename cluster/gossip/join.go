@@ -2,9 +2,12 @@ package gossip
 
 import (
 	"context"
+	"errors"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/memberlist"
@@ -92,18 +95,16 @@ func (g *Gossip) tryTarget(ctx context.Context, list *memberlist.Memberlist, tar
 	defer cancel()
 	addrs, err := resolve(lookup, target)
 	if err != nil {
-		g.reportJoin(ctx, target, err)
+		if ctx.Err() == nil {
+			g.metrics.joins.WithLabelValues("unreachable").Inc()
+			g.reportUnreachable(target, err)
+		}
 		return
 	}
 	for _, addr := range addrs {
-		if addr == g.Addr() || g.aliveAt(addr) || ctx.Err() != nil {
-			continue
+		if addr != g.Addr() && !g.aliveAt(addr) && ctx.Err() == nil {
+			g.join(ctx, list, addr)
 		}
-		if _, err := list.Join([]string{addr}); err != nil {
-			g.reportJoin(ctx, addr, err)
-			continue
-		}
-		g.metrics.joins.WithLabelValues("joined").Inc()
 	}
 }
 
@@ -111,27 +112,76 @@ func (g *Gossip) aliveAt(addr string) bool {
 	return slices.ContainsFunc(g.table.members(), func(m Member) bool { return m.Alive && m.GossipAddr == addr })
 }
 
-// reportJoin tells the operator why an address led nowhere. memberlist gives its errors as text
-// only.
-func (g *Gossip) reportJoin(ctx context.Context, addr string, err error) {
-	if ctx.Err() != nil {
-		return
+// attempt is the address that keepJoining joins now, and what its node answered: memberlist's Join
+// returns text only.
+type attempt struct {
+	mu     sync.Mutex
+	addr   string // guarded by mu
+	answer answer // guarded by mu
+}
+
+// answer is what came back from a join address.
+type answer int
+
+const (
+	noAnswer      answer = iota // no connection, or none in time
+	foreignAnswer               // the connection ended at once, or with a message that this node's key does not decrypt
+	ownAnswer                   // a message encrypted with this node's key
+)
+
+func (a *attempt) begin(addr string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.addr, a.answer = addr, noAnswer
+}
+
+// answered notes the result of the first message of the node at an address.
+func (a *attempt) answered(addr string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if addr != a.addr {
+		return // memberlist's own exchange with a member
 	}
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	f := finding{level: levelInfo, key: "join " + addr, message: "cannot reach a join address yet", addr: addr, reason: text}
-	result := "unreachable"
 	switch {
-	case strings.Contains(text, undecipherable), strings.Contains(text, "not encrypted"), strings.Contains(text, "EOF"),
-		strings.Contains(text, "invalid msgType"), strings.Contains(text, "is encrypted and"):
+	case err == nil:
+		a.answer = ownAnswer
+	case errors.Is(err, errOtherKey), errors.Is(err, errNotEncrypted), errors.Is(err, io.EOF):
+		a.answer = foreignAnswer
+	}
+}
+
+func (a *attempt) end() answer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.addr = ""
+	return a.answer
+}
+
+// join joins the node at an address, and reports why that failed.
+func (g *Gossip) join(ctx context.Context, list *memberlist.Memberlist, addr string) {
+	g.attempt.begin(addr)
+	refusals := g.mergesRefused.Load()
+	_, err := list.Join([]string{addr})
+	answer := g.attempt.end()
+	result := "joined"
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err == nil:
+	case answer == foreignAnswer:
 		result = "refused"
-		f = finding{level: levelError, key: "key " + addr,
-			message: "refused: the node at " + addr + " uses another cluster key or is no quorate node: give this node a copy of its cluster.key"}
-	case strings.Contains(text, "belongs to cluster"):
-		result = "refused" // NotifyMerge has said so
-		f.key = ""
+		g.report(finding{level: levelError, key: "key " + addr,
+			message: "refused: the node at " + addr + " uses another cluster key or is no quorate node: give this node a copy of its cluster.key"})
+	case answer == ownAnswer && g.mergesRefused.Load() > refusals:
+		result = "refused" // NotifyMerge has reported why
+	default:
+		result = "unreachable"
+		g.reportUnreachable(addr, err)
 	}
 	g.metrics.joins.WithLabelValues(result).Inc()
-	if f.key != "" {
-		g.report(f)
-	}
+}
+
+func (g *Gossip) reportUnreachable(addr string, err error) {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	g.report(finding{level: levelInfo, key: "join " + addr, message: "cannot reach a join address yet", addr: addr, reason: text})
 }

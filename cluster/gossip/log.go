@@ -1,13 +1,13 @@
 package gossip
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"regexp"
-	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -64,20 +64,15 @@ func (g *Gossip) reportStranger(m Meta, addr string, reason error) {
 
 // writeFindings logs what is reported until the context ends.
 func (g *Gossip) writeFindings(ctx context.Context) error {
-	last := map[string]time.Time{}
+	recent := repeats{}
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case f := <-g.findings:
-			now := time.Now()
-			if at, ok := last[f.key]; ok && now.Sub(at) < repeatAfter {
+			if recent.seen(f.key, time.Now()) {
 				continue
 			}
-			if len(last) >= maxFindings {
-				clear(last)
-			}
-			last[f.key] = now
 			attrs := make([]slog.Attr, 0, 2)
 			if f.addr != "" {
 				attrs = append(attrs, slog.String("addr", f.addr))
@@ -90,38 +85,38 @@ func (g *Gossip) writeFindings(ctx context.Context) error {
 	}
 }
 
-// What memberlist v0.6.0 says when a message cannot be decrypted, and where it came from. It offers
-// no other way to know; a test fails when the words change.
-const undecipherable = "no installed keys could decrypt the message"
-
-var sender = regexp.MustCompile(`from=(\S+)`)
-
-// logWriter passes memberlist's log on, except for the lines that this package words better.
+// logWriter passes memberlist's lines to the log, and recognizes none of them. A line above debug
+// that is equal to one before is written once a minute.
 type logWriter struct {
 	g     *Gossip
 	next  io.Writer
 	lines *rate.Limiter
 	left  atomic.Int64 // lines left out since the last one that was written
+
+	mu     sync.Mutex
+	recent repeats // guarded by mu
 }
 
 func newLogWriter(g *Gossip) io.Writer {
-	return &logWriter{g: g, next: logbridge.Writer(g.cfg.Logger, true), lines: rate.NewLimiter(maxLogRate, maxLogBurst)}
+	return &logWriter{
+		g: g, next: logbridge.Writer(g.cfg.Logger, true), lines: rate.NewLimiter(maxLogRate, maxLogBurst), recent: repeats{},
+	}
 }
 
 func (w *logWriter) Write(line []byte) (int, error) {
-	text := string(line)
-	switch {
-	case strings.Contains(text, "failed to join"): // the join loop says so
-	case strings.Contains(text, undecipherable):
-		w.g.reportOtherKey(text)
-	case strings.Contains(text, "ignoring alive message"), strings.Contains(text, "Failed push/pull merge"):
-		// NotifyAlive and NotifyMerge have reported why.
-	case strings.HasPrefix(text, "[DEBUG]"):
+	if bytes.HasPrefix(line, []byte("[DEBUG]")) {
 		return w.next.Write(line)
-	default:
-		return len(line), w.limited(line)
 	}
-	return len(line), nil
+	if w.repeated(line) {
+		return len(line), nil
+	}
+	return len(line), w.limited(line)
+}
+
+func (w *logWriter) repeated(line []byte) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.recent.seen(string(line), time.Now())
 }
 
 // limited writes a line unless there have been too many, and says how many were left out before it.
@@ -138,14 +133,24 @@ func (w *logWriter) limited(line []byte) error {
 	return err
 }
 
-func (g *Gossip) reportOtherKey(line string) {
-	host := "an unknown address"
-	if match := sender.FindStringSubmatch(line); match != nil {
-		host = match[1]
-		if h, _, err := net.SplitHostPort(host); err == nil {
-			host = h // the port is another one each time
-		}
+// repeats holds when each key was seen last, of up to maxFindings keys.
+type repeats map[string]time.Time
+
+// seen reports whether the key was seen less than repeatAfter ago, and notes it otherwise.
+func (r repeats) seen(key string, now time.Time) bool {
+	if at, ok := r[key]; ok && now.Sub(at) < repeatAfter {
+		return true
 	}
+	if len(r) >= maxFindings {
+		clear(r)
+	}
+	r[key] = now
+	return false
+}
+
+// reportOtherKey reports a message that is encrypted with another key.
+func (g *Gossip) reportOtherKey(from net.Addr) {
+	host := hostOf(from)
 	g.metrics.refused.Inc()
 	g.report(finding{
 		level:   levelWarn,

@@ -34,7 +34,7 @@ func ofNode(t *testing.T, self Meta) *Gossip {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := New(Config{Self: self, Roster: names, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
+	g, err := New(Config{Self: self, Key: make([]byte, 32), Roster: names, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ const (
 )
 
 // start binds the gossip address and starts memberlist. stopped must be called once memberlist has
-// been shut down, which needs somebody to take the connections that it has accepted.
+// been shut down, which waits until the connections that it has accepted are taken.
 func (g *Gossip) start(ctx context.Context) (list *memberlist.Memberlist, stopped func(), err error) {
 	bind, err := net.ResolveTCPAddr("tcp", g.cfg.Addr)
 	if err != nil {
@@ -47,9 +47,9 @@ func (g *Gossip) start(ctx context.Context) (list *memberlist.Memberlist, stoppe
 	}
 	cfg := g.profile()
 	cfg.Name = g.cfg.Self.gossipName()
-	streams := newStreams(g.metrics)
-	stopped = streams.start(inner.StreamCh())
-	cfg.Transport = transport{NetTransport: inner, ctx: ctx, streams: streams}
+	outer := newTransport(ctx, g, inner)
+	stopped = outer.start()
+	cfg.Transport = outer
 	cfg.BindAddr, cfg.BindPort = host, inner.GetAutoBindPort()
 	cfg.AdvertiseAddr, cfg.AdvertisePort = advertise, inner.GetAutoBindPort()
 	cfg.Logger = logger

@@ -2,14 +2,13 @@ package gossip
 
 import (
 	"context"
-	"errors"
 	"net"
 	"sync"
 )
 
 const (
-	// maxStreams bounds the connections that are read at a time. memberlist reads a message whole
-	// before it can tell whether its sender has the key, so this bounds what strangers can take up.
+	// maxStreams bounds the connections that are read at a time. A message is read whole before its
+	// key can be checked, so this bounds what strangers can take up.
 	maxStreams = 32
 	// maxStreamsPerAddress leaves room for others when one address opens connections and says
 	// nothing.
@@ -27,12 +26,9 @@ const (
 	limitLogLines       = "log_lines"
 )
 
-// errStreamTooLong ends a connection that sends more than maxStreamBytes.
-var errStreamTooLong = errors.New("more is sent than the state of a cluster takes")
-
 // streams admits connections from others to memberlist, up to the bounds above.
 type streams struct {
-	metrics  *metrics
+	g        *Gossip
 	admitted chan net.Conn
 
 	mu     sync.Mutex
@@ -40,18 +36,20 @@ type streams struct {
 	byHost map[string]int
 }
 
-func newStreams(m *metrics) *streams {
-	return &streams{metrics: m, admitted: make(chan net.Conn), byHost: make(map[string]int)}
+func newStreams(g *Gossip) *streams {
+	return &streams{g: g, admitted: make(chan net.Conn), byHost: make(map[string]int)}
 }
 
-// start runs s until the function that it returns is called.
-func (s *streams) start(accepted <-chan net.Conn) (stop func()) {
+// running runs functions until the function that it returns is called, which waits for their end.
+func running(functions ...func(ctx context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { s.run(ctx, accepted) })
+	var started sync.WaitGroup
+	for _, run := range functions {
+		started.Go(func() { run(ctx) })
+	}
 	return func() {
 		cancel()
-		running.Wait()
+		started.Wait()
 	}
 }
 
@@ -62,11 +60,11 @@ func (s *streams) run(ctx context.Context, accepted <-chan net.Conn) {
 		select {
 		case <-ctx.Done():
 			return
-		case conn := <-accepted:
-			admitted, limit := s.admit(conn)
+		case c := <-accepted:
+			admitted, limit := s.admit(c)
 			if limit != "" {
-				s.metrics.limits.WithLabelValues(limit).Inc()
-				_ = conn.Close() // its sender learns of it, or is gone
+				s.g.metrics.limits.WithLabelValues(limit).Inc()
+				_ = c.Close() // its sender learns of it, or is gone
 				continue
 			}
 			select {
@@ -80,11 +78,9 @@ func (s *streams) run(ctx context.Context, accepted <-chan net.Conn) {
 }
 
 // admit counts a connection, or returns the bound that it is over.
-func (s *streams) admit(conn net.Conn) (admitted net.Conn, limit string) {
-	host, _, err := net.SplitHostPort(conn.RemoteAddr().String())
-	if err != nil {
-		host = conn.RemoteAddr().String()
-	}
+func (s *streams) admit(c net.Conn) (admitted net.Conn, limit string) {
+	from := c.RemoteAddr()
+	host := hostOf(from)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -95,7 +91,11 @@ func (s *streams) admit(conn net.Conn) (admitted net.Conn, limit string) {
 	}
 	s.total++
 	s.byHost[host]++
-	return &boundedConn{Conn: conn, left: maxStreamBytes, metrics: s.metrics, closed: func() { s.release(host) }}, ""
+	return &conn{
+		Conn: c, key: s.g.key, metrics: s.g.metrics, left: maxStreamBytes,
+		received: func(err error) error { return s.g.accepted(from, err) },
+		onClose:  func() { s.release(host) },
+	}, ""
 }
 
 func (s *streams) release(host string) {
@@ -107,31 +107,11 @@ func (s *streams) release(host string) {
 	}
 }
 
-// boundedConn reads at most so many bytes.
-type boundedConn struct {
-	net.Conn
-	metrics *metrics
-	left    int // touched by the reader alone
-	once    sync.Once
-	closed  func()
-}
-
-// Read implements net.Conn. It returns errStreamTooLong once the bound is reached.
-func (c *boundedConn) Read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
+// hostOf returns the host of an address; the port of a connection is another one each time.
+func hostOf(addr net.Addr) string {
+	host, _, err := net.SplitHostPort(addr.String())
+	if err != nil {
+		return addr.String()
 	}
-	if c.left == 0 {
-		c.metrics.limits.WithLabelValues(limitStreamBytes).Inc()
-		return 0, errStreamTooLong
-	}
-	n, err := c.Conn.Read(p[:min(len(p), c.left)])
-	c.left -= n
-	return n, err
-}
-
-// Close implements net.Conn.
-func (c *boundedConn) Close() error {
-	c.once.Do(c.closed)
-	return c.Conn.Close()
+	return host
 }
