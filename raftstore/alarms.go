@@ -15,12 +15,13 @@ const DefaultDiskReserve = diskguard.DefaultReserve
 
 // The alarms.
 const (
-	// NoSpace: the disk of a node's data directory has less free space than the reserve.
+	// NoSpace reports that the disk of a node's data directory has less free space than the
+	// reserve.
 	NoSpace = diskguard.NoSpace
-	// DiskStalled: a write to a node's log has taken longer than the limit and goes on.
+	// DiskStalled reports that a running write to a node's log exceeds the time limit.
 	DiskStalled = diskguard.DiskStalled
-	// Diverged: a node's state differs from that of most nodes. Only the leader raises it, about
-	// any node.
+	// Diverged reports that a node's state differs from that of most nodes. Only the leader raises
+	// it, about any node.
 	Diverged = diskguard.Diverged
 )
 
@@ -28,7 +29,7 @@ const (
 type AlarmName = diskguard.AlarmName
 
 // Alarm is a problem that an operator should know of. The node that detects the problem raises the
-// alarm, and clears it when the problem is gone; nobody has to acknowledge it.
+// alarm, and clears it when the problem is gone. No acknowledgment is needed.
 type Alarm = diskguard.Alarm
 
 // Alarms returns the alarms that this node has raised, by name: its own, and as leader those about

@@ -18,7 +18,7 @@ func TestRestartAmongIdleConnections(t *testing.T) {
 	const bound = 15 * time.Second
 	for _, each := range []int{300, 1000} {
 		t.Run(fmt.Sprint(each), func(t *testing.T) {
-			c := testcluster.New(t, 3, unhurried)
+			c := testcluster.New(t, 3, slowElections)
 			c.Ready()
 			restarted := c.Follower(c.Leader())
 			restarted.Stop()

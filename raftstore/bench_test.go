@@ -22,11 +22,11 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// payload is the content of a 1 KiB object.
+// payload is the data of an object of about 1 KiB.
 var payload = strings.Repeat("x", 850)
 
-// share runs b.N operations on so many goroutines.
-func share(b *testing.B, proposers int, op func(worker, i int)) {
+// runParallel runs b.N operations on the given number of goroutines.
+func runParallel(b *testing.B, proposers int, op func(worker, i int)) {
 	b.Helper()
 	var next atomic.Int64
 	var work sync.WaitGroup
@@ -48,7 +48,8 @@ func share(b *testing.B, proposers int, op func(worker, i int)) {
 	b.ReportMetric(float64((processTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
-// processTime is the CPU time of this process, the steadier figure on a machine with other work.
+// processTime returns the CPU time of this process, which varies less than the elapsed time on a
+// busy machine.
 func processTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
@@ -65,14 +66,14 @@ func BenchmarkCreate(b *testing.B) {
 				c := testcluster.New(b, nodes, func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 })
 				leader := c.Leader()
 				c.Ready()
-				share(b, proposers, func(_, i int) { create(b, leader.Store, i) })
+				runParallel(b, proposers, func(_, i int) { create(b, leader.Store, i) })
 			})
 		}
 	}
 	b.Run("nodes=3/through_all/proposers=96", func(b *testing.B) {
 		c := testcluster.New(b, 3, func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 })
 		c.Ready()
-		share(b, 96, func(w, i int) { create(b, c.Nodes[w%3].Store, i) })
+		runParallel(b, 96, func(w, i int) { create(b, c.Nodes[w%3].Store, i) })
 	})
 }
 
@@ -99,30 +100,30 @@ func BenchmarkQuorumRead(b *testing.B) {
 			}
 		}
 		b.Run(fmt.Sprintf("nodes=%d/leader/readers=32", nodes), func(b *testing.B) {
-			share(b, 32, func(int, int) { read(leader.Store) })
+			runParallel(b, 32, func(int, int) { read(leader.Store) })
 		})
 		if nodes == 1 {
 			continue
 		}
 		follower := c.Follower(leader)
 		b.Run("nodes=3/follower/readers=32", func(b *testing.B) {
-			share(b, 32, func(int, int) { read(follower.Store) })
+			runParallel(b, 32, func(int, int) { read(follower.Store) })
 		})
 		b.Run("nodes=3/all/readers=96", func(b *testing.B) {
-			share(b, 96, func(w, _ int) { read(c.Nodes[w%3].Store) })
+			runParallel(b, 96, func(w, _ int) { read(c.Nodes[w%3].Store) })
 		})
 	}
 }
 
-// BenchmarkRawRaft is what the library does by itself, with a state machine that does nothing: the
-// yardstick of design.md §6.
+// BenchmarkRawRaft measures the Raft library alone, with an empty state machine, for comparison
+// with BenchmarkCreate (design.md §6).
 func BenchmarkRawRaft(b *testing.B) {
 	for _, nodes := range []int{1, 3} {
 		for _, proposers := range []int{1, 32, 100, 1000} {
 			b.Run(fmt.Sprintf("nodes=%d/proposers=%d", nodes, proposers), func(b *testing.B) {
 				leader := rawRaft(b, nodes)
 				data := []byte(strings.Repeat("x", 1024))
-				share(b, proposers, func(int, int) {
+				runParallel(b, proposers, func(int, int) {
 					if err := leader.Apply(data, 0).Error(); err != nil {
 						b.Error(err)
 					}
@@ -154,7 +155,7 @@ func rawRaft(b *testing.B, nodes int) *raft.Raft {
 		if err != nil {
 			b.Fatal(err)
 		}
-		r, err := raft.NewRaft(cfg, &nothing{}, store, store, raft.NewInmemSnapshotStore(), transports[i])
+		r, err := raft.NewRaft(cfg, &emptyFSM{}, store, store, raft.NewInmemSnapshotStore(), transports[i])
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -177,18 +178,18 @@ func rawRaft(b *testing.B, nodes int) *raft.Raft {
 	return leader
 }
 
-// nothing is a state machine that does nothing.
-type nothing struct{}
+// emptyFSM is a state machine without state.
+type emptyFSM struct{}
 
-func (*nothing) Apply(*raft.Log) any { return nil }
-func (*nothing) ApplyBatch(entries []*raft.Log) []any {
+func (*emptyFSM) Apply(*raft.Log) any { return nil }
+func (*emptyFSM) ApplyBatch(entries []*raft.Log) []any {
 	return make([]any, len(entries))
 }
-func (*nothing) Snapshot() (raft.FSMSnapshot, error) { return nil, io.EOF }
-func (*nothing) Restore(io.ReadCloser) error         { return nil }
+func (*emptyFSM) Snapshot() (raft.FSMSnapshot, error) { return nil, io.EOF }
+func (*emptyFSM) Restore(io.ReadCloser) error         { return nil }
 
-// BenchmarkRestart measures from opening a data directory with 100,000 pods of 7 KiB to being ready
-// (design.md §6), with a snapshot of all of them and with none.
+// BenchmarkRestart measures the time from opening a data directory with 100,000 pods of 7 KiB to
+// being ready (design.md §6), with a snapshot of all of them and without one.
 func BenchmarkRestart(b *testing.B) {
 	pod := strings.Repeat("0123456789abcdef", 440)
 	for _, snapshot := range []bool{true, false} {
@@ -223,19 +224,19 @@ func BenchmarkRestart(b *testing.B) {
 				c.Leader()
 			}
 			if n.Store.Applied() < 100_000 {
-				b.Errorf("at %d", n.Store.Applied())
+				b.Errorf("applied %d", n.Store.Applied())
 			}
 		})
 	}
 }
 
-// BenchmarkContended: eight writers on one object, each trying again on a conflict.
+// BenchmarkContended runs eight writers that update one object and retry after a conflict.
 func BenchmarkContended(b *testing.B) {
 	c := testcluster.New(b, 1, func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 })
 	s := c.Leader().Store
 	create(b, s, 0)
 	var conflicts atomic.Int64
-	share(b, 8, func(int, int) {
+	runParallel(b, 8, func(int, int) {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
 		for {

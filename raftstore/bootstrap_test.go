@@ -12,8 +12,9 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// The library writes the first term, and then the first configuration.
-func TestBootstrapThatWasBrokenOffCanBeRepeated(t *testing.T) {
+// The library writes the first term and then the first configuration. A crash in between must not
+// prevent another bootstrap.
+func TestInterruptedBootstrapCanBeRepeated(t *testing.T) {
 	c := testcluster.New(t, 1, func(cfg *raftstore.Config) { storeFirstTerm(t, cfg.DataDir) }) // bootstraps
 	c.Ready()
 	has, err := c.Nodes[0].Store.HasState()
@@ -22,9 +23,9 @@ func TestBootstrapThatWasBrokenOffCanBeRepeated(t *testing.T) {
 	}
 }
 
-// A new node that begins to run while it is bootstrapped is told twice to lead at once: a second
-// election would depose a leader that has writes under way.
-func TestOnlyVoterStandsOnce(t *testing.T) {
+// Start and bootstrap may both call SelfElect on a new node. A second election would depose a
+// leader that already accepts writes.
+func TestOnlyVoterCampaignsOnce(t *testing.T) {
 	c := testcluster.New(t, 1, nil)
 	store := c.Nodes[0].Store
 	for range 8 {
@@ -43,7 +44,7 @@ func TestOnlyVoterStandsOnce(t *testing.T) {
 // bootstrapTerm is the term of the first configuration.
 const bootstrapTerm = 1
 
-// storeFirstTerm leaves a log with nothing but that term.
+// storeFirstTerm creates a log that has only the first term.
 func storeFirstTerm(t *testing.T, dataDir string) {
 	t.Helper()
 	dir := filepath.Join(dataDir, raftstore.RaftDir)

@@ -61,14 +61,14 @@ func TestChecksums_of_all_nodes_are_equal_while_writing(t *testing.T) {
 	}
 	close(stop)
 	if <-done == 0 {
-		t.Error("nothing was written")
+		t.Error("no write succeeded")
 	}
 }
 
-// liar is a log that gives one word for another, as a broken disk or memory might.
-type liar struct{ raft.LogStore }
+// corruptingLog is a log that replaces one word of its entries, as a broken disk or memory might.
+type corruptingLog struct{ raft.LogStore }
 
-func (l liar) GetLog(index uint64, entry *raft.Log) error {
+func (l corruptingLog) GetLog(index uint64, entry *raft.Log) error {
 	err := l.LogStore.GetLog(index, entry)
 	entry.Data = bytes.ReplaceAll(entry.Data, []byte("truth"), []byte("false"))
 	return err
@@ -82,22 +82,22 @@ func TestChecksums_name_the_node_that_diverged(t *testing.T) {
 		registries[cfg.Name] = prometheus.NewRegistry()
 		cfg.Registerer = registries[cfg.Name]
 		if cfg.Name == "n1" {
-			raftstore.WrapLog(cfg, func(log raft.LogStore) raft.LogStore { return liar{log} })
+			raftstore.WrapLog(cfg, func(log raft.LogStore) raft.LogStore { return corruptingLog{log} })
 		}
 	})
 	c.Ready()
 	const comparisons = "quorate_raftstore_checksum_comparisons_total"
-	testcluster.Eventually(t, "the leader compares by itself, and all are equal", func() bool {
+	testcluster.Eventually(t, "the leader has compared the states, which are equal", func() bool {
 		return metric(t, registries[c.Leader().Name], comparisons, "equal") > 0
 	})
 	mustCreate(t, c.Leader().Store, "a", "truth")
 	for _, n := range c.Nodes {
 		r := compare(t, n)
 		if !slices.Equal(r.Diverged(), []string{"n1"}) {
-			t.Errorf("%s finds %v diverged: %+v", n.Name, r.Diverged(), r)
+			t.Errorf("%s reports %v as diverged: %+v", n.Name, r.Diverged(), r)
 		}
 	}
-	testcluster.Eventually(t, "the leader's metric says so", func() bool {
+	testcluster.Eventually(t, "the leader's metric counts the diverged node", func() bool {
 		return metric(t, registries[c.Leader().Name], "quorate_raftstore_diverged_nodes", "") == 1
 	})
 	if alarms := c.Leader().Store.Alarms(); len(alarms) != 1 || alarms[0].Name != raftstore.Diverged || alarms[0].Node != "n1" ||
@@ -106,12 +106,12 @@ func TestChecksums_name_the_node_that_diverged(t *testing.T) {
 	}
 }
 
-// TestChecksums_are_compared_though_leaders_change more often than the interval has passed.
+// The leaders must compare the states even if none of them leads for as long as the interval.
 func TestChecksums_are_compared_though_leaders_change(t *testing.T) {
 	t.Parallel()
 	const (
 		interval = 1500 * time.Millisecond
-		leads    = interval / 3 // each leader
+		leads    = interval / 3 // by each leader
 	)
 	registries := map[string]*prometheus.Registry{}
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {
@@ -128,19 +128,19 @@ func TestChecksums_are_compared_though_leaders_change(t *testing.T) {
 	}
 	for changes := 0; compared() == 0; changes++ {
 		if changes == 12 {
-			t.Fatalf("%d leaders led for %s each, and nobody compared", changes, leads)
+			t.Fatalf("%d leaders led for %s each, and none compared the states", changes, leads)
 		}
 		leader := c.Leader()
 		for begun := time.Now(); compared() == 0 && time.Since(begun) < leads; {
 			time.Sleep(leads / 50)
 		}
 		if err := leader.Store.TransferLeadership(""); err != nil {
-			t.Log(err) // it lost it already
+			t.Log(err) // it has lost leadership already
 		}
 	}
 }
 
-// metric reads a metric, of a label value when it has any.
+// metric returns the value of a metric, of the series with the given label value if it is not "".
 func metric(t *testing.T, registry *prometheus.Registry, name, label string) float64 {
 	t.Helper()
 	families, err := registry.Gather()

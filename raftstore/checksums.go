@@ -10,23 +10,24 @@ import (
 	"quorate/raftstore/checksum"
 )
 
-// DefaultChecksumInterval is how often the leader compares the states of all nodes.
+// DefaultChecksumInterval is the default of Config.ChecksumInterval.
 const DefaultChecksumInterval = checksum.DefaultInterval
 
 // Checksum is the checksum of one node's state.
 type Checksum = checksum.Checksum
 
-// Comparison compares the states of all nodes after one log entry, by name.
+// Comparison has the checksums of all nodes' states after one log entry, sorted by name.
 type Comparison = checksum.Comparison
 
-// CompareChecksums pins a state, has every node sum up its own copy in the background, and compares
-// the checksums. Any node may be asked. Errors are Pin's; a node that does not respond is part of
-// the result.
+// CompareChecksums pins a state, has every node compute the checksum of its own copy, and compares
+// the checksums. It can be called on any node. It returns the errors of Pin; a node that does not
+// respond is part of the result.
 func (s *Store) CompareChecksums(ctx context.Context) (*Comparison, error) {
 	return s.checksums.Compare(ctx)
 }
 
-// Checksum sums up a state that this node retains, once this node has applied its index.
+// Checksum returns the checksum of a state that this node retains, once this node has applied its
+// index.
 func (p rpc) Checksum(ctx context.Context, req *peerpb.ChecksumRequest) (*peerpb.ChecksumResponse, error) {
 	if err := p.admit(req.GetClusterId()); err != nil {
 		return nil, status.Error(codes.FailedPrecondition, err.Error())

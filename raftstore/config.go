@@ -12,48 +12,49 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// defaultStallLimit is when a log write counts as hung.
+// defaultStallLimit is the default of Config.StallLimit.
 const defaultStallLimit = 10 * time.Second
 
-// Config is what a Store needs. Zero fields take the defaults named.
+// Config configures a Store. Zero fields take the defaults given in the comments.
 type Config struct {
-	// Name is this node's name in the cluster: Raft's server id.
+	// Name is this node's name in the cluster, which is Raft's server id.
 	Name string
-	// DataDir holds log and snapshots, in folders of their own.
+	// DataDir is the folder that holds the log and the snapshots, each in a folder of its own.
 	DataDir string
-	// Peers is the peer address, listening; the caller runs it, and ends it after the Store.
+	// Peers is the listening peer address. The caller runs it, and stops it after the Store.
 	Peers *transport.Mux
-	// Registrar is the gRPC server on Peers.GRPC(); the Store service is registered there by Open.
+	// Registrar is the gRPC server on Peers.GRPC(), at which Open registers the Store service.
 	Registrar grpc.ServiceRegistrar
-	// AddressOf returns a member's current peer address by name, where gossip knows it; otherwise
-	// the address in Raft's configuration serves. May be nil.
+	// AddressOf returns a member's current peer address by name, if gossip knows it; otherwise the
+	// Store uses the address in Raft's configuration. May be nil.
 	AddressOf func(name string) (addr string, ok bool)
 
-	// RaftMultiplier scales all of Raft's timeouts, for slow disks or distant nodes; 1.
+	// RaftMultiplier scales all of Raft's timeouts, for slow disks or distant nodes. Default 1.
 	RaftMultiplier float64
-	// LogBytes and LogAge bound the log behind a snapshot, for watchers and slow followers: the log
-	// keeps entries that are within either bound; defaults are package log's. It holds what a
-	// joining node needs beyond them, within limits: see DESIGN.md.
+	// LogBytes and LogAge bound the log before the newest snapshot, which watchers and slow
+	// followers read: entries within either bound are kept. The defaults are those of package log.
+	// For a joining node the log keeps more, within limits: see DESIGN.md.
 	LogBytes int64
 	LogAge   time.Duration
-	// HistoryBytes bounds the events kept in memory; the default is package history's.
+	// HistoryBytes bounds the events kept in memory. The default is that of package history.
 	HistoryBytes int64
-	// RetainedBytes bounds the memory of states retained for paged reads; the default is package
-	// state's.
+	// RetainedBytes bounds the memory of states retained for paged reads. The default is that of
+	// package state.
 	RetainedBytes uint64
 	// DiskReserve is the free space on the disk, in bytes, below which the node has "no space"; at
-	// most a quarter of the disk. 256 MiB.
+	// most a quarter of the disk. Default 256 MiB.
 	DiskReserve int64
-	// StallLimit is how long one log write may take before the node gives up leadership, or itself;
-	// 10 s.
+	// StallLimit is the duration of a log write after which a leader gives up leadership; after
+	// twice that, the node ends. Default 10 s.
 	StallLimit time.Duration
-	// ChecksumInterval is how often the leader compares the states of all nodes; 5 minutes.
+	// ChecksumInterval is the time between the leader's comparisons of all nodes' states. Default 5
+	// minutes.
 	ChecksumInterval time.Duration
 
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer // may be nil
 
-	wrapLog func(raft.LogStore) raft.LogStore // tests insert a disk that hangs between Raft and the log
+	wrapLog func(raft.LogStore) raft.LogStore // lets tests wrap the log, for instance to make writes hang
 }
 
 func (c *Config) validate() error {
@@ -94,5 +95,6 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// patience returns how long a request waits for a leader: a few election timeouts (semantics N7).
-func (c *Config) patience() time.Duration { return 3 * c.electionTimeout() }
+// leaderWait returns how long a request waits for a leader: a few election timeouts (N7: in a
+// minority, requests fail after a bounded wait).
+func (c *Config) leaderWait() time.Duration { return 3 * c.electionTimeout() }

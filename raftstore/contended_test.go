@@ -15,8 +15,9 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// replace reads an object on a node and replaces it, and retries after each conflict (semantics E2,
-// F31). It counts the conflicts.
+// replace reads an object on a node, replaces it, and retries after each conflict (E2: an update
+// with a stale version is a conflict; F31: the retry uses the newest object). It counts the
+// conflicts.
 func replace(ctx context.Context, s *raftstore.Store, client uint64, name string, conflicts *atomic.Int64) (*state.Object, error) {
 	for {
 		root, err := s.View(ctx, raftstore.Quorum())
@@ -33,8 +34,9 @@ func replace(ctx context.Context, s *raftstore.Store, client uint64, name string
 	}
 }
 
-// Eight writers that all retry after a conflict: every write makes a version of its own (E33), and
-// conflicts are delayed. How many there are depends on the disk; latch_test.go has the order.
+// Eight writers update one object and retry after each conflict. Of the writes with one version
+// exactly one succeeds (E33), and conflicts are delayed. Their number depends on the disk;
+// latch_test.go checks the order.
 func TestWritersToOneObject(t *testing.T) {
 	const writers, each = 8, 25
 	for name, nodes := range map[string]int{"one_node": 1, "three_nodes": 3} {
@@ -57,7 +59,7 @@ func TestWritersToOneObject(t *testing.T) {
 							t.Error(err)
 							return
 						}
-						if _, twice := versions.LoadOrStore(o.Version, i); twice { // E33
+						if _, twice := versions.LoadOrStore(o.Version, i); twice { // E33: one write per version
 							t.Errorf("two writes made version %d", o.Version)
 						}
 					}
@@ -76,9 +78,9 @@ func TestWritersToOneObject(t *testing.T) {
 	}
 }
 
-// Writers on all nodes get their share of the writes to one object: a follower's, whose requests
-// take longer, must not starve behind the leader's.
-func TestWritersOnAllNodesGetTheirShare(t *testing.T) {
+// Writers on all nodes must get an equal number of writes to one object. Requests on a follower
+// take longer, and must not starve behind the leader's.
+func TestWritersOnAllNodesAreServedFairly(t *testing.T) {
 	const perNode, total = 4, 300
 	c := testcluster.New(t, 3, nil)
 	mustCreate(t, c.Leader().Store, "contended", "0")

@@ -17,7 +17,7 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// damage flips a bit wherever a file holds the text, and fails when it doesn't.
+// damage flips a bit in each occurrence of text in the file, and fails the test if there is none.
 func damage(t *testing.T, path, text string) {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -42,7 +42,8 @@ func damage(t *testing.T, path, text string) {
 	}
 }
 
-// aged is a stopped node that has written 30 objects, with snapshots after the 10th and the 20th.
+// aged returns a stopped node that has written 30 objects, with snapshots after the 10th and the
+// 20th.
 func aged(t *testing.T) *testcluster.Node {
 	t.Helper()
 	n := testcluster.New(t, 1, func(cfg *raftstore.Config) { cfg.HistoryBytes = 1 }).Leader()

@@ -17,10 +17,10 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// TestDeletionTellsWhatItRemoved: where a deletion's final object has other labels than the removed
-// one, its event has both, live and from the log on disk, also where the entry does not carry the
-// removed object (D19).
-func TestDeletionTellsWhatItRemoved(t *testing.T) {
+// If the final object of a deletion has other labels than the removed one, the event has both
+// objects, live and replayed from the log, even if the entry does not carry the removed object
+// (D19: selectors compare the old and the new state).
+func TestDeleteEventHasRemovedObject(t *testing.T) {
 	c := testcluster.New(t, 1, func(cfg *raftstore.Config) { cfg.HistoryBytes = 64 << 10 })
 	c.Ready()
 	store := c.Leader().Store
@@ -38,7 +38,7 @@ func TestDeletionTellsWhatItRemoved(t *testing.T) {
 			_, err := store.Delete(within(t, 20*time.Second), raftstore.Delete{Key: previous.Key, Previous: previous, Final: final})
 			return err
 		}},
-		{"too large to be carried", raftstore.MaxEntryBytes/2 + 1000, func(previous, final *state.Object) error {
+		{"too large for the entry", raftstore.MaxEntryBytes/2 + 1000, func(previous, final *state.Object) error {
 			_, err := store.Delete(within(t, 20*time.Second), raftstore.Delete{Key: previous.Key, Previous: previous, Final: final})
 			return err
 		}},
@@ -78,7 +78,7 @@ func TestDeletionTellsWhatItRemoved(t *testing.T) {
 			}
 			replayed := watched()
 			if live == replayed {
-				t.Fatal("the log was not read")
+				t.Fatal("the event did not come from the log")
 			}
 			left := bytes.Replace(previous.Value, []byte(`"`+strconv.FormatUint(previous.Version, 10)+`"`),
 				[]byte(`"`+strconv.FormatUint(live.Index, 10)+`"`), 1)

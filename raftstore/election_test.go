@@ -12,7 +12,7 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// candidacies counts how often a node asks for votes from now on.
+// candidacies counts the vote requests that a node sends from now on.
 func candidacies(t *testing.T, n *testcluster.Node) *atomic.Int64 {
 	t.Helper()
 	count := new(atomic.Int64)
@@ -28,8 +28,8 @@ func candidacies(t *testing.T, n *testcluster.Node) *atomic.Int64 {
 	return count
 }
 
-// TestPreVote: a node that was cut off, and asked for votes all the time, deposes nobody when it is
-// back: no term rises.
+// A node that was cut off, and requested votes all the time, deposes no leader when it is
+// reconnected: the term does not increase.
 func TestPreVote(t *testing.T) {
 	t.Parallel()
 	c := testcluster.New(t, 3, nil)
@@ -39,10 +39,10 @@ func TestPreVote(t *testing.T) {
 	term := leader.Store.Term()
 	asked := candidacies(t, lost)
 	c.Isolate(lost, true)
-	testcluster.Eventually(t, "the lost node asks for votes", func() bool { return asked.Load() > 0 })
+	testcluster.Eventually(t, "the lost node requests votes", func() bool { return asked.Load() > 0 })
 	mustCreate(t, leader.Store, "meanwhile", "x")
 	if got := lost.Store.Term(); got != term {
-		t.Errorf("asking for votes took the lost node from term %d to %d", term, got)
+		t.Errorf("vote requests took the lost node from term %d to %d", term, got)
 	}
 	c.Isolate(lost, false)
 	testcluster.Eventually(t, "the lost node follows", func() bool { return lost.Store.Ready() == nil && lost.Store.Applied() == leader.Store.Applied() })
@@ -54,11 +54,10 @@ func TestPreVote(t *testing.T) {
 	}
 }
 
-// TestStopHandsOver: when a leader is stopped in order, the next one need not wait until its
-// heartbeats are missed.
-func TestStopHandsOver(t *testing.T) {
+// After the graceful stop of a leader, the next one does not wait for missed heartbeats.
+func TestStopTransfersLeadership(t *testing.T) {
 	t.Parallel()
-	const timeout = 10 * time.Second // until heartbeats are missed, at least
+	const timeout = 10 * time.Second // the least time until heartbeats are missed
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) { cfg.RaftMultiplier = float64(timeout) / float64(2*time.Second) })
 	c.Ready()
 	for range 2 {
@@ -67,8 +66,8 @@ func TestStopHandsOver(t *testing.T) {
 		stopping := time.Now()
 		leader.Stop()
 		mustCreate(t, other.Store, "after-"+leader.Name, "x")
-		if took := time.Since(stopping); took > timeout/2 { // stopping included
-			t.Errorf("without writes for %s", took)
+		if took := time.Since(stopping); took > timeout/2 { // including the stop
+			t.Errorf("no write succeeded for %s", took)
 		} else {
 			t.Logf("stopped, and a write acknowledged by the next leader, after %s", took)
 		}
@@ -77,19 +76,18 @@ func TestStopHandsOver(t *testing.T) {
 	}
 }
 
-// slowLog takes its time for each write, as a slow disk does.
+// slowLog delays each append, as a slow disk does.
 type slowLog struct {
 	raft.LogStore
 	fsync *atomic.Int64 // nanoseconds
 }
 
 func (l slowLog) StoreLogs(entries []*raft.Log) error {
-	time.Sleep(time.Duration(l.fsync.Load())) // the disk
+	time.Sleep(time.Duration(l.fsync.Load())) // simulates the disk
 	return l.LogStore.StoreLogs(entries)
 }
 
-// TestSlowDisks: with timeouts longer than a write to the disk takes, elections settle, and one
-// leader serves all writes.
+// With timeouts longer than a write to the disk, one leader stays elected and serves all writes.
 func TestSlowDisks(t *testing.T) {
 	t.Parallel()
 	const fsync = 300 * time.Millisecond // more than half of the heartbeat timeout that other tests have

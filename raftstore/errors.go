@@ -2,24 +2,24 @@ package raftstore
 
 import "quorate/raftstore/failure"
 
-// Conditions that callers branch on, with errors.Is.
+// Errors that callers compare with errors.Is.
 var (
-	// ErrUnavailable: there is no leader, or it has no quorum; nothing was written. A retry is
-	// safe.
+	// ErrUnavailable reports that there is no leader, or that it has no quorum. Nothing was
+	// written, so a retry is safe.
 	ErrUnavailable = failure.ErrUnavailable
-	// ErrUnknownOutcome: Raft has the write, and its outcome is not known. It must not be sent
-	// again.
+	// ErrUnknownOutcome reports a write that Raft has and whose outcome is unknown. It must not be
+	// sent again.
 	ErrUnknownOutcome = failure.ErrUnknownOutcome
-	// ErrTimeout: no state became fresh enough for a read within its deadline.
+	// ErrTimeout reports that no state became fresh enough for a read before its deadline.
 	ErrTimeout = failure.ErrTimeout
-	// ErrNotRetained: most nodes no longer retain that state, and no other node reports that it
-	// does.
+	// ErrNotRetained reports that most nodes no longer retain a state, and that no other node
+	// reports that it does.
 	ErrNotRetained = failure.ErrNotRetained
-	// ErrTooLarge: the entry is over MaxEntryBytes.
+	// ErrTooLarge reports an entry larger than MaxEntryBytes.
 	ErrTooLarge = failure.ErrTooLarge
-	// ErrClosed: the store is shutting down; nothing was written.
+	// ErrClosed reports that the store is shutting down. Nothing was written.
 	ErrClosed = failure.ErrClosed
-	// ErrNotLeader: this node is not the leader; nothing was done.
+	// ErrNotLeader reports that this node is not the leader. Nothing was done.
 	ErrNotLeader = failure.ErrNotLeader
 )
 

@@ -15,12 +15,12 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// record is what writers know of their creates.
+// record holds what writers know of their creates.
 type record struct {
 	mu      sync.Mutex
 	acked   map[state.Key]uint64
 	unknown map[state.Key]bool
-	refused []string // surely not applied: must not be there
+	refused []string // certainly not applied: must not exist
 }
 
 func newRecord() *record {
@@ -50,10 +50,10 @@ func (r *record) check(t *testing.T, root *state.Root) {
 	}
 	for _, k := range r.refused {
 		if o := root.Get(state.Key(k)); o != nil {
-			t.Errorf("%q was said to be surely not applied, and is there at %d", k, o.Version)
+			t.Errorf("%q was reported as not applied, but exists at version %d", k, o.Version)
 		}
 	}
-	t.Logf("%d acknowledged, %d unknown, %d surely not applied", len(r.acked), len(r.unknown), len(r.refused))
+	t.Logf("%d acknowledged, %d unknown, %d not applied", len(r.acked), len(r.unknown), len(r.refused))
 }
 
 func TestWritesSurviveLeaderChanges(t *testing.T) {
@@ -77,11 +77,11 @@ func TestWritesSurviveLeaderChanges(t *testing.T) {
 	for range 3 {
 		old := c.Leader()
 		before := old.Store.Applied()
-		testcluster.Eventually(t, "writes go on", func() bool { return old.Store.Applied() > before+100 })
+		testcluster.Eventually(t, "further writes are applied", func() bool { return old.Store.Applied() > before+100 })
 		c.Isolate(old, true)
 		fresh := c.Leader(old)
 		before = fresh.Store.Applied()
-		testcluster.Eventually(t, "writes go on with the new leader", func() bool { return fresh.Store.Applied() > before+100 })
+		testcluster.Eventually(t, "further writes are applied with the new leader", func() bool { return fresh.Store.Applied() > before+100 })
 		c.Isolate(old, false)
 	}
 	stop()
@@ -94,8 +94,8 @@ func TestWritesSurviveLeaderChanges(t *testing.T) {
 	}
 }
 
-// TestNoLostUpdates: writers on every node count up one object, each trying again on a conflict.
-// Every success counts once.
+// Writers on every node increment one object and retry after a conflict. Every success must count
+// once.
 func TestNoLostUpdates(t *testing.T) {
 	c := testcluster.New(t, 3, nil)
 	c.Ready()
@@ -113,14 +113,14 @@ func TestNoLostUpdates(t *testing.T) {
 	work.Wait()
 	o := view(t, c.Nodes[1].Store, raftstore.Quorum()).Get(key("counter"))
 	if got := dataOf(o); got != fmt.Sprint(writers*increments) {
-		t.Errorf("counted to %s, not %d", got, writers*increments)
+		t.Errorf("the counter is %s, want %d", got, writers*increments)
 	}
 }
 
-// increment adds one to the counter, however often it takes.
+// increment adds one to the counter, with as many retries as needed.
 func increment(t *testing.T, store *raftstore.Store) {
 	ctx := within(t, 20*time.Second)
-	// The first read must see the creation, made through another node.
+	// The first read must see the creation, which another node served.
 	for read := raftstore.Quorum(); ; {
 		root, err := store.View(ctx, read)
 		if err != nil {
@@ -219,7 +219,7 @@ func TestMinority(t *testing.T) {
 	follower := c.Follower(c.Leader())
 	mustCreate(t, follower.Store, "before", "x")
 	c.Isolate(follower, true)
-	testcluster.Eventually(t, "the follower misses its leader", func() bool {
+	testcluster.Eventually(t, "the follower has lost its leader", func() bool {
 		_, ok := follower.Store.Leader()
 		return !ok
 	})
@@ -232,12 +232,13 @@ func TestMinority(t *testing.T) {
 	if !errors.Is(err, raftstore.ErrUnavailable) {
 		t.Errorf("quorum read in a minority: %v", err)
 	}
-	// Semantics N7: bounded by a few election timeouts, which are 500 ms here.
+	// N7: in a minority, requests fail after a bounded wait, here a few election timeouts of 500
+	// ms.
 	if took := time.Since(start); took > 6*time.Second {
 		t.Errorf("both took %s", took)
 	}
 	if view(t, follower.Store, raftstore.Cached()).Get(key("before")) == nil {
-		t.Error("cached read in a minority doesn't see what was there")
+		t.Error("a cached read in a minority does not see an earlier write")
 	}
 	if follower.Store.Ready() == nil {
 		t.Error("ready without a leader")
@@ -245,7 +246,7 @@ func TestMinority(t *testing.T) {
 	c.Isolate(follower, false)
 	c.Ready()
 	if view(t, follower.Store, raftstore.Quorum()).Get(key("x")) != nil {
-		t.Error("a write that surely did not happen, did")
+		t.Error("a write that was reported as not applied was applied")
 	}
 }
 

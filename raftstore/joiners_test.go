@@ -17,13 +17,14 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// The cluster of TestJoinerOnASlowLinkCatchesUp: a snapshot takes three seconds, in which several
-// times what the log keeps is written and trimmed; the link has room for twice what is written.
+// The parameters of TestJoinerOnASlowLinkCatchesUp: sending a snapshot takes three seconds, during
+// which the log writes and trims several times the bytes that it keeps. The link carries twice the
+// bytes that are written.
 const (
 	joinedObjects = 1500
-	joinedBytes   = 4 << 10 // in an object
-	joinedWrites  = 250     // a second
-	linkBytes     = 2 << 20 // a second
+	joinedBytes   = 4 << 10 // per object
+	joinedWrites  = 250     // per second
+	linkBytes     = 2 << 20 // per second
 	trimInterval  = 100 * time.Millisecond
 )
 
@@ -43,14 +44,14 @@ func TestJoinerOnASlowLinkCatchesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := false
-	testcluster.Eventually(t, "the joiner has caught up, with the writes going on", func() bool {
+	testcluster.Eventually(t, "the joiner has caught up during the writes", func() bool {
 		held = held || metric(t, registries["n0"], "quorate_raftstore_log_holds", "") > 0
 		return joiner.Store.Applied() > 0 && joiner.Store.Applied()+joinedWrites/4 >= leader.Store.Applied()
 	})
 	if !held {
-		t.Error("no entries were held for it: the test shows nothing")
+		t.Error("no entries were held for the joiner, so the test proves nothing")
 	}
-	testcluster.Eventually(t, "nothing is held any more, and the log is back to its bound", func() bool {
+	testcluster.Eventually(t, "all holds have ended, and the log is within its bound", func() bool {
 		return metric(t, registries["n0"], "quorate_raftstore_log_holds", "") == 0 &&
 			metric(t, registries["n0"], "quorate_raftstore_log_entries", "") < 2*joinedWrites
 	})
@@ -60,13 +61,13 @@ func TestJoinerOnASlowLinkCatchesUp(t *testing.T) {
 	cancel()
 	load.Wait()
 	root := view(t, leader.Store, raftstore.Quorum())
-	testcluster.Eventually(t, "both have the same", func() bool { return joiner.Store.Applied() >= root.Index() })
+	testcluster.Eventually(t, "the joiner has applied all entries", func() bool { return joiner.Store.Applied() >= root.Index() })
 	if has := view(t, joiner.Store, raftstore.Cached()); has.Len() != root.Len() {
 		t.Errorf("the joiner has %d objects, the leader %d", has.Len(), root.Len())
 	}
 }
 
-// load updates objects one after the other, and has the log trimmed all the time.
+// load updates objects one after the other, and makes the log trim all the time.
 type load struct {
 	sync.WaitGroup
 	store   *raftstore.Store
@@ -98,7 +99,7 @@ func newLoad(t *testing.T, s *raftstore.Store) *load {
 
 func nameOf(n int) string { return fmt.Sprintf("o%04d", n) }
 
-// entropy is text that a snapshot doesn't compress.
+// entropy returns text that a snapshot can't compress.
 func entropy() string {
 	random := make([]byte, joinedBytes/2)
 	rand.Read(random)

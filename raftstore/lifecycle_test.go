@@ -42,12 +42,12 @@ func TestWhileLeader(t *testing.T) {
 		if err := old.Store.TransferLeadership(""); err != nil {
 			t.Fatal(err)
 		}
-		testcluster.Eventually(t, "the old leader is one no more", func() bool { return !old.Store.IsLeader() })
+		testcluster.Eventually(t, "the old leader has lost leadership", func() bool { return !old.Store.IsLeader() })
 	}
 	stop()
 	loops.Wait()
 	if running.Load() != 0 {
-		t.Error("work goes on")
+		t.Error("fn still runs after the end")
 	}
 
 	failure := errors.New("failure")
@@ -66,9 +66,9 @@ func TestTransferLeadership(t *testing.T) {
 		t.Errorf("through a follower: %v", err)
 	}
 	if err := leader.Store.TransferLeadership("stranger"); err == nil {
-		t.Error("handed over to a stranger")
+		t.Error("transferred leadership to an unknown node")
 	}
-	// Writes that come while leadership moves are only delayed.
+	// Writes during a transfer are only delayed.
 	done := make(chan error, 64)
 	for i := range cap(done) {
 		go func() {
@@ -88,9 +88,8 @@ func TestTransferLeadership(t *testing.T) {
 	}
 }
 
-// TestTransferForEver: hashicorp/raft#696. Raft can't be made to forget its transfer, so the node
-// must end.
-func TestTransferForEver(t *testing.T) {
+// Raft can't leave a transfer that does not end (hashicorp/raft#696), so the node must end.
+func TestEndlessTransferEndsNode(t *testing.T) {
 	c := testcluster.New(t, 1, nil)
 	n := c.Leader()
 	n.Store.RefusedByTransfer()
@@ -99,11 +98,11 @@ func TestTransferForEver(t *testing.T) {
 	}
 }
 
-// hangingLog lets writes hang while hung is set.
+// hangingLog blocks writes while hung is set.
 type hangingLog struct {
 	raft.LogStore
 	mu   sync.Mutex
-	hung chan struct{} // closed to let go; nil when nothing hangs
+	hung chan struct{} // closed to unblock; nil if writes do not block
 }
 
 func (l *hangingLog) hang() (release func()) {
@@ -129,8 +128,8 @@ func (l *hangingLog) StoreLogs(entries []*raft.Log) error {
 	return l.LogStore.StoreLogs(entries)
 }
 
-// TestHungDisk: hashicorp/raft#503. The leader's disk hangs; without help its heartbeats would keep
-// the others from electing one that works.
+// The leader's disk hangs (hashicorp/raft#503). By itself its heartbeats would prevent the election
+// of another leader.
 func TestHungDisk(t *testing.T) {
 	logs := make(map[string]*hangingLog)
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {
@@ -189,7 +188,7 @@ func TestClosedStore(t *testing.T) {
 	}()
 	n.Stop()
 	if err := <-waiting; !errors.Is(err, raftstore.ErrClosed) {
-		t.Errorf("who waits: %v", err)
+		t.Errorf("waiting watch: %v", err)
 	}
 	if _, err := store.Create(t.Context(), raftstore.Create{Key: key("x"), Object: object("x", "x")}); !errors.Is(err, raftstore.ErrClosed) {
 		t.Errorf("create: %v", err)

@@ -22,7 +22,7 @@ const resource = "configmaps"
 
 func key(name string) state.Key { return state.NewKey(resource, "default", name) }
 
-// object makes an object with a gap where its version goes.
+// object returns an object without the digits of its version.
 func object(name, data string) *state.Object {
 	head := `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"` + name + `","resourceVersion":"`
 	return &state.Object{
@@ -30,7 +30,7 @@ func object(name, data string) *state.Object {
 	}
 }
 
-// within bounds a request as an API server does.
+// within returns a context with a deadline, as an API server sets one for a request.
 func within(t testing.TB, d time.Duration) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -86,7 +86,7 @@ func TestWrites(t *testing.T) {
 func writeThrough(t *testing.T, n *testcluster.Node, name string) {
 	created := mustCreate(t, n.Store, name, "1")
 	checkVersionInPlace(t, created)
-	// Semantics N5: a cached read on the node that answered sees the write.
+	// N5: a cached read on the node that responded sees the write.
 	if got := view(t, n.Store, raftstore.Cached()).Get(key(name)); got == nil || !bytes.Equal(got.Value, created.Value) ||
 		got.Created != created.Created || got.UID != created.UID {
 		t.Errorf("cached read after create: %+v, want %+v", got, created)
@@ -123,7 +123,7 @@ func writeThrough(t *testing.T, n *testcluster.Node, name string) {
 	}
 	checkVersionInPlace(t, final)
 	if view(t, n.Store, raftstore.Cached()).Get(key(name)) != nil {
-		t.Error("still there after delete")
+		t.Error("the object exists after its deletion")
 	}
 	_, err = n.Store.Delete(within(t, 10*time.Second), raftstore.Delete{Key: key(name), Previous: updated})
 	if missing := (*state.NotFound)(nil); !errors.As(err, &missing) {

@@ -12,8 +12,8 @@ import (
 	"quorate/raftstore/membership"
 )
 
-// HasState reports whether this node belongs to a cluster already: it has a term, a log or a
-// snapshot.
+// HasState reports whether this node already belongs to a cluster, which is the case if it has a
+// term, a log or a snapshot.
 func (s *Store) HasState() (bool, error) {
 	has, err := raft.HasExistingState(s.log, s.log, s.snapshots)
 	if err != nil {
@@ -22,8 +22,8 @@ func (s *Store) HasState() (bool, error) {
 	return has, nil
 }
 
-// Bootstrap makes this node a member of a new cluster with these servers. Each of them must get the
-// same list, and only one list may ever be used.
+// Bootstrap makes this node a member of a new cluster with these servers. Each of them must be
+// bootstrapped with the same list, and only one list may ever be used.
 func (s *Store) Bootstrap(servers []raft.Server) error {
 	if err := s.raft.BootstrapCluster(raft.Configuration{Servers: servers}).Error(); err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
@@ -32,16 +32,16 @@ func (s *Store) Bootstrap(servers []raft.Server) error {
 	return nil
 }
 
-// AddVoter makes a server a voter at an address, whether the configuration has it or not. Like the
-// other changes of the configuration it returns when the change is committed, and ErrNotLeader when
-// this node does not lead or loses leadership before the commit.
+// AddVoter makes a server a voter with the given address, whether or not the configuration has the
+// server. Like the other changes of the configuration it returns once the change is committed, and
+// returns ErrNotLeader if this node does not lead or loses leadership before the commit.
 func (s *Store) AddVoter(name, address string) error { return s.members.AddVoter(name, address) }
 
-// AddNonvoter adds a server as a non-voter, or changes the address of a server that the
-// configuration has, whose suffrage stays as it is.
+// AddNonvoter adds a server as a non-voter. If the configuration has the server, it changes only
+// the address.
 func (s *Store) AddNonvoter(name, address string) error { return s.members.AddNonvoter(name, address) }
 
-// RemoveServer takes a server out of the configuration.
+// RemoveServer removes a server from the configuration.
 func (s *Store) RemoveServer(name string) error { return s.members.Remove(name) }
 
 // Servers returns the members in Raft's latest configuration, which may not be committed yet.
@@ -54,15 +54,15 @@ type Configuration = membership.Configuration
 // oldest first, and a channel that is closed when there are more. It has one caller. Unlike the
 // configuration that Servers returns, these are committed.
 //
-// After a restart the first one is that of the newest snapshot; those of the log follow as they are
-// applied again. A snapshot from another node brings only the last of the configurations that it
-// covers, and of more than 256 that were not taken the oldest are missing.
+// After a restart the first one is that of the newest snapshot, followed by those in the log. A
+// snapshot from another node brings only the last of the configurations that it covers. If more
+// than 256 have not been taken, the oldest are dropped.
 func (s *Store) TakeConfigurations() (taken []Configuration, more <-chan struct{}) {
 	return s.configurations.Take()
 }
 
 // addSnapshotConfiguration queues the configuration of the newest snapshot, which is being
-// restored. appended is when the last entry that this node applied before was appended.
+// restored. appended is the time at which the last entry that this node had applied was appended.
 func (s *Store) addSnapshotConfiguration(appended time.Time) {
 	list, err := s.snapshots.List()
 	if err != nil || len(list) == 0 {
@@ -72,12 +72,12 @@ func (s *Store) addSnapshotConfiguration(appended time.Time) {
 	s.configurations.Add(appended, list[0].Configuration.Servers)
 }
 
-// ClusterID returns the cluster's id, "" while this node hasn't learnt it.
+// ClusterID returns the cluster's id, "" while this node does not know it.
 func (s *Store) ClusterID() string { return s.root().ClusterID() }
 
-// TransferLeadership transfers leadership to a voter, or for an empty name to the voter that has
-// most of the log. It returns when this node has stopped leading; after an error it may still lead.
-// Only a leaving node, a graceful stop and an operator may call it.
+// TransferLeadership transfers leadership to the named voter, or to the one that has most of the
+// log if name is "". It returns once this node has stopped leading; after an error it may still
+// lead. Only a leaving node, a graceful stop and an operator may call it.
 func (s *Store) TransferLeadership(name string) error {
 	if err := s.life.Check(); err != nil {
 		return err
@@ -85,25 +85,26 @@ func (s *Store) TransferLeadership(name string) error {
 	return s.leadership.Transfer(name)
 }
 
-// WhileLeader runs fn each time this node has become a leader that is ready, and cancels its
-// context when leadership ends. It returns nil when ctx or the store ends, and fn's error when fn
-// fails while this node leads. Runs of fn never overlap.
+// WhileLeader runs fn each time this node has become a ready leader, and cancels fn's context when
+// leadership ends. It returns nil when ctx or the store ends, and fn's error if fn fails while this
+// node leads. Calls of fn never overlap.
 func (s *Store) WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error {
 	return s.leaders.WhileLeader(ctx, fn)
 }
 
-// CommitPending returns when every entry of this leader's log, the configuration included, is
-// committed and applied here, or with ErrNotLeader. It proposes an entry that changes nothing. The
-// library's Barrier would do the same without the state machine ever seeing its entry: the commit
-// index would exceed the applied index, and every linearizable read would wait for the next write.
+// CommitPending returns once every entry of this leader's log, including its configurations, is
+// committed and applied here, or returns ErrNotLeader. It proposes an entry that changes nothing.
+// The library's Barrier must not be used instead: its entry never reaches the state machine, so the
+// commit index would exceed the applied index, and every linearizable read would wait for the next
+// write.
 func (s *Store) CommitPending(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, membership.ChangeTimeout)
 	defer cancel()
 	return membership.LeadershipError(s.writer.CommitInit(ctx))
 }
 
-// LastLogTerm returns the term of the last entry in this node's log or snapshot, and 0 if the
-// library, which reports it as text only, reports none.
+// LastLogTerm returns the term of the last entry in this node's log or snapshot. The library
+// reports it only as text; LastLogTerm returns 0 if that is missing.
 func (s *Store) LastLogTerm() uint64 {
 	term, err := strconv.ParseUint(s.raft.Stats()["last_log_term"], 10, 64)
 	if err != nil {
@@ -112,8 +113,8 @@ func (s *Store) LastLogTerm() uint64 {
 	return term
 }
 
-// SinceContact returns the time since this node last heard from the leader, 0 on the leader itself,
-// and false if it never has.
+// SinceContact returns the time since this node last heard from the leader, 0 on the leader itself.
+// It returns false if the node never has.
 func (s *Store) SinceContact() (time.Duration, bool) {
 	contact := s.raft.LastContact()
 	switch {
@@ -125,8 +126,8 @@ func (s *Store) SinceContact() (time.Duration, bool) {
 	return time.Since(contact), true
 }
 
-// Snapshot writes a snapshot of this node's state now, and returns the newest snapshot's id and
-// index.
+// Snapshot writes a snapshot of this node's state now, and returns the id and the index of the
+// newest snapshot.
 func (s *Store) Snapshot() (id string, index uint64, err error) {
 	if err := s.life.Check(); err != nil {
 		return "", 0, err
@@ -139,7 +140,7 @@ func (s *Store) Snapshot() (id string, index uint64, err error) {
 		return "", 0, fmt.Errorf("list snapshots: %w", err)
 	}
 	if len(list) == 0 {
-		return "", 0, errors.New("take snapshot: nothing to take one of yet")
+		return "", 0, errors.New("take snapshot: no entry has been applied yet")
 	}
 	return list[0].ID, list[0].Index, nil
 }

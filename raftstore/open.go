@@ -30,8 +30,8 @@ import (
 	"quorate/raftstore/write"
 )
 
-// Names in the data directory: the folder of log and snapshots, its name while a backup is being
-// restored into it, and the log in it.
+// Names in the data directory: the folder of log and snapshots, the name of that folder during a
+// restore, and the log in it.
 const (
 	RaftDir       = "raft"
 	UnfinishedDir = RaftDir + ".new"
@@ -40,23 +40,23 @@ const (
 
 // Raft's tuning. Timeouts are in Config.
 const (
-	// maxAppendEntries: with the library's 64, a thousand proposers wait 0.8 s at p99.9 instead of
-	// 0.08 s.
+	// maxAppendEntries is the largest number of entries in one append. With the library's default
+	// of 64, a thousand proposers wait 0.8 s at p99.9 instead of 0.08 s.
 	maxAppendEntries = 512
-	// commitTimeout bounds how late followers learn of a commit that no further entry follows,
-	// since a commit does not wake the library's replicators. DESIGN.md has the cost of smaller and
-	// larger values.
+	// commitTimeout bounds the delay after which followers learn of a commit that no further entry
+	// follows. A commit does not wake the library's replicators. DESIGN.md has the cost of smaller
+	// and larger values.
 	commitTimeout = 4 * time.Millisecond
-	// never switches off Raft's own snapshots: snapshots.go decides.
+	// never disables Raft's own snapshots; takeSnapshots triggers them.
 	never = 1 << 62
 )
 
-// Open opens log and snapshots, makes them consistent, restores the state and starts Raft as a
-// follower. The store serves and proposes nothing before Run. The caller must call Run, or Close
-// instead, to end it.
+// Open opens the log and the snapshots, makes them consistent, restores the state and starts Raft
+// as a follower. The store serves and proposes nothing before Run. The caller must call either Run
+// or Close to end it.
 //
-// Open ignores a damaged snapshot when an older one and the log have the whole state. Other damage
-// is an error of type *log.Corrupt or *snapshot.Corrupt: one line for the operator.
+// Open ignores a damaged snapshot if an older one and the log have the whole state. Other damage is
+// an error of type *log.Corrupt or *snapshot.Corrupt, with one line for the operator.
 func Open(cfg Config) (*Store, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -134,14 +134,15 @@ func (s *Store) openState() error {
 	return nil
 }
 
-// makeRaftDir makes the folder of log and snapshots, and returns it. It refuses a data directory in
-// which a restore was interrupted: the node must not become one of a new cluster without objects.
+// makeRaftDir creates and returns the folder of log and snapshots. It refuses a data directory in
+// which a restore was interrupted, because the node would become one of a new cluster without
+// objects.
 func (c *Config) makeRaftDir() (string, error) {
 	dir, unfinished := filepath.Join(c.DataDir, RaftDir), filepath.Join(c.DataDir, UnfinishedDir)
 	_, err := os.Lstat(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		if _, err := os.Lstat(unfinished); err == nil {
-			return "", fmt.Errorf("%s is of a restore that was broken off: restore the backup again, into an empty data directory", unfinished)
+			return "", fmt.Errorf("%s was left by an interrupted restore: restore the backup again, into an empty data directory", unfinished)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -150,16 +151,16 @@ func (c *Config) makeRaftDir() (string, error) {
 	return dir, nil
 }
 
-// alignFiles finds the snapshot to start from and verifies every entry after it: Raft panics on one
-// that it can't read.
+// alignFiles selects the snapshot to start from, and verifies every entry after it, because Raft
+// panics on an entry that it can't read.
 func (s *Store) alignFiles() error {
 	first, err := s.log.FirstIndex()
 	if err != nil {
-		return fmt.Errorf("look at log: %w", err)
+		return fmt.Errorf("read range of log: %w", err)
 	}
 	last, err := s.log.LastIndex()
 	if err != nil {
-		return fmt.Errorf("look at log: %w", err)
+		return fmt.Errorf("read range of log: %w", err)
 	}
 	newest, err := s.snapshots.SelectNewest(first, last)
 	if err != nil {
@@ -186,8 +187,9 @@ func (s *Store) alignFiles() error {
 const bootstrapTerm = 1
 
 // forgetBootstrap allows the repetition of a bootstrap that was interrupted between the library's
-// two writes, of this term and of the first configuration: the library takes a stored term for the
-// state of a cluster. Open calls it before Raft runs, which may store later terms.
+// two writes, of this term and of the first configuration. Without it the library takes a stored
+// term for the state of a cluster. Open calls it before Raft runs, because Raft may store later
+// terms.
 func (s *Store) forgetBootstrap() error {
 	term, err := s.log.GetUint64([]byte(log.CurrentTerm))
 	if errors.Is(err, log.ErrKeyNotFound) || err == nil && term != bootstrapTerm {
@@ -197,7 +199,7 @@ func (s *Store) forgetBootstrap() error {
 		err = s.log.SetUint64([]byte(log.CurrentTerm), 0)
 	}
 	if err != nil {
-		return fmt.Errorf("forget a bootstrap that was broken off: %w", err)
+		return fmt.Errorf("reset an interrupted bootstrap: %w", err)
 	}
 	return nil
 }
@@ -211,7 +213,7 @@ func (s *Store) openRaft() error {
 	s.transport.SetFollowers(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
 	stable := diskguard.NewStable(s.log, s.life)
 	err := diskguard.Start(func() (err error) {
-		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(readable{s.log, &s.snapshotIndex, s.replay}), stable, s.snapshots, s.transport)
+		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(raftLog{s.log, &s.snapshotIndex, s.replay}), stable, s.snapshots, s.transport)
 		return err
 	})
 	if err != nil {
@@ -222,7 +224,7 @@ func (s *Store) openRaft() error {
 	return nil
 }
 
-// assemble makes the parts of the store that need a running Raft.
+// assemble creates the parts of the store that need a running Raft.
 func (s *Store) assemble() {
 	s.members = membership.New(membership.Config{Name: s.cfg.Name, Raft: s.raft, AddressOf: s.cfg.AddressOf, ClusterID: s.ClusterID})
 	s.leadership = leadership.New(leadership.Config{
@@ -238,12 +240,12 @@ func (s *Store) assemble() {
 	})
 	s.reader = read.New(read.Config{
 		Raft: s.raft, Transport: s.transport, Leadership: s.leadership, Members: s.members, Lifecycle: s.life, Peers: s.peers,
-		Applied: &s.applied, Root: s.root, ElectionTimeout: s.cfg.electionTimeout(), Patience: s.cfg.patience(),
+		Applied: &s.applied, Root: s.root, ElectionTimeout: s.cfg.electionTimeout(), LeaderWait: s.cfg.leaderWait(),
 		Registerer: s.cfg.Registerer,
 	})
 	s.writer = write.New(write.Config{
 		Raft: s.raft, Leadership: s.leadership, Members: s.members, Reader: s.reader, Shortage: s.shortage, Lifecycle: s.life,
-		Peers: s.peers, Root: s.root, Patience: s.cfg.patience(), Logger: s.logger, Registerer: s.cfg.Registerer,
+		Peers: s.peers, Root: s.root, LeaderWait: s.cfg.leaderWait(), Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	s.pages = read.NewPages(s.reader, s.retained)
 	s.pins = read.NewPins(read.PinConfig{
@@ -255,10 +257,10 @@ func (s *Store) assemble() {
 	})
 }
 
-// stalled handles a log write that has taken longer than the limit. A store that is closing waits
-// for such a disk no longer.
+// stalled handles a log write that has taken longer than the limit. A store that is closing stops
+// waiting for the disk.
 func (s *Store) stalled(took time.Duration) {
-	s.alarms.Raise(DiskStalled, s.cfg.Name, fmt.Sprintf("a write to the log of %s takes more than %s: look at its disk", s.cfg.DataDir, took.Truncate(time.Second)))
+	s.alarms.Raise(DiskStalled, s.cfg.Name, fmt.Sprintf("a write to the log of %s takes more than %s: check its disk", s.cfg.DataDir, took.Truncate(time.Second)))
 	if s.life.Check() != nil {
 		s.life.Fail(diskguard.ErrDiskHung)
 	}
@@ -267,15 +269,15 @@ func (s *Store) stalled(took time.Duration) {
 	}
 }
 
-// readable is the log as Raft reads it. It reports a damaged entry that a snapshot covers as
+// raftLog is the log as Raft reads it. It reports a damaged entry that a snapshot covers as
 // trimmed, so that Raft sends the snapshot to a follower that needs the entry.
-type readable struct {
+type raftLog struct {
 	*log.Store
 	snapshotIndex *atomic.Uint64 // of the newest snapshot
 	replay        *replay.Log
 }
 
-func (r readable) GetLog(index uint64, entry *raft.Log) error {
+func (r raftLog) GetLog(index uint64, entry *raft.Log) error {
 	err := r.Store.GetLog(index, entry)
 	var damaged *log.Corrupt
 	if errors.As(err, &damaged) && index <= r.snapshotIndex.Load() {

@@ -29,15 +29,15 @@ func mustPin(t testing.TB, s *raftstore.Store) *state.Root {
 	return root
 }
 
-// unhurried makes elections as slow as in production: none comes between on a machine that has much
-// else to do.
-func unhurried(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 }
+// slowElections sets the election timeout of production, so that a busy machine causes no election
+// during the test.
+func slowElections(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 }
 
 // contents maps the names of a collection to the data of its objects.
 type contents map[string]string
 
-// readPages reads a collection as of a pin in pages, each from the next node of a list, which may
-// have to ask the others.
+// readPages reads a collection at the index of a pin in pages, each from the next node of a list. A
+// node may have to fetch its page from another.
 func readPages(ctx context.Context, nodes []*testcluster.Node, index uint64, p state.Prefix, limit int) (contents, error) {
 	read := contents{}
 	var after state.Key
@@ -84,10 +84,10 @@ func onePage(ctx context.Context, s *raftstore.Store, p raftstore.Page) (objects
 	return objects, found.Left, nil
 }
 
-// TestPages_C35: whatever is written between, and from whichever nodes the pages come, they make
-// the state of the pin.
+// The pages together have the state of the pin, whatever is written in between and whichever nodes
+// serve them (C35: later pages show the state of the first).
 func TestPages_C35(t *testing.T) {
-	c := testcluster.New(t, 3, unhurried)
+	c := testcluster.New(t, 3, slowElections)
 	c.Ready()
 	round := 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -113,14 +113,14 @@ func TestPages_C35(t *testing.T) {
 		updated := mustUpdate(t, c.Nodes[2].Store, created, "2")
 		n := c.Follower(c.Leader())
 		view(t, n.Store, raftstore.AtLeast(updated.Version))
-		if _, _, err := n.Store.Snapshot(); err != nil { // what comes before it is not replayed
+		if _, _, err := n.Store.Snapshot(); err != nil { // a restart does not replay entries before it
 			t.Fatal(err)
 		}
 		n.Stop()
 		n.Start()
 		c.Ready()
 		if n.Store.Retained(pinned.Index()) != nil {
-			t.Fatal("the state survived")
+			t.Fatal("the restarted node still retains the state")
 		}
 		got, err := readPages(t.Context(), []*testcluster.Node{n}, pinned.Index(), state.ResourcePrefix(resource), 1)
 		if err != nil || got[string(key("then"))] != string(created.Value) || len(got) != 1 {
@@ -128,7 +128,7 @@ func TestPages_C35(t *testing.T) {
 		}
 		_, err = n.Store.FetchRetained(t.Context(), raftstore.Page{Index: pinned.Index() - 1})
 		if !errors.Is(err, raftstore.ErrNotRetained) {
-			t.Errorf("a state that nobody keeps: %v", err)
+			t.Errorf("a state that no node retains: %v", err)
 		}
 	})
 
@@ -142,7 +142,7 @@ func TestPages_C35(t *testing.T) {
 	})
 }
 
-// pageRun is one sequence of writes, pins and reads, with what must be read.
+// pageRun is a sequence of writes, pins and reads, with the expected contents of pages.
 type pageRun struct {
 	c        *testcluster.Cluster
 	t        *testing.T
@@ -181,7 +181,7 @@ func (p *pageRun) write() {
 		return err
 	})
 	switch {
-	case errors.Is(err, raftstore.ErrUnknownOutcome): // it is in the log before the next pin, or never
+	case errors.Is(err, raftstore.ErrUnknownOutcome): // if it is applied, then before the next pin
 		after = p.pinned(s).Get(k)
 	case err != nil:
 		p.r.Fatal(err)
@@ -191,8 +191,7 @@ func (p *pageRun) write() {
 	}
 }
 
-// whileLed runs fn again after an election that came between, as on a machine that has much else to
-// do.
+// whileLed runs fn again if an election interrupted it, as may happen on a busy machine.
 func (p *pageRun) whileLed(fn func() error) error {
 	for {
 		err := fn()
@@ -238,10 +237,10 @@ func (p *pageRun) readAll() {
 	}
 }
 
-// TestPin_is_the_state_of_exactly_its_index: among writes that are applied in the same batches, all
-// nodes keep the same state, byte for byte, with every write acknowledged before.
+// All nodes retain the same state, byte for byte, also among writes that are applied in the same
+// batches. It has every write acknowledged before the pin.
 func TestPin_is_the_state_of_exactly_its_index(t *testing.T) {
-	c := testcluster.New(t, 3, unhurried)
+	c := testcluster.New(t, 3, slowElections)
 	c.Ready()
 	var writers sync.WaitGroup
 	ctx, stop := context.WithCancel(t.Context())
@@ -268,10 +267,10 @@ func TestPin_is_the_state_of_exactly_its_index(t *testing.T) {
 			}
 			kept := other.Store.Retained(root.Index())
 			if kept == nil || kept.Index() != root.Index() {
-				t.Fatalf("%s keeps %v of %d", other.Name, kept, root.Index())
+				t.Fatalf("%s retains %v for index %d", other.Name, kept, root.Index())
 			}
 			if !bytes.Equal(snapshotOf(t, kept), want) {
-				t.Fatalf("%s has another state of %d", other.Name, root.Index())
+				t.Fatalf("%s retains a different state for index %d", other.Name, root.Index())
 			}
 		}
 	}
@@ -288,8 +287,7 @@ func snapshotOf(t *testing.T, root *state.Root) []byte {
 	return b.Bytes()
 }
 
-// TestPin_is_shared: callers at one time share an entry, and later ones need none while nothing is
-// written.
+// Concurrent callers share an entry, and later callers need none while nothing is written.
 func TestPin_is_shared(t *testing.T) {
 	c := testcluster.New(t, 1, nil)
 	n := c.Leader()
@@ -306,14 +304,13 @@ func TestPin_is_shared(t *testing.T) {
 	}
 	mustCreate(t, n.Store, "b", "1")
 	if second := mustPin(t, n.Store); second.Get(key("b")) == nil || second.Index() == first.Index() {
-		t.Error("a pin from before a write served a caller after it")
+		t.Error("a caller after a write got a pin from before it")
 	}
 }
 
-// TestPin_without_a_leader fails as a quorum read does, and states that are kept go on being
-// served.
+// Without a leader, Pin fails as a quorum read does, and retained states are still served.
 func TestPin_without_a_leader(t *testing.T) {
-	c := testcluster.New(t, 3, unhurried)
+	c := testcluster.New(t, 3, slowElections)
 	c.Ready()
 	leader := c.Leader()
 	kept := mustPin(t, c.Follower(leader).Store)
@@ -321,16 +318,16 @@ func TestPin_without_a_leader(t *testing.T) {
 	lonely := c.Follower(leader)
 	c.Isolate(lonely, true)
 	if _, err := lonely.Store.Pin(within(t, time.Minute)); !errors.Is(err, raftstore.ErrUnavailable) {
-		t.Errorf("pinned alone: %v", err)
+		t.Errorf("pin without a quorum: %v", err)
 	}
 	if _, err := lonely.Store.Pin(within(t, time.Millisecond)); !errors.Is(err, raftstore.ErrTimeout) {
-		t.Errorf("pinned in no time: %v", err)
+		t.Errorf("pin with an expired context: %v", err)
 	}
 	if lonely.Store.Retained(kept.Index()) == nil {
 		t.Error("a state was lost with the leader")
 	}
 	if _, err := lonely.Store.FetchRetained(within(t, time.Minute), raftstore.Page{Index: 1}); !errors.Is(err, raftstore.ErrUnavailable) {
-		t.Errorf("asked nobody: %v", err)
+		t.Errorf("fetch without reachable nodes: %v", err)
 	}
 	c.Isolate(lonely, false)
 }

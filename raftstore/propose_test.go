@@ -14,9 +14,9 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// Raft's queue takes 512 entries; who finds it full must be able to leave as well as who finds it
-// with room, on a disk that hangs.
-func TestRequestsLeaveARaftThatHangs(t *testing.T) {
+// Raft's queue takes 512 entries. On a disk that hangs, requests must end at their deadline both
+// with and without a place in the queue.
+func TestRequestsEndWhileRaftHangs(t *testing.T) {
 	const requests = 1200
 	metrics := prometheus.NewRegistry()
 	var log *hangingLog
@@ -40,7 +40,7 @@ func TestRequestsLeaveARaftThatHangs(t *testing.T) {
 			outcomes <- err
 		}()
 	}
-	testcluster.Eventually(t, "all are in Raft's hands", func() bool {
+	testcluster.Eventually(t, "Raft has all proposals", func() bool {
 		return sum(t, metrics, "quorate_raftstore_proposals") == requests
 	})
 	cancel()
@@ -51,14 +51,14 @@ func TestRequestsLeaveARaftThatHangs(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 		case <-time.After(time.Minute):
-			t.Fatal("a request stays though nobody waits for it")
+			t.Fatal("a request did not end at its deadline")
 		}
 	}
 	release()
-	testcluster.Eventually(t, "Raft lets go of all", func() bool { return sum(t, metrics, "quorate_raftstore_proposals") == 0 })
+	testcluster.Eventually(t, "Raft has completed all proposals", func() bool { return sum(t, metrics, "quorate_raftstore_proposals") == 0 })
 }
 
-// sum adds up a gauge, or what a histogram has counted.
+// sum returns the sum of a gauge, or the count of a histogram.
 func sum(t *testing.T, metrics prometheus.Gatherer, name string) (total int) {
 	t.Helper()
 	families, err := metrics.Gather()

@@ -9,9 +9,9 @@ import (
 	"quorate/raftstore/membership"
 )
 
-// baseElectionTimeout is Raft's heartbeat and election timeout at RaftMultiplier 1. Without the
-// heartbeat fast path a follower answers heartbeats between disk writes only (hashicorp/raft#695),
-// so it must exceed the worst fsync.
+// baseElectionTimeout is Raft's heartbeat and election timeout at RaftMultiplier 1. It must exceed
+// the slowest fsync: without the heartbeat fast path a follower responds to heartbeats only between
+// disk writes (hashicorp/raft#695).
 const baseElectionTimeout = 2 * time.Second
 
 // electionTimeout returns Raft's heartbeat and election timeout, scaled by RaftMultiplier.
@@ -29,7 +29,7 @@ func (s *Store) raftConfig(logger hclog.Logger) *raft.Config {
 	c.CommitTimeout = commitTimeout
 	c.MaxAppendEntries = maxAppendEntries
 	c.BatchApplyCh = true
-	c.ShutdownOnRemove = false // Run ends Raft; package cluster ends a removed node
+	c.ShutdownOnRemove = false // Run stops Raft; package cluster stops a removed node
 	c.TrailingLogs = membership.TrailingLogs
 	c.SnapshotInterval = never
 	c.SnapshotThreshold = never

@@ -16,8 +16,9 @@ var (
 	errCatchingUp    = errors.New("this node has not caught up with the leader yet")
 )
 
-// Ready returns why this node can't serve, and nil when it can: it belongs to a cluster that has a
-// leader, and has caught up with the leader since it started or last lost it.
+// Ready returns nil if this node can serve, and the reason otherwise. A node can serve if it
+// belongs to a cluster that has a leader, and has caught up with the leader since it started or
+// last lost it.
 func (s *Store) Ready() error {
 	if err := s.life.Check(); err != nil {
 		return err
@@ -41,9 +42,9 @@ func (s *Store) Ready() error {
 	return nil
 }
 
-// proveReady catches up with the leader, each time this node has found one, until ctx ends. Raft's
-// own numbers don't show it: after a start the commit index is 0 until the leader has sent an
-// entry.
+// proveReady catches up with the leader each time this node has found one, until ctx ends. Raft's
+// indexes do not show whether it has: after a start the commit index is 0 until the leader has sent
+// an entry.
 func (s *Store) proveReady(ctx context.Context) error {
 	for ctx.Err() == nil {
 		_, changed := s.leaders.Current()

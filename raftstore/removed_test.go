@@ -10,10 +10,11 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// TestConnectionsOfARemovedNodeAreClosed, though it goes on running, while those of members stay.
+// The connections of a removed node are closed although it is still running, and those of members
+// stay open.
 func TestConnectionsOfARemovedNodeAreClosed(t *testing.T) {
 	t.Parallel()
-	c := testcluster.New(t, 3, unhurried)
+	c := testcluster.New(t, 3, slowElections)
 	c.Ready()
 	leader := c.Leader()
 	removed := c.Follower(leader)
@@ -27,7 +28,7 @@ func TestConnectionsOfARemovedNodeAreClosed(t *testing.T) {
 		}
 	}
 	ofRemoved, ofMember := c.Open(leader, removed), c.Open(leader, member)
-	if len(ofRemoved) < 4 || len(ofMember) < 4 { // two protocols, two halves of each
+	if len(ofRemoved) < 4 || len(ofMember) < 4 { // two protocols, two sides of each connection
 		t.Fatalf("%d and %d connections with the leader", len(ofRemoved), len(ofMember))
 	}
 	if err := leader.Store.RemoveServer(removed.Name); err != nil {
@@ -40,6 +41,6 @@ func TestConnectionsOfARemovedNodeAreClosed(t *testing.T) {
 	})
 	t.Logf("after %s", time.Since(asked))
 	if open := c.Open(leader, member); !slices.ContainsFunc(ofMember, func(c net.Conn) bool { return slices.Contains(open, c) }) {
-		t.Error("those of a member are closed as well")
+		t.Error("the connections of a member were closed as well")
 	}
 }

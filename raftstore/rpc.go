@@ -11,9 +11,9 @@ import (
 	"quorate/raftstore/write"
 )
 
-// EndForwarding accepts no more writes of other nodes and ends their streams, for which a gRPC
-// server that stops gracefully would wait. This node responds to the accepted writes before; the
-// other nodes may send the remaining ones to another leader.
+// EndForwarding stops accepting writes of other nodes and ends their streams, for which a graceful
+// stop of the gRPC server would wait. This node first responds to the accepted writes; the other
+// nodes may send the rest to another leader.
 func (s *Store) EndForwarding() { s.forwarded.End() }
 
 // rpc serves the peers (proto/peerpb Store).
@@ -22,10 +22,10 @@ type rpc struct {
 	store *Store
 }
 
-// Writes proposes what a peer has encoded, with this node as leader.
+// Writes serves a stream of writes that a peer has encoded, with this node as leader.
 func (p rpc) Writes(stream peerpb.Store_WritesServer) error { return p.store.forwarded.Serve(stream) }
 
-// write proposes one of them.
+// write decides one of these writes.
 func (p rpc) write(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteResponse {
 	if err := p.admit(req.GetClusterId()); err != nil {
 		return write.NotApplied(err)
@@ -33,9 +33,9 @@ func (p rpc) write(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteR
 	return p.store.writer.Serve(ctx, req)
 }
 
-// admit returns why this node refuses a peer's request: it is closing, or belongs to another
-// cluster. A node that doesn't know its cluster's id yet sends none; the certificates have excluded
-// strangers before.
+// admit returns an error if this node is closing or the request is from another cluster. A node
+// that does not know its cluster's id yet sends none; its certificate has proved that it belongs to
+// the cluster.
 func (p rpc) admit(clusterID string) error {
 	if err := p.store.life.Check(); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (p rpc) admit(clusterID string) error {
 	return nil
 }
 
-// ReadIndex confirms this node as leader for a peer's readers.
+// ReadIndex confirms for a peer's readers that this node leads.
 func (p rpc) ReadIndex(ctx context.Context, req *peerpb.ReadIndexRequest) (*peerpb.ReadIndexResponse, error) {
 	if err := p.admit(req.GetClusterId()); err != nil {
 		leader, _ := p.store.Leader()
@@ -63,8 +63,8 @@ func (p rpc) Page(req *peerpb.PageRequest, stream peerpb.Store_PageServer) error
 	return p.store.pages.Serve(req, stream)
 }
 
-// Confirm returns this node's term. Raft writes a new term to disk before it enters it, and enters
-// it before it votes.
+// Confirm returns this node's term. Raft writes a new term to disk before it enters the term, and
+// enters it before it grants a vote.
 func (p rpc) Confirm(_ context.Context, req *peerpb.ConfirmRequest) (*peerpb.ConfirmResponse, error) {
 	if err := p.admit(req.GetClusterId()); err != nil {
 		return nil, status.Error(codes.FailedPrecondition, err.Error())

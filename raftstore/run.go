@@ -17,20 +17,20 @@ const (
 	// closeLimit bounds each wait during closing for something that may hang: proposals that Raft
 	// has, a transfer, Raft itself.
 	closeLimit = 5 * time.Second
-	// pruneInterval is how often the store drops retained states whose time is over.
+	// pruneInterval is the time between removals of expired retained states.
 	pruneInterval = 5 * time.Second
-	// membersInterval is how often the store looks for servers that have left the configuration.
+	// membersInterval is the time between checks for servers that have left the configuration.
 	membersInterval = time.Second
 )
 
 // errCloseHangs reports that Raft's own goroutines did not end, for instance because a disk hangs.
 var errCloseHangs = errors.New("raft does not stop; its disk may hang")
 
-// Run drives the store until ctx ends, then closes it: it transfers leadership, refuses new work,
-// waits for the work under way, and closes Raft, connections and files. Run returns nil then, and
-// an error when the node can't go on.
+// Run drives the store until ctx ends, and then closes it: it transfers leadership, refuses new
+// work, waits for pending work, and closes Raft, connections and files. It then returns nil. It
+// returns an error if the node can't continue.
 func (s *Store) Run(ctx context.Context) error {
-	inner, stop := context.WithCancel(context.Background()) // outlives ctx: all of it runs while leadership is transferred
+	inner, stop := context.WithCancel(context.Background()) // outlives ctx, because the goroutines run during the transfer of leadership
 	defer stop()
 	group, inner := errgroup.WithContext(inner)
 	group.Go(func() error { return s.leadership.Follow(inner, s.writer.CommitInit) })
@@ -63,9 +63,9 @@ func (s *Store) Run(ctx context.Context) error {
 	return errors.Join(s.join(failure, group.Wait), s.finishClose())
 }
 
-// join waits for Run's goroutines, and adds their error to the failure. When the node can't go on,
-// for instance because a disk hangs, one of them may wait for a Raft that does not respond. So join
-// waits for closeLimit only if there is a failure, or once there is one.
+// join waits for Run's goroutines and adds their error to the failure. If the node can't continue,
+// for instance because a disk hangs, one of them may wait for a Raft that does not respond.
+// Therefore join waits for closeLimit only if there is a failure, or once there is one.
 func (s *Store) join(failure error, wait func() error) error {
 	over := make(chan error, 1)
 	go func() { over <- wait() }()
@@ -90,28 +90,28 @@ func (s *Store) beginClose() {
 	s.life.BeginClose(func() {
 		s.forwarded.End()
 		s.hub.Close()
-		if s.log.Stalled() { // the log calls stalled only for writes that begin to hang from now on
+		if s.log.Stalled() { // for this write the log has called stalled already
 			s.life.Fail(diskguard.ErrDiskHung)
 		}
 	})
 }
 
-// drainProposals gives the proposals that Raft has a moment to end by themselves. Raft drops those
-// that it has not begun.
+// drainProposals gives pending proposals a short time to complete. Raft drops those that it has not
+// begun.
 func (s *Store) drainProposals() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	s.writer.Drain(ctx)
 }
 
-// finishClose ends Raft, then what Raft uses.
+// finishClose stops Raft and closes everything that Raft uses.
 func (s *Store) finishClose() error {
 	s.life.CloseTasks()
 	s.applied.Stop()
 	err := errors.Join(s.endRaft(), s.peers.Close())
 	err = errors.Join(err, within(closeLimit, func() error { s.life.Wait(); return nil }))
 	if errors.Is(err, errCloseHangs) {
-		return err // Raft still uses the files; the end of the process closes them
+		return err // Raft still uses the files; they close with the process
 	}
 	return errors.Join(err, s.closeFiles())
 }
@@ -122,8 +122,8 @@ func (s *Store) endRaft() error {
 	return within(closeLimit, down.Error)
 }
 
-// within returns fn's error, and errCloseHangs when fn takes longer than limit. Fn's goroutine
-// leaks then, and the process must end.
+// within returns fn's error, or errCloseHangs if fn takes longer than limit. In that case fn's
+// goroutine leaks, and the process must end.
 func within(limit time.Duration, fn func() error) error {
 	over := make(chan error, 1)
 	go func() { over <- fn() }()
@@ -154,8 +154,8 @@ func (s *Store) closeFiles() error {
 	return s.filesErr
 }
 
-// prune drops retained states whose time is over, and clients of nodes that are no longer members,
-// until ctx ends.
+// prune drops expired retained states and the clients of nodes that are no longer members, until
+// ctx ends.
 func (s *Store) prune(ctx context.Context) error {
 	ticker := time.NewTicker(pruneInterval)
 	defer ticker.Stop()
@@ -171,7 +171,7 @@ func (s *Store) prune(ctx context.Context) error {
 }
 
 // followMembers closes the connections of servers that have left the configuration, until ctx ends.
-// It does so an interval later: a server that asked to leave has the response by then. The
+// It waits for one interval, in which a server that asked to leave receives its response. The
 // handshake refuses new connections of servers that must not return.
 func (s *Store) followMembers(ctx context.Context) error {
 	ticker := time.NewTicker(membersInterval)
@@ -181,7 +181,7 @@ func (s *Store) followMembers(ctx context.Context) error {
 		for _, server := range left {
 			if name := string(server.ID); name != s.cfg.Name && !s.members.Contains(name) {
 				s.transport.Disconnect(name)
-				s.logger.Info("connections closed: the node is no member any more", "peer", name)
+				s.logger.Info("closed connections: the node is no longer a member", "peer", name)
 			}
 		}
 		left = slices.DeleteFunc(servers, func(m raft.Server) bool { return s.members.Contains(string(m.ID)) })

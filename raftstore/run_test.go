@@ -18,10 +18,9 @@ import (
 	"quorate/raftstore/log"
 )
 
-// TestEndOfNodeThatCannotGoOn: a goroutine that waits for a Raft whose disk hangs holds up the end
-// of the node for a moment only, whether the disk is known to hang before the node closes or while
-// it does.
-func TestEndOfNodeThatCannotGoOn(t *testing.T) {
+// A goroutine that waits for a Raft whose disk hangs delays the end of the node only for a moment,
+// whether the disk hangs before the node closes or while it does.
+func TestNodeEndsWhileGoroutineHangs(t *testing.T) {
 	for name, known := range map[string]bool{"before_it_closes": true, "while_it_closes": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -48,16 +47,16 @@ func TestEndOfNodeThatCannotGoOn(t *testing.T) {
 	}
 }
 
-// TestDiskThatHangsAtTheEnd: a node that closes is told that it can't go on, whether its disk hung
-// before or hangs then.
-func TestDiskThatHangsAtTheEnd(t *testing.T) {
-	for name, before := range map[string]bool{"before": true, "then": false} {
+// A node that closes reports that it can't continue, whether its disk hung before or hangs while
+// the node closes.
+func TestDiskHangsWhileClosing(t *testing.T) {
+	for name, before := range map[string]bool{"before": true, "while_closing": false} {
 		t.Run(name, func(t *testing.T) {
 			told, disk, written := make(chan time.Duration, 1), make(chan struct{}), make(chan error)
 			l, err := log.Open(log.Config{
 				Path: filepath.Join(t.TempDir(), "log.db"), Logger: slog.New(slog.DiscardHandler),
 				StallLimit: time.Millisecond, OnStall: func(took time.Duration) { told <- took },
-				OnError: func(error) { <-disk }, // called within the write
+				OnError: func(error) { <-disk }, // blocks the write, which calls it
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -74,7 +73,7 @@ func TestDiskThatHangsAtTheEnd(t *testing.T) {
 			if !before {
 				s.beginClose()
 			}
-			go func() { written <- l.Set(nil, nil) }() // no key: an error
+			go func() { written <- l.Set(nil, nil) }() // fails, because the key is empty
 			took := <-told
 			if before {
 				s.beginClose()
@@ -84,10 +83,10 @@ func TestDiskThatHangsAtTheEnd(t *testing.T) {
 			select {
 			case err := <-s.life.Failed():
 				if !errors.Is(err, diskguard.ErrDiskHung) {
-					t.Errorf("told %v", err)
+					t.Errorf("reported %v", err)
 				}
 			default:
-				t.Error("not told")
+				t.Error("no error was reported")
 			}
 			close(disk)
 			if err := <-written; err == nil {

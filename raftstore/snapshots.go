@@ -8,26 +8,26 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// When a snapshot is due. A restart replays the entries after the newest snapshot, some 200,000 a
-// second, so those of a snapshotPause at full load take well under a second. Raft trims the log
-// behind a snapshot only, so a log that has grown by a fraction of its bound makes one due sooner.
-// Writing a snapshot takes a core, so snapshots may take a twentieth of the time.
+// When a snapshot is due. A restart replays the entries after the newest snapshot at some 200,000 a
+// second, so those of a snapshotPause at full load take well under a second. Raft trims only the
+// log before a snapshot, so a log that has grown by a fraction of its bound makes one due sooner.
+// Writing a snapshot uses a core, so snapshots may take a twentieth of the time.
 const (
 	snapshotEntries  = 32 << 10
-	snapshotGrowth   = 8 // the fraction of the log's bound
+	snapshotGrowth   = 8 // divisor of the log's bound
 	snapshotPause    = 5 * time.Second
 	snapshotShare    = 20
-	snapshotInterval = time.Second // between checks whether one is due
-	holdSnapshots    = 2           // with space for fewer snapshots than this, the log holds nothing for followers
+	snapshotInterval = time.Second // time between checks whether a snapshot is due
+	holdSnapshots    = 2           // with space for fewer snapshots, the log holds no entries for followers
 )
 
-// takeSnapshots writes snapshots when they are due, until ctx ends.
+// takeSnapshots writes a snapshot whenever one is due, until ctx ends.
 func (s *Store) takeSnapshots(ctx context.Context) error {
 	ticker := time.NewTicker(snapshotInterval)
 	defer ticker.Stop()
 	var last time.Time
 	var took time.Duration
-	var least int64 // bytes of the log, since the last snapshot
+	var least int64 // fewest bytes of the log since the last snapshot
 	for {
 		select {
 		case <-ctx.Done():
@@ -41,7 +41,7 @@ func (s *Store) takeSnapshots(ctx context.Context) error {
 			}
 			err := s.takeSnapshot()
 			if err != nil && !errors.Is(err, raft.ErrNothingNewToSnapshot) && ctx.Err() == nil {
-				s.logger.Warn("snapshot not taken", "error", err)
+				s.logger.Warn("could not take a snapshot", "error", err)
 			}
 			last, took = time.Now(), time.Since(now)
 			if err == nil {
@@ -56,9 +56,9 @@ func (s *Store) snapshotDue(logHasGrown bool) bool {
 	return applied >= newest+snapshotEntries || logHasGrown && applied > newest
 }
 
-// takeSnapshot makes Raft write a snapshot and trim the log behind it. The log gives up what it
-// holds for followers when the disk lacks space for the next snapshot too, which must be able to
-// trim it.
+// takeSnapshot makes Raft write a snapshot and trim the log before it. If the disk has no space for
+// another snapshot after this one, the log first gives up its holds, so that this snapshot can trim
+// the log.
 func (s *Store) takeSnapshot() error {
 	s.joiners.Expire(time.Now())
 	if !s.hasSpaceFor(holdSnapshots) {
@@ -77,9 +77,9 @@ func (s *Store) takeSnapshot() error {
 	return nil
 }
 
-// hasSpaceFor reports whether so many snapshots as large as the last leave the reserve of the disk
-// alone. Writing a snapshot to a disk that is too small for it would temporarily take the space of
-// the log.
+// hasSpaceFor reports whether the given number of snapshots, as large as the last one, fit on the
+// disk without using the reserve. An unfinished snapshot on a disk that is too small would
+// temporarily take the space of the log.
 func (s *Store) hasSpaceFor(snapshots int64) bool {
 	size := int64(s.root().Bytes())
 	if list, err := s.snapshots.List(); err == nil && len(list) > 0 {
@@ -88,15 +88,15 @@ func (s *Store) hasSpaceFor(snapshots int64) bool {
 	return s.space.HasFor(snapshots, size)
 }
 
-// errUncommitted ends a node whose log must go before it can install a snapshot.
-var errUncommitted = errors.New("this node's log has entries that nobody committed, beyond a snapshot that the leader sent " +
+// errUncommitted ends a node that must remove its log before it can install a snapshot.
+var errUncommitted = errors.New("this node's log has uncommitted entries beyond a snapshot that the leader sent " +
 	"(hashicorp/raft#697); restart this node, which then starts from that snapshot")
 
-// fits refuses a leader's snapshot while the log reaches beyond it. Such entries conflict with the
-// leader's log, or it would not have sent a snapshot. The library removes them from the log, but
-// not from its record of where the log ends: it would refuse every append from then on, get the
-// snapshot again and again, and could vote for a candidate that lacks the snapshot's entries. The
-// snapshot is on disk; a restart finds it and removes the log.
+// fits returns an error for a leader's snapshot if the log reaches beyond it. Such entries conflict
+// with the leader's log, or the leader would not have sent a snapshot. The library removes them
+// from the log, but still assumes the removed last entry: it would refuse every append from then
+// on, receive the snapshot again and again, and could vote for a candidate that lacks the
+// snapshot's entries. The snapshot is on disk, so the node ends, and its restart removes the log.
 func (s *Store) fits(index uint64) error {
 	if s.raft.State() == raft.Leader || s.raft.LastIndex() <= index {
 		return nil

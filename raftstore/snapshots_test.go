@@ -11,8 +11,8 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// Far fewer entries than make a snapshot due by their number.
-func TestLargeEntriesAreTrimmedToTheBoundOfTheLog(t *testing.T) {
+// The number of entries stays far below the one that makes a snapshot due.
+func TestLogOfLargeEntriesIsTrimmedToBound(t *testing.T) {
 	const bound = 4 << 20
 	registry := prometheus.NewRegistry()
 	c := testcluster.New(t, 1, func(cfg *raftstore.Config) { cfg.LogBytes, cfg.Registerer = bound, registry })

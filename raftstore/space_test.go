@@ -19,26 +19,26 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// What disks have in these tests: a quarter of them is the reserve.
+// Sizes of the disks in these tests. The reserve is a quarter of the disk.
 const (
 	diskBytes = 64 << 20
 	little    = 12 << 20
 	hardlyAny = 2 << 20
 )
 
-// smallDisk counts the appends to a node's log that found no space.
+// smallDisk is a disk that counts the appends to the log that found no space.
 type smallDisk struct {
 	*smalldisk.Disk
 	refused atomic.Int64
 }
 
-// countingLog is between Raft and the log on such a disk.
+// countingLog wraps the log on a smallDisk.
 type countingLog struct {
 	raft.LogStore
 	disk *smallDisk
 }
 
-func (l countingLog) IsMonotonic() bool { return true } // as the log is
+func (l countingLog) IsMonotonic() bool { return true } // like the log
 
 func (l countingLog) StoreLogs(entries []*raft.Log) error {
 	err := l.LogStore.StoreLogs(entries)
@@ -48,7 +48,7 @@ func (l countingLog) StoreLogs(entries []*raft.Log) error {
 	return err
 }
 
-// onSmallDisks starts a cluster in which each node has a disk of its own.
+// onSmallDisks starts a cluster in which each node has its own small disk.
 func onSmallDisks(t *testing.T) (*testcluster.Cluster, map[string]*smallDisk) {
 	t.Helper()
 	disks := map[string]*smallDisk{}
@@ -71,7 +71,7 @@ func alarmed(s *raftstore.Store) bool {
 	})
 }
 
-// refused waits until the cluster takes no writes of a kind, and returns what it says.
+// refused waits until the cluster refuses writes of a kind, and returns the refusal.
 func refused(t *testing.T, what string, write func() error) *raftstore.FullError {
 	t.Helper()
 	var full *raftstore.FullError
@@ -86,7 +86,7 @@ func refused(t *testing.T, what string, write func() error) *raftstore.FullError
 	return full
 }
 
-// creates makes objects of names that were not used before.
+// creates returns a function that creates an object under a new name at each call.
 func creates(t *testing.T, prefix string, through func() *raftstore.Store) func() error {
 	n := 0
 	return func() error {
@@ -104,7 +104,7 @@ func TestFollowerWithoutSpace(t *testing.T) {
 	create := creates(t, "o", func() *raftstore.Store { return leader.Store })
 	disks[follower.Name].Fill(0)
 	testcluster.Eventually(t, "the follower raises the alarm", func() bool { return alarmed(follower.Store) })
-	for disks[follower.Name].refused.Load() == 0 { // until what was set aside is used up
+	for disks[follower.Name].refused.Load() == 0 { // until the reserved space is used up
 		for range 500 {
 			if err := create(); err != nil {
 				t.Fatalf("with one follower full: %v", err)
@@ -112,10 +112,10 @@ func TestFollowerWithoutSpace(t *testing.T) {
 		}
 	}
 	if !leader.Store.IsLeader() {
-		t.Error("a full follower cost the leader its place")
+		t.Error("a full follower made the leader lose leadership")
 	}
 	disks[follower.Name].Clear()
-	testcluster.Eventually(t, "the alarm is over", func() bool { return !alarmed(follower.Store) })
+	testcluster.Eventually(t, "the alarm is cleared", func() bool { return !alarmed(follower.Store) })
 	testcluster.Eventually(t, "the follower catches up", func() bool { return follower.Store.Applied() == leader.Store.Applied() })
 }
 
@@ -123,7 +123,7 @@ func TestLeaderWithoutSpace(t *testing.T) {
 	c, disks := onSmallDisks(t)
 	old := c.Leader()
 	disks[old.Name].Fill(little)
-	testcluster.Eventually(t, "leadership moves", func() bool { return alarmed(old.Store) && !old.Store.IsLeader() })
+	testcluster.Eventually(t, "another node leads", func() bool { return alarmed(old.Store) && !old.Store.IsLeader() })
 	create := creates(t, "o", func() *raftstore.Store { return old.Store })
 	for range 50 {
 		if err := create(); err != nil {
@@ -131,7 +131,7 @@ func TestLeaderWithoutSpace(t *testing.T) {
 		}
 	}
 	if c.Leader() == old {
-		t.Error("it leads again")
+		t.Error("the node without space leads again")
 	}
 }
 
@@ -153,12 +153,12 @@ func TestQuorumWithoutSpace(t *testing.T) {
 	}
 	create := creates(t, "o", any)
 	full := refused(t, "creates", create)
-	testcluster.Eventually(t, "both are named", func() bool {
+	testcluster.Eventually(t, "the refusal names both nodes", func() bool {
 		full = refused(t, "creates", create)
 		return slices.Equal(full.Nodes, []string{"n0", "n1"})
 	})
-	testcluster.Eventually(t, "the one with space leads", func() bool { return !alarmed(c.Leader().Store) })
-	refused(t, "creates", create) // by that leader: until it has asked the others it takes writes
+	testcluster.Eventually(t, "the node with space leads", func() bool { return !alarmed(c.Leader().Store) })
+	refused(t, "creates", create) // by that leader, which accepts writes until it has asked the others
 	_, err = any().Update(within(t, 10*time.Second), raftstore.Update{Key: kept.Key, Object: object("kept", "2"), Previous: kept})
 	if _, is := errors.AsType[*raftstore.FullError](err); !is {
 		t.Errorf("an update: %v", err)
@@ -191,7 +191,7 @@ func TestQuorumWithoutSpace(t *testing.T) {
 		victim := func() error {
 			_, err := any().Delete(within(t, 20*time.Second), raftstore.Delete{Key: key("nobody"), Previous: &state.Object{Value: []byte("0"), Version: 1}})
 			if _, missing := errors.AsType[*state.NotFound](err); missing {
-				return nil // taken up, and without effect
+				return nil // proposed, and without effect
 			}
 			return err
 		}
@@ -204,16 +204,15 @@ func TestQuorumWithoutSpace(t *testing.T) {
 	for _, n := range c.Nodes[:2] {
 		disks[n.Name].Clear()
 	}
-	testcluster.Eventually(t, "writes go on by themselves", func() bool { return create() == nil })
+	testcluster.Eventually(t, "writes succeed again without intervention", func() bool { return create() == nil })
 	for _, n := range c.Nodes {
 		testcluster.Eventually(t, "no alarm is left", func() bool { return len(n.Store.Alarms()) == 0 })
 	}
 }
 
-// TestDisksFullOnTheSpot: every byte of every disk is taken, so that entries fail to be written at
-// ever other points. Whatever was acknowledged is there afterwards, on every node, after a restart
-// too.
-func TestDisksFullOnTheSpot(t *testing.T) {
+// The disks are filled to the last byte, so that appends fail at different points. Every
+// acknowledged write must exist afterwards on every node, also after a restart.
+func TestCompletelyFullDisks(t *testing.T) {
 	c, disks := onSmallDisks(t)
 	acknowledged := map[state.Key]bool{}
 	n := 0
@@ -240,7 +239,7 @@ func TestDisksFullOnTheSpot(t *testing.T) {
 		for _, node := range c.Nodes {
 			disks[node.Name].Clear()
 		}
-		testcluster.Eventually(t, "writes go on", func() bool { return write() == nil })
+		testcluster.Eventually(t, "writes succeed again", func() bool { return write() == nil })
 		if round == 1 {
 			continue
 		}

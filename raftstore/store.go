@@ -26,8 +26,8 @@ import (
 	"quorate/raftstore/write"
 )
 
-// Store is this node's replica. Open makes it and Run drives it; all other methods are safe for
-// concurrent use.
+// Store is this node's copy of the replicated store. Open returns it and Run drives it; all other
+// methods are safe for concurrent use.
 type Store struct {
 	cfg    Config
 	logger *slog.Logger
@@ -63,7 +63,7 @@ type Store struct {
 	filesErr error
 }
 
-// disk is the part of the store that is in files.
+// disk groups the parts of the store that use files.
 type disk struct {
 	log       *log.Store
 	snapshots *snapshot.Store
@@ -92,11 +92,11 @@ func (s *Store) Leader() (name string, ok bool) {
 	return name, ok
 }
 
-// IsLeader reports whether this node believes that it leads. Only a quorum can confirm it.
+// IsLeader reports whether this node believes that it leads. Only a quorum can confirm that.
 func (s *Store) IsLeader() bool { return s.leaders.IsLeader() }
 
-// Retain retains a state on this node, within bounds of number, age and memory.
+// Retain retains a state on this node, within bounds on number, age and memory.
 func (s *Store) Retain(root *state.Root) { s.retained.Retain(root, time.Now()) }
 
-// Retained returns the state of an index if this node still retains it, and nil otherwise.
+// Retained returns the state of an index if this node still retains it, nil otherwise.
 func (s *Store) Retained(index uint64) *state.Root { return s.retained.Get(index) }

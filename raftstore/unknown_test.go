@@ -12,10 +12,10 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// newerEntry is of format 2, and nothing else in it could be read.
+// newerEntry returns an entry of format 2 with no field that this build can read.
 func newerEntry() []byte { return []byte{8, 2} }
 
-// wantUnknown checks what a node ended with.
+// wantUnknown checks that a node ended with an *fsm.Unknown and nothing else.
 func wantUnknown(t *testing.T, err error) *fsm.Unknown {
 	t.Helper()
 	var unknown *fsm.Unknown
@@ -23,14 +23,13 @@ func wantUnknown(t *testing.T, err error) *fsm.Unknown {
 		t.Fatalf("ended with %v", err)
 	}
 	if err.Error() != unknown.Error() || strings.Contains(err.Error(), "\n") {
-		t.Errorf("it is not all that the node ends with, or not one line: %q", err)
+		t.Errorf("the error has other causes, or more than one line: %q", err)
 	}
 	return unknown
 }
 
-// TestEntryOfANewerBuildEndsTheNode: with one line, which says so, and nothing applied from there
-// on, now and at each start.
-func TestEntryOfANewerBuildEndsTheNode(t *testing.T) {
+// The node ends with a one-line error and applies no later entry, also after each restart.
+func TestUnknownEntryEndsNode(t *testing.T) {
 	for _, size := range []int{1, 3} {
 		t.Run(fmt.Sprintf("of_%d", size), func(t *testing.T) {
 			c := testcluster.New(t, size, nil)
@@ -40,15 +39,15 @@ func TestEntryOfANewerBuildEndsTheNode(t *testing.T) {
 			leader.Store.ProposeUnchecked(newerEntry())
 			_, err := leader.Store.Create(within(t, 20*time.Second), raftstore.Create{Key: key("after"), Object: object("after", "1")})
 			if err == nil || errors.Is(err, raftstore.ErrUnavailable) {
-				t.Errorf("a write behind the entry, which others may apply, is said to have come out as %v", err)
+				t.Errorf("the outcome of a write after the entry, which other nodes may apply, is %v", err)
 			}
-			// What a node had shown stays, and no read that is confirmed passes for the state after
-			// what it didn't apply.
+			// The node still serves its last state, and no confirmed read returns it as the state
+			// after the unknown entry.
 			if root := view(t, leader.Store, raftstore.Cached()); root.Get(key("before")) == nil || root.Get(key("after")) != nil {
 				t.Error("the state is not that before the entry")
 			}
 			if root, err := leader.Store.View(within(t, time.Second), raftstore.Quorum()); err == nil {
-				t.Errorf("a confirmed read is answered by the state of %d", root.Index())
+				t.Errorf("a confirmed read returned the state at %d", root.Index())
 			}
 			if _, _, err := leader.Store.Snapshot(); err == nil {
 				t.Error("a snapshot was taken")
@@ -57,7 +56,7 @@ func TestEntryOfANewerBuildEndsTheNode(t *testing.T) {
 				t.Errorf("the leader ended with the entry %d", unknown.Index)
 			}
 			for _, n := range c.Running() {
-				if err := n.Quit(); err != nil { // or it has not heard that the entry is committed
+				if err := n.Quit(); err != nil { // the node may not know that the entry is committed
 					wantUnknown(t, err)
 				}
 			}

@@ -10,8 +10,8 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// TestPageOfUnreachableNodes: nodes that are down may retain a state that this node lacks, so its
-// pages are unavailable, and not refused for good.
+// Nodes that are down may retain a state that this node lacks, so its pages are unavailable rather
+// than gone.
 func TestPageOfUnreachableNodes(t *testing.T) {
 	c := testcluster.New(t, 3, nil)
 	c.Ready()

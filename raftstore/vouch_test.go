@@ -14,12 +14,12 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// TestReadIndexForAFollowerOfALaterTerm: the follower that asks vouches for the leader with its own
-// term, which is a quorum in a cluster of three. One in a later term has perhaps elected another
-// leader, and what that committed would be missed.
+// The follower that requests a read index vouches for the leader with its own term. In a cluster of
+// three, both are a quorum. A follower in a later term may have elected another leader, whose
+// commits the read would miss.
 func TestReadIndexForAFollowerOfALaterTerm(t *testing.T) {
 	t.Parallel()
-	c := testcluster.New(t, 3, unhurried)
+	c := testcluster.New(t, 3, slowElections)
 	c.Ready()
 	leader := c.Leader()
 	follower := c.Follower(leader)

@@ -13,9 +13,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Watch returns a cursor on the events of a collection with Index > after, in order, none missing,
-// none twice: from memory, from the log on disk, and as this node applies them. Its Next returns
-// *history.Compacted when the log no longer reaches back to the position, and history.ErrClosed
+// Watch returns a cursor over the events of a collection with Index > after, in order and exactly
+// once: from memory, from the log on disk, and as this node applies them. Its Next returns
+// *history.Compacted if the log no longer has the entries after the position, and history.ErrClosed
 // when the store closes.
 func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 	if err := s.life.Check(); err != nil {
@@ -25,9 +25,10 @@ func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 }
 
 // Beginning returns the oldest state of a collection whose later events this node still has, for a
-// watch from the beginning of history (semantics D10): its objects, in the order of their keys, and
-// the position from which a Watch continues. If the log begins with the cluster, there are no
-// objects and the position is 0. The iterator reads the objects from disk; an error ends it.
+// watch without a version, which replays the retained history (D10). It returns the objects in the
+// order of their keys, and the position from which a Watch continues. If the log begins with the
+// cluster, there are no objects and the position is 0. The iterator reads the objects from disk and
+// stops at an error.
 func (s *Store) Beginning(ctx context.Context, p state.Prefix) (iter.Seq2[*state.Object, error], uint64, error) {
 	if err := s.life.Check(); err != nil {
 		return nil, 0, err
@@ -52,7 +53,7 @@ func (s *Store) Beginning(ctx context.Context, p state.Prefix) (iter.Seq2[*state
 	}, root.Index(), nil
 }
 
-// errEnough ends a scan that its reader has stopped.
+// errEnough stops a scan whose consumer has stopped iterating.
 var errEnough = errors.New("enough")
 
 func (s *Store) objectsIn(ctx context.Context, snapshotID string, p state.Prefix) iter.Seq2[*state.Object, error] {

@@ -21,7 +21,7 @@ func isCompacted(err error) bool {
 	return errors.As(err, &compacted)
 }
 
-// seen is an event as a client gets it.
+// seen is an event as a client receives it.
 type seen struct {
 	index uint64
 	kind  history.Type
@@ -37,13 +37,13 @@ func seenOf(events []*history.Event) []seen {
 	return all
 }
 
-// watcher follows a collection through one node after another.
+// watcher follows a collection on one node after another.
 type watcher struct {
 	position uint64
 	events   []seen
 }
 
-// follow takes events through random nodes until it has passed end.
+// follow reads events from random nodes until it has passed end.
 func (w *watcher) follow(t *testing.T, c *testcluster.Cluster, random *rand.Rand, end func() uint64) error {
 	for {
 		store := c.Nodes[random.IntN(len(c.Nodes))].Live()
@@ -57,7 +57,7 @@ func (w *watcher) follow(t *testing.T, c *testcluster.Cluster, random *rand.Rand
 	}
 }
 
-// visit takes some events from one node.
+// visit reads some events from one node.
 func (w *watcher) visit(t *testing.T, store *raftstore.Store, rounds int, end func() uint64) (done bool, err error) {
 	cursor, err := store.Watch(state.ResourcePrefix(resource), w.position)
 	if err != nil {
@@ -82,8 +82,9 @@ func (w *watcher) visit(t *testing.T, store *raftstore.Store, rounds int, end fu
 	return false, nil
 }
 
-// TestWatchProperty: watches cut and resumed at random, on random nodes, while nodes stop and start
-// and take snapshots, see every change once and in order (§5.2, semantics D9, D22, D23).
+// Watches that are interrupted and resumed on random nodes, while nodes stop, start and take
+// snapshots, return every change once and in order (§5.2; D9, D22: every change once, versions
+// increase; D23: a client resumes at any node).
 func TestWatchProperty(t *testing.T) {
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) { cfg.HistoryBytes = 64 << 10 })
 	c.Ready()
@@ -134,7 +135,7 @@ func TestWatchProperty(t *testing.T) {
 	t.Logf("%d acknowledged writes, %d events", len(acked), len(reference))
 }
 
-// churn writes through all nodes while it stops, starts and snapshots them, and returns the
+// churn writes through all nodes while it stops, starts and snapshots them. It returns the
 // acknowledged changes.
 func churn(t *testing.T, c *testcluster.Cluster, seed uint64) []seen {
 	ctx, stop := context.WithCancel(t.Context())
@@ -178,7 +179,7 @@ func churn(t *testing.T, c *testcluster.Cluster, seed uint64) []seen {
 	return acked
 }
 
-// randomWrite changes one of the writer's own objects through a random node.
+// randomWrite changes one of owner's objects through a random node.
 func randomWrite(t *testing.T, c *testcluster.Cluster, random *rand.Rand, owner string) (seen, bool) {
 	store := c.Nodes[random.IntN(len(c.Nodes))].Live()
 	if store == nil {
@@ -215,7 +216,7 @@ func randomWrite(t *testing.T, c *testcluster.Cluster, random *rand.Rand, owner 
 	return seen{o.Version, kind, o.Key, string(o.Value)}, true
 }
 
-// replayAll returns all events up to an index, by one node.
+// replayAll returns all events up to an index from one node.
 func replayAll(t *testing.T, store *raftstore.Store, upTo uint64) []seen {
 	t.Helper()
 	objects, after, err := store.Beginning(t.Context(), state.ResourcePrefix(resource))

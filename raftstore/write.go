@@ -7,11 +7,11 @@ import (
 	"quorate/raftstore/write"
 )
 
-// MaxEntryBytes bounds one encoded log entry, and so one object (with its predecessor, where
-// selectors see a change).
+// MaxEntryBytes bounds one encoded log entry, and so one object. An entry whose change affects
+// selectors has the previous object as well.
 const MaxEntryBytes = write.MaxEntryBytes
 
-// Create stores an object under a key that must be free.
+// Create stores an object under a key that must be unused.
 type Create = write.Create
 
 // Update replaces an object.
@@ -20,22 +20,22 @@ type Update = write.Update
 // Delete removes an object.
 type Delete = write.Delete
 
-// Create stores an object and returns it as it is stored. Errors: *state.Exists,
-// *state.GuardFailed; ErrUnavailable, ErrTooLarge, ErrClosed, *FullError when surely nothing was
-// written; ErrUnknownOutcome when it may have been. This node has applied the write when Create
-// returns (semantics N5).
+// Create stores an object and returns it as stored. Errors: *state.Exists, *state.GuardFailed;
+// ErrUnavailable, ErrTooLarge, ErrClosed, *FullError if certainly nothing was written;
+// ErrUnknownOutcome if the write may be applied. This node has applied the write when Create
+// returns (N5: a cached read on this node sees it).
 func (s *Store) Create(ctx context.Context, c Create) (*state.Object, error) {
 	return s.writer.Create(ctx, c)
 }
 
-// Update replaces an object and returns it as it is stored. Errors as Create's, and
+// Update replaces an object and returns it as stored. Errors are those of Create, and
 // *state.NotFound, *state.Conflict, *state.UIDMismatch.
 func (s *Store) Update(ctx context.Context, u Update) (*state.Object, error) {
 	return s.writer.Update(ctx, u)
 }
 
-// Delete removes an object and returns its final state, with the deletion's index as version.
-// Errors as Update's.
+// Delete removes an object and returns its final state, with the index of the deletion as version.
+// Errors are those of Update.
 func (s *Store) Delete(ctx context.Context, d Delete) (*state.Object, error) {
 	return s.writer.Delete(ctx, d)
 }

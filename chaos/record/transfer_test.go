@@ -16,11 +16,11 @@ import (
 // up one thing more, as chance has it.
 const attempts = 8
 
-// TestTransferForEver: hashicorp/raft#696. Transfers to a follower that does not answer, the last
+// TestEndlessTransferEndsNode: hashicorp/raft#696. Transfers to a follower that does not answer, the last
 // one cut short by losing leadership: its goroutine waits for ever to hand something to a
 // replication that has ended, and the library goes on saying that a transfer is in progress.
 // Elected again, the node refuses every write.
-func TestTransferForEver(t *testing.T) {
+func TestEndlessTransferEndsNode(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)
 		trans := n.transport("a")

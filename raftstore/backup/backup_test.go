@@ -95,7 +95,7 @@ func TestBackup_round_trip(t *testing.T) {
 	}
 }
 
-func TestBackup_finds_every_cut_and_every_flipped_byte(t *testing.T) {
+func TestBackup_detects_truncation_and_flipped_bytes(t *testing.T) {
 	t.Parallel()
 	good := write(t, root(t, 3))
 	for n := range good {

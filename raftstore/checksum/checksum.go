@@ -27,11 +27,11 @@ import (
 )
 
 const (
-	// DefaultInterval is how often the leader compares the states of all nodes.
+	// DefaultInterval is the default time between the leader's comparisons.
 	DefaultInterval = 5 * time.Minute
-	// limit bounds one comparison: a checksum takes about a second for each GiB, on each node. It
-	// is shorter than the minute that an operator's command has, so that the result says which node
-	// did not finish.
+	// limit bounds one comparison. A checksum takes about a second for each GiB on each node. The
+	// limit is shorter than the minute that an operator's command waits, so that the result names
+	// the nodes that did not finish.
 	limit = 50 * time.Second
 )
 
@@ -39,18 +39,18 @@ const (
 type Checksum struct {
 	Name string
 	Sum  uint64
-	Err  error // why there is none: the node did not respond, does not retain the state, or sums up in another way
+	Err  error // why Sum is missing: the node did not respond, does not retain the state, or uses another format
 }
 
-// Comparison compares the states of all nodes after one log entry, by name.
+// Comparison has the checksums of all nodes' states after one log entry, sorted by name.
 type Comparison struct {
 	Index uint64
 	Nodes []Checksum
 }
 
-// Diverged returns the nodes whose state differs from that of most nodes, and all nodes that have a
-// checksum if no state is that of most. Replicas that applied the same entries must be equal, so a
-// node's memory or disk is faulty, or the program is wrong.
+// Diverged returns the nodes whose state differs from that of most nodes. If no state is that of
+// most, it returns all nodes that have a checksum. Nodes that applied the same entries must be
+// equal, so a divergence means faulty memory, a faulty disk or a bug.
 func (c *Comparison) Diverged() (names []string) {
 	count := map[uint64]int{}
 	known := 0
@@ -73,12 +73,12 @@ type Comparer struct {
 	cfg     Config
 	metrics *metrics
 
-	mu    sync.Mutex // held while a state is summed up, so one at a time
+	mu    sync.Mutex // held while a checksum is computed, so that only one is at a time
 	index uint64     // guarded by mu
-	sum   uint64     // of the state after index; guarded by mu
+	sum   uint64     // checksum of the state at index; guarded by mu
 }
 
-// Config is what a Comparer needs; all fields are required.
+// Config configures a Comparer; all fields are required.
 type Config struct {
 	Members    *membership.Members
 	Leadership *leadership.Leadership
@@ -88,7 +88,7 @@ type Config struct {
 	Pins       *read.Pins
 	Retained   *read.Retained
 	Alarms     *diskguard.Alarms
-	// Interval is how often the leader compares the states.
+	// Interval is the time between the leader's comparisons.
 	Interval   time.Duration
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
@@ -99,7 +99,7 @@ func New(cfg Config) *Comparer {
 	return &Comparer{cfg: cfg, metrics: newMetrics(cfg.Registerer)}
 }
 
-// of returns the checksum of a state, and remembers the last.
+// of returns the checksum of a state. It caches the last one.
 func (c *Comparer) of(root *state.Root) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -109,7 +109,7 @@ func (c *Comparer) of(root *state.Root) uint64 {
 	return c.sum
 }
 
-// Compare pins a state, has every node sum up its own copy in the background, and compares the
+// Compare pins a state, has every node compute the checksum of its own copy, and compares the
 // checksums. Any node may call it. Errors are those of read.Pins; a node that does not respond is
 // part of the result.
 func (c *Comparer) Compare(ctx context.Context) (*Comparison, error) {
@@ -138,13 +138,14 @@ func (c *Comparer) Compare(ctx context.Context) (*Comparison, error) {
 func (c *Comparer) ask(ctx context.Context, name, address string, index uint64) Checksum {
 	resp, err := c.cfg.Peers.Checksum(ctx, name, address, &peerpb.ChecksumRequest{ClusterId: c.cfg.Members.ClusterID(), Index: index})
 	if err == nil && resp.GetFormat() != fsm.ChecksumFormat {
-		err = fmt.Errorf("%s sums up in format %d, this node in %d: they run different versions", name, resp.GetFormat(), fsm.ChecksumFormat)
+		err = fmt.Errorf("%s computes checksums in format %d, this node in %d: they run different versions", name, resp.GetFormat(), fsm.ChecksumFormat)
 	}
 	return Checksum{Name: name, Sum: resp.GetSum(), Err: err}
 }
 
-// Serve sums up a state that this node retains, once this node has applied its index. It returns a
-// status: Unavailable if that takes too long, NotFound if this node does not retain the state.
+// Serve returns the checksum of a state that this node retains, once this node has applied its
+// index. Errors are gRPC statuses: Unavailable if that takes too long, NotFound if this node does
+// not retain the state.
 func (c *Comparer) Serve(ctx context.Context, index uint64) (*peerpb.ChecksumResponse, error) {
 	if err := c.cfg.Reader.Await(ctx, index); err != nil {
 		return nil, status.Error(codes.Unavailable, err.Error())
@@ -156,13 +157,14 @@ func (c *Comparer) Serve(ctx context.Context, index uint64) (*peerpb.ChecksumRes
 	return &peerpb.ChecksumResponse{Format: fsm.ChecksumFormat, Sum: c.of(root)}, nil
 }
 
-// Run compares the nodes' states while this node leads, one interval after it last did, or began to
-// run, until ctx ends. The interval goes on while other nodes lead: otherwise each new leader would
-// begin it anew, and where leaders change more often than that, nobody would ever compare.
+// Run compares the nodes' states while this node leads, one interval after the last comparison or
+// the start, until ctx ends. The interval also counts while other nodes lead. Otherwise each new
+// leader would start it again, and the states would never be compared if leaders changed more often
+// than that.
 func (c *Comparer) Run(ctx context.Context) error {
 	due := time.Now().Add(c.cfg.Interval)
 	return c.cfg.Leadership.WhileLeader(ctx, func(ctx context.Context) error {
-		defer c.alarm(&Comparison{}) // the next leader decides
+		defer c.alarm(&Comparison{}) // the next leader raises its own alarms
 		timer := time.NewTimer(time.Until(due))
 		defer timer.Stop()
 		for {
@@ -173,7 +175,7 @@ func (c *Comparer) Run(ctx context.Context) error {
 			}
 			c.check(ctx)
 			if ctx.Err() != nil {
-				return nil // interrupted, and still due
+				return nil // interrupted; the comparison is still due
 			}
 			due = time.Now().Add(c.cfg.Interval)
 			timer.Reset(c.cfg.Interval)
@@ -187,7 +189,7 @@ func (c *Comparer) check(ctx context.Context) {
 	if err != nil {
 		c.metrics.comparisons.WithLabelValues("failed").Inc()
 		if ctx.Err() == nil {
-			c.cfg.Logger.Warn("states of the nodes not compared", "error", err)
+			c.cfg.Logger.Warn("could not compare the states of the nodes", "error", err)
 		}
 		return
 	}
@@ -199,7 +201,7 @@ func (c *Comparer) check(ctx context.Context) {
 }
 
 // alarm raises the alarm about the nodes that have diverged, clears it about all others, and
-// returns how many have.
+// returns the number of diverged nodes.
 func (c *Comparer) alarm(compared *Comparison) int {
 	var sums []string
 	for _, n := range compared.Nodes {
@@ -212,9 +214,9 @@ func (c *Comparer) alarm(compared *Comparison) int {
 	for _, name := range diverged {
 		messages[name] = fmt.Sprintf("the state of %s differs from that of most nodes after entry %d (%s): stop it, remove it, "+
 			"and start it with an empty data directory", name, compared.Index, strings.Join(sums, ", "))
-		if len(diverged) == len(sums) { // an operator who emptied all of them would lose everything
-			messages[name] = fmt.Sprintf("the states of the nodes that answer differ after entry %d, and none is that of most (%s): "+
-				"have the other nodes answer, and empty no data directory before most agree", compared.Index, strings.Join(sums, ", "))
+		if len(diverged) == len(sums) { // emptying all of them would lose all data
+			messages[name] = fmt.Sprintf("the states of the nodes that respond differ after entry %d, and none is that of most (%s): "+
+				"make the other nodes respond, and empty no data directory before most agree", compared.Index, strings.Join(sums, ", "))
 		}
 	}
 	c.metrics.diverged.Set(float64(len(messages)))

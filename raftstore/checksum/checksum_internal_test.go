@@ -12,9 +12,9 @@ import (
 	"quorate/raftstore/diskguard"
 )
 
-// TestAlarmWhereNobodyIsRight: emptying every node that is named must not be what an operator is
-// told to do, where those are all.
-func TestAlarmWhereNobodyIsRight(t *testing.T) {
+// If the alarm is about all nodes that have a checksum, its message must not tell the operator to
+// empty their data directories.
+func TestAlarmWithoutAgreement(t *testing.T) {
 	m := newMetrics(prometheus.NewRegistry())
 	alarms := diskguard.NewAlarms(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	c := &Comparer{cfg: Config{Alarms: alarms}, metrics: m}
@@ -42,7 +42,7 @@ func TestAlarmWhereNobodyIsRight(t *testing.T) {
 
 func TestDiverged(t *testing.T) {
 	t.Parallel()
-	lost := errors.New("no answer")
+	lost := errors.New("no response")
 	for _, c := range []struct {
 		name  string
 		nodes []Checksum
@@ -51,8 +51,8 @@ func TestDiverged(t *testing.T) {
 		{"alone", []Checksum{{Name: "a", Sum: 1}}, nil},
 		{"equal", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 1}}, nil},
 		{"one of three", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Sum: 1}}, []string{"b"}},
-		{"one of two: nobody knows which", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Err: lost}}, []string{"a", "b"}},
-		{"who does not answer says nothing", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Err: lost}, {Name: "c", Err: lost}}, nil},
+		{"one of two, unknown which", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Err: lost}}, []string{"a", "b"}},
+		{"nodes without a checksum are not counted", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Err: lost}, {Name: "c", Err: lost}}, nil},
 		{"all differ", []Checksum{{Name: "a", Sum: 1}, {Name: "b", Sum: 2}, {Name: "c", Sum: 3}}, []string{"a", "b", "c"}},
 	} {
 		if got := (&Comparison{Nodes: c.nodes}).Diverged(); !slices.Equal(got, c.want) {

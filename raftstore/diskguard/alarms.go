@@ -16,26 +16,27 @@ type AlarmName string
 
 // The alarms.
 const (
-	// NoSpace: the disk of a node's data directory has less free space than the reserve.
+	// NoSpace reports that the disk of a node's data directory has less free space than the
+	// reserve.
 	NoSpace AlarmName = "no-space"
-	// DiskStalled: a write to a node's log has taken longer than the limit and goes on.
+	// DiskStalled reports that a running write to a node's log exceeds the time limit.
 	DiskStalled AlarmName = "disk-stalled"
-	// Diverged: a node's state differs from that of most nodes. Only the leader raises it, about
-	// any node.
+	// Diverged reports that a node's state differs from that of most nodes. Only the leader raises
+	// it, about any node.
 	Diverged AlarmName = "diverged"
 )
 
 func alarmNames() []AlarmName { return []AlarmName{NoSpace, DiskStalled, Diverged} }
 
 // Alarm is a problem that an operator should know of. The node that detects the problem raises the
-// alarm, and clears it when the problem is gone; nobody has to acknowledge it.
+// alarm, and clears it when the problem is gone. No acknowledgment is needed.
 type Alarm struct {
 	Name    AlarmName
 	Node    string // the node with the problem
 	Message string // one line: the problem, and what to do
 }
 
-// Proto returns the alarm as nodes send it to each other.
+// Proto returns the alarm as a message between nodes.
 func (a Alarm) Proto() *peerpb.Alarm {
 	return &peerpb.Alarm{Name: string(a.Name), Node: a.Node, Message: a.Message}
 }
@@ -67,7 +68,7 @@ func (a *Alarms) IsRaised(name AlarmName) bool {
 	return slices.ContainsFunc(a.List(), func(r Alarm) bool { return r.Name == name })
 }
 
-// Set replaces the alarms of one name. Messages has the message for each node that has the problem.
+// Set replaces the alarms of one name. messages has an entry for each node with the problem.
 func (a *Alarms) Set(name AlarmName, messages map[string]string) {
 	begun, ended := a.replace(name, messages)
 	for _, r := range begun {
@@ -87,7 +88,7 @@ func (a *Alarms) replace(name AlarmName, messages map[string]string) (begun, end
 		switch {
 		case r.Name != name:
 			now = append(now, r)
-		case still: // with the latest message
+		case still: // still raised, with the latest message
 			now = append(now, Alarm{Name: name, Node: r.Node, Message: message})
 		default:
 			ended = append(ended, r)
@@ -105,7 +106,7 @@ func (a *Alarms) replace(name AlarmName, messages map[string]string) (begun, end
 	return begun, ended
 }
 
-// Raise makes one node the only one with an alarm of this name.
+// Raise raises an alarm about one node, and clears alarms of the same name about others.
 func (a *Alarms) Raise(name AlarmName, node, message string) {
 	a.Set(name, map[string]string{node: message})
 }

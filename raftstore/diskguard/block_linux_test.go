@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBlocksOfSharedFolders: a file system that likes to be read by the MiB has blocks of 4 KiB.
-func TestBlocksOfSharedFolders(t *testing.T) {
+// A file system that prefers reads of 1 MiB has blocks of 4 KiB.
+func TestBlockSizeOfSharedFolders(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		stat syscall.Statfs_t
@@ -15,7 +15,7 @@ func TestBlocksOfSharedFolders(t *testing.T) {
 	}{
 		{syscall.Statfs_t{Bsize: 1 << 20, Frsize: 4096}, 4096},
 		{syscall.Statfs_t{Bsize: 4096, Frsize: 4096}, 4096},
-		{syscall.Statfs_t{Bsize: 4096}, 4096}, // of old kernels
+		{syscall.Statfs_t{Bsize: 4096}, 4096}, // old kernels set no Frsize
 	} {
 		if got := blockSize(&c.stat); got != c.want {
 			t.Errorf("%d, want %d", got, c.want)
@@ -23,8 +23,8 @@ func TestBlocksOfSharedFolders(t *testing.T) {
 	}
 }
 
-// TestReasonOfTheAlarm: with a quota, what is free says nothing.
-func TestReasonOfTheAlarm(t *testing.T) {
+// With a quota, the free space of the disk does not tell how much the node may use.
+func TestMessageOfSpaceAlarm(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		disk measurement

@@ -1,4 +1,4 @@
-// Package diskguard protects a cluster from the disks of its nodes: full ones and ones that hang.
+// Package diskguard handles full and hanging disks of the cluster's nodes.
 //
 //   - Alarms holds the alarms that this node has raised.
 //   - Space measures the free space of this node's disk and raises and clears the alarms about it.
@@ -7,5 +7,5 @@
 //   - Stall silences a leader whose log write hangs, so that the other voters elect another one.
 //   - Stable stores Raft's term and vote, and waits for space where Raft would panic.
 //
-// DESIGN.md of package diskguard has the reasons, under "Full disks".
+// DESIGN.md of package raftstore has the reasons, under "Full disks".
 package diskguard

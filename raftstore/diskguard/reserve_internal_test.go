@@ -10,14 +10,14 @@ import (
 	"quorate/raftstore/smalldisk"
 )
 
-// TestSpaceAlarmClearsAboveTheReserve: free space just above the reserve raises no alarm, and
-// clears none, so that the alarm doesn't change with every write.
+// Free space slightly above the reserve neither raises the alarm nor clears it, so that the alarm
+// does not change with every write.
 func TestSpaceAlarmClearsAboveTheReserve(t *testing.T) {
 	const size, reserve = 32 << 20, 4 << 20
 	const above = reserve + reserve/(2*hysteresisShare)
 	disk := smalldisk.New(t, size)
 	quiet := slog.New(slog.DiscardHandler)
-	l, err := log.Open(log.Config{Path: t.TempDir() + "/log.db", Logger: quiet}) // on another disk
+	l, err := log.Open(log.Config{Path: t.TempDir() + "/log.db", Logger: quiet}) // not on the disk under test
 	if err != nil {
 		t.Fatal(err)
 	}

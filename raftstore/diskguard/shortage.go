@@ -19,19 +19,19 @@ import (
 	"quorate/raftstore/membership"
 )
 
-// verdict is what a leader does with writes while a voter has no space.
-type verdict int
+// decision is how a leader treats writes while a voter has no space.
+type decision int
 
 const (
-	accept     verdict = iota // enough voters have space, this one among them
-	leaderFull                // enough have, but not this one, which transfers leadership to one of them
-	noQuorum                  // fewer than a quorum have
+	accept     decision = iota // a quorum has space, including the leader
+	leaderFull                 // a quorum has space, but not the leader, which transfers leadership
+	noQuorum                   // less than a quorum has space
 )
 
 // shortage is a leader's view of a cluster in which a voter has no space.
 type shortage struct {
-	full              []string // those voters
-	writes, deletions verdict
+	full              []string // voters without space
+	writes, deletions decision
 }
 
 // voterLevel is the level of one voter.
@@ -40,12 +40,12 @@ type voterLevel struct {
 	level level
 }
 
-// levelMemory is how long a voter that does not answer counts as having the level that it last
-// reported. A pause or a lost packet does not mean that its disk has changed; but once a voter is
-// down, writes need the disks of the others, full ones included.
+// levelMemory is how long a voter that does not respond keeps its last reported level. A pause or a
+// lost packet does not mean that its disk has changed. But while a voter is down, writes need the
+// disks of the others, including full ones.
 const levelMemory = 10 * measureInterval
 
-// levels remembers the levels that voters reported.
+// levels has the last level that each voter reported.
 type levels map[string]report
 
 type report struct {
@@ -53,9 +53,9 @@ type report struct {
 	at    time.Time
 }
 
-// recall notes the reported levels, and replaces each unknown level by the last reported one,
-// unless that is older than levelMemory.
-func (l levels) recall(voters []voterLevel, now time.Time) {
+// fillUnknown records the reported levels, and replaces each unknown level by the last reported
+// one, unless that is older than levelMemory.
+func (l levels) fillUnknown(voters []voterLevel, now time.Time) {
 	for i, v := range voters {
 		if v.level != unknownLevel {
 			l[v.name] = report{v.level, now}
@@ -65,10 +65,10 @@ func (l levels) recall(voters []voterLevel, now time.Time) {
 	}
 }
 
-// judge returns the shortage of a cluster, nil for none. Own is among the voters, if it is one. A
-// voter of unknown level counts as without space, but only while another voter is known to have
+// assess returns the shortage of a cluster, nil if all voters have space. own is this node's name.
+// A voter of unknown level counts as one without space, but only if another voter is known to have
 // none: a busy network is no reason to refuse writes.
-func judge(own string, voters []voterLevel) *shortage {
+func assess(own string, voters []voterLevel) *shortage {
 	view := &shortage{}
 	for _, v := range voters {
 		if v.level == exhausted || v.level == low {
@@ -79,7 +79,7 @@ func judge(own string, voters []voterLevel) *shortage {
 		return nil
 	}
 	slices.Sort(view.full)
-	decide := func(need level) verdict {
+	decide := func(need level) decision {
 		able, self := 0, true
 		for _, v := range voters {
 			if v.level >= need {
@@ -100,16 +100,16 @@ func judge(own string, voters []voterLevel) *shortage {
 	return view
 }
 
-// refuse returns why a leader refuses a write, nil when it accepts it.
+// refuse returns why a leader refuses a write, nil if it accepts it.
 func (v *shortage) refuse(frees bool) error {
 	if v == nil {
 		return nil
 	}
-	verdict := v.writes
+	decision := v.writes
 	if frees {
-		verdict = v.deletions
+		decision = v.deletions
 	}
-	switch verdict {
+	switch decision {
 	case accept:
 		return nil
 	case leaderFull:
@@ -124,10 +124,10 @@ func (v *shortage) refuse(frees bool) error {
 type Shortage struct {
 	cfg      ShortageConfig
 	readOnly prometheus.Gauge
-	view     atomic.Pointer[shortage] // nil while this node doesn't lead, and while all voters have space
+	view     atomic.Pointer[shortage] // nil while this node does not lead or all voters have space
 }
 
-// ShortageConfig is what a Shortage needs; all fields are required.
+// ShortageConfig configures a Shortage; all fields are required.
 type ShortageConfig struct {
 	Space      *Space
 	Members    *membership.Members
@@ -145,13 +145,13 @@ func NewShortage(cfg ShortageConfig) *Shortage {
 	return &Shortage{cfg: cfg, readOnly: newReadOnlyGauge(cfg.Registerer)}
 }
 
-// Refuse returns why this leader refuses a write now, nil when it accepts it: failure.ErrNotLeader
-// while it transfers leadership to a voter with space, and *failure.FullError while too few voters
-// have space. Frees says that the write is part of a deletion.
+// Refuse returns why this leader refuses a write now, nil if it accepts it. The error is
+// failure.ErrNotLeader while it transfers leadership to a voter with space, and *failure.FullError
+// while too few voters have space. frees reports that the write is part of a deletion.
 func (s *Shortage) Refuse(frees bool) error { return s.view.Load().refuse(frees) }
 
-// Run asks the voters for their space while this node leads, and transfers leadership to a voter
-// with space when this node has none, until ctx ends.
+// Run asks the voters for their free space while this node leads, and transfers leadership to a
+// voter with space if this node has none, until ctx ends.
 func (s *Shortage) Run(ctx context.Context) error {
 	return s.cfg.Leadership.WhileLeader(ctx, func(ctx context.Context) error {
 		defer func() { // the next leader decides
@@ -167,8 +167,8 @@ func (s *Shortage) Run(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			reported.recall(voters, time.Now())
-			s.update(judge(s.cfg.Members.Name(), voters))
+			reported.fillUnknown(voters, time.Now())
+			s.update(assess(s.cfg.Members.Name(), voters))
 			s.transferAway(&transfers, voters)
 			select {
 			case <-ctx.Done():
@@ -186,13 +186,13 @@ func (s *Shortage) update(v *shortage) {
 	s.readOnly.Set(indicator(stops))
 	switch {
 	case stops && !stopped:
-		s.cfg.Logger.Error("the cluster takes no more writes: too few voters have space on their disks", "full", strings.Join(v.full, ","))
+		s.cfg.Logger.Error("refusing writes: too few voters have space on their disks", "full", strings.Join(v.full, ","))
 	case stopped && !stops:
-		s.cfg.Logger.Info("the cluster takes writes again")
+		s.cfg.Logger.Info("accepting writes again")
 	}
 }
 
-// askVoters asks all voters at once.
+// askVoters asks all voters concurrently.
 func (s *Shortage) askVoters(ctx context.Context) []voterLevel {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
 	defer cancel()
@@ -219,7 +219,7 @@ func (s *Shortage) levelOf(ctx context.Context, name, address string) level {
 	answer, err := s.cfg.Peers.Alarms(ctx, name, address, s.cfg.Members.ClusterID())
 	switch {
 	case err != nil:
-		s.cfg.Logger.Debug("space of a voter not known", "voter", name, "error", err)
+		s.cfg.Logger.Debug("free space of a voter unknown", "voter", name, "error", err)
 		return unknownLevel
 	case answer.GetExhausted():
 		return exhausted
@@ -229,14 +229,14 @@ func (s *Shortage) levelOf(ctx context.Context, name, address string) level {
 	return sufficient
 }
 
-// attempts remembers the attempts to transfer leadership away: to one voter after the other, and
-// not too often.
+// attempts limits the attempts to transfer leadership away. They go to one voter after the other,
+// and not too often.
 type attempts struct {
 	last  time.Time
 	count int
 }
 
-// transferAway transfers leadership to a voter with space when this node has none.
+// transferAway transfers leadership to a voter with space if this node has none.
 func (s *Shortage) transferAway(a *attempts, voters []voterLevel) {
 	var targets []string
 	for _, v := range voters {
@@ -252,7 +252,7 @@ func (s *Shortage) transferAway(a *attempts, voters []voterLevel) {
 	target := targets[a.count%len(targets)]
 	a.count++
 	if err := s.cfg.Leadership.Transfer(target); err != nil {
-		s.cfg.Logger.Warn("leadership not transferred, though this node's disk has no space", "to", target, "error", err)
+		s.cfg.Logger.Warn("could not transfer leadership away from a node without space", "to", target, "error", err)
 	}
 	a.last = time.Now()
 }

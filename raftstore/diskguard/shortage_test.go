@@ -14,8 +14,8 @@ import (
 	"quorate/raftstore/failure"
 )
 
-// levelsOf reads "n1 n2- n3-- n4?": voters with a sufficient level, a low one, exhausted ones, and
-// those that don't answer.
+// levelsOf parses voters and their levels: "n1 n2- n3-- n4?" are one with a sufficient level, a low
+// one, an exhausted one, and one that does not respond.
 func levelsOf(text string) (voters []voterLevel) {
 	for _, word := range strings.Fields(text) {
 		v := voterLevel{level: sufficient}
@@ -38,27 +38,27 @@ func TestShortage(t *testing.T) {
 		name              string
 		voters            string // n1 leads
 		full              string
-		writes, deletions verdict
+		writes, deletions decision
 	}{
 		{"all have space", "n1 n2 n3", "", accept, accept},
-		{"who does not answer is no shortage by itself", "n1 n2? n3?", "", accept, accept},
-		{"a follower without", "n1 n2- n3", "n2", accept, accept},
-		{"the leader without", "n1- n2 n3", "n1", leaderFull, accept},
-		{"the leader with nothing left", "n1-- n2 n3", "n1", leaderFull, leaderFull},
-		{"two of three", "n1 n2- n3-", "n2 n3", noQuorum, accept},
-		{"two of three with nothing left", "n1 n2-- n3--", "n2 n3", noQuorum, noQuorum},
+		{"missing responses alone are no shortage", "n1 n2? n3?", "", accept, accept},
+		{"a follower without space", "n1 n2- n3", "n2", accept, accept},
+		{"the leader without space", "n1- n2 n3", "n1", leaderFull, accept},
+		{"the leader exhausted", "n1-- n2 n3", "n1", leaderFull, leaderFull},
+		{"two of three without space", "n1 n2- n3-", "n2 n3", noQuorum, accept},
+		{"two of three exhausted", "n1 n2-- n3--", "n2 n3", noQuorum, noQuorum},
 		{"one of each", "n1 n2- n3--", "n2 n3", noQuorum, accept},
-		{"one without and one that does not answer", "n1 n2- n3?", "n2", noQuorum, accept},
-		{"the leader without, and nobody who can take over with a quorum", "n1- n2 n3?", "n1", noQuorum, accept},
+		{"one without space, one does not respond", "n1 n2- n3?", "n2", noQuorum, accept},
+		{"the leader without space, no quorum for another leader", "n1- n2 n3?", "n1", noQuorum, accept},
 		{"two of five", "n1 n2- n3 n4-- n5", "n2 n4", accept, accept},
 		{"alone", "n1-", "n1", noQuorum, accept},
-		{"alone with nothing left", "n1--", "n1", noQuorum, noQuorum},
+		{"alone, exhausted", "n1--", "n1", noQuorum, noQuorum},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			view := judge("n1", levelsOf(c.voters))
+			view := assess("n1", levelsOf(c.voters))
 			if c.full == "" {
 				if view != nil {
-					t.Fatalf("%+v where there is no shortage", view)
+					t.Fatalf("got %+v, want no shortage", view)
 				}
 				return
 			}
@@ -67,24 +67,23 @@ func TestShortage(t *testing.T) {
 			}
 			_, isFull := errors.AsType[*failure.FullError](view.refuse(false))
 			if isFull != (c.writes == noQuorum) {
-				t.Errorf("a write is answered with %v", view.refuse(false))
+				t.Errorf("refusal of a write: %v", view.refuse(false))
 			}
 			if refused := view.refuse(true) != nil; refused != (c.deletions != accept) {
-				t.Errorf("a deletion is refused: %t", refused)
+				t.Errorf("deletion refused: %t", refused)
 			}
 		})
 	}
 }
 
-// TestLevelIsRemembered: a voter that misses an answer is not taken for one without space, as long
-// as it may be there.
-func TestLevelIsRemembered(t *testing.T) {
+// A voter that misses a response keeps its last reported level for as long as it may be alive.
+func TestLevelsRememberReports(t *testing.T) {
 	start := time.Unix(1000, 0)
 	reported := levels{}
 	for _, c := range []struct {
 		after  time.Duration
 		voters string
-		writes verdict
+		writes decision
 	}{
 		{0, "n1 n2- n3", accept},
 		{time.Second, "n1 n2- n3?", accept},
@@ -93,17 +92,17 @@ func TestLevelIsRemembered(t *testing.T) {
 		{levelMemory + 2*time.Second, "n1 n2- n3-", noQuorum},
 		{levelMemory + 3*time.Second, "n1 n2- n3?", noQuorum},
 		{levelMemory + 4*time.Second, "n1 n2- n3", accept},
-		{levelMemory + 5*time.Second, "n1 n2? n3", accept}, // nor is one that is full forgotten at once
+		{levelMemory + 5*time.Second, "n1 n2? n3", accept}, // a full voter is remembered as well
 		{levelMemory + 6*time.Second, "n1 n2? n3?", accept},
 		{levelMemory + 7*time.Second, "n1 n2? n3-", noQuorum},
 		{levelMemory + 8*time.Second, "n1 n2- n3- n4 n5", accept},
 		{levelMemory + 9*time.Second, "n1 n2- n3- n4 n5-", noQuorum},
-		{levelMemory + 10*time.Second, "n1 n2- n3- n4 n5?", noQuorum}, // what n5 told last is not what it told first
+		{levelMemory + 10*time.Second, "n1 n2- n3- n4 n5?", noQuorum}, // the last report of n5 counts, not the first
 	} {
 		voters := levelsOf(c.voters)
-		reported.recall(voters, start.Add(c.after))
+		reported.fillUnknown(voters, start.Add(c.after))
 		got := accept
-		if view := judge("n1", voters); view != nil {
+		if view := assess("n1", voters); view != nil {
 			got = view.writes
 		}
 		if got != c.writes {
@@ -122,7 +121,7 @@ func TestAlarms(t *testing.T) {
 		}
 		return all
 	}
-	for range 2 { // raised again, it is still the same alarm
+	for range 2 { // raising an alarm twice has no effect
 		a.Raise(NoSpace, "n1", "full")
 		a.Set(Diverged, map[string]string{"n3": "differs", "n2": "differs"})
 	}

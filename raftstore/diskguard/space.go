@@ -18,44 +18,45 @@ const (
 	// DefaultReserve is the free space on the disk, in bytes, below which a node has "no space".
 	// The cluster needs it for elections, changes of membership and deletions.
 	DefaultReserve = 256 << 20
-	// reserveShare: the reserve of a small disk is at most this fraction of it.
+	// reserveShare is the divisor of the disk's size that bounds the reserve on a small disk.
 	reserveShare = 4
-	// hysteresisShare is the fraction of the reserve by which the free space must exceed it before
-	// the alarm clears, so that the alarm doesn't flicker.
+	// hysteresisShare is the divisor of the reserve by which the free space must exceed the reserve
+	// before the alarm clears, so that the alarm does not change with every write.
 	hysteresisShare = 8
-	// measureInterval is how often a node measures its disk, and the leader asks the other voters.
+	// measureInterval is the time between measurements of a node's disk, and between the leader's
+	// requests to the other voters.
 	measureInterval = time.Second
 )
 
-// level is how much free space a node has. A node that doesn't answer has the lowest.
+// level classifies the free space of a node. A node that does not respond has the lowest level.
 type level int
 
 const (
 	unknownLevel level = iota
-	exhausted          // less than half of the reserve: the node accepts nothing that it may refuse
-	low                // less than the reserve: deletions only, which free space in the long run
+	exhausted          // less than half of the reserve: the leader refuses all writes
+	low                // less than the reserve: the leader accepts only deletions, which eventually free space
 	sufficient
 )
 
-// measurement is what a node knows of its own disk.
+// measurement is the result of measuring this node's disk.
 type measurement struct {
 	level  level
 	free   int64 // bytes
 	need   int64 // bytes: the reserve
-	denied bool  // the file system allocates nothing for the log, whatever is free
+	denied bool  // the file system refuses to allocate space for the log
 }
 
-// message tells an operator what is wrong with the disk of dir and what to do.
+// message describes the problem of the disk of dir, and what an operator must do.
 func (m measurement) message(dir string) string {
 	if m.denied && m.free >= m.need {
-		return fmt.Sprintf("the disk of %s has %d MiB left, but gives none to this node: raise its quota, or free some; writes go on by themselves then",
+		return fmt.Sprintf("the disk of %s has %d MiB left, but gives none to this node: raise its quota, or free some; writes then resume automatically",
 			dir, m.free>>20)
 	}
-	return fmt.Sprintf("the disk of %s has %d MiB left, less than the reserve of %d MiB: free some, or enlarge it; writes go on by themselves then",
+	return fmt.Sprintf("the disk of %s has %d MiB left, less than the reserve of %d MiB: free some, or enlarge it; writes then resume automatically",
 		dir, m.free>>20, m.need>>20)
 }
 
-// hasFor reports whether times files of size bytes fit without touching the reserve.
+// hasFor reports whether the given number of files of size bytes fit without using the reserve.
 func (m measurement) hasFor(times, size int64) bool {
 	return m.level == sufficient && m.free/times-size >= m.need
 }
@@ -67,12 +68,13 @@ type Space struct {
 	full   chan struct{}               // holds one value when a write found no space
 }
 
-// SpaceConfig is what a Space needs; all fields are required.
+// SpaceConfig configures a Space; all fields are required.
 type SpaceConfig struct {
 	Node string
 	// Dir is the data directory.
 	Dir string
-	// Reserve is the free space in bytes below which the node has none; a quarter of a small disk.
+	// Reserve is the free space in bytes below which the node counts as full. On a small disk it is
+	// a quarter of the disk instead.
 	Reserve   int64
 	Alarms    *Alarms
 	Lifecycle *lifecycle.Lifecycle
@@ -82,8 +84,8 @@ type SpaceConfig struct {
 // NewSpace returns a Space that has measured nothing yet.
 func NewSpace(cfg SpaceConfig) *Space { return &Space{cfg: cfg, full: make(chan struct{}, 1)} }
 
-// Run raises and clears the alarms about this node's own disk, on which l is, until ctx ends. A
-// disk that hangs does not block Run.
+// Run raises and clears the alarms about this node's own disk, which has the log l, until ctx ends.
+// A disk that hangs does not block Run.
 func (s *Space) Run(ctx context.Context, l *log.Store) error {
 	ticker := time.NewTicker(measureInterval)
 	defer ticker.Stop()
@@ -99,7 +101,7 @@ func (s *Space) Run(ctx context.Context, l *log.Store) error {
 		case m := <-measured:
 			measuring = false
 			s.update(m)
-			select { // until the next measurement
+			select { // wait until the next measurement
 			case <-ctx.Done():
 				return nil
 			case <-ticker.C:
@@ -107,18 +109,18 @@ func (s *Space) Run(ctx context.Context, l *log.Store) error {
 			}
 		case <-ticker.C:
 		}
-		if !l.Stalled() { // the store raises this alarm
+		if !l.Stalled() { // the store raises the alarm DiskStalled
 			s.cfg.Alarms.Clear(DiskStalled)
 		}
 	}
 }
 
-// measure measures the disk. A disk that can't be measured raises no alarm: the log reports a write
-// that fails.
+// measure measures the disk. If that fails, it raises no alarm: failing writes to the log are
+// reported separately.
 func (s *Space) measure(l *log.Store) measurement {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(s.cfg.Dir, &stat); err != nil {
-		s.cfg.Logger.Warn("space on the disk not known", "path", s.cfg.Dir, "error", err)
+		s.cfg.Logger.Warn("free space of the disk unknown", "path", s.cfg.Dir, "error", err)
 		return measurement{level: sufficient, free: math.MaxInt64}
 	}
 	block := blockSize(&stat)
@@ -152,8 +154,8 @@ func (s *Space) update(m measurement) {
 	}
 }
 
-// WriteFailed handles a write to the log that failed. After a write in doubt, memory may differ
-// from the disk, so the node ends.
+// WriteFailed handles a failed write to the log. After a write in doubt, memory may differ from the
+// disk, so the node ends.
 func (s *Space) WriteFailed(err error) {
 	if errors.Is(err, log.ErrInDoubt) {
 		s.cfg.Lifecycle.Fail(err)
@@ -166,7 +168,7 @@ func (s *Space) WriteFailed(err error) {
 	}
 }
 
-// level returns this node's level; sufficient until the disk has been measured.
+// level returns this node's level, sufficient if the disk has not been measured.
 func (s *Space) level() level {
 	if m := s.latest.Load(); m != nil {
 		return m.level
@@ -177,7 +179,7 @@ func (s *Space) level() level {
 // Exhausted reports whether less than half of the reserve is free.
 func (s *Space) Exhausted() bool { return s.level() == exhausted }
 
-// Free returns the free space in bytes, and false while the disk has not been measured.
+// Free returns the free space in bytes. known is false while the disk has not been measured.
 func (s *Space) Free() (bytes int64, known bool) {
 	if m := s.latest.Load(); m != nil {
 		return m.free, true
@@ -185,8 +187,8 @@ func (s *Space) Free() (bytes int64, known bool) {
 	return 0, false
 }
 
-// HasFor reports whether times files of size bytes fit on the disk without touching the reserve,
-// and true while the disk has not been measured.
+// HasFor reports whether the given number of files of size bytes fit on the disk without using the
+// reserve. It returns true while the disk has not been measured.
 func (s *Space) HasFor(times, size int64) bool {
 	m := s.latest.Load()
 	return m == nil || m.hasFor(times, size)

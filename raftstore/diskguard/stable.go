@@ -12,26 +12,25 @@ import (
 	"quorate/raftstore/log"
 )
 
-// stableRetryInterval is how long Stable waits on a full disk before it tries to store a value
-// again.
+// stableRetryInterval is the time after which Stable tries again to store a value on a full disk.
 const stableRetryInterval = 100 * time.Millisecond
 
-// Stable stores Raft's term and vote. Raft panics when it can't store its term. So on a full disk
-// Stable waits for space, which harms nobody. After any other failure it ends the store with a
-// one-line error, and, once the store closes, ends the goroutine that would panic.
+// Stable stores Raft's term and vote. Raft panics if it can't store its term. On a full disk Stable
+// therefore waits for space, during which Raft does nothing else. After any other failure it ends
+// the store with a one-line error and, once the store closes, the goroutine that would panic.
 type Stable struct {
 	raft.StableStore
 	life  *lifecycle.Lifecycle
-	begun atomic.Bool // NewRaft stores the first value on its caller's goroutine, before it starts its own
+	begun atomic.Bool // set after the first value, which NewRaft stores on its caller's goroutine
 }
 
-// NewStable returns a Stable that stores in inner.
+// NewStable returns a Stable that stores values in inner.
 func NewStable(inner raft.StableStore, life *lifecycle.Lifecycle) *Stable {
 	return &Stable{StableStore: inner, life: life}
 }
 
-// storeError is what Stable panics with before Raft runs, when closing the store could not end the
-// caller; Start returns it.
+// storeError is the value with which Stable panics before Raft runs, because it must not end the
+// caller's goroutine. Start returns it as an error.
 type storeError struct{ error }
 
 // Set implements raft.StableStore. It returns no error.
@@ -63,7 +62,7 @@ func (s *Stable) must(store func() error) error {
 	return err
 }
 
-// pause waits before the next try, and returns false when the store closes.
+// pause waits before the next attempt. It returns false when the store closes.
 func (s *Stable) pause() bool {
 	select {
 	case <-s.life.Closing():
@@ -73,8 +72,8 @@ func (s *Stable) pause() bool {
 	}
 }
 
-// Start calls start, which starts Raft, and returns the error of a Stable that can't store the
-// first value in place of its panic.
+// Start calls start, which starts Raft. If a Stable panics because it can't store the first value,
+// Start returns the error.
 func Start(start func() error) (err error) {
 	defer func() {
 		switch reason := recover().(type) {

@@ -12,11 +12,11 @@ import (
 	"quorate/raftstore/log"
 )
 
-// failingStable fails as long as it has an error to fail with.
+// failingStable fails while failure is set.
 type failingStable struct {
 	raft.StableStore
 	failure atomic.Pointer[syscall.Errno]
-	tries   chan struct{} // receives one value for each try that failed
+	tries   chan struct{} // receives one value for each failed attempt
 }
 
 func (f *failingStable) SetUint64(key []byte, value uint64) error {
@@ -27,8 +27,8 @@ func (f *failingStable) SetUint64(key []byte, value uint64) error {
 	return f.StableStore.SetUint64(key, value)
 }
 
-// storing has a term stored on a goroutine of its own, as Raft does, after a first one that was.
-// Over says whether it was.
+// storing stores a second term on a goroutine of its own, as Raft does. over receives whether the
+// call returned.
 type storing struct {
 	disk *failingStable
 	life *lifecycle.Lifecycle
@@ -53,21 +53,21 @@ func storeTerm(failure syscall.Errno) *storing {
 	return s
 }
 
-// TestTermThatCannotBeStored ends the node with one line, where Raft would panic, and the goroutine
-// of Raft's when the node closes.
-func TestTermThatCannotBeStored(t *testing.T) {
+// The node ends with a one-line error where Raft would panic, and Raft's goroutine ends when the
+// node closes.
+func TestTermCannotBeStored(t *testing.T) {
 	t.Parallel()
 	s := storeTerm(syscall.EIO)
 	if err := <-s.life.Failed(); !errors.Is(err, syscall.EIO) {
-		t.Errorf("the node was told %v", err)
+		t.Errorf("the node failed with %v", err)
 	}
 	s.life.BeginClose(func() {})
 	if <-s.over {
-		t.Error("Raft was told, and would panic")
+		t.Error("the call returned an error, so Raft would panic")
 	}
 }
 
-// TestTermOnAFullDisk: Raft's term waits for space, until the node closes.
+// Storing the term waits for space until the node closes.
 func TestTermOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	t.Run("space_comes_back", func(t *testing.T) {
@@ -76,11 +76,11 @@ func TestTermOnAFullDisk(t *testing.T) {
 		s.disk.failure.Store(nil)
 		for waits := true; waits; {
 			select {
-			case <-s.disk.tries: // begun before
+			case <-s.disk.tries: // an attempt that began before
 			case stored := <-s.over:
 				waits = false
 				if !stored || len(s.life.Failed()) > 0 {
-					t.Error("it was not stored when there was space")
+					t.Error("the term was not stored when there was space")
 				}
 			}
 		}
@@ -95,15 +95,15 @@ func TestTermOnAFullDisk(t *testing.T) {
 			case stored := <-s.over:
 				waits = false
 				if stored {
-					t.Error("Raft was told, and would panic")
+					t.Error("the call returned an error, so Raft would panic")
 				}
 			}
 		}
 	})
 }
 
-// TestStartThatCannotStoreItsTerm is an error: nobody could end a node that waits there.
-func TestStartThatCannotStoreItsTerm(t *testing.T) {
+// Start returns an error, because nothing could end a node that waits there.
+func TestStartCannotStoreTerm(t *testing.T) {
 	t.Parallel()
 	for _, failure := range []syscall.Errno{syscall.EIO, syscall.ENOSPC} {
 		disk := &failingStable{StableStore: raft.NewInmemStore(), tries: make(chan struct{}, 1)}

@@ -13,33 +13,33 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// ErrDiskHung ends the process when a log write does not return.
+// ErrDiskHung ends the process if a log write does not return.
 var ErrDiskHung = errors.New("the disk of the data directory hangs; see the kernel's log, then restart this node")
 
 // Stall makes a leader whose log write hangs give up leadership.
 //
-// Such a leader stops the whole cluster: its main loop hangs in the write while its heartbeats go
-// on, so nobody elects another leader (hashicorp/raft#503). Resign silences the heartbeats, and the
+// Such a leader stops the whole cluster: its main loop hangs in the write while its heartbeats
+// continue, so no other node is elected (hashicorp/raft#503). Resign stops the heartbeats, and the
 // other voters elect a leader after their timeout. If the disk recovers, this node follows the new
-// leader, or leads on when there is none yet; otherwise the process ends.
+// leader, or continues to lead if there is none yet. Otherwise the process ends.
 type Stall struct{ cfg StallConfig }
 
-// StallConfig is what a Stall needs; all fields are required.
+// StallConfig configures a Stall; all fields are required.
 type StallConfig struct {
 	Raft      *raft.Raft
 	Transport *transport.Raft
 	Members   *membership.Members
 	Lifecycle *lifecycle.Lifecycle
-	// Limit is how long Resign waits for the disk before it ends the process.
+	// Limit is how long Resign waits for the disk to recover before it ends the process.
 	Limit  time.Duration
 	Logger *slog.Logger
 }
 
-// NewStall returns the Stall of a node whose Raft runs.
+// NewStall returns the Stall of a node whose Raft is running.
 func NewStall(cfg StallConfig) *Stall { return &Stall{cfg: cfg} }
 
-// Resign gives up the leadership of this node, whose log write has taken so long, and returns at
-// once. It does nothing when this node is the only voter.
+// Resign gives up leadership because a log write has taken the given time. It does not wait, and
+// does nothing if this node is the only voter.
 func (s *Stall) Resign(took time.Duration) {
 	if s.cfg.Members.Voters() == 1 {
 		return
@@ -49,8 +49,8 @@ func (s *Stall) Resign(took time.Duration) {
 	s.cfg.Lifecycle.Go(s.awaitRecovery)
 }
 
-// awaitRecovery waits until Raft's main loop responds. It bootstraps Raft with no servers, which
-// the main loop refuses in every state.
+// awaitRecovery waits until Raft's main loop responds. It bootstraps Raft with no servers, a
+// request that the main loop refuses in every state.
 func (s *Stall) awaitRecovery() {
 	alive := make(chan error, 1)
 	s.cfg.Lifecycle.Go(func() { alive <- s.cfg.Raft.BootstrapCluster(raft.Configuration{}).Error() })

@@ -6,31 +6,31 @@ import (
 	"strings"
 )
 
-// Conditions that callers branch on, with errors.Is.
+// Errors that callers compare with errors.Is.
 var (
-	// ErrUnavailable: there is no leader, or it has no quorum; nothing was written. A retry is
-	// safe.
+	// ErrUnavailable reports that there is no leader, or that it has no quorum. Nothing was
+	// written, so a retry is safe.
 	ErrUnavailable = errors.New("no leader with a quorum")
-	// ErrUnknownOutcome: Raft has the write, and its outcome is not known. It must not be sent
-	// again.
+	// ErrUnknownOutcome reports a write that Raft has and whose outcome is unknown. It must not be
+	// sent again.
 	ErrUnknownOutcome = errors.New("outcome unknown: the write may still be applied")
-	// ErrTimeout: no state became fresh enough for a read within its deadline.
+	// ErrTimeout reports that no state became fresh enough for a read before its deadline.
 	ErrTimeout = errors.New("timed out waiting for a fresh enough state")
-	// ErrNotRetained: most nodes no longer retain that state, and no other node reports that it
-	// does.
+	// ErrNotRetained reports that most nodes no longer retain a state, and that no other node
+	// reports that it does.
 	ErrNotRetained = errors.New("state is not kept")
-	// ErrTooLarge: the entry exceeds the largest size of an entry.
+	// ErrTooLarge reports an entry that exceeds the largest size of an entry.
 	ErrTooLarge = errors.New("entry too large")
-	// ErrClosed: the store is shutting down; nothing was written.
+	// ErrClosed reports that the store is shutting down. Nothing was written.
 	ErrClosed = errors.New("store is closed")
-	// ErrNotLeader: this node is not the leader; nothing was done.
+	// ErrNotLeader reports that this node is not the leader. Nothing was done.
 	ErrNotLeader = errors.New("not the leader")
 )
 
 // Future reports a read of a version that this node has not reached within the deadline.
 type Future struct{ Want, Have uint64 }
 
-// Error names both versions.
+// Error returns a message with both versions.
 func (e *Future) Error() string { return fmt.Sprintf("version %d is ahead of %d", e.Want, e.Have) }
 
 // Unwrap returns ErrTimeout.
@@ -40,7 +40,7 @@ func (e *Future) Unwrap() error { return ErrTimeout }
 // disks. Nothing was written.
 type FullError struct{ Nodes []string }
 
-// Error names the nodes whose disks are full.
+// Error returns a message that names the nodes whose disks are full.
 func (e *FullError) Error() string {
 	return fmt.Sprintf("the cluster takes no writes: the disk has no space left on %s; free some there, and writes go on by themselves",
 		strings.Join(e.Nodes, ", "))

@@ -7,13 +7,13 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Result is the outcome of one entry, the same on every replica.
+// Result is the outcome of one entry. It is the same on every node.
 type Result struct {
-	// Object is what is stored now; for a delete the final object, whose version is that of the
-	// deletion. Nil for an init and a pin.
+	// Object is the object stored by the entry. For a delete it is the final object, with the
+	// version of the deletion. It is nil for an init and a pin.
 	Object *state.Object
-	// Pinned is set for a pin, which asks to retain the present state; Time is when the pin was
-	// requested. Neither is part of the state.
+	// Pinned is set for a pin, which requests that the present state be retained; Time is when it
+	// was requested. Neither is part of the state.
 	Pinned bool
 	Time   time.Time
 	// Err is the precondition that did not hold: *state.Exists, NotFound, Conflict, UIDMismatch or
@@ -68,7 +68,7 @@ func (e *Entry) created(t *state.Tree, k state.Key, uid string, index uint64) *s
 	return o
 }
 
-// previous returns the object that o replaces or removes, nil if selectors see no difference.
+// previous returns the object that o replaces or removes, nil if labels and fields are unchanged.
 func previous(current, o *state.Object) *state.Object {
 	if sameAttributes(current, o) {
 		return nil
@@ -78,7 +78,8 @@ func previous(current, o *state.Object) *state.Object {
 
 func sameAttributes(a, b *state.Object) bool { return a.Labels == b.Labels && a.Fields == b.Fields }
 
-// replacement builds the entry's object. It shares equal strings with the current object.
+// replacement returns the object that the entry stores. It shares equal strings with the current
+// object.
 func (e *Entry) replacement(t *state.Tree, current *state.Object, index uint64) *state.Object {
 	uid := current.UID
 	if string(e.object.uid) != uid {
@@ -95,7 +96,7 @@ func (e *Entry) replacement(t *state.Tree, current *state.Object, index uint64) 
 	return o
 }
 
-// object builds the object of a content, without labels and fields.
+// object returns the object of a content, without labels and fields.
 func (c *content) object(k state.Key, uid string, created, version uint64) *state.Object {
 	// gofail: var breakReuseVersion struct{}
 	// version = max(version, 1) - 1

@@ -43,7 +43,7 @@ func createEntry(resource, namespace, name string, size int) *logpb.Entry {
 	}}}
 }
 
-// noEntry is a log that has no entry any more.
+// noEntry is a log that has no entries.
 func noEntry(uint64) ([]byte, error) { return nil, nil }
 
 func marshal(t testing.TB, m proto.Message) []byte {
@@ -55,13 +55,13 @@ func marshal(t testing.TB, m proto.Message) []byte {
 	return b
 }
 
-// unknownEntry is an entry that is not to be applied, and why.
+// unknownEntry is an entry that this build must not apply, with the expected error.
 type unknownEntry struct {
 	data []byte
 	says string
 }
 
-// unknown returns entries that are not to be applied.
+// unknown returns entries that this build must not apply.
 func unknown(t *testing.T) map[string]unknownEntry {
 	t.Helper()
 	good := createEntry("pods", "a", "x", 10)
@@ -95,7 +95,7 @@ func unknown(t *testing.T) map[string]unknownEntry {
 	}
 }
 
-func TestApply_refuses_what_it_does_not_know(t *testing.T) {
+func TestApply_refuses_unknown_entries(t *testing.T) {
 	for name, c := range unknown(t) {
 		t.Run(name, func(t *testing.T) {
 			if _, err := fsm.Decode(c.data); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -113,16 +113,16 @@ func TestApply_refuses_what_it_does_not_know(t *testing.T) {
 				t.Fatalf("Apply says %v, want %q", err, c.says)
 			}
 			if !strings.Contains(err.Error(), "at index 7") || !strings.Contains(err.Error(), "run that build on this node") || strings.Contains(err.Error(), "\n") {
-				t.Errorf("the operator is told %q", err)
+				t.Errorf("the message for the operator is %q", err)
 			}
 			if after := tree.Publish(); result.Object != nil || event != nil || after.Index() != 1 || fsm.Checksum(after) != fsm.Checksum(before) {
-				t.Errorf("it changed the state: %v, %v, index %d", result, event, after.Index())
+				t.Errorf("the entry changed the state: %v, %v, index %d", result, event, after.Index())
 			}
 		})
 	}
 }
 
-// TestApply_names_a_newer_format, also where its fields are nothing that this build could read.
+// The error names the newer format even if this build can't parse the entry's fields.
 func TestApply_names_a_newer_format(t *testing.T) {
 	data := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 3)
 	data = protowire.AppendVarint(protowire.AppendTag(data, 3, protowire.VarintType), 1)
@@ -141,7 +141,7 @@ func TestApply_ignores_fields_of_newer_versions(t *testing.T) {
 	}
 }
 
-func TestApply_stops_when_an_entry_comes_twice(t *testing.T) {
+func TestApply_panics_when_an_entry_is_applied_twice(t *testing.T) {
 	tree := state.NewTree()
 	data := marshal(t, createEntry("pods", "a", "x", 10))
 	fsm.Apply(tree, 5, data)
@@ -153,8 +153,8 @@ func TestApply_stops_when_an_entry_comes_twice(t *testing.T) {
 	fsm.Apply(tree, 5, data)
 }
 
-// TestApply_allocates_little: the object, its value, its key with its uid, its fields and the
-// event. 8,000 creates a second must not be spent on garbage.
+// A create allocates the object, its value, its key with its uid, its fields and the event. At
+// 8,000 creates a second, garbage would be expensive.
 func TestApply_allocates_little(t *testing.T) {
 	tree := state.NewTree()
 	create := marshal(t, createEntry("pods", "a", "x", 1024))
@@ -166,7 +166,7 @@ func TestApply_allocates_little(t *testing.T) {
 	}}})
 	if n := testing.AllocsPerRun(100, func() {
 		index++
-		fsm.Apply(tree, index, create) // refused: key, error, result
+		fsm.Apply(tree, index, create) // refused; allocates key, error and result
 	}); n > 3 {
 		t.Errorf("a refused create allocates %v times", n)
 	}
@@ -206,7 +206,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// BenchmarkApply_update replaces one object again and again, with its uid as a precondition.
+// BenchmarkApply_update replaces one object repeatedly, with its uid as a precondition.
 func BenchmarkApply_update(b *testing.B) {
 	create := createEntry("pods", "a", "x", 1<<10)
 	o := create.GetCreate().GetObject()

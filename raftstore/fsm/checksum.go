@@ -7,12 +7,12 @@ import (
 	"quorate/raftstore/state"
 )
 
-// ChecksumFormat identifies the input and the algorithm of Checksum. Checksums of different formats
-// can't be compared. It changes whenever the output of WriteSnapshot does.
+// ChecksumFormat identifies the input and the algorithm of Checksum. It must change whenever the
+// output of WriteSnapshot does, because checksums of different formats can't be compared.
 const ChecksumFormat = 1
 
-// Checksum returns the CRC-64 of the state's snapshot, which has everything that replicas must
-// agree on. It takes about a second per GiB and little memory.
+// Checksum returns the CRC-64 of the state's snapshot, which has everything on which nodes must
+// agree. It takes about a second per GiB and little memory.
 func Checksum(r *state.Root) uint64 {
 	sum := crc64.New(crc64.MakeTable(crc64.ECMA))
 	if err := WriteSnapshot(sum, r); err != nil {

@@ -13,11 +13,11 @@
 // state.Precondition.Check, decides about a write on the leader before it is proposed and again
 // when it is applied.
 //
-// A pin is an entry that changes nothing that a snapshot contains. It makes every replica retain
-// the state after it for a while.
+// A pin is an entry that makes every node retain the state after it for a while. It changes nothing
+// that a snapshot contains.
 //
-// Replay rebuilds the event of an entry on disk without the state of that time: the entry and the
-// set of failed entries are enough.
+// Replay rebuilds the event of an entry on disk from the entry and the set of failed entries,
+// without the state at that time.
 //
 // The package has no state and no goroutines. Apply must be called by one goroutine, the owner of
 // the tree; everything else is safe for concurrent use. Package raftstore, its snapshots, its log

@@ -9,7 +9,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// entryFormat is the only format of log entries so far.
+// entryFormat is the only format of log entries that this build knows.
 const entryFormat = 1
 
 var (
@@ -20,7 +20,7 @@ var (
 	errText      = errors.New("text that is not UTF-8")
 )
 
-// Op is what an entry does.
+// Op is the operation of an entry.
 type Op uint8
 
 // The operations. The first three concern an object.
@@ -37,14 +37,14 @@ const (
 type Entry struct {
 	format uint32
 	op     Op
-	time   int64 // the proposer's, in nanoseconds since 1970
+	time   int64 // by the proposer's clock, in nanoseconds since 1970
 	key    key
 
 	object          content // to be stored; of a delete, the final object
 	guard           key     // of a create; may be missing
 	previousVersion uint64
-	previous        content // of an update or delete; given is false when labels and fields stay
-	attributesKept  bool    // of a delete: previous is not given because they stay
+	previous        content // of an update or delete; not given if labels and fields are unchanged
+	attributesKept  bool    // of a delete whose labels and fields are unchanged, so that previous is not given
 	uid             []byte  // of the stored object, unless empty
 
 	clusterID []byte // of an init
@@ -56,7 +56,7 @@ type key struct {
 	given                     bool
 }
 
-// content is a logpb.Object: a value with a gap where its version goes.
+// content is a logpb.Object: a value without the digits of its version.
 type content struct {
 	value  []byte
 	offset uint32
@@ -67,9 +67,9 @@ type content struct {
 	given  bool
 }
 
-// Decode returns a view of an entry, without allocating memory. Apply applies every entry that it
-// accepts, and no other; an entry that it refuses must never reach the log, because it would stop
-// every replica, each time that one starts.
+// Decode returns a view of an entry without allocating memory. It accepts exactly the entries that
+// Apply applies. An entry that it refuses must never reach the log, because it would stop every
+// node at each start.
 func Decode(data []byte) (Entry, error) {
 	var e Entry
 	err := e.decode(data)
@@ -77,8 +77,8 @@ func Decode(data []byte) (Entry, error) {
 }
 
 // DecodeProposal is Decode for an entry that another node asks this one to propose. It also refuses
-// text that is not UTF-8, which no node writes: the protobuf library encodes none, and would not
-// read it back.
+// text that is not UTF-8. No node writes such text, because the protobuf library neither encodes
+// nor decodes it.
 func DecodeProposal(data []byte) (Entry, error) {
 	e, err := Decode(data)
 	if err == nil && !e.validText() {
@@ -90,18 +90,18 @@ func DecodeProposal(data []byte) (Entry, error) {
 // Op returns what the entry does.
 func (e *Entry) Op() Op { return e.op }
 
-// ClusterID returns the cluster's id that an init carries.
+// ClusterID returns the id of the cluster in an init.
 func (e *Entry) ClusterID() string { return string(e.clusterID) }
 
-// Precondition returns what a create, update or delete requires of the state. It is a copy: it
-// shares no memory with the entry's bytes.
+// Precondition returns what a create, update or delete requires of the state. The result shares no
+// memory with the entry's bytes.
 func (e *Entry) Precondition() state.Precondition {
 	p, _ := e.precondition()
 	return p
 }
 
-// precondition also returns the uid of the object that a create stores: both strings take one
-// allocation.
+// precondition returns the precondition and the uid of the object that a create stores. Both
+// strings take one allocation.
 func (e *Entry) precondition() (p state.Precondition, uid string) {
 	if e.op == OpCreate {
 		p.Creates = true
@@ -206,7 +206,7 @@ func (e *Entry) operationField(f field) error {
 	return nil
 }
 
-// complete reports a missing key or object.
+// complete returns an error if a key or an object is missing.
 func (e *Entry) complete() error {
 	if e.concernsNoObject() {
 		return nil
@@ -271,7 +271,8 @@ func (k *key) append(b []byte) []byte {
 	return append(b, k.name...)
 }
 
-// identity returns the key and a uid, in one allocation: neither changes in an object's lifetime.
+// identity returns the key and the uid in one allocation. Both remain the same for an object's
+// lifetime.
 func (k *key) identity(uid []byte) (state.Key, string) {
 	var scratch [256]byte
 	b := k.append(scratch[:0])

@@ -22,7 +22,7 @@ func encoded(t testing.TB, e *logpb.Entry) []byte {
 	return data
 }
 
-// operations returns an entry of each operation, with all fields, some with few.
+// operations returns entries of each operation, some with all fields, some with few.
 func operations() []*logpb.Entry {
 	k, guard := &logpb.Key{Resource: "pods", Namespace: "a", Name: "x"}, &logpb.Key{Resource: "namespaces", Name: "a"}
 	o := &logpb.Object{Value: []byte("{}"), VersionOffset: 1, Uid: "u", Labels: "l\x00m\x00", Fields: "f\x00g\x00", Sealed: true}
@@ -54,9 +54,10 @@ func FuzzDecode(f *testing.F) {
 		if (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, &m) != nil {
 			return
 		}
-		// Encoded again, each field occurs once and has its type, as in all entries that nodes
-		// write. The library would merge messages that occur twice, and skip a field of another
-		// type; the view takes the last, and refuses the other.
+		// The view decodes the library's encoding, in which each field occurs once and has its
+		// type, as in all entries that nodes write. In other encodings the library would merge
+		// messages that occur twice, and skip a field of another type; the view uses the last one,
+		// and refuses other types.
 		view, err := DecodeProposal(encoded(t, &m))
 		if acceptable := acceptable(&m); (err == nil) != acceptable {
 			t.Fatalf("%v: %v, acceptable: %t", &m, err, acceptable)
@@ -67,7 +68,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// acceptable reports whether an entry may be applied, by the rules as entry.proto states them.
+// acceptable reports whether an entry may be applied according to entry.proto.
 func acceptable(m *logpb.Entry) bool {
 	named := func(k *logpb.Key) bool {
 		return k.GetResource() != "" && k.GetName() != "" && !strings.Contains(k.GetResource()+k.GetNamespace()+k.GetName(), "\x00")
@@ -141,8 +142,8 @@ func wantContent(o *logpb.Object) content {
 	}
 }
 
-// TestDecodeProposal_refuses_text_that_is_not_UTF8, in each string of each operation, where Decode
-// accepts it. A value is bytes.
+// DecodeProposal refuses such text in each string of each operation, where Decode accepts it. A
+// value is bytes, which may have any content.
 func TestDecodeProposal_refuses_text_that_is_not_UTF8(t *testing.T) {
 	texts := map[string]int{}
 	for _, e := range operations() {
@@ -152,7 +153,7 @@ func TestDecodeProposal_refuses_text_that_is_not_UTF8(t *testing.T) {
 		}
 		for i := range data {
 			before := data[i]
-			if before < ' ' || before > '~' { // not of a text
+			if before < ' ' || before > '~' { // not part of a string
 				continue
 			}
 			data[i] = 0xff

@@ -8,11 +8,11 @@ import (
 )
 
 // Fork derives the initial state of a new cluster from the state of another cluster that has lost
-// entries: the entries after a backup, or the entries that only a lost majority had. It adds Gap to
-// every index and version, which keeps their order. So no object of the new cluster has the version
-// of a lost entry, or a lower version than a client has seen.
+// entries: those after a backup, or those that only a lost quorum had. It adds Gap to every index
+// and version, which keeps their order. So no object of the new cluster has the version of a lost
+// entry, or a lower version than a client has seen.
 type Fork struct {
-	ClusterID string // of the new cluster
+	ClusterID string // id of the new cluster
 	Gap       uint64
 }
 
@@ -26,7 +26,7 @@ func WriteFork(w io.Writer, r *state.Root, f Fork) error {
 	h.Index, h.ClusterId = f.Index(r.Index()), f.ClusterID
 	h.Failed, h.FailedFloor = nil, h.Index
 	if len(h.TimeIndex) > 0 {
-		h.TimeIndex[0] += f.Gap // the other ones are differences
+		h.TimeIndex[0] += f.Gap // the others are differences
 	}
 	if err := write(w, h, r, f.raise); err != nil {
 		return fmt.Errorf("write the state of the new cluster: %w", err)

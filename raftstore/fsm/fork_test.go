@@ -12,8 +12,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestWriteFork_raises_every_version_and_keeps_the_rest_N14: what a client of the old cluster has
-// seen, at most the gap later, is below all that the new one has.
+// Every version of the new cluster is greater than all versions that a client of the old cluster
+// has seen, provided that those exceed the state by at most the gap (N14).
 func TestWriteFork_raises_every_version_and_keeps_the_rest_N14(t *testing.T) {
 	const gap = 1 << 40
 	tree := filled(t, 40, 100)
@@ -35,7 +35,7 @@ func TestWriteFork_raises_every_version_and_keeps_the_rest_N14(t *testing.T) {
 		t.Fatalf("forked to index %d of %q with %d objects", after.Index(), after.ClusterID(), after.Len())
 	}
 	if after.Failed().Len() != 0 || after.Failed().Floor() != after.Index() {
-		t.Errorf("%d failures above %d: the log up to %d is not there", after.Failed().Len(), after.Failed().Floor(), after.Index())
+		t.Errorf("%d failures above %d, want none: the new log begins after %d", after.Failed().Len(), after.Failed().Floor(), after.Index())
 	}
 	marks := maps.Collect(before.Times().All())
 	for index, seconds := range after.Times().All() {

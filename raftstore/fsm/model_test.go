@@ -17,15 +17,14 @@ import (
 	"quorate/raftstore/state"
 )
 
-// model is the state machine as naive as can be: a map, strings, and the messages as protobuf made
-// them.
+// model is a naive state machine on a map, with strings and protobuf messages.
 type model struct {
 	objects   map[state.Key]flatObject
 	clusterID string
 	failed    []uint64
 }
 
-// flatObject is a state.Object to compare.
+// flatObject is a state.Object in a comparable form.
 type flatObject struct {
 	Key              state.Key
 	Version, Created uint64
@@ -34,7 +33,7 @@ type flatObject struct {
 	Sealed           bool
 }
 
-// flatEvent is a history.Event to compare.
+// flatEvent is a history.Event in a comparable form.
 type flatEvent struct {
 	Index    uint64
 	Type     history.Type
@@ -75,7 +74,7 @@ func modelObject(k state.Key, o *logpb.Object, version, created uint64) flatObje
 	}
 }
 
-// apply returns what Apply must: the object and event, or the refusal.
+// apply returns the object and event, or the refusal, that Apply must return.
 func (m *model) apply(index uint64, e *logpb.Entry) (flatObject, *flatEvent, error) {
 	o, event, err := m.decide(index, e)
 	if err != nil {
@@ -151,7 +150,7 @@ func (m *model) precondition(k state.Key, uid string, version uint64) (flatObjec
 	return have, nil
 }
 
-// entries draws log entries that mostly fit the model's state.
+// entries generates log entries, most of which the model's state accepts.
 type entries struct {
 	t       *rapid.T
 	m       *model
@@ -183,7 +182,7 @@ func (g *entries) object(uid string) *logpb.Object {
 	}
 }
 
-// gap cuts the version out of an object's value again.
+// gap removes the digits of the version from an object's value.
 func gap(o flatObject) *logpb.Object {
 	digits := fmt.Sprint(o.Version)
 	at := bytes.Index([]byte(o.Value), []byte(`"`+digits+`"`)) + 1
@@ -234,7 +233,9 @@ func (g *entries) draw() *logpb.Entry {
 }
 
 // TestApply_follows_the_model checks every result, event and replay, and the whole state, against
-// the model, on replicas that publish and restart at different times. (D9, D19, D20, D22, A33)
+// the model, on replicas that publish and restart at different times (D9, D22: watchers get every
+// change once, in order; D19, D20: the objects in events; A33: the namespace is checked
+// atomically).
 func TestApply_follows_the_model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{objects: make(map[state.Key]flatObject)}
@@ -243,7 +244,7 @@ func TestApply_follows_the_model(t *testing.T) {
 		var index uint64
 		var log []logged
 		for range rapid.IntRange(1, 120).Draw(t, "entries") {
-			index += uint64(rapid.IntRange(1, 3).Draw(t, "gap")) // raft's own entries lie between
+			index += uint64(rapid.IntRange(1, 3).Draw(t, "gap")) // Raft's own entries take the other indexes
 			entry := g.draw()
 			data, err := proto.Marshal(entry)
 			if err != nil {
@@ -272,7 +273,7 @@ func TestApply_follows_the_model(t *testing.T) {
 	})
 }
 
-// logged is an entry, and the event that it must make.
+// logged is an entry with the event that it must cause.
 type logged struct {
 	index uint64
 	data  []byte
@@ -281,8 +282,8 @@ type logged struct {
 
 type replica struct {
 	tree  *state.Tree
-	roots []*state.Root // published on the way, with
-	bytes [][]byte      // their snapshots at that time
+	roots []*state.Root // published earlier
+	bytes [][]byte      // snapshots of roots when they were published
 }
 
 func (r *replica) applyAndCheck(t *rapid.T, entry logged, object flatObject, refusal error) {
@@ -291,7 +292,7 @@ func (r *replica) applyAndCheck(t *rapid.T, entry logged, object flatObject, ref
 	if err != nil {
 		t.Fatal(err)
 	}
-	clear(data) // Apply keeps nothing of it
+	clear(data) // Apply must not retain it
 	if diff := cmp.Diff(refusal, result.Err); diff != "" {
 		t.Fatalf("entry %d: refusal (-model +apply):\n%s", entry.index, diff)
 	}
@@ -325,7 +326,7 @@ func (r *replica) checkOldRoots(t *rapid.T) {
 	}
 }
 
-// compare checks a root, through each of its methods, against the model.
+// compare checks a root against the model through each of its methods.
 func (m *model) compare(t *rapid.T, root *state.Root) {
 	keys := slices.Sorted(maps.Keys(m.objects))
 	if root.ClusterID() != m.clusterID || root.Len() != len(keys) {
@@ -355,7 +356,7 @@ func (m *model) compare(t *rapid.T, root *state.Root) {
 	}
 }
 
-// checkReplay checks that the log alone gives the events that the applies gave.
+// checkReplay checks that replaying the log yields the same events as applying it.
 func checkReplay(t *rapid.T, log []logged, root *state.Root) {
 	pods := state.ResourcePrefix("pods")
 	at := func(index uint64) ([]byte, error) {

@@ -23,8 +23,8 @@ func newRecordReader(r io.Reader) *recordReader {
 	return &recordReader{r: bufio.NewReaderSize(r, readBufferBytes)}
 }
 
-// next returns the next record, which is valid until the following call. io.EOF means that the
-// stream ends here, io.ErrUnexpectedEOF that it ends within the record.
+// next returns the next record, which is valid until the following call. It returns io.EOF at the
+// end of the stream, and io.ErrUnexpectedEOF if the stream ends within the record.
 func (r *recordReader) next() ([]byte, error) {
 	if err := r.release(); err != nil {
 		return nil, err
@@ -72,7 +72,8 @@ func (r *recordReader) release() error {
 	return err
 }
 
-// end checks that the stream ends here. A decompressor verifies its own checksum at its end, too.
+// end checks that the stream ends here. Reading to the end also lets a decompressor verify its own
+// checksum.
 func (r *recordReader) end() error {
 	if err := r.release(); err != nil {
 		return err

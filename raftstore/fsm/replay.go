@@ -5,16 +5,16 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Replay returns the event of the log entry at index, nil if it had none in the collection. failed
-// must come from a state that has applied the entry. Replay does not retain data. at reads the
-// entry at a lower index; it returns nil if the log no longer has it.
+// Replay returns the event of the log entry at index, nil if the entry changed nothing in the
+// collection. failed must come from a state that has applied the entry. at must return the entry at
+// a lower index, nil if the log no longer has it. Replay does not retain data.
 //
 // The event equals the live one, except that Created is 0 in the objects of updates and deletes,
-// because entries don't carry it. A delete by an older build, or of an object too large to be
-// carried twice, may have removed an object with other labels and fields than it carries. Replay
-// takes that object from the entry that wrote it, and sets PreviousUnknown if the log no longer has
-// that entry. It returns a *history.Compacted for an index at or below the floor of failed, and an
-// *Unknown for an entry that this build can't apply.
+// because entries don't have it. A delete by an older build, or of an object too large to be
+// included twice, may have removed an object with other labels and fields than its entry has.
+// Replay reads that object from the entry that wrote it, and sets PreviousUnknown if the log no
+// longer has that entry. Replay returns a *history.Compacted for an index at or below the floor of
+// failed, and an *Unknown for an entry that this build can't apply.
 func Replay(
 	data []byte, index uint64, failed *state.Failed, p state.Prefix, at func(index uint64) ([]byte, error),
 ) (*history.Event, error) {
@@ -51,14 +51,14 @@ func Replay(
 	return event, nil
 }
 
-// readPrevious sets the removed object of a delete whose entry does not carry it.
+// readPrevious sets the removed object of a delete whose entry does not include it.
 func (e *Entry) readPrevious(event *history.Event, at func(index uint64) ([]byte, error)) error {
 	data, err := at(e.previousVersion)
 	if err != nil {
 		return err
 	}
 	k := event.Object.Key
-	wrote, err := Decode(data) // no bytes are no entry
+	wrote, err := Decode(data) // fails if the log no longer has the entry
 	if err != nil || wrote.concernsNoObject() || wrote.key.key() != k {
 		event.PreviousUnknown = true
 		return nil

@@ -12,8 +12,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestReplay_of_a_delete_that_carries_no_previous_object: it is that of the entry which wrote it,
-// as long as the log has that. (D19)
+// The removed object comes from the entry that wrote it, as long as the log has that entry (D19:
+// selectors compare the old and the new state).
 func TestReplay_of_a_delete_that_carries_no_previous_object(t *testing.T) {
 	final := func(labels string) *logpb.Object {
 		o := proto.Clone(createEntry("pods", "a", "x", 10).GetCreate().GetObject()).(*logpb.Object)
@@ -59,7 +59,7 @@ func TestReplay_of_a_delete_that_carries_no_previous_object(t *testing.T) {
 	}
 }
 
-// TestReplay_of_a_delete_that_carries_the_previous_object reads no other entry. (D19)
+// Replay reads no other entry.
 func TestReplay_of_a_delete_that_carries_the_previous_object(t *testing.T) {
 	created := createEntry("pods", "a", "x", 10).GetCreate()
 	final := proto.Clone(created.GetObject()).(*logpb.Object)
@@ -79,8 +79,7 @@ func TestReplay_of_a_delete_that_carries_the_previous_object(t *testing.T) {
 	}
 }
 
-// TestReplay_refuses_entries_whose_failures_are_forgotten: it could not tell a change from a
-// refusal there.
+// At or below the floor of the failures Replay can't distinguish a change from a refusal.
 func TestReplay_refuses_entries_whose_failures_are_forgotten(t *testing.T) {
 	loader, err := state.NewLoader(100, "c", nil, 40)
 	if err != nil {

@@ -34,13 +34,13 @@ func filled(t testing.TB, n, size int) *state.Tree {
 	}
 	again := marshal(t, createEntry("pods", "ns-0", "name-00000", size))
 	if result, _, _ := fsm.Apply(tree, index+1, again); result.Err == nil {
-		t.Fatal("created twice")
+		t.Fatal("a second create of the object succeeded")
 	}
 	return tree
 }
 
-// TestSnapshot_is_the_messages_of_the_proto: the hand-written encoder against the generated code.
-func TestSnapshot_is_the_messages_of_the_proto(t *testing.T) {
+// The generated code decodes the output of the hand-written encoder.
+func TestSnapshot_matches_the_proto(t *testing.T) {
 	root := filled(t, 4, 100).Publish()
 	r := bytes.NewReader(snapshotOf(t, root))
 	var header logpb.SnapshotHeader
@@ -73,14 +73,14 @@ func TestSnapshot_is_the_messages_of_the_proto(t *testing.T) {
 	}
 }
 
-func TestReadSnapshot_survives_any_cutting_of_the_stream(t *testing.T) {
-	want := snapshotOf(t, filled(t, 30, 200_000).Publish()) // larger than the reader's buffer
+func TestReadSnapshot_with_reads_of_any_size(t *testing.T) {
+	want := snapshotOf(t, filled(t, 30, 200_000).Publish()) // larger than the reader's buffer in total
 	large := createEntry("pods", "z", "large", 3<<20)
 	tree, err := fsm.ReadSnapshot(bytes.NewReader(want))
 	if err != nil {
 		t.Fatal(err)
 	}
-	fsm.Apply(tree, 1000, marshal(t, large)) // one record larger than it
+	fsm.Apply(tree, 1000, marshal(t, large)) // one record larger than the buffer
 	want = snapshotOf(t, tree.Publish())
 	for name, r := range map[string]io.Reader{
 		"whole": bytes.NewReader(want), "half": iotest.HalfReader(bytes.NewReader(want)),
@@ -96,7 +96,7 @@ func TestReadSnapshot_survives_any_cutting_of_the_stream(t *testing.T) {
 	}
 }
 
-func TestReadSnapshot_finds_every_cut_and_every_flipped_byte(t *testing.T) {
+func TestReadSnapshot_detects_truncation_and_flipped_bytes(t *testing.T) {
 	good := snapshotOf(t, filled(t, 2, 10).Publish())
 	for n := range good {
 		if _, err := fsm.ReadSnapshot(bytes.NewReader(good[:n])); !errors.Is(err, fsm.ErrSnapshotCorrupt) {
@@ -112,7 +112,7 @@ func TestReadSnapshot_finds_every_cut_and_every_flipped_byte(t *testing.T) {
 	}
 }
 
-func TestReadSnapshot_says_what_is_wrong(t *testing.T) {
+func TestReadSnapshot_errors(t *testing.T) {
 	header := &logpb.SnapshotHeader{Format: 1, Index: 9, Objects: 2}
 	object := func(name, value string, version uint64) *logpb.SnapshotObject {
 		return &logpb.SnapshotObject{Key: &logpb.Key{Resource: "pods", Name: name}, Value: []byte(value), Version: version}
@@ -155,8 +155,8 @@ func records(t testing.TB, messages ...proto.Message) []byte {
 	return b.Bytes()
 }
 
-// TestReadSnapshot_passes_read_errors_on: a disk that fails is not a corrupt snapshot.
-func TestReadSnapshot_passes_read_errors_on(t *testing.T) {
+// An I/O error is not a corrupt snapshot.
+func TestReadSnapshot_returns_read_errors(t *testing.T) {
 	good := snapshotOf(t, filled(t, 1, 10).Publish())
 	broken := errors.New("disk on fire")
 	for n := range good {
@@ -167,7 +167,7 @@ func TestReadSnapshot_passes_read_errors_on(t *testing.T) {
 	}
 }
 
-func TestWriteSnapshot_passes_write_errors_on(t *testing.T) {
+func TestWriteSnapshot_returns_write_errors(t *testing.T) {
 	root := filled(t, 100, 10_000).Publish()
 	broken := errors.New("disk full")
 	for _, after := range []int{0, 1, 3} {
@@ -213,11 +213,11 @@ func TestScanSnapshot_gives_the_objects_of_one_collection(t *testing.T) {
 	nothing := func(*state.Object) error { return nil }
 	err := fsm.ScanSnapshot(bytes.NewReader(stream[:len(stream)-1]), "", nothing)
 	if !errors.Is(err, fsm.ErrSnapshotCorrupt) {
-		t.Fatalf("a cut snapshot scanned to its end: %v", err)
+		t.Fatalf("scan of a truncated snapshot to its end: %v", err)
 	}
 }
 
-// sealed ends a stream with the trailer that fits it, so that fuzzing gets past the checksum.
+// sealed appends the trailer that matches a stream, so that fuzzing gets past the checksum.
 func sealed(t testing.TB, stream []byte) []byte {
 	t.Helper()
 	var header logpb.SnapshotHeader
@@ -245,7 +245,7 @@ func FuzzReadSnapshot(f *testing.F) {
 		}
 		again, err := fsm.ReadSnapshot(bytes.NewReader(snapshotOf(t, tree.Publish())))
 		if err != nil || again.Index() != tree.Index() {
-			t.Fatalf("what was read can't be written and read again: %v", err)
+			t.Fatalf("the state read can't be written and read again: %v", err)
 		}
 	})
 }

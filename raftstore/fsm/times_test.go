@@ -30,7 +30,7 @@ func TestSnapshot_keeps_when_entries_were_appended(t *testing.T) {
 	}
 }
 
-func TestReadSnapshot_refuses_times_that_are_none(t *testing.T) {
+func TestReadSnapshot_refuses_invalid_times(t *testing.T) {
 	t.Parallel()
 	for name, header := range map[string]*logpb.SnapshotHeader{
 		"not as many":     {Format: 1, Index: 5, TimeIndex: []uint64{1, 1}, TimeSeconds: []uint64{100}},

@@ -12,19 +12,19 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Bounds of the write buffer of a snapshot: a small state needs no larger buffer than itself.
+// Bounds of the write buffer of a snapshot, whose size follows that of the state.
 const (
 	minWriteBufferBytes = 4 << 10
 	writeBufferBytes    = 256 << 10
 )
 
-// WriteSnapshot writes a state to w. It takes no locks and little memory, and writes the same bytes
-// for the same state on every replica.
+// WriteSnapshot writes a state to w. It takes no locks and needs little memory. Every node writes
+// the same bytes for the same state.
 func WriteSnapshot(w io.Writer, r *state.Root) error {
 	return write(w, header(r), r, func(o *state.Object) *state.Object { return o })
 }
 
-// write writes a snapshot with a header, of the objects that change returns for those of the state.
+// write writes a snapshot with header h and the objects that change returns for those of the state.
 func write(w io.Writer, h *logpb.SnapshotHeader, r *state.Root, change func(*state.Object) *state.Object) error {
 	size := min(writeBufferBytes, max(minWriteBufferBytes, r.Bytes()))
 	out := &recordWriter{w: bufio.NewWriterSize(w, int(size))}

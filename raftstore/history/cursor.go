@@ -11,11 +11,11 @@ import (
 	"quorate/raftstore/state"
 )
 
-// logReadBytes bounds the events of one read of the log on disk, which no other reader shares.
+// logReadBytes bounds the events that one read of the log on disk returns.
 const logReadBytes = 256 << 10
 
-// Cursor is a position in the history of a collection. It owns no events and no goroutine, and is
-// not closed. One goroutine at a time may use it.
+// Cursor is a position in the history of a collection. It holds no events and no goroutine, and
+// need not be closed. It must not be used concurrently.
 type Cursor struct {
 	hub      *Hub
 	topic    *topic
@@ -24,10 +24,9 @@ type Cursor struct {
 	position uint64
 }
 
-// Next waits for events of the collection after the position and returns at least one, in order. It
-// advances the position past them. The events and the slice are shared: callers must not write to
-// them, and should drop the slice once they have used it, because it keeps its whole chunk in
-// memory.
+// Next waits for events of the collection after the position, advances the position past them, and
+// returns at least one, in order. The events and the slice are shared: callers must not write to
+// them, and should drop the slice after use, because it keeps its whole chunk in memory.
 //
 // It returns ctx's error if ctx ends first, after which the cursor can still be used; *Compacted if
 // events after the position are gone; ErrClosed if the hub is closed.
@@ -46,7 +45,7 @@ func (c *Cursor) next(ctx context.Context, wait bool) ([]*Event, error) {
 		before := c.topic
 		events, behind := c.read()
 		if c.topic != before {
-			woken = nil // of the retired topic, whose waiters nobody wakes
+			woken = nil // of the retired topic, which no longer wakes its waiters
 		}
 		if behind {
 			var err error
@@ -70,15 +69,15 @@ func (c *Cursor) next(ctx context.Context, wait bool) ([]*Event, error) {
 	}
 }
 
-// Position returns the index up to which all events of the collection have been returned. It also
+// Position returns the index up to which Next has returned all events of the collection. It also
 // advances past applied entries without events.
 func (c *Cursor) Position() uint64 {
 	c.seek()
 	return c.position
 }
 
-// read returns events in memory and advances past them. behind reports that memory begins after the
-// position.
+// read returns events in memory and advances past them. behind reports whether the position is
+// before the events in memory.
 func (c *Cursor) read() (events []*Event, behind bool) {
 	run, behind := c.seek()
 	if len(run) == 0 {
@@ -137,7 +136,7 @@ func (c *Cursor) seekIn(v *view) (run []*Event, ok bool) {
 
 func (c *Cursor) covers(e *Event) bool { return c.whole || c.prefix.Covers(e.Object.Key) }
 
-// after returns how many of the events are not after the position.
+// after returns the number of events that are not after the position.
 func after(events []*Event, position uint64) int {
 	n, found := slices.BinarySearchFunc(events, position, func(e *Event, position uint64) int {
 		return cmp.Compare(e.Index, position)
@@ -148,8 +147,8 @@ func after(events []*Event, position uint64) int {
 	return n
 }
 
-// filter returns the events of a run that the prefix covers; it covers the first. The result is a
-// part of the run if they are contiguous, and a copy otherwise.
+// filter returns the events of a run that the prefix covers. The first one must be covered. The
+// result is a part of the run if they are contiguous, and a copy otherwise.
 func (c *Cursor) filter(run []*Event) []*Event {
 	end := 1
 	for end < len(run) && c.covers(run[end]) {
@@ -180,10 +179,10 @@ func (c *Cursor) readLog(ctx context.Context) ([]*Event, error) {
 	if !h.reaches(c.topic.view.Load(), c.position) {
 		return nil, c.compacted()
 	}
-	if err := h.takeLogTurn(ctx); err != nil {
+	if err := h.acquireLogSlot(ctx); err != nil {
 		return nil, err
 	}
-	defer h.endLogTurn()
+	defer h.releaseLogSlot()
 	v := c.topic.view.Load()
 	if c.position >= v.floor {
 		return nil, nil
@@ -223,7 +222,7 @@ func (h *Hub) reaches(v *view, position uint64) bool {
 	return h.log != nil && position >= v.origin && position >= h.log.Oldest()
 }
 
-// ended returns why a cursor must stop, nil if it may go on.
+// ended returns an error if a cursor must stop, because the hub is closed or ctx has ended.
 func (h *Hub) ended(ctx context.Context) error {
 	select {
 	case <-h.closed:
@@ -233,8 +232,8 @@ func (h *Hub) ended(ctx context.Context) error {
 	}
 }
 
-// sleep returns when the channel is closed, as by Close, or ctx ends. It waits for as few channels
-// as possible, because each one costs time in every watcher that an event wakes.
+// sleep returns when woken is closed, which Close also does, or when ctx ends. It waits for as few
+// channels as possible, because each one costs time in every watcher that an event wakes.
 func (h *Hub) sleep(ctx context.Context, woken <-chan struct{}) {
 	h.sleeping.Add(1)
 	defer h.sleeping.Add(-1)
@@ -244,10 +243,10 @@ func (h *Hub) sleep(ctx context.Context, woken <-chan struct{}) {
 	}
 }
 
-// takeLogTurn waits until fewer than MaxLogReads cursors read from the log.
-func (h *Hub) takeLogTurn(ctx context.Context) error {
+// acquireLogSlot waits until fewer than MaxLogReads cursors read from the log.
+func (h *Hub) acquireLogSlot(ctx context.Context) error {
 	select {
-	case h.logTurns <- struct{}{}:
+	case h.logSlots <- struct{}{}:
 		h.metrics.logWait.Observe(0)
 		return nil
 	default:
@@ -256,7 +255,7 @@ func (h *Hub) takeLogTurn(ctx context.Context) error {
 	defer h.metrics.logQueue.Dec()
 	begin := time.Now()
 	select {
-	case h.logTurns <- struct{}{}:
+	case h.logSlots <- struct{}{}:
 		h.metrics.logWait.Observe(time.Since(begin).Seconds())
 		return nil
 	case <-ctx.Done():
@@ -266,4 +265,4 @@ func (h *Hub) takeLogTurn(ctx context.Context) error {
 	}
 }
 
-func (h *Hub) endLogTurn() { <-h.logTurns }
+func (h *Hub) releaseLogSlot() { <-h.logSlots }

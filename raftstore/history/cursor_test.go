@@ -13,13 +13,13 @@ import (
 	"quorate/raftstore/state"
 )
 
-// outcome is what a Next returned.
+// outcome is the result of a Next.
 type outcome struct {
 	events []*Event
 	err    error
 }
 
-// next calls Next in the background. The caller is in a synctest bubble.
+// next calls Next on another goroutine. The caller is in a synctest bubble.
 func next(ctx context.Context, c *Cursor) <-chan outcome {
 	done := make(chan outcome, 1)
 	go func() {
@@ -63,8 +63,7 @@ func TestCursor_waits_for_an_event_of_its_collection(t *testing.T) {
 	})
 }
 
-// TestCursor_waits_for_events_beyond_a_position_in_the_future: D14: a watch from a version that
-// this node has not reached.
+// A watch from a version that this node has not reached gets the events after it (D14).
 func TestCursor_waits_for_events_beyond_a_position_in_the_future(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub, _ := newHub(t, Config{})
@@ -92,7 +91,7 @@ func TestCursor_waits_until_its_context_ends_and_goes_on_after(t *testing.T) {
 		if o := <-done; !errors.Is(o.err, context.DeadlineExceeded) {
 			t.Fatalf("got %v, %v", indexes(o.events), o.err)
 		}
-		if p := c.Position(); p != 7 { // D25: where a bookmark stands
+		if p := c.Position(); p != 7 { // the version of a bookmark (D25)
 			t.Errorf("position is %d", p)
 		}
 		hub.Append(8, run(8, 8, 1))
@@ -115,13 +114,14 @@ func TestCursor_waits_until_the_hub_is_closed(t *testing.T) {
 			t.Fatalf("got %v", o.err)
 		}
 		if _, err := hub.Watch(pods, 0).Next(t.Context()); err != ErrClosed {
-			t.Fatalf("a cursor opened later gets %v", err)
+			t.Fatalf("a cursor created later gets %v", err)
 		}
 		hub.Close()
 	})
 }
 
-// TestCursor_waits_until_history_begins_anew: D40: a snapshot is installed while the cursor waits.
+// The installation of a snapshot ends a cursor that waits before it (D40: a stream ends when its
+// node no longer has the history).
 func TestCursor_waits_until_history_begins_anew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &fakeLog{}
@@ -136,7 +136,7 @@ func TestCursor_waits_until_history_begins_anew(t *testing.T) {
 		if o := <-done; !errors.As(o.err, &compacted) || compacted.Want != 3 || compacted.Oldest != 20 {
 			t.Fatalf("got %v, %v", indexes(o.events), o.err)
 		}
-		// The log on disk still begins at 1, but it has a hole before 20.
+		// The log on disk still begins at 1, but it has a gap before 20.
 		if _, err := hub.Watch(pods, 0).Next(t.Context()); !errors.As(err, &compacted) || log.reads != 0 {
 			t.Fatalf("a position before the snapshot gives %v, after %d reads of the log", err, log.reads)
 		}
@@ -151,7 +151,7 @@ func TestCursor_waits_until_history_begins_anew(t *testing.T) {
 	})
 }
 
-func TestBegin_leaves_what_is_before_to_the_log(t *testing.T) {
+func TestBegin_leaves_earlier_events_to_the_log(t *testing.T) {
 	log := &fakeLog{}
 	hub, _ := newHub(t, Config{Log: log})
 	hub.Begin(10)
@@ -165,8 +165,8 @@ func TestBegin_leaves_what_is_before_to_the_log(t *testing.T) {
 	}
 }
 
-// TestCursor_cut_off shows which position a client is told to go on from. (D13)
-func TestCursor_cut_off(t *testing.T) {
+// Compacted has the oldest position from which a client can resume (D13).
+func TestCursor_compacted(t *testing.T) {
 	for name, c := range map[string]struct {
 		log    Log
 		oldest uint64
@@ -185,13 +185,13 @@ func TestCursor_cut_off(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 			if events, err := hub.Watch(pods, 10).Next(t.Context()); err != nil || len(events) != 2 {
-				t.Fatalf("at memory's edge: %v, %v", indexes(events), err)
+				t.Fatalf("at the floor of memory: %v, %v", indexes(events), err)
 			}
 		})
 	}
 }
 
-// behind returns a hub whose first ten events are in the log only.
+// behind returns a hub whose first ten events are only in the log.
 func behind(t *testing.T, log *fakeLog, turns int) (*Hub, func(string) float64) {
 	t.Helper()
 	hub, metric := newHub(t, Config{Log: log, MaxLogReads: turns})
@@ -200,7 +200,7 @@ func behind(t *testing.T, log *fakeLog, turns int) (*Hub, func(string) float64) 
 	return hub, metric
 }
 
-func TestCursor_reads_of_the_log_take_turns(t *testing.T) {
+func TestCursor_reads_of_the_log_are_bounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		proceed := make(chan struct{})
 		var active, most atomic.Int64
@@ -269,7 +269,7 @@ func TestCursor_reads_of_the_log_report_errors_and_can_be_tried_again(t *testing
 	}
 }
 
-// TestCursor_reads_of_the_log_find_it_trimmed between the look at its beginning and the read.
+// The log is trimmed between Oldest and the read.
 func TestCursor_reads_of_the_log_find_it_trimmed(t *testing.T) {
 	log := &fakeLog{}
 	log.hook = func(context.Context) error { log.trim(8); return nil }

@@ -10,14 +10,14 @@ import (
 	"quorate/raftstore/state"
 )
 
-// fakeLog is the log on disk: all events, from a position on.
+// fakeLog is a log on disk that has all events after a position.
 type fakeLog struct {
 	mu      sync.Mutex
 	events  []*Event
 	oldest  uint64
-	stretch uint64 // how many entries one read covers at most; 0: no bound
+	stretch uint64 // the most entries that one read covers; 0 for no bound
 	reads   int
-	// hook, when set, runs in each read before anything is read.
+	// hook, unless nil, runs at the beginning of each read.
 	hook func(context.Context) error
 }
 
@@ -60,7 +60,7 @@ func (l *fakeLog) Events(ctx context.Context, p state.Prefix, after, upTo uint64
 		if e.Index <= after || e.Index > upTo || !p.Covers(e.Object.Key) {
 			continue
 		}
-		// An event of its own, as one decoded from disk is.
+		// A new event, like one decoded from disk.
 		found = append(found, &Event{Index: e.Index, Type: e.Type, Object: e.Object, Previous: e.Previous})
 		if size += e.Size(); size >= maxBytes {
 			return found, e.Index, nil
@@ -69,7 +69,7 @@ func (l *fakeLog) Events(ctx context.Context, p state.Prefix, after, upTo uint64
 	return found, upTo, nil
 }
 
-// newHub returns a hub, and what reads its metrics by the end of their names.
+// newHub returns a hub, and a function that reads its metrics by the end of their names.
 func newHub(t testing.TB, c Config) (*Hub, func(name string) float64) {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()

@@ -14,7 +14,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// script drives a hub and its log at random, with a list of all events as the model.
+// script drives a hub and its log at random. Its model is a list of all events.
 type script struct {
 	t       *rapid.T
 	hub     *Hub
@@ -25,15 +25,15 @@ type script struct {
 	cursors []*watched
 }
 
-// watched is a cursor with the position that it must be at.
+// watched is a cursor with its expected position.
 type watched struct {
 	*Cursor
 	prefix state.Prefix
 	seen   uint64
 }
 
-// TestCursor_sees_every_event_once_in_order: from memory, from the log, and over the seam between
-// them, wherever eviction, the log's beginning and the batches fall. (D9, D22, D23, N8)
+// Cursors return every event once and in order from memory, from the log, and across their
+// boundary, for any eviction, beginning of the log and batches (D9, D22, D23, N8).
 func TestCursor_sees_every_event_once_in_order(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		log := &fakeLog{stretch: uint64(rapid.IntRange(0, 5).Draw(rt, "stretch"))}
@@ -142,8 +142,8 @@ func (s *script) trim(t *rapid.T) {
 	}
 }
 
-// reset installs a snapshot from another node: what was applied elsewhere meanwhile is nowhere
-// here.
+// reset installs a snapshot from another node. This node has no events of the entries that it
+// skips.
 func (s *script) reset(t *rapid.T) {
 	if rapid.IntRange(0, 5).Draw(t, "reset") != 0 {
 		return
@@ -156,7 +156,7 @@ func (s *script) reset(t *rapid.T) {
 	}
 }
 
-// check holds the hub's accounts against what its topics hold.
+// check compares the hub's counts with the content of its topics.
 func (s *script) check(t *rapid.T) {
 	var bytes, events int64
 	for _, topic := range s.hub.topics {
@@ -182,20 +182,20 @@ func (s *script) check(t *rapid.T) {
 	}
 }
 
-// TestCursor_keeps_up_with_a_writer: many cursors beside one writer that evicts all the time and
-// now and then installs a snapshot; for the race detector.
+// Many cursors read while one writer continuously evicts events and sometimes installs a snapshot.
+// The test is meant for the race detector.
 func TestCursor_keeps_up_with_a_writer(t *testing.T) {
 	const cursors, events, turns = 12, 4000, 2
 	log := &fakeLog{stretch: 200}
 	hub, _ := newHub(t, Config{Log: log, MaxBytes: 40_000, MaxLogReads: turns})
 	log.hook = func(context.Context) error {
-		if active := len(hub.logTurns); active > turns {
+		if active := len(hub.logSlots); active > turns {
 			return fmt.Errorf("%d reads at a time", active)
 		}
 		return nil
 	}
-	// Between snapshotEvery events, three indexes are jumped over: they were applied elsewhere. The
-	// log keeps what is before.
+	// After every snapshotEvery events, the writer skips three indexes, as if another node had
+	// applied them. The log keeps earlier entries.
 	const snapshotEvery, jump = 1000, 3
 	index := func(n uint64) uint64 { return n + n/snapshotEvery*jump }
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -227,9 +227,9 @@ func TestCursor_keeps_up_with_a_writer(t *testing.T) {
 	group.Wait()
 }
 
-// TestCursor_loses_no_wake_up: each event is appended while cursors are on their way to wait for
-// it, and the next one, which would wake who missed it, comes only when all have it. The cursors'
-// looks and waits must not leave a gap for it to fall into.
+// Each event is appended while cursors prepare to wait for it. The next event, which would wake a
+// cursor that missed one, follows only when all cursors have returned the last. So a wake-up that
+// is lost between a cursor's check and its wait fails the test.
 func TestCursor_loses_no_wake_up(t *testing.T) {
 	t.Run("in_memory", func(t *testing.T) {
 		hub, _ := newHub(t, Config{})
@@ -240,8 +240,8 @@ func TestCursor_loses_no_wake_up(t *testing.T) {
 		hub, metric := newHub(t, Config{Log: log, MaxBytes: 1, MaxTopics: 1})
 		loseNoWakeUp(t, hub, 2000, func(e *Event) {
 			log.append(e)
-			hub.Watch(state.ResourcePrefix("nodes"), 0) // one too many
-			hub.Append(e.Index-1, nil)                  // drops the topics that the cursors will wait on
+			hub.Watch(state.ResourcePrefix("nodes"), 0) // exceeds MaxTopics
+			hub.Append(e.Index-1, nil)                  // drops the topics on which the cursors are going to wait
 		})
 		if metric("forgotten_resources_total") < 2000 {
 			t.Errorf("%v topics were forgotten", metric("forgotten_resources_total"))
@@ -255,7 +255,7 @@ func loseNoWakeUp(t *testing.T, hub *Hub, events uint64, before func(*Event)) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var group sync.WaitGroup
-	got := make(chan struct{}, cursors) // so that who has the event goes straight on to wait
+	got := make(chan struct{}, cursors) // buffered, so that a cursor with the event continues to wait
 	for range cursors {
 		c := hub.Watch(pods, 0)
 		group.Go(func() {
@@ -285,9 +285,9 @@ func loseNoWakeUp(t *testing.T, hub *Hub, events uint64, before func(*Event)) {
 	group.Wait()
 }
 
-// TestCursor_position_stays_before_events_to_come, however a look falls into the middle of a batch.
-// (D25)
-func TestCursor_position_stays_before_events_to_come(t *testing.T) {
+// Position never passes an event that Next has not returned, even if a read falls into the middle
+// of a batch (D25: a bookmark has a version up to which the client has seen everything).
+func TestCursor_position_stays_before_later_events(t *testing.T) {
 	const batches, size = 3000, 50
 	hub, _ := newHub(t, Config{})
 	var group sync.WaitGroup
@@ -322,8 +322,8 @@ func TestCursor_position_stays_before_events_to_come(t *testing.T) {
 	group.Wait()
 }
 
-// follow reads every third event from the given one on up to the last, and begins again where
-// history was cut off.
+// follow reads every third event, from the given one to the last, and starts again if its position
+// was compacted.
 func follow(ctx context.Context, hub *Hub, p state.Prefix, n, events uint64, index func(uint64) uint64) error {
 	c := hub.Watch(p, 0)
 	for n < events {

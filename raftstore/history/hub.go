@@ -22,15 +22,15 @@ const (
 
 // Config of a Hub. Zero fields take the defaults.
 type Config struct {
-	// MaxBytes bounds the memory of events. Bytes that the state shares count too, so the true cost
-	// is lower.
+	// MaxBytes bounds the memory of events. It counts bytes that the state shares, so the actual
+	// cost is lower.
 	MaxBytes int64
 	// MaxLogReads bounds the cursors that read from Log at the same time; others wait.
 	MaxLogReads int
-	// MaxTopics is the number of topics above which the hub drops topics without events in memory,
-	// since kinds are created and deleted.
+	// MaxTopics is the number of topics above which the hub drops those without events in memory,
+	// because kinds come and go.
 	MaxTopics int
-	// Log serves positions before the events in memory. Without a Log they are compacted.
+	// Log serves positions before the events in memory. Without a Log these are compacted.
 	Log        Log
 	Registerer prometheus.Registerer // may be nil
 }
@@ -44,7 +44,7 @@ type Hub struct {
 	maxBytes  int64
 	maxTopics int
 	log       Log
-	logTurns  chan struct{} // holds one value for each read of the log under way
+	logSlots  chan struct{} // holds one value for each running read of the log
 	metrics   *metrics
 
 	applied   atomic.Uint64
@@ -73,7 +73,7 @@ func New(c Config) (*Hub, error) {
 		maxBytes:  cmp.Or(c.MaxBytes, DefaultMaxBytes),
 		maxTopics: cmp.Or(c.MaxTopics, DefaultMaxTopics),
 		log:       c.Log,
-		logTurns:  make(chan struct{}, cmp.Or(c.MaxLogReads, DefaultMaxLogReads)),
+		logSlots:  make(chan struct{}, cmp.Or(c.MaxLogReads, DefaultMaxLogReads)),
 		closed:    make(chan struct{}),
 		topics:    make(map[string]*topic),
 	}
@@ -81,13 +81,13 @@ func New(c Config) (*Hub, error) {
 	return h, nil
 }
 
-// Begin makes memory begin after index, when a node starts from a snapshot. The Log serves earlier
+// Begin makes memory begin after index when a node starts from a snapshot. The Log serves earlier
 // positions.
 func (h *Hub) Begin(index uint64) { h.restart(index, 0) }
 
-// Reset makes history begin after index, when a snapshot from another node has been installed: this
-// node has not applied the entries between its old state and index. Cursors at earlier positions
-// get *Compacted, whatever the Log still has.
+// Reset makes history begin after index when a snapshot from another node has been installed,
+// because this node has not applied the entries between its old state and index. Cursors at earlier
+// positions get *Compacted, even if the Log has entries after them.
 func (h *Hub) Reset(index uint64) { h.restart(index, index) }
 
 func (h *Hub) restart(floor, origin uint64) {

@@ -13,8 +13,8 @@ import (
 
 var pods = state.ResourcePrefix("pods")
 
-// TestHub_frees_what_it_evicts, though cursors stand before it: a slow watcher owns no buffer.
-// (D38)
+// Evicted events are freed although cursors are positioned before them, because a slow watcher has
+// no buffer (D38: a slow watcher never blocks others).
 func TestHub_frees_what_it_evicts(t *testing.T) {
 	hub, metric := newHub(t, Config{MaxBytes: 200_000})
 	slow := hub.Watch(pods, 0)
@@ -48,16 +48,16 @@ func canceled(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestHub_evicts_in_the_order_of_the_log over all topics: one that is quiet for long goes before a
-// busy one's newer events.
+// Over all topics, the hub evicts events in the order of the log: those of a topic without recent
+// events before the newer ones of a busy topic.
 func TestHub_evicts_in_the_order_of_the_log(t *testing.T) {
 	hub, _ := newHub(t, Config{MaxBytes: 300_000})
 	hub.Append(1, []*Event{event(1, state.NewKey("nodes", "", "x"), 80_000)})
 	hub.Append(2, []*Event{event(2, state.NewKey("events", "a", "x"), 80_000)})
 	hub.Append(3, run(3, 3, 80_000))
-	// A chunk of its own, which evicts 1.
+	// This event starts a new chunk, which evicts event 1.
 	hub.Append(4, []*Event{event(4, state.NewKey("nodes", "", "x"), 80_000)})
-	hub.Append(5, run(5, 5, 80_000)) // 2 for this one
+	hub.Append(5, run(5, 5, 80_000)) // evicts event 2
 	floors := map[string]uint64{"nodes": 1, "events": 2, "pods": 0}
 	for resource, want := range floors {
 		if v := hub.topic(resource).view.Load(); v.floor != want {
@@ -66,9 +66,9 @@ func TestHub_evicts_in_the_order_of_the_log(t *testing.T) {
 	}
 }
 
-// TestHub_forgets_resources_without_events, as kinds leave them behind that come and go; those that
-// have events stay.
-func TestHub_forgets_resources_without_events(t *testing.T) {
+// The hub drops topics without events, which kinds that come and go leave behind, and keeps those
+// with events.
+func TestHub_drops_topics_without_events(t *testing.T) {
 	hub, _ := newHub(t, Config{})
 	var last *Cursor
 	for i := range 3 * DefaultMaxTopics {
@@ -108,7 +108,7 @@ func TestNew_refuses_bad_bounds(t *testing.T) {
 	}
 }
 
-// TestEvent_left: the object as it leaves a selector has the version of the change. (D19)
+// The object that leaves a selector has the version of the change (D19).
 func TestEvent_left(t *testing.T) {
 	const head = `{"resourceVersion":"`
 	e := event(12, pod("a"), 1)

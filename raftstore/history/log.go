@@ -6,7 +6,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Log is the log on disk, which serves history before the events in memory. Its methods are called
+// Log is the log on disk, which has the history before the events in memory. Its methods are called
 // concurrently, Events by at most Config.MaxLogReads goroutines.
 type Log interface {
 	// Events returns the events of a collection with after < Index <= upTo, from the first one, in

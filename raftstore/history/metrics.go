@@ -77,6 +77,6 @@ func newMetrics(reg prometheus.Registerer, h *Hub) *metrics {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_history_log_reads_active",
 			Help: "Reads of the log on disk under way.",
-		}, func() float64 { return float64(len(h.logTurns)) }))
+		}, func() float64 { return float64(len(h.logSlots)) }))
 	return m
 }

@@ -2,8 +2,8 @@ package history
 
 import "context"
 
-// Poll is Ready from memory alone: it never waits, not even for the disk. Reached is false if
-// memory begins after the position or the hub is closed; Next then returns the events or the error.
+// Poll is Ready limited to memory; it never blocks. reached is false if memory begins after the
+// position or the hub is closed; Next then returns the events or the error.
 func (c *Cursor) Poll() (events []*Event, reached bool) {
 	select {
 	case <-c.hub.closed:
@@ -14,20 +14,20 @@ func (c *Cursor) Poll() (events []*Event, reached bool) {
 	return events, !behind
 }
 
-// Changed returns a channel that closes when the resource has a further event, or when the hub
-// closes. Callers poll once more after calling it and before waiting. One channel serves all
-// cursors on the resource.
+// Changed returns a channel that is closed when the resource has another event, or when the hub
+// closes. Callers must poll once more between calling Changed and waiting. All cursors on the
+// resource share one channel.
 func (c *Cursor) Changed() <-chan struct{} {
 	for {
 		changed := c.topic.wait()
 		if !c.topic.view.Load().retired {
 			return changed
 		}
-		c.seek() // past a retired topic, whose waiters nobody wakes
+		c.seek() // moves on from a retired topic, which no longer wakes its waiters
 	}
 }
 
-// Await returns when a channel of Changed closes, or ctx ends.
+// Await returns when changed is closed, or ctx ends.
 func (c *Cursor) Await(ctx context.Context, changed <-chan struct{}) { c.hub.sleep(ctx, changed) }
 
 // Resource returns the resource of the cursor's collection.

@@ -48,7 +48,7 @@ func TestCursor_changed_closes_for_all_of_the_resource(t *testing.T) {
 	if closed(changed) {
 		t.Fatal("closed for another resource")
 	}
-	hub.Append(2, []*Event{event(2, pod("b"), 1)}) // another cursor's
+	hub.Append(2, []*Event{event(2, pod("b"), 1)}) // in another namespace
 	if !closed(changed) {
 		t.Fatal("not closed for another namespace")
 	}
@@ -61,8 +61,7 @@ func TestCursor_changed_closes_for_all_of_the_resource(t *testing.T) {
 	}
 }
 
-// TestCursor_changed_follows_its_resource: also when the hub has forgotten the topic that the
-// cursor was on.
+// Changed works after the hub has dropped the topic that the cursor was on.
 func TestCursor_changed_follows_its_resource(t *testing.T) {
 	hub, _ := newHub(t, Config{MaxTopics: 1})
 	c := hub.Watch(pods, 0)
@@ -82,9 +81,8 @@ func TestCursor_changed_follows_its_resource(t *testing.T) {
 	}
 }
 
-// TestCursor_await_is_a_wait_like_that_of_next: it ends with a change or its context, and is
-// counted.
-func TestCursor_await_is_a_wait_like_that_of_next(t *testing.T) {
+// Await ends with a change or with its context, and is counted as a waiting cursor.
+func TestCursor_await_ends_like_next(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub, metric := newHub(t, Config{})
 		c := hub.Watch(pods, 0)

@@ -10,7 +10,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// filled returns a hub with n events of 1 KiB pods in three namespaces in turn.
+// filled returns a hub with n events of 1 KiB pods, alternating between three namespaces.
 func filled(t testing.TB, n int, c Config) *Hub {
 	t.Helper()
 	hub, _ := newHub(t, c)
@@ -42,7 +42,7 @@ func TestCursor_reads_from_memory_allocate_nothing_but_a_filtered_slice(t *testi
 	}
 }
 
-// BenchmarkFanOut is one write and its delivery to all who watch.
+// BenchmarkFanOut measures one write and its delivery to all watchers.
 func BenchmarkFanOut(b *testing.B) {
 	for _, cursors := range []int{1, 1000, 5000} {
 		b.Run(fmt.Sprint(cursors), func(b *testing.B) {
@@ -79,7 +79,7 @@ func BenchmarkFanOut(b *testing.B) {
 	}
 }
 
-// BenchmarkResume is a watcher 10,000 events behind.
+// BenchmarkResume measures a watcher that is 10,000 events behind.
 func BenchmarkResume(b *testing.B) {
 	const n = 10_000
 	hub := filled(b, n, Config{})
@@ -99,11 +99,11 @@ func BenchmarkResume(b *testing.B) {
 	}
 }
 
-// BenchmarkAppend is what one event costs the goroutine that applies the log, with nobody waiting
-// and memory full.
+// BenchmarkAppend measures the cost of one event for the goroutine that applies the log, without
+// waiters and with full memory.
 func BenchmarkAppend(b *testing.B) {
 	hub, _ := newHub(b, Config{MaxBytes: 8 << 20})
-	for i := range 100 { // topics that eviction has to look at
+	for i := range 100 { // topics that eviction must compare
 		hub.Watch(state.ResourcePrefix(fmt.Sprint("kind-", i)), 0)
 	}
 	value := make([]byte, 1024)

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// A chunk is closed at either bound. A slice of a chunk's events keeps all of them in memory, so
-// chunkBytes bounds the memory that a stalled reader keeps.
+// A chunk is closed when it reaches either bound. A slice of a chunk's events keeps all of them in
+// memory, so chunkBytes bounds the memory that a stalled reader keeps.
 const (
 	chunkEvents = 128
 	chunkBytes  = 64 << 10

@@ -9,12 +9,12 @@ import (
 	"quorate/raftstore/lifecycle"
 )
 
-// selfElectInterval is how long a lone voter waits before it campaigns again after an error.
+// selfElectInterval is the pause before a lone voter campaigns again after an error.
 const selfElectInterval = 10 * time.Millisecond
 
-// SelfElect lets the only voter of a cluster become leader at once. Without it, the voter would
-// wait one or two heartbeat timeouts for a leader that can't exist. SelfElect returns at once and
-// does nothing when there are other voters.
+// SelfElect starts an election if this node is the only voter, so that it leads immediately instead
+// of waiting one or two heartbeat timeouts for a leader that can't exist. It does not wait for the
+// election, and does nothing if there are other voters.
 func (l *Leadership) SelfElect() {
 	l.cfg.Lifecycle.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
@@ -24,15 +24,15 @@ func (l *Leadership) SelfElect() {
 			if !campaigned || err == nil {
 				return
 			}
-			l.cfg.Logger.Debug("the only voter has not elected itself yet", "error", err)
+			l.cfg.Logger.Debug("campaign of the only voter failed", "error", err)
 			lifecycle.Pause(ctx, l.cfg.Lifecycle.Closing(), selfElectInterval) // the peer address may not be served yet
 		}
 	})
 }
 
 // campaignAlone campaigns if this node is the only voter. A new cluster calls SelfElect when it
-// starts and when it is bootstrapped, possibly at once: the second call must see the first one's
-// campaign, or it deposes a leader that already accepts writes.
+// starts and when it is bootstrapped, possibly at the same time. The lock makes the second call see
+// the first one's campaign; otherwise it would depose a leader that already accepts writes.
 func (l *Leadership) campaignAlone() (campaigned bool, err error) {
 	l.electing.Lock()
 	defer l.electing.Unlock()
@@ -42,15 +42,15 @@ func (l *Leadership) campaignAlone() (campaigned bool, err error) {
 	return true, l.campaign()
 }
 
-// awaitsOwnElection reports whether this node is the only voter and does not lead or campaign yet.
+// awaitsOwnElection reports whether this node is the only voter and neither leads nor campaigns.
 func (l *Leadership) awaitsOwnElection() bool {
 	others, voter := l.cfg.Members.OtherVoters()
 	return voter && len(others) == 0 && l.cfg.Raft.State() == raft.Follower
 }
 
-// campaign begins an election here without delay. The library does so on TimeoutNow, which a leader
-// sends to its transfer target; this node sends it to its own peer address. The other voters grant
-// their votes even if they still believe in a leader.
+// campaign starts an election on this node immediately. The library does so on TimeoutNow, which a
+// leader sends to its transfer target; here the node sends it to its own peer address. The other
+// voters grant their votes even if they still follow a leader.
 func (l *Leadership) campaign() error {
 	id, addr := raft.ServerID(l.cfg.Members.Name()), l.cfg.Transport.LocalAddr()
 	req := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{

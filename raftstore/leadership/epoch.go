@@ -25,7 +25,7 @@ type Leadership struct {
 	metrics   *metrics
 }
 
-// Config is what a Leadership needs; all fields are required.
+// Config configures a Leadership; all fields are required.
 type Config struct {
 	Tracker   *Tracker
 	Raft      *raft.Raft
@@ -40,7 +40,7 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// New returns the leadership of a node whose Raft runs.
+// New returns the Leadership of a node whose Raft is running.
 func New(cfg Config) *Leadership {
 	return &Leadership{
 		Tracker: cfg.Tracker, cfg: cfg, transfers: transfers{grace: TransferGrace(cfg.Timeout)},
@@ -48,9 +48,9 @@ func New(cfg Config) *Leadership {
 	}
 }
 
-// TermOf returns the term of the committed entry at index if the entry is e's, and 0 otherwise. The
-// caller must have learnt the index after it looked e up. Terms only grow: if e's term is still
-// current, it was when the caller learnt the index.
+// TermOf returns the term of the committed entry at index if e's leader appended it, and 0
+// otherwise. The caller must have learned the index after it looked e up. Terms only increase, so
+// if e's term is still current, it was current when the caller learned the index.
 func (l *Leadership) TermOf(e *Epoch, index uint64) uint64 {
 	if e == nil || !e.owns(index) || l.cfg.Raft.CurrentTerm() != e.term {
 		return 0
@@ -58,12 +58,12 @@ func (l *Leadership) TermOf(e *Epoch, index uint64) uint64 {
 	return e.term
 }
 
-// Follow turns Raft's signals into epochs until ctx ends. CommitInit proposes an entry that changes
-// nothing, and returns nil when this node has applied it.
+// Follow turns Raft's signals into epochs until ctx ends. commitInit must propose an entry that
+// changes nothing, and return nil once this node has applied it.
 //
 // A signal means only that something may have changed. Follow reads the state from Raft, and a node
-// leads a term at most once, so changes that are faster than Follow, in either order, can't mislead
-// it (hashicorp/nomad#4749).
+// leads a term at most once. So Follow is correct even if it misses changes or sees their signals
+// in another order (hashicorp/nomad#4749).
 func (l *Leadership) Follow(ctx context.Context, commitInit func(context.Context) error) error {
 	observed := make(chan raft.Observation, 16)
 	observer := raft.NewObserver(observed, false, func(o *raft.Observation) bool {
@@ -72,7 +72,7 @@ func (l *Leadership) Follow(ctx context.Context, commitInit func(context.Context
 	})
 	l.cfg.Raft.RegisterObserver(observer)
 	defer l.cfg.Raft.DeregisterObserver(observer)
-	l.notify() // Raft has run since Open, and may have found a leader before it was observed
+	l.notify() // Raft may have found a leader before Follow began to observe it
 	defer l.set(nil)
 
 	var epochs sync.WaitGroup
@@ -91,8 +91,8 @@ func (l *Leadership) Follow(ctx context.Context, commitInit func(context.Context
 	return nil
 }
 
-// updateEpoch ends the epoch that Raft no longer leads, and begins and returns the one that it
-// leads now, nil if there is no new one.
+// updateEpoch ends the current epoch if Raft no longer leads its term. If Raft leads a new term,
+// updateEpoch begins and returns its epoch; otherwise it returns nil.
 func (l *Leadership) updateEpoch(ctx context.Context) *Epoch {
 	term, leading := l.leadingTerm()
 	current, _ := l.Current()
@@ -111,8 +111,8 @@ func (l *Leadership) updateEpoch(ctx context.Context) *Epoch {
 	return nil
 }
 
-// leadingTerm returns the term that this node leads. State and term are two reads: a term that is
-// the same before and after the state was read belongs to it.
+// leadingTerm returns the term that this node leads. The library has no atomic read of state and
+// term, so leadingTerm accepts a term only if it is the same before and after it reads the state.
 func (l *Leadership) leadingTerm() (term uint64, leading bool) {
 	for {
 		term := l.cfg.Raft.CurrentTerm()
@@ -123,10 +123,10 @@ func (l *Leadership) leadingTerm() (term uint64, leading bool) {
 	}
 }
 
-// prepare commits an entry of the epoch's own term: before that a leader does not know what its
-// predecessors committed, and must confirm no read. The entry is Init, which names the cluster the
-// first time and changes nothing later. Unlike Raft's own barrier it reaches every state machine,
-// so followers reach every index confirmed in this term.
+// prepare commits an entry of the epoch's own term. Before that, a leader does not know what its
+// predecessors committed, and must confirm no read. The entry is an Init, which sets the cluster id
+// the first time and changes nothing later. Unlike Raft's own barrier it reaches every state
+// machine, so followers reach every index confirmed in this term.
 func (l *Leadership) prepare(e *Epoch, commitInit func(context.Context) error) {
 	// gofail: var leaderBefore struct{}
 	for e.ctx.Err() == nil {

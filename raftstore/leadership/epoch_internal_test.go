@@ -14,14 +14,14 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// machine is a state machine without a state.
+// machine is a state machine without state.
 type machine struct{}
 
 func (machine) Apply(*raft.Log) any                 { return nil }
 func (machine) Snapshot() (raft.FSMSnapshot, error) { return nil, raft.ErrNothingNewToSnapshot }
 func (machine) Restore(io.ReadCloser) error         { return nil }
 
-// leader returns the Raft of a cluster of one node, once it leads.
+// leader returns the Raft of a cluster of one node after its election.
 func leader(t *testing.T) *raft.Raft {
 	t.Helper()
 	addr, trans := raft.NewInmemTransport("")
@@ -52,8 +52,8 @@ func leader(t *testing.T) *raft.Raft {
 	return r
 }
 
-// TestLeaderOfTwoTermsInARow: a node that was elected again before it noticed the end of its first
-// term ends the epoch of that term, and begins one of the new term.
+// A node that was elected again before it noticed the end of its first term ends the epoch of that
+// term and begins one of the new term.
 func TestLeaderOfTwoTermsInARow(t *testing.T) {
 	m := newMetrics(prometheus.NewRegistry())
 	r := leader(t)

@@ -16,22 +16,22 @@ const (
 	// maxProbes bounds the probes that a voter makes while it still processes the leader's last
 	// messages.
 	maxProbes = 5
-	// campaignsPerTimeout is how many voters may campaign one after the other within an election
-	// timeout. Each must have won or lost before the next one begins, or they split the vote and
-	// wait for that timeout after all.
+	// campaignsPerTimeout is the number of voters that may campaign one after the other within an
+	// election timeout. Each must have won or lost before the next one begins. Otherwise they split
+	// the vote and wait for that timeout after all.
 	campaignsPerTimeout = 2
-	// checksPerStep is how often a waiting voter checks within such a step whether another voter
-	// campaigns or leads.
+	// checksPerStep is how often a waiting voter checks, within each such step, whether another
+	// voter campaigns or leads.
 	checksPerStep = 20
 )
 
 // FailOver replaces a leader whose process has ended without waiting for missed heartbeats, until
-// ctx ends: the connections to it break, and its host refuses new ones. FailOver leaves other
-// failures (a partition, a host that is down, a process that hangs) to the heartbeat timeout, since
-// they can't be told from a slow network.
+// ctx ends. It recognizes the end by the leader's connections, which break, and its host, which
+// refuses new ones. Other failures (a partition, a host that is down, a process that hangs) look
+// like a slow network, so FailOver leaves them to the heartbeat timeout.
 //
-// Safety does not depend on FailOver being right: an election against a live leader costs a term,
-// like any other.
+// Safety does not depend on the detection: an election against a live leader costs a term, like any
+// other.
 func (l *Leadership) FailOver(ctx context.Context) error {
 	for {
 		select {
@@ -61,17 +61,17 @@ func (l *Leadership) replace(ctx context.Context, leader raft.ServerID) {
 			rank = 0
 			continue
 		}
-		l.cfg.Logger.Info("campaigning at once: the leader's process has ended", "leader", leader)
+		l.cfg.Logger.Info("campaigning: the leader's process has ended", "leader", leader)
 		l.metrics.fastFailovers.Inc()
 		if err := l.campaign(); err != nil {
-			l.cfg.Logger.Warn("not campaigning at once", "error", err)
+			l.cfg.Logger.Warn("could not campaign", "error", err)
 		}
 		return
 	}
 }
 
 // awaitRank waits while the voters of a lower rank campaign, each for longer than an election
-// takes. It returns false when another node leads, or this node already campaigns.
+// takes. It returns false if another node leads or this node already campaigns.
 func (l *Leadership) awaitRank(ctx context.Context, leader raft.ServerID, rank int) bool {
 	step := l.cfg.Timeout / campaignsPerTimeout
 	deadline := time.Now().Add(time.Duration(rank) * step)
@@ -100,7 +100,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// rank returns how many voters campaign before this node in place of a leader.
+// rank returns the number of voters that campaign before this node to replace a leader.
 func (l *Leadership) rank(leader raft.ServerID) (rank int, voter bool) {
 	own := raft.ServerID(l.cfg.Members.Name())
 	others, voter := l.cfg.Members.OtherVoters()

@@ -9,15 +9,15 @@ import (
 	"quorate/raftstore/lifecycle"
 )
 
-// RetryInterval is how long a node waits before it repeats a request that failed for a passing
+// RetryInterval is the time after which a node repeats a request that failed for a temporary
 // reason, unless a change of leadership wakes it earlier.
 const RetryInterval = 20 * time.Millisecond
 
-// Epoch is one time as leader: a term.
+// Epoch is one term in which this node leads.
 type Epoch struct {
 	term  uint64
 	ready chan struct{} // closed when an entry of this term has been applied here
-	first uint64        // an index from which on all entries are of this term; set before ready is closed
+	first uint64        // all entries from this index on are of this term; set before ready is closed
 	ctx   context.Context
 	end   context.CancelFunc
 }
@@ -80,7 +80,7 @@ func (t *Tracker) IsLeader() bool {
 	return e != nil
 }
 
-// set replaces the epoch, and ends the one before.
+// set replaces the current epoch and ends the former one.
 func (t *Tracker) set(e *Epoch) {
 	t.mu.Lock()
 	before := t.current
@@ -99,11 +99,11 @@ func (t *Tracker) notify() {
 	t.changed = make(chan struct{})
 }
 
-// WhileLeader runs fn each time this node has become a leader that is ready, and cancels its
-// context when leadership ends. It returns nil when ctx or the store ends, and fn's error when fn
-// fails while this node leads. Runs of fn never overlap.
+// WhileLeader runs fn each time this node has become a ready leader, and cancels fn's context when
+// leadership ends. It returns nil when ctx or the store ends, and fn's error if fn fails while this
+// node leads. Calls of fn never overlap.
 func (t *Tracker) WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error {
-	for ctx.Err() == nil { // awaitReady may return an epoch without looking at ctx
+	for ctx.Err() == nil { // awaitReady may return an epoch after ctx has ended
 		e := t.awaitReady(ctx)
 		if e == nil {
 			return nil
@@ -119,7 +119,7 @@ func (t *Tracker) WhileLeader(ctx context.Context, fn func(ctx context.Context) 
 	return nil
 }
 
-// runWhile runs fn until the epoch ends. An error after that is only fn's way to stop.
+// runWhile runs fn until the epoch ends, and ignores an error that fn returns after that.
 func runWhile(ctx context.Context, e *Epoch, fn func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

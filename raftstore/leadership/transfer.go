@@ -12,18 +12,19 @@ import (
 	"quorate/raftstore/failure"
 )
 
-// transferGraceTimeouts is how many election timeouts Raft may take to notice that a transfer is
-// over.
+// transferGraceTimeouts is the number of election timeouts after which Raft must have noticed the
+// end of a transfer.
 const transferGraceTimeouts = 4
 
-// TransferGrace returns how long Raft may take to notice that a transfer is over, and so the least
-// time between two automatic transfers.
+// TransferGrace returns how long Raft may take to notice the end of a transfer. Automatic transfers
+// must be at least that far apart.
 func TransferGrace(timeout time.Duration) time.Duration { return transferGraceTimeouts * timeout }
 
-// transfers watches over leadership transfers. If a node loses leadership during a transfer, Raft
-// may believe for ever that the transfer goes on: elected again, the node refuses every write
-// (hashicorp/raft#696). So transfers happen one at a time, and only when an operator, the end of
-// this process or a full disk asks for one; a refusal long after the last transfer is fatal.
+// transfers tracks leadership transfers. If a node loses leadership during a transfer, Raft may
+// assume forever that the transfer is in progress: elected again, the node refuses every write
+// (hashicorp/raft#696). Therefore transfers happen one at a time, and only when an operator, the
+// end of this process or a full disk requires one; a refusal long after the last transfer ends the
+// node.
 type transfers struct {
 	grace time.Duration
 
@@ -49,7 +50,7 @@ func (t *transfers) end() {
 }
 
 // RefusedByTransfer handles a proposal that Raft refused because of a transfer. It ends the node
-// when no transfer is under way or ended lately.
+// unless a transfer is in progress or ended recently.
 func (l *Leadership) RefusedByTransfer() {
 	t := &l.transfers
 	t.mu.Lock()
@@ -60,8 +61,8 @@ func (l *Leadership) RefusedByTransfer() {
 	}
 }
 
-// Transfer transfers leadership to a voter, or for an empty name to the voter that has most of the
-// log. It returns when this node has stopped leading; after an error it may still lead.
+// Transfer transfers leadership to the named voter, or to the one that has most of the log if name
+// is "". It returns once this node has stopped leading; after an error it may still lead.
 func (l *Leadership) Transfer(name string) error {
 	if !l.IsLeader() {
 		return fmt.Errorf("transfer leadership: %w", failure.ErrNotLeader)
@@ -88,7 +89,7 @@ func (l *Leadership) Transfer(name string) error {
 	return nil
 }
 
-// transferTarget returns the named voter, and nil, for Raft's choice, if the name is empty.
+// transferTarget returns the named voter. If name is "", it returns nil, which lets Raft choose.
 func (l *Leadership) transferTarget(name string) (*raft.Server, error) {
 	others, _ := l.cfg.Members.OtherVoters()
 	if len(others) == 0 {
@@ -109,7 +110,7 @@ func (l *Leadership) transferTarget(name string) (*raft.Server, error) {
 }
 
 // HandOver transfers leadership before this node stops, so that the other voters need not wait for
-// their election timeout. It gives up when ctx ends.
+// their election timeout. It returns without a transfer if ctx ends first.
 func (l *Leadership) HandOver(ctx context.Context) {
 	if others, _ := l.cfg.Members.OtherVoters(); len(others) == 0 || !l.IsLeader() {
 		return
@@ -121,9 +122,9 @@ func (l *Leadership) HandOver(ctx context.Context) {
 	select {
 	case err := <-done:
 		if err != nil {
-			l.cfg.Logger.Warn("leadership not handed over", "error", err)
+			l.cfg.Logger.Warn("could not transfer leadership", "error", err)
 		}
 	case <-ctx.Done():
-		l.cfg.Logger.Warn("leadership not handed over in time")
+		l.cfg.Logger.Warn("leadership transfer did not finish in time")
 	}
 }

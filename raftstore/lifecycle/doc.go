@@ -1,6 +1,7 @@
-// Package lifecycle ends a store in order. Its parts ask a Lifecycle whether the store is closing,
-// report to it what the node can't survive, and start on it the work that outlives a request.
+// Package lifecycle ends a store in order. The parts of the store use a Lifecycle to check whether
+// the store is closing, to report failures that the node can't survive, and to start work that
+// outlives a request.
 //
-// The store calls BeginClose first, which closes Closing; then it shuts Raft down, calls
-// CloseTasks, which refuses further work, and waits for the work under way with Wait.
+// The store first calls BeginClose, which closes Closing. Then it shuts Raft down, calls
+// CloseTasks, which refuses further work, and waits for running work with Wait.
 package lifecycle

@@ -8,7 +8,7 @@ import (
 	"quorate/raftstore/failure"
 )
 
-// Lifecycle is how a store ends. All methods are safe for concurrent use.
+// Lifecycle coordinates the end of a store. All methods are safe for concurrent use.
 type Lifecycle struct {
 	closing   chan struct{} // closed when the store begins to close
 	closeOnce sync.Once
@@ -37,8 +37,8 @@ func (l *Lifecycle) Check() error {
 // Closing returns a channel that closes when the store begins to close.
 func (l *Lifecycle) Closing() <-chan struct{} { return l.closing }
 
-// BeginClose marks the store as closing and then calls then, on the first call only. Concurrent
-// calls return after then has.
+// BeginClose marks the store as closing and calls then, on the first call only. Concurrent calls
+// return after then has returned.
 func (l *Lifecycle) BeginClose(then func()) {
 	l.closeOnce.Do(func() {
 		close(l.closing)
@@ -54,11 +54,11 @@ func (l *Lifecycle) Fail(err error) {
 	}
 }
 
-// Failed returns the channel that holds the first failure, for the one reader that ends the store.
+// Failed returns the channel that holds the first failure. Its only reader ends the store.
 func (l *Lifecycle) Failed() <-chan error { return l.failed }
 
-// StartTask counts one more task that Wait waits for, and returns false after CloseTasks. The
-// caller must call EndTask when the task ends.
+// StartTask counts a task that Wait waits for. After CloseTasks it counts nothing and returns
+// false. The caller must call EndTask when the task ends.
 func (l *Lifecycle) StartTask() bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -72,8 +72,8 @@ func (l *Lifecycle) StartTask() bool {
 // EndTask ends a task that StartTask counted.
 func (l *Lifecycle) EndTask() { l.work.Done() }
 
-// Go runs fn as a task on a goroutine of its own, and returns false, without running it, after
-// CloseTasks.
+// Go runs fn as a task on a goroutine of its own. After CloseTasks it returns false without running
+// fn.
 func (l *Lifecycle) Go(fn func()) bool {
 	if !l.StartTask() {
 		return false

@@ -19,19 +19,19 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Config is what a Machine needs; all fields are required.
+// Config configures a Machine; all fields are required.
 type Config struct {
-	Hub      *history.Hub       // gets the events
+	Hub      *history.Hub       // receives the events
 	Applied  *readindex.Applied // wakes readers that wait for an index
-	Retained *read.Retained     // gets the states that pins ask for
-	// Configured is called for each configuration of Raft that a committed entry holds, with the
-	// time at which the leader appended the entry.
+	Retained *read.Retained     // receives the states that pins request
+	// Configured is called for each committed configuration of Raft, with the time at which the
+	// leader appended its entry.
 	Configured func(appended time.Time, servers []raft.Server)
-	// Restored is called after each Restore, with the time at which the last entry was appended that
-	// was applied before.
+	// Restored is called after each Restore, with the time at which the last entry that was applied
+	// before was appended.
 	Restored func(appended time.Time)
-	// Fits refuses another node's snapshot of an index, and Installed is called when the state has
-	// been replaced by one.
+	// Fits returns an error for a snapshot of another node that must not be installed. Installed is
+	// called when the snapshot of another node has replaced the state.
 	Fits       func(index uint64) error
 	Installed  func(index uint64)
 	Lifecycle  *lifecycle.Lifecycle // ends the node at an entry that this build does not know
@@ -45,10 +45,10 @@ type Machine struct {
 	cfg     Config
 	metrics *metrics
 	current atomic.Pointer[state.Root]
-	started atomic.Bool // set once Raft has restored what it started from
+	started atomic.Bool // set once Raft has restored its first state
 
 	tree     *state.Tree
-	appended time.Time // when the last entry was appended that was applied here, by its leader's clock
+	appended time.Time // when the last applied entry was appended, by its leader's clock
 	ended    error     // set by an entry that this build does not know; the state does not change afterwards
 }
 
@@ -64,11 +64,11 @@ func New(cfg Config) *Machine {
 // Root returns the state as of the last applied batch.
 func (m *Machine) Root() *state.Root { return m.current.Load() }
 
-// Started marks the restore of the node's first state as complete: further snapshots are another
-// node's.
+// Started records that the node has restored its first state. Snapshots restored afterwards come
+// from other nodes.
 func (m *Machine) Started() { m.started.Store(true) }
 
-// Apply is part of raft.FSM; Raft uses ApplyBatch.
+// Apply implements raft.FSM. Raft uses ApplyBatch instead.
 func (m *Machine) Apply(entry *raft.Log) any { return m.ApplyBatch([]*raft.Log{entry})[0] }
 
 // ApplyBatch applies entries and publishes state and events once for all of them. It publishes the
@@ -98,7 +98,7 @@ func (m *Machine) ApplyBatch(entries []*raft.Log) []any {
 			answers[i] = err
 			continue
 		}
-		m.tree.Stamp(entry.AppendedAt) // the leader's clock, the same on every replica
+		m.tree.Stamp(entry.AppendedAt) // the leader's clock, the same on every node
 		if event != nil {
 			// gofail: var breakDropEvent struct{}
 			// continue
@@ -125,8 +125,8 @@ func (m *Machine) ApplyBatch(entries []*raft.Log) []any {
 	return answers
 }
 
-// end ends the node with err. Until it has ended, the state stays as it is, for reads that ask for
-// no later one, while Raft goes on as if the machine applied its entries.
+// end ends the node with err. Until then the state does not change, and Raft continues as if the
+// machine applied its entries. Reads that require no later state are still served.
 func (m *Machine) end(err error) {
 	m.ended = err
 	m.cfg.Lifecycle.Fail(err)
@@ -134,24 +134,24 @@ func (m *Machine) end(err error) {
 
 func (m *Machine) publish() { m.current.Store(m.tree.Publish()) }
 
-// pin retains the state after a pin that was proposed at a time. A restart replays pins whose time
-// is over.
+// pin retains the state after a pin that was proposed at the given time. During a restart, it
+// ignores pins that have expired.
 func (m *Machine) pin(proposed time.Time) {
 	if !m.cfg.Retained.IsExpired(proposed) {
 		m.cfg.Retained.Pin(m.tree.Publish(), proposed)
 	}
 }
 
-// Snapshot returns a pointer to the state. It fails after an unknown entry: the state is older than
-// the index that Raft would give the snapshot.
+// Snapshot returns a pointer to the state. It fails after an unknown entry, because the state is
+// then older than the index that Raft would give the snapshot.
 func (m *Machine) Snapshot() (raft.FSMSnapshot, error) {
 	if m.ended != nil {
 		return nil, m.ended
 	}
-	return image{m.Root()}, nil
+	return fsmSnapshot{m.Root()}, nil
 }
 
-// Restore replaces the state by a snapshot's, once it has read and verified all of it.
+// Restore replaces the state by that of a snapshot, once it has read and verified all of it.
 func (m *Machine) Restore(from io.ReadCloser) error {
 	// gofail: var restoreBefore struct{}
 	if m.ended != nil {
@@ -171,8 +171,8 @@ func (m *Machine) Restore(from io.ReadCloser) error {
 	m.tree = tree
 	m.publish()
 	if m.started.Load() {
-		// Another node sent the snapshot. This node never applied the entries in between, and
-		// retained states from before would keep the whole former state in memory.
+		// Another node sent the snapshot. This node never applied the entries in between, and older
+		// retained states would keep the whole former state in memory.
 		m.cfg.Hub.Reset(index)
 		m.cfg.Retained.Clear()
 		m.cfg.Installed(index)
@@ -186,10 +186,10 @@ func (m *Machine) Restore(from io.ReadCloser) error {
 	return nil
 }
 
-// image is a state that Raft writes as a snapshot.
-type image struct{ root *state.Root }
+// fsmSnapshot is a state that Raft writes as a snapshot.
+type fsmSnapshot struct{ root *state.Root }
 
-func (i image) Persist(sink raft.SnapshotSink) error {
+func (i fsmSnapshot) Persist(sink raft.SnapshotSink) error {
 	// gofail: var snapshotBefore struct{}
 	w := snapshot.NewWriter(sink)
 	if err := fsm.WriteSnapshot(w, i.root); err != nil {
@@ -198,4 +198,4 @@ func (i image) Persist(sink raft.SnapshotSink) error {
 	return w.Close()
 }
 
-func (image) Release() {}
+func (fsmSnapshot) Release() {}

@@ -19,7 +19,7 @@ import (
 	"quorate/raftstore/write"
 )
 
-// node is a state machine and what it works on, without Raft and files.
+// node has a state machine and the parts that it works on, without Raft and files.
 type node struct {
 	machine  *machine.Machine
 	hub      *history.Hub
@@ -29,7 +29,7 @@ type node struct {
 	life     *lifecycle.Lifecycle
 }
 
-// newNode returns a node without state, with these entries as its log on disk.
+// newNode returns a node without state whose log on disk has the given entries.
 func newNode(t *testing.T, entries replay.Entries) *node {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)

@@ -19,7 +19,7 @@ import (
 )
 
 // creating returns a node that has applied creates of objects with these names, from index 1 on.
-// On returns the log on disk of the entries.
+// The function on wraps the entries as the node's log on disk.
 func creating(t *testing.T, on func(entryList) replay.Entries, names ...string) *node {
 	t.Helper()
 	var entries entryList
@@ -41,8 +41,8 @@ func creating(t *testing.T, on func(entryList) replay.Entries, names ...string) 
 	return n
 }
 
-// snapshotAt returns the content of a snapshot at an index whose failed entries up to floor are
-// forgotten.
+// snapshotAt returns the content of a snapshot at index that has forgotten the failed entries up to
+// floor.
 func snapshotAt(t *testing.T, index, floor uint64) io.ReadCloser {
 	t.Helper()
 	loader, err := state.NewLoader(index, "c", nil, floor)
@@ -57,7 +57,7 @@ func snapshotAt(t *testing.T, index, floor uint64) io.ReadCloser {
 	return io.NopCloser(&content)
 }
 
-// damagedLog is a log whose entry at an index is damaged.
+// damagedLog is a log with a damaged entry at index.
 type damagedLog struct {
 	entryList
 	index uint64
@@ -74,8 +74,7 @@ func (l damagedLog) Read(ctx context.Context, after, upTo uint64, limit int, fn 
 	return next, err
 }
 
-// TestEventsBeforeDamage: a read of the log returns the events up to a damaged entry, and reports
-// the damage to the next read.
+// A read of the log returns the events up to a damaged entry, and the next read reports the damage.
 func TestEventsBeforeDamage(t *testing.T) {
 	damaged := func(l entryList) replay.Entries { return damagedLog{l, 3} }
 	log := creating(t, damaged, "a", "b", "c", "d").replay
@@ -91,12 +90,12 @@ func TestEventsBeforeDamage(t *testing.T) {
 	}
 	events, next, err = log.Events(t.Context(), prefix, 0, 4, 1<<20)
 	if _, ok := errors.AsType[*history.Compacted](err); !ok {
-		t.Errorf("from before the damage: %d events, position %d, error %v", len(events), next, err)
+		t.Errorf("before the damage: %d events, position %d, error %v", len(events), next, err)
 	}
 }
 
-// TestInstalledSnapshotFreesOlderStates: states kept for the pages of lists are dropped when the
-// state is replaced by another node's snapshot: they would hold all of the former state in memory.
+// The installation of another node's snapshot drops the states retained for paged lists, because
+// they would keep all of the former state in memory.
 func TestInstalledSnapshotFreesOlderStates(t *testing.T) {
 	n := creating(t, func(l entryList) replay.Entries { return l }, "a", "b")
 	kept := n.machine.Root()
@@ -113,8 +112,8 @@ func TestInstalledSnapshotFreesOlderStates(t *testing.T) {
 	}
 }
 
-// TestHistoryBeginsAfterForgottenFailures: the log is not replayed where it is not known which
-// entries failed, though it reaches further back.
+// The log is not replayed where it is unknown which entries failed, although it reaches further
+// back.
 func TestHistoryBeginsAfterForgottenFailures(t *testing.T) {
 	n := newNode(t, entryList(nil))
 	if err := n.machine.Restore(snapshotAt(t, 20, 7)); err != nil {

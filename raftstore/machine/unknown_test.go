@@ -14,7 +14,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// createEntries are three creates; the second is of a newer format.
+// createEntries returns three creates, the second of a newer format.
 func createEntries(t *testing.T) entryList {
 	t.Helper()
 	var l entryList
@@ -29,9 +29,9 @@ func createEntries(t *testing.T) entryList {
 	return l
 }
 
-// TestNothingIsAppliedAfterAnEntryOfANewerBuild, in its batch and later ones, nor is there a
-// snapshot, or a way around it.
-func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
+// The machine applies no entry after an unknown one, in the same batch or later, and takes and
+// restores no snapshot.
+func TestNoEntryIsAppliedAfterUnknownEntry(t *testing.T) {
 	entries := createEntries(t)
 	n := newNode(t, entries)
 	m := n.machine
@@ -48,7 +48,7 @@ func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
 		}
 	}
 	if root := m.Root(); root.Index() != 1 || root.Len() != 1 || n.applied.Index() != 1 {
-		t.Errorf("%d objects, of entry %d; said to be of %d", root.Len(), root.Index(), n.applied.Index())
+		t.Errorf("%d objects at entry %d; the applied index is %d", root.Len(), root.Index(), n.applied.Index())
 	}
 	if err := <-n.life.Failed(); !errors.As(err, &unknown) {
 		t.Errorf("the node ends with %v", err)
@@ -57,14 +57,14 @@ func TestNothingIsAppliedAfterAnEntryOfANewerBuild(t *testing.T) {
 		t.Errorf("a snapshot: %v", err)
 	}
 	if err := m.Restore(io.NopCloser(bytes.NewReader(nil))); !errors.As(err, &unknown) {
-		t.Errorf("a snapshot of another: %v", err)
+		t.Errorf("restore of another node's snapshot: %v", err)
 	}
 }
 
-// TestWatchOverAnEntryOfANewerBuild: a node that was sent the state behind such an entry, or took a
-// snapshot of it as another build, serves watches from after it, and tells others that their
-// position is too old (semantics D13).
-func TestWatchOverAnEntryOfANewerBuild(t *testing.T) {
+// A node that installed a snapshot from after an unknown entry, or took one with another build,
+// serves watches from after it. Earlier positions are too old (D13: a watch from a version older
+// than history gets 410).
+func TestWatchAcrossUnknownEntry(t *testing.T) {
 	entries := createEntries(t)
 	n := newNode(t, entries)
 	tree := state.NewTree()

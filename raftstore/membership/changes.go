@@ -13,26 +13,26 @@ import (
 // commit.
 const ChangeTimeout = 10 * time.Second
 
-// AddVoter makes a server a voter at an address, whether the configuration has it or not. Like the
-// other changes it returns when the change is committed, and failure.ErrNotLeader when this node
-// does not lead or loses leadership before the commit.
+// AddVoter makes a server a voter with the given address, whether or not the configuration has the
+// server. Like the other changes it returns once the change is committed, and returns
+// failure.ErrNotLeader if this node does not lead or loses leadership before the commit.
 func (m *Members) AddVoter(name, address string) error {
 	return LeadershipError(m.cfg.Raft.AddVoter(raft.ServerID(name), raft.ServerAddress(address), 0, ChangeTimeout).Error())
 }
 
-// AddNonvoter adds a server as a non-voter, or changes the address of a server that the
-// configuration has, whose suffrage stays as it is.
+// AddNonvoter adds a server as a non-voter. If the configuration has the server, it changes only
+// the address.
 func (m *Members) AddNonvoter(name, address string) error {
 	return LeadershipError(m.cfg.Raft.AddNonvoter(raft.ServerID(name), raft.ServerAddress(address), 0, ChangeTimeout).Error())
 }
 
-// Remove takes a server out of the configuration.
+// Remove removes a server from the configuration.
 func (m *Members) Remove(name string) error {
 	return LeadershipError(m.cfg.Raft.RemoveServer(raft.ServerID(name), 0, ChangeTimeout).Error())
 }
 
-// LeadershipError adds failure.ErrNotLeader to an error of Raft's that means that this node does
-// not lead, or stopped leading meanwhile.
+// LeadershipError wraps an error of Raft with failure.ErrNotLeader if it means that this node does
+// not lead or has lost leadership.
 func LeadershipError(err error) error {
 	for _, lost := range []error{raft.ErrNotLeader, raft.ErrLeadershipLost, raft.ErrLeadershipTransferInProgress} {
 		if errors.Is(err, lost) {

@@ -7,14 +7,14 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// maxConfigurations bounds the configurations that have not been taken; the oldest are dropped
-// first.
+// maxConfigurations bounds the queue of configurations; the oldest are dropped first.
 const maxConfigurations = 256
 
 // Configuration is a committed configuration of Raft.
 type Configuration struct {
-	// Appended is when a leader appended its entry, by that leader's clock. For a snapshot from
-	// another node it is the time of the last entry that this node had applied before.
+	// Appended is the time at which a leader appended the configuration's entry, by that leader's
+	// clock. For a snapshot from another node it is the time of the last entry that this node had
+	// applied before.
 	Appended time.Time
 	Servers  []raft.Server
 }
@@ -39,8 +39,8 @@ func (c *Configurations) Add(appended time.Time, servers []raft.Server) {
 	c.more = make(chan struct{})
 }
 
-// Take empties the queue. It returns what was in it, oldest first, and a channel that is closed by
-// the next Add.
+// Take empties the queue and returns its content, oldest first, and a channel that the next Add
+// closes.
 func (c *Configurations) Take() (taken []Configuration, more <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

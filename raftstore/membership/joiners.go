@@ -11,44 +11,44 @@ import (
 )
 
 const (
-	// TrailingLogs is how many entries Raft itself keeps behind a snapshot. The log keeps far more,
-	// by bytes and age; it must be at least one, or the log takes compaction for a reset.
+	// TrailingLogs is the number of entries before a snapshot that Raft requires; the log keeps far
+	// more, by bytes and age. It must be at least one, because the log takes the removal of all
+	// entries for the installation of a snapshot.
 	TrailingLogs = 128
-	// minPatience is the least time that a joiner may take for the next entries before its hold
-	// expires.
-	minPatience = 10 * time.Second
+	// minJoinerTimeout is the least time without progress after which a joiner's hold expires.
+	minJoinerTimeout = 10 * time.Second
 )
 
-// Joiners are the followers that this node, as leader, has sent a snapshot, and that have not yet
-// stored the entries written meanwhile. If the log trimmed those entries, a joiner would need
-// another snapshot, and so on for as long as the cluster is busy. So the log holds them, from each
-// joiner's last entry on, for as long as the joiner makes progress. (While a snapshot is being
-// sent, the log holds the entries behind it because the snapshot is open.)
+// Joiners are the followers to which this node, as leader, has sent a snapshot, and which have not
+// stored the entries written in the meantime. If the log trimmed those entries, a joiner would need
+// another snapshot, and so on for as long as the cluster is busy. So the log holds the entries
+// after each joiner's last one for as long as the joiner makes progress. (While a snapshot is being
+// sent, the open snapshot itself holds the entries after it.)
 type Joiners struct {
 	log  *log.Store
-	some atomic.Bool // lets Stored return without the lock when nobody is joining
+	some atomic.Bool // lets Stored return without the lock if there are no joiners
 
 	mu  sync.Mutex
 	all map[raft.ServerID]*joiner
 }
 
 type joiner struct {
-	hold     *log.Hold
-	stored   uint64        // entries up to this one
-	patience time.Duration // as long as the snapshot took: it depends on the link
-	until    time.Time
+	hold    *log.Hold
+	stored  uint64        // last entry that the joiner has stored
+	timeout time.Duration // without progress: the time to send the snapshot, a measure of the link
+	until   time.Time
 }
 
-// NewJoiners returns joiners that hold entries in l.
+// NewJoiners returns Joiners that hold entries of l.
 func NewJoiners(l *log.Store) *Joiners {
 	return &Joiners{log: l, all: make(map[raft.ServerID]*joiner)}
 }
 
-// Installed notes that a follower has installed the snapshot of an index, which took this long to
+// Installed records that a follower has installed the snapshot of an index, and how long it took to
 // send.
 func (j *Joiners) Installed(id raft.ServerID, index uint64, took time.Duration) {
-	patience := max(took, minPatience)
-	f := &joiner{hold: j.log.Hold(index), stored: index, patience: patience, until: time.Now().Add(patience)}
+	timeout := max(took, minJoinerTimeout)
+	f := &joiner{hold: j.log.Hold(index), stored: index, timeout: timeout, until: time.Now().Add(timeout)}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.remove(id)
@@ -56,7 +56,7 @@ func (j *Joiners) Installed(id raft.ServerID, index uint64, took time.Duration) 
 	j.some.Store(true)
 }
 
-// Stored notes that a follower has stored entries up to an index.
+// Stored records that a follower has stored the entries up to an index.
 func (j *Joiners) Stored(id raft.ServerID, index uint64) {
 	if !j.some.Load() {
 		return
@@ -67,15 +67,15 @@ func (j *Joiners) Stored(id raft.ServerID, index uint64) {
 	if f == nil || index <= f.stored {
 		return
 	}
-	if last, _ := j.log.LastIndex(); index+TrailingLogs >= last { // the log keeps the rest anyhow
+	if last, _ := j.log.LastIndex(); index+TrailingLogs >= last { // the log keeps the remaining ones without a hold
 		j.remove(id)
 		return
 	}
-	f.stored, f.until = index, time.Now().Add(f.patience)
+	f.stored, f.until = index, time.Now().Add(f.timeout)
 	f.hold.Move(index)
 }
 
-// Expire releases the holds of joiners that have stored nothing for their patience.
+// Expire releases the holds of joiners that have stored nothing for their timeout.
 func (j *Joiners) Expire(now time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"quorate/raftstore/log"
 )
 
-// filledLog is a log of so many entries that keeps only what it must.
+// filledLog returns a log of count entries that keeps as few as possible.
 func filledLog(t *testing.T, count uint64) *log.Store {
 	t.Helper()
 	l, err := log.Open(log.Config{Path: filepath.Join(t.TempDir(), "log.db"), Logger: slog.New(slog.DiscardHandler), MaxBytes: 1})
@@ -33,7 +33,7 @@ func filledLog(t *testing.T, count uint64) *log.Store {
 	return l
 }
 
-// trimmed trims a log as Raft does, and returns where it begins then.
+// trimmed trims a log as Raft does, and returns its first index.
 func trimmed(t *testing.T, l *log.Store) uint64 {
 	t.Helper()
 	first, _ := l.FirstIndex()
@@ -45,7 +45,7 @@ func trimmed(t *testing.T, l *log.Store) uint64 {
 	return first
 }
 
-func TestLogIsKeptForJoiners(t *testing.T) {
+func TestLogHoldsEntriesForJoiners(t *testing.T) {
 	const last = 1000
 	t.Run("from_where_they_are_until_they_have_caught_up", func(t *testing.T) {
 		l := filledLog(t, last)
@@ -80,11 +80,11 @@ func TestLogIsKeptForJoiners(t *testing.T) {
 		j := NewJoiners(l)
 		j.Installed("quick", 100, time.Second)
 		j.Installed("slow", 200, time.Hour)
-		j.Expire(time.Now().Add(minPatience / 2))
+		j.Expire(time.Now().Add(minJoinerTimeout / 2))
 		if first := trimmed(t, l); first != 100 {
 			t.Errorf("the log begins with %d", first)
 		}
-		j.Expire(time.Now().Add(minPatience + time.Minute))
+		j.Expire(time.Now().Add(minJoinerTimeout + time.Minute))
 		if first := trimmed(t, l); first != 200 {
 			t.Errorf("the log begins with %d", first)
 		}

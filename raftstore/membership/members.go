@@ -6,35 +6,35 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Members is the cluster as this node sees it. All methods are safe for concurrent use.
+// Members reads and changes the servers of the cluster. All methods are safe for concurrent use.
 type Members struct {
 	cfg Config
 }
 
-// Config is what Members needs; only AddressOf may be nil.
+// Config configures Members; only AddressOf may be nil.
 type Config struct {
 	// Name is this node's name: Raft's server id.
 	Name string
 	Raft *raft.Raft
-	// AddressOf returns a member's current peer address, where gossip knows it. Otherwise the
-	// address in Raft's configuration serves.
+	// AddressOf returns a member's current peer address, if gossip knows it; otherwise Members uses
+	// the address in Raft's configuration.
 	AddressOf func(name string) (addr string, ok bool)
-	// ClusterID returns the cluster's id, "" while this node has not learnt it.
+	// ClusterID returns the cluster's id, "" while this node does not know it.
 	ClusterID func() string
 }
 
-// New returns the members of a cluster.
+// New returns the Members of a cluster.
 func New(cfg Config) *Members { return &Members{cfg: cfg} }
 
 // Name returns this node's name.
 func (m *Members) Name() string { return m.cfg.Name }
 
-// ClusterID returns the cluster's id, "" while this node has not learnt it.
+// ClusterID returns the cluster's id, "" while this node does not know it.
 func (m *Members) ClusterID() string { return m.cfg.ClusterID() }
 
 // Servers returns the servers in Raft's latest configuration, which may not be committed yet.
 func (m *Members) Servers() []raft.Server {
-	return slices.Clone(m.configured()) // the library shares its own
+	return slices.Clone(m.configured()) // the library's slice is shared
 }
 
 func (m *Members) configured() []raft.Server {
@@ -46,7 +46,7 @@ func (m *Members) Contains(name string) bool {
 	return slices.ContainsFunc(m.configured(), func(s raft.Server) bool { return string(s.ID) == name })
 }
 
-// Others returns all servers but this node.
+// Others returns all servers except this node.
 func (m *Members) Others() (others []raft.Server) {
 	for _, server := range m.configured() {
 		if string(server.ID) != m.cfg.Name {
@@ -56,7 +56,7 @@ func (m *Members) Others() (others []raft.Server) {
 	return others
 }
 
-// OtherVoters returns the voters but this node. Voter reports whether this node is one.
+// OtherVoters returns the voters except this node. voter reports whether this node is one.
 func (m *Members) OtherVoters() (others []raft.Server, voter bool) {
 	for _, server := range m.configured() {
 		switch {
@@ -84,7 +84,7 @@ func (m *Members) AddressOf(server raft.Server) string {
 	return m.currentAddress(string(server.ID), string(server.Address))
 }
 
-// Leader returns the leader's name and peer address, as far as this node knows them.
+// Leader returns the leader's name and peer address, if this node knows them.
 func (m *Members) Leader() (name, address string, known bool) {
 	addr, id := m.cfg.Raft.LeaderWithID()
 	if id == "" {

@@ -13,12 +13,12 @@ import (
 	"quorate/raftstore/leadership"
 )
 
-// hedge is how long a confirming peer may take before the leader asks the others, too.
+// hedge is the time after which the leader asks further peers if one has not confirmed its term.
 const hedge = 10 * time.Millisecond
 
-// localIndex confirms that this node leads, and returns the commit index that it had before: a read
-// that began before the call, and waits until this node has applied that index, is linearizable.
-// The order is what matters (hashicorp/raft#603):
+// localIndex confirms that this node leads, and returns the commit index that it had before the
+// confirmation. A read that began before the call, and waits until this node has applied that
+// index, is linearizable. The proof depends on the order of the steps (hashicorp/raft#603):
 //
 //  1. An entry of this term is committed (Epoch.Ready), so the commit index covers all that earlier
 //     leaders committed.
@@ -29,8 +29,8 @@ const hedge = 10 * time.Millisecond
 //  4. The term, and the configuration that the quorum was counted in, are still the same.
 //
 // Step 3 does not use the library's VerifyLeader. That counts responses to heartbeats sent before
-// it was called, so an old, late response confirms a leader deposed since. It also waits for the
-// followers' disk writes, since heartbeats queue behind them (hashicorp/raft#695).
+// the call, so an old, late response confirms a leader that has since been deposed. It also waits
+// for the followers' disk writes, because heartbeats queue behind them (hashicorp/raft#695).
 func (r *Reader) localIndex(ctx context.Context) (uint64, error) {
 	e, _ := r.cfg.Leadership.Current()
 	if e == nil {
@@ -39,8 +39,8 @@ func (r *Reader) localIndex(ctx context.Context) (uint64, error) {
 	return r.indexOf(ctx, e, "")
 }
 
-// indexOf is localIndex for an epoch. Voucher names a voter known to have been in no later term
-// since the read began, "" for none.
+// indexOf is localIndex for an epoch. voucher names a voter that is known to have been in no later
+// term since the read began, "" if there is none.
 func (r *Reader) indexOf(ctx context.Context, e *leadership.Epoch, voucher string) (uint64, error) {
 	select {
 	case <-e.Ready():
@@ -62,8 +62,9 @@ func (r *Reader) indexOf(ctx context.Context, e *leadership.Epoch, voucher strin
 	return index, nil
 }
 
-// confirmTerm returns nil when a quorum is in no later term. It asks as few peers as are needed,
-// the one that confirmed last first, and the others when one fails or takes longer than hedge.
+// confirmTerm returns nil if a quorum is in no later term. It asks as few peers as needed,
+// beginning with the one that confirmed last. It asks further ones when one fails or takes longer
+// than hedge.
 func (r *Reader) confirmTerm(ctx context.Context, term uint64, others []raft.Server, voter bool, voucher string) error {
 	total := len(others)
 	missing := 0
@@ -82,26 +83,25 @@ func (r *Reader) confirmTerm(ctx context.Context, term uint64, others []raft.Ser
 	return r.askTerms(ctx, term, r.preferred(others), missing)
 }
 
-type termAnswer struct {
+type termResponse struct {
 	peer string
 	term uint64
 	err  error
 }
 
-// askTerms asks peers in their order until enough of them have confirmed that they are in no later
-// term.
+// askTerms asks peers in order until enough of them have confirmed that they are in no later term.
 func (r *Reader) askTerms(ctx context.Context, term uint64, peers []raft.Server, missing int) error {
 	return countTerms(ctx, term, peers, missing, r.askTerm, func(peer string) { r.lastConfirmed.Store(&peer) })
 }
 
-// countTerms is askTerms with the request left to its caller. It returns an error as soon as too
-// few peers are left that could confirm.
+// countTerms is askTerms with the requests made by ask. It returns an error as soon as too few
+// peers remain that could confirm.
 func countTerms(ctx context.Context, term uint64, peers []raft.Server, missing int,
-	ask func(context.Context, raft.Server, chan<- termAnswer), confirmed func(peer string),
+	ask func(context.Context, raft.Server, chan<- termResponse), confirmed func(peer string),
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answers := make(chan termAnswer, len(peers))
+	answers := make(chan termResponse, len(peers))
 	asked, unanswered := 0, len(peers)
 	askUpTo := func(count int) {
 		for ; asked < min(count, len(peers)); asked++ {
@@ -138,18 +138,18 @@ func countTerms(ctx context.Context, term uint64, peers []raft.Server, missing i
 	return nil
 }
 
-func (r *Reader) askTerm(ctx context.Context, peer raft.Server, answers chan<- termAnswer) {
+func (r *Reader) askTerm(ctx context.Context, peer raft.Server, answers chan<- termResponse) {
 	name := string(peer.ID)
 	entered := r.cfg.Lifecycle.Go(func() {
 		term, err := r.cfg.Peers.Term(ctx, name, r.cfg.Members.AddressOf(peer), r.cfg.Members.ClusterID())
-		answers <- termAnswer{name, term, err}
+		answers <- termResponse{name, term, err}
 	})
 	if !entered {
-		answers <- termAnswer{peer: name, err: failure.ErrClosed}
+		answers <- termResponse{peer: name, err: failure.ErrClosed}
 	}
 }
 
-// preferred returns the peers with the one first that confirmed last.
+// preferred returns the peers, beginning with the one that confirmed last.
 func (r *Reader) preferred(peers []raft.Server) []raft.Server {
 	last := r.lastConfirmed.Load()
 	if last == nil {

@@ -11,31 +11,31 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// slowAnswer is how long a slow peer takes: longer than hedge.
-const slowAnswer = 2 * hedge
+// slowResponse is the time that a slow peer takes: longer than hedge.
+const slowResponse = 2 * hedge
 
-// TestTermsAreCounted: a read that can't be confirmed any more fails when the last peer has
-// answered, not when its time is up.
-func TestTermsAreCounted(t *testing.T) {
+// A read that can no longer be confirmed fails when the last peer has responded, not at its
+// deadline.
+func TestCountTerms(t *testing.T) {
 	const (
 		term    = 5
 		timeout = time.Minute
 	)
 	for _, c := range []struct {
 		name    string
-		answers string // of the peers: "ok", "slow", "no", "later" or, of one that says nothing, "-"
+		answers string // the peers' responses: "ok", "slow", "no", "later", or "-" for none
 		missing int
 		took    time.Duration
-		failure string // "" where it is confirmed
+		failure string // "" if the read is confirmed
 	}{
 		{"enough", "ok ok no no", 2, 0, ""},
-		{"others in the place of those that fail", "no no ok ok", 2, 0, ""},
-		{"others beside one that is slow", "slow ok - -", 1, hedge, ""},
-		{"all have answered, and too few confirm", "ok no no no", 2, 0, "refused"},
-		{"one that is late makes it", "no slow no", 1, slowAnswer, ""},
-		{"none is left that could make it", "no no - no", 2, 0, "refused"},
+		{"others replace those that fail", "no no ok ok", 2, 0, ""},
+		{"another in addition to a slow one", "slow ok - -", 1, hedge, ""},
+		{"all have responded, too few confirm", "ok no no no", 2, 0, "refused"},
+		{"a late response completes the quorum", "no slow no", 1, slowResponse, ""},
+		{"no remaining peer could complete the quorum", "no no - no", 2, 0, "refused"},
 		{"a later term", "ok later ok ok", 2, 0, "is in term 6"},
-		{"one says nothing", "ok - no no", 2, timeout, "deadline"},
+		{"one does not respond", "ok - no no", 2, timeout, "deadline"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestTermsAreCounted(t *testing.T) {
 					peers = append(peers, raft.Server{ID: raft.ServerID(answer)})
 				}
 				start := time.Now()
-				err := countTerms(ctx, term, peers, c.missing, answering(term), func(string) {})
+				err := countTerms(ctx, term, peers, c.missing, respondAs(term), func(string) {})
 				if took := time.Since(start); took != c.took {
 					t.Errorf("took %s, want %s", took, c.took)
 				}
@@ -58,10 +58,10 @@ func TestTermsAreCounted(t *testing.T) {
 	}
 }
 
-// answering answers as a peer's name says.
-func answering(term uint64) func(context.Context, raft.Server, chan<- termAnswer) {
-	return func(ctx context.Context, peer raft.Server, answers chan<- termAnswer) {
-		a := termAnswer{peer: string(peer.ID), term: term}
+// respondAs responds as a peer's name says.
+func respondAs(term uint64) func(context.Context, raft.Server, chan<- termResponse) {
+	return func(ctx context.Context, peer raft.Server, answers chan<- termResponse) {
+		a := termResponse{peer: string(peer.ID), term: term}
 		switch a.peer {
 		case "-":
 			return
@@ -70,7 +70,7 @@ func answering(term uint64) func(context.Context, raft.Server, chan<- termAnswer
 		case "later":
 			a.term++
 		case "slow":
-			time.AfterFunc(slowAnswer, func() { answers <- a })
+			time.AfterFunc(slowResponse, func() { answers <- a })
 			return
 		}
 		answers <- a

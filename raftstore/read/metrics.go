@@ -18,10 +18,10 @@ type pinMetrics struct {
 	seconds prometheus.Histogram
 }
 
-// latencies are the buckets for waits on disks and networks: 100 µs to 13 s.
+// latencies returns the buckets for waits on disks and networks: 100 µs to 13 s.
 func latencies() []float64 { return prometheus.ExponentialBuckets(0.0001, 2, 18) }
 
-// sizes are the buckets for numbers of callers that share a result.
+// sizes returns the buckets for numbers of callers that share a result.
 func sizes() []float64 { return prometheus.ExponentialBuckets(1, 2, 11) }
 
 func newReaderMetrics(reg prometheus.Registerer) *readerMetrics {
@@ -40,7 +40,7 @@ func newReaderMetrics(reg prometheus.Registerer) *readerMetrics {
 	return m
 }
 
-// confirmed returns the observer of a read index batcher.
+// confirmed returns the function with which a read index batcher reports its confirmations.
 func (m *readerMetrics) confirmed(role string) func(readers int, took time.Duration) {
 	readers, seconds := m.confirmReaders.WithLabelValues(role), m.confirmSeconds.WithLabelValues(role)
 	return func(count int, took time.Duration) {
@@ -69,7 +69,7 @@ func newPinMetrics(reg prometheus.Registerer) *pinMetrics {
 	return m
 }
 
-// shared observes one batch of callers that shared a pin.
+// shared records one batch of callers that shared a pin.
 func (m *pinMetrics) shared(callers int, took time.Duration) {
 	m.callers.Observe(float64(callers))
 	m.seconds.Observe(took.Seconds())

@@ -17,10 +17,10 @@ import (
 	"quorate/raftstore/state"
 )
 
-// pageChunkBytes is the size of a page's messages, give or take an object.
+// pageChunkBytes is the approximate size of the messages of a page.
 const pageChunkBytes = 256 << 10
 
-// Page asks for the objects of a collection in a retained state.
+// Page requests the objects of a collection in a retained state.
 type Page struct {
 	Index  uint64
 	Prefix state.Prefix
@@ -30,11 +30,12 @@ type Page struct {
 
 // RemotePage is a page of another node's retained state.
 type RemotePage struct {
-	// Left is how many objects the collection has after Page.After, whatever the limit.
+	// Left is the number of objects that the collection has after Page.After, regardless of the
+	// limit.
 	Left int
-	// Objects come in the order of their keys. They can be ranged over once, before the context of
-	// FetchRetained ends. An error ends them: failure.ErrUnavailable, or failure.ErrTimeout when
-	// that context has ended.
+	// Objects yields the objects in the order of their keys. It can be iterated once, before the
+	// context of FetchRetained ends. The last element may be an error: failure.ErrUnavailable, or
+	// failure.ErrTimeout if that context has ended.
 	Objects iter.Seq2[*state.Object, error]
 }
 
@@ -45,13 +46,12 @@ type Pages struct {
 	retained *Retained
 }
 
-// NewPages returns the pages of this node's retained states.
+// NewPages returns Pages that serve this node's retained states.
 func NewPages(reader *Reader, retained *Retained) *Pages { return &Pages{reader, retained} }
 
-// FetchRetained fetches a page from another node that still retains a state which this node has
-// lost, by a restart or because it installed a snapshot. The error is failure.ErrNotRetained when
-// most nodes are known not to retain the state, and failure.ErrUnavailable while too few of them
-// respond.
+// FetchRetained fetches a page from another node that retains a state which this node has lost, by
+// a restart or by installing a snapshot. It returns failure.ErrNotRetained if most nodes are known
+// not to retain the state, and failure.ErrUnavailable if too few of them respond.
 func (p *Pages) FetchRetained(ctx context.Context, page Page) (*RemotePage, error) {
 	cfg := &p.reader.cfg
 	if err := cfg.Lifecycle.Check(); err != nil {
@@ -90,8 +90,8 @@ type pageResponse struct {
 	err  error
 }
 
-// fetchFirst asks all other nodes at the same time and returns the page of the first that retains
-// the state. The caller must call cancel when it has read the page.
+// fetchFirst asks all other nodes at the same time, and returns the page of the first that retains
+// the state. The caller must call cancel after it has read the page.
 func (p *Pages) fetchFirst(ctx context.Context, req *peerpb.PageRequest) (page *forward.Page, cancel context.CancelFunc, err error) {
 	responses, cancels := p.ask(ctx, req)
 	cancelBut := func(winner int) {
@@ -101,12 +101,12 @@ func (p *Pages) fetchFirst(ctx context.Context, req *peerpb.PageRequest) (page *
 			}
 		}
 	}
-	slow := time.NewTimer(p.reader.cfg.Patience)
+	slow := time.NewTimer(p.reader.cfg.LeaderWait)
 	defer slow.Stop()
 	var errs []error
 	lacking := 0
 	if req.GetIndex() <= p.reader.cfg.Applied.Index() && p.retained.Get(req.GetIndex()) == nil {
-		lacking++ // this node, unless it has not applied that index yet
+		lacking++ // this node lacks the state, unless it has not applied that index yet
 	}
 	for len(errs) < len(cancels) {
 		select {
@@ -121,7 +121,7 @@ func (p *Pages) fetchFirst(ctx context.Context, req *peerpb.PageRequest) (page *
 			errs = append(errs, r.err)
 			continue
 		case <-slow.C:
-			errs = append(errs, errors.New("the others did not answer in time"))
+			errs = append(errs, errors.New("the other nodes did not respond in time"))
 		case <-ctx.Done():
 			cancelBut(-1)
 			return nil, nil, fmt.Errorf("%w: %w", failure.ErrTimeout, ctx.Err())
@@ -136,7 +136,7 @@ func (p *Pages) fetchFirst(ctx context.Context, req *peerpb.PageRequest) (page *
 	return nil, nil, fmt.Errorf("%w: the state of index %d: %w", verdict, req.GetIndex(), errors.Join(errs...))
 }
 
-// ask asks all other nodes, each with a context that its cancel ends.
+// ask asks all other nodes, each with a context that one of the returned functions cancels.
 func (p *Pages) ask(ctx context.Context, req *peerpb.PageRequest) (<-chan pageResponse, []context.CancelFunc) {
 	cfg := &p.reader.cfg
 	peers := cfg.Members.Others()
@@ -156,10 +156,10 @@ func (p *Pages) ask(ctx context.Context, req *peerpb.PageRequest) (<-chan pageRe
 	return responses, cancels
 }
 
-// Serve sends a page of a state that this node retains. It returns a status: Unavailable while this
-// node has not applied the state's index, NotFound when it does not retain the state.
+// Serve sends a page of a state that this node retains. It returns a gRPC status: Unavailable if
+// this node has not applied the state's index, NotFound if it does not retain the state.
 func (p *Pages) Serve(req *peerpb.PageRequest, stream peerpb.Store_PageServer) error {
-	reached := req.GetIndex() <= p.reader.cfg.Applied.Index() // before Get: this node may apply it meanwhile
+	reached := req.GetIndex() <= p.reader.cfg.Applied.Index() // before Get, because this node may apply the index in between
 	root := p.retained.Get(req.GetIndex())
 	switch {
 	case root == nil && !reached:

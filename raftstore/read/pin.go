@@ -13,23 +13,23 @@ import (
 	"quorate/raftstore/state"
 )
 
-// PinnedFor is how long all nodes retain a state from the moment on that Pin returned it, unless
-// they reach a bound on number or memory before.
+// PinnedFor is the time for which all nodes retain a state after Pin has returned it, unless they
+// reach a bound on number or memory first.
 const PinnedFor = 10 * time.Minute
 
-// Pins makes all nodes retain states. All methods are safe for concurrent use.
+// Pins makes all nodes retain states on request. All methods are safe for concurrent use.
 type Pins struct {
 	cfg     PinConfig
 	batcher *readindex.Batcher // callers share pins as readers share read indexes
 	metrics *pinMetrics
 }
 
-// PinConfig is what Pins needs; all fields are required.
+// PinConfig configures Pins; all fields are required.
 type PinConfig struct {
 	Reader   *Reader
 	Retained *Retained
-	// Propose writes an entry that makes every node retain the state of its index, which it
-	// returns.
+	// Propose proposes an entry that makes every node retain the state at its index, and returns
+	// the index.
 	Propose    func(ctx context.Context) (index uint64, err error)
 	Registerer prometheus.Registerer
 }
@@ -38,18 +38,19 @@ type PinConfig struct {
 func NewPins(cfg PinConfig) *Pins {
 	m := newPinMetrics(cfg.Registerer)
 	p := &Pins{cfg: cfg, metrics: m}
-	p.batcher = readindex.NewBatcher(p.index, cfg.Reader.cfg.Patience, m.shared)
+	p.batcher = readindex.NewBatcher(p.index, cfg.Reader.cfg.LeaderWait, m.shared)
 	return p
 }
 
 // Run proposes pins until ctx ends.
 func (p *Pins) Run(ctx context.Context) error { return p.batcher.Run(ctx) }
 
-// Pin returns a state that every node retains for PinnedFor, by its index. The state has every
-// write that any node acknowledged before the call. Errors are View's for a Quorum read. Concurrent
-// callers share one log entry, and none is written if nothing was since the last.
+// Pin returns a state that every node retains for PinnedFor, under its index. The state has every
+// write that any node acknowledged before the call. Errors are those of View with Quorum.
+// Concurrent callers share one log entry, and Pin writes none if nothing was written since the
+// last.
 func (p *Pins) Pin(ctx context.Context) (*state.Root, error) {
-	bounded, cancel := context.WithTimeout(ctx, p.cfg.Reader.cfg.Patience)
+	bounded, cancel := context.WithTimeout(ctx, p.cfg.Reader.cfg.LeaderWait)
 	defer cancel()
 	index, err := p.batcher.Index(bounded)
 	if err == nil {
@@ -62,12 +63,12 @@ func (p *Pins) Pin(ctx context.Context) (*state.Root, error) {
 	if root := p.cfg.Retained.Get(index); root != nil {
 		return root, nil
 	}
-	// This node installed another node's snapshot over it, or many writes exceeded a bound.
-	return nil, fmt.Errorf("%w: the state of pin %d is gone already", failure.ErrUnavailable, index)
+	// This node has since installed another node's snapshot, or reached a bound after many writes.
+	return nil, fmt.Errorf("%w: the state of pin %d is no longer retained", failure.ErrUnavailable, index)
 }
 
-// index returns the index of a pin that was proposed, or confirmed to be of the newest state, after
-// index was called.
+// index returns the index of a pin that was proposed after index was called, or of one that was
+// confirmed after that to have the newest state.
 func (p *Pins) index(ctx context.Context) (uint64, error) {
 	r := p.cfg.Reader
 	if _, ok := p.cfg.Retained.sharedPin(r.cfg.Root()); ok {

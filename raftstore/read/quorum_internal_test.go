@@ -11,9 +11,9 @@ import (
 	"quorate/raftstore/lifecycle"
 )
 
-// TestMajorityIsMoreThanHalf: a leader's own term and that of the follower that asks confirm a read
-// only where they are a majority; otherwise others are asked, which here nobody can be.
-func TestMajorityIsMoreThanHalf(t *testing.T) {
+// The leader's own term and that of the requesting follower confirm a read only if both are a
+// quorum. Otherwise the leader asks others, which fails here because none can be reached.
+func TestQuorumIsMoreThanHalf(t *testing.T) {
 	life := lifecycle.New()
 	life.CloseTasks()
 	r := &Reader{cfg: Config{Lifecycle: life}}

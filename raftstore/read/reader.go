@@ -22,23 +22,23 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// Freshness is how fresh a state must be.
+// Freshness specifies how fresh a state must be.
 type Freshness struct {
 	index  uint64
 	quorum bool
 }
 
-// Cached is the state that this node has now; it never waits.
+// Cached requests the present state of this node, without waiting.
 func Cached() Freshness { return Freshness{} }
 
-// AtLeast is a state that has applied the log up to index.
+// AtLeast requests a state that has applied the log up to index.
 func AtLeast(index uint64) Freshness { return Freshness{index: index} }
 
-// Quorum is a linearizable read: a state with every write that any node acknowledged before the
-// read began.
+// Quorum requests a linearizable read: a state with every write that any node acknowledged before
+// the read began.
 func Quorum() Freshness { return Freshness{quorum: true} }
 
-// Reader serves states as fresh as callers ask for. All methods are safe for concurrent use.
+// Reader serves states with the requested freshness. All methods are safe for concurrent use.
 type Reader struct {
 	cfg           Config
 	local, remote *readindex.Batcher
@@ -46,7 +46,7 @@ type Reader struct {
 	metrics       *readerMetrics
 }
 
-// Config is what a Reader needs; all fields are required.
+// Config configures a Reader; all fields are required.
 type Config struct {
 	Raft       *raft.Raft
 	Transport  *transport.Raft
@@ -57,9 +57,9 @@ type Config struct {
 	Applied    *readindex.Applied
 	// Root returns the state as of the last applied batch.
 	Root func() *state.Root
-	// ElectionTimeout is Raft's. Patience is how long a request waits for a leader.
-	ElectionTimeout, Patience time.Duration
-	Registerer                prometheus.Registerer
+	// ElectionTimeout is that of Raft. LeaderWait is how long a request waits for a leader.
+	ElectionTimeout, LeaderWait time.Duration
+	Registerer                  prometheus.Registerer
 }
 
 // New returns a Reader, whose batchers Run drives.
@@ -79,10 +79,10 @@ func (r *Reader) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// View returns a state that is fresh enough. Cached never waits. AtLeast waits until ctx ends, and
-// then returns a *failure.Future. Quorum returns failure.ErrUnavailable when no leader with a
-// quorum confirms the read within the Reader's patience, and failure.ErrTimeout when ctx ends
-// before.
+// View returns a state with freshness f. With Cached it never waits. With AtLeast it waits until
+// ctx ends, and then returns a *failure.Future. With Quorum it returns failure.ErrUnavailable if no
+// leader with a quorum confirms the read within Config.LeaderWait, and failure.ErrTimeout if ctx
+// ends first.
 func (r *Reader) View(ctx context.Context, f Freshness) (*state.Root, error) {
 	switch {
 	case f.quorum:
@@ -99,8 +99,8 @@ func (r *Reader) View(ctx context.Context, f Freshness) (*state.Root, error) {
 	return r.cfg.Root(), nil
 }
 
-// CatchUp waits until this node has applied every entry that was committed anywhere when CatchUp
-// was called. Errors are View's for a Quorum read.
+// CatchUp waits until this node has applied every entry that any node had committed when CatchUp
+// was called. Errors are those of View with Quorum.
 func (r *Reader) CatchUp(ctx context.Context) error {
 	// gofail: var breakReadIndex struct{}
 	// return nil
@@ -110,7 +110,7 @@ func (r *Reader) CatchUp(ctx context.Context) error {
 			return nil
 		}
 	}
-	bounded, cancel := context.WithTimeout(ctx, r.cfg.Patience)
+	bounded, cancel := context.WithTimeout(ctx, r.cfg.LeaderWait)
 	defer cancel()
 	start := time.Now()
 	index, err := r.readIndex(bounded)
@@ -121,8 +121,8 @@ func (r *Reader) CatchUp(ctx context.Context) error {
 	return failureOf(ctx, err)
 }
 
-// failureOf returns the error of a read whose caller's context is ctx: failure.ErrTimeout if that
-// has ended, failure.ErrUnavailable if nobody could confirm the read.
+// failureOf returns the error of a read with context ctx: failure.ErrTimeout if ctx has ended,
+// failure.ErrUnavailable if the read could not be confirmed.
 func failureOf(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -149,8 +149,8 @@ func (r *Reader) Await(ctx context.Context, index uint64) error {
 	}
 }
 
-// readIndex asks the leader, whichever node it is, for a confirmed index, until one is confirmed or
-// ctx ends.
+// readIndex requests a confirmed index from the leader, which may be this node, until it gets one
+// or ctx ends.
 func (r *Reader) readIndex(ctx context.Context) (uint64, error) {
 	for {
 		if err := r.cfg.Lifecycle.Check(); err != nil {
@@ -175,7 +175,7 @@ func (r *Reader) readIndex(ctx context.Context) (uint64, error) {
 	}
 }
 
-// remoteIndex asks the leader, for all readers on this node that wait for it.
+// remoteIndex requests a read index from the leader on behalf of all waiting readers of this node.
 func (r *Reader) remoteIndex(ctx context.Context) (uint64, error) {
 	name, address, known := r.cfg.Members.Leader()
 	switch {
@@ -199,15 +199,15 @@ func (r *Reader) remoteIndex(ctx context.Context) (uint64, error) {
 }
 
 // LearnCommit advances the commit index to the leader's entry at index, so that this node applies
-// it without waiting for the next append. Term is that of the entry; LearnCommit does nothing for
-// term 0, with which a leader answers when the entry may be an earlier leader's.
+// the entry without waiting for the next append. term is the term of the entry. LearnCommit does
+// nothing if term is 0, which a leader sends if an earlier leader may have appended the entry.
 func (r *Reader) LearnCommit(term, index uint64) {
 	if term != 0 && index > r.cfg.Applied.Index() {
 		r.cfg.Transport.AdvanceCommit(term, index)
 	}
 }
 
-// Confirm returns a read index of this node as leader, shared with all concurrent callers.
+// Confirm returns a read index of this node as leader. Concurrent callers share it.
 func (r *Reader) Confirm(ctx context.Context) (uint64, error) {
 	if e, ok := r.aloneAndReady(); ok {
 		return r.indexAlone(e)
@@ -215,7 +215,7 @@ func (r *Reader) Confirm(ctx context.Context) (uint64, error) {
 	return r.local.Index(ctx)
 }
 
-// aloneAndReady returns the current epoch when this node leads, is ready and is the only voter.
+// aloneAndReady returns the current epoch if this node leads, is ready and is the only voter.
 func (r *Reader) aloneAndReady() (*leadership.Epoch, bool) {
 	e, _ := r.cfg.Leadership.Current()
 	if e == nil || !e.IsReady() {
@@ -225,8 +225,8 @@ func (r *Reader) aloneAndReady() (*leadership.Epoch, bool) {
 	return e, len(others) == 0
 }
 
-// indexAlone returns the read index of a cluster of one voter. There is nobody to ask, but the
-// order of the steps is localIndex's.
+// indexAlone returns the read index of a cluster of one voter. No peer has to confirm it, but the
+// order of the steps is that of localIndex.
 func (r *Reader) indexAlone(e *leadership.Epoch) (uint64, error) {
 	index := r.cfg.Raft.CommitIndex()
 	if r.cfg.Raft.CurrentTerm() != e.Term() {
@@ -235,7 +235,7 @@ func (r *Reader) indexAlone(e *leadership.Epoch) (uint64, error) {
 	return index, nil
 }
 
-// Serve confirms this node as leader for a peer's readers. The peer vouches with its own term.
+// Serve confirms for a peer's readers that this node leads. The peer vouches with its own term.
 func (r *Reader) Serve(ctx context.Context, req *peerpb.ReadIndexRequest) *peerpb.ReadIndexResponse {
 	leader, _, _ := r.cfg.Members.Leader()
 	e, _ := r.cfg.Leadership.Current()
@@ -252,8 +252,8 @@ func (r *Reader) Serve(ctx context.Context, req *peerpb.ReadIndexRequest) *peerp
 	return &peerpb.ReadIndexResponse{Index: index, Leader: leader, Term: r.cfg.Leadership.TermOf(e, index)}
 }
 
-// confirmFor counts the calling peer as one confirmation where that makes a quorum, and joins the
-// local readers otherwise.
+// confirmFor counts the calling peer as one confirmation if that completes a quorum. Otherwise the
+// peer's request joins the local readers.
 func (r *Reader) confirmFor(ctx context.Context, e *leadership.Epoch) (uint64, error) {
 	others, voter := r.cfg.Members.OtherVoters()
 	if voter && len(others) <= 2 {

@@ -8,9 +8,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestPinsAreSharedForAMinuteOnly: nodes retain a state for as long as its pin is young, and pages
-// of a list may count on PinnedFor from when Pin returned. On an idle cluster, where nothing is
-// written, a pin of any age would do but for that.
+// Nodes retain a state for a fixed time after its pin was proposed, and pages of a list may rely on
+// PinnedFor from when Pin returned. So a pin may be shared for a minute only, even on an idle
+// cluster, where an older one would have the newest state as well.
 func TestPinsAreSharedForAMinuteOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		retainer, err := state.NewRetainer(state.RetainerConfig{})
@@ -35,12 +35,12 @@ func TestPinsAreSharedForAMinuteOnly(t *testing.T) {
 		time.Sleep(sharedFor - time.Nanosecond)
 		check(1)
 		time.Sleep(time.Nanosecond)
-		check(0) // the next caller proposes another
+		check(0) // the next caller must propose another pin
 		pin(2)
 		check(2)
 		time.Sleep(PinnedFor - time.Nanosecond)
 		if r.Get(2) == nil {
-			t.Error("a state is gone before its time")
+			t.Error("a state was dropped too early")
 		}
 	})
 }

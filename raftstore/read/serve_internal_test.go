@@ -11,7 +11,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// chunks is the peer that a page is sent to.
+// chunks is the stream to the peer that requested a page.
 type chunks struct {
 	grpc.ServerStreamingServer[peerpb.PageChunk]
 	keys []string
@@ -24,8 +24,7 @@ func (c *chunks) Send(chunk *peerpb.PageChunk) error {
 	return nil
 }
 
-// TestPageIsSentToItsEnd: a page for another node has all its objects, even if the last ones don't
-// fill a message.
+// A page for another node has all its objects, even if the last ones do not fill a message.
 func TestPageIsSentToItsEnd(t *testing.T) {
 	tree := state.NewTree()
 	for _, name := range []string{"a", "b", "c"} {

@@ -20,7 +20,7 @@ type Applied struct {
 func (a *Applied) Index() uint64 { return a.index.Load() }
 
 // Advance records that the state has reached index. One goroutine calls it, after it has published
-// that state. An index below the present one changes nothing.
+// that state. It ignores an index below the current one.
 func (a *Applied) Advance(index uint64) {
 	if index <= a.index.Load() {
 		return
@@ -34,7 +34,7 @@ func (a *Applied) Advance(index uint64) {
 	}
 }
 
-// Stop makes all present and later waits return ErrStopped, because the state no longer advances.
+// Stop makes all current and later waits return ErrStopped, because the state no longer advances.
 func (a *Applied) Stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -46,7 +46,8 @@ func (a *Applied) Stop() {
 	a.waiting = nil
 }
 
-// Await returns nil once the state has reached index, or else ctx's error or ErrStopped.
+// Await returns nil once the state has reached index. It returns ctx's error or ErrStopped
+// otherwise.
 func (a *Applied) Await(ctx context.Context, index uint64) error {
 	t, err := a.register(index)
 	if t == nil {
@@ -71,8 +72,8 @@ func (a *Applied) Waiting() int {
 	return len(a.waiting)
 }
 
-// register returns no target if there is nothing to wait for. Advance stores the index before it
-// locks, so a second look under the lock misses no wake-up.
+// register returns no target if the state has reached index. Advance stores the index before it
+// locks, so checking again under the lock prevents a lost wake-up.
 func (a *Applied) register(index uint64) (*target, error) {
 	if index <= a.index.Load() {
 		return nil, nil

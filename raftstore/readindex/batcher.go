@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// ErrStopped reports that readers are no longer served.
+// ErrStopped reports that the batcher no longer serves readers.
 var ErrStopped = errors.New("read index stopped")
 
 // Source returns an index that a quorum has confirmed after the call began.
 type Source func(ctx context.Context) (uint64, error)
 
-// Batcher shares each confirmation among all readers that wait for one.
+// Batcher shares each confirmation among all readers that wait when it begins.
 type Batcher struct {
 	source  Source
 	timeout time.Duration
@@ -21,7 +21,7 @@ type Batcher struct {
 	wake    chan struct{}
 
 	mu      sync.Mutex
-	next    *batch // readers that the next confirmation serves; nil when there are none
+	next    *batch // readers that the next confirmation serves; nil if there are none
 	stopped bool
 }
 
@@ -32,13 +32,14 @@ type batch struct {
 	err     error
 }
 
-// NewBatcher returns a batcher whose confirmations take at most timeout each. It calls observe
-// after each one, unless it is nil.
+// NewBatcher returns a batcher whose confirmations take at most timeout each. Unless observe is
+// nil, the batcher calls it after each confirmation.
 func NewBatcher(source Source, timeout time.Duration, observe func(readers int, took time.Duration)) *Batcher {
 	return &Batcher{source: source, timeout: timeout, observe: observe, wake: make(chan struct{}, 1)}
 }
 
-// Index returns an index confirmed after the call. It waits until Run serves it or ctx ends.
+// Index returns an index that was confirmed after the call began. It waits until Run serves it or
+// ctx ends.
 func (b *Batcher) Index(ctx context.Context) (uint64, error) {
 	mine, err := b.join()
 	if err != nil {
@@ -69,7 +70,7 @@ func (b *Batcher) join() (*batch, error) {
 	return b.next, nil
 }
 
-// Run serves one batch of readers after another until ctx ends. Readers that still wait then get
+// Run serves one batch of readers after another until ctx ends. Then the remaining readers get
 // ErrStopped.
 func (b *Batcher) Run(ctx context.Context) error {
 	defer b.stop()

@@ -32,7 +32,7 @@ func TestBatcher(t *testing.T) {
 
 			first := make(chan uint64, 1)
 			all.Go(func() { n, _ := b.Index(ctx); first <- n })
-			synctest.Wait() // its confirmation is under way
+			synctest.Wait() // its confirmation is running
 			later := make(chan uint64, 50)
 			for range 50 {
 				all.Go(func() { n, _ := b.Index(ctx); later <- n })
@@ -43,7 +43,7 @@ func TestBatcher(t *testing.T) {
 				t.Errorf("first reader got confirmation %d", n)
 			}
 			for range 50 {
-				// Never the first: it had begun before they came.
+				// These readers arrived during the first confirmation, so they must not share it.
 				if n := <-later; n != 2 {
 					t.Fatalf("later reader got confirmation %d, want 2", n)
 				}

@@ -1,5 +1,4 @@
-// Package replay reads history back from the log on disk: it replays the entries behind the ones
-// whose events package history has in memory. It gives up the history before an entry that is
-// damaged or that another build wrote, and tells watchers from before it that their position is
-// compacted.
+// Package replay reads history from the log on disk by replaying entries that are older than the
+// events in memory (package history). If an entry is damaged or was written by another build,
+// history begins after it, and watchers at earlier positions get *history.Compacted.
 package replay

@@ -17,32 +17,33 @@ import (
 // can proceed.
 const readEntries = 16 << 10
 
-// errEnough ends a read that has returned enough events.
+// errEnough stops a read that has returned enough events.
 var errEnough = errors.New("enough")
 
-// Entries is a log as history reads it. *log.Store is one, and its Read has the contract.
+// Entries is a log as history reads it, implemented by *log.Store, whose Read documents the
+// contract.
 type Entries interface {
 	FirstIndex() (uint64, error)
 	Read(ctx context.Context, after, upTo uint64, limit int, fn func(index uint64, data []byte) error) (next uint64, err error)
 }
 
-// Log is the log on disk as history reads it: the events of applying its entries. All methods are
+// Log is the log on disk as history reads it: the events that its entries caused. All methods are
 // safe for concurrent use.
 type Log struct {
 	log    Entries
 	root   func() *state.Root
 	logger *slog.Logger
-	floor  atomic.Uint64 // Log serves no position below it, because of damage in the log
+	floor  atomic.Uint64 // Log serves no lower position, because of damage or an unknown entry
 }
 
 var _ history.Log = (*Log)(nil)
 
-// New returns the history in entries. Root returns the state as of the last applied batch.
+// New returns the history in entries. root must return the state as of the last applied batch.
 func New(entries Entries, root func() *state.Root, logger *slog.Logger) *Log {
 	return &Log{log: entries, root: root, logger: logger}
 }
 
-// Oldest returns the smallest position that Events can begin after, and the largest number if there
+// Oldest returns the smallest position that Events can begin after, and the maximum uint64 if there
 // is none.
 func (l *Log) Oldest() uint64 {
 	first, err := l.log.FirstIndex()
@@ -57,7 +58,7 @@ func (l *Log) Events(ctx context.Context, p state.Prefix, after, upTo uint64, ma
 	if after < l.floor.Load() {
 		return nil, after, &history.Compacted{Want: after, Oldest: l.Oldest()}
 	}
-	failed := l.root().Failed() // of a state that has applied upTo
+	failed := l.root().Failed() // from a state that has applied upTo
 	at := func(index uint64) ([]byte, error) { return l.at(ctx, index) }
 	var events []*history.Event
 	size := 0
@@ -82,7 +83,7 @@ func (l *Log) Events(ctx context.Context, p state.Prefix, after, upTo uint64, ma
 	case errors.As(err, &truncated):
 		return nil, after, &history.Compacted{Want: after, Oldest: l.Oldest()}
 	case (errors.As(err, &damaged) || errors.As(err, &unknown)) && len(events) > 0:
-		return events, next, nil // the next call meets it, at a position of its own
+		return events, next, nil // the next call begins at the entry and reports it
 	case damaged != nil:
 		l.DropDamaged(damaged.Index)
 		return nil, after, &history.Compacted{Want: after, Oldest: l.Oldest()}
@@ -94,7 +95,7 @@ func (l *Log) Events(ctx context.Context, p state.Prefix, after, upTo uint64, ma
 	}
 }
 
-// at returns the entry at an index, nil if the log no longer has it whole.
+// at returns the entry at an index, nil if the log no longer has it or it is damaged.
 func (l *Log) at(ctx context.Context, index uint64) (data []byte, err error) {
 	_, err = l.log.Read(ctx, index-1, index, 1, func(_ uint64, read []byte) error {
 		data = read
@@ -108,16 +109,16 @@ func (l *Log) at(ctx context.Context, index uint64) (data []byte, err error) {
 	return data, err
 }
 
-// Why Log serves no position below an entry.
+// The reasons for which Log serves no position below an entry.
 const (
 	damagedEntry = "log entry is damaged; watches from before it get 410"
 	unknownEntry = "log entry was written by a build that this one does not know; watches from before it get 410"
 )
 
-// DropDamaged gives up history up to a damaged entry.
+// DropDamaged makes history begin after a damaged entry.
 func (l *Log) DropDamaged(index uint64) { l.dropTo(index, damagedEntry) }
 
-// dropTo gives up history up to an entry that can't be replayed. A snapshot, or memory, has the
+// dropTo makes history begin after an entry that can't be replayed. A snapshot, or memory, has the
 // state after it.
 func (l *Log) dropTo(index uint64, why string) {
 	for {

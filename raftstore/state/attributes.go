@@ -10,8 +10,8 @@ import (
 // its selectable fields. The zero value is the empty set. Equal sets are equal strings.
 type Attributes string
 
-// NewAttributes encodes pairs. Names and values must not hold zero bytes; the API's formats exclude
-// them.
+// NewAttributes encodes pairs. Names and values must not contain zero bytes, which the API's
+// formats exclude.
 func NewAttributes(pairs map[string]string) Attributes {
 	if len(pairs) == 0 {
 		return ""

@@ -1,10 +1,10 @@
 // Package state holds the replicated state: an ordered tree of immutable objects, copied on write.
 //
-// A Tree belongs to the goroutine that applies the log: no other one reads or changes it. That
+// A Tree belongs to the goroutine that applies the log; no other goroutine may use it. That
 // goroutine publishes a Root after each batch of entries. Any number of goroutines may read Roots,
 // without locks or allocations, while the tree changes. A Root never changes, so a snapshot, a
-// consistent paged list and a backup are each a pointer to one. Returned bytes are shared: callers
-// must not write to them.
+// consistent paged list and a backup each need only a pointer to one. Returned bytes are shared:
+// callers must not write to them.
 //
 // Invariants:
 //   - An Object, its Value and its attributes never change once the object is in a tree. The

@@ -6,11 +6,11 @@ import (
 	"sort"
 )
 
-// maxFailed is how many failed entries are remembered. It is part of the replicated behaviour: all
-// replicas must forget at the same entry, or their snapshots differ.
+// maxFailed is the number of failed entries that a state remembers. It is part of the replicated
+// behaviour: nodes that forget at different entries would write different snapshots.
 const maxFailed = 1 << 20
 
-// failedChunk is how many indexes share one allocation.
+// failedChunk is the number of indexes in one allocation.
 const failedChunk = 1024
 
 // Failed is the set of log entries that failed their preconditions when they were applied:
@@ -26,8 +26,8 @@ type Failed struct {
 	tail []uint64
 }
 
-// Floor returns the newest forgotten failure: entries at or below it can't be replayed. It is 0 if
-// all are remembered.
+// Floor returns the newest forgotten failure, 0 if all are remembered. Entries at or below it can't
+// be replayed.
 func (f *Failed) Floor() uint64 { return f.floor }
 
 // Len returns the number of remembered failures.
@@ -70,8 +70,8 @@ func (f *Failed) All() iter.Seq[uint64] {
 	}
 }
 
-// with returns the set with one more failure, the newest, and at most limit in all. Only the newest
-// set may be extended.
+// with returns the set with one more failure, the newest, limited to the newest limit ones. Only
+// the newest set may be extended.
 func (f Failed) with(index uint64, limit int) Failed {
 	if f.tail == nil {
 		f.tail = make([]uint64, 0, failedChunk)
@@ -94,7 +94,7 @@ func (f Failed) withoutOldest() Failed {
 	}
 	f.floor = f.full[0][f.skip]
 	if f.skip++; f.skip == failedChunk {
-		// A new slice, because the old one's array would keep the forgotten chunk in memory.
+		// Reusing the array would keep the forgotten chunk in memory.
 		f.full, f.skip = slices.Clone(f.full[1:]), 0
 	}
 	return f

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestFailed_remembers_the_newest: against a slice, with older values that must not change, and
-// with the chunks that a restart makes differently.
+// A slice is the model. Older values must not change, and neither the chunks of a restarted node
+// nor those of a running one may matter.
 func TestFailed_remembers_the_newest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.SampledFrom([]int{1, 5, failedChunk - 1, failedChunk, failedChunk + 1, 3*failedChunk + 7}).Draw(t, "limit")
@@ -52,7 +52,7 @@ func TestFailed_remembers_the_newest(t *testing.T) {
 	})
 }
 
-func TestFailed_iterates_until_told_to_stop(t *testing.T) {
+func TestFailed_iterates_until_yield_returns_false(t *testing.T) {
 	var f Failed
 	for i := range uint64(2 * failedChunk) {
 		f = f.with(i+1, maxFailed)
@@ -70,9 +70,9 @@ func TestFailed_iterates_until_told_to_stop(t *testing.T) {
 	}
 }
 
-// TestFailed_stays_within_its_budget: the most that a cluster can make each node remember.
+// The memory bound holds for the most failures that a node remembers.
 func TestFailed_stays_within_its_budget(t *testing.T) {
-	const budget = 9 << 20 // 8 bytes each of 1<<20, and the chunk that is being filled or forgotten
+	const budget = 9 << 20 // 8 bytes for each of 1<<20, and one chunk that is not full
 	before := liveHeap()
 	var f Failed
 	for i := range uint64(maxFailed + 100_000) {
@@ -83,8 +83,8 @@ func TestFailed_stays_within_its_budget(t *testing.T) {
 	}
 }
 
-// TestLoader_knows_what_was_forgotten: failures up to the floor can't be told from successes.
-func TestLoader_knows_what_was_forgotten(t *testing.T) {
+// A loaded set has the floor, because failures up to the floor look like successes.
+func TestLoader_restores_the_floor_of_failures(t *testing.T) {
 	loader, err := NewLoader(10, "", []uint64{5, 8}, 3)
 	if err != nil {
 		t.Fatal(err)

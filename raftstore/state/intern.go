@@ -8,8 +8,8 @@ const (
 )
 
 // internTable shares memory between equal strings that arrive close together, such as the labels of
-// a deployment's pods. It is a cache of fixed size with one string per slot. An eviction costs
-// memory only, so its random seed has no influence on the replicated state.
+// a deployment's pods. It is a cache of fixed size with one string per slot. An eviction only costs
+// memory, so the random seed does not affect the replicated state.
 type internTable struct {
 	seed  maphash.Seed
 	slots *[internSlots]string

@@ -2,15 +2,15 @@ package state
 
 import "strings"
 
-// keySeparator sorts before every byte that a resource, namespace or name may hold, so keys order
-// by resource, then namespace, then name, bytewise.
+// keySeparator sorts before every byte that a resource, namespace or name may contain, so keys are
+// ordered by resource, then namespace, then name, bytewise.
 const keySeparator = "\x00"
 
-// Key names one object: resource, namespace (empty when cluster-scoped) and name. It is one string
-// so that comparing keys is one comparison.
+// Key identifies an object: resource, namespace (empty if cluster-scoped) and name. It is one
+// string so that two keys can be compared in one operation.
 type Key string
 
-// NewKey returns the key of an object. None of the parts may hold a zero byte.
+// NewKey returns the key of an object. The parts must not contain zero bytes.
 func NewKey(resource, namespace, name string) Key {
 	return Key(resource + keySeparator + namespace + keySeparator + name)
 }
@@ -28,8 +28,8 @@ func (k Key) Resource() string {
 	return resource
 }
 
-// Prefix is the beginning shared by the keys of a collection: all of a resource, or those in one
-// namespace.
+// Prefix is the common prefix of the keys of a collection: all objects of a resource, or those in
+// one namespace.
 type Prefix string
 
 // ResourcePrefix covers all objects of a resource, in all namespaces.

@@ -15,7 +15,7 @@ func TestKey_splits_into_its_parts(t *testing.T) {
 	}
 }
 
-// TestKey_orders_by_resource_namespace_and_name though parts may begin alike.
+// The order holds for parts with a common prefix.
 func TestKey_orders_by_resource_namespace_and_name(t *testing.T) {
 	keys := []Key{
 		NewKey("pods", "a", "x"), NewKey("pods", "a", "x-1"), NewKey("pods", "a-b", "a"), NewKey("pods", "ab", "a"),

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// errLoad reports loaded data that can't be a state.
+// errLoad reports loaded data that is not a valid state.
 var errLoad = errors.New("inconsistent state")
 
 // Loader builds a tree from the objects of a snapshot, in the order of their keys.
@@ -14,8 +14,8 @@ type Loader struct {
 	last Key
 }
 
-// NewLoader begins a state after index, with failed entries from Failed's All and Floor. The
-// failures must be in ascending order, above the floor, and at most index.
+// NewLoader returns a loader of the state at index with the given failed entries (see Failed.All
+// and Failed.Floor). The failures must be in ascending order, above the floor, and at most index.
 func NewLoader(index uint64, clusterID string, failed []uint64, floor uint64) (*Loader, error) {
 	t := NewTree()
 	t.index, t.changed, t.clusterID = index, index, clusterID
@@ -48,10 +48,10 @@ func (l *Loader) Add(o *Object) error {
 	return nil
 }
 
-// Tree returns the finished tree. The loader must not be used after it.
+// Tree returns the finished tree. The loader must not be used afterwards.
 func (l *Loader) Tree() *Tree {
-	// The two halves of a split node share an array, through which a node that never changes would
-	// keep objects in memory that its neighbour has replaced since. A mutable scan of a copy gives
+	// The two halves of a split node share an array. Through it, a node that never changes would
+	// keep objects in memory that its neighbour has since replaced. A mutable scan of a copy gives
 	// each node its own array.
 	l.tree.objects = l.tree.objects.Copy()
 	l.tree.objects.ScanMut(func(Key, *Object) bool { return true })

@@ -15,7 +15,7 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// podLike returns a loader with n objects like pods, and the bytes of their values.
+// podLike returns a loader with n pod-like objects, and the total size of their values.
 func podLike(t testing.TB, n, size int) (*Loader, int64) {
 	t.Helper()
 	l, err := NewLoader(1, "c", nil, 0)
@@ -40,9 +40,9 @@ func podLike(t testing.TB, n, size int) (*Loader, int64) {
 	return l, values
 }
 
-// TestState_memory_per_object_stays_within_its_budget: 100,000 pods of 7 KiB are to fit into 1 GiB,
-// so what is not JSON must be small. The struct takes 112 bytes, key with uid 80, fields 112, the
-// tree some 40 an object.
+// 100,000 pods of 7 KiB must fit into 1 GiB, so the memory beyond their JSON must be small. Per
+// object, the struct takes 112 bytes, the key with the uid 80, the fields 112, and the tree some
+// 40.
 func TestState_memory_per_object_stays_within_its_budget(t *testing.T) {
 	const n, size, budget = 20_000, 1 << 10, 400
 	before := liveHeap()
@@ -56,16 +56,15 @@ func TestState_memory_per_object_stays_within_its_budget(t *testing.T) {
 	runtime.KeepAlive(root)
 }
 
-// TestLoader_nodes_hold_nothing_of_their_neighbours: objects replaced after a restart are freed,
-// though neighbours stay.
-func TestLoader_nodes_hold_nothing_of_their_neighbours(t *testing.T) {
+// Objects that are replaced after a restart are freed although their neighbours remain.
+func TestLoader_nodes_share_no_arrays(t *testing.T) {
 	const n, size = 4_000, 4 << 10
 	l, _ := podLike(t, n, size)
 	tree := l.Tree()
 	before := liveHeap()
 	i := 0
 	tree.Publish().Ascend("", "", func(o *Object) bool {
-		if i++; i/64%2 == 0 { // every other stretch of a node's length
+		if i++; i/64%2 == 0 { // every other run of the size of a node
 			replacement := *o
 			replacement.Value = nil
 			tree.Set(&replacement)

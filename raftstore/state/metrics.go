@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Why a retained root was dropped: the values of the label "reason".
+// The reasons for dropping a retained root, which are the values of the label "reason".
 const (
 	evictedAge    = "age"
 	evictedNumber = "number"

@@ -2,7 +2,7 @@ package state
 
 import "strconv"
 
-// Object is one stored object. It never changes once it is in a tree, and neither do its bytes.
+// Object is one stored object. Once it is in a tree, neither it nor its bytes change.
 //
 // The fields are ordered so that the struct fills the 112-byte size class exactly: a cluster has
 // one for each object, and history one more for each change.
@@ -15,29 +15,29 @@ type Object struct {
 
 	Labels Attributes
 	Fields Attributes
-	// VersionOffset is where the decimal Version begins in Value.
+	// VersionOffset is the offset of the decimal Version in Value.
 	VersionOffset uint32
-	// Sealed refuses the creation of objects guarded by this one (a terminating namespace).
+	// Sealed prevents creates that name this object as their guard (a terminating namespace).
 	Sealed bool
 }
 
 // objectOverhead is the memory of an object beyond its strings and bytes: the struct.
 const objectOverhead = 112
 
-// Size returns the bytes of memory that the object keeps, for budgets. Attributes shared with other
-// objects count in full.
+// Size returns the bytes of memory that the object uses, for bounds. It counts attributes in full
+// even if other objects share them.
 func (o *Object) Size() int {
 	return objectOverhead + len(o.Key) + len(o.UID) + len(o.Value) + len(o.Labels) + len(o.Fields)
 }
 
-// WithVersion returns the object's bytes with another version in place of its own, newly allocated.
+// WithVersion returns a copy of the object's bytes with another version in place of its own.
 func (o *Object) WithVersion(version uint64) []byte {
 	end := int(o.VersionOffset) + decimalLen(o.Version)
 	return splice(o.Value[:o.VersionOffset], version, o.Value[end:])
 }
 
-// Splice returns value with the decimal version inserted at offset, newly allocated. So Apply makes
-// the bytes of a stored object from those of its entry.
+// Splice returns a copy of value with the decimal version inserted at offset. Apply uses it to make
+// the bytes of a stored object from those in its entry.
 func Splice(value []byte, offset uint32, version uint64) []byte {
 	return splice(value[:offset], version, value[offset:])
 }

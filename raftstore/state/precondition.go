@@ -1,25 +1,25 @@
 package state
 
-// Precondition is what a write requires of the state that it is applied to. The leader's check
-// before a write is proposed and the state machine decide by the same Check.
+// Precondition states what a write requires of the state to which it is applied. Both the leader,
+// before it proposes a write, and the state machine evaluate it with Check.
 type Precondition struct {
 	Key     Key
-	Creates bool   // nothing is stored under Key; otherwise an object is, with this Version and UID
-	Guard   Key    // unless empty, of a create: it is stored, and not sealed
+	Creates bool   // Key must be unused; otherwise it must have an object with this Version and UID
+	Guard   Key    // of a create, unless empty: must exist and not be sealed
 	Version uint64 // of an update or delete
-	UID     string // unless empty, of an update or delete
+	UID     string // of an update or delete, unless empty
 }
 
-// Objects looks up stored objects. *Tree and *Root do.
+// Objects looks up stored objects. *Tree and *Root implement it.
 type Objects interface {
 	// Get returns the object stored under a key, nil if there is none.
 	Get(k Key) *Object
 }
 
-// Check returns the object that the write replaces or removes, nil for a create; or, if the
-// precondition does not hold, the refusal: *Exists, *NotFound, *Conflict, *UIDMismatch or
-// *GuardFailed. It depends on nothing but p and the objects looked up. The refusal of an update or
-// delete by a state that has reached p.Version is final: a replaced version never returns.
+// Check returns the object that the write replaces or removes, nil for a create. If the
+// precondition does not hold, it returns a refusal: *Exists, *NotFound, *Conflict, *UIDMismatch or
+// *GuardFailed. It depends on nothing but p and the objects looked up. If the state has reached
+// p.Version, its refusal of an update or delete is final: a replaced version never returns.
 func (p *Precondition) Check(objects Objects) (*Object, error) {
 	if p.Creates {
 		return nil, p.checkCreate(objects)

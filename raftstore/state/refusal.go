@@ -2,9 +2,9 @@ package state
 
 import "fmt"
 
-// Each refusal reports a precondition that does not hold. A refused write changes nothing.
+// A refusal reports that a precondition does not hold. A refused write changes nothing.
 
-// Exists reports a create whose key is taken.
+// Exists reports a create whose key is in use.
 type Exists struct{ Key Key }
 
 func (e *Exists) Error() string { return fmt.Sprintf("%q exists", string(e.Key)) }
@@ -14,7 +14,7 @@ type NotFound struct{ Key Key }
 
 func (e *NotFound) Error() string { return fmt.Sprintf("%q not found", string(e.Key)) }
 
-// Conflict reports an update or delete prepared for another version than the stored one.
+// Conflict reports an update or delete of a version other than the stored one.
 type Conflict struct {
 	Key        Key
 	Want, Have uint64 // versions
@@ -24,7 +24,7 @@ func (e *Conflict) Error() string {
 	return fmt.Sprintf("%q is at version %d, not %d", string(e.Key), e.Have, e.Want)
 }
 
-// UIDMismatch reports an update or delete meant for an earlier object of the same name.
+// UIDMismatch reports an update or delete of an earlier object with the same name.
 type UIDMismatch struct {
 	Key        Key
 	Want, Have string
@@ -34,7 +34,7 @@ func (e *UIDMismatch) Error() string {
 	return fmt.Sprintf("%q has uid %s, not %s", string(e.Key), e.Have, e.Want)
 }
 
-// GuardFailed reports a create whose guard is missing, or sealed.
+// GuardFailed reports a create whose guard is missing or sealed.
 type GuardFailed struct {
 	Guard  Key
 	Sealed bool

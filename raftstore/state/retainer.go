@@ -19,15 +19,15 @@ const (
 // RetainerConfig bounds a Retainer. Zero fields take the defaults.
 type RetainerConfig struct {
 	MaxRoots int
-	MaxAge   time.Duration // since Retain, however often the root is read
-	// MaxBytes bounds the memory that only retained roots keep: objects replaced or deleted since,
-	// and tree nodes copied since.
+	MaxAge   time.Duration // since Retain, regardless of reads
+	// MaxBytes bounds the memory that only retained roots use: objects replaced or deleted later,
+	// and tree nodes copied later.
 	MaxBytes   uint64
 	Registerer prometheus.Registerer // may be nil
 }
 
 // Retainer keeps roots for paged reads, by index. It bounds their number, their age and the memory
-// that they keep. All methods are safe for concurrent use. Callers supply the time.
+// that they use. All methods are safe for concurrent use. Callers supply the time.
 type Retainer struct {
 	maxRoots int
 	maxAge   time.Duration
@@ -62,7 +62,7 @@ func NewRetainer(c RetainerConfig) (*Retainer, error) {
 	return r, nil
 }
 
-// Retain keeps a root, whose age counts from since. For a root that is kept already, the later time
+// Retain keeps a root, whose age counts from since. If the root is already retained, the later time
 // counts.
 func (r *Retainer) Retain(root *Root, since time.Time) {
 	r.mu.Lock()
@@ -89,8 +89,9 @@ func (r *Retainer) Get(index uint64, now time.Time) *Root {
 	return r.roots[i].root
 }
 
-// Prune drops roots beyond a bound, given the current root, and all roots of another tree. Callers
-// call it every few seconds, because nothing else drops expired roots while no client pages.
+// Prune drops roots beyond a bound, given the current root, and all roots of another tree. It must
+// be called every few seconds, because nothing else drops expired roots while clients request no
+// pages.
 func (r *Retainer) Prune(current *Root, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,7 +100,7 @@ func (r *Retainer) Prune(current *Root, now time.Time) {
 	r.prune(current, now)
 }
 
-// Clear drops all roots. After the installation of a snapshot, older roots would keep a whole other
+// Clear drops all roots. After the installation of a snapshot, older roots would keep a second
 // state in memory.
 func (r *Retainer) Clear() {
 	r.mu.Lock()
@@ -144,8 +145,8 @@ func (r *Retainer) prune(current *Root, now time.Time) {
 	r.observe(current, now)
 }
 
-// pinned returns an upper bound of the memory that only retained roots keep: the objects replaced
-// since the oldest root, and the nodes of each root that its successor no longer has.
+// pinned returns an upper bound of the memory that only retained roots use: the objects replaced
+// since the oldest root, and the nodes of each root that the next one no longer has.
 func (r *Retainer) pinned(current *Root) uint64 {
 	var bytes uint64
 	for i, e := range r.roots {

@@ -7,8 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// steps returns n roots, each of which replaced the one object, of 1,000 bytes and some, of the one
-// before.
+// steps returns n roots with one object of about 1,000 bytes, which each root replaces.
 func steps(n int) []*Root {
 	tree := NewTree()
 	roots := make([]*Root, n)
@@ -20,7 +19,7 @@ func steps(n int) []*Root {
 	return roots
 }
 
-// newRetainer returns a Retainer, and what reads one of its metrics by the end of its name.
+// newRetainer returns a Retainer, and a function that reads its metrics by the end of their names.
 func newRetainer(t *testing.T, c RetainerConfig) (*Retainer, func(name string) float64) {
 	t.Helper()
 	registry := prometheus.NewPedanticRegistry()
@@ -63,13 +62,13 @@ func kept(r *Retainer, roots []*Root, now time.Time) string {
 
 func at(minutes int) time.Time { return time.Unix(1_000_000+int64(minutes)*60, 0) }
 
-func TestRetainer_forgets_by_age_without_being_asked(t *testing.T) {
+func TestRetainer_prune_drops_expired_roots(t *testing.T) {
 	roots := steps(4)
 	r, metric := newRetainer(t, RetainerConfig{MaxAge: 10 * time.Minute})
 	for i, root := range roots[:3] {
 		r.Retain(root, at(i))
 	}
-	r.Retain(roots[1], at(5)) // a second list begins there
+	r.Retain(roots[1], at(5)) // as a second list does
 	if got := kept(r, roots, at(9)); got != "xxx-" {
 		t.Fatalf("after 9 minutes %s", got)
 	}
@@ -88,10 +87,10 @@ func TestRetainer_forgets_by_age_without_being_asked(t *testing.T) {
 	}
 }
 
-func TestRetainer_forgets_the_oldest_above_the_number(t *testing.T) {
+func TestRetainer_drops_the_oldest_beyond_max_roots(t *testing.T) {
 	roots := steps(5)
 	r, metric := newRetainer(t, RetainerConfig{MaxRoots: 2})
-	for _, i := range []int{4, 0, 2, 3} { // readers come in any order
+	for _, i := range []int{4, 0, 2, 3} { // lists begin in any order
 		r.Retain(roots[i], at(0))
 	}
 	if got := kept(r, roots, at(0)); got != "---xx" {
@@ -102,7 +101,7 @@ func TestRetainer_forgets_the_oldest_above_the_number(t *testing.T) {
 	}
 }
 
-func TestRetainer_forgets_what_pins_too_much(t *testing.T) {
+func TestRetainer_drops_roots_beyond_max_bytes(t *testing.T) {
 	roots := steps(10)
 	r, metric := newRetainer(t, RetainerConfig{MaxBytes: 3500})
 	r.Retain(roots[0], at(0))
@@ -112,14 +111,14 @@ func TestRetainer_forgets_what_pins_too_much(t *testing.T) {
 	}
 	r.Prune(roots[9], at(0))
 	if got := metric("bytes"); got < 3000 || got > 3500 {
-		t.Errorf("it says %v bytes are pinned", got)
+		t.Errorf("the metric reports %v bytes", got)
 	}
 	if n := metric("evictions_total"); n != 1 {
 		t.Errorf("%v evictions counted", n)
 	}
 }
 
-func TestRetainer_forgets_all_when_another_state_is_installed(t *testing.T) {
+func TestRetainer_drops_all_when_another_state_is_installed(t *testing.T) {
 	roots := steps(2)
 	r, metric := newRetainer(t, RetainerConfig{})
 	r.Retain(roots[0], at(0))
@@ -127,7 +126,7 @@ func TestRetainer_forgets_all_when_another_state_is_installed(t *testing.T) {
 	if got := kept(r, roots, at(0)); got != "--" || metric("roots") != 0 {
 		t.Fatalf("it holds %s", got)
 	}
-	r.Retain(roots[1], at(0)) // by a list that began before
+	r.Retain(roots[1], at(0)) // by a list that began before the installation
 	r.Prune(steps(1)[0], at(0))
 	if got := kept(r, roots, at(0)); got != "--" || metric("evictions_total") != 2 {
 		t.Fatalf("it holds %s", got)

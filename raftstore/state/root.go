@@ -6,8 +6,8 @@ import (
 	"github.com/tidwall/btree"
 )
 
-// Root is the whole state after a log index. It never changes; reading it takes no locks and
-// allocates nothing.
+// Root is the whole state at a log index. It never changes; reading it takes no locks and allocates
+// nothing.
 //
 // A Root has its own copy of the tree's header. The library marks all nodes as shared when it
 // copies the header, and the tree copies a shared node before it writes to it. So roots may be read
@@ -31,7 +31,7 @@ func (r *Root) Index() uint64 { return r.index }
 // ClusterID returns the cluster's id, "" before the cluster is initialised.
 func (r *Root) ClusterID() string { return r.clusterID }
 
-// At returns the state after an earlier index if no object has changed since, or nil.
+// At returns the state at an earlier index if no object has changed since then, nil otherwise.
 func (r *Root) At(index uint64) *Root {
 	switch {
 	case index == r.index:
@@ -44,14 +44,14 @@ func (r *Root) At(index uint64) *Root {
 	return &earlier
 }
 
-// Get returns the object of a key, or nil.
+// Get returns the object of a key, nil if there is none.
 func (r *Root) Get(k Key) *Object {
 	o, _ := r.objects.Get(k)
 	return o
 }
 
-// Ascend calls fn with the objects of a collection in the order of their keys, from the first key
-// after the given one (from the beginning when after is ""), until fn returns false.
+// Ascend calls fn with the objects of a collection in the order of their keys, beginning with the
+// first key after the given one, until fn returns false.
 func (r *Root) Ascend(p Prefix, after Key, fn func(*Object) bool) {
 	r.objects.Ascend(max(Key(p), after), func(k Key, o *Object) bool {
 		if k == after {
@@ -61,7 +61,7 @@ func (r *Root) Ascend(p Prefix, after Key, fn func(*Object) bool) {
 	})
 }
 
-// Count returns the number of objects in a collection, without walking them.
+// Count returns the number of objects in a collection without iterating over them.
 func (r *Root) Count(p Prefix) int { return r.CountAfter(p, "") }
 
 // CountAfter is Count for the objects whose keys come after the given one.
@@ -79,7 +79,7 @@ func (r *Root) CountAfter(p Prefix, after Key) int {
 // nodeBytes is the memory of a tree node, including its share of the nodes above it.
 const nodeBytes = 1 << 10
 
-// unshared returns an upper bound of the memory that this root keeps and a later one does not:
+// unshared returns an upper bound of the memory that this root uses and a later one does not:
 // objects replaced in between, and nodes copied since. It returns 0 for roots of different trees.
 func (r *Root) unshared(later *Root) uint64 {
 	if r.lineage != later.lineage || r.changes > later.changes {

@@ -19,9 +19,8 @@ func object(k Key, version uint64, size int) *Object {
 	}
 }
 
-// TestRoot_stays_as_it_was_published: whatever happens to the tree later, with any batches in
-// between.
-func TestRoot_stays_as_it_was_published(t *testing.T) {
+// A root remains unchanged whatever happens to the tree later, for any batches in between.
+func TestRoot_never_changes_after_publish(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := NewTree()
 		want := make(map[Key]*Object)
@@ -50,7 +49,7 @@ func TestRoot_stays_as_it_was_published(t *testing.T) {
 	})
 }
 
-// TestRoot_at_an_earlier_index: a state is that of an earlier index only if nothing changed since.
+// At returns the state at an earlier index only if nothing has changed since.
 func TestRoot_at_an_earlier_index(t *testing.T) {
 	tree := NewTree()
 	tree.Advance(7)
@@ -105,8 +104,7 @@ func check(t *rapid.T, root *Root, want map[Key]*Object) {
 	}
 }
 
-// TestRoot_is_read_while_the_tree_changes: for the race detector, and for readers that see half a
-// batch.
+// Readers must never see half a batch; the race detector checks the rest.
 func TestRoot_is_read_while_the_tree_changes(t *testing.T) {
 	const keys, readers, batches = 500, 4, 2000
 	tree := NewTree()

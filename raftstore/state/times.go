@@ -11,9 +11,9 @@ import (
 const (
 	// TimeStep is the precision of the times at which entries were appended.
 	TimeStep = 5 * time.Second
-	// maxMarks is the number of steps remembered: 22 hours with entries in each step. It is part of
-	// the replicated behaviour: all replicas must forget at the same entry, or their snapshots
-	// differ.
+	// maxMarks is the number of steps that a state remembers: 22 hours if each step has entries. It
+	// is part of the replicated behaviour: nodes that forget at different entries would write
+	// different snapshots.
 	maxMarks = 16 << 10
 )
 
@@ -28,8 +28,8 @@ type mark struct {
 	seconds int64 // since 1970
 }
 
-// Before returns the index of the newest entry, up to last, that was surely appended before a time.
-// It returns 0 if it knows of none.
+// Before returns the index of the newest entry, at most last, that was certainly appended before a
+// time. It returns 0 if it knows of none.
 func (t Times) Before(at time.Time, last uint64) uint64 {
 	limit := at.Add(-TimeStep).Unix()
 	n := sort.Search(len(t.marks), func(i int) bool { return t.marks[i].seconds > limit })
@@ -56,8 +56,8 @@ func (t Times) All() iter.Seq2[uint64, int64] {
 // Len returns the number of marks.
 func (t Times) Len() int { return len(t.marks) }
 
-// with returns the times with one more entry, the newest. A clock behind the last leader's adds no
-// mark until it has caught up. Only the newest Times may be extended.
+// with returns the times with one more entry, the newest. While the clock is behind the last mark,
+// it adds none. Only the newest Times may be extended.
 func (t Times) with(index uint64, at time.Time) Times {
 	seconds := at.Unix()
 	if n := len(t.marks); n > 0 && seconds < t.marks[n-1].seconds+int64(TimeStep/time.Second) {

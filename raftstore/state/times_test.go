@@ -8,13 +8,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTimes_never_say_before_what_was_not: against all entries in a list, on clocks that jump, with
-// older values that must not change, and with a restart in between.
-func TestTimes_never_say_before_what_was_not(t *testing.T) {
+// A list of all entries is the model, on clocks that jump. Older values must not change, and a
+// restart must keep the times.
+func TestTimes_before_is_never_wrong(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type entry struct {
 			index uint64
-			at    time.Time // what the clock had shown at the latest by then
+			at    time.Time // the latest time that the clock had shown by then
 		}
 		tree, clock := NewTree(), time.Unix(1_000_000, 0)
 		var last time.Time
@@ -52,7 +52,7 @@ func TestTimes_never_say_before_what_was_not(t *testing.T) {
 	})
 }
 
-// reload is what a restart from a snapshot does.
+// reload restarts a state from its snapshot.
 func reload(t *rapid.T, root *Root) *Tree {
 	l, err := NewLoader(root.Index(), "", nil, 0)
 	if err != nil {
@@ -78,7 +78,7 @@ func TestTimes_forget_the_oldest(t *testing.T) {
 		t.Errorf("%d marks are kept", n)
 	}
 	if got := root.Times().Before(at(5), root.Index()); got != 0 {
-		t.Errorf("what is forgotten is said to be before: %d", got)
+		t.Errorf("Before returned forgotten entry %d", got)
 	}
 	if got := root.Times().Before(at(maxMarks), root.Index()); got != maxMarks {
 		t.Errorf("got %d, want %d", got, maxMarks)

@@ -11,8 +11,8 @@ import (
 // (BenchmarkPublish, BenchmarkGet).
 const treeDegree = 16
 
-// Tree is the mutable state. Only the goroutine that applies the log may use it; the roots that it
-// publishes may be read by any.
+// Tree is the mutable state. Only the goroutine that applies the log may use it; any goroutine may
+// read the roots that it publishes.
 type Tree struct {
 	objects   *btree.Map[Key, *Object]
 	index     uint64
@@ -43,13 +43,13 @@ func (t *Tree) Index() uint64 { return t.index }
 // ClusterID returns the cluster's id, "" before the cluster is initialised.
 func (t *Tree) ClusterID() string { return t.clusterID }
 
-// Get returns the object of a key, or nil.
+// Get returns the object of a key, nil if there is none.
 func (t *Tree) Get(k Key) *Object {
 	o, _ := t.objects.Get(k)
 	return o
 }
 
-// Set stores an object under its key, in place of an earlier one.
+// Set stores an object under its key and replaces an earlier one.
 func (t *Tree) Set(o *Object) {
 	previous, _ := t.objects.Set(o.Key, o)
 	t.bytes += uint64(o.Size())
@@ -62,7 +62,7 @@ func (t *Tree) Delete(k Key) {
 	t.change(previous)
 }
 
-// change accounts for one change. o is the replaced object, nil if there was none.
+// change updates the counters for one change. o is the replaced object, nil if there was none.
 func (t *Tree) change(o *Object) {
 	t.changes++
 	t.changed = t.index
@@ -72,8 +72,8 @@ func (t *Tree) change(o *Object) {
 	}
 }
 
-// Advance sets the log index. It panics unless the index rises: entries applied out of order or
-// twice would make replicas diverge.
+// Advance sets the log index. It panics unless the index increases, because entries applied out of
+// order or twice would make nodes diverge.
 func (t *Tree) Advance(index uint64) {
 	if index <= t.index {
 		panic(fmt.Sprintf("state: entry %d applied after entry %d", index, t.index))
@@ -91,11 +91,11 @@ func (t *Tree) InitCluster(id string) {
 	}
 }
 
-// Intern returns the bytes as Attributes, sharing memory with equal sets met recently.
+// Intern returns the bytes as Attributes that share memory with an equal set seen recently.
 func (t *Tree) Intern(b []byte) Attributes { return Attributes(t.attrs.intern(b)) }
 
-// Publish returns the present state. It takes a few allocations, whatever the size of the state,
-// and makes the next change of each tree node copy that node. Callers call it once per batch of
+// Publish returns the present state. It takes a few allocations, whatever the size of the state.
+// The next change of each tree node then copies that node. Callers call Publish once per batch of
 // entries.
 func (t *Tree) Publish() *Root {
 	return &Root{

@@ -18,18 +18,18 @@ import (
 // entryFormat is the format of the log entries written.
 const entryFormat = 1
 
-// command is a write, with its encoded log entry. The entry's bytes say what the write requires, so
-// the leader and the state machine cannot differ about it.
+// command is a write with its encoded log entry. What the write requires is derived from the
+// entry's bytes, so the leader and the state machine can't disagree about it.
 type command struct {
-	state.Precondition        // not of a pin, which concerns no object
-	pins               bool   // is a pin of a state
-	frees              bool   // is part of a deletion
+	state.Precondition        // empty for a pin, which concerns no object
+	pins               bool   // whether the write is a pin
+	frees              bool   // whether the write is part of a deletion
 	client             uint64 // see Update
 	data               []byte
 }
 
-// refusal returns why a state refuses the command, nil if it does not; see
-// state.Precondition.Check.
+// refusal returns the reason for which a state refuses the command, nil if it does not (see
+// state.Precondition.Check).
 func (c *command) refusal(root *state.Root) error {
 	_, err := c.Check(root)
 	return err
@@ -48,7 +48,7 @@ func (c Create) Encode() ([]byte, error) {
 // Encode returns the log entry that proposes the update.
 func (u Update) Encode() ([]byte, error) {
 	if u.Object == nil || u.Previous == nil {
-		return nil, errors.New("update: no object, or none that it replaces")
+		return nil, errors.New("update: Object or Previous is missing")
 	}
 	update := &logpb.Update{
 		Key: keyMessage(u.Key), Object: objectMessage(u.Object), PreviousVersion: u.Previous.Version, Uid: u.UID,
@@ -62,7 +62,7 @@ func (u Update) Encode() ([]byte, error) {
 // Encode returns the log entry that proposes the deletion.
 func (d Delete) Encode() ([]byte, error) {
 	if d.Previous == nil {
-		return nil, errors.New("delete: no object that is to go")
+		return nil, errors.New("delete: Previous is missing")
 	}
 	final := d.final()
 	kept := final.Labels == d.Previous.Labels && final.Fields == d.Previous.Fields
@@ -75,15 +75,15 @@ func (d Delete) Encode() ([]byte, error) {
 	entry := &logpb.Entry{Op: &logpb.Entry_Delete{Delete: message}}
 	data, err := encode(entry)
 	if errors.Is(err, failure.ErrTooLarge) && message.Previous != nil {
-		// A deletion is never refused for its size. Replay reads the removed object from the entry
-		// that wrote it.
+		// A deletion is never refused for its size. Without Previous, Replay reads the removed
+		// object from the entry that wrote it.
 		message.Previous = nil
 		return encode(entry)
 	}
 	return data, err
 }
 
-// final returns the last state of the object, without the digits of its version.
+// final returns the last state of the object without the digits of its version.
 func (d Delete) final() *state.Object {
 	if d.Final != nil {
 		return d.Final
@@ -91,8 +91,8 @@ func (d Delete) final() *state.Object {
 	return withoutVersion(d.Previous)
 }
 
-// encode returns the bytes of an entry, on the node that receives the request, whose time the entry
-// takes.
+// encode returns the bytes of an entry. The node that receives the request calls it, and the entry
+// has this node's time.
 func encode(entry *logpb.Entry) ([]byte, error) {
 	entry.Format = entryFormat
 	entry.TimeUnixNano = time.Now().UnixNano()
@@ -106,8 +106,8 @@ func encode(entry *logpb.Entry) ([]byte, error) {
 	return data, nil
 }
 
-// encoded makes the command of an entry that this node has encoded. An entry that package fsm does
-// not decode must not reach the log.
+// encoded returns the command of an entry that this node has encoded. An entry that fsm.Decode
+// refuses must not reach the log.
 func encoded(data []byte, err error) (*command, error) {
 	if err != nil {
 		return nil, err
@@ -144,8 +144,8 @@ func pinCommand() (*command, error) {
 	return encoded(encode(&logpb.Entry{Op: &logpb.Entry_Pin{Pin: &logpb.Pin{}}}))
 }
 
-// initEntry returns an entry that names the cluster, or changes nothing if id, the cluster's, is
-// not "".
+// initEntry returns an entry that sets the cluster's id to a new one if id is "". If the cluster
+// already has an id, the entry changes nothing.
 func initEntry(id string) ([]byte, error) {
 	if id == "" {
 		id = rand.Text()
@@ -160,7 +160,7 @@ func initEntry(id string) ([]byte, error) {
 	return data, nil
 }
 
-// decode makes the command of an entry that another node has encoded.
+// decode returns the command of an entry that another node has encoded.
 func decode(data []byte) (*command, error) {
 	if len(data) > MaxEntryBytes {
 		return nil, failure.ErrTooLarge
@@ -170,7 +170,7 @@ func decode(data []byte) (*command, error) {
 		return nil, fmt.Errorf("decode log entry: %w", err)
 	}
 	if entry.Op() == fsm.OpInit {
-		return nil, errors.New("decode log entry: a cluster's id comes from its leader")
+		return nil, errors.New("decode log entry: only the leader may set a cluster's id")
 	}
 	return newCommand(data, &entry), nil
 }

@@ -8,8 +8,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// BenchmarkCommand is what a write costs before it is proposed: encode on the node that receives
-// the request, decode on a leader that another node forwards it to.
+// BenchmarkCommand measures the cost of a write before it is proposed: encode on the node that
+// receives the request, and decode on a leader to which another node forwards it.
 func BenchmarkCommand(b *testing.B) {
 	for _, size := range []int{1 << 10, 7 << 10, 256 << 10} {
 		update := Update{

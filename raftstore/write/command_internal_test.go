@@ -13,7 +13,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestDecode: a leader makes the same command of a forwarded entry as the node that encoded it.
+// A leader decodes a forwarded entry to the same command that the sender has encoded.
 func TestDecode(t *testing.T) {
 	k, guard := state.NewKey("pods", "a", "x"), state.NewKey("namespaces", "", "a")
 	o := &state.Object{Value: []byte("{}"), UID: "u"}
@@ -36,7 +36,7 @@ func TestDecode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			clear(encoded.data) // preconditions outlive the entry's bytes in refusals
+			clear(encoded.data) // refusals must not share memory with the entry's bytes
 			if encoded.Precondition != c.want || decoded.Precondition != c.want || decoded.pins {
 				t.Errorf("encoded %+v, decoded %+v, want %+v", encoded.Precondition, decoded.Precondition, c.want)
 			}
@@ -53,7 +53,7 @@ func TestDecode(t *testing.T) {
 	})
 }
 
-// TestDecodeRefuses entries that no node forwards.
+// decode refuses entries that no node forwards.
 func TestDecodeRefuses(t *testing.T) {
 	c, err := Create{Key: state.NewKey("pods", "a", "x"), Object: &state.Object{Labels: "app\x00web\x00"}}.command()
 	if err != nil {

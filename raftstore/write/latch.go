@@ -13,36 +13,37 @@ import (
 )
 
 const (
-	// maxLatchWaiters bounds the writes that wait for others to the same keys, delayed conflicts
-	// included.
+	// maxLatchWaiters bounds the writes that wait for others to the same keys, including delayed
+	// conflicts.
 	maxLatchWaiters = 16 << 10
-	// retryTime is how long a key stays reserved for the client whose conflict was released, and so
-	// how long others wait for it at most; then the next conflict is released.
+	// retryTime is the time for which a key stays reserved for the client whose conflict was
+	// released, and so the longest time that others wait for that client. After it the next
+	// conflict is released.
 	retryTime = 5 * time.Millisecond
-	// maxConflictDelay bounds the delay of a conflict. The more are delayed, the faster they are
-	// released.
+	// maxConflictDelay bounds the delay of a conflict. The more conflicts are delayed, the faster
+	// they are released.
 	maxConflictDelay = 500 * time.Millisecond
 )
 
-// errLatchesFull reports that too many writes wait already.
+// errLatchesFull reports that too many writes are waiting.
 var errLatchesFull = errors.New("too many writes wait for others to the same objects")
 
 // latches serialise the leader's writes to one key, so that doomed entries rarely reach the log.
-// They order nothing that must be ordered: preconditions are decided when an entry is applied.
+// Correctness does not depend on them: preconditions are decided when an entry is applied.
 //
-// Waiters acquire a key in FIFO order until their precondition can no longer hold. Most lose it
-// with each write to their object. If all of them learned that at once, they would all read the
-// object and write from the same version, and all but one would conflict again: always those that
-// are slow to return, because they are connected to a follower. So conflicts on one key are
-// released one at a time, in FIFO order: the first when the key is free, the next after the next
-// write, or after retryTime without one. A release reserves the key for the client that gets it.
-// Others wait until it has retried, but not longer than retryTime. A key that nobody lost a
-// conflict on is never reserved.
+// Waiters acquire a key in FIFO order until their precondition can no longer hold, which most
+// writes to their object cause. If all doomed waiters returned at once, their clients would all
+// read the object and write from the same version, and all but one would conflict again: always
+// those with a slower connection, through a follower. So conflicts on one key are released one at a
+// time, in FIFO order: the first when the key is free, the next after the next write, or after
+// retryTime without one. A release reserves the key for the client that receives the conflict.
+// Other writes wait until that client has retried, but not longer than retryTime. A key without
+// conflicts is never reserved.
 type latches struct {
 	metrics *latchMetrics
 
 	mu      sync.Mutex
-	keys    map[state.Key]*latch // that are held, reserved, or have delayed conflicts
+	keys    map[state.Key]*latch // keys that are held, reserved, or have delayed conflicts
 	waiting int
 	delayed int
 }
@@ -50,8 +51,8 @@ type latches struct {
 // latch is the latch of one key.
 type latch struct {
 	held      bool
-	waiting   list.List // of *waiter: for the key, in the order of their arrival
-	conflicts list.List // of *waiter: doomed, until they are released, in the order of their losses
+	waiting   list.List // of *waiter, in the order of their arrival
+	conflicts list.List // of *waiter: doomed and not released, in the order in which they were doomed
 
 	reservedFor   uint64    // client; 0 for none
 	reservedUntil time.Time // set by the first release after the key became free
@@ -59,11 +60,11 @@ type latch struct {
 	timer         *time.Timer
 }
 
-// waiter is a write's place at the latch of its key.
+// waiter is the place of a write at the latch of its key.
 type waiter struct {
 	c        *command
 	decided  chan struct{} // closed once it holds the key or is doomed; nil if it did not wait
-	holds    bool          // the key; set before decided is closed
+	holds    bool          // whether it holds the key; set before decided is closed
 	released chan struct{} // closed once the conflict may be returned; nil unless it was delayed
 	place    *list.Element // in waiting or conflicts; nil in neither
 	since    time.Time     // when its conflict was delayed
@@ -73,9 +74,9 @@ func newLatches(m *latchMetrics) *latches {
 	return &latches{metrics: m, keys: make(map[state.Key]*latch)}
 }
 
-// enter acquires the key if it is free, and queues the write otherwise; or, with a refusal by a
-// recent state, delays its conflict. A create is not doomed while another write may make room for
-// it.
+// enter acquires the key if it is free, and queues the write otherwise. If refusal, the result of a
+// check against a recent state, is not nil, it delays the conflict instead. A create is not doomed
+// while a pending write to the key may remove the object.
 func (l *latches) enter(c *command, refusal error) (*waiter, error) {
 	w := &waiter{c: c}
 	l.mu.Lock()
@@ -85,7 +86,7 @@ func (l *latches) enter(c *command, refusal error) (*waiter, error) {
 		refusal = nil
 	}
 	switch {
-	case refusal != nil && (k == nil || l.full()): // no contention, or too much
+	case refusal != nil && (k == nil || l.full()): // without contention, or with too many waiters
 		return w, nil
 	case refusal != nil:
 		l.doom(k, w, refusal)
@@ -107,7 +108,7 @@ func (l *latches) enter(c *command, refusal error) (*waiter, error) {
 	return w, nil
 }
 
-// admits reports whether a write acquires the key at once.
+// admits reports whether a write acquires the key immediately.
 func (k *latch) admits(c *command) bool {
 	switch {
 	case k.held:
@@ -121,8 +122,8 @@ func (k *latch) admits(c *command) bool {
 
 func (k *latch) reserved() bool { return k.reservedFor != 0 && time.Now().Before(k.reservedUntil) }
 
-// wait returns once the write holds the key or is doomed, and with an error if ctx or the epoch
-// ends before.
+// wait returns nil once the write holds the key or is doomed. It returns an error if ctx or the
+// epoch ends first.
 func (l *latches) wait(ctx context.Context, e *leadership.Epoch, w *waiter) error {
 	if w.decided == nil {
 		return nil
@@ -137,8 +138,8 @@ func (l *latches) wait(ctx context.Context, e *leadership.Epoch, w *waiter) erro
 	}
 }
 
-// delayConflict returns when the conflict of a doomed write may be returned to its client: when it
-// is released, or when ctx or the epoch ends.
+// delayConflict returns when the conflict of a doomed write may be returned to its client, which is
+// when it is released, or when ctx or the epoch ends.
 func (l *latches) delayConflict(ctx context.Context, e *leadership.Epoch, w *waiter) {
 	select {
 	case <-w.released:
@@ -148,15 +149,15 @@ func (l *latches) delayConflict(ctx context.Context, e *leadership.Epoch, w *wai
 	l.metrics.conflictDelay.Observe(time.Since(w.since).Seconds())
 }
 
-// leave gives up the write's place. A key that it held goes to the first waiter that the present
-// state does not refuse.
+// leave gives up the write's place. If it held the key, the first waiter that the present state
+// does not refuse acquires it.
 func (l *latches) leave(w *waiter, root func() *state.Root) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.keys[w.c.Key]
 	switch {
 	case w.holds:
-		l.pass(k, root())
+		l.grantNext(k, root())
 	case w.place == nil:
 		return
 	case w.released != nil:
@@ -169,9 +170,9 @@ func (l *latches) leave(w *waiter, root func() *state.Root) {
 	l.schedule(w.c.Key, k)
 }
 
-// pass hands the key on. Each waiter is judged once here, by a state that has the version that it
-// was derived from.
-func (l *latches) pass(k *latch, root *state.Root) {
+// grantNext frees the key and gives it to the first waiter that root does not refuse. root has the
+// version from which each waiter was derived, so a refusal is final.
+func (l *latches) grantNext(k *latch, root *state.Root) {
 	k.held = false
 	for k.waiting.Len() > 0 && !k.held {
 		w := l.pop(k)
@@ -190,7 +191,7 @@ func (l *latches) pass(k *latch, root *state.Root) {
 	}
 }
 
-// pop takes the first waiter out of the queue.
+// pop removes and returns the first waiter.
 func (l *latches) pop(k *latch) *waiter {
 	w := k.waiting.Remove(k.waiting.Front()).(*waiter)
 	w.place = nil
@@ -198,8 +199,8 @@ func (l *latches) pop(k *latch) *waiter {
 	return w
 }
 
-// doom delays the conflict of a write that will be retried from a newer version; no other refusal
-// is delayed.
+// doom ends the wait of a refused write. It delays the conflict of a write that its client will
+// retry from a newer version, and no other refusal.
 func (l *latches) doom(k *latch, w *waiter, refusal error) {
 	if _, conflict := errors.AsType[*state.Conflict](refusal); conflict {
 		w.released, w.since = make(chan struct{}), time.Now()
@@ -208,8 +209,8 @@ func (l *latches) doom(k *latch, w *waiter, refusal error) {
 	}
 }
 
-// release releases the first conflict, and reserves a free key for its client. Releases that follow
-// before the reservation ends do not prolong it: others wait for retryTime at most.
+// release releases the first conflict, and reserves a free key for its client. Later releases do
+// not prolong the reservation, so that others wait for at most retryTime.
 func (l *latches) release(k *latch) {
 	w := k.conflicts.Remove(k.conflicts.Front()).(*waiter)
 	w.place = nil
@@ -225,7 +226,7 @@ func (l *latches) release(k *latch) {
 	close(w.released)
 }
 
-// schedule sets the timer for what is due next, or forgets a latch that nothing is due for.
+// schedule sets the timer for the next event at the latch, and drops the latch if there is none.
 func (l *latches) schedule(key state.Key, k *latch) {
 	due, any := k.due()
 	switch {
@@ -241,10 +242,10 @@ func (l *latches) schedule(key state.Key, k *latch) {
 	}
 }
 
-// due returns when the reservation ends, or the next conflict must be released, whichever is first.
-// While a write is under way, a client that retried would most likely conflict again; so its
-// conflict is delayed until that write ends, unless there are so many that the last one would have
-// to wait for too long.
+// due returns the time until the reservation ends or the next conflict must be released, whichever
+// is first. While a write is running, a client that retries would most likely conflict again. So a
+// conflict is delayed until the write ends, unless so many are delayed that the last one would
+// exceed maxConflictDelay.
 func (k *latch) due() (in time.Duration, any bool) {
 	if first := k.conflicts.Front(); first != nil {
 		in = (maxConflictDelay - time.Since(first.Value.(*waiter).since)) / time.Duration(k.conflicts.Len())
@@ -259,13 +260,13 @@ func (k *latch) due() (in time.Duration, any bool) {
 	return in, any
 }
 
-// expire does what is due: a free key whose reservation has ended goes to the first waiter, or to
-// the client of the next conflict.
+// expire handles the event for which schedule set the timer: a free key whose reservation has ended
+// goes to the first waiter, or to the client of the next conflict.
 func (l *latches) expire(key state.Key, k *latch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.keys[key] != k {
-		return // forgotten as the timer fired
+		return // the latch was dropped when the timer fired
 	}
 	if !k.held && k.reservedFor != 0 && !k.reserved() {
 		l.metrics.reservationsExpired.Inc()

@@ -13,9 +13,9 @@ import (
 )
 
 func TestReservation(t *testing.T) {
-	// lost has client 1 write version 2 while client 2 loses a conflict on version 1, which is
+	// In lost, client 1 writes version 2 while client 2 gets a conflict on version 1, which is
 	// released.
-	lost := func(c *contest) {
+	lost := func(c *harness) {
 		c.updateAs(1, "winner", 1)
 		winner := c.holder()
 		c.updateAs(2, "loser", 1)
@@ -25,7 +25,7 @@ func TestReservation(t *testing.T) {
 	}
 
 	t.Run("the_retry_of_a_lost_conflict_comes_first", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			lost(c)
 			c.updateAs(1, "next", 2)
 			c.updateAs(2, "retry", 2)
@@ -40,7 +40,7 @@ func TestReservation(t *testing.T) {
 	})
 
 	t.Run("others_wait_no_longer_than_retryTime", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			lost(c)
 			time.Sleep(time.Millisecond)
 			c.updateAs(1, "next", 2)
@@ -62,8 +62,8 @@ func TestReservation(t *testing.T) {
 	})
 
 	t.Run("further_releases_do_not_prolong_it", func(t *testing.T) {
-		inContest(t, func(c *contest) {
-			const many = int(4 * maxConflictDelay / retryTime) // released faster than once in retryTime
+		withHarness(t, func(c *harness) {
+			const many = int(4 * maxConflictDelay / retryTime) // more than one per retryTime in maxConflictDelay
 			c.updateAs(1, "winner", 1)
 			winner := c.holder()
 			for i := range many {
@@ -78,21 +78,21 @@ func TestReservation(t *testing.T) {
 	})
 
 	t.Run("none_without_a_conflict", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			for version := uint64(1); version < 10; version++ {
 				c.updateAs(1, "alone", version)
 				h := c.holder()
 				c.apply(version + 1)
 				c.over(h)
 				if len(c.latches.keys) != 0 {
-					t.Fatal("the latch is kept")
+					t.Fatal("the latch was not dropped")
 				}
 			}
 		})
 	})
 
 	t.Run("ends_with_a_waiter_that_gives_up", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			lost(c)
 			ctx, cancel := context.WithCancel(c.t.Context())
 			c.write(ctx, "gives up", &command{Precondition: state.Precondition{Key: contended, Version: 2}, client: 1})
@@ -105,9 +105,9 @@ func TestReservation(t *testing.T) {
 	})
 }
 
-// race is clients that read, think and write, and retry after a conflict, on one key.
+// race simulates clients that read and write one key, and retry after a conflict.
 type race struct {
-	*contest
+	*harness
 	random *rand.Rand
 
 	mu      sync.Mutex
@@ -121,7 +121,7 @@ func (r *race) read() uint64 {
 	return r.version
 }
 
-// pause sleeps for up to longest.
+// pause sleeps for a random time of at most longest.
 func (r *race) pause(longest time.Duration) {
 	r.mu.Lock()
 	d := time.Duration(r.random.Int64N(int64(longest)))
@@ -129,7 +129,7 @@ func (r *race) pause(longest time.Duration) {
 	time.Sleep(d)
 }
 
-// write writes against a version, and reports whether it was applied.
+// write writes from a version, and reports whether it was applied.
 func (r *race) write(client, version uint64) bool {
 	ctx, cancel := r.t.Context(), context.CancelFunc(func() {})
 	if r.chance(0.05) {
@@ -164,7 +164,7 @@ func (r *race) chance(p float64) bool {
 	return r.random.Float64() < p
 }
 
-// commit takes as long as a disk, and fails now and then.
+// commit takes the time of a disk write, and sometimes fails.
 func (r *race) commit(version uint64) bool {
 	r.mu.Lock()
 	r.holding++
@@ -190,14 +190,14 @@ func (r *race) state() *state.Root {
 	return r.root()
 }
 
-// TestRace: clients that return late are served as often as those that return at once, one write
-// holds the key at a time, and nobody waits for ever, whatever fails and whoever gives up. Under
-// synctest a lost wakeup is a deadlock, which fails the test.
+// Clients with a slow connection succeed as often as fast ones, one write holds the key at a time,
+// and no write waits forever, whatever fails or is cancelled. Under synctest a lost wake-up is a
+// deadlock, which fails the test.
 func TestRace(t *testing.T) {
 	const duration = 2 * time.Second
 	for seed := range uint64(20) {
-		inContest(t, func(c *contest) {
-			r := &race{contest: c, random: rand.New(rand.NewPCG(seed, 1)), version: 1}
+		withHarness(t, func(c *harness) {
+			r := &race{harness: c, random: rand.New(rand.NewPCG(seed, 1)), version: 1}
 			near, far := 3+r.random.IntN(6), 1+r.random.IntN(6)
 			applied := make([]int, near+far)
 			end := time.Now().Add(duration)

@@ -19,8 +19,8 @@ import (
 
 const contended = state.Key("contended")
 
-// contest is one key, those who write to it, and what became of them.
-type contest struct {
+// harness has one key, the writes to it, and their outcomes.
+type harness struct {
 	t        *testing.T
 	latches  *latches
 	epoch    *leadership.Epoch
@@ -30,23 +30,23 @@ type contest struct {
 	work     sync.WaitGroup
 
 	mu       sync.Mutex
-	returned []string // the names of the doomed, in the order in which their conflicts were returned
+	returned []string // names of doomed writes, in the order in which their conflicts were returned
 	at       map[string]time.Duration
 	has      chan holder
 }
 
-// holder is a write that has the key.
+// holder is the write that holds the key.
 type holder struct {
 	*waiter
 	name string
 }
 
-// inContest runs fn with a key at version 1, on a clock of its own, and checks that nothing is left
-// when all writes are over.
-func inContest(t *testing.T, fn func(*contest)) {
+// withHarness runs fn with a key at version 1 under synctest, and checks that the latches are empty
+// after all writes.
+func withHarness(t *testing.T, fn func(*harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c := &contest{t: t, latches: newLatches(newLatchMetrics(prometheus.NewRegistry())), tree: state.NewTree(), at: make(map[string]time.Duration), has: make(chan holder, 1)}
+		c := &harness{t: t, latches: newLatches(newLatchMetrics(prometheus.NewRegistry())), tree: state.NewTree(), at: make(map[string]time.Duration), has: make(chan holder, 1)}
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
 		c.epoch, c.endEpoch = leadership.NewEpoch(ctx, 1), end
@@ -56,41 +56,41 @@ func inContest(t *testing.T, fn func(*contest)) {
 		time.Sleep(retryTime) // the key may still be reserved
 		synctest.Wait()
 		if l := c.latches; len(l.keys) != 0 || l.waiting != 0 || l.delayed != 0 {
-			t.Errorf("left: %d keys, %d waiting, %d delayed", len(l.keys), l.waiting, l.delayed)
+			t.Errorf("not empty: %d keys, %d waiting, %d delayed", len(l.keys), l.waiting, l.delayed)
 		}
 	})
 }
 
-// apply makes the object's version that of an index.
-func (c *contest) apply(index uint64) {
+// apply sets the object's version to index.
+func (c *harness) apply(index uint64) {
 	c.tree.Set(&state.Object{Key: contended, Version: index})
 	c.tree.Advance(index)
 	c.current = c.tree.Publish()
 }
 
-func (c *contest) remove(index uint64) {
+func (c *harness) remove(index uint64) {
 	c.tree.Delete(contended)
 	c.tree.Advance(index)
 	c.current = c.tree.Publish()
 }
 
-func (c *contest) root() *state.Root { return c.current }
+func (c *harness) root() *state.Root { return c.current }
 
-// update writes against a version, and creates for 0.
-func (c *contest) update(name string, version uint64) { c.updateWithin(c.t.Context(), name, version) }
+// update starts a write from a version; version 0 is a create.
+func (c *harness) update(name string, version uint64) { c.updateWithin(c.t.Context(), name, version) }
 
-func (c *contest) updateWithin(ctx context.Context, name string, version uint64) {
+func (c *harness) updateWithin(ctx context.Context, name string, version uint64) {
 	c.write(ctx, name, &command{Precondition: state.Precondition{Key: contended, Version: version, Creates: version == 0}})
 	synctest.Wait()
 }
 
-// updateAs writes against a version as a client.
-func (c *contest) updateAs(client uint64, name string, version uint64) {
+// updateAs starts a write from a version by a client.
+func (c *harness) updateAs(client uint64, name string, version uint64) {
 	c.write(c.t.Context(), name, &command{Precondition: state.Precondition{Key: contended, Version: version}, client: client})
 	synctest.Wait()
 }
 
-func (c *contest) write(ctx context.Context, name string, cmd *command) {
+func (c *harness) write(ctx context.Context, name string, cmd *command) {
 	start := time.Now()
 	c.work.Go(func() {
 		w, err := c.latches.enter(cmd, cmd.refusal(c.root()))
@@ -116,33 +116,33 @@ func (c *contest) write(ctx context.Context, name string, cmd *command) {
 	})
 }
 
-func (c *contest) note(what string, start time.Time) {
+func (c *harness) note(what string, start time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.returned = append(c.returned, what)
 	c.at[what] = time.Since(start)
 }
 
-// holder is the write that has the key now.
-func (c *contest) holder() holder {
+// holder returns the write that holds the key now.
+func (c *harness) holder() holder {
 	c.t.Helper()
 	synctest.Wait()
 	select {
 	case h := <-c.has:
 		return h
 	default:
-		c.t.Fatal("nobody has the key")
+		c.t.Fatal("no write holds the key")
 		return holder{}
 	}
 }
 
-// over ends the write that has the key.
-func (c *contest) over(h holder) {
+// over ends the write that holds the key.
+func (c *harness) over(h holder) {
 	c.latches.leave(h.waiter, c.root)
 	synctest.Wait()
 }
 
-func (c *contest) expect(returned ...string) {
+func (c *harness) expect(returned ...string) {
 	c.t.Helper()
 	synctest.Wait()
 	c.mu.Lock()
@@ -153,8 +153,8 @@ func (c *contest) expect(returned ...string) {
 }
 
 func TestConflictsAreReleasedOneAtATime(t *testing.T) {
-	// rivals has a write win over n others that began with the same version.
-	rivals := func(c *contest, n int) {
+	// In rivals, one write succeeds while n others that began with the same version wait.
+	rivals := func(c *harness, n int) {
 		c.update("winner", 1)
 		winner := c.holder()
 		for i := range n {
@@ -166,7 +166,7 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 	}
 
 	t.Run("one_at_each_write", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			rivals(c, 4)
 			c.expect("0")
 			for version := uint64(2); version < 5; version++ {
@@ -182,7 +182,7 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 	})
 
 	t.Run("one_in_each_turn_when_nobody_comes_again", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			rivals(c, 3)
 			c.expect("0")
 			time.Sleep(retryTime - 1)
@@ -195,7 +195,7 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 	})
 
 	t.Run("none_while_a_write_is_under_way", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			rivals(c, 3)
 			c.update("next", 2)
 			next := c.holder()
@@ -208,7 +208,7 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 	})
 
 	t.Run("all_within_a_bound_though_a_write_hangs", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			rivals(c, 5)
 			c.update("hangs", 2)
 			hung := c.holder()
@@ -219,7 +219,7 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 	})
 
 	t.Run("hundreds_evenly_within_the_bound", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			const many = 501
 			rivals(c, many)
 			for passed := 1; passed <= 10; passed++ {
@@ -235,14 +235,14 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 			defer c.mu.Unlock()
 			for name, took := range c.at {
 				if took > maxConflictDelay {
-					t.Errorf("%s was held for %s", name, took)
+					t.Errorf("the conflict of %s was delayed for %s", name, took)
 				}
 			}
 		})
 	})
 
 	t.Run("behind_those_who_lost_before", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			rivals(c, 2)
 			c.update("late", 1)
 			c.expect("0")
@@ -254,7 +254,7 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 	})
 
 	t.Run("at_once_when_there_is_no_contest", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			c.apply(2)
 			c.update("stale", 1)
 			c.expect("stale")
@@ -262,7 +262,7 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 	})
 
 	t.Run("at_once_to_all_when_the_leader_is_deposed", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			rivals(c, 3)
 			c.endEpoch()
 			synctest.Wait()
@@ -273,7 +273,7 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 	})
 
 	t.Run("at_once_to_whose_time_is_over", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			rivals(c, 2)
 			ctx, cancel := context.WithCancel(c.t.Context())
 			c.updateWithin(ctx, "impatient", 1)
@@ -287,14 +287,14 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 
 func TestWaitersAcquireTheKeyInOrder(t *testing.T) {
 	t.Run("the_key_goes_in_turn", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			c.update("first", 1)
 			first := c.holder()
 			for _, name := range []string{"a", "b"} {
 				c.update(name, 1)
 			}
 			for _, want := range []string{"a", "b"} {
-				c.over(first) // in vain: it was never applied
+				c.over(first) // without having been applied
 				first = c.holder()
 				if first.name != want {
 					t.Errorf("%s has the key, want %s", first.name, want)
@@ -306,7 +306,7 @@ func TestWaitersAcquireTheKeyInOrder(t *testing.T) {
 	})
 
 	t.Run("before_those_who_are_held_back", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			c.update("winner", 1)
 			winner := c.holder()
 			for i := range 3 {
@@ -317,7 +317,7 @@ func TestWaitersAcquireTheKeyInOrder(t *testing.T) {
 			c.update("new", 2)
 			next := c.holder()
 			c.update("newer", 2)
-			c.over(next) // in vain
+			c.over(next) // without having been applied
 			c.over(c.holder())
 			c.expect("0", "1")
 			time.Sleep(retryTime)
@@ -325,7 +325,7 @@ func TestWaitersAcquireTheKeyInOrder(t *testing.T) {
 	})
 
 	t.Run("creates_behind_a_delete", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			c.update("delete", 1)
 			first := c.holder()
 			for _, name := range []string{"a", "b", "c"} {
@@ -339,14 +339,14 @@ func TestWaitersAcquireTheKeyInOrder(t *testing.T) {
 			c.apply(3)
 			c.over(first)
 			slices.Sort(c.returned)
-			c.expect("b", "c") // that it exists, together: nobody comes again for that
+			c.expect("b", "c") // both learn together that the object exists, because such writes are not retried
 		})
 	})
 }
 
-func TestWaitingForALatchEnds(t *testing.T) {
+func TestWaitForLatchEnds(t *testing.T) {
 	t.Run("with_its_time", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			c.update("first", 1)
 			first := c.holder()
 			ctx, cancel := context.WithCancel(c.t.Context())
@@ -358,7 +358,7 @@ func TestWaitingForALatchEnds(t *testing.T) {
 	})
 
 	t.Run("with_the_leader", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			c.update("first", 1)
 			first := c.holder()
 			c.update("second", 1)
@@ -369,7 +369,7 @@ func TestWaitingForALatchEnds(t *testing.T) {
 	})
 
 	t.Run("at_once_when_too_many_wait", func(t *testing.T) {
-		inContest(t, func(c *contest) {
+		withHarness(t, func(c *harness) {
 			c.update("first", 1)
 			first := c.holder()
 			c.latches.waiting += maxLatchWaiters
@@ -377,7 +377,7 @@ func TestWaitingForALatchEnds(t *testing.T) {
 			c.expect("second: " + errLatchesFull.Error())
 			c.apply(2)
 			c.update("hopeless", 1)
-			c.expect("second: "+errLatchesFull.Error(), "hopeless")
+			c.expect("second: "+errLatchesFull.Error(), "doomed")
 			c.latches.waiting -= maxLatchWaiters
 			c.over(first)
 		})

@@ -107,7 +107,7 @@ func newLatchMetrics(reg prometheus.Registerer) *latchMetrics {
 	return m
 }
 
-// outcomes are the values of the label "outcome".
+// outcomes returns the values of the label "outcome".
 func outcomes() []string { return []string{"applied", "refused", "not_applied", "unknown"} }
 
 func (m *metrics) outcome(r result) {

@@ -11,11 +11,11 @@ import (
 	"quorate/raftstore/forward"
 )
 
-// result is the outcome of a write. Nothing in doubt counts as not applied.
+// result is the outcome of a write. If in doubt, the outcome is unknown.
 type result struct {
 	outcome peerpb.Outcome
-	index   uint64 // of the entry that was applied or refused, or of the state that refused the write before
-	err     error  // nil when APPLIED; the refusal when REFUSED; otherwise the reason
+	index   uint64 // of the entry that was applied or refused, or of the state by which the leader refused the write
+	err     error  // nil if APPLIED; the refusal if REFUSED; otherwise the reason
 }
 
 func applied(index uint64) result { return result{outcome: peerpb.Outcome_APPLIED, index: index} }
@@ -24,22 +24,23 @@ func refused(index uint64, refusal error) result {
 	return result{outcome: peerpb.Outcome_REFUSED, index: index, err: refusal}
 }
 
-// notApplied: the entry is surely in no log, so the write may be retried.
+// notApplied returns the result of a write whose entry is certainly in no log, so that it may be
+// retried.
 func notApplied(err error) result { return result{outcome: peerpb.Outcome_NOT_APPLIED, err: err} }
 
-// notLeader: as notApplied, because this node does not lead.
+// notLeader is notApplied for a node that does not lead.
 func notLeader(err error) result { return result{outcome: peerpb.Outcome_NOT_LEADER, err: err} }
 
-// unknown: the write may still be applied, and must not be retried.
+// unknown returns the result of a write that may still be applied, so that it must not be retried.
 func unknown(err error) result { return result{outcome: peerpb.Outcome_UNKNOWN, err: err} }
 
-// final reports whether a retry of a write that was not applied is pointless for now.
+// final reports that a write was not applied and that a retry would currently fail as well.
 func (r result) final() bool {
 	_, full := errors.AsType[*failure.FullError](r.err)
 	return full || errors.Is(r.err, failure.ErrClosed) || errors.Is(r.err, failure.ErrTooLarge)
 }
 
-// asError returns the result as the store's callers see it.
+// asError returns the result as an error for the store's callers.
 func (r result) asError() error {
 	switch r.outcome {
 	case peerpb.Outcome_APPLIED:
@@ -56,10 +57,10 @@ func (r result) asError() error {
 	}
 }
 
-// ofRaft returns the outcome of a proposal that failed. Only the errors that the library returns
-// before it appends the entry mean "not applied": after ErrLeadershipLost or a failed disk write a
-// log may have the entry, and on shutdown the entry may be committed.
-func ofRaft(err error) result {
+// raftOutcome returns the outcome of a proposal that failed. Only the errors that the library
+// returns before it appends the entry mean "not applied". After ErrLeadershipLost or a failed disk
+// write a log may have the entry, and after a shutdown the entry may be committed.
+func raftOutcome(err error) result {
 	switch {
 	case errors.Is(err, raft.ErrNotLeader):
 		return notLeader(failure.ErrNotLeader)
@@ -70,7 +71,7 @@ func ofRaft(err error) result {
 	}
 }
 
-// outcomeOf returns the outcome of the command that a leader responded to.
+// outcomeOf returns the outcome of the command from the leader's response.
 func (c *command) outcomeOf(leader string, resp *peerpb.WriteResponse) result {
 	switch resp.GetOutcome() {
 	case peerpb.Outcome_APPLIED:
@@ -92,7 +93,7 @@ func (c *command) outcomeOf(leader string, resp *peerpb.WriteResponse) result {
 	}
 }
 
-// response returns the result as nodes send it to each other, without the leader's name.
+// response returns the result as a message between nodes, without the leader's name.
 func (r result) response() *peerpb.WriteResponse {
 	resp := &peerpb.WriteResponse{Outcome: r.outcome, Index: r.index}
 	if r.err != nil {

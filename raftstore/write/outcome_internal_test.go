@@ -10,7 +10,7 @@ import (
 	"quorate/raftstore/failure"
 )
 
-// TestOutcomeOfRaftErrors: a write is sent again only if its entry never entered a log.
+// A write is sent again only if its entry certainly never entered a log.
 func TestOutcomeOfRaftErrors(t *testing.T) {
 	for _, tc := range []struct {
 		err     error
@@ -25,7 +25,7 @@ func TestOutcomeOfRaftErrors(t *testing.T) {
 		{raft.ErrRaftShutdown, peerpb.Outcome_UNKNOWN, failure.ErrUnknownOutcome},
 		{errors.New("input/output error"), peerpb.Outcome_UNKNOWN, failure.ErrUnknownOutcome},
 	} {
-		r := ofRaft(tc.err)
+		r := raftOutcome(tc.err)
 		if r.outcome != tc.outcome || !errors.Is(r.asError(), tc.want) || r.final() {
 			t.Errorf("%v: %v, %v, final: %v", tc.err, r.outcome, r.asError(), r.final())
 		}

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// maxProposals bounds the proposals that Raft has; further ones wait.
+	// maxProposals bounds the proposals that Raft has at the same time; further ones wait.
 	maxProposals = 4096
-	// queueWait bounds how long the request's own goroutine waits for a place in Raft's queue.
+	// queueWait is how long the request's own goroutine waits for a place in Raft's queue.
 	queueWait = time.Millisecond
 )
 
-// propose takes a command to the log of this node, which should be the leader, and waits for its
-// outcome. Ctx bounds the wait, whatever Raft or the disk does.
+// propose proposes a command on this node, which should be the leader, and waits for its outcome.
+// ctx bounds the wait even if Raft or the disk hangs.
 func (w *Writer) propose(ctx context.Context, c *command) result {
 	e, _ := w.cfg.Leadership.Current()
 	if e == nil {
@@ -34,7 +34,7 @@ func (w *Writer) propose(ctx context.Context, c *command) result {
 	if err := w.cfg.Shortage.Refuse(c.frees); err != nil {
 		return notApplied(err)
 	}
-	// This node may not have applied yet the version that the write was derived from.
+	// This node may not have applied the version from which the write was derived.
 	if err := w.cfg.Reader.Await(ctx, c.Version); err != nil {
 		return notApplied(err)
 	}
@@ -62,9 +62,9 @@ func (w *Writer) propose(ctx context.Context, c *command) result {
 	}
 }
 
-// delayConflict delays a proven conflict until it is released. The conflict is then with the newest
-// state, which refuses the write too, since a replaced version never returns: a retry from that
-// state has the best chance.
+// delayConflict delays a proved conflict until it is released. It then returns the conflict with
+// the newest state, which refuses the write as well, because a replaced version never returns. The
+// client's retry then starts from the newest version.
 func (w *Writer) delayConflict(ctx context.Context, e *leadership.Epoch, place *waiter, r result) result {
 	w.latches.delayConflict(ctx, e, place)
 	root := w.cfg.Root()
@@ -74,9 +74,8 @@ func (w *Writer) delayConflict(ctx context.Context, e *leadership.Epoch, place *
 	return r
 }
 
-// precheck refuses without a log entry a command that the state dooms. That state must have been
-// current during the request, or a deposed leader would answer from the past. So precheck repeats
-// the check on a state that a read index confirms.
+// precheck refuses a doomed command without a log entry. A deposed leader's state may be old, so
+// precheck repeats the check on a state that a read index confirms before it refuses.
 func (w *Writer) precheck(ctx context.Context, c *command) (r result, decided bool) {
 	if c.refusal(w.cfg.Root()) == nil {
 		return result{}, false
@@ -103,9 +102,9 @@ func (w *Writer) unconfirmed(err error) result {
 	return notApplied(err)
 }
 
-// apply proposes an entry. It calls release once Raft has let go of the entry, possibly after apply
-// has returned: until then the outcome is open, and a later write to the same object could only
-// fail.
+// apply proposes an entry and returns its outcome. It calls release once Raft has completed the
+// proposal, possibly after apply has returned. Until then the outcome is open, and a later write to
+// the same object could only fail.
 func (w *Writer) apply(ctx context.Context, data []byte, release func()) result {
 	select {
 	case w.slots <- struct{}{}:
@@ -125,7 +124,7 @@ func (w *Writer) apply(ctx context.Context, data []byte, release func()) result 
 	done := make(chan result, 1)
 	start := time.Now()
 	// gofail: var proposeBefore struct{}
-	queued := w.cfg.Raft.Apply(data, queueWait) // here, so that Raft begins before the goroutine does
+	queued := w.cfg.Raft.Apply(data, queueWait) // not in the goroutine, so that Raft begins before it starts
 	go func() {
 		defer w.cfg.Lifecycle.EndTask()
 		r := w.resultOf(queued)
@@ -143,7 +142,7 @@ func (w *Writer) apply(ctx context.Context, data []byte, release func()) result 
 		return r
 	case <-ctx.Done():
 		select {
-		case r := <-done: // at the same moment
+		case r := <-done: // the outcome arrived at the same time
 			return r
 		default:
 		}
@@ -152,8 +151,8 @@ func (w *Writer) apply(ctx context.Context, data []byte, release func()) result 
 	}
 }
 
-// CommitInit proposes an entry that changes nothing but the cluster's id, the first time, and
-// returns nil when this node has applied it.
+// CommitInit proposes an Init entry, which sets the cluster's id the first time and changes nothing
+// later. It returns nil once this node has applied the entry.
 func (w *Writer) CommitInit(ctx context.Context) error {
 	data, err := initEntry(w.cfg.Members.ClusterID())
 	if err != nil {
@@ -177,7 +176,7 @@ func (w *Writer) resultOf(f raft.ApplyFuture) result {
 	if err == nil {
 		refusal := refusalIn(f.Response())
 		if _, ended := errors.AsType[*fsm.Unknown](refusal); ended {
-			return unknown(refusal) // committed, but this node can't apply it
+			return unknown(refusal) // the entry is committed, but this node can't apply it
 		}
 		if refusal != nil {
 			return refused(f.Index(), refusal)
@@ -187,7 +186,7 @@ func (w *Writer) resultOf(f raft.ApplyFuture) result {
 	if errors.Is(err, raft.ErrLeadershipTransferInProgress) {
 		w.cfg.Leadership.RefusedByTransfer()
 	}
-	return ofRaft(err)
+	return raftOutcome(err)
 }
 
 // refusalIn returns the refusal in a response of the state machine.

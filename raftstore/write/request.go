@@ -2,13 +2,14 @@ package write
 
 import "quorate/raftstore/state"
 
-// Create stores an object under a key that must be free.
+// Create stores an object under a key that must be unused.
 type Create struct {
 	Key state.Key
-	// Object holds Value without the digits of its version, which belong at VersionOffset, and UID,
-	// Labels, Fields and Sealed. Create does not read its Key and versions.
+	// Object has UID, Labels, Fields, Sealed, and Value without the digits of its version, which
+	// belong at VersionOffset. Create ignores its Key and versions.
 	Object *state.Object
-	// Guard, when set, must exist and not be sealed (the namespace; semantics A33).
+	// Guard, unless empty, is the key of an object that must exist and not be sealed: the namespace
+	// (A33: this check is atomic with the write).
 	Guard state.Key
 }
 
@@ -17,32 +18,32 @@ type Update struct {
 	Key state.Key
 	// Object is as in Create.
 	Object *state.Object
-	// Previous is the stored object that the new one was derived from. Its version is the
-	// precondition.
+	// Previous is the stored object from which the new one was derived. The write requires its
+	// version.
 	Previous *state.Object
-	// UID, when set, must be the stored one.
+	// UID, unless empty, must be the uid of the stored object.
 	UID string
-	// Frees says that the update is part of a deletion, which the leader accepts while there is
-	// little space left.
+	// Frees reports that the update is part of a deletion, which the leader accepts even if little
+	// space is left.
 	Frees bool
-	// Client distinguishes the clients that write to the same object, as a hash of their
-	// connections does: after a conflict, a client that retries is served before others. 0 if it is
-	// not known.
+	// Client identifies the client among those that write to the same object, for instance by a
+	// hash of its connection; 0 if unknown. After a conflict, a client that retries is served
+	// before others.
 	Client uint64
 }
 
 // Delete removes an object.
 type Delete struct {
 	Key state.Key
-	// Previous is the stored object that Delete removes. Its version is the precondition.
+	// Previous is the stored object that Delete removes. The write requires its version.
 	Previous *state.Object
-	// UID, when set, must be the stored one.
+	// UID, unless empty, must be the uid of the stored object.
 	UID string
-	// Final is the last state that watchers get, as in Create, with the version of the deletion;
-	// nil means Previous as it is (semantics D20).
+	// Final is the last state of the object for watchers, in the form of Create.Object. It gets the
+	// version of the deletion (D20). nil means Previous.
 	Final *state.Object
 }
 
-// MaxEntryBytes bounds one encoded log entry, and so one object (with its predecessor, where
-// selectors see a change).
+// MaxEntryBytes bounds one encoded log entry, and so one object. An entry whose change affects
+// selectors has the previous object as well.
 const MaxEntryBytes = 4 << 20

@@ -20,7 +20,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Writer takes writes to the leader. All methods are safe for concurrent use.
+// Writer proposes writes, on this node or through the leader. All methods are safe for concurrent
+// use.
 type Writer struct {
 	cfg     Config
 	latches *latches
@@ -28,7 +29,7 @@ type Writer struct {
 	metrics *metrics
 }
 
-// Config is what a Writer needs; all fields are required.
+// Config configures a Writer; all fields are required.
 type Config struct {
 	Raft       *raft.Raft
 	Leadership *leadership.Leadership
@@ -39,8 +40,8 @@ type Config struct {
 	Peers      *forward.Client
 	// Root returns the state as of the last applied batch.
 	Root func() *state.Root
-	// Patience is how long a write waits for a leader.
-	Patience   time.Duration
+	// LeaderWait is how long a write waits for a leader.
+	LeaderWait time.Duration
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -51,10 +52,10 @@ func New(cfg Config) *Writer {
 	return &Writer{cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals), metrics: m}
 }
 
-// Create stores an object and returns it as it is stored. Errors: *state.Exists,
-// *state.GuardFailed; failure.ErrUnavailable, ErrTooLarge, ErrClosed and *FullError when surely
-// nothing was written; failure.ErrUnknownOutcome when it may have been. This node has applied the
-// write when Create returns (semantics N5).
+// Create stores an object and returns it as stored. Errors: *state.Exists, *state.GuardFailed;
+// failure.ErrUnavailable, ErrTooLarge, ErrClosed and *FullError if certainly nothing was written;
+// failure.ErrUnknownOutcome if the write may be applied. This node has applied the write when
+// Create returns (N5: a cached read on this node sees it).
 func (w *Writer) Create(ctx context.Context, c Create) (*state.Object, error) {
 	cmd, err := c.command()
 	if err != nil {
@@ -67,7 +68,7 @@ func (w *Writer) Create(ctx context.Context, c Create) (*state.Object, error) {
 	return stored(c.Object, c.Key, index, index), nil
 }
 
-// Update replaces an object and returns it as it is stored. Errors are Create's, *state.NotFound,
+// Update replaces an object and returns it as stored. Errors are those of Create, *state.NotFound,
 // *state.Conflict and *state.UIDMismatch.
 func (w *Writer) Update(ctx context.Context, u Update) (*state.Object, error) {
 	cmd, err := u.command()
@@ -81,8 +82,8 @@ func (w *Writer) Update(ctx context.Context, u Update) (*state.Object, error) {
 	return stored(u.Object, u.Key, index, u.Previous.Created), nil
 }
 
-// Delete removes an object and returns its final state, with the deletion's index as version.
-// Errors are Update's.
+// Delete removes an object and returns its final state, with the index of the deletion as version.
+// Errors are those of Update.
 func (w *Writer) Delete(ctx context.Context, d Delete) (*state.Object, error) {
 	cmd, err := d.command()
 	if err != nil {
@@ -95,7 +96,7 @@ func (w *Writer) Delete(ctx context.Context, d Delete) (*state.Object, error) {
 	return stored(d.final(), d.Key, index, d.Previous.Created), nil
 }
 
-// Pin makes every node retain the state of the index that it returns. Errors are Create's.
+// Pin makes every node retain the state at the index that it returns. Errors are those of Create.
 func (w *Writer) Pin(ctx context.Context) (index uint64, err error) {
 	c, err := pinCommand()
 	if err != nil {
@@ -104,7 +105,7 @@ func (w *Writer) Pin(ctx context.Context) (index uint64, err error) {
 	return w.write(ctx, c)
 }
 
-// stored returns the object as applying its entry at index made it.
+// stored returns the object that the entry at index has stored.
 func stored(o *state.Object, key state.Key, index, created uint64) *state.Object {
 	made := *o
 	made.Key, made.Version, made.Created = key, index, created
@@ -112,11 +113,11 @@ func stored(o *state.Object, key state.Key, index, created uint64) *state.Object
 	return &made
 }
 
-// write returns the index of the command's entry. It retries what was surely not applied, with
-// whichever node leads then, for as long as a change of leader may reasonably take, and nothing
-// else.
+// write returns the index of the command's entry. It retries a command that was certainly not
+// applied, with whichever node then leads, for as long as a change of leader may reasonably take.
+// It retries nothing else.
 func (w *Writer) write(ctx context.Context, c *command) (uint64, error) {
-	giveUp := time.Now().Add(w.cfg.Patience)
+	giveUp := time.Now().Add(w.cfg.LeaderWait)
 	for {
 		_, changed := w.cfg.Leadership.Current()
 		r := w.attempt(ctx, c)
@@ -142,7 +143,7 @@ func (w *Writer) write(ctx context.Context, c *command) (uint64, error) {
 }
 
 // settle waits until this node has applied the outcome's index, so that a cached read after the
-// response sees it. The outcome is known whether or not that comes in time.
+// response sees the write. The outcome does not change if the wait fails.
 func (w *Writer) settle(ctx context.Context, r result) error {
 	if err := w.cfg.Reader.Await(ctx, r.index); err != nil {
 		w.metrics.unsettled.Inc()
@@ -150,7 +151,7 @@ func (w *Writer) settle(ctx context.Context, r result) error {
 	return r.asError()
 }
 
-// attempt takes the command to the leader once.
+// attempt makes one attempt to have the leader propose the command.
 func (w *Writer) attempt(ctx context.Context, c *command) result {
 	if err := w.cfg.Lifecycle.Check(); err != nil {
 		return notApplied(err)
@@ -209,20 +210,19 @@ func (w *Writer) respond(r result) *peerpb.WriteResponse {
 	return resp
 }
 
-// NotApplied returns the response to a peer whose write this node did not try to propose.
+// NotApplied returns the response for a peer's write that this node did not try to propose.
 func NotApplied(err error) *peerpb.WriteResponse { return notApplied(err).response() }
 
 // Proposals returns the number of proposals that Raft has.
 func (w *Writer) Proposals() int { return len(w.slots) }
 
-// Drain waits until Raft has let go of all proposals, or ctx ends, and leaves no slot for further
-// ones.
+// Drain waits until Raft has completed all proposals or ctx ends, and prevents further ones.
 func (w *Writer) Drain(ctx context.Context) {
 	for range cap(w.slots) {
 		select {
 		case w.slots <- struct{}{}:
 		case <-ctx.Done():
-			w.cfg.Logger.Warn("closing with proposals under way", "count", len(w.slots))
+			w.cfg.Logger.Warn("closing with pending proposals", "count", len(w.slots))
 			return
 		}
 	}
