@@ -376,7 +376,7 @@ func TestWaitForLatchEnds(t *testing.T) {
 			c.update("second", 1)
 			c.expect("second: " + errLatchesFull.Error())
 			c.apply(2)
-			c.update("hopeless", 1)
+			c.update("doomed", 1)
 			c.expect("second: "+errLatchesFull.Error(), "doomed")
 			c.latches.waiting -= maxLatchWaiters
 			c.over(first)
