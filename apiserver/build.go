@@ -44,11 +44,10 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		cfg:     cfg,
-		access:  access,
-		health:  newHealth(cfg.Store, served.Ready, access.Ready),
-		streams: watch.New(cfg.Limits.Watches, cfg.Registerer),
-		log:     cfg.Logger.With("component", "apiserver"),
+		cfg:    cfg,
+		access: access,
+		health: newHealth(cfg.Store, served.Ready, access.Ready),
+		log:    cfg.Logger.With("component", "apiserver"),
 	}
 	s.lifecycle, err = lifecycle.New(lifecycle.Config{
 		Store: cfg.Store, Catalog: catalog, CatalogOf: served.CatalogOf, EventTTL: cfg.EventTTL, Logger: cfg.Logger,
@@ -64,6 +63,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.streams = watch.New(f.shares.admitWatch, cfg.Registerer)
 	if err := s.register(f, catalog, served); err != nil {
 		return nil, err
 	}
@@ -89,6 +89,12 @@ const (
 	maxSelectorBytesPerUser = maxSelectorBytes / 2
 )
 
+func newSelectorBytes(m *metrics) *share.Pool {
+	cfg := share.Config{Total: maxSelectorBytes, PerUser: maxSelectorBytesPerUser}
+	cfg.Refused = m.refusals("selector-bytes", cfg)
+	return share.New(cfg)
+}
+
 // newFront makes a front without routes.
 func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 	authenticator, err := auth.NewAuthenticator(cfg.SigningKey, cfg.TokenFile)
@@ -103,13 +109,13 @@ func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 		access:        access,
 		bodies:        route.NewBudget(cfg.Limits.BodyBytes, m.limits.WithLabelValues("body-bytes").Inc),
 		encoded:       route.NewBudget(maxEncodedBytes, m.unkept.Inc),
-		selectorBytes: share.New(share.Config{
-			Total: maxSelectorBytes, PerUser: maxSelectorBytesPerUser, Refused: m.refusals("selector-bytes"),
-		}),
-		metrics: m,
-		audit:   &audit{policy: cfg.AuditPolicy, out: cfg.AuditLogger},
-		log:     cfg.Logger.With("component", "apiserver"),
-		fixed:   newFixedHeaders(),
+		selectorBytes: newSelectorBytes(m),
+		shares:        newShares(cfg.Limits, m),
+		failures:      newAuthFailures(cfg.Limits.Shares.AuthFailureRate, m),
+		metrics:       m,
+		audit:         &audit{policy: cfg.AuditPolicy, out: cfg.AuditLogger},
+		log:           cfg.Logger.With("component", "apiserver"),
+		fixed:         newFixedHeaders(),
 	}
 	f.ids.prefix = newRequestIDs()
 	f.reads.max, f.reads.hits = int64(cfg.Limits.Reads), m.limits.WithLabelValues("reads")

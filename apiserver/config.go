@@ -81,6 +81,8 @@ type Limits struct {
 	Connections int
 	// BodyBytes bounds the memory of all request bodies together.
 	BodyBytes int64
+	// Shares are what one user and one address may have of these.
+	Shares Shares
 	// ShutdownGrace is how long requests may take to finish after the context of Run has ended.
 	ShutdownGrace time.Duration
 }
@@ -93,7 +95,7 @@ func (l Limits) withDefaults() Limits {
 		l.Writes = 1500
 	}
 	if l.Watches == 0 {
-		l.Watches = 20000
+		l.Watches = 40000
 	}
 	if l.Connections == 0 {
 		l.Connections = 20000
@@ -104,6 +106,7 @@ func (l Limits) withDefaults() Limits {
 	if l.ShutdownGrace == 0 {
 		l.ShutdownGrace = 10 * time.Second
 	}
+	l.shareDefaults()
 	return l
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/wire/h2"
 )
 
@@ -26,8 +27,7 @@ const (
 // write costs two stores.
 type connections struct {
 	net.Listener
-	max       int
-	hits      prometheus.Counter
+	bound     *bound
 	stuck     prometheus.Counter
 	ticks     atomic.Int64
 	coalescer h2.Coalescer
@@ -36,16 +36,18 @@ type connections struct {
 	open map[*guarded]struct{}
 }
 
-func guard(l net.Listener, limit int, m *metrics) *connections {
-	c := &connections{
-		Listener: l, max: limit, hits: m.limits.WithLabelValues("connections"), stuck: m.stuck,
-		open: make(map[*guarded]struct{}),
-	}
+func guard(l net.Listener, limits Limits, m *metrics) *connections {
+	c := &connections{Listener: l, stuck: m.stuck, open: make(map[*guarded]struct{})}
+	c.bound = newBound(share.Config{
+		Total: int64(limits.Connections), PerAddress: int64(limits.Shares.ConnectionsPerAddress),
+		Reserve: int64(limits.Connections/reservePart + 1),
+	}, "open connections", "max-connections", m)
 	c.ticks.Store(1) // 0 means that a connection is not writing
 	return c
 }
 
-// Accept implements net.Listener. Connections over the bound are closed at once.
+// Accept implements net.Listener. Connections over a bound are closed at once. Those of this machine
+// may use the reserve, so that an administrator can connect while others have everything.
 func (c *connections) Accept() (net.Conn, error) {
 	for {
 		raw, err := c.Listener.Accept()
@@ -53,22 +55,27 @@ func (c *connections) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		conn := &guarded{Conn: raw, all: c}
-		if c.add(conn) {
+		conn.held = c.hold(raw.RemoteAddr())
+		if _, ok := conn.held.Take(1); ok {
+			c.add(conn)
 			return c.coalescer.Wrap(conn), nil
 		}
-		c.hits.Inc()
 		_ = raw.Close() // nothing has been sent or received on it
 	}
 }
 
-func (c *connections) add(conn *guarded) bool {
+func (c *connections) hold(remote net.Addr) share.Holding {
+	address := share.AddressOf(remote.String())
+	if tcp, ok := remote.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
+		return c.bound.HoldPrivileged("", address)
+	}
+	return c.bound.Hold("", address)
+}
+
+func (c *connections) add(conn *guarded) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.open) >= c.max {
-		return false
-	}
 	c.open[conn] = struct{}{}
-	return true
 }
 
 // count returns the number of open connections.
@@ -117,6 +124,7 @@ type guarded struct {
 	all     *connections
 	writing atomic.Int64 // the tick at which the write under way began; 0 between writes
 	once    sync.Once
+	held    share.Holding
 }
 
 // Write implements net.Conn.
@@ -133,6 +141,7 @@ func (g *guarded) Close() error {
 		g.all.mu.Lock()
 		defer g.all.mu.Unlock()
 		delete(g.all.open, g)
+		g.held.Release()
 	})
 	return g.Conn.Close()
 }

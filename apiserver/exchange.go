@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/rest/route"
 )
 
@@ -13,6 +14,7 @@ type exchange struct {
 	call   route.Call
 	series *route.Series
 	sender *auth.User // who impersonates the call's user; nil when nobody does
+	held   share.Holding
 
 	code  int // 0 until the header is sent
 	bytes int64

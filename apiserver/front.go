@@ -30,6 +30,8 @@ type front struct {
 	bodies        *route.Budget
 	encoded       *route.Budget
 	selectorBytes *share.Pool
+	shares        *shares
+	failures      *authFailures
 	statuses      *negotiate.Statuses
 	metrics       *metrics
 	unrouted      *route.Series // of requests without an endpoint
@@ -76,7 +78,7 @@ func (f *front) serve(x *exchange) error {
 	}
 	user, ambient, err := f.user(c)
 	if err != nil {
-		return status.NewUnauthorized() // a wrong token is refused even where none is needed (J5)
+		return f.failures.refuse(c.R.Context(), c.R.RemoteAddr, c.Now) // even where no credentials are needed (J5)
 	}
 	if ambient {
 		if err := f.crossOrigin.Check(c.R); err != nil {
@@ -87,7 +89,7 @@ func (f *front) serve(x *exchange) error {
 	if open {
 		return f.dispatch(x, f.open)
 	}
-	c.User = user
+	c.User, c.Sender = user, user
 	if err := f.known(user); err != nil {
 		return err
 	}
@@ -175,6 +177,9 @@ func (f *front) dispatch(x *exchange, table *route.Table) error {
 		if err := c.Authorize(c.Namespace, name); err != nil {
 			return err
 		}
+	}
+	if err := f.shares.enter(x); err != nil {
+		return err
 	}
 	gate := f.gate(e.Class)
 	if gate == nil {
@@ -290,6 +295,7 @@ func (f *front) finish(x *exchange) {
 		abort = f.recovered(x, reason)
 	}
 	x.call.Release()
+	x.held.Release()
 	took := time.Since(x.call.Now)
 	x.series.Observe(x.code, took)
 	f.metrics.sent.Add(float64(x.bytes))

@@ -45,6 +45,7 @@ func TestLimits(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, func(cfg *apiserver.Config) { cfg.Limits.Watches = 1 })
 	open(t, s, "/api/v1/configmaps?watch=1&resourceVersion=0")
+	open(t, s, "/api/v1/configmaps?watch=1&resourceVersion=0") // of the reserve
 	got := s.Do("GET", "/api/v1/configmaps?watch=1&resourceVersion=0", "")
 	check(t, got, want{429, "TooManyRequests", "", []string{`"retryAfterSeconds":1`}})
 	if got.Header.Get("Retry-After") != "1" {

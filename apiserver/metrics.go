@@ -15,7 +15,9 @@ type metrics struct {
 	stuck    prometheus.Counter
 	unkept   prometheus.Counter
 
-	crossOrigin prometheus.Counter
+	crossOrigin  prometheus.Counter
+	requestRate  prometheus.Counter // of limits, like the next one
+	authFailures prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -49,17 +51,26 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Help: "Writes refused because a browser sent them with a client certificate for a page of another origin.",
 		}),
 	}
+	m.requestRate = m.limits.WithLabelValues("request-rate-per-user")
+	m.authFailures = m.limits.WithLabelValues("auth-failures-per-address")
 	reg.MustRegister(m.sent, m.panics, m.unmapped, m.limits, m.stuck, m.unkept, m.crossOrigin)
 	return m
 }
 
-// refusals returns a function that counts a refusal of a pool, for share.Config. The label is the
-// name of what the pool bounds, with -per-user or -per-address if one of these was reached.
-func (m *metrics) refusals(of string) func(share.Bound) {
-	counters := map[share.Bound]prometheus.Counter{
-		share.Total:   m.limits.WithLabelValues(of),
-		share.User:    m.limits.WithLabelValues(of + "-per-user"),
-		share.Address: m.limits.WithLabelValues(of + "-per-address"),
+// refusals returns a function that counts the refusals of a pool with these bounds, for share.Config.
+// The label is the name of what the pool bounds, with -per-user or -per-address for those bounds.
+func (m *metrics) refusals(of string, cfg share.Config) func(share.Bound) {
+	counters := make(map[share.Bound]prometheus.Counter)
+	for _, b := range []struct {
+		bound share.Bound
+		limit int64
+		label string
+	}{
+		{share.Total, cfg.Total, of}, {share.User, cfg.PerUser, of + "-per-user"}, {share.Address, cfg.PerAddress, of + "-per-address"},
+	} {
+		if b.limit > 0 {
+			counters[b.bound] = m.limits.WithLabelValues(b.label)
+		}
 	}
 	return func(b share.Bound) { counters[b].Inc() }
 }

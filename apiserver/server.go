@@ -73,7 +73,7 @@ func (s *Server) Listen() (net.Addr, error) {
 		if err != nil {
 			return nil, fmt.Errorf("listen on %s: %w", s.cfg.Addr, err)
 		}
-		s.listener = guard(l, s.cfg.Limits.Connections, s.metrics)
+		s.listener = guard(l, s.cfg.Limits, s.metrics)
 		s.metrics.watchConnections(s.cfg.Registerer, s.listener)
 	}
 	return s.listener.Addr(), nil

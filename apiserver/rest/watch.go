@@ -51,6 +51,7 @@ func (r *resource) watch(c *route.Call) error {
 	kind, encoder, head := r.streamed(&as)
 	return r.streams.Serve(c.R.Context(), c.W, watch.Options{
 		Projection: watch.Projection{Kind: kind, Form: as.form, Encoder: encoder, Table: head, Selector: opts.selector},
+		Sender:     watch.Sender{User: c.Sender, Address: c.R.RemoteAddr},
 		Statuses:   c.Statuses,
 		Bookmarks:  opts.bookmarks,
 		Timeout:    opts.timeout,
@@ -147,10 +148,10 @@ func (r *resource) watchSelector(c *route.Call) (*selector.Selector, error) {
 }
 
 // holdSelector returns the value of a selector that all watches with an equal one share, until drop is
-// called. The user of the first of these watches is charged for its memory.
+// called. The sender of the first of these watches is charged for its memory.
 func (r *resource) holdSelector(c *route.Call, s *selector.Selector) (shared *selector.Selector, drop func(), err error) {
 	return r.selectors.Hold(s, func(bytes int64) (func(), error) {
-		holding := r.selectorBytes.Hold(c.User.Name, "")
+		holding := r.selectorBytes.Hold(c.Sender.Name, "")
 		if bound, ok := holding.Take(bytes); !ok {
 			return nil, status.NewLimitReached(fullSelectors(bound), 1)
 		}

@@ -18,16 +18,19 @@ type Config struct {
 	Total int64
 	// PerUser and PerAddress bound what the holdings of one user, or of one address, have together.
 	PerUser, PerAddress int64
+	// Reserve is what privileged holdings may have together besides, when another bound refuses it.
+	Reserve int64
 	// Refused, if set, is called for each Take that was refused, with the bound that was reached.
 	Refused func(Bound)
 }
 
 // Pool is an amount that users and addresses share. It is safe for concurrent use.
 type Pool struct {
-	total, perUser, perAddress int64
+	total, perUser, perAddress, reserve int64
 
 	refused   func(Bound)
-	used      atomic.Int64
+	used      atomic.Int64 // without what is taken of the reserve
+	reserved  atomic.Int64 // taken of the reserve
 	users     keyed
 	addresses keyed
 }
@@ -37,14 +40,14 @@ func New(cfg Config) *Pool {
 	if cfg.Refused == nil {
 		cfg.Refused = func(Bound) {}
 	}
-	p := &Pool{total: cfg.Total, perUser: cfg.PerUser, perAddress: cfg.PerAddress, refused: cfg.Refused}
+	p := &Pool{total: cfg.Total, perUser: cfg.PerUser, perAddress: cfg.PerAddress, reserve: cfg.Reserve, refused: cfg.Refused}
 	p.users.init()
 	p.addresses.init()
 	return p
 }
 
 // Used returns what all holdings have together.
-func (p *Pool) Used() int64 { return p.used.Load() }
+func (p *Pool) Used() int64 { return p.used.Load() + p.reserved.Load() }
 
 // UsedBy returns what the holdings of one user have together. It is 0 if the pool has no bound for
 // users.
@@ -61,12 +64,21 @@ func (p *Pool) Hold(user, address string) Holding {
 	return Holding{pool: p, user: user, address: address}
 }
 
+// HoldPrivileged is Hold for those who may use the reserve as well.
+func (p *Pool) HoldPrivileged(user, address string) Holding {
+	h := p.Hold(user, address)
+	h.privileged = true
+	return h
+}
+
 // Holding is what one request, stream or connection has of a pool. It may be used by one goroutine
 // at a time. The zero value holds nothing and may be released.
 type Holding struct {
 	pool          *Pool
 	user, address string
 	amount        int64
+	reserved      int64 // the part of amount that is of the reserve
+	privileged    bool
 }
 
 // Amount returns what was taken and not returned.
@@ -79,8 +91,11 @@ func (h *Holding) Take(n int64) (Bound, bool) {
 		return "", true
 	}
 	if bound, ok := h.pool.take(h.user, h.address, n); !ok {
-		h.pool.refused(bound)
-		return bound, false
+		if !h.privileged || !h.pool.takeReserve(n) {
+			h.pool.refused(bound)
+			return bound, false
+		}
+		h.reserved += n
 	}
 	h.amount += n
 	return "", true
@@ -95,6 +110,11 @@ func (h *Holding) Return(n int64) {
 		panic("share: return of more than was taken")
 	}
 	h.amount -= n
+	if of := min(n, h.reserved); of > 0 {
+		h.reserved -= of
+		h.pool.reserved.Add(-of)
+		n -= of
+	}
 	h.pool.users.sub(h.user, n, h.pool.perUser)
 	h.pool.addresses.sub(h.address, n, h.pool.perAddress)
 	h.pool.used.Add(-n)
@@ -118,4 +138,12 @@ func (p *Pool) take(user, address string, n int64) (Bound, bool) {
 		return Address, false
 	}
 	return "", true
+}
+
+func (p *Pool) takeReserve(n int64) bool {
+	if p.reserved.Add(n) <= p.reserve {
+		return true
+	}
+	p.reserved.Add(-n)
+	return false
 }

@@ -18,6 +18,7 @@ type Call struct {
 	R        *http.Request
 	Now      time.Time // when the request came in
 	User     *auth.User
+	Sender   *auth.User // who is charged for the request: User, or who impersonates User
 	Endpoint *Endpoint
 	// Namespace and Name are the decoded path segments; empty where the path has none.
 	Namespace string

@@ -48,7 +48,7 @@ func TestSourcesDiffer(t *testing.T) {
 // for it, so the cache never fills up for good.
 func TestReplacedEntriesFreeTheirBytes(t *testing.T) {
 	t.Parallel()
-	c := &New(1, prometheus.NewRegistry()).cache
+	c := &New(atMost(1), prometheus.NewRegistry()).cache
 	slot := &c.slots[0]
 	const size = maxCacheBytes / 4
 	for i := range 10 {

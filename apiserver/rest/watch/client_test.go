@@ -123,7 +123,7 @@ func newHarness(t *testing.T) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &harness{t: t, streams: New(5000, prometheus.NewRegistry()), hub: hub}
+	return &harness{t: t, streams: New(atMost(5000), prometheus.NewRegistry()), hub: hub}
 }
 
 // open begins a stream at the end of history and returns a function that disconnects its client.

@@ -47,7 +47,7 @@ func serve(t *testing.T, opts Options, start func(ctx context.Context) (Start, e
 		t.Fatal(err)
 	}
 	hub.Append(9, nil)
-	s := &served{streams: New(10, prometheus.NewRegistry()), hub: hub, done: make(chan error, 1)}
+	s := &served{streams: New(atMost(10), prometheus.NewRegistry()), hub: hub, done: make(chan error, 1)}
 	if start == nil {
 		start = func(context.Context) (Start, error) {
 			return Start{After: 7, Changes: hub.Watch(state.ResourcePrefix("pods"), 7)}, nil

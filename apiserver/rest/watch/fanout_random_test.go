@@ -26,7 +26,7 @@ func TestSubscribersSeeEveryChangeOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	streams := New(1000, prometheus.NewRegistry())
+	streams := New(atMost(1000), prometheus.NewRegistry())
 	const changes, watchers = 3000, 40
 	var served sync.WaitGroup
 	for w := range watchers {

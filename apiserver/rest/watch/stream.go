@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
 	"quorate/raftstore/history"
@@ -34,6 +35,7 @@ type Options struct {
 	// Projection decides which events the stream sends and how it encodes them.
 	Projection
 
+	Sender    Sender
 	Statuses  *negotiate.Statuses
 	Bookmarks bool
 	Timeout   time.Duration
@@ -51,6 +53,7 @@ type Options struct {
 // Stream is one open watch.
 type Stream struct {
 	streams    *Streams
+	held       share.Holding // of the bounds on streams
 	w          http.ResponseWriter
 	flusher    *http.ResponseController
 	enqueuer   enqueuer // nil if w is none

@@ -11,6 +11,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/wire/status"
 )
 
@@ -33,7 +35,7 @@ var errStuck = errors.New("the client takes nothing")
 
 // Streams serves all watch streams of a server.
 type Streams struct {
-	max     int
+	admit   func(Sender) (share.Holding, error)
 	metrics *metrics
 	ticks   atomic.Int64
 	cache   encodingCache
@@ -45,9 +47,16 @@ type Streams struct {
 	ended    chan struct{} // closed when draining and no stream is open
 }
 
-// New returns Streams that serve at most limit streams at a time, with their metrics registered.
-func New(limit int, reg prometheus.Registerer) *Streams {
-	s := &Streams{max: limit, open: make(map[*Stream]struct{}), ended: make(chan struct{})}
+// Sender is who sent the request of a stream.
+type Sender struct {
+	User    *auth.User
+	Address string // remote address, HOST:PORT
+}
+
+// New returns Streams with their metrics registered. Streams calls admit for each stream; an error
+// refuses the stream, and the holding is released when it ends.
+func New(admit func(Sender) (share.Holding, error), reg prometheus.Registerer) *Streams {
+	s := &Streams{admit: admit, open: make(map[*Stream]struct{}), ended: make(chan struct{})}
 	s.ticks.Store(1) // 0 means that a stream is not writing
 	s.fanouts.open = make(map[fanoutKey]*fanout)
 	s.metrics = newMetrics(reg, s)
@@ -124,23 +133,27 @@ func (s *Streams) Open() int {
 }
 
 // add registers a stream. It returns the Status to refuse the request with if the server is
-// draining or has its maximum of streams.
+// draining or a bound is reached.
 func (s *Streams) add(stream *Stream) error {
+	held, err := s.admit(stream.opts.Sender)
+	if err != nil {
+		s.metrics.refused.Inc()
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.draining:
+	if s.draining {
+		held.Release()
 		return errDrained
-	case len(s.open) >= s.max:
-		s.metrics.refused.Inc()
-		return status.NewTooManyRequests()
 	}
+	stream.held = held
 	s.open[stream] = struct{}{}
 	return nil
 }
 
 // remove unregisters a stream.
 func (s *Streams) remove(stream *Stream) {
+	stream.held.Release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, stream)

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/wire/status"
 	"quorate/raftstore/history"
@@ -50,7 +51,7 @@ func TestStuckStreamIsCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer hub.Close()
-	s := New(10, prometheus.NewRegistry())
+	s := New(atMost(10), prometheus.NewRegistry())
 	d := &deaf{header: http.Header{}, cut: make(chan struct{})}
 	served := make(chan error, 1)
 	go func() {
@@ -98,12 +99,24 @@ func writing(s *Streams) bool {
 
 func TestDrainRefusesNewStreams(t *testing.T) {
 	t.Parallel()
-	s := New(10, prometheus.NewRegistry())
+	s := New(atMost(10), prometheus.NewRegistry())
 	if err := s.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	err := s.Serve(t.Context(), &deaf{}, Options{Timeout: time.Hour})
 	if refused, ok := errors.AsType[*status.Error](err); !ok || refused.Status.Code != 429 || refused.Status.Details.RetryAfterSeconds != 1 {
 		t.Errorf("a stream while draining: %v", err)
+	}
+}
+
+// atMost admits so many streams at a time.
+func atMost(n int64) func(Sender) (share.Holding, error) {
+	pool := share.New(share.Config{Total: n})
+	return func(Sender) (share.Holding, error) {
+		held := pool.Hold("", "")
+		if _, ok := held.Take(1); !ok {
+			return held, status.NewTooManyRequests()
+		}
+		return held, nil
 	}
 }

@@ -175,7 +175,7 @@ func (n *Node) openAPI(reach addresses) error {
 		Logger: n.logger.With("component", "api"), AuditLogger: audit, AuditPolicy: apiserver.AuditPolicy(s.API.RequestLog),
 		Registerer: n.registry, Gatherer: n.registry,
 		EventTTL: s.API.EventTTL,
-		Limits:   apiserver.Limits{Reads: s.API.MaxRequests, Writes: s.API.MaxRequests},
+		Limits:   limits(s.API),
 		Build:    apiserver.Build(n.cfg.Build),
 	})
 	if err != nil {

@@ -50,9 +50,20 @@ type API struct {
 	ClientCAFile      string
 	QuorumRead        bool
 	MaxRequests       int
+	Limits            Limits
 	EventTTL          time.Duration // after an event's last write
 	RequestLog        string        // none, errors, writes or all
 	AuditLog          string        // their destination: a file, "-" for standard output; empty: the process's log
+}
+
+// Limits holds the flags that bound what clients have of a node, all together, and one user or
+// address. The zero value of a share is half of what all have together.
+type Limits struct {
+	Connections, ConnectionsPerAddress         int
+	Watches, WatchesPerUser, WatchesPerAddress int
+	RequestsPerUser                            int
+	RequestRate                                int // of one user, in a second; 0: no bound
+	AuthFailureRate                            int // of one address, in a second; 0: no bound
 }
 
 // Store holds the flags of the replicated store.
@@ -84,6 +95,7 @@ func (s *Settings) Register(fs *pflag.FlagSet, hostName string) {
 	fs.DurationVar(&s.DeadServerAfter, "dead-server-after", 24*time.Hour, "remove a member that has been unreachable for this long; 0 for never")
 	fs.Float64Var(&s.TimeoutScale, "timeout-scale", 1, "multiplies the timeouts of Raft and gossip; raise it on slow disks or networks")
 	s.registerAPI(fs)
+	s.registerLimits(fs)
 	s.registerStore(fs)
 	fs.StringVar(&s.Log.Format, "log-format", "text", "text or json")
 	fs.StringVar(&s.Log.Level, "log-level", "info", "debug, info, warn or error")
@@ -99,6 +111,18 @@ func (s *Settings) registerAPI(fs *pflag.FlagSet) {
 	fs.DurationVar(&s.API.EventTTL, "event-ttl", time.Hour, "how long Events are kept after their last write")
 	fs.StringVar(&s.API.RequestLog, "request-log", "errors", "requests to log, one line each: none, errors, writes or all")
 	fs.StringVar(&s.API.AuditLog, "audit-log", "", "destination of these lines, as JSON: a file, or - for standard output (default: the log)")
+}
+
+func (s *Settings) registerLimits(fs *pflag.FlagSet) {
+	l := &s.API.Limits
+	fs.IntVar(&l.Connections, "max-connections", 20000, "bound on open connections of clients; more are closed at once")
+	fs.IntVar(&l.ConnectionsPerAddress, "max-connections-per-address", 0, "the same, for one address (IPv6: /64 network); 0 for half of --max-connections")
+	fs.IntVar(&l.Watches, "max-watches", 40000, "bound on open watches; more get 429")
+	fs.IntVar(&l.WatchesPerUser, "max-watches-per-user", 0, "the same, for one user; 0 for half of --max-watches")
+	fs.IntVar(&l.WatchesPerAddress, "max-watches-per-address", 0, "the same, for one address; 0 for half of --max-watches")
+	fs.IntVar(&l.RequestsPerUser, "max-requests-per-user", 0, "bound on concurrent reads and writes of one user; more get 429; 0 for --max-requests")
+	fs.IntVar(&l.RequestRate, "max-request-rate-per-user", 0, "bound on requests of one user in a second, with bursts of ten seconds; more get 429; 0 for no bound")
+	fs.IntVar(&l.AuthFailureRate, "max-auth-failure-rate", 100, "401s of one address in a second, with bursts of ten seconds; further ones are delayed; 0 for no bound")
 }
 
 func (s *Settings) registerStore(fs *pflag.FlagSet) {

@@ -117,6 +117,8 @@ func TestRefusals(t *testing.T) {
 		{"size too large", []string{"--log-bytes=9000000TiB"}, nil, "", "too large"},
 		{"events kept too long", []string{"--event-ttl=12h1s"}, nil, "", "--event-ttl 12h0m1s: want 1s to 12h0m0s"},
 		{"small log", []string{"--log-bytes=1KiB"}, nil, "", "at least 16MiB"},
+		{"no watches", []string{"--max-watches=0"}, nil, "", "--max-watches 0: want at least 1"},
+		{"negative share", []string{"--max-connections-per-address=-1"}, nil, "", "--max-connections-per-address -1: want at least 0"},
 		{"two faults, one line", []string{"--max-requests=0", "--log-age=1s"}, nil, "", "--max-requests 0: want at least 1; --log-age 1s"},
 	}
 	for _, c := range cases {

@@ -128,10 +128,28 @@ func (s *Settings) checkRanges() error {
 	refuse(s.DeadServerAfter != 0 && s.DeadServerAfter < time.Minute,
 		"--dead-server-after %s: want 0 (never) or at least 1m", s.DeadServerAfter)
 	refuse(s.API.MaxRequests < 1, "--max-requests %d: want at least 1", s.API.MaxRequests)
+	for _, bound := range s.API.Limits.bounds() {
+		refuse(bound.value < bound.least, "--%s %d: want at least %d", bound.flag, bound.value, bound.least)
+	}
 	refuse(s.API.EventTTL < time.Second || s.API.EventTTL > maxEventTTL, "--event-ttl %s: want 1s to %s", s.API.EventTTL, maxEventTTL)
 	refuse(s.Store.LogBytes < 16<<20, "--log-bytes %d: want at least 16MiB", s.Store.LogBytes)
 	refuse(s.Store.LogAge < time.Minute, "--log-age %s: want at least 1m", s.Store.LogAge)
 	refuse(s.Store.DiskReserve < 1<<20, "--disk-reserve %d: want at least 1MiB", s.Store.DiskReserve)
 	refuse(s.Store.HistoryBytes < 1<<20, "--history-bytes %d: want at least 1MiB", s.Store.HistoryBytes)
 	return errors.Join(errs...)
+}
+
+// limit is the value of a flag of Limits and the least that it may be.
+type limit struct {
+	flag         string
+	value, least int
+}
+
+func (l *Limits) bounds() []limit {
+	return []limit{
+		{"max-connections", l.Connections, 1}, {"max-connections-per-address", l.ConnectionsPerAddress, 0},
+		{"max-watches", l.Watches, 1}, {"max-watches-per-user", l.WatchesPerUser, 0},
+		{"max-watches-per-address", l.WatchesPerAddress, 0}, {"max-requests-per-user", l.RequestsPerUser, 0},
+		{"max-request-rate-per-user", l.RequestRate, 0}, {"max-auth-failure-rate", l.AuthFailureRate, 0},
+	}
 }
