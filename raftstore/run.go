@@ -38,8 +38,8 @@ func (s *Store) Run(ctx context.Context) error {
 	group.Go(func() error { return s.reader.Run(inner) })
 	group.Go(func() error { return s.pins.Run(inner) })
 	group.Go(func() error { return s.takeSnapshots(inner) })
-	group.Go(func() error { return s.prune(inner) })
-	group.Go(func() error { return s.followMembers(inner) })
+	group.Go(func() error { return s.pruneRetained(inner) })
+	group.Go(func() error { return s.disconnectFormer(inner) })
 	group.Go(func() error { return s.proveReady(inner) })
 	group.Go(func() error { return s.checksums.Run(inner) })
 	group.Go(func() error { return s.space.Run(inner, s.log) })
@@ -154,9 +154,8 @@ func (s *Store) closeFiles() error {
 	return s.filesErr
 }
 
-// prune drops expired retained states and the clients of nodes that are no longer members, until
-// ctx ends.
-func (s *Store) prune(ctx context.Context) error {
+// pruneRetained drops expired retained states, until ctx ends.
+func (s *Store) pruneRetained(ctx context.Context) error {
 	ticker := time.NewTicker(pruneInterval)
 	defer ticker.Stop()
 	for {
@@ -165,15 +164,14 @@ func (s *Store) prune(ctx context.Context) error {
 			return nil
 		case now := <-ticker.C:
 			s.retained.Prune(s.root(), now)
-			s.peers.Retain(s.members.Contains)
 		}
 	}
 }
 
-// followMembers closes the connections of servers that have left the configuration, until ctx ends.
-// It waits for one interval, in which a server that asked to leave receives its response. The
-// handshake refuses new connections of servers that must not return.
-func (s *Store) followMembers(ctx context.Context) error {
+// disconnectFormer closes all connections to and from servers that have left the configuration,
+// until ctx ends. It waits for one interval, in which a server that asked to leave receives its
+// response. The handshake refuses new connections of servers that must not return.
+func (s *Store) disconnectFormer(ctx context.Context) error {
 	ticker := time.NewTicker(membersInterval)
 	defer ticker.Stop()
 	var servers, left []raft.Server
@@ -185,6 +183,9 @@ func (s *Store) followMembers(ctx context.Context) error {
 			}
 		}
 		left = slices.DeleteFunc(servers, func(m raft.Server) bool { return s.members.Contains(string(m.ID)) })
+		s.peers.Retain(func(name string) bool {
+			return s.members.Contains(name) || slices.ContainsFunc(left, func(m raft.Server) bool { return string(m.ID) == name })
+		})
 		servers = s.Servers()
 		select {
 		case <-ctx.Done():
