@@ -78,7 +78,7 @@ func (c *Cluster) newVoters() *voters.Voters {
 		Self: c.self.Name, Store: c.cfg.Store, Roster: c.cfg.Roster, Cluster: c.cfg.Store.ClusterID,
 		Freed:   c.releaseNames,
 		Members: c.voterView, Changed: c.gossip.Changed, Progress: c.progress, MinVoters: c.minVoters,
-		Cleanup: max(c.cfg.DeadServerCleanup, 0), Scale: c.cfg.TimeoutScale, Logger: c.logger, Registerer: c.cfg.Registerer,
+		DeadServerAfter: c.cfg.DeadServerAfter, Scale: c.cfg.TimeoutScale, Logger: c.logger, Registerer: c.cfg.Registerer,
 	})
 }
 

@@ -17,13 +17,8 @@ import (
 	"quorate/raftstore"
 )
 
-const (
-	// DefaultDeadServerCleanup is long enough for a machine to be repaired over night and come back
-	// as what it was.
-	DefaultDeadServerCleanup = 24 * time.Hour
-	// maxScale keeps timeouts within what an operator would wait for.
-	maxScale = 100
-)
+// maxScale keeps timeouts within what an operator would wait for.
+const maxScale = 100
 
 // Store is what this package needs of raftstore.
 type Store interface {
@@ -75,9 +70,8 @@ type Config struct {
 	WAN          bool    // gossip for links between sites
 	TimeoutScale float64 // the multiplier of Raft's timeouts, applied to gossip and voters too; 0 is 1
 
-	// DeadServerCleanup is how long a member must be dead before it is removed; 0 is the default,
-	// negative is never.
-	DeadServerCleanup time.Duration
+	// DeadServerAfter is how long a member must be unreachable before it is removed; 0 is never.
+	DeadServerAfter time.Duration
 
 	Build      string // version of this binary, told to the others
 	Logger     *slog.Logger
@@ -106,9 +100,6 @@ func (c *Config) validate() error {
 	}
 	if c.TimeoutScale < 0 || c.TimeoutScale > maxScale {
 		return fmt.Errorf("timeout scale is %g: want more than 0, at most %d", c.TimeoutScale, maxScale)
-	}
-	if c.DeadServerCleanup == 0 {
-		c.DeadServerCleanup = DefaultDeadServerCleanup
 	}
 	for _, addr := range append([]string{c.APIAddr, c.PeerAddr, c.GossipAddr}, c.Join...) {
 		if _, _, err := net.SplitHostPort(addr); err != nil {

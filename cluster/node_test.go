@@ -53,15 +53,15 @@ const gossipPort = "7946"
 
 // setup says how a node is started.
 type setup struct {
-	name    string
-	key     *keys.Key
-	host    string // loopback address
-	dir     string
-	join    []string // hosts
-	expect  int
-	replica bool
-	cleanup time.Duration
-	wrap    func(cluster.Store) cluster.Store
+	name            string
+	key             *keys.Key
+	host            string // loopback address
+	dir             string
+	join            []string // hosts
+	expect          int
+	replica         bool
+	deadServerAfter time.Duration
+	wrap            func(cluster.Store) cluster.Store
 }
 
 // node is a running node: real gossip, Raft, gRPC and files.
@@ -115,7 +115,7 @@ func start(t *testing.T, s setup) *node {
 	n.Cluster, err = cluster.New(cluster.Config{
 		DataDir: s.dir, Roster: names, Key: s.key, Store: store, Connect: mux.Connect,
 		APIAddr: s.host + ":6443", PeerAddr: mux.Addr().String(), GossipAddr: net.JoinHostPort(s.host, gossipPort),
-		Join: join, BootstrapExpect: s.expect, NonVoter: s.replica, TimeoutScale: gossipScale, DeadServerCleanup: s.cleanup,
+		Join: join, BootstrapExpect: s.expect, NonVoter: s.replica, TimeoutScale: gossipScale, DeadServerAfter: s.deadServerAfter,
 		Build: "test", Logger: logger, Registerer: n.registry,
 	})
 	must(t, err)

@@ -48,8 +48,8 @@ func (c *Cluster) voter(m gossip.Member) voters.Member {
 	}
 }
 
-// minVoters is what the operators of the members asked for: clean-up of dead servers leaves no
-// fewer.
+// minVoters returns the largest --bootstrap-expect of the living members: the removal of dead servers
+// leaves no fewer voters.
 func (c *Cluster) minVoters() int {
 	least := c.cfg.BootstrapExpect
 	for _, m := range c.gossip.Members() {

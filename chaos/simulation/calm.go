@@ -77,7 +77,7 @@ func (w *World) awaitRest(since time.Time) {
 			w.probe(since)
 			return
 		}
-		if time.Since(since) > restLimit+w.set.cleanup {
+		if time.Since(since) > restLimit+w.set.deadServerAfter {
 			if w.stuck() {
 				w.trace("nobody can be elected, by a rule of the library")
 				w.counts.Stuck++
@@ -158,7 +158,7 @@ func (w *World) stuck() bool {
 
 // mayGiveUp says whether a dead server may be given up.
 func (w *World) mayGiveUp(l *process, voter bool) bool {
-	return w.set.cleanup > 0 && (!voter || len(votersIn(l.config.servers)) > w.set.voters)
+	return w.set.deadServerAfter > 0 && (!voter || len(votersIn(l.config.servers)) > w.set.voters)
 }
 
 // probe checks that a write succeeds, and then all that is left to check, unless the cluster's rest

@@ -67,12 +67,12 @@ func (p *process) judgeSteps(before configuration) {
 // judgeRemoval checks that a server given up has been silent for long enough, and that those left
 // can go on without it.
 func (p *process) judgeRemoval(c *change, voted bool) {
-	cleanup := p.w.set.cleanup
-	if cleanup == 0 {
+	after := p.w.set.deadServerAfter
+	if after == 0 {
 		p.w.violate("%s gives %s up, and is to give up nobody", p.node.name, c.name)
 	}
-	if a := p.table[c.name]; a != nil && time.Since(a.rose) < cleanup {
-		p.w.violate("%s gives %s up, of which it heard %s ago, and is to wait for %s", p.node.name, c.name, time.Since(a.rose), cleanup)
+	if a := p.table[c.name]; a != nil && time.Since(a.rose) < after {
+		p.w.violate("%s gives %s up, of which it heard %s ago, and is to wait for %s", p.node.name, c.name, time.Since(a.rose), after)
 	}
 	if !voted {
 		return

@@ -46,8 +46,8 @@ func (p *process) startMembers() {
 		Members:  func() []voters.Member { return asked(p, "members", p.view) },
 		Changed:  func() <-chan struct{} { return asked(p, "changed", func() <-chan struct{} { return p.changed }) },
 		Progress: p.askProgress, Freed: func() error { p.ask("freed", p.release); return nil },
-		MinVoters: func() int { return asked(p, "least", p.leastVoters) },
-		Cleanup:   p.w.set.cleanup, Scale: scale, Logger: slog.New(slog.DiscardHandler), Registerer: unmeasured{},
+		MinVoters:       func() int { return asked(p, "least", p.leastVoters) },
+		DeadServerAfter: p.w.set.deadServerAfter, Scale: scale, Logger: slog.New(slog.DiscardHandler), Registerer: unmeasured{},
 	})
 	p.voters = v
 	p.node.run(func() {

@@ -14,7 +14,7 @@ type settings struct {
 	trailing                  uint64        // entries kept behind a snapshot, at most
 	snapshots                 time.Duration // between two, at most
 	retained                  time.Duration
-	cleanup                   time.Duration // of dead servers; 0 is never
+	deadServerAfter           time.Duration // of dead servers; 0 is never
 	faulty                    time.Duration // how long there are faults
 	faultPause                time.Duration // between faults, at most
 	faults                    []fault
@@ -32,8 +32,8 @@ func (w *World) choose() settings {
 		watchers: pick(w, []int{2, 4, 8}), names: pick(w, []int{1, 3, 8}),
 		historyBytes: pick(w, []int64{1, 2 << 10, 8 << 10, 1 << 20}), trailing: pick(w, []uint64{1, 10, 50, 1000}),
 		snapshots: w.between(time.Second, 15*time.Second), retained: w.between(time.Second, 20*time.Second),
-		cleanup: pick(w, []time.Duration{0, 6 * time.Second, 12 * time.Second}),
-		faulty:  w.between(5*time.Second, 30*time.Second), faultPause: w.between(300*time.Millisecond, 4*time.Second),
+		deadServerAfter: pick(w, []time.Duration{0, 6 * time.Second, 12 * time.Second}),
+		faulty:          w.between(5*time.Second, 30*time.Second), faultPause: w.between(300*time.Millisecond, 4*time.Second),
 		batch: pick(w, []int{1, 4, 64}), candidacy: pick(w, []time.Duration{patience, patience / 4, 20 * time.Millisecond}),
 	}
 	for _, f := range allFaults() {

@@ -150,7 +150,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("the name is %s's", got.NodeID)
 		}
 		table.down(other.gossipName(), now)
-		table.down("nobody", now.Add(forgetAfter+time.Second))
+		table.down("nobody", now.Add(retryDeadFor+time.Second))
 		if got := table.members(); len(got) != 0 {
 			t.Errorf("%v are remembered", got)
 		}

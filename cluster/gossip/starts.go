@@ -27,7 +27,7 @@ func (s *starts) hear(m Meta, now time.Time) {
 	switch {
 	case !known:
 		for id, h := range s.latest {
-			if now.Sub(h.at) > forgetAfter {
+			if now.Sub(h.at) > retryDeadFor {
 				delete(s.latest, id)
 			}
 		}

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// forgetAfter is how long a dead node is remembered, and its address tried.
-const forgetAfter = 72 * time.Hour
+// retryDeadFor is how long gossip retries the address of a dead node, and lists it as dead. How long
+// a dead server keeps its place in the configuration is --dead-server-after.
+const retryDeadFor = 72 * time.Hour
 
 // Member is a node as gossip knows it.
 type Member struct {
@@ -67,7 +68,7 @@ func (t *table) down(gossipName string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for name, e := range t.entries {
-		if !e.Alive && now.Sub(e.Since) > forgetAfter {
+		if !e.Alive && now.Sub(e.Since) > retryDeadFor {
 			delete(t.entries, name)
 		}
 		if e.gossipName == gossipName && e.Alive {

@@ -161,7 +161,7 @@ type pilotage struct{ v *Voters }
 
 func (p pilotage) AutopilotConfig() *autopilot.Config {
 	return &autopilot.Config{
-		CleanupDeadServers:      false, // Plan does it, with patience
+		CleanupDeadServers:      false, // Plan removes them, after DeadServerAfter
 		LastContactThreshold:    p.v.scaled(lastContact),
 		MaxTrailingLogs:         trailing,
 		ServerStabilizationTime: p.v.scaled(stabilization),
@@ -228,5 +228,5 @@ func (p pilotage) FetchServerStats(ctx context.Context, servers map[raft.ServerI
 	return stats
 }
 
-// RemoveFailedServer is not called while autopilot's clean-up is off.
+// RemoveFailedServer is not called, since CleanupDeadServers is false.
 func (p pilotage) RemoveFailedServer(*autopilot.Server) {}

@@ -1,7 +1,7 @@
 // Package voters keeps Raft's configuration in step with the members that gossip reports.
 //
 // The leader adds members (always as non-voters), follows members that changed their address, and
-// removes servers that were dead for Config.Cleanup. Plan decides each step: a pure function of
+// removes servers that were dead for Config.DeadServerAfter. Plan decides each step: a pure function of
 // what the leader sees. hashicorp/raft-autopilot promotes a non-voter once it has caught up and is
 // stable. A server that installs its first snapshot is alive to gossip and unhealthy to autopilot,
 // so it is neither removed nor promoted (hashicorp/vault#16919). Autopilot's own removal of dead

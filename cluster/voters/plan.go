@@ -35,9 +35,9 @@ type Input struct {
 	Members  []Member          // by gossip, the leader included
 	Watching time.Time         // since when this node watches: a server that it never saw is dead since then
 	Departed roster.Departures // starts that left, and are not added again
-	// Cleanup is how long a server must be dead to be removed; 0 is never.
-	Cleanup time.Duration
-	// MinVoters is the least number of voters that clean-up leaves.
+	// DeadServerAfter is how long a server must be dead to be removed; 0 is never.
+	DeadServerAfter time.Duration
+	// MinVoters is the number of voters below which no dead server is removed.
 	MinVoters int
 }
 
@@ -87,7 +87,7 @@ func Plan(in Input) (next *Action, obstacles []string) {
 		}
 		return action, obstacles
 	}
-	return cleanup(in, byName), obstacles
+	return removeDead(in, byName), obstacles
 }
 
 // place says what a live member lacks in the configuration; nil when nothing.
@@ -123,10 +123,10 @@ func holder(servers []raft.Server, m Member) (name string, taken bool) {
 	return "", false
 }
 
-// cleanup gives up one server that has been dead for long enough: any non-voter, and a voter where
+// removeDead removes one server that has been dead for long enough: any non-voter, and a voter where
 // enough voters are left, the living among them enough for a quorum.
-func cleanup(in Input, members map[string]Member) *Action {
-	if in.Cleanup <= 0 {
+func removeDead(in Input, members map[string]Member) *Action {
+	if in.DeadServerAfter <= 0 {
 		return nil
 	}
 	voters, alive := 0, 0
@@ -143,7 +143,7 @@ func cleanup(in Input, members map[string]Member) *Action {
 	mayLose := left >= max(in.MinVoters, 1) && alive >= left/2+1
 	for _, s := range in.Servers {
 		dead, ok := deadFor(in, s, members)
-		if !ok || dead < in.Cleanup || (s.Suffrage == raft.Voter && !mayLose) {
+		if !ok || dead < in.DeadServerAfter || (s.Suffrage == raft.Voter && !mayLose) {
 			continue
 		}
 		return &Action{

@@ -94,7 +94,7 @@ func TestPlan(t *testing.T) {
 		{name: "not when the rest has no quorum", config: "n1 n2 n3 n4 n5 n6", members: "n1 n2 n3-25h n4-25h n5-25h n6-25h"},
 		{name: "a majority is enough", config: "n1 n2 n3 n4 n5 n6", members: "n1 n2 n3 n4-1h n5-25h n6-1h", want: "remove n5 n5:1 voter=true"},
 		{name: "a dead non-voter is, however few are left", config: "n1 n2?", members: "n1 n2-25h", want: "remove n2 n2:1 voter=false"},
-		{name: "never when switched off", config: "n1 n2 n3 n4", members: "n1 n2 n3 n4-99h", change: func(in *Input) { in.Cleanup = 0 }},
+		{name: "never when switched off", config: "n1 n2 n3 n4", members: "n1 n2 n3 n4-99h", change: func(in *Input) { in.DeadServerAfter = 0 }},
 		{name: "one never seen is dead since this node watches", config: "n1 n2 n3 n4", members: "n1 n2 n3", want: "remove n4 n4:1 voter=true"},
 		{name: "so not soon after a start", config: "n1 n2 n3 n4", members: "n1 n2 n3 n4-99h",
 			change: func(in *Input) { in.Watching = planNow.Add(-time.Hour) }},
@@ -104,7 +104,7 @@ func TestPlan(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			in := Input{
 				Now: planNow, Self: "n1", Cluster: "A", Servers: configOf(c.config), Members: membersOf(c.members),
-				Watching: planNow.Add(-48 * time.Hour), Cleanup: 24 * time.Hour, MinVoters: 3,
+				Watching: planNow.Add(-48 * time.Hour), DeadServerAfter: 24 * time.Hour, MinVoters: 3,
 			}
 			if c.change != nil {
 				c.change(&in)

@@ -76,12 +76,13 @@ type Config struct {
 	Progress func(ctx context.Context, m Member) (Progress, error)
 	// Freed is called when a member was removed: its name may be free.
 	Freed func() error
-	// MinVoters is the least number of voters that clean-up leaves.
-	MinVoters  func() int
-	Cleanup    time.Duration // 0 is never
-	Scale      float64
-	Logger     *slog.Logger
-	Registerer prometheus.Registerer
+	// MinVoters is the number of voters below which no dead server is removed.
+	MinVoters func() int
+	// DeadServerAfter is how long a server must be dead to be removed; 0 is never.
+	DeadServerAfter time.Duration
+	Scale           float64
+	Logger          *slog.Logger
+	Registerer      prometheus.Registerer
 }
 
 // Voters changes Raft's configuration while this node leads.
@@ -151,7 +152,7 @@ func (v *Voters) review() (again bool, obstacles []string, err error) {
 	v.noteDepartures() // a leader has applied what its predecessors committed
 	action, obstacles := Plan(Input{
 		Now: time.Now(), Self: v.cfg.Self, Cluster: cluster, Servers: v.cfg.Store.Servers(), Members: v.cfg.Members(),
-		Watching: v.watching, Departed: v.departed, Cleanup: v.cfg.Cleanup, MinVoters: v.cfg.MinVoters(),
+		Watching: v.watching, Departed: v.departed, DeadServerAfter: v.cfg.DeadServerAfter, MinVoters: v.cfg.MinVoters(),
 	})
 	if action == nil {
 		return false, obstacles, nil

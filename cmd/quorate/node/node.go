@@ -202,15 +202,11 @@ func (n *Node) openCluster(reach addresses) error {
 	if err := probe("--gossip-addr", s.Listen.Gossip); err != nil {
 		return err
 	}
-	dead := s.DeadServerAfter
-	if dead == 0 {
-		dead = -1 // never
-	}
 	var err error
 	n.cluster, err = cluster.New(cluster.Config{
 		DataDir: s.DataDir, Roster: n.roster, Key: n.dir.Key(), Store: n.store, Connect: n.peers.Connect,
 		APIAddr: n.apiAddr, PeerAddr: n.peers.Addr().String(), GossipAddr: s.Listen.Gossip, AdvertiseHost: reach.host,
-		Join: s.Join, BootstrapExpect: s.Expect, NonVoter: !s.Voter, TimeoutScale: s.TimeoutScale, DeadServerCleanup: dead,
+		Join: s.Join, BootstrapExpect: s.Expect, NonVoter: !s.Voter, TimeoutScale: s.TimeoutScale, DeadServerAfter: s.DeadServerAfter,
 		Build: n.cfg.Build.Version, Logger: n.logger.With("component", "cluster"), Registerer: n.registry,
 	})
 	if err != nil {

@@ -13,6 +13,9 @@ const KeyVariable = "QUORATE_CLUSTER_KEY"
 // DefaultDataDir is the data directory of nodes and commands unless they are given another.
 const DefaultDataDir = "./quorate-data"
 
+// defaultDeadServerAfter lets a machine be repaired overnight and return as the member that it was.
+const defaultDeadServerAfter = 24 * time.Hour
+
 // DefaultPeerAddr is the default of --peer-addr.
 const DefaultPeerAddr = "127.0.0.1:7443"
 
@@ -92,7 +95,7 @@ func (s *Settings) Register(fs *pflag.FlagSet, hostName string) {
 	fs.IntVar(&s.Expect, "bootstrap-expect", 1, "servers to wait for before the first election of a new cluster")
 	fs.BoolVar(&s.Voter, "voter", true, "vote once caught up; false makes a permanent non-voter, which serves reads and forwards writes")
 	fs.StringVar(&s.KeyFile, "cluster-key-file", "", "file with the cluster key (or "+KeyVariable+"); a first node generates one")
-	fs.DurationVar(&s.DeadServerAfter, "dead-server-after", 24*time.Hour, "remove a member that has been unreachable for this long; 0 for never")
+	fs.DurationVar(&s.DeadServerAfter, "dead-server-after", defaultDeadServerAfter, "remove a member that has been unreachable for this long; 0 for never")
 	fs.Float64Var(&s.TimeoutScale, "timeout-scale", 1, "multiplies the timeouts of Raft and gossip; raise it on slow disks or networks")
 	s.registerAPI(fs)
 	s.registerLimits(fs)
