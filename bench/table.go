@@ -65,7 +65,7 @@ func (f figure) met(pace float64) bool {
 	return f.measured <= f.wanted*pace && f.measured > 0
 }
 
-// paces holds the slowdown of this machine according to the bare server, for rates and for the CPU
+// paces has the slowdown of this machine, measured with the bare server, for rates and for the CPU
 // time of an operation; 1 if not measured.
 type paces struct{ rate, cpu float64 }
 

@@ -9,7 +9,8 @@ import (
 // maxConflicts bounds how often one operation is retried.
 const maxConflicts = 10000
 
-// NodeShare is what the writers connected to one server achieved among those of all servers.
+// NodeShare has the operations of the writers connected to one server, compared with those of all
+// servers.
 type NodeShare struct {
 	Server  string `json:"server"`
 	Writers int    `json:"writers"`

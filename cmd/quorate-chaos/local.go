@@ -22,7 +22,7 @@ const defaultBinary = "bin/quorate"
 // readyTimeout bounds how long the nodes may take to form a cluster.
 const readyTimeout = 2 * time.Minute
 
-// local holds the flags of a cluster of processes on this machine.
+// local holds the flags for a cluster of processes on this machine.
 type local struct {
 	binary     string
 	dir        string
@@ -101,7 +101,7 @@ func (l *local) start(ctx context.Context, seed uint64, log *slog.Logger) (*flee
 	return f, nil
 }
 
-// surround gives the nodes networks and disks that can fail, as far as this machine permits.
+// surround sets up networks and disks that can fail for the nodes, as far as this machine permits.
 func (l *local) surround(c *nodes.ProcessesConfig, log *slog.Logger) {
 	if l.plain {
 		return

@@ -23,8 +23,8 @@ import (
 
 // The exit codes, besides 0: every promise held.
 const (
-	exitBroken = 1 // or not all could be judged
-	exitFailed = 2 // the run could not be made, or not to its end, and nothing wrong was found until then
+	exitBroken = 1 // a promise did not hold, or not all could be verified
+	exitFailed = 2 // the run could not begin or finish, and found no fault until then
 )
 
 func main() {
@@ -58,7 +58,7 @@ func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Out
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: options.level()}))
 	defer context.AfterFunc(ctx, func() {
 		uncaught()
-		log.Warn("broken off: all is healed now; a second signal ends that as well")
+		log.Warn("interrupted: healing all faults now; a second signal exits immediately")
 	})()
 	fleet, err := options.fleet(ctx, log)
 	if err != nil {
@@ -71,11 +71,11 @@ func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Out
 	}
 	log.Info("run", "seed", options.seed, "phases", len(config.Phases))
 	report, err := chaos.Run(ctx, config)
-	return report.Outcome(), errors.Join(err, options.tell(report))
+	return report.Outcome(), errors.Join(err, options.printReport(report))
 }
 
-// tell prints the report, as text or as JSON.
-func (o *options) tell(report *chaos.Report) error {
+// printReport prints the report, as text or as JSON.
+func (o *options) printReport(report *chaos.Report) error {
 	if o.json {
 		return json.NewEncoder(os.Stdout).Encode(report)
 	}

@@ -16,7 +16,7 @@ import (
 	"quorate/chaos/workload"
 )
 
-// options is the command line.
+// options holds the flags.
 type options struct {
 	seed     uint64
 	faults   string
@@ -118,8 +118,8 @@ const (
 // than it has writers.
 const mixtureCalm = 60
 
-// choose removes the clients that --workload excludes. One watcher remains beside the mixture, by
-// which the end of the run verifies that all nodes hold the same.
+// choose removes the clients that --workload excludes. One watcher remains in addition to the
+// mixture, by which the end of the run verifies that all nodes have the same state.
 func (o *options) choose(calmGiven bool) {
 	switch o.workload {
 	case workloadKeys:
@@ -138,11 +138,11 @@ func (o *options) validate() error {
 	case o.rounds < 1 || l.Clients < 1 || o.local.count < 1:
 		return errors.New("--rounds, --clients and --nodes must be at least 1")
 	case l.Watchers < 1:
-		return errors.New("--watchers must be at least 1: what they are told is what the others are judged by")
+		return errors.New("--watchers must be at least 1: their events verify the other clients")
 	case l.Keys < 0 || l.Listers < 0 || l.Pagers < 0 || l.CachedReaders < 0 || l.Rate < 0:
 		return errors.New("--keys, --listers, --pagers, --cached-readers and --rate must not be negative")
 	case o.calm <= l.Clients:
-		return fmt.Errorf("--calm must be more than the %d clients, each of which may have an answer under way", l.Clients)
+		return fmt.Errorf("--calm must be more than the %d clients, each of which may have a pending response", l.Clients)
 	case o.idle < 0:
 		return errors.New("--idle must not be negative")
 	case o.bounds <= 0:
@@ -166,7 +166,7 @@ func (o *options) validate() error {
 	return o.running.validate()
 }
 
-// noFaults, in place of the names of faults, leaves clients undisturbed.
+// noFaults is the value of --faults for a run without faults.
 const noFaults = "none"
 
 func (o *options) validateMixture() error {
@@ -181,8 +181,8 @@ func (o *options) validateMixture() error {
 	return nil
 }
 
-// useless returns an error for flags that would have no effect, since their user expects another
-// run.
+// useless returns an error for flags that would have no effect, because the user expects them to
+// have one.
 func (o *options) useless(given map[string]bool) error {
 	var errs []error
 	unless := func(fits bool, needs string, names ...string) {

@@ -46,7 +46,7 @@ func TestCommandLine(t *testing.T) {
 		"members without commands":        {members[:4], "--members needs"},
 		"members and a binary":            {append(members, "--binary", "quorate"), ""},
 		"containers and a binary":         {[]string{"--containers", "--binary", "quorate"}, "--binary is only for"},
-		"containers and members":          {append(members, "--containers"), "two ways"},
+		"containers and members":          {append(members, "--containers"), "both select"},
 		"rounds of a mix":                 {[]string{"--duration", "1h", "--rounds", "2"}, "--rounds is only for"},
 		"phases of what isn't mixed":      {[]string{"--phase", "1m"}, "--phase is only for"},
 	} {

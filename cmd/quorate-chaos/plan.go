@@ -28,11 +28,11 @@ func (o *options) config(f *fleet, log *slog.Logger) (chaos.Config, error) {
 		return chaos.Config{}, err
 	}
 	for _, u := range chosen.unavailable {
-		log.Warn("this fault can't be had here", "fault", u.Name, "why", u.Why)
+		log.Warn("this fault is not possible here", "fault", u.Name, "why", u.Why)
 	}
 	c := chaos.Config{
 		Fleet: f.Fleet, Credentials: f.credentials, Seed: o.seed, Load: o.load, Mixture: o.mixture, Calm: o.calm, BoundScale: o.bounds, VisualizationDir: o.drawings, Log: log,
-		Unavailable: chosen.unavailable, Judged: func(p *chaos.PhaseReport) { tellPhase(p, log) },
+		Unavailable: chosen.unavailable, Judged: func(p *chaos.PhaseReport) { logPhase(p, log) },
 	}
 	idle := chaos.Idle(chosen.groups, cmp.Or(o.idle, defaultIdle), o.seed)
 	if o.faults == noFaults {
@@ -43,15 +43,16 @@ func (o *options) config(f *fleet, log *slog.Logger) (chaos.Config, error) {
 		c.Phases = append(chaos.Alone(chosen.faults, o.rounds, o.seed), idle...)
 		return c, nil
 	}
-	// Phases last longer than their faults: enough are planned, and the duration ends the run.
+	// Phases last longer than their faults, so enough phases are planned, and the duration ends the
+	// run.
 	c.Phases = chaos.Interleave(chaos.Mixed(chosen.faults, o.duration, o.phase, o.seed), idle, idleEvery)
 	c.Until = time.Now().Add(o.duration)
 	return c, nil
 }
 
-// tellPhase logs the result of a phase.
-func tellPhase(p *chaos.PhaseReport, log *slog.Logger) {
-	log.Info("judged", "phase", p.Phase, "outcome", p.Outcome(), "seconds", int(p.Seconds), "strikes", len(p.Strikes))
+// logPhase logs the result of a phase.
+func logPhase(p *chaos.PhaseReport, log *slog.Logger) {
+	log.Info("phase verified", "phase", p.Phase, "outcome", p.Outcome(), "seconds", int(p.Seconds), "strikes", len(p.Strikes))
 	if p.NotRecovered != "" {
 		log.Warn("not recovered", "phase", p.Phase, "what", p.NotRecovered)
 	}

@@ -21,8 +21,8 @@ const (
 	containerKubeconf = "compose-data/admin.kubeconfig"
 )
 
-// running holds the flags of nodes that run already: their addresses, and the commands that act on
-// them.
+// running holds the flags for nodes that are already running: their addresses, and the commands
+// that act on them.
 type running struct {
 	containers bool
 	members    string
@@ -48,7 +48,7 @@ func (r *running) flags(set *flag.FlagSet) {
 
 func (r *running) validate() error {
 	if r.containers && r.members != "" {
-		return errors.New("--containers and --members are two ways to say which nodes run: give one")
+		return errors.New("--containers and --members both select the nodes: give one")
 	}
 	if r.members != "" && (r.kubeconfig == "" || r.commands.Kill == "" || r.commands.Start == "") {
 		return errors.New("--members needs --kubeconfig, --kill-command and --start-command")

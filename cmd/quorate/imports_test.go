@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// component is a folder and what its packages may import from the project besides each other.
+// component is a folder with the folders of the project that its packages may import.
 // Imports from other modules that begin with one of denied are not allowed.
 type component struct {
 	path    string
@@ -21,10 +21,10 @@ var components = []component{
 	{path: "raftstore", allowed: []string{"raftstore", "proto"}, denied: []string{"net/http"}},
 	{path: "cluster", allowed: []string{"cluster", "raftstore", "proto"}},
 	{path: "apiserver", allowed: []string{"apiserver", "raftstore", "proto"}, denied: []string{"github.com/hashicorp/"}},
-	// Its tests run on a real store, which somebody has to bootstrap.
+	// Its tests run on a real store, which they must bootstrap.
 	{path: "apiserver/internal/testserver", allowed: []string{"apiserver", "raftstore"}},
 	{path: "chaos", allowed: []string{"chaos"}},
-	// The track record shows faults of the libraries below, so it reaches behind the API.
+	// The track record demonstrates faults of the libraries, so it uses packages below the API.
 	{path: "chaos/record", allowed: []string{"chaos", "raftstore", "proto"}},
 	// The simulation judges these packages from within, on models of what they stand on.
 	{path: "chaos/simulation", allowed: []string{"cluster", "raftstore", "proto"}},
@@ -33,7 +33,7 @@ var components = []component{
 	{path: "bench"},
 }
 
-func TestComponentsImportOnlyWhatTheyMay(t *testing.T) {
+func TestComponentsImportOnlyAllowedPackages(t *testing.T) {
 	list := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "quorate/...")
 	out, err := list.Output()
 	if err != nil {
@@ -47,7 +47,7 @@ func TestComponentsImportOnlyWhatTheyMay(t *testing.T) {
 		}
 		home, found := componentOf(pkg)
 		if !found {
-			t.Errorf("%s belongs to no component: say in components what it may import", pkg)
+			t.Errorf("%s belongs to no component: add its folder to components", pkg)
 			continue
 		}
 		for _, imported := range fields[1:] {

@@ -13,10 +13,10 @@ import (
 
 const raftLibrary = "github.com/hashicorp/raft"
 
-// TestOnlyRaftstoreHasTheLibrary: whoever holds a *raft.Raft can append entries that no state
-// machine sees. The commit index then passes the applied index, and every linearizable read waits
-// for the next write. So package raftstore alone holds one, and calls Barrier nowhere; others use
-// the methods of raftstore.Store. Tests may do as they like.
+// Only package raftstore may use a *raft.Raft, and even there no code may call Barrier: it appends
+// an entry that no state machine receives, so that the commit index exceeds the applied index and
+// every linearizable read waits for the next write. Other packages use the methods of
+// raftstore.Store. Tests are exempt.
 func TestOnlyRaftstoreHasTheLibrary(t *testing.T) {
 	root := filepath.Join("..", "..")
 	checked := 0
@@ -35,7 +35,7 @@ func TestOnlyRaftstoreHasTheLibrary(t *testing.T) {
 		checked++
 		for _, use := range libraryUses(source) {
 			if use == "Barrier" || !within(filepath.ToSlash(filepath.Dir(rel)), "raftstore") {
-				t.Errorf("%s uses %s of %s: add what you need to raftstore.Store", rel, use, raftLibrary)
+				t.Errorf("%s uses %s of %s: add a method to raftstore.Store instead", rel, use, raftLibrary)
 			}
 		}
 		return nil
@@ -48,8 +48,8 @@ func TestOnlyRaftstoreHasTheLibrary(t *testing.T) {
 	}
 }
 
-// libraryUses returns what a file uses of the library that only raftstore may: the type Raft, its
-// constructor, and a method Barrier, of whatever it is called on.
+// libraryUses returns the restricted identifiers of the library that a file uses: the type Raft,
+// its constructor, and calls of a method named Barrier.
 func libraryUses(file *ast.File) (uses []string) {
 	name := ""
 	for _, spec := range file.Imports {

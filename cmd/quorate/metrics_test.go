@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestNamesOfMetricsAreLiterals: a search for the name of a metric finds its definition. Each name
-// in the rules that are shipped is a literal of the code, and no name is put together from parts.
+// A text search for the name of a metric must find its definition. Each name in the shipped rules
+// is a literal in the code, and no name is concatenated from parts.
 func TestNamesOfMetricsAreLiterals(t *testing.T) {
 	t.Parallel()
 	defined := map[string]bool{}
@@ -21,7 +21,7 @@ func TestNamesOfMetricsAreLiterals(t *testing.T) {
 		for _, found := range literal.FindAllStringSubmatch(text, -1) {
 			defined[found[1]] = true
 			if found[2] != "" || strings.HasSuffix(found[1], "_") {
-				t.Errorf("%s puts the name of a metric together from %s and more", path, found[1])
+				t.Errorf("%s concatenates the name of a metric from %s", path, found[1])
 			}
 		}
 	})

@@ -171,7 +171,7 @@ func (c *conn) sendContinue(st *stream) {
 	c.wakeWriter()
 }
 
-// receive adds the data of a DATA frame to a stream's body. Length is the size of the frame with
+// receive adds the data of a DATA frame to a stream's body. length is the size of the frame with
 // its padding. mu is held.
 func (c *conn) receive(st *stream, data []byte, length int32, end bool) error {
 	b := &st.body

@@ -177,7 +177,7 @@ func (c *conn) reportFault(f *connFault) {
 	if f.limit != "" {
 		m.hit(f.limit)
 	}
-	c.server.logf("http2: connection from %v broken off: %v", c.nc.RemoteAddr(), f)
+	c.server.logf("http2: closing connection from %v: %v", c.nc.RemoteAddr(), f)
 }
 
 // linger discards what the client still sends after a connection error. Closing a socket with

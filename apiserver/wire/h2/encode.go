@@ -101,7 +101,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, s...)
 }
 
-// appendInteger encodes n with a prefix of the given number of bits (RFC 7541 §5.1). First holds
+// appendInteger encodes n with a prefix of the given number of bits (RFC 7541 §5.1). first holds
 // the bits before the prefix.
 func appendInteger(b []byte, first byte, bits, n int) []byte {
 	most := 1<<bits - 1

@@ -12,19 +12,19 @@ var (
 	// errConnClosed is returned to a handler whose connection has ended.
 	errConnClosed = errors.New("http2: connection closed")
 	// errBroken is returned to a handler whose stream the server has reset.
-	errBroken = errors.New("http2: stream broken off by the server")
+	errBroken = errors.New("http2: stream reset by the server")
 	// errFinished is returned by a ResponseWriter that is used after its handler has returned.
 	errFinished = errors.New("http2: handler has returned")
 	// errLength is the error of a body whose length differs from its Content-Length.
 	errLength = errors.New("http2: body length differs from Content-Length")
 
 	errDone       = errors.New("connection is drained")
-	errNoPeer     = errors.New("client does not answer")
+	errNoPeer     = errors.New("client does not respond")
 	errStalled    = errors.New("client does not read")
 	errBadPreface = errors.New("not an HTTP/2 client")
 )
 
-// connFault is a connection error (RFC 9113 §5.4.1). Limit is the bound that the client has hit, or
+// connFault is a connection error (RFC 9113 §5.4.1). limit is the bound that the client has hit, or
 // empty.
 type connFault struct {
 	code  http2.ErrCode

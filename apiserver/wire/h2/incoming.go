@@ -199,7 +199,7 @@ func (c *conn) handleError(err error, fh http2.FrameHeader) error {
 	return c.breakStream(c.streams.open[stream.id], stream)
 }
 
-// breakStream resets a stream because of a stream error and cancels the context of its handler. St
+// breakStream resets a stream because of a stream error and cancels the context of its handler. st
 // is nil if the stream is not open. It returns an error if the client has caused too many resets.
 // mu is held; breakStream releases it while it cancels the context.
 func (c *conn) breakStream(st *stream, f *streamFault) error {

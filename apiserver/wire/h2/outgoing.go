@@ -251,7 +251,7 @@ func (c *conn) closeWrite() {
 	c.writeClosed = true
 }
 
-// goAway appends a GOAWAY frame to the outgoing buffer. Last is the highest stream that the server
+// goAway appends a GOAWAY frame to the outgoing buffer. last is the highest stream that the server
 // may have handled. mu is held.
 func (c *conn) goAway(last uint32, code http2.ErrCode) {
 	if c.out.closed {

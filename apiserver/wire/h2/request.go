@@ -242,7 +242,7 @@ func (h *requestHead) header() http.Header {
 }
 
 // contentLength returns the length of a body from the values of Content-Length, or -1 if it is
-// unknown. End reports whether the request has no body. Ok is false if the values are invalid.
+// unknown. end reports whether the request has no body. ok is false if the values are invalid.
 func contentLength(values []string, end bool) (n int64, ok bool) {
 	if len(values) == 0 {
 		if end {

@@ -31,7 +31,7 @@ type testServer struct {
 	roots *x509.CertPool
 }
 
-// start serves h until the test ends. Change, if given, configures the server first.
+// start serves h until the test ends. change, if given, configures the server first.
 func start(t testing.TB, h http.Handler, change ...func(*http.Server)) *testServer {
 	t.Helper()
 	return startWith(t, h, Options{}, change...)

@@ -101,7 +101,7 @@ func (u *upload) open() uint32 {
 	return id
 }
 
-// untilTrue reads frames until the condition holds. Missing names what the test waits for.
+// untilTrue reads frames until the condition holds. missing names what the test waits for.
 func (u *upload) untilTrue(is func() bool, missing string, args ...any) {
 	u.t.Helper()
 	for !is() {

@@ -10,20 +10,21 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Target is what a client wants a document turned into: `as=Table;v=v1;g=meta.k8s.io`. The zero
-// Target is the document itself.
+// Target identifies the kind of document to which a client wants the response converted, such as
+// `as=Table;v=v1;g=meta.k8s.io`. The zero Target is the document itself.
 type Target struct{ Group, Version, Kind string }
 
-// Parameters is what a target adds to a content type.
+// Parameters returns the parameters that identify the target in a content type.
 func (t Target) Parameters() string { return ";g=" + t.Group + ";v=" + t.Version + ";as=" + t.Kind }
 
-// Variant is one of the documents that an answer can be.
+// Variant is a document that a response can have, with the forms in which it is offered.
 type Variant struct {
 	Target Target
 	Forms  Offer
 }
 
-// Own is an answer as it is, in each form that it has. protobuf says whether it has that one.
+// Own returns the variant of the unconverted document, in all forms; protobuf says whether that
+// form is among them.
 func Own(protobuf bool) Variant {
 	if protobuf {
 		return Variant{Forms: Offered(YAML, Protobuf, KubernetesProtobuf)}
@@ -31,8 +32,9 @@ func Own(protobuf bool) Variant {
 	return Variant{Forms: Offered(YAML)}
 }
 
-// Choose chooses among documents and their forms (semantics B6, B7, B15–B23). The first is the
-// document itself, in JSON at least.
+// Choose returns the form and the document for a response: those that the Accept header prefers
+// (B15–B23), indented if the query or the client asks for that (B6, B7). The first variant must be
+// the document itself and offer JSON.
 func Choose(r *http.Request, query Query, variants ...Variant) (Form, Target, error) {
 	header := r.Header["Accept"]
 	form, target := JSON, Target{}
@@ -48,8 +50,8 @@ func Choose(r *http.Request, query Query, variants ...Variant) (Form, Target, er
 	return form, target, nil
 }
 
-// ChooseStream chooses among the documents that the objects of a watch stream can be, and the form
-// of the stream, which is never pretty nor YAML (D7, B8). The first is the object itself.
+// ChooseStream returns the form and the document for the objects of a watch stream. A stream is
+// never indented and never YAML (D7, B8). The first variant must be the object itself.
 func ChooseStream(r *http.Request, variants ...Variant) (Form, Target, error) {
 	header := r.Header["Accept"]
 	if anything(header) {
@@ -58,7 +60,8 @@ func ChooseStream(r *http.Request, variants ...Variant) (Form, Target, error) {
 	return accepted(header, true, variants...)
 }
 
-// wantsPretty: asked for, or a person looks at it with curl or a browser (B7).
+// wantsPretty reports whether JSON should be indented: as `pretty` says, and without it for curl,
+// Wget and browsers (B7).
 func wantsPretty(r *http.Request, query Query) bool {
 	if query != nil && query.Has("pretty") {
 		pretty, err := strconv.ParseBool(query.Get("pretty"))
@@ -71,19 +74,21 @@ func wantsPretty(r *http.Request, query Query) bool {
 	return strings.HasPrefix(agent[0], "curl") || strings.HasPrefix(agent[0], "Wget") || strings.HasPrefix(agent[0], "Mozilla/5.0")
 }
 
-// Query is what this package needs of the parsed query; nil is an empty one.
+// Query is the parsed query of a request, as far as this package needs it; nil is an empty one.
 type Query interface {
 	Has(name string) bool
 	Get(name string) string
 }
 
-// anything reports whether JSON will do, for the headers that nearly all clients send.
+// anything reports whether the Accept header accepts JSON, for the values that nearly all clients
+// send.
 func anything(header []string) bool {
 	return len(header) == 0 || len(header) == 1 && (header[0] == jsonType || header[0] == "*/*" || header[0] == "")
 }
 
-// accepted returns the first form and document offered in descending quality, then in order. A
-// wildcard stands for all that is not refused by a quality of 0 elsewhere.
+// accepted returns the form and the document of the first acceptable type by descending quality,
+// then by order (B22). A wildcard matches every offered type that no other clause refuses with a
+// quality of 0.
 func accepted(header []string, stream bool, variants ...Variant) (Form, Target, error) {
 	clauses := parseAccept(strings.Join(header, ","))
 	left := unrefused(clauses, variants)
@@ -113,7 +118,7 @@ func accepted(header []string, stream bool, variants ...Variant) (Form, Target, 
 	return JSON, Target{}, status.NewNotConvertible(converted.Group+"/"+converted.Version+", Kind="+converted.Kind, turned, types)
 }
 
-// unrefused returns the variants without the forms that have a quality of 0.
+// unrefused returns the variants without the forms that the clauses refuse with a quality of 0.
 func unrefused(clauses []clause, variants []Variant) []Variant {
 	left := variants
 	for _, c := range clauses {
@@ -151,7 +156,7 @@ type clause struct {
 	target  Target
 }
 
-// parseAccept leaves out clauses that can't be read.
+// parseAccept returns the clauses of an Accept header, without those that are malformed.
 func parseAccept(header string) []clause {
 	var clauses []clause
 	for text := range strings.SplitSeq(header, ",") {
@@ -164,8 +169,8 @@ func parseAccept(header string) []clause {
 	return clauses
 }
 
-// parseParams reads the parameters of a clause: its quality, and what its document is to be turned
-// into. Others, such as charset and stream, change nothing.
+// parseParams reads the quality and the target of a clause from its parameters. It ignores others,
+// such as charset and stream. It returns false if a parameter is malformed.
 func (c *clause) parseParams(params string) (ok bool) {
 	var target Target
 	for param := range strings.SplitSeq(params, ";") {

@@ -30,7 +30,7 @@ func request(headers ...string) *http.Request {
 	return r
 }
 
-// answer chooses the form of an answer that is nothing but itself.
+// answer returns the form of a response that has no other variant.
 func answer(r *http.Request, q negotiate.Query, protobuf bool) (negotiate.Form, error) {
 	form, _, err := negotiate.Choose(r, q, negotiate.Own(protobuf))
 	return form, err
@@ -48,7 +48,7 @@ func TestAnswer(t *testing.T) {
 	for _, tc := range []struct {
 		row, accept string
 		want        negotiate.Form
-		without     negotiate.Form // where protobuf is not offered
+		without     negotiate.Form // if protobuf is not offered
 	}{
 		{"B15 anything", "*/*", negotiate.JSON, negotiate.JSON},
 		{"B15 any application", "application/*", negotiate.JSON, negotiate.JSON},
@@ -64,7 +64,7 @@ func TestAnswer(t *testing.T) {
 		{"B19 alias, else JSON", kube + ",application/json", negotiate.KubernetesProtobuf, negotiate.JSON},
 		{"B22 order", "application/yaml, application/json", negotiate.YAML, negotiate.YAML},
 		{"B22 quality", "application/yaml;q=0.2, " + platform + ";q=0.9, application/json;q=0.5", negotiate.Protobuf, negotiate.JSON},
-		{"B22 unknown passed over", "text/html, application/xml;q=0.9, */*;q=0.8", negotiate.JSON, negotiate.JSON},
+		{"B22 unknown skipped", "text/html, application/xml;q=0.9, */*;q=0.8", negotiate.JSON, negotiate.JSON},
 		{"B22 quality 0", "application/json;q=0, application/yaml;q=0.1", negotiate.YAML, negotiate.YAML},
 		{"B22 all but JSON", "application/json;q=0, */*", negotiate.YAML, negotiate.YAML},
 		{"B22 all but text", "application/json;q=0, application/yaml;q=0, */*", negotiate.Protobuf, refused},
@@ -108,8 +108,7 @@ var (
 	partialTarget = negotiate.Target{Group: "meta.k8s.io", Version: "v1", Kind: "PartialObjectMetadata"}
 )
 
-// TestChoose: what a client wants a document turned into is chosen like a form, in the order of
-// quality and then as it stands.
+// A target is chosen like a form: by descending quality, then by order (B22).
 func TestChoose(t *testing.T) {
 	t.Parallel()
 	offered := []negotiate.Variant{
@@ -268,7 +267,7 @@ func TestTakesGzip(t *testing.T) {
 	}
 }
 
-// FuzzAnswer: whatever is asked for, the answer is a form that is offered, or a refusal.
+// For any header, the result is an offered form or a refusal.
 func FuzzAnswer(f *testing.F) {
 	f.Add(platform+";q=0.5,application/json;q=0", true)
 	f.Add(tableJSON+",*/*;q=0.1", false)

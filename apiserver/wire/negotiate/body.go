@@ -9,7 +9,7 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Source is the form of a request's body.
+// Source is the form of a request body.
 type Source uint8
 
 // The forms of request bodies.
@@ -20,8 +20,8 @@ const (
 	SourceUnknown // to be found out from the bytes
 )
 
-// Sent returns the form of a body by its Content-Type; parameters are ignored (semantics A41, A42,
-// B19).
+// Sent returns the form of a body by its Content-Type, whose parameters are ignored. A type of
+// another form is SourceUnknown, because such a body is recognized by its content (A42).
 func Sent(contentType string) Source {
 	media, _, _ := strings.Cut(contentType, ";")
 	switch strings.ToLower(strings.TrimSpace(media)) {
@@ -35,16 +35,15 @@ func Sent(contentType string) Source {
 	return SourceUnknown
 }
 
-// Body is a request's body, ready to be decoded, more than once if need be: JSON text, or protobuf
-// in its envelope.
+// Body is a request body that can be decoded repeatedly: JSON text, or protobuf in its envelope.
 type Body struct {
 	bytes    []byte
 	protobuf bool
 }
 
-// NewBody takes the bytes of a body. YAML becomes JSON text of at most maxBytes. What the type does
-// not tell is sniffed: protobuf by its magic, else JSON, else YAML (Z3). The bytes are kept and not
-// changed.
+// NewBody returns the body for the bytes that a client sent. It converts YAML to JSON text of at
+// most maxBytes. If source is SourceUnknown, it recognizes protobuf by its magic bytes, and
+// otherwise tries JSON and then YAML (A42, Z3). It retains sent and does not change it.
 func NewBody(sent []byte, source Source, maxBytes int) (Body, error) {
 	switch source {
 	case SourceJSON:
@@ -68,7 +67,7 @@ func NewBody(sent []byte, source Source, maxBytes int) (Body, error) {
 	return Body{bytes: decoded}, nil
 }
 
-// unsupported refuses a body whose type is not consumed.
+// unsupported returns the 415 error for a body that is in none of the accepted forms.
 func unsupported(protobuf bool) error {
 	if protobuf {
 		return status.NewUnsupportedMediaType([]string{jsonType, yamlType, protobufType})
@@ -76,12 +75,12 @@ func unsupported(protobuf bool) error {
 	return status.NewUnsupportedMediaType([]string{jsonType, yamlType})
 }
 
-// Empty reports whether nothing was sent.
+// Empty reports whether the body has no content.
 func (b Body) Empty() bool {
 	return len(b.bytes) == 0 || !b.protobuf && len(bytes.TrimSpace(b.bytes)) == 0
 }
 
-// Decode reads the body as an object of a kind, as schema.Kind.Decode does.
+// Decode decodes the body as an object of a kind, like schema.Kind.Decode.
 func (b Body) Decode(k *schema.Kind) (*schema.Object, schema.Problems, error) {
 	if !b.protobuf || b.Empty() {
 		return k.Decode(b.bytes)
@@ -89,7 +88,8 @@ func (b Body) Decode(k *schema.Kind) (*schema.Object, schema.Problems, error) {
 	return decodeProtobuf(b.bytes, k)
 }
 
-// DecodeMessage reads the body as a message that is no object of a kind, such as DeleteOptions.
+// DecodeMessage decodes the body as a message that is not an object of a kind, such as
+// DeleteOptions.
 func (b Body) DecodeMessage(m *schema.Message) (*schema.Value, schema.Problems, error) {
 	if !b.protobuf {
 		return m.Decode(b.bytes)

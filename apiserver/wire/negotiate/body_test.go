@@ -33,7 +33,7 @@ func configMaps(t testing.TB) *schema.Kind {
 	return k
 }
 
-// envelope is a ConfigMap as a client sends it in protobuf.
+// envelope returns a ConfigMap as a client sends it in protobuf.
 func envelope(t testing.TB, k *schema.Kind, apiVersion, kind, object string) string {
 	t.Helper()
 	o, _, err := k.Decode([]byte(object))
@@ -138,7 +138,7 @@ func TestDeleteOptionsInProtobuf(t *testing.T) {
 	}
 }
 
-// FuzzBody: whatever is sent, it is an object or a refusal that has its code.
+// For any body, the result is an object or an error with a Status.
 func FuzzBody(f *testing.F) {
 	k := configMaps(f)
 	f.Add([]byte(plainJSON), "text/plain")

@@ -1,9 +1,9 @@
-// Package negotiate chooses the representation of bodies (specification §4.3): the form of an
-// answer from Accept, that of a request from Content-Type or by sniffing, pretty printing and
-// compression. It transcodes between the stored form, compact JSON, and the others: indented JSON,
-// YAML, and protobuf in its envelope.
+// Package negotiate chooses the representation of bodies (specification §4.3): the form of a
+// response by Accept, the form of a request body by Content-Type or by its content, indentation,
+// and compression. It converts between compact JSON, the stored form, and the others: indented
+// JSON, YAML, and protobuf in its envelope.
 //
-// It is pure: no goroutines, no state. Only the compact JSON path is hot; it does nothing. A list
-// is written item by item in every form (List); protobuf has lengths before what they count, so its
-// items are measured first.
+// The package has no goroutines and no state. Compact JSON, the common case, needs no conversion.
+// List writes a list item by item in every form. In protobuf a length precedes its content, so the
+// items of a list are measured before the first is written.
 package negotiate

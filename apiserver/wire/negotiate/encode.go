@@ -8,7 +8,8 @@ import (
 
 const indent = "  "
 
-// Encode writes a document of ours, compact JSON, in a form. Compact JSON comes back as it is.
+// Encode converts a document of the server from compact JSON to a form. For compact JSON it returns
+// document itself.
 func Encode(document []byte, form Form) (out []byte, err error) {
 	switch form {
 	case PrettyJSON:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// TakesGzip reports whether an answer may be compressed: gzip is named, or everything is, and
-// neither with a quality of 0 (semantics B33).
+// TakesGzip reports whether the client accepts a compressed body (B33): the Accept-Encoding header
+// has gzip or a wildcard, and not with a quality of 0.
 func TakesGzip(r *http.Request) bool {
 	named, others := false, false
 	for _, value := range r.Header["Accept-Encoding"] {
@@ -27,7 +27,7 @@ func TakesGzip(r *http.Request) bool {
 	return named || others
 }
 
-// wanted reports whether the parameters of an encoding leave it with a quality above 0.
+// wanted reports whether the parameters of an encoding give it a quality above 0.
 func wanted(params string) bool {
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
@@ -40,7 +40,7 @@ func wanted(params string) bool {
 	return true
 }
 
-// quality reads a q-value.
+// quality parses a q-value.
 func quality(text string) (q float64, ok bool) {
 	q, err := strconv.ParseFloat(text, 64)
 	return q, err == nil && q >= 0 && q <= 1

@@ -1,6 +1,6 @@
 package negotiate
 
-// Form is how an answer is written.
+// Form is an encoding of a response.
 type Form uint8
 
 // The forms of answers.
@@ -9,7 +9,7 @@ const (
 	PrettyJSON             // indented by two spaces, with a line feed at the end
 	YAML
 	Protobuf
-	KubernetesProtobuf // Protobuf, under the name by which stock clients ask for it (semantics B19)
+	KubernetesProtobuf // Protobuf under the media type that stock clients use, an alias (B19)
 
 	// Forms is the number of forms.
 	Forms = iota
@@ -23,7 +23,7 @@ const (
 	kubernetesProtobufType = "application/vnd.kubernetes.protobuf"
 )
 
-// streamParameter follows the media type of a watch stream (D6).
+// streamParameter follows the media type in the Content-Type of a watch stream (D6).
 const streamParameter = ";stream=watch"
 
 // Binary reports whether the form is protobuf.
@@ -74,7 +74,7 @@ func Offered(forms ...Form) Offer {
 
 func (o Offer) has(f Form) bool { return o&(1<<f) != 0 }
 
-// types lists the media types of an offer, the aliases left out, as a refusal names them (B23).
+// types returns the media types of an offer without the aliases, for the message of a 406 (B23).
 func (o Offer) types(stream bool) []string {
 	var types []string
 	for _, f := range []Form{JSON, YAML, Protobuf} {

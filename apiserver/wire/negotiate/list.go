@@ -8,21 +8,22 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// List writes a list document piece by piece, in any form: AppendHead, AppendItem for each item,
-// AppendTail. Protobuf has lengths before what they count: for that form call Measure with each
-// item before AppendHead, and write Pieces, which are the first of them, after it. Of other forms
-// it holds no more than one item.
+// List writes a list document in pieces in any form: AppendHead, AppendItem for each item,
+// AppendTail. In protobuf a length precedes its content, so callers of that form first call Measure
+// with each item. After AppendHead they write the Pieces, which are the first Kept items, and call
+// AppendItem only for the rest. In other forms a List holds at most one item in memory.
 type List struct {
 	Form Form
-	// Kind and APIVersion are what the document says that it is.
+	// Kind and APIVersion are those of the list document.
 	Kind, APIVersion string
-	// Columns are the columnDefinitions of a Table, compact JSON; of another list nil.
+	// Columns has the columnDefinitions of a Table as compact JSON; nil for other lists.
 	Columns []byte
-	// Item is what the items are, for protobuf.
+	// Item is the kind of the items, for protobuf.
 	Item *schema.Kind
 	// Metadata is the list's metadata as compact JSON.
 	Metadata []byte
-	// Keep is asked for memory, of all lists together, to keep so many bytes; nil has enough.
+	// Keep reserves the given number of bytes, from a bound shared by all lists, for the items that
+	// Measure keeps. It returns false if the bound is reached. nil means no bound.
 	Keep func(bytes int) bool
 
 	scratch  bytes.Buffer
@@ -30,7 +31,7 @@ type List struct {
 	protobuf protobufList
 }
 
-// The members that items are in.
+// The names of the members that contain the items.
 const (
 	listItems = "items"
 	tableRows = "rows"
@@ -43,7 +44,7 @@ func (l *List) member() string {
 	return listItems
 }
 
-// AppendHead appends what comes before the first item.
+// AppendHead appends the part of the document before the first item.
 func (l *List) AppendHead(b []byte) ([]byte, error) {
 	switch l.Form {
 	case Protobuf, KubernetesProtobuf:
@@ -68,8 +69,8 @@ func (l *List) AppendHead(b []byte) ([]byte, error) {
 	return append(b, `":[`...), nil
 }
 
-// AppendItem appends one item, a stored value whose first skip bytes after the brace are to be left
-// out.
+// AppendItem appends one item. value is its stored value, of which AppendItem omits the first skip
+// bytes after the opening brace.
 func (l *List) AppendItem(b, value []byte, skip int) ([]byte, error) {
 	first := l.items == 0
 	l.items++
@@ -98,7 +99,7 @@ func (l *List) AppendItem(b, value []byte, skip int) ([]byte, error) {
 	return appendYAMLItem(b, text), nil
 }
 
-// AppendTail appends what comes after the last item.
+// AppendTail appends the part of the document after the last item.
 func (l *List) AppendTail(b []byte) ([]byte, error) {
 	switch l.Form {
 	case Protobuf, KubernetesProtobuf:
@@ -114,8 +115,8 @@ func (l *List) AppendTail(b []byte) ([]byte, error) {
 	return append(b, "]}"...), nil
 }
 
-// appendYAMLHead: members stand in the order of their names, and items come before a list's kind
-// and metadata.
+// appendYAMLHead appends the head in YAML. The converter sorts members by name, so the items
+// precede the kind and the metadata of a list, and these follow in appendYAMLTail.
 func (l *List) appendYAMLHead(b []byte) ([]byte, error) {
 	b = fmt.Appendf(b, "apiVersion: %s\n", l.APIVersion)
 	if l.Columns == nil {
@@ -153,8 +154,8 @@ func (l *List) appendYAMLMetadata(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// appendYAMLItem indents a document as an item of a list. Blank lines stay blank: they can only be
-// inside of block scalars.
+// appendYAMLItem appends a document, indented as an item of a list. It leaves blank lines
+// unchanged: they occur only inside block scalars.
 func appendYAMLItem(b, text []byte) []byte {
 	prefix := "\n- "
 	for line := range bytes.Lines(text) {
@@ -169,7 +170,7 @@ func appendYAMLItem(b, text []byte) []byte {
 	return b
 }
 
-// indented returns the indented text, good until the next call. The text is ours: it is valid JSON.
+// indented returns the indented text, which is valid until the next call. text must be valid JSON.
 func (l *List) indented(text []byte, prefix string) []byte {
 	l.scratch.Reset()
 	if err := json.Indent(&l.scratch, text, prefix, indent); err != nil {

@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// maxKept is how much of one list is kept while it is measured, so that it need not be encoded
-	// again.
+	// maxKept bounds the bytes of the encoded items that Measure keeps, so that they need not be
+	// encoded again.
 	maxKept = 8 << 20
-	// firstPiece and largestPiece are sizes of the pieces in which it is kept.
+	// firstPiece and largestPiece are the sizes of the pieces that hold the kept items.
 	firstPiece, largestPiece = 4 << 10, 16 << 10
 )
 
-// protobufList is what a list in protobuf has more.
+// protobufList is the state of a List in protobuf.
 type protobufList struct {
-	size    int      // of the items that are not written yet, with what comes before each
+	size    int      // of the items that are not written yet, including tag and length of each
 	pieces  [][]byte // the first items
-	kept    int      // how many they are
-	room    int      // bytes of the pieces, used or not
-	long    bool     // the others are not kept
+	kept    int      // number of items in pieces
+	room    int      // capacity of pieces in bytes
+	long    bool     // a bound was reached: later items are not kept
 	scratch []byte   // the item being measured
 }
 
-// Measure counts an item in, a stored value. It is kept, unless the list or all lists together have
-// grown too long.
+// Measure adds the size of an item, given as its stored value. It keeps the encoded item unless
+// this list or all lists together have reached their bound.
 func (l *List) Measure(value []byte) error {
 	p := &l.protobuf
 	item, err := l.Item.AppendProtobufItem(p.scratch[:0], value)
@@ -46,7 +46,8 @@ func (l *List) Measure(value []byte) error {
 	return nil
 }
 
-// makeRoom sees to it that the last piece has room for n bytes more.
+// makeRoom ensures that the last piece has space for n more bytes. It returns false if a bound is
+// reached.
 func (l *List) makeRoom(n int) bool {
 	p := &l.protobuf
 	size := firstPiece
@@ -66,16 +67,16 @@ func (l *List) makeRoom(n int) bool {
 	return true
 }
 
-// Kept returns how many items Measure has kept. They are the pieces that follow upon the head;
-// AppendItem is for the others.
+// Kept returns the number of items that Measure has kept. Pieces yields them; AppendItem must be
+// called for the others.
 func (l *List) Kept() int { return l.protobuf.kept }
 
-// Pieces yields them, once.
+// Pieces yields the encoded kept items. It can be iterated once, after AppendHead.
 func (l *List) Pieces() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		p := &l.protobuf
 		for i, piece := range p.pieces {
-			p.pieces[i] = nil // it is garbage when it has been written
+			p.pieces[i] = nil // lets the garbage collector free it once it is written
 			p.size -= len(piece)
 			if !yield(piece) {
 				return
@@ -108,7 +109,7 @@ func (l *List) appendProtobufItem(b, value []byte) ([]byte, error) {
 
 func (l *List) appendProtobufTail(b []byte) ([]byte, error) {
 	if l.protobuf.size != 0 {
-		return nil, errors.New("the items of a list are not those that were measured")
+		return nil, errors.New("the items of a list differ from the measured ones")
 	}
 	return schema.EnvelopeTail(b), nil
 }

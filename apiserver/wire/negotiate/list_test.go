@@ -12,7 +12,7 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// stored returns n objects as the store has them.
+// stored returns n objects in their stored form.
 func stored(t testing.TB, k *schema.Kind, n, size int) [][]byte {
 	t.Helper()
 	values := make([][]byte, n)
@@ -27,8 +27,8 @@ func stored(t testing.TB, k *schema.Kind, n, size int) [][]byte {
 	return values
 }
 
-// write writes a list as its handler does, and returns how much of it was there at a time at most,
-// beside what was measured.
+// write writes a list as its handler does. It returns the document, and the most bytes that were in
+// memory at a time in addition to the measured items.
 func write(t testing.TB, l *negotiate.List, values [][]byte) (document []byte, most int) {
 	t.Helper()
 	if l.Form.Binary() {
@@ -69,16 +69,16 @@ func TestListInProtobuf(t *testing.T) {
 	for _, tc := range []struct {
 		row         string
 		items, size int
-		keep        int // bytes that all lists may keep
-		kept        int // items at least
-		most        int // bytes at a time
+		keep        int // bound on the bytes that all lists keep
+		kept        int // at least, items
+		most        int // most bytes at a time
 	}{
 		{"C1 empty", 0, 0, piece, 0, 200},
 		{"B18 short", 3, 10, piece, 3, 4 << 10},
 		{"B18 of pieces", 300, 1000, 16 << 20, 300, piece},
 		{"B18 items larger than a piece", 5, 2 * piece, 16 << 20, 5, 3 * piece},
-		{"B18 longer than what is kept", 10_000, 1000, 16 << 20, 7000, piece},
-		{"B18 some of it kept", 300, 1000, 70 << 10, 40, piece},
+		{"B18 longer than the bound", 10_000, 1000, 16 << 20, 7000, piece},
+		{"B18 partly kept", 300, 1000, 70 << 10, 40, piece},
 		{"B18 nothing kept", 300, 1000, 0, 0, 2000},
 	} {
 		t.Run(tc.row, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestListInProtobuf(t *testing.T) {
 	}
 }
 
-// listFields takes a list message apart, by a library that knows nothing of ours.
+// listFields splits a list message with a library that is independent of the encoder.
 func listFields(t *testing.T, raw []byte) (meta []byte, items [][]byte) {
 	t.Helper()
 	for len(raw) > 0 {
@@ -139,8 +139,8 @@ func listFields(t *testing.T, raw []byte) (meta []byte, items [][]byte) {
 	return meta, items
 }
 
-// TestMeasuredItemsAreWritten: the length that comes first must hold; other items than those
-// measured break the list off.
+// The length of a protobuf list is written first, so it must hold: other items than the measured
+// ones are an error.
 func TestMeasuredItemsAreWritten(t *testing.T) {
 	t.Parallel()
 	k := configMaps(t)
@@ -162,11 +162,11 @@ func TestMeasuredItemsAreWritten(t *testing.T) {
 		}
 	}
 	if _, err := l.AppendTail(nil); err == nil {
-		t.Error("a list that lacks an item was ended")
+		t.Error("AppendTail accepted a list that lacks an item")
 	}
 }
 
-// TestListsAgree: the text forms of a list say the same.
+// The text forms of a list have the same content.
 func TestListsAgree(t *testing.T) {
 	t.Parallel()
 	k := configMaps(t)
@@ -199,7 +199,7 @@ func TestListsAgree(t *testing.T) {
 	}
 }
 
-// written is a list in a text form.
+// written returns a list in a text form.
 func written(t *testing.T, l *negotiate.List, values [][]byte, prefix int) []byte {
 	t.Helper()
 	document, err := l.AppendHead(nil)
@@ -217,7 +217,7 @@ func written(t *testing.T, l *negotiate.List, values [][]byte, prefix int) []byt
 	return document
 }
 
-// sorted is a document as JSON with its members in the order of their names.
+// sorted returns a document as JSON with its members sorted by name.
 func sorted(t *testing.T, document []byte, form negotiate.Form) string {
 	t.Helper()
 	var err error
@@ -238,11 +238,10 @@ func sorted(t *testing.T, document []byte, form negotiate.Form) string {
 	return string(text)
 }
 
-// TestAppendProtobufKnowsItsKind: a document of another kind is refused, not written with nothing
-// in it.
+// AppendProtobuf refuses a document of another kind instead of writing an empty object.
 func TestAppendProtobufKnowsItsKind(t *testing.T) {
 	t.Parallel()
 	if _, err := negotiate.AppendProtobuf(nil, []byte(`{"kind":"Status","apiVersion":"v1"}`), configMaps(t)); err == nil {
-		t.Error("a Status was written as a ConfigMap")
+		t.Error("AppendProtobuf wrote a Status as a ConfigMap")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Media chooses among the media types of a document that has forms of its own, and returns which.
-// The first is application/json, for clients that take anything.
+// Media returns the index of the media type to serve among those offered, for a document that has
+// media types of its own. The first must be application/json, for clients that accept anything.
 func Media(r *http.Request, offered ...string) (int, error) {
 	header := r.Header["Accept"]
 	if anything(header) {

@@ -6,7 +6,7 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// TestMedia chooses among media types that are no forms of ours (L16, L18).
+// The media types of OpenAPI documents are not forms of this package (L16, L18).
 func TestMedia(t *testing.T) {
 	t.Parallel()
 	const (

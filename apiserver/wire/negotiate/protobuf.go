@@ -7,7 +7,8 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// AppendProtobuf appends an object of a kind, compact JSON, as protobuf in its envelope (B20).
+// AppendProtobuf appends an object of a kind, given as compact JSON, as protobuf in its envelope:
+// magic bytes, then apiVersion, kind and the message (B20).
 func AppendProtobuf(dst, object []byte, k *schema.Kind) ([]byte, error) {
 	return k.AppendProtobufEnvelope(dst, object)
 }
@@ -21,10 +22,11 @@ func (t *Statuses) protobuf(s *status.Status) ([]byte, error) {
 	return schema.AppendEnvelope(nil, statusVersion, statusKind, v.AppendProtobuf(nil)), nil
 }
 
-// decodeProtobuf reads an object out of its envelope, which says what it is where JSON does so
-// inside (A34–A36).
+// decodeProtobuf decodes an object from its envelope. The envelope's kind and apiVersion have the
+// role of those in a JSON body (A34–A36): if missing, they follow from the route, and they must not
+// contradict it.
 func decodeProtobuf(body []byte, k *schema.Kind) (*schema.Object, schema.Problems, error) {
-	if !k.HasProtobuf() { // kinds of ThirdPartyResources (B21)
+	if !k.HasProtobuf() { // instances of third-party kinds have no protobuf form (B21)
 		return nil, schema.Problems{}, unsupported(false)
 	}
 	apiVersion, kind, raw, err := schema.CutEnvelope(body)
@@ -43,7 +45,8 @@ func decodeProtobuf(body []byte, k *schema.Kind) (*schema.Object, schema.Problem
 	return k.DecodeProtobuf(raw)
 }
 
-// decodeMessageProtobuf reads a message out of its envelope, with what that says of it.
+// decodeMessageProtobuf decodes a message from its envelope, and sets its kind and apiVersion from
+// there.
 func decodeMessageProtobuf(body []byte, m *schema.Message) (*schema.Value, schema.Problems, error) {
 	apiVersion, kind, raw, err := schema.CutEnvelope(body)
 	if err != nil {

@@ -12,10 +12,10 @@ const (
 	statusVersion = "v1"
 )
 
-// Statuses writes Status documents in any form (semantics I32).
+// Statuses encodes Status documents in any form, because errors come in the negotiated form (I32).
 type Statuses struct{ message *schema.Message }
 
-// NewStatuses takes the Status message of a catalog.
+// NewStatuses returns a Statuses that uses the Status message of a catalog.
 func NewStatuses(c *schema.Catalog) (*Statuses, error) {
 	m := c.Message(statusKind)
 	if m == nil {
@@ -24,7 +24,7 @@ func NewStatuses(c *schema.Catalog) (*Statuses, error) {
 	return &Statuses{m}, nil
 }
 
-// Encode writes a Status in a form.
+// Encode returns a Status in a form.
 func (t *Statuses) Encode(s *status.Status, form Form) ([]byte, error) {
 	if !form.Binary() {
 		return Encode(s.JSON(), form)

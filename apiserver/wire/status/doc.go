@@ -1,6 +1,6 @@
-// Package status is the one place where an error becomes what a client sees: a Status document
-// (specification §2.2) and an HTTP code. All wording stands in wording.go, so that it can be
-// compared with the reference (semantics I).
+// Package status converts errors to the responses that clients see: a Status document
+// (specification §2.2) and an HTTP code. It is the only place where this happens. All texts are in
+// wording.go, so that they can be compared with the reference (semantics I).
 //
-// It is pure: no goroutines, no state.
+// The package has no goroutines and no state.
 package status

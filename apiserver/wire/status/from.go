@@ -11,8 +11,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// From turns any error of a request about s into its Status. mapped is false for an error that
-// nobody foresaw: a bug, to be logged and counted by the caller.
+// From returns the Status for an error of a request about s. mapped is false for an unexpected
+// error, which is a bug that the caller must log and count.
 func From(err error, s Subject) (failed *Error, mapped bool) {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own, true
@@ -29,7 +29,7 @@ func From(err error, s Subject) (failed *Error, mapped bool) {
 	return NewInternal(err.Error()), false
 }
 
-// fromRefusal translates preconditions that did not hold.
+// fromRefusal returns the failure for a precondition that did not hold, nil for other errors.
 func fromRefusal(err error, s Subject) *Error {
 	if e, ok := errors.AsType[*state.Exists](err); ok {
 		return NewAlreadyExists(s.named(e.Key), false)
@@ -53,7 +53,7 @@ func fromRefusal(err error, s Subject) *Error {
 	return nil
 }
 
-// fromStore translates what keeps the store from answering.
+// fromStore returns the failure for an error of the store, nil for other errors.
 func fromStore(err error) *Error {
 	if e, ok := errors.AsType[*raftstore.Future](err); ok {
 		return NewTooLargeVersion(e.Want, e.Have)
@@ -78,16 +78,16 @@ func fromStore(err error) *Error {
 		return NewObjectTooLarge(MaxObjectBytes)
 	case errors.Is(err, raftstore.ErrTimeout),
 		errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		// No Retry-After here: a deadline says nothing of whether a write was done.
+		// No Retry-After here: a deadline does not tell whether a write was applied.
 		return NewTimeout()
 	}
 	return nil
 }
 
-// MaxObjectBytes is the largest encoded object that is stored (semantics A44).
+// MaxObjectBytes bounds the encoded size of a stored object (A44: a larger one gets 413).
 const MaxObjectBytes = 1536 << 10
 
-// named takes the name from the key of a refusal, which knows generated names too.
+// named returns the subject with the name in a refusal's key, which may be a generated one.
 func (s Subject) named(k state.Key) Subject {
 	if _, _, name := k.Split(); name != "" {
 		s.Name = name

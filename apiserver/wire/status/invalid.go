@@ -8,15 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Bounds of what one answer tells of an object: a body of 3 MiB can hold some hundred thousand
-// mistakes.
+// Bounds of the errors that one response lists. A body of 3 MiB can have some hundred thousand.
 const (
 	maxCauses     = 1000
-	maxCauseBytes = 256 << 10 // of all texts together; the first is always told
+	maxCauseBytes = 256 << 10 // of all texts together; the first error is always listed
 )
 
-// NewInvalid reports that an object violates the rules of its kind (A45). It lists all errors, in
-// the order found, up to a bound.
+// NewInvalid reports that an object violates rules of its kind (A45: 422 with all errors as
+// causes). It lists the errors in the order found, up to a bound.
 func NewInvalid(s Subject, errs field.ErrorList) *Error {
 	kind := s.Kind
 	if s.Group != "" {
@@ -41,7 +40,7 @@ func NewInvalid(s Subject, errs field.ErrorList) *Error {
 	return failure(http.StatusUnprocessableEntity, Invalid, fmt.Sprintf("%s %q is invalid: %s", kind, s.Name, joined(texts)), details)
 }
 
-// joined writes errors as Kubernetes does, whose own function takes time quadratic in their number.
+// joined formats errors like Kubernetes, whose own function takes time quadratic in their number.
 func joined(texts []string) string {
 	if len(texts) == 1 {
 		return texts[0]

@@ -9,7 +9,7 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// TestInvalidIsBounded_A45: an object may hold more mistakes than an answer can tell.
+// An object may have more errors than a response can list.
 func TestInvalidIsBounded_A45(t *testing.T) {
 	t.Parallel()
 	list := field.NewPath("spec", "items")

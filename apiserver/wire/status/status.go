@@ -17,7 +17,7 @@ type Status struct {
 	Code       int      `json:"code,omitempty"`
 }
 
-// Details says what a Status is about.
+// Details identifies the subject of a Status.
 type Details struct {
 	Name              string  `json:"name,omitempty"`
 	Group             string  `json:"group,omitempty"`
@@ -27,14 +27,14 @@ type Details struct {
 	RetryAfterSeconds int     `json:"retryAfterSeconds,omitempty"`
 }
 
-// Cause is one of several things that are wrong.
+// Cause is one of several reasons for a failure.
 type Cause struct {
 	Reason  CauseReason `json:"reason,omitempty"`
 	Message string      `json:"message,omitempty"`
 	Field   string      `json:"field,omitempty"`
 }
 
-// Reason is the machine-readable word of a failure.
+// Reason is the machine-readable reason of a failure.
 type Reason string
 
 // The reasons of failures, one for each kind of error (I1–I17).
@@ -56,16 +56,16 @@ const (
 	ServiceUnavailable    Reason = "ServiceUnavailable"
 	Timeout               Reason = "Timeout"
 
-	// InsufficientStorage is ours: Kubernetes answers 500 without a reason of its own when its
-	// store is full.
+	// InsufficientStorage is an addition to Kubernetes, which responds with 500 and no reason when
+	// its store is full.
 	InsufficientStorage Reason = "InsufficientStorage"
 )
 
-// CauseReason is the machine-readable word of a cause.
+// CauseReason is the machine-readable reason of a cause.
 type CauseReason string
 
-// The reasons of causes that are not about a field; those that are come from the errors of
-// validation (semantics I18).
+// The reasons of causes that are not about a field. Causes about a field use the reasons of field
+// errors (I18).
 const (
 	NamespaceTerminating    CauseReason = "NamespaceTerminating"
 	ResourceVersionTooLarge CauseReason = "ResourceVersionTooLarge"
@@ -80,7 +80,7 @@ type Subject struct {
 	Name   string
 }
 
-// qualified is the plural with its group: `statefulsets.apps`.
+// qualified returns the plural with its group, such as `statefulsets.apps`.
 func (s Subject) qualified() string {
 	if s.Group == "" {
 		return s.Plural
@@ -92,27 +92,27 @@ func (s Subject) details() *Details {
 	return &Details{Name: s.Name, Group: s.Group, Kind: s.Plural}
 }
 
-// Success is the answer of a delete (semantics G1).
+// Success returns the response to a delete: a Status of success that names kind, name and uid (G1).
 func Success(s Subject, uid string) *Status {
 	st := &Status{Kind: "Status", APIVersion: "v1", Status: "Success", Details: s.details()}
 	st.Details.UID = uid
 	return st
 }
 
-// JSON encodes the document in one line, without a line feed.
+// JSON returns the document on one line, without a line feed.
 func (s *Status) JSON() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	// Strings and integers only: encoding cannot fail.
+	// The document has only strings and integers, so encoding cannot fail.
 	_ = e.Encode(s)
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Error is a failure that already knows its Status.
+// Error is a failure with its Status.
 type Error struct {
 	Status Status
-	// Allow is the Allow header of a 405.
+	// Allow is the value of the Allow header of a 405.
 	Allow string
 }
 

@@ -24,7 +24,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestGolden fixes every Status that an error becomes, byte by byte: clients parse some of them.
+// TestGolden compares the Status of every error with the golden file byte by byte, because clients
+// parse some of them.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	s := status.Subject{Group: "apps", Plural: "statefulsets", Kind: "StatefulSet", Name: "web"}

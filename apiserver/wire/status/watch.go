@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// NewWatchLater: a watch can't begin or go on here now, and may soon, here or elsewhere.
+// NewWatchLater reports that a watch can't begin or continue on this node now, for a temporary
+// reason.
 func NewWatchLater(why string) *Error {
 	return failure(http.StatusTooManyRequests, TooManyRequests,
 		"the watch can't be served now, please try again later: "+why, &Details{RetryAfterSeconds: 1})

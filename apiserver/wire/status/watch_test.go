@@ -9,8 +9,8 @@ import (
 	"quorate/raftstore/history"
 )
 
-// TestForWatch: what will pass is a 429, after which stock caches do not list anew; all else is
-// told as it is.
+// Temporary failures become a 429, after which the caches of stock clients resume instead of
+// listing again. Other failures stay unchanged.
 func TestForWatch(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{raftstore.ErrUnavailable, raftstore.ErrClosed, raftstore.ErrTimeout, context.DeadlineExceeded} {

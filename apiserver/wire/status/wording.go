@@ -10,22 +10,23 @@ import (
 
 // Each function returns one failure with its exact wording. Clients parse some of these texts.
 
-// NewBadRequest: the request cannot be understood (I1).
+// NewBadRequest reports a request that cannot be understood (I1: 400).
 func NewBadRequest(message string) *Error {
 	return failure(http.StatusBadRequest, BadRequest, message, nil)
 }
 
-// NewUnauthorized: no or invalid credentials; says nothing more (I2, J2).
+// NewUnauthorized reports missing or invalid credentials, with the same text for all causes (I2,
+// J2: 401).
 func NewUnauthorized() *Error {
 	return failure(http.StatusUnauthorized, Unauthorized, "Unauthorized", nil)
 }
 
-// NewForbidden: the object named by s must not be touched this way (I3).
+// NewForbidden reports that the user may not do this to the object s (I3: 403).
 func NewForbidden(s Subject, why string) *Error {
 	return failure(http.StatusForbidden, Forbidden, forbiddenText(s)+escape(why), s.details())
 }
 
-// NewForbiddenPath: a non-resource path is not for this user (J26).
+// NewForbiddenPath reports that the user may not access a non-resource path (J26).
 func NewForbiddenPath(why string) *Error {
 	return failure(http.StatusForbidden, Forbidden, "forbidden: "+escape(why), &Details{})
 }
@@ -37,7 +38,7 @@ func forbiddenText(s Subject) string {
 	return fmt.Sprintf("%s %q is forbidden: ", s.qualified(), escape(s.Name))
 }
 
-// escape keeps text that came from a path from being taken for markup (I30).
+// escape escapes markup in text that comes from a path (I30).
 func escape(s string) string {
 	if !strings.ContainsAny(s, "&<>") {
 		return s
@@ -45,17 +46,18 @@ func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
-// NewNotFound: the object is not there (B2).
+// NewNotFound reports that the object does not exist (B2: 404).
 func NewNotFound(s Subject) *Error {
 	return failure(http.StatusNotFound, NotFound, fmt.Sprintf("%s %q not found", s.qualified(), s.Name), s.details())
 }
 
-// NewNoRoute: there is nothing under the path (B4).
+// NewNoRoute reports that nothing is served under the path (B4: 404).
 func NewNoRoute() *Error {
 	return failure(http.StatusNotFound, NotFound, "the server could not find the requested resource", &Details{})
 }
 
-// NewMethodNotAllowed: the path exists, the method does not (I5). allow lists the methods that do.
+// NewMethodNotAllowed reports that the path does not have the method (I5: 405). allow lists those
+// that it has.
 func NewMethodNotAllowed(s Subject, allow string) *Error {
 	e := failure(http.StatusMethodNotAllowed, MethodNotAllowed,
 		"the server does not allow this method on the requested resource", &Details{Group: s.Group, Kind: s.Plural})
@@ -63,7 +65,8 @@ func NewMethodNotAllowed(s Subject, allow string) *Error {
 	return e
 }
 
-// NewNotSupported: the kind does not have the operation, or not with this option (D36).
+// NewNotSupported reports that the kind does not have the operation, or not with this option (D36:
+// 405).
 func NewNotSupported(s Subject, operation, allow string) *Error {
 	e := failure(http.StatusMethodNotAllowed, MethodNotAllowed,
 		fmt.Sprintf("%s is not supported on resources of kind %q", operation, s.qualified()),
@@ -72,14 +75,15 @@ func NewNotSupported(s Subject, operation, allow string) *Error {
 	return e
 }
 
-// NewNotAcceptable: none of the media types asked for is produced (B23).
+// NewNotAcceptable reports that none of the accepted media types is produced (B23: 406).
 func NewNotAcceptable(produced []string) *Error {
 	return failure(http.StatusNotAcceptable, NotAcceptable,
 		"only the following media types are accepted: "+strings.Join(produced, ", "), nil)
 }
 
-// NewNotConvertible: nothing that the client accepts is an object as it is, nor in the form it asks
-// for (B32). turned are the types in which it has that form, plain those without it.
+// NewNotConvertible reports that neither the requested conversion nor the plain object is available
+// in an accepted media type (B32: 406). turned lists the media types of the conversion, plain those
+// of the object.
 func NewNotConvertible(to string, turned, plain []string) *Error {
 	if len(turned) == 0 {
 		turned = []string{"none"}
@@ -89,25 +93,26 @@ func NewNotConvertible(to string, turned, plain []string) *Error {
 		to, strings.Join(turned, ", "), strings.Join(plain, ", ")), nil)
 }
 
-// NewUnsupportedMediaType: the body is of a type that is not consumed (A42).
+// NewUnsupportedMediaType reports a body whose form was not recognized (A42: 415).
 func NewUnsupportedMediaType(consumed []string) *Error {
 	return failure(http.StatusUnsupportedMediaType, UnsupportedMediaType,
 		"the body of the request was in an unknown format - accepted media types include: "+strings.Join(consumed, ", "), nil)
 }
 
-// NewEntityTooLarge: the body is over the limit (A43).
+// NewEntityTooLarge reports a body over the limit (A43: 413).
 func NewEntityTooLarge(limit int64) *Error {
 	return failure(http.StatusRequestEntityTooLarge, RequestEntityTooLarge,
 		fmt.Sprintf("Request entity too large: limit is %d", limit), nil)
 }
 
-// NewObjectTooLarge: the encoded object is over what one log entry may hold (A44).
+// NewObjectTooLarge reports an object whose encoded form exceeds the bound of a log entry (A44:
+// 413).
 func NewObjectTooLarge(limit int) *Error {
 	return failure(http.StatusRequestEntityTooLarge, RequestEntityTooLarge,
 		fmt.Sprintf("Request entity too large: the stored object may not exceed %d bytes", limit), nil)
 }
 
-// NewAlreadyExists: the name is taken (A10).
+// NewAlreadyExists reports that the name is in use (A10: 409).
 func NewAlreadyExists(s Subject, terminating bool) *Error {
 	message := fmt.Sprintf("%s %q already exists", s.qualified(), s.Name)
 	if terminating {
@@ -116,7 +121,7 @@ func NewAlreadyExists(s Subject, terminating bool) *Error {
 	return failure(http.StatusConflict, AlreadyExists, message, s.details())
 }
 
-// NewNameNotGenerated: every generated name was taken (A12).
+// NewNameNotGenerated reports that every generated name was in use (A12: 409).
 func NewNameNotGenerated(s Subject) *Error {
 	d := s.details()
 	d.RetryAfterSeconds = 1
@@ -129,51 +134,53 @@ func conflict(s Subject, why string) *Error {
 		fmt.Sprintf("Operation cannot be fulfilled on %s %q: %s", s.qualified(), s.Name, why), s.details())
 }
 
-// NewModified: the object is at another version than the one the change was made from (E2).
+// NewModified reports a change that was made from a stale version of the object (E2: 409).
 func NewModified(s Subject) *Error {
 	return conflict(s, "the object has been modified; please apply your changes to the latest version and try again")
 }
 
-// NewUIDConflict: the body is about an earlier object of this name (E5).
+// NewUIDConflict reports a body about an earlier object of this name (E5: 409).
 func NewUIDConflict(s Subject, want, have string) *Error {
 	return conflict(s, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", want, have))
 }
 
-// NewDeleteUIDConflict: the uid in the preconditions of a delete is not the stored one (G17).
+// NewDeleteUIDConflict reports a uid in the preconditions of a delete that is not the stored one
+// (G17: 409).
 func NewDeleteUIDConflict(s Subject, want, have string) *Error {
 	return conflict(s, fmt.Sprintf("the UID in the precondition (%s) does not match the UID in record (%s). "+
 		"The object might have been deleted and then recreated", want, have))
 }
 
-// NewDeleteVersionConflict: the version in the preconditions of a delete is not the stored one
-// (G18).
+// NewDeleteVersionConflict reports a version in the preconditions of a delete that is not the
+// stored one (G18: 409).
 func NewDeleteVersionConflict(s Subject, want, have string) *Error {
 	return conflict(s, fmt.Sprintf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). "+
 		"The object might have been modified", want, have))
 }
 
-// NewContention: other writers were faster at every attempt of an unconditional write.
+// NewContention reports that other writers changed the object at every attempt of an unconditional
+// write.
 func NewContention(s Subject) *Error {
 	return conflict(s, "the object changed at every attempt; please try again")
 }
 
-// NewRefusedCommand: the cluster can't do what an operator asked.
+// NewRefusedCommand reports that the cluster can't do what an operator requested.
 func NewRefusedCommand(why string) *Error {
 	return failure(http.StatusConflict, Conflict, why, nil)
 }
 
-// NewTooOldVersion: history does not reach back to the version (D13).
+// NewTooOldVersion reports a version older than history (D13: 410).
 func NewTooOldVersion(want, oldest uint64) *Error {
 	return expired(fmt.Sprintf("too old resource version: %d (%d)", want, oldest))
 }
 
-// NewExpiredContinue: the continue value cannot be used (C37, C38).
+// NewExpiredContinue reports a continue value that is no longer or never was valid (C37, C38: 410).
 func NewExpiredContinue() *Error {
 	return expired("ResourceExpired: the provided continue parameter is not recognized or too old; " +
 		"please start the list again without it")
 }
 
-// NewTooOldList: the exact version asked for is not kept (C26).
+// NewTooOldList reports that the exact version requested is compacted (C26: 410).
 func NewTooOldList() *Error {
 	return expired("The resourceVersion for the provided list is too old.")
 }
@@ -183,13 +190,13 @@ func expired(message string) *Error {
 		&Details{Causes: []Cause{{Reason: ResourceExpired, Message: message}}})
 }
 
-// NewInvalidOption: an option of the request is not allowed (A50); options is DeleteOptions,
-// ListOptions, ….
+// NewInvalidOption reports a value that an option of the request does not allow (A50: 422). options
+// names the type, such as DeleteOptions or ListOptions.
 func NewInvalidOption(options string, err *field.Error) *Error {
 	return NewInvalid(Subject{Group: "meta.k8s.io", Kind: options}, field.ErrorList{err})
 }
 
-// NewTooManyRequests: a bound on the requests under way is reached (I13).
+// NewTooManyRequests reports that a bound on requests in flight is reached (I13: 429).
 func NewTooManyRequests() *Error {
 	return failure(http.StatusTooManyRequests, TooManyRequests,
 		"too many requests, please try again later", &Details{RetryAfterSeconds: 1})
@@ -202,39 +209,40 @@ func NewLimitReached(limit string, afterSeconds int) *Error {
 		"too many requests, please try again later: "+limit, &Details{RetryAfterSeconds: afterSeconds})
 }
 
-// NewInternal: a fault of ours (I14).
+// NewInternal reports a fault of the server (I14: 500).
 func NewInternal(message string) *Error {
 	return failure(http.StatusInternalServerError, InternalError, "Internal error occurred: "+message,
 		&Details{Causes: []Cause{{Message: message}}})
 }
 
-// NewUnavailable: surely nothing was done; may be tried again (I16).
+// NewUnavailable reports that the server can't handle the request now and that certainly nothing
+// was applied (I16: 503).
 func NewUnavailable(why string) *Error {
 	return failure(http.StatusServiceUnavailable, ServiceUnavailable,
 		"the server is currently unable to handle the request: "+why, &Details{RetryAfterSeconds: 1})
 }
 
 // NewInsufficientStorage reports that the disks are full and that nothing was written (I16). It has
-// no Retry-After: an operator must free space, so clients should report the failure at once instead
-// of after ten silent attempts (I21).
+// no Retry-After: an operator must free space, so clients should report the failure immediately
+// instead of after ten silent attempts (I21: stock clients repeat any request that has the header).
 func NewInsufficientStorage(why string) *Error {
 	return failure(http.StatusInsufficientStorage, InsufficientStorage, why, &Details{})
 }
 
-// NewUnknownOutcome: a write was handed to the log and its fate is not known (I22). Never with
-// Retry-After.
+// NewUnknownOutcome reports a write whose outcome is unknown (I22: 504). It must never have a
+// Retry-After, because stock clients would repeat the write.
 func NewUnknownOutcome() *Error {
 	return failure(http.StatusGatewayTimeout, Timeout,
 		"request did not complete within the allotted timeout; the write may still be applied", &Details{})
 }
 
-// NewTimeout: a read could not be answered in time.
+// NewTimeout reports a read that could not be served in time.
 func NewTimeout() *Error {
 	return failure(http.StatusGatewayTimeout, Timeout,
 		"Timeout: request did not complete within the allotted timeout", &Details{})
 }
 
-// NewTooLargeVersion: the version asked for has not been reached here (C33).
+// NewTooLargeVersion reports a requested version that this node has not reached (C33: 504).
 func NewTooLargeVersion(want, have uint64) *Error {
 	return failure(http.StatusGatewayTimeout, Timeout,
 		fmt.Sprintf("Timeout: Too large resource version: %d, current: %d", want, have),
@@ -243,12 +251,12 @@ func NewTooLargeVersion(want, have uint64) *Error {
 		}}})
 }
 
-// NewNamespaceNotFound: the namespace of a write does not exist (A31).
+// NewNamespaceNotFound reports a write to a namespace that does not exist (A31: 404).
 func NewNamespaceNotFound(namespace string) *Error {
 	return NewNotFound(Subject{Plural: "namespaces", Kind: "Namespace", Name: namespace})
 }
 
-// NewNamespaceTerminating: no new content in a namespace that is going away (A32).
+// NewNamespaceTerminating reports a create in a namespace that is being deleted (A32: 403).
 func NewNamespaceTerminating(s Subject, namespace string) *Error {
 	why := fmt.Sprintf("unable to create new content in namespace %s because it is being terminated", namespace)
 	e := NewForbidden(s, why)
@@ -260,20 +268,21 @@ func NewNamespaceTerminating(s Subject, namespace string) *Error {
 	return e
 }
 
-// NewPatchRefused: the patch is well-formed and cannot be applied to the object (F8, F9, F23, F24).
-// why becomes the cause.
+// NewPatchRefused reports a well-formed patch that cannot be applied to the object, with why as the
+// cause (F8, F9, F23, F24: 422).
 func NewPatchRefused(why string) *Error {
 	return failure(http.StatusUnprocessableEntity, Invalid, "the server rejected our request due to an error in our request",
 		&Details{Causes: []Cause{{Reason: CauseReason(field.ErrorTypeInvalid), Message: why, Field: "patch"}}})
 }
 
-// NewPatchTooLarge: a JSON patch of too many operations, or one that takes too much work (F11).
+// NewPatchTooLarge reports a JSON patch that has too many operations or takes too much work (F11:
+// 413).
 func NewPatchTooLarge(why string) *Error {
 	return failure(http.StatusRequestEntityTooLarge, RequestEntityTooLarge, why, nil)
 }
 
-// NewPartial: a delete of a collection failed though some of its objects were deleted (G32). It is
-// not to be repeated as if nothing had been done.
+// NewPartial reports a failed delete of a collection that has deleted some of the objects (G32). A
+// client must not repeat it as if nothing had been done.
 func NewPartial(cause *Error, deleted int64) *Error {
 	partial := *cause
 	partial.Status.Message = fmt.Sprintf("%s; %d objects were deleted", cause.Status.Message, deleted)

@@ -88,10 +88,10 @@ func writeBackup(from io.Reader, file string) (h backup.Header, err error) {
 	return h, err
 }
 
-// incomplete adds what to do to the error of a backup that was damaged on its way.
+// incomplete adds the remedy to the error of a backup that was damaged during the transfer.
 func incomplete(err error) error {
 	if bad, ok := errors.AsType[*backup.Damaged](err); ok {
-		return fmt.Errorf("the backup that came %w: take it again", bad)
+		return fmt.Errorf("the received backup %w: take it again", bad)
 	}
 	return err
 }

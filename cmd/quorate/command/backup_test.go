@@ -26,8 +26,7 @@ func backupOf(t *testing.T, cluster string) []byte {
 	return b.Bytes()
 }
 
-// TestBackupFileIsPrivate: a backup holds Secrets in clear text, so that only its owner may read
-// it.
+// Only its owner may read a backup, because it has Secrets in clear text.
 func TestBackupFileIsPrivate(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "backup")
@@ -43,15 +42,14 @@ func TestBackupFileIsPrivate(t *testing.T) {
 	}
 }
 
-// TestIncompleteBackupLeavesNoFile: a backup that is cut off anywhere is an error, and no file
-// takes its name.
+// A backup that is truncated anywhere is an error, and leaves no file.
 func TestIncompleteBackupLeavesNoFile(t *testing.T) {
 	t.Parallel()
 	whole := backupOf(t, "c1")
 	for _, n := range []int{0, 1, len(whole) / 2, len(whole) - 1} {
 		file := filepath.Join(t.TempDir(), "backup")
 		if _, err := writeBackup(bytes.NewReader(whole[:n]), file); err == nil {
-			t.Errorf("%d bytes of %d are taken for a backup", n, len(whole))
+			t.Errorf("a backup truncated to %d of %d bytes was accepted", n, len(whole))
 		}
 		if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("after %d bytes of %d there is a file (%v)", n, len(whole), err)

@@ -37,7 +37,7 @@ func newChecksum(p *Process) *cobra.Command {
 					err = printChecksums(p.Stdout, sums)
 				}
 				if err == nil {
-					err = judgeChecksums(sums)
+					err = checkChecksums(sums)
 				}
 				return err
 			})
@@ -48,9 +48,10 @@ func newChecksum(p *Process) *cobra.Command {
 	return cmd
 }
 
-// judgeChecksums returns an error that says what to do about states that differ. Where no state is
-// that of most nodes, it advises against emptying them: that would lose everything.
-func judgeChecksums(sums admin.Checksums) error {
+// checkChecksums returns an error that says what to do if states differ, nil if they are equal. If
+// no state is that of most nodes, the error advises against emptying them, because that would lose
+// all data.
+func checkChecksums(sums admin.Checksums) error {
 	known := 0
 	for _, n := range sums.Nodes {
 		if n.Checksum != "" {
@@ -61,7 +62,7 @@ func judgeChecksums(sums admin.Checksums) error {
 	case 0:
 		return nil
 	case known:
-		return fmt.Errorf("the states of %s differ after entry %d, and none is that of most: have the other nodes answer, and empty no data directory "+
+		return fmt.Errorf("the states of %s differ after entry %d, and none is that of most: make the other nodes respond, and empty no data directory "+
 			"before most agree", strings.Join(sums.Diverged, ", "), sums.Index)
 	}
 	return fmt.Errorf("%s diverged from the others after entry %d: stop it, quorate remove it, and start it with an empty data directory",

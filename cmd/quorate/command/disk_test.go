@@ -40,7 +40,7 @@ func within(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// process is a node, of a cluster of its own.
+// process is a running node of a cluster of its own.
 type process struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -77,7 +77,7 @@ func start(t *testing.T, dir string) *process {
 	return p
 }
 
-// stop ends the node in order; it may have ended before.
+// stop stops the node gracefully, unless it has ended already.
 func (p *process) stop() {
 	if p.cmd.ProcessState != nil {
 		return
@@ -99,7 +99,7 @@ func (p *process) quorate(args ...string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
-// ask makes a request and returns the code and the body of the answer.
+// ask sends a request and returns the code and the body of the response.
 func (p *process) ask(method, path, body string) (int, string) {
 	p.t.Helper()
 	config, err := kubeconfig.Read(filepath.Join(p.dir, "admin.kubeconfig"))
@@ -153,8 +153,9 @@ func startWithObject(t *testing.T, dir string) *process {
 	return n
 }
 
-// TestFullDisk: a node whose disk fills up goes on serving reads and deletions, refuses other
-// writes with what to do (I16), says so where operators look, and takes writes again by itself.
+// A node whose disk is full continues to serve reads and deletions and refuses other writes with an
+// error that says what to do (I16: certainly not applied). Its alarm shows in readyz, metrics,
+// members and the log, and it accepts writes again once there is space.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, diskBytes)
@@ -194,7 +195,7 @@ func TestFullDisk(t *testing.T) {
 		}
 		if _, body := n.ask(http.MethodGet, "/metrics", ""); !strings.Contains(body, `quorate_alarm{alarm="no-space"} 1`) ||
 			!strings.Contains(body, `quorate_alarm{alarm="diverged"} 0`) || !strings.Contains(body, "quorate_raftstore_read_only 1") {
-			t.Error("metrics do not tell")
+			t.Error("the metrics lack the alarm")
 		}
 		table, _, err := n.quorate("members")
 		if err != nil || !strings.Contains(table, " no-space\n") {
@@ -208,7 +209,7 @@ func TestFullDisk(t *testing.T) {
 		if err != nil || len(members) != 1 || len(members[0].Alarms) != 1 || !strings.Contains(members[0].Alarms[0].Message, "free some, or enlarge it") {
 			t.Errorf("members: %v\n%s", err, text)
 		}
-		within(t, "the log tells", func() bool { return n.said(`msg="alarm raised" component=raftstore node=n1 alarm=no-space`) })
+		within(t, "the log has the alarm", func() bool { return n.said(`msg="alarm raised" component=raftstore node=n1 alarm=no-space`) })
 	})
 	t.Run("a_backup_to_a_full_disk_leaves_nothing", func(t *testing.T) {
 		small := smalldisk.New(t, 1<<20)
@@ -223,7 +224,7 @@ func TestFullDisk(t *testing.T) {
 	})
 
 	disk.Clear()
-	within(t, "writes are taken up again", func() bool {
+	within(t, "writes succeed again", func() bool {
 		attempt++
 		code, _ := n.create(fmt.Sprintf("o%d", attempt))
 		return code/100 == 2
@@ -231,8 +232,7 @@ func TestFullDisk(t *testing.T) {
 	within(t, "the alarm is cleared", func() bool { return n.said(`msg="alarm cleared"`) })
 }
 
-// TestStartOnAFullDisk: a node waits, rather than being started again and again, and can be stopped
-// meanwhile.
+// A node waits for space instead of exiting, and can be stopped while it waits.
 func TestStartOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, diskBytes)
@@ -242,7 +242,7 @@ func TestStartOnAFullDisk(t *testing.T) {
 	disk.Fill(0)
 	waits := func() *process {
 		n := start(t, disk.Dir)
-		within(t, "it says that it waits", func() bool { return n.said("waits to be started until there is space") })
+		within(t, "the node logs that it waits", func() bool { return n.said("waits to be started until there is space") })
 		return n
 	}
 	waits().stop() // in order, as at any other time

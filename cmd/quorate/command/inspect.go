@@ -12,7 +12,7 @@ import (
 	"quorate/raftstore/offline"
 )
 
-// inspection is a data directory as `quorate inspect` shows it.
+// inspection is the output of `quorate inspect`.
 type inspection struct {
 	DataDir string `json:"dataDir"`
 	Name    string `json:"name,omitempty"`

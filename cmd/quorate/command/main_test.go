@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs testdata/script/*.txtar: what an operator types, and what is answered.
+// TestScripts runs testdata/script/*.txtar: commands of an operator and their output.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{

@@ -13,7 +13,7 @@ import (
 )
 
 func newRecover(p *Process) *cobra.Command {
-	var f founding
+	var f newCluster
 	var accept bool
 	cmd := &cobra.Command{
 		Use: "recover", Short: "Continue from one survivor when the majority of a cluster is lost for good", Args: arguments(0, 0),
@@ -32,7 +32,7 @@ func newRecover(p *Process) *cobra.Command {
 	return cmd
 }
 
-func (f *founding) recover(p *Process, accept bool) error {
+func (f *newCluster) recover(p *Process, accept bool) error {
 	there, err := datadir.Peek(f.dataDir) // a wrong path creates nothing
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func (f *founding) recover(p *Process, accept bool) error {
 	if err != nil {
 		return fmt.Errorf("--data-dir %s: %w", f.dataDir, err)
 	}
-	f.tellSurvivor(p, s)
+	f.printSurvivor(p, s)
 	if !accept {
 		return errors.New("nothing was changed; to go on from this node alone, without what only the others have, give --accept-data-loss")
 	}
@@ -71,8 +71,9 @@ func (f *founding) recover(p *Process, accept bool) error {
 	return err
 }
 
-// tellSurvivor prints what the survivor has.
-func (f *founding) tellSurvivor(p *Process, s *offline.Survivor) {
+// printSurvivor prints the survivor's last entry, its objects and the members that would be
+// dropped.
+func (f *newCluster) printSurvivor(p *Process, s *offline.Survivor) {
 	fmt.Fprintf(p.Stdout, "%s of cluster %s: last entry %d, term %d, %d objects\n", s.Name, s.ClusterID, s.Index, s.Term, s.Objects)
 	var dropped []string
 	for _, m := range s.Dropped {

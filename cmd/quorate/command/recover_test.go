@@ -12,9 +12,9 @@ import (
 	"quorate/raftstore/offline"
 )
 
-// TestRecoveryBrokenOff: a recovery that ends between making the new cluster and barring the old
-// members is finished by the next start; one that ends before it made anything bars nobody.
-func TestRecoveryBrokenOff(t *testing.T) {
+// If a recovery is interrupted after it has created the new cluster and before it bars the old
+// members, the next start bars them. If it is interrupted before, no member is barred.
+func TestInterruptedRecovery(t *testing.T) {
 	t.Parallel()
 	const gone = "0198c0de-0000-7000-8000-000000000002" // node id of n2
 	for name, done := range map[string]bool{"after_the_new_cluster": true, "before_it": false} {
@@ -67,7 +67,7 @@ func TestRecoveryBrokenOff(t *testing.T) {
 	}
 }
 
-// TestAlertRules: the rules that are shipped use metrics that a node has.
+// The shipped alert rules use only metrics that a node has.
 func TestAlertRules(t *testing.T) {
 	t.Parallel()
 	rules, err := os.ReadFile("../../../deploy/alerts.yaml")

@@ -16,7 +16,7 @@ import (
 )
 
 // TestFormerReleases runs testdata/release/*.txtar once for each folder of testdata/releases, which
-// holds what a former build wrote.
+// has the data directory and the backup of an earlier build.
 func TestFormerReleases(t *testing.T) {
 	t.Parallel()
 	releases, err := filepath.Glob("testdata/releases/*/data.tar.gz")
@@ -44,9 +44,9 @@ func TestFormerReleases(t *testing.T) {
 	}
 }
 
-// written says what a release's data directory and backup hold.
+// written describes the contents of a release's data directory and backup.
 type written struct {
-	// Objects are the answers to a GET of each path.
+	// Objects has the response to a GET of each path.
 	Objects map[string]map[string]any `json:"objects"`
 	// Since is a version before the last writes. Events are the changes of the ConfigMaps in the
 	// namespace shop after it.
@@ -97,9 +97,9 @@ func unpack(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// holds DIR EXPECTED [raised] wants the node whose data directory is DIR to serve every object that
-// the file EXPECTED names, field by field. With raised, versions may differ: a restored cluster
-// raises them.
+// holds DIR EXPECTED [raised] requires the node whose data directory is DIR to serve every object
+// in the file EXPECTED, field by field. With raised, versions may differ, because a restored
+// cluster raises them.
 func holds(ts *testscript.TestScript, neg bool, args []string) {
 	raised := len(args) == 3 && args[2] == "raised"
 	if neg || len(args) != 2 && !raised {
@@ -132,8 +132,8 @@ func dropVersion(object map[string]any) {
 	}
 }
 
-// replays DIR EXPECTED wants a watch from the version of the file EXPECTED to send the events that
-// the file names.
+// replays DIR EXPECTED requires a watch from the version in the file EXPECTED to send the events in
+// that file.
 func replays(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: replays DIR EXPECTED")

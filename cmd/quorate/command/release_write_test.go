@@ -93,8 +93,8 @@ func (w *writer) create(ts *testscript.TestScript, _ bool, args []string) {
 
 const shopConfigMaps = "/api/v1/namespaces/shop/configmaps"
 
-// change DIR FILE changes, holds back and deletes ConfigMaps, and writes to FILE what is served
-// afterwards.
+// change DIR FILE changes and deletes ConfigMaps, one of which a finalizer retains, and writes the
+// objects that are served afterwards to FILE.
 func (w *writer) change(ts *testscript.TestScript, _ bool, args []string) {
 	send := sender(ts, args[0])
 	list := send("GET", shopConfigMaps, "")
@@ -167,8 +167,8 @@ func collectionOf(ts *testscript.TestScript, dir string, object map[string]any) 
 	return ""
 }
 
-// prepare takes from an object with every field set those that a new object must not have, or not
-// all at once.
+// prepare removes the fields that a new object must not have, or must not have together, from an
+// object with every field set.
 func prepare(object map[string]any) map[string]any {
 	metadata, _ := object["metadata"].(map[string]any)
 	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "ownerReferences", "selfLink", "deletionTimestamp",
@@ -196,8 +196,8 @@ func drop(m map[string]any, path ...string) {
 	delete(m, path[len(path)-1])
 }
 
-// sendFunc sends a request as the node's administrator and returns the answer's object. A refusal
-// fails the test.
+// sendFunc sends a request as the node's administrator and returns the object in the response. An
+// error fails the test.
 type sendFunc func(method, path, body string) map[string]any
 
 func sender(ts *testscript.TestScript, dir string) sendFunc {

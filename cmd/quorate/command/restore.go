@@ -18,20 +18,21 @@ import (
 	"quorate/raftstore/offline"
 )
 
-// founding holds the flags of commands that make a data directory the first of a new cluster.
-type founding struct {
+// newCluster holds the flags of commands that create the data directory of a new cluster's first
+// node.
+type newCluster struct {
 	dataDir string
 	gap     uint64
 }
 
-func (f *founding) register(p *Process, flags *pflag.FlagSet) {
+func (f *newCluster) register(p *Process, flags *pflag.FlagSet) {
 	flags.StringVar(&f.dataDir, "data-dir", defaultDataDir(p), "data directory of the node")
 	flags.Uint64Var(&f.gap, "version-gap", 0,
 		"how much all versions are raised: more than the number of writes that are lost (default: to one that follows from the clock)")
 }
 
 // gapAfter returns the gap that was requested, or one that is certainly large enough after index.
-func (f *founding) gapAfter(index uint64) uint64 {
+func (f *newCluster) gapAfter(index uint64) uint64 {
 	if f.gap != 0 {
 		return f.gap
 	}
@@ -39,7 +40,7 @@ func (f *founding) gapAfter(index uint64) uint64 {
 }
 
 func newRestore(p *Process) *cobra.Command {
-	var f founding
+	var f newCluster
 	var name string
 	cmd := &cobra.Command{
 		Use: "restore FILE", Short: "Make the data directory of a new cluster's first node from a backup (- for standard input)", Args: arguments(1, 1),
@@ -61,7 +62,7 @@ func newRestore(p *Process) *cobra.Command {
 	return cmd
 }
 
-func (f *founding) restore(p *Process, file, name string) error {
+func (f *newCluster) restore(p *Process, file, name string) error {
 	header, cluster, err := readBackup(file)
 	if err != nil {
 		return err
@@ -90,14 +91,14 @@ func (f *founding) restore(p *Process, file, name string) error {
 }
 
 // keyHint returns the flag to add to the printed command, none if the directory holds the key.
-func (f *founding) keyHint() string {
+func (f *newCluster) keyHint() string {
 	if _, err := os.Stat(filepath.Join(f.dataDir, datadir.KeyFile)); err == nil {
 		return ""
 	}
 	return " --cluster-key-file FILE (a copy of the old key, or leave it out for a new one)"
 }
 
-// readBackup reads and verifies all of a backup before anything is made of it.
+// readBackup reads and verifies a whole backup, before the command changes anything.
 func readBackup(file string) (backup.Header, offline.Cluster, error) {
 	from := io.Reader(os.Stdin)
 	if file != standard {
@@ -105,7 +106,7 @@ func readBackup(file string) (backup.Header, offline.Cluster, error) {
 		if err != nil {
 			return backup.Header{}, offline.Cluster{}, fmt.Errorf("the backup cannot be read: %w", err)
 		}
-		defer f.Close() // only read
+		defer f.Close() // opened for reading
 		from = f
 	}
 	header, root, err := backup.Read(from)

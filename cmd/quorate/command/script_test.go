@@ -24,8 +24,8 @@ import (
 	"quorate/raftstore/log"
 )
 
-// exits CODE PROGRAM ARGS... runs a program and wants that exit code; its output is there for
-// stdout and stderr.
+// exits CODE PROGRAM ARGS... runs a program and requires the exit code. The commands stdout and
+// stderr then check its output.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
@@ -45,7 +45,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// lines COUNT wants so many lines on the last command's standard error: an operator's error is one.
+// lines COUNT requires that many lines on the last command's standard error: an error for an
+// operator has one.
 func lines(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: lines COUNT")
@@ -57,7 +58,7 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mode OCTAL FILE... wants the files to have that mode.
+// mode OCTAL FILE... requires the files to have that mode.
 func mode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: mode OCTAL FILE...")
@@ -80,8 +81,8 @@ func access(ts *testscript.TestScript, dir string) kubeconfig.Config {
 	return config
 }
 
-// get DIR PATH CODE PART asks the node whose data directory is DIR, and wants the code and the part
-// of the answer.
+// get DIR PATH CODE PART sends a request to the node whose data directory is DIR, and requires the
+// code and a part of the response.
 func get(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: get DIR PATH CODE PART")
@@ -141,9 +142,9 @@ func signal(ts *testscript.TestScript, neg bool, args []string) {
 // hosts counts the loopback hosts handed out.
 var hosts atomic.Uint32
 
-// ports VARIABLE... sets the variables to addresses for TCP and UDP: on loopback hosts of their
-// own, where nothing takes them before the node that they are for. A port that the system handed
-// out may be handed out again.
+// ports VARIABLE... sets the variables to addresses for TCP and UDP. Each is on a loopback host of
+// its own, so that no other process uses it before its node does; a free port from the system could
+// be assigned again.
 func ports(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: ports VARIABLE...")

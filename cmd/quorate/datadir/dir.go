@@ -50,13 +50,13 @@ type Dir struct {
 	GeneratedKey bool
 }
 
-// Config says what Open expects of the directory.
+// Config describes the directory that Open expects.
 type Config struct {
 	Path string
-	Name string // of this node
+	Name string // name of this node
 	// Key is the cluster key given by the operator, nil if none.
 	Key *keys.Key
-	// Found permits Open to generate a key: this node may be the first of a new cluster.
+	// Found permits Open to generate a key, because this node may be the first of a new cluster.
 	Found bool
 }
 
@@ -155,7 +155,7 @@ func (d *Dir) Commit() error {
 	}
 	text = append(text, '\n')
 	if stored, err := os.ReadFile(d.Path(identityFile)); err == nil && bytes.Equal(stored, text) {
-		return nil // a running node needs no space for it
+		return nil // already stored; a running node needs no space
 	}
 	return d.Write(identityFile, text, 0o600)
 }
@@ -166,7 +166,7 @@ func (d *Dir) settleNodeID() (err error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	id, err := uuid.NewV7() // ordered by time: of two claimants of one name the older node wins
+	id, err := uuid.NewV7() // ordered by time: of two nodes with one name the older one wins
 	if err != nil {
 		return fmt.Errorf("make a node id: %w", err)
 	}

@@ -116,7 +116,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestNodeThatNeverBelongedMayTryAgain(t *testing.T) {
+func TestUncommittedDirectoryAcceptsAnotherKey(t *testing.T) {
 	t.Parallel()
 	cfg := config(t.TempDir())
 	cfg.Key = keys.Generate()

@@ -3,6 +3,6 @@
 // this machine.
 //
 // Open refuses a directory that is in use, or that belongs to another node, another cluster key or
-// a newer format, with one line that says what to do. Every file appears whole or not at all. The
-// package has no goroutines.
+// a newer format, with a one-line error that says what to do. Every file appears completely or not
+// at all. The package has no goroutines.
 package datadir

@@ -15,9 +15,9 @@ import (
 	"quorate/cmd/quorate/settings"
 )
 
-// TestAbandonedNodeGivesItsAddressesBack: a start that failed, as on a full disk, may be tried
-// again in the same process.
-func TestAbandonedNodeGivesItsAddressesBack(t *testing.T) {
+// A failed start, for instance on a full disk, releases its addresses, so that the same process may
+// try again.
+func TestFailedStartReleasesAddresses(t *testing.T) {
 	cfg := Config{Stdout: io.Discard, Stderr: io.Discard, Getenv: func(string) (string, bool) { return "", false }}
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	flags.String("config", "", "")
@@ -26,12 +26,12 @@ func TestAbandonedNodeGivesItsAddressesBack(t *testing.T) {
 	cfg.Settings.Listen = settings.Listen{API: "127.0.0.1:0", Peer: "127.0.0.1:0", Gossip: "127.0.0.1:0"}
 	n := &Node{cfg: cfg, logger: newLogger(cfg.Stderr, cfg.Settings.Log), registry: newRegistry(cfg)}
 	n.operations = newOperations(cfg, newMetrics(n.registry))
-	// What is written last, when every address is open, fails.
+	// The last file, which is written when every address is open, can't be written.
 	if err := os.MkdirAll(filepath.Join(cfg.Settings.DataDir, datadir.KubeconfigFile, "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := n.open(); err == nil {
-		t.Fatal("a node starts without its kubeconfig")
+		t.Fatal("New succeeded without a kubeconfig")
 	}
 	api, err := n.api.Listen()
 	if err != nil {

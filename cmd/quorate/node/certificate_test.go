@@ -92,7 +92,7 @@ func TestSuppliedCertificateIsReplacedOnDisk(t *testing.T) {
 	}
 }
 
-func TestSuppliedFilesThatCannotBeUsed(t *testing.T) {
+func TestUnusableSuppliedFiles(t *testing.T) {
 	t.Parallel()
 	empty := filepath.Join(t.TempDir(), "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {

@@ -10,16 +10,16 @@ import (
 	"quorate/raftstore/smalldisk"
 )
 
-// noted is closed by the first line that is logged.
-type noted chan struct{}
+// firstLine is closed by the first line that is logged.
+type firstLine chan struct{}
 
-func (n noted) Write(line []byte) (int, error) {
+func (n firstLine) Write(line []byte) (int, error) {
 	close(n)
 	return len(line), nil
 }
 
-// TestCommitWaitsForSpace: a node that becomes ready for the first time on a full disk goes on, and
-// notes what it is called later.
+// A node that becomes ready for the first time on a full disk continues to run, and stores its name
+// once there is space.
 func TestCommitWaitsForSpace(t *testing.T) {
 	disk := smalldisk.New(t, 1<<20)
 	dir, err := datadir.Open(datadir.Config{Path: disk.Dir, Name: "n1", Found: true})
@@ -28,7 +28,7 @@ func TestCommitWaitsForSpace(t *testing.T) {
 	}
 	defer dir.Close()
 	disk.Fill(0)
-	logged, done := make(noted), make(chan error, 1)
+	logged, done := make(firstLine), make(chan error, 1)
 	n := &Node{dir: dir, logger: slog.New(slog.NewTextHandler(logged, nil))}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

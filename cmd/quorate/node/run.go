@@ -103,7 +103,7 @@ func (n *Node) commit(ctx context.Context) error {
 			return err
 		}
 		if !said {
-			n.logger.Warn("what this node is called is not noted yet: the disk is full", "error", err)
+			n.logger.Warn("the node's name is not stored yet: the disk is full", "error", err)
 		}
 		select {
 		case <-ctx.Done():

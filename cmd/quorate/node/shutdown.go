@@ -80,9 +80,9 @@ func (n *Node) handOver(group *errgroup.Group) {
 	select {
 	case err := <-done:
 		if err != nil {
-			n.logger.Info("leadership was not handed over", "reason", err)
+			n.logger.Info("leadership was not transferred", "reason", err)
 		}
 	case <-limit.C:
-		n.logger.Warn("leadership was not handed over in time", "limit", handOverLimit)
+		n.logger.Warn("leadership transfer did not finish in time", "limit", handOverLimit)
 	}
 }

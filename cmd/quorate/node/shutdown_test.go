@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// record keeps the order in which things end.
+// record holds the order in which components end.
 type record struct {
 	mu    sync.Mutex
 	ended []string // guarded by mu
@@ -41,7 +41,7 @@ func TestShutdownOrder(t *testing.T) {
 	r.handOver = func() { order.add("hand over leadership") }
 	r.closeFiles = func() error { order.add("close files"); return nil }
 	r.peers = r.start("peers", order.component("close peer address"))
-	r.rpc = r.start("rpc", order.component("answer nodes no more"))
+	r.rpc = r.start("rpc", order.component("stop serving nodes"))
 	r.store = r.start("store", order.component("close Raft"))
 	r.cluster = r.start("cluster", order.component("gossip that this node stopped"))
 	r.api = r.start("api", order.component("finish requests"))
@@ -50,7 +50,7 @@ func TestShutdownOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"finish requests", "hand over leadership", "gossip that this node stopped", "answer nodes no more", "close Raft",
+		"finish requests", "hand over leadership", "gossip that this node stopped", "stop serving nodes", "close Raft",
 		"close peer address", "end upkeep", "close files",
 	}
 	if diff := cmp.Diff(want, order.ended); diff != "" {
@@ -58,7 +58,7 @@ func TestShutdownOrder(t *testing.T) {
 	}
 }
 
-func TestRoomThatFailsOrEndsByItselfStopsTheNode(t *testing.T) {
+func TestComponentThatEndsStopsNode(t *testing.T) {
 	broken := errors.New("disk is gone")
 	for name, run := range map[string]func(context.Context) error{
 		"store: disk is gone":   func(context.Context) error { return broken },

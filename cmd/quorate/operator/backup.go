@@ -10,7 +10,7 @@ import (
 )
 
 // errSilent is the cause of a transfer that was cancelled.
-var errSilent = errors.New("nothing came for too long")
+var errSilent = errors.New("no data arrived for too long")
 
 // Backup streams a backup of the whole state from the node to read. Its duration is not bounded;
 // patience bounds each wait for further bytes. Only package backup can tell whether the stream was
@@ -29,7 +29,7 @@ func (c *Client) Backup(ctx context.Context, patience time.Duration, read func(i
 		silence.Reset(patience)
 		n, err := resp.Body.Read(p)
 		if err != nil && !errors.Is(err, io.EOF) {
-			err = c.silent(ctx, fmt.Errorf("%s broke the backup off: %w", c.server, err))
+			err = c.silent(ctx, fmt.Errorf("%s interrupted the backup: %w", c.server, err))
 		}
 		return n, err
 	})
@@ -44,7 +44,7 @@ func (c *Client) silent(ctx context.Context, err error) error {
 	return err
 }
 
-// reader is a function as an io.Reader.
+// reader is a function that implements io.Reader.
 type reader func(p []byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }

@@ -34,7 +34,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *operator.Client {
 	return c
 }
 
-func TestMembersSendsTheTokenAndReadsTheAnswer(t *testing.T) {
+func TestMembersSendsTokenAndReadsResponse(t *testing.T) {
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet || r.URL.Path != "/cluster/v1/members" || r.Header.Get("Authorization") != "Bearer secret" {
 			t.Errorf("got %s %s", r.Method, r.URL)

@@ -35,8 +35,8 @@ type Settings struct {
 	Log   Log
 	// TimeoutScale multiplies every timeout of Raft and gossip: 1 suits local disks and networks.
 	TimeoutScale float64
-	// DeadServerAfter is how long a member may be unreachable before it is removed; 0 means for
-	// ever.
+	// DeadServerAfter is how long a member may be unreachable before it is removed; 0 means
+	// forever.
 	DeadServerAfter time.Duration
 }
 
@@ -56,7 +56,7 @@ type API struct {
 	Limits            Limits
 	EventTTL          time.Duration // after an event's last write
 	RequestLog        string        // none, errors, writes or all
-	AuditLog          string        // their destination: a file, "-" for standard output; empty: the process's log
+	AuditLog          string        // destination of the log of requests: a file, "-" for standard output; empty: the process's log
 }
 
 // Limits holds the flags that bound what clients have of a node, all together, and one user or
@@ -72,7 +72,7 @@ type Limits struct {
 // Store holds the flags of the replicated store.
 type Store struct {
 	LogBytes     int64         // Raft log kept on disk for watchers
-	LogAge       time.Duration // and for how long, within LogBytes
+	LogAge       time.Duration // maximum age of that log
 	HistoryBytes int64         // events kept in memory for watchers
 	DiskReserve  int64         // space left on the disk below which writes are refused
 }

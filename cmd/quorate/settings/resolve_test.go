@@ -13,7 +13,7 @@ import (
 	"quorate/cmd/quorate/settings"
 )
 
-// resolve runs the whole chain as serve does.
+// resolve parses, resolves and validates settings as serve does.
 func resolve(t *testing.T, args []string, env map[string]string, file string) (settings.Settings, error) {
 	t.Helper()
 	var s settings.Settings
