@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Cluster runs the commands.
+// Cluster executes the operator's commands.
 type Cluster interface {
 	Members(ctx context.Context) ([]Member, error)
 	// Leave removes this node from the cluster permanently and then stops it.
@@ -19,18 +19,19 @@ type Cluster interface {
 	Snapshot(ctx context.Context) (Snapshot, error)
 	// Checksums compares the states of all nodes after one write.
 	Checksums(ctx context.Context) (Checksums, error)
-	// Backup takes the current state, which includes every write acknowledged before the call, and
-	// returns a function that writes it as a backup. The caller must call that function once.
+	// Backup captures the current state, including all writes acknowledged before the call, and
+	// returns a function that writes it as a backup. The caller must call this function exactly
+	// once.
 	Backup(ctx context.Context) (write func(w io.Writer) error, err error)
 }
 
-// Refused is the error of a command that the cluster can't run, with a reason that the operator can
-// act on.
+// Refused is the error of a command that the cluster cannot execute. Reason tells the operator what
+// to do.
 type Refused struct{ Reason string }
 
 func (e *Refused) Error() string { return e.Reason }
 
-// Member is one node as `quorate members` shows it.
+// Member is one node in the response of GET /cluster/v1/members.
 type Member struct {
 	Name         string `json:"name"`
 	APIAddr      string `json:"apiAddr"`
@@ -43,32 +44,32 @@ type Member struct {
 	Alarms []Alarm `json:"alarms"`
 }
 
-// Alarm is a problem of a node.
+// Alarm is an active alarm of a node.
 type Alarm struct {
 	Name    string `json:"name"`
-	Message string `json:"message"` // what is wrong, and what to do
+	Message string `json:"message"` // what is wrong and what the operator should do
 }
 
-// Members is the answer of GET /cluster/v1/members.
+// Members is the response of GET /cluster/v1/members.
 type Members struct {
 	Members []Member `json:"members"`
 }
 
-// Snapshot is the answer of POST /cluster/v1/snapshot.
+// Snapshot is the response of POST /cluster/v1/snapshot.
 type Snapshot struct {
 	ID    string `json:"id"`
 	Index uint64 `json:"index"`
 }
 
-// Checksums is the answer of POST /cluster/v1/checksum.
+// Checksums is the response of POST /cluster/v1/checksum.
 type Checksums struct {
-	Index uint64     `json:"index"` // the log entry after which the states are compared
+	Index uint64     `json:"index"` // log index at which the states are compared
 	Nodes []Checksum `json:"nodes"`
-	// Diverged are the nodes whose state differs from that of the majority.
+	// Diverged lists the nodes whose state differs from that of the majority.
 	Diverged []string `json:"diverged"`
 }
 
-// Checksum is the checksum of one node's state, or the problem that prevented its computation.
+// Checksum is the checksum of one node's state, or the reason why there is none.
 type Checksum struct {
 	Name     string `json:"name"`
 	Checksum string `json:"checksum,omitempty"`

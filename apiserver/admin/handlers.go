@@ -12,33 +12,33 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Prefix is the path under which the commands are served.
+// Prefix is the path prefix of the commands.
 const Prefix = "/cluster/v1/"
 
-// Group and Operations are the resource by which commands and profiles are authorized, with a verb
-// for each. They are not non-resource paths, because a role that may read all of those, as
-// monitoring has, must not be able to take a backup with all Secrets in it.
+// Group and Operations name the resource by which commands and profiles are authorized; each has
+// its own verb. They are not authorized as non-resource paths, because monitoring roles may read
+// all of these, but must not be able to take a backup that contains all Secrets.
 const (
 	Group      = "cluster.platform.io"
 	Operations = "operations"
 )
 
-// Deadline bounds a command; moving leadership, writing a snapshot and comparing states take their
-// time.
+// Deadline limits the time of a command. Leadership transfers, snapshots and checksums may take
+// seconds.
 const Deadline = 60 * time.Second
 
 // Register adds the routes of the commands.
 //
 //	GET  /cluster/v1/members
 //	POST /cluster/v1/leave
-//	POST /cluster/v1/transfer-leader?name=n2   the name may be left out
+//	POST /cluster/v1/transfer-leader?name=n2   name is optional
 //	POST /cluster/v1/remove?name=n2
 //	POST /cluster/v1/snapshot
 //	POST /cluster/v1/checksum
-//	GET  /cluster/v1/backup                    answers with the file
+//	GET  /cluster/v1/backup                    responds with the file
 //
-// The members are a non-resource path to the authorizer, the others Operations of Group, with their
-// name as the verb.
+// GET members is authorized as a non-resource path, and each other command as Operations of Group
+// with the command's name as the verb.
 func Register(add func(method, path string, e *route.Endpoint), cluster Cluster) {
 	h := handlers{cluster}
 	add(http.MethodGet, Prefix+"members", &route.Endpoint{Verb: route.VerbGet, Class: route.ClassRead, Serve: h.members})
@@ -100,8 +100,8 @@ func (h handlers) checksum(c *route.Call) error {
 	return run(c, func(ctx context.Context) (any, error) { return h.cluster.Checksums(ctx) })
 }
 
-// backup streams. The deadline is for taking the state; writing it takes as long as the client
-// likes.
+// backup streams a backup. The deadline applies to capturing the state only, because the time to
+// write the backup depends on the client.
 func (h handlers) backup(c *route.Call) error {
 	ctx, cancel, err := c.Deadline(Deadline)
 	if err != nil {
@@ -115,7 +115,7 @@ func (h handlers) backup(c *route.Call) error {
 	return c.Binary(write)
 }
 
-// refusalOf returns the Status of a Refused, and any other error as it is.
+// refusalOf converts a Refused to a Status, and returns other errors unchanged.
 func refusalOf(err error) error {
 	if refused, ok := errors.AsType[*Refused](err); ok {
 		return status.NewRefusedCommand(refused.Reason)
@@ -123,7 +123,7 @@ func refusalOf(err error) error {
 	return err
 }
 
-// run runs a command and answers with its result.
+// run executes a command and responds with its result.
 func run(c *route.Call, command func(ctx context.Context) (any, error)) error {
 	form, err := c.Form()
 	if err != nil {
@@ -140,7 +140,7 @@ func run(c *route.Call, command func(ctx context.Context) (any, error)) error {
 	}
 	document, err := json.Marshal(answer)
 	if err != nil {
-		return fmt.Errorf("encode answer of a command: %w", err)
+		return fmt.Errorf("encode the response of a command: %w", err)
 	}
 	return c.Document(http.StatusOK, document, form)
 }

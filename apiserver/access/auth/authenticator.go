@@ -14,23 +14,24 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// ErrUnauthenticated is the only error for missing and for invalid credentials. It never says why
-// they are invalid (semantics J2).
+// ErrUnauthenticated is returned for missing and for invalid credentials. It does not say why
+// credentials are invalid (semantics J2).
 var ErrUnauthenticated = errors.New("unauthenticated")
 
-// maxCachedTokens bounds the cache of verified tokens. A full cache is emptied.
+// maxCachedTokens limits the cache of verified tokens. A full cache is cleared.
 const maxCachedTokens = 4096
 
-// maxTokenBytes bounds the token that is parsed for an unauthenticated client.
+// maxTokenBytes limits the tokens that are parsed, because their senders are not authenticated yet.
 const maxTokenBytes = 8 << 10
 
-// Authenticator maps bearer tokens to users: static tokens of a file, and signed tokens.
+// Authenticator maps bearer tokens to users. It accepts the static tokens of a file and signed
+// tokens.
 type Authenticator struct {
 	key    []byte
 	static *tokenFile
 	parser *jwt.Parser
 
-	// verified is copied on write: a request reads it without a lock.
+	// verified is copied on write, so that requests read it without a lock.
 	verified atomic.Pointer[map[string]verifiedToken]
 	mu       sync.Mutex // serialises the writers of verified
 }
@@ -40,8 +41,8 @@ type verifiedToken struct {
 	expires time.Time
 }
 
-// NewAuthenticator returns an authenticator for tokens signed with key and for the static tokens of
-// the file at path, which may be empty.
+// NewAuthenticator returns an authenticator for tokens signed with key and for the static tokens in
+// the file at path. If path is empty, there are no static tokens.
 func NewAuthenticator(key []byte, path string) (*Authenticator, error) {
 	static, err := openTokenFile(path)
 	if err != nil {
@@ -66,7 +67,7 @@ func (a *Authenticator) Run(ctx context.Context, log *slog.Logger) error {
 	return a.static.run(ctx, log)
 }
 
-// Authenticate returns the user of a request's Authorization header at the time now.
+// Authenticate returns the user of an Authorization header at time now.
 func (a *Authenticator) Authenticate(h http.Header, now time.Time) (*User, error) {
 	token, ok := bearer(h)
 	if !ok {
@@ -75,7 +76,7 @@ func (a *Authenticator) Authenticate(h http.Header, now time.Time) (*User, error
 	return a.Token(token, now)
 }
 
-// Token returns the user of a bearer token at the time now.
+// Token returns the user of a bearer token at time now.
 func (a *Authenticator) Token(token string, now time.Time) (*User, error) {
 	if len(token) > maxTokenBytes {
 		return nil, ErrUnauthenticated
@@ -89,8 +90,8 @@ func (a *Authenticator) Token(token string, now time.Time) (*User, error) {
 	return a.verify(token, now)
 }
 
-// bearer returns the token of the Authorization header: the scheme in any case, spaces trimmed, not
-// empty (J3).
+// bearer returns the token in the Authorization header. The scheme is case-insensitive, spaces are
+// trimmed, and the token must not be empty (J3).
 func bearer(h http.Header) (string, bool) {
 	values := h["Authorization"]
 	if len(values) != 1 {

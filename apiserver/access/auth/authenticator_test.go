@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestTokenExpiresAfterUse: that a token was good a moment ago says nothing.
+// TestTokenExpiresAfterUse checks that a cached token is not accepted after it has expired.
 func TestTokenExpiresAfterUse(t *testing.T) {
 	t.Parallel()
 	key := []byte("key")
@@ -32,7 +32,8 @@ func TestTokenExpiresAfterUse(t *testing.T) {
 	}
 }
 
-// TestCachedTokensAreBounded: the cache begins anew when it is full, and what is new is in it.
+// TestCachedTokensAreBounded checks that a full cache is cleared, and that new tokens are cached
+// afterwards.
 func TestCachedTokensAreBounded(t *testing.T) {
 	t.Parallel()
 	a, err := NewAuthenticator([]byte("key"), "")

@@ -8,7 +8,7 @@ import (
 // Attributes describe a request for authorization (semantics J13–J17).
 type Attributes struct {
 	Verb string
-	// Path is set for requests that are not about resources; the fields below it are empty then.
+	// Path is set for non-resource requests. The fields below are then empty.
 	Path string
 
 	Group       string
@@ -19,40 +19,40 @@ type Attributes struct {
 	Name        string
 }
 
-// Authorizer decides whether a user may perform a request. Implementations are safe for concurrent
-// use and cheap.
+// Authorizer decides whether a user may perform a request. Implementations must be fast and safe
+// for concurrent use.
 type Authorizer interface {
 	Allows(u *User, a *Attributes) bool
 }
 
-// Reviewer is an Authorizer that also gives reasons and lists a user's permissions.
+// Reviewer is an Authorizer that also gives reasons and lists the permissions of a user.
 type Reviewer interface {
 	Authorizer
 	// Ready returns an error until permissions are known.
 	Ready() error
-	// Explain decides as Allows does. reason names the rule that allows the request; it is empty
-	// for a refusal.
+	// Explain decides as Allows does. reason describes the rule that allows the request; it is
+	// empty if the request is not allowed.
 	Explain(u *User, a *Attributes) (allowed bool, reason string)
-	// Rules returns what the user may do in a namespace, as far as the reviewer knows.
+	// Rules returns the known permissions of a user in a namespace.
 	Rules(u *User, namespace string) Rules
 }
 
-// Rules are what a user may do: each rule allows every combination of what it lists (semantics J18,
-// J19).
+// Rules are permissions. Each rule allows every combination of the values that it lists (semantics
+// J18, J19).
 type Rules struct {
 	Resource    []ResourceRule
 	NonResource []NonResourceRule
-	// Incomplete says which rules are missing; empty when none are.
+	// Incomplete says which rules are missing; it is empty if none are.
 	Incomplete string
 }
 
-// ResourceRule allows verbs on resources. Without names it applies to all names.
+// ResourceRule allows verbs on resources. If Names is empty, it applies to all names.
 type ResourceRule struct{ Verbs, Groups, Resources, Names []string }
 
 // NonResourceRule allows verbs on paths.
 type NonResourceRule struct{ Verbs, Paths []string }
 
-// Denial returns the message for a refused user (J26).
+// Denial returns the message for a user whose request is not allowed (J26).
 func Denial(u *User, a *Attributes) string {
 	if a.Path != "" {
 		return fmt.Sprintf("User %q cannot %s path %q", u.Name, a.Verb, a.Path)

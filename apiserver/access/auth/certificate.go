@@ -2,9 +2,9 @@ package auth
 
 import "crypto/tls"
 
-// OfCertificate returns the user that a verified client certificate names: its common name, in the
-// groups of its organizations (semantics J6). Nil without one; the TLS configuration decides which
-// authorities count.
+// OfCertificate returns the user that a verified client certificate identifies: its common name,
+// with its organizations as groups (semantics J6). It returns nil if there is no such certificate.
+// The TLS configuration determines which authorities are trusted.
 func OfCertificate(state *tls.ConnectionState) *User {
 	if state == nil || len(state.VerifiedChains) == 0 {
 		return nil

@@ -1,5 +1,6 @@
-// Package auth says who sends a request (bearer tokens) and whether they may (Authorizer).
+// Package auth authenticates the senders of requests by bearer tokens and client certificates, and
+// defines the interface through which requests are authorized (Authorizer).
 //
-// Verified tokens are kept in a bounded cache, so that a request costs one map lookup. It has no
-// goroutines and is safe for concurrent use. Tokens never appear in errors or logs.
+// A bounded cache of verified tokens reduces the cost of a request to one map lookup. The package
+// is safe for concurrent use. Tokens never appear in errors or logs.
 package auth

@@ -16,7 +16,7 @@ const (
 	impersonateExtra  = impersonatePrefix + "Extra-"
 
 	verbImpersonate = "impersonate"
-	// identityGroup is the API group under which roles refer to uids and extras, as in upstream.
+	// identityGroup is the API group of uids and extras in roles, as in Kubernetes.
 	identityGroup = "authentication.k8s.io"
 )
 
@@ -24,11 +24,12 @@ const (
 type Impersonation struct {
 	// User is the user that the request is served as.
 	User *User
-	// Needs are the requests that the sender must be allowed to perform.
+	// Needs lists the requests that the sender must be allowed to perform in order to impersonate
+	// User.
 	Needs []Attributes
 }
 
-// Impersonates reports whether a request asks to act as another user.
+// Impersonates reports whether the headers request impersonation.
 func Impersonates(h http.Header) bool {
 	for name := range h {
 		if strings.HasPrefix(name, impersonatePrefix) {
@@ -38,8 +39,8 @@ func Impersonates(h http.Header) bool {
 	return false
 }
 
-// ReadImpersonation reads the impersonation headers. It ignores none of them: an invalid one is an
-// error with a message for the client.
+// ReadImpersonation parses the impersonation headers. An invalid header is never ignored, but
+// returned as an error with a message for the client.
 func ReadImpersonation(h http.Header) (*Impersonation, error) {
 	if len(h[impersonateUser]) != 1 || h[impersonateUser][0] == "" {
 		return nil, errors.New("impersonation needs one user, and its name")
@@ -58,8 +59,8 @@ func ReadImpersonation(h http.Header) (*Impersonation, error) {
 	return asked, nil
 }
 
-// needs returns the requests that a sender must be allowed to perform to impersonate id. The
-// implicit groups of service accounts need no permission.
+// needs returns the requests that a sender must be allowed to perform in order to impersonate id.
+// The groups that service accounts are in implicitly require no permission.
 func needs(id *Identity) []Attributes {
 	user := Attributes{Verb: verbImpersonate, Resource: "users", Name: id.Name}
 	if namespace, name, ok := ServiceAccount(id.Name); ok {
@@ -75,7 +76,7 @@ func needs(id *Identity) []Attributes {
 	return all
 }
 
-// readExtra reads the headers of extras and adds the permissions that they need.
+// readExtra parses the headers of extras and adds the permissions that they require.
 func (i *Impersonation) readExtra(h http.Header) (map[string][]string, error) {
 	var extra map[string][]string
 	for name, values := range h {

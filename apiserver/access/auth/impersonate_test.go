@@ -11,7 +11,7 @@ import (
 	"quorate/apiserver/access/auth"
 )
 
-// header is made of lines "Name: value".
+// header returns the headers given as lines "Name: value".
 func header(lines ...string) http.Header {
 	h := http.Header{"Accept": {"application/json"}}
 	for _, line := range lines {
@@ -69,7 +69,7 @@ func TestReadImpersonation(t *testing.T) {
 	}
 }
 
-// TestReadImpersonationRefuses_J12: nothing that asks for it is ignored.
+// TestReadImpersonationRefuses_J12 checks that no impersonation header is ignored.
 func TestReadImpersonationRefuses_J12(t *testing.T) {
 	t.Parallel()
 	if auth.Impersonates(header("Authorization: Bearer x")) {
@@ -88,7 +88,8 @@ func TestReadImpersonationRefuses_J12(t *testing.T) {
 	}
 }
 
-// FuzzReadImpersonation: whatever is asked for is refused, or must be allowed piece by piece.
+// FuzzReadImpersonation checks that each requested attribute either is an error or requires a
+// permission.
 func FuzzReadImpersonation(f *testing.F) {
 	f.Add("jane", "g", "u", "Scopes", "v")
 	f.Add("system:serviceaccount:n:s", "", "", "%2f", "")

@@ -9,36 +9,36 @@ import (
 	"github.com/google/uuid"
 )
 
-// issuerName is the `iss` claim of every token of this server.
+// issuerName is the `iss` claim of all tokens of this server.
 const issuerName = "quorate"
 
-// Audience is the `aud` claim of these tokens: the issuer is also the only recipient (J9).
+// Audience is the `aud` claim of all tokens: the issuer is also the only recipient (J9).
 const Audience = issuerName
 
-// backdate makes a token valid from before it is issued, so that nodes whose clocks are behind the
-// issuer's accept it. The issuer's own clock may be wrong: a node that starts with its clock hours
-// ahead must not lock its operator out until the hours have passed.
+// backdate is how long before its creation a token becomes valid. It must cover clock differences
+// between nodes, including an issuer whose clock is wrong: a node that starts with its clock hours
+// ahead must not lock out its operator for hours.
 const backdate = 24 * time.Hour
 
-// Identity is the part of a token that describes its holder.
+// Identity is the part of a token that identifies its holder.
 type Identity struct {
 	Name   string
 	UID    string
 	Groups []string
 }
 
-// claims are the members of a token. Registered claim names are used where they exist: sub is the
-// user's name.
+// claims are the members of a signed token. Where registered claim names exist, it uses these: sub
+// is the user's name.
 type claims struct {
 	jwt.RegisteredClaims
 	UID    string   `json:"uid,omitempty"`
 	Groups []string `json:"groups,omitempty"`
 }
 
-// Issuer issues tokens that every node with the same key accepts.
+// Issuer issues tokens that all nodes with the same key accept.
 type Issuer struct{ key []byte }
 
-// NewIssuer returns an issuer signing with key.
+// NewIssuer returns an issuer that signs with key.
 func NewIssuer(key []byte) *Issuer { return &Issuer{key: key} }
 
 // Issue returns a token for an identity that is valid for ttl, which must be positive.

@@ -8,15 +8,15 @@ import (
 	"quorate/apiserver/access/auth"
 )
 
-// TestTokenOfAClockThatIsAhead is good where clocks are right: a node that issued credentials while
-// its own was wrong does not lock its operator out for as long.
-func TestTokenOfAClockThatIsAhead(t *testing.T) {
+// TestTokenFromAClockAhead checks that a token issued by a node whose clock was ahead is
+// accepted by nodes whose clocks are right, so that the operator is not locked out.
+func TestTokenFromAClockAhead(t *testing.T) {
 	t.Parallel()
 	key := []byte("key")
 	for ahead, want := range map[time.Duration]bool{0: true, 16 * time.Hour: true, 25 * time.Hour: false} {
 		var token string
 		synctest.Test(t, func(t *testing.T) {
-			time.Sleep(ahead) // each bubble's clock begins at the same time
+			time.Sleep(ahead) // the clocks of all bubbles begin at the same time
 			var err error
 			if token, err = auth.NewIssuer(key).Issue(auth.Identity{Name: "jane"}, time.Hour); err != nil {
 				t.Fatal(err)

@@ -2,9 +2,9 @@ package auth
 
 import "strings"
 
-// serviceAccountPrefix starts the user names of service accounts. All of them are in the group
-// serviceAccountsGroup, and those of a namespace in that name followed by a colon and the namespace
-// (J10).
+// Names of service accounts (J10). serviceAccountPrefix is the prefix of their user names. All of
+// them are in the group serviceAccountsGroup. Those of a namespace are also in a group whose name
+// is this one, a colon and the namespace.
 const (
 	serviceAccountPrefix = "system:serviceaccount:"
 	serviceAccountsGroup = "system:serviceaccounts"
@@ -15,12 +15,12 @@ func ServiceAccountName(namespace, name string) string {
 	return serviceAccountPrefix + namespace + ":" + name
 }
 
-// serviceAccountGroups returns the groups of the service accounts of a namespace (J10).
+// serviceAccountGroups returns the groups of service accounts in a namespace (J10).
 func serviceAccountGroups(namespace string) []string {
 	return []string{serviceAccountsGroup, serviceAccountsGroup + ":" + namespace}
 }
 
-// ServiceAccount splits the user name of a service account; ok is false for other users.
+// ServiceAccount parses the user name of a service account. ok is false for other users.
 func ServiceAccount(user string) (namespace, name string, ok bool) {
 	rest, ok := strings.CutPrefix(user, serviceAccountPrefix)
 	if !ok {

@@ -36,8 +36,9 @@ func TestTokenFileMode(t *testing.T) {
 	}
 }
 
-// TestTokenFileChanges: a token counts from soon after it stands in the file, and no longer once it
-// is taken out of it, also when it was used before. A file that can't be read changes nothing.
+// TestTokenFileChanges checks that tokens are accepted soon after they are added to the file, and
+// rejected soon after they are removed, even if they were used before. A file that cannot be read
+// changes nothing.
 func TestTokenFileChanges(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tokens")
@@ -53,7 +54,7 @@ func TestTokenFileChanges(t *testing.T) {
 		go func() { ended <- a.Run(ctx, slog.New(slog.NewTextHandler(&log, nil))) }()
 		valid := func(when string, want ...string) {
 			t.Helper()
-			time.Sleep(10 * time.Second) // of the bubble: the file is looked at meanwhile
+			time.Sleep(10 * time.Second) // in the bubble's time; the file is checked meanwhile
 			synctest.Wait()
 			for _, token := range []string{"t1", "t2", "t3"} {
 				_, err := a.Token(token, time.Now())

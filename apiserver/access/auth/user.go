@@ -2,24 +2,24 @@ package auth
 
 import "slices"
 
-// The groups with a fixed meaning.
+// The groups with a predefined meaning.
 const (
-	// MastersGroup may do everything, whatever the roles say (semantics J32).
+	// MastersGroup may perform all requests, regardless of roles (semantics J32).
 	MastersGroup = "system:masters"
 	// AuthenticatedGroup contains every authenticated user (J11).
 	AuthenticatedGroup = "system:authenticated"
-	// unauthenticatedGroup contains only anonymousUser. No request is anonymous (J4), but a sender
-	// can impersonate this user.
+	// unauthenticatedGroup contains only anonymousUser. Requests cannot be anonymous (J4), but a
+	// sender can impersonate this user.
 	unauthenticatedGroup = "system:unauthenticated"
 	anonymousUser        = "system:anonymous"
 )
 
-// User is the sender of a request. It is shared between requests and never changes.
+// User is the sender of a request. It is immutable and shared by requests.
 type User struct {
 	Name   string
 	UID    string
 	Groups []string
-	// Extra holds further attributes. Only impersonated users have them (J12).
+	// Extra contains further attributes. Only impersonated users have them (J12).
 	Extra map[string][]string
 }
 
@@ -33,7 +33,7 @@ func newUser(id Identity) *User {
 	return &User{Name: id.Name, UID: id.UID, Groups: slices.Clip(groups)}
 }
 
-// implied are the groups that a user is in by name (J10, J11).
+// implied returns the groups that a user is in because of its name (J10, J11).
 func implied(name string) []string {
 	if name == anonymousUser {
 		return []string{unauthenticatedGroup}

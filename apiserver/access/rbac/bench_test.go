@@ -8,8 +8,8 @@ import (
 	"quorate/apiserver/access/auth"
 )
 
-// many is a state of so many bindings: half of the cluster, half in namespaces, each of a user of
-// its own, to ten roles.
+// many returns a state with a number of bindings to ten roles, half of them cluster-wide and half
+// in namespaces. Each binding has its own user.
 func many(tb testing.TB, bindings int) *world {
 	tb.Helper()
 	w := newWorld(tb)
@@ -27,7 +27,7 @@ func many(tb testing.TB, bindings int) *world {
 	return w
 }
 
-// decisions are what is measured.
+// decisions are the requests that the benchmarks measure.
 func decisions() map[string]struct {
 	user *auth.User
 	ask  *auth.Attributes
@@ -49,7 +49,7 @@ func decisions() map[string]struct {
 	}
 }
 
-// TestAllowsAllocates: every request asks.
+// TestAllowsAllocates checks that a decision allocates nothing, because every request takes one.
 func TestAllowsAllocates(t *testing.T) {
 	e := many(t, 100).known()
 	for name, tc := range decisions() {
@@ -74,7 +74,7 @@ func BenchmarkAllows(b *testing.B) {
 	}
 }
 
-// BenchmarkFollow is what one more binding costs when there are so many.
+// BenchmarkFollow measures adding one binding to an index that has many.
 func BenchmarkFollow(b *testing.B) {
 	for _, bindings := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(bindings), func(b *testing.B) {
@@ -96,7 +96,7 @@ func BenchmarkFollow(b *testing.B) {
 	}
 }
 
-// BenchmarkLoad is what a start costs.
+// BenchmarkLoad measures building the first index.
 func BenchmarkLoad(b *testing.B) {
 	w := many(b, 10_000)
 	for b.Loop() {

@@ -16,12 +16,12 @@ type builtinRole struct {
 	rules []rule
 }
 
-// builtinBinding binds a built-in role to a group in the whole cluster. The binding is named after
-// the role.
+// builtinBinding binds a built-in cluster role to a group in the whole cluster. The binding has the
+// name of the role.
 type builtinBinding struct{ role, group string }
 
 // builtinBindings returns the built-in bindings (J34): cluster-admin for system:masters, and
-// discovery and reviews of oneself for all authenticated users.
+// discovery and reviews about oneself for all authenticated users.
 func builtinBindings() []builtinBinding {
 	return []builtinBinding{
 		{"cluster-admin", auth.MastersGroup},
@@ -30,8 +30,8 @@ func builtinBindings() []builtinBinding {
 	}
 }
 
-// builtinRoles returns the built-in cluster roles (J33). Those for namespaces cover the kinds that
-// the catalog has there.
+// builtinRoles returns the built-in cluster roles (J33). The roles for use in namespaces cover the
+// namespaced kinds of the catalog.
 func builtinRoles(c *schema.Catalog) []builtinRole {
 	all := []string{everything}
 	reviews := func(group string, resources ...string) rule {
@@ -54,7 +54,7 @@ func builtinRoles(c *schema.Catalog) []builtinRole {
 	}
 }
 
-// The API groups of reviews. Clients ask for these names only (J58).
+// The API groups of reviews, which are the only ones that clients know (J58).
 const (
 	authorizationGroup  = "authorization.k8s.io"
 	authenticationGroup = "authentication.k8s.io"
@@ -62,16 +62,17 @@ const (
 
 func anything(*schema.Kind) bool { return true }
 
-// grantsNothing reports whether the kind is neither a role nor a binding, which users who only work
-// in a namespace may not write.
+// grantsNothing reports whether the kind is neither a role nor a binding. Users who only work in a
+// namespace must not write these.
 func grantsNothing(k *schema.Kind) bool { return k.Group != group }
 
-// keepsNoSecrets also excludes Secrets: a user who reads a Secret can use the credentials in it.
+// keepsNoSecrets also excludes Secrets, because a user who can read a Secret can use the
+// credentials in it.
 func keepsNoSecrets(k *schema.Kind) bool { return grantsNothing(k) && k.Resource != "secrets" }
 
 // inNamespaces returns rules that allow reading, or reading and writing, the namespaced kinds that
-// wanted selects. Status is read only, since other components report it. The Namespace itself, in
-// which such a request takes place (J16), is readable too.
+// wanted selects. Status is read-only, because other components report it. The Namespace itself is
+// readable, too, because requests for it are authorized in it (J16).
 func inNamespaces(c *schema.Catalog, write bool, wanted func(*schema.Kind) bool) []rule {
 	read, written := resources{"": {"namespaces": true, "namespaces/status": true}}, resources{}
 	for _, k := range c.Kinds() {
@@ -94,7 +95,7 @@ func inNamespaces(c *schema.Catalog, write bool, wanted func(*schema.Kind) bool)
 	return rules
 }
 
-// resources are sets of resources by group.
+// resources maps groups to sets of resources.
 type resources map[string]map[string]bool
 
 func (r resources) add(group, resource string) {
@@ -104,7 +105,7 @@ func (r resources) add(group, resource string) {
 	r[group][resource] = true
 }
 
-// rules returns a rule for each group.
+// rules returns one rule for each group.
 func (r resources) rules(verbs ...string) []rule {
 	rules := make([]rule, 0, len(r))
 	for _, group := range slices.Sorted(maps.Keys(r)) {
@@ -113,8 +114,7 @@ func (r resources) rules(verbs ...string) []rule {
 	return rules
 }
 
-// nodeRules returns the rules of an agent on a node, for those of its resources that the catalog
-// has.
+// nodeRules returns the rules for node agents, limited to the resources that the catalog contains.
 func nodeRules(c *schema.Catalog) []rule {
 	read := []string{route.VerbGet, route.VerbList, route.VerbWatch}
 	change := []string{route.VerbPatch, route.VerbUpdate}

@@ -11,7 +11,7 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// tokens are those of plain users, whom only bindings allow something.
+// tokens are the tokens of users without built-in permissions.
 const tokens = `jane-token,jane,1,"devs"
 joe-token,joe,2
 robot-token,system:serviceaccount:shop:robot,3
@@ -22,7 +22,7 @@ const (
 	pods     = "/api/v1/namespaces/shop/pods"
 )
 
-// replicas are three servers that know the users of tokens.
+// replicas are three servers that accept tokens.
 type replicas struct {
 	t       *testing.T
 	servers []*testserver.Server
@@ -39,7 +39,7 @@ func startReplicas(t *testing.T) *replicas {
 	return r
 }
 
-// as sends a request to the first server, as the user of a token or, without one, as a master.
+// as sends a request to the first server as the user of a token, or as a master if there is none.
 func (r *replicas) as(user, method, path, body string) testserver.Answer {
 	r.t.Helper()
 	return on(r.servers[0], user, method, path, body)
@@ -59,7 +59,8 @@ func (r *replicas) done(a testserver.Answer) {
 	}
 }
 
-// everywhere waits until all nodes answer a user with the code. The first one does at once (J37).
+// everywhere waits until all nodes respond to a user's request with code. The first node must do so
+// at once (J37).
 func (r *replicas) everywhere(user, method, path string, code int) {
 	r.t.Helper()
 	if a := on(r.servers[0], user, method, path, "{}"); a.Code != code {
@@ -77,7 +78,7 @@ func bindingOf(name, role, subjects string) string {
 	return fmt.Sprintf(`{"metadata":{"name":%q},"roleRef":{"kind":%q,"name":%q},"subjects":[%s]}`, name, kind, name2, subjects)
 }
 
-// TestReplicas takes plain users through what is bound to them, on every node of a cluster.
+// TestReplicas checks on all nodes of a cluster what bindings allow users.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	r := startReplicas(t)
@@ -87,7 +88,7 @@ func TestReplicas(t *testing.T) {
 		r.everywhere(user, "GET", "/apis", 200) // L20
 	}
 
-	// J36: what is built in is there once, and the same, wherever one looks.
+	// J36: the built-in objects are created once and are the same on all nodes.
 	want := r.as("", "GET", rbacPath+"clusterroles/view", "").Body
 	for _, s := range r.servers {
 		if a := on(s, "", "GET", rbacPath+"clusterroles/view", ""); a.Body != want {
@@ -105,8 +106,8 @@ func TestReplicas(t *testing.T) {
 	r.everywhere("joe", "GET", pods, 403)
 	r.everywhere("jane", "GET", "/api/v1/pods", 403)
 
-	// J28, J29: who edits does not give rights away; an admin of the namespace gives those that he
-	// has.
+	// J28, J29: an editor cannot grant permissions; an admin of the namespace can grant those that
+	// he has.
 	grant := bindingOf("joe", "ClusterRole/view", `{"kind":"User","name":"joe"}`)
 	if a := r.as("jane", "POST", local+"rolebindings", grant); a.Code != 403 || !strings.Contains(a.Body, "cannot create resource") {
 		t.Errorf("%d %s", a.Code, a.Body)
@@ -118,7 +119,7 @@ func TestReplicas(t *testing.T) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 
-	// Rights are taken away by each of the ways there are.
+	// Permissions are revoked in each of the possible ways.
 	r.done(r.as("jane", "DELETE", local+"rolebindings/joe", ""))
 	r.everywhere("joe", "GET", pods, 403)
 	r.done(r.as("", "DELETE", local+"rolebindings?labelSelector=!no", ""))
@@ -126,8 +127,9 @@ func TestReplicas(t *testing.T) {
 	r.everywhere("robot", "GET", pods, 403)
 }
 
-// TestReplicasRoleOfItsOwn: roles that change, in their legacy binding too (J39), on every node.
-func TestReplicasRoleOfItsOwn(t *testing.T) {
+// TestReplicasWithCustomRoles checks on all nodes that changes of roles take effect, for legacy
+// bindings, too (J39).
+func TestReplicasWithCustomRoles(t *testing.T) {
 	t.Parallel()
 	r := startReplicas(t)
 	role := func(verbs string) string {

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// maxCombinations bounds how many combinations of verbs, groups, resources, names and paths one
-	// check examines. A rule that a single rule of the user covers counts as one, so only unusual
-	// roles come near the limit.
+	// maxCombinations limits the combinations of verbs, groups, resources, names and paths that one
+	// check examines. A rule that a single rule of the user covers counts as one combination, so
+	// only unusual roles come near the limit.
 	maxCombinations = 10_000
-	// maxComparisons bounds how many texts are compared: those of the wanted rules and their
-	// combinations with those of the held rules. The bound is less than a second of work.
+	// maxComparisons limits the comparisons of the wanted rules and their combinations with the
+	// held rules to less than a second of work.
 	maxComparisons = 200_000_000
-	// maxDescribed bounds the lines of a refusal.
+	// maxDescribed limits the number of lines in a refusal.
 	maxDescribed = 100
 )
 
@@ -23,7 +23,7 @@ const (
 type atom struct{ group, resource, name, path, verb string }
 
 // missing returns the combinations of the wanted rules that no held rule covers (J30). tooMany
-// reports that there are more combinations than the check may examine.
+// reports that there are more combinations than the limits allow to examine.
 func missing(held, wanted []rule) (atoms []atom, tooMany bool) {
 	texts := 1
 	for i := range held {
@@ -55,7 +55,7 @@ func missing(held, wanted []rule) (atoms []atom, tooMany bool) {
 	return atoms, false
 }
 
-// covers reports whether a rule covers every combination of another by itself.
+// covers reports whether the rule alone covers every combination of o.
 func (r *rule) covers(o *rule) bool {
 	if !holdsAll(r.verbs, o.verbs) {
 		return false
@@ -79,8 +79,8 @@ func (r *rule) coversAtom(a *atom) bool {
 		(len(r.names) == 0 || a.name != "" && slices.Contains(r.names, a.name))
 }
 
-// coversPaths reports whether the rule covers a path as rules list it: literal, or with a trailing
-// star.
+// coversPaths reports whether the rule covers a path in the form in which rules list it: literal,
+// or with a trailing star.
 func (r *rule) coversPaths(listed string) bool {
 	prefix, open := strings.CutSuffix(listed, everything)
 	return slices.ContainsFunc(r.paths, func(own string) bool {
@@ -92,8 +92,8 @@ func (r *rule) coversPaths(listed string) bool {
 	})
 }
 
-// coversResource reports whether the rule covers a resource as rules list it: "pods",
-// "pods/status", "*/status", "*".
+// coversResource reports whether the rule covers a resource in a form in which rules list it:
+// "pods", "pods/status", "*/status" or "*".
 func (r *rule) coversResource(listed string) bool {
 	_, sub, below := strings.Cut(listed, "/")
 	return slices.ContainsFunc(r.resources, func(own string) bool {
@@ -101,7 +101,7 @@ func (r *rule) coversResource(listed string) bool {
 	})
 }
 
-// hasNames reports whether the rule lists all of the names. Names have no patterns (J18).
+// hasNames reports whether the rule lists all of the names. Names cannot contain patterns (J18).
 func (r *rule) hasNames(names []string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(r.names, name) })
 }
@@ -111,13 +111,13 @@ func holdsAll(list, wanted []string) bool {
 		!slices.ContainsFunc(wanted, func(s string) bool { return !slices.Contains(list, s) })
 }
 
-// size returns the number of texts in the rule, plus one.
+// size returns the number of strings in the rule, plus one.
 func (r *rule) size() int {
 	return 1 + len(r.verbs) + len(r.groups) + len(r.resources) + len(r.names) + len(r.paths)
 }
 
-// combinations returns the number of combinations of the rule, or any number above limit when there
-// are more.
+// combinations returns the number of combinations of the rule. If there are more than limit, it
+// returns some number above limit.
 func (r *rule) combinations(limit int) int {
 	n := len(r.verbs)
 	factors := []int{len(r.groups), len(r.resources), max(len(r.names), 1)}
@@ -166,7 +166,7 @@ func (r *rule) resourceAtoms(verb string, yield func(a atom) bool) bool {
 	return true
 }
 
-// about returns the rule reduced to the resources or paths of some of its combinations.
+// about returns the rule, limited to the resources or paths of the given combinations.
 func (r *rule) about(atoms []atom) rule {
 	cut := rule{verbs: r.verbs, groups: r.groups, names: r.names}
 	for _, a := range atoms {
@@ -182,8 +182,8 @@ func (r *rule) about(atoms []atom) rule {
 	return cut
 }
 
-// describe formats combinations for a refusal, sorted, one line for all combinations that differ in
-// their verbs only (J28).
+// describe formats combinations for a refusal, sorted, with one line for combinations that differ
+// only in their verbs (J28).
 func describe(atoms []atom) string {
 	verbs := map[atom][]string{}
 	for _, a := range atoms {

@@ -53,7 +53,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestMissingIsBounded: rules multiply, so a small object can ask for a comparison that never ends.
+// TestMissingIsBounded checks the limits on the work of a check, because the combinations of a
+// small object can be very many.
 func TestMissingIsBounded(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 200)
@@ -154,9 +155,9 @@ func TestEscalation(t *testing.T) {
 	}
 }
 
-// TestEscalationLeavesRulesAlone: whoever tries to bind a cluster role in a namespace takes nothing
-// from those who hold it.
-func TestEscalationLeavesRulesAlone(t *testing.T) {
+// TestEscalationDoesNotModifyRules checks that a refused attempt to bind a cluster role in a
+// namespace does not change the rules of users who have that role.
+func TestEscalationDoesNotModifyRules(t *testing.T) {
 	t.Parallel()
 	w := roles(t)
 	w.put("clusterrolebindings", "", "b", reader+","+toJane)
@@ -188,8 +189,8 @@ func TestEscalationLeavesRulesAlone(t *testing.T) {
 	}
 }
 
-// TestEscalationOfViews: the legacy form grants as the form does that is stored (J44), and what
-// grants nothing is nobody's concern.
+// TestEscalationOfViews checks that the legacy form of a binding is checked as the stored form is
+// (J44), and that objects that grant nothing are not checked.
 func TestEscalationOfViews(t *testing.T) {
 	t.Parallel()
 	c, err := catalog()

@@ -13,15 +13,15 @@ const (
 	// group is the API group of roles and bindings.
 	group = "rbac.authorization.platform.io"
 
-	// The verbs that allow a user to grant permissions that the user does not hold (J28, J29).
+	// The verbs that allow a user to grant permissions that the user does not have (J28, J29).
 	verbEscalate = "escalate"
 	verbBind     = "bind"
 )
 
-// Escalation returns why a user may not store o in place of old (nil for a create): o would grant
-// permissions that the user does not hold (J28, J29). The result is empty when the user may. The
-// objects may be of any kind and in another form than the stored one. The decision uses at least
-// the state committed before the call.
+// Escalation returns why a user may not store o in place of old, which is nil for a create: because
+// o would grant permissions that the user does not have (J28, J29). It returns "" if the user may
+// store it. The objects may be of any kind, and in the form of a view. The decision is based on a
+// state that includes all writes committed before the call.
 func (e *Evaluator) Escalation(ctx context.Context, u *auth.User, o, old *schema.Object) (why string, err error) {
 	if e.kinds[o.Kind.Resource] == nil || u.In(auth.MastersGroup) {
 		return "", nil
@@ -40,8 +40,8 @@ func (e *Evaluator) Escalation(ctx context.Context, u *auth.User, o, old *schema
 	return why, nil
 }
 
-// grantsTheSame reports whether o grants what old grants. Changes of other fields need no
-// permission to grant (J31).
+// grantsTheSame reports whether o grants the same permissions as old. Changes of other fields do
+// not require permission to grant (J31).
 func grantsTheSame(o, old *schema.Object) bool {
 	for _, field := range [...]string{"rules", "subjects", "roleRef"} {
 		if !schema.Equal(o.Field(field), old.Field(field)) {
@@ -51,7 +51,7 @@ func grantsTheSame(o, old *schema.Object) bool {
 	return true
 }
 
-// escalation decides with the permissions in the index.
+// escalation decides on the basis of the index.
 func (x *index) escalation(u *auth.User, o *schema.Object) string {
 	verb, role, rules := verbEscalate, roleName{o.Namespace(), o.Name()}, []rule(nil)
 	switch o.Kind.Kind {
@@ -61,16 +61,16 @@ func (x *index) escalation(u *auth.User, o *schema.Object) string {
 		verb, role = verbBind, referenced(o)
 		rules = x.roles.get(role)
 	}
-	// The verb in a namespace suffices to bind a cluster role in that namespace.
+	// To bind a cluster role in a namespace, the verb in that namespace suffices.
 	exempt := &auth.Attributes{Verb: verb, Group: group, Resource: role.plural(), Namespace: o.Namespace(), Name: role.name}
 	if _, b := x.granting(u, exempt); b != nil {
 		return ""
 	}
-	if rules == nil { // the role does not exist, so its future rules are unknown (J25)
+	if rules == nil { // the role does not exist, so the rules that it will have are unknown (J25)
 		return fmt.Sprintf("user %q (groups=%q) is attempting to bind %s %q, which is not there: this needs the verb %q on it",
 			u.Name, u.Groups, role.plural(), role.name, verbBind)
 	}
-	if o.Namespace() != "" { // J19: only bindings of the cluster grant paths
+	if o.Namespace() != "" { // only cluster-wide bindings grant paths (J19)
 		rules = slices.DeleteFunc(slices.Clone(rules), func(r rule) bool { return len(r.paths) > 0 })
 	}
 	var held []rule

@@ -18,7 +18,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// maxRules bounds the rules that a rules review lists for a user.
+// maxRules limits the rules that a rules review lists.
 const maxRules = 10_000
 
 // Store reads and writes roles and bindings.
@@ -30,10 +30,10 @@ type Store interface {
 	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
 }
 
-// Config of an Evaluator.
+// Config configures an Evaluator.
 type Config struct {
 	Store Store
-	// Catalog holds the kinds of the files.
+	// Catalog contains the kinds that have files.
 	Catalog    *schema.Catalog
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
@@ -41,7 +41,7 @@ type Config struct {
 
 // Evaluator authorizes requests with roles and bindings. It implements auth.Reviewer.
 type Evaluator struct {
-	*derived.Keeper // of the index
+	*derived.Keeper // keeps current up to date
 	store           Store
 	catalog         *schema.Catalog
 	kinds           map[string]*schema.Kind // of roles and bindings in stored form, by resource
@@ -50,7 +50,7 @@ type Evaluator struct {
 	current         atomic.Pointer[index] // nil until the first index is complete
 }
 
-// New returns an evaluator. It allows system:masters only until Run has built the first index.
+// New returns an evaluator. Until Run has built the first index, it only allows system:masters.
 func New(cfg Config) (*Evaluator, error) {
 	e := &Evaluator{
 		store:   cfg.Store,
@@ -75,8 +75,8 @@ func (e *Evaluator) covers(root *state.Root) bool {
 	return x != nil && root.Index() <= x.position
 }
 
-// StoreOf returns the store that the handlers of a kind use: a write of a role or binding returns
-// once this node authorizes with it. For other kinds it is store.
+// StoreOf returns the store that the handlers of a kind use. For roles and bindings, its writes
+// return after this node has included them in its index. For other kinds it is store itself.
 func (e *Evaluator) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
 	if e.kinds[k.Resource] == nil {
 		return store
@@ -84,7 +84,7 @@ func (e *Evaluator) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
 	return e.Keeper.Writes(store)
 }
 
-// Ready returns an error until the roles and bindings have been read.
+// Ready returns an error until the first index is complete.
 func (e *Evaluator) Ready() error {
 	if e.current.Load() == nil {
 		return errors.New("roles and bindings are not known yet")
@@ -121,7 +121,7 @@ func (e *Evaluator) Explain(u *auth.User, a *auth.Attributes) (allowed bool, rea
 	return true, "RBAC: allowed by " + b.describe(s)
 }
 
-// describe names the binding, its role and the subject, as the reason of a decision.
+// describe returns the binding, its role and the subject as text, for the reason of a decision.
 func (b *binding) describe(s subject) string {
 	kind, name := kindClusterRoleBinding, b.name
 	if b.namespace != "" {

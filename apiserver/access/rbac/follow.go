@@ -15,8 +15,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Run keeps the index current until ctx ends, and creates the built-in roles and bindings while
-// this node leads. It is called once.
+// Run keeps the index up to date until ctx ends, and creates the built-in roles and bindings while
+// this node leads. It must be called once.
 func (e *Evaluator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -47,22 +47,23 @@ func (e *Evaluator) tasks() background.Tasks {
 	return background.Tasks{Log: e.log, Errors: e.metrics.errors}
 }
 
-// follower builds indexes. It belongs to one goroutine.
+// follower builds indexes. Only one goroutine uses it.
 type follower struct {
 	evaluator *Evaluator
-	drafts    *drafts // nil when the next index is built from a whole state
+	drafts    *drafts // nil if the next index has to be built from a whole state
 	followed  []*changes
 }
 
-// changes are the changes of one kind that the index doesn't contain yet.
+// changes holds the changes of one kind that the index does not contain yet.
 type changes struct {
 	kind   *schema.Kind
 	cursor *history.Cursor
-	events []*history.Event // read, and later than the index requested so far
+	events []*history.Event // already read, but newer than the index requested so far
 }
 
-// advance publishes the index of a state. When history no longer has the changes up to the state,
-// as after a snapshot from another node, advance rebuilds the index from the whole state.
+// advance publishes the index of a state. If history no longer contains the changes up to that
+// state, for example after this node received a snapshot, advance builds the index from the whole
+// state.
 func (f *follower) advance(ctx context.Context, root *state.Root) error {
 	follows := f.drafts != nil
 	err := f.make(ctx, root)
@@ -72,7 +73,7 @@ func (f *follower) advance(ctx context.Context, root *state.Root) error {
 	return err
 }
 
-// make publishes the index of a state. After an error the next index is rebuilt.
+// make publishes the index of a state. After an error, the next index is built from a whole state.
 func (f *follower) make(ctx context.Context, root *state.Root) (err error) {
 	defer func() {
 		if err != nil {
@@ -80,8 +81,8 @@ func (f *follower) make(ctx context.Context, root *state.Root) (err error) {
 		}
 	}()
 	e := f.evaluator
-	// A state is published shortly before its events. Wait for them, so that no cursor waits for an
-	// event that never comes.
+	// A state is published shortly before its events. Wait for the events, so that no cursor waits
+	// for one that does not come.
 	if _, err := e.store.View(ctx, raftstore.AtLeast(root.Index())); err != nil {
 		return err
 	}
@@ -127,7 +128,7 @@ type change struct {
 	event *history.Event
 }
 
-// until returns the changes up to a log index that the drafts don't contain yet, in log order.
+// until returns the changes up to a log index that drafts does not contain yet, in log order.
 func (f *follower) until(ctx context.Context, index uint64) ([]change, error) {
 	var all []change
 	for _, c := range f.followed {
@@ -148,7 +149,7 @@ func (f *follower) until(ctx context.Context, index uint64) ([]change, error) {
 	return all, nil
 }
 
-// take applies one change. An object that cannot be decoded grants nothing.
+// take applies one change. An object that cannot be decoded grants no permissions.
 func (f *follower) take(k *schema.Kind, o *state.Object, gone bool) {
 	if gone {
 		f.drafts.drop(k, o.Key)
@@ -158,7 +159,7 @@ func (f *follower) take(k *schema.Kind, o *state.Object, gone bool) {
 	if err != nil {
 		f.drafts.drop(k, o.Key)
 		f.evaluator.metrics.errors.Inc()
-		f.evaluator.log.Error("a role or binding can't be read, and grants nothing", "key", string(o.Key), "index", o.Version, "error", err)
+		f.evaluator.log.Error("a role or binding cannot be decoded and grants no permissions", "key", string(o.Key), "index", o.Version, "error", err)
 		return
 	}
 	f.drafts.put(o.Key, decoded)

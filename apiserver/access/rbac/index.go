@@ -22,31 +22,31 @@ const (
 // roleName identifies a role. Cluster roles have no namespace.
 type roleName struct{ namespace, name string }
 
-// subject is a user or group that the bindings of a namespace name; without a namespace, those of
-// the cluster. Service accounts are users (J10).
+// subject is a user or group in the bindings of a namespace, or in cluster-wide bindings if
+// namespace is "". Service accounts are users (J10).
 type subject struct {
 	namespace string
 	group     bool
 	name      string
 }
 
-// binding gives the rules of a role to subjects.
+// binding grants the rules of a role to subjects.
 type binding struct {
-	namespace, name string // as of the object
+	namespace, name string // those of the object
 	role            roleName
 	subjects        []subject
 }
 
-// index holds the compiled roles and bindings of a state. It never changes.
+// index holds the compiled roles and bindings of a state. It is immutable.
 type index struct {
-	position uint64 // the log index that it is complete up to
+	position uint64 // log index of the state
 	bindings *table[subject, []*binding]
 	roles    *table[roleName, []rule]
 	// numbers of entries
 	roleCount, bindingCount int
 }
 
-// bindingsOf yields the bindings that apply to a user in a namespace: first those of the cluster,
+// bindingsOf yields the bindings that apply to a user in a namespace: cluster-wide bindings first,
 // then those of the namespace.
 func (x *index) bindingsOf(u *auth.User, namespace string) iter.Seq2[subject, *binding] {
 	return func(yield func(s subject, b *binding) bool) {
@@ -68,12 +68,12 @@ func (x *index) bindingsOf(u *auth.User, namespace string) iter.Seq2[subject, *b
 	}
 }
 
-// granting returns the first binding that allows the request, and the subject through which it
-// applies; nil when none does (J21–J23).
+// granting returns the first binding that allows the request, and the subject in it that matches
+// the user. It returns nil if no binding does (J21–J23).
 func (x *index) granting(u *auth.User, a *auth.Attributes) (subject, *binding) {
 	namespace := a.Namespace
 	if a.Path != "" {
-		namespace = "" // J19: paths are in no namespace
+		namespace = "" // paths have no namespace (J19)
 	}
 	for s, b := range x.bindingsOf(u, namespace) {
 		rules := x.roles.get(b.role)
@@ -94,7 +94,7 @@ func (x *index) rulesOf(u *auth.User, namespace string) iter.Seq[*rule] {
 			for i := range rules {
 				r := &rules[i]
 				if b.namespace != "" && len(r.paths) > 0 {
-					continue // J19: only bindings of the cluster grant paths
+					continue // only cluster-wide bindings grant paths (J19)
 				}
 				if !yield(r) {
 					return
@@ -104,11 +104,11 @@ func (x *index) rulesOf(u *auth.User, namespace string) iter.Seq[*rule] {
 	}
 }
 
-// drafts is an index under construction. It belongs to one goroutine.
+// drafts is an index under construction. Only one goroutine uses it.
 type drafts struct {
 	bindings *draft[subject, []*binding]
 	roles    *draft[roleName, []rule]
-	known    map[state.Key]*binding // the bindings it contains
+	known    map[state.Key]*binding // all bindings in it
 	count    int                    // of roles
 }
 
@@ -118,7 +118,7 @@ func newDrafts() *drafts {
 	}
 }
 
-// publish returns the index of the objects put so far, which are all up to position.
+// publish returns the index of the objects put so far. position is the log index of their state.
 func (d *drafts) publish(position uint64) *index {
 	return &index{
 		position: position, bindings: d.bindings.publish(), roles: d.roles.publish(),
@@ -130,7 +130,7 @@ func (d *drafts) publish(position uint64) *index {
 func (d *drafts) put(key state.Key, o *schema.Object) {
 	d.drop(o.Kind, key)
 	if o.Initializers().IsSet() {
-		return // it does not exist yet for anybody (A30)
+		return // an object that is not initialized grants no permissions (A30)
 	}
 	switch o.Kind.Kind {
 	case kindRole, kindClusterRole:
@@ -140,13 +140,14 @@ func (d *drafts) put(key state.Key, o *schema.Object) {
 		b := readBinding(o)
 		d.known[key] = b
 		for _, s := range b.subjects {
-			// Published indexes read up to their own lengths only, so appending in place is safe.
+			// Appending in place is safe, because published indexes do not read beyond their own
+			// lengths.
 			d.bindings.set(s, append(d.bindings.get(s), b))
 		}
 	}
 }
 
-// drop removes an object of a kind, if it is present.
+// drop removes an object of a kind if the index contains it.
 func (d *drafts) drop(k *schema.Kind, key state.Key) {
 	switch k.Kind {
 	case kindRole, kindClusterRole:
@@ -166,8 +167,8 @@ func (d *drafts) drop(k *schema.Kind, key state.Key) {
 	}
 }
 
-// unbind removes a binding from a subject. It copies the list, since published indexes share the
-// old one.
+// unbind removes a binding from a subject. It copies the list of bindings, because published
+// indexes share it.
 func (d *drafts) unbind(s subject, b *binding) {
 	former := d.bindings.get(s)
 	if len(former) == 1 {

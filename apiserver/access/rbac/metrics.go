@@ -8,24 +8,24 @@ func newMetrics(reg prometheus.Registerer, e *Evaluator) *metrics {
 	m := &metrics{
 		escalations: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_rbac_escalations_total",
-			Help: "Writes of roles and bindings that were refused, as they grant what the writer may not.",
+			Help: "Writes of roles and bindings that were refused because they grant more than the writer may grant.",
 		}),
 		errors: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_rbac_errors_total",
-			Help: "Failures to follow roles and bindings, or to make the built-in ones; all are tried again.",
+			Help: "Failures to follow roles and bindings or to create the built-in ones, which are retried.",
 		}),
 	}
 	reg.MustRegister(m.escalations, m.errors, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_rbac_roles",
-		Help: "Roles that requests are decided by.",
+		Help: "Roles in the index that requests are authorized with.",
 	}, e.count(func(x *index) int { return x.roleCount })), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_rbac_bindings",
-		Help: "Bindings that requests are decided by.",
+		Help: "Bindings in the index that requests are authorized with.",
 	}, e.count(func(x *index) int { return x.bindingCount })))
 	return m
 }
 
-// count returns a gauge of the current index; 0 while there is none.
+// count returns a function for a gauge of the current index. Without an index, the gauge is 0.
 func (e *Evaluator) count(of func(x *index) int) func() float64 {
 	return func() float64 {
 		if x := e.current.Load(); x != nil {

@@ -12,7 +12,7 @@ import (
 	"quorate/apiserver/access/auth"
 )
 
-// The property draws everything from a few names, so that it meets itself.
+// The property test draws from few names, so that its roles, bindings and requests often match.
 var (
 	someNames      = []string{"a", "b", "c"}
 	someNamespaces = []string{"x", "y"}
@@ -20,7 +20,7 @@ var (
 	someResources  = []string{"pods", "nodes", "pods/status", "*/status", "*"}
 )
 
-// model is what there is, as the naive evaluator sees it.
+// model contains the roles and bindings of the naive evaluator.
 type model struct {
 	roles    map[roleName][]rule
 	bindings map[roleName]grant // by namespace and name
@@ -33,7 +33,7 @@ type grant struct {
 
 type who struct{ kind, namespace, name string }
 
-// allows is rows J18 to J24, word by word.
+// allows implements rows J18 to J24 literally.
 func (m *model) allows(u *auth.User, a *auth.Attributes) bool {
 	for of, g := range m.bindings {
 		if of.namespace != "" && (a.Path != "" || of.namespace != a.Namespace) {
@@ -76,7 +76,7 @@ func some(t *rapid.T, from []string, label string) []string {
 	return rapid.SliceOfNDistinct(rapid.SampledFrom(from), 1, 2, rapid.ID[string]).Draw(t, label)
 }
 
-// change does one random write to both.
+// change applies one random write to both model and world.
 func (m *model) change(t *rapid.T, w *world) {
 	namespace := rapid.SampledFrom(append([]string{""}, someNamespaces...)).Draw(t, "namespace")
 	at := roleName{namespace, rapid.SampledFrom(someNames).Draw(t, "name")}
@@ -143,7 +143,7 @@ func subjectsJSON(subjects []who) string {
 	return strings.Join(all, ",")
 }
 
-// question is one request of somebody, and the model's answer.
+// question is a user's request with the model's decision.
 type question struct {
 	user    *auth.User
 	about   *auth.Attributes
@@ -178,8 +178,9 @@ func check(t *rapid.T, what string, x *index, questions []question) {
 	}
 }
 
-// TestIndexFollows: whatever happens, the index that follows it, one that is made of the state at
-// once, and the rows themselves decide alike; and an index that is out stays as it was.
+// TestIndexFollows checks that after random writes the index that follows changes, an index built
+// from the state, and the naive model make the same decisions, and that published indexes do not
+// change.
 func TestIndexFollows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -213,11 +214,11 @@ func TestIndexFollows(t *testing.T) {
 	})
 }
 
-// TestCoverIsSound: what a user may grant, the user may do: whatever a rule allows that is covered,
-// the rules that cover it allow.
-func TestCoverIsSound(t *testing.T) {
+// TestCoveredRulesAllowNoMore checks that every request that a covered rule allows is also allowed
+// by the rules that cover it.
+func TestCoveredRulesAllowNoMore(t *testing.T) {
 	t.Parallel()
-	odd := func(t *rapid.T) []rule { // with stars and slashes where they mean nothing
+	odd := func(t *rapid.T) []rule { // with stars and slashes where they have no meaning
 		rules := drawRules(t, "")
 		for i := range rules {
 			r := &rules[i]

@@ -15,13 +15,14 @@ import (
 const (
 	// bootstrapLabel marks the built-in roles and bindings (J33).
 	bootstrapLabel, bootstrapValue = "platform.io/bootstrapping", "rbac-defaults"
-	// autoupdate is the annotation that disables updates of a built-in object when it is "false"
+	// autoupdate is the annotation that, set to "false", prevents reconciling a built-in object
 	// (J35).
 	autoupdate = group + "/autoupdate"
 )
 
-// reconcile creates the built-in roles and bindings, and adds the rules and subjects that they have
-// lost, unless their annotation forbids it (J33–J36). It keeps what others have added to them.
+// reconcile creates the built-in roles and bindings, and restores rules and subjects that were
+// removed from them, unless their annotation forbids this (J33–J36). It keeps what clients have
+// added.
 func (e *Evaluator) reconcile(ctx context.Context) error {
 	for _, role := range builtinRoles(e.catalog) {
 		err := e.ensure(ctx, e.kinds[group+"/clusterroles"], role.name, func(o *schema.Object) {
@@ -47,7 +48,7 @@ func (e *Evaluator) reconcile(ctx context.Context) error {
 			}
 			bound := readBinding(o)
 			if bound.role.name != b.role || slices.Contains(bound.subjects, subject{group: true, name: b.group}) {
-				return // the binding refers to another role, so somebody else made it
+				return // a client has created a binding with this name to another role
 			}
 			s := o.Root().Make("subjects").Append()
 			s.Make("kind").SetStr(kindGroup)
@@ -61,8 +62,8 @@ func (e *Evaluator) reconcile(ctx context.Context) error {
 	return nil
 }
 
-// ensure creates an object, or completes the existing one, and retries when others write it
-// meanwhile. complete adds what is missing.
+// ensure creates an object, or completes the existing one. complete adds what is missing to it. If
+// another write changes the object at the same time, ensure retries.
 func (e *Evaluator) ensure(ctx context.Context, k *schema.Kind, name string, complete func(*schema.Object)) error {
 	key := stored.Key(k, "", name)
 	for {
@@ -81,7 +82,7 @@ func (e *Evaluator) ensure(ctx context.Context, k *schema.Kind, name string, com
 	}
 }
 
-// moved reports whether the write lost against another write of the object.
+// moved reports whether a write failed because of a concurrent write of the object.
 func moved(err error) bool {
 	_, exists := errors.AsType[*state.Exists](err)
 	_, changed := errors.AsType[*state.Conflict](err)
@@ -129,7 +130,7 @@ func (e *Evaluator) complete(ctx context.Context, k *schema.Kind, previous *stat
 	return err
 }
 
-// mark adds the label and the annotation of built-in objects where they are not set.
+// mark adds the label and the annotation of built-in objects if they are not set.
 func mark(o *schema.Object) {
 	meta := o.Root().Make("metadata")
 	if o.Labels().Get(bootstrapLabel) == nil {

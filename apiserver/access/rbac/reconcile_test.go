@@ -15,11 +15,11 @@ import (
 	"quorate/raftstore/state"
 )
 
-// written is a world that the built-in objects are written to.
+// written is a world that the reconciler writes to.
 type written struct {
 	*world
 	writes int
-	race   func() // before the next write, once
+	race   func() // called once, before the next write
 }
 
 func (w *written) Create(_ context.Context, c raftstore.Create) (*state.Object, error) {
@@ -62,7 +62,7 @@ func (w *written) kind(key state.Key) *schema.Kind {
 	return kindOf(w.t, strings.TrimPrefix(key.Resource(), group+"/"))
 }
 
-// reconciled is the world after a node has begun to lead, before is what was there.
+// reconciled returns the world after a node has begun to lead. before prepares the state.
 func reconciled(t *testing.T, before func(w *written)) *written {
 	t.Helper()
 	w := &written{world: newWorld(t)}
@@ -72,7 +72,7 @@ func reconciled(t *testing.T, before func(w *written)) *written {
 	return w
 }
 
-// lead is what a node does that begins to lead.
+// lead runs the reconciler as a node does when it begins to lead.
 func (w *written) lead() {
 	w.t.Helper()
 	e, _ := w.evaluator()
@@ -207,8 +207,8 @@ type failing struct {
 
 func (f *failing) Create(context.Context, raftstore.Create) (*state.Object, error) { return nil, f.err }
 
-// TestBuiltinRoles_J33: roles for namespaces have all that is in namespaces, whatever kinds there
-// are, and nothing else.
+// TestBuiltinRoles_J33 checks that the roles for namespaces cover all namespaced kinds of the
+// catalog and nothing else.
 func TestBuiltinRoles_J33(t *testing.T) {
 	t.Parallel()
 	c, err := catalog()
@@ -231,7 +231,7 @@ func TestBuiltinRoles_J33(t *testing.T) {
 			"view":          {k.Namespaced && k.Group != group && k.Plural != "secrets", false},
 		} {
 			if k.Plural == "namespaces" {
-				may.read = true // one's own
+				may.read = true // the requester's own reviews
 			}
 			for _, verb := range rest.Verbs(k) {
 				want := may.write

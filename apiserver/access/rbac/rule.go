@@ -12,7 +12,7 @@ import (
 const everything = "*"
 
 // rule allows every combination of the values that it lists: verbs on resources of groups, limited
-// to names if there are any, or verbs on paths.
+// to some names if there are any, or verbs on paths.
 type rule struct{ verbs, groups, resources, names, paths []string }
 
 // allows reports whether the rule allows a request (J18, J19). A rule with names never allows a
@@ -29,7 +29,7 @@ func (r *rule) allows(a *auth.Attributes) bool {
 }
 
 // hasResource reports whether the rule lists a resource. A resource does not include its
-// subresources, and the only patterns are "*" and "*/subresource".
+// subresources. The only patterns are "*" and "*/subresource".
 func (r *rule) hasResource(resource, subresource string) bool {
 	for _, listed := range r.resources {
 		if listed == everything {
@@ -52,8 +52,8 @@ func holds(list []string, want string) bool {
 	return false
 }
 
-// coversPath reports whether a listed path covers path: they are equal, or listed ends with a star
-// and path begins with the part before it.
+// coversPath reports whether a listed path covers path: if they are equal, or if listed ends with a
+// star and path begins with the part before the star.
 func coversPath(listed, path string) bool {
 	prefix, open := strings.CutSuffix(listed, everything)
 	return listed == path || open && strings.HasPrefix(path, prefix)

@@ -7,8 +7,8 @@ import (
 	"quorate/apiserver/access/auth"
 )
 
-// asked is a request: "verb group resource[/subresource] name", "core" for the group "" and "-" for
-// no name; or "verb /path".
+// asked parses a request "verb group resource[/subresource] name", with "core" for the group "" and
+// "-" for no name, or "verb /path".
 func asked(text string) *auth.Attributes {
 	f := strings.Fields(text)
 	if strings.HasPrefix(f[1], "/") {
@@ -68,8 +68,8 @@ const (
 	dangles = `"roleRef":{"kind":"ClusterRole","name":"none"}`
 )
 
-// roles is a world with roles: reader of the cluster reads pods and /metrics, local of the
-// namespace a writes config maps.
+// roles returns a world with two roles: the cluster role reader allows reading pods and /metrics,
+// the role local in namespace a allows writing config maps.
 func roles(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -161,9 +161,9 @@ func TestBindings(t *testing.T) {
 	}
 }
 
-// TestUnknown: before the first index nobody but masters is allowed anything, and the evaluator
-// says so.
-func TestUnknown(t *testing.T) {
+// TestNoDecisionsBeforeTheFirstIndex checks that only masters are allowed anything before the first
+// index is complete, and that Ready returns an error until then.
+func TestNoDecisionsBeforeTheFirstIndex(t *testing.T) {
 	t.Parallel()
 	w := roles(t)
 	w.put("clusterrolebindings", "", "b", reader+","+toJane)
@@ -180,9 +180,9 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestBeginsAnew: where the changes since the last index are not to be had, the next is made of the
-// state.
-func TestBeginsAnew(t *testing.T) {
+// TestRebuildWithoutHistory checks that the index is built from the state if the changes since the
+// last index are not available.
+func TestRebuildWithoutHistory(t *testing.T) {
 	t.Parallel()
 	w := newForgetfulWorld(t, 1)
 	e, f := w.evaluator()
@@ -201,8 +201,9 @@ func TestBeginsAnew(t *testing.T) {
 	}
 }
 
-// TestLaterEventsWait: events of after the state that is asked for take effect with the next one.
-func TestLaterEventsWait(t *testing.T) {
+// TestLaterEventsAreNotIncluded checks that events after the requested state take effect with the
+// next index.
+func TestLaterEventsAreNotIncluded(t *testing.T) {
 	t.Parallel()
 	w := roles(t)
 	e, f := w.evaluator()

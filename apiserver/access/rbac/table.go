@@ -5,24 +5,24 @@ import (
 	"maps"
 )
 
-// shards is the number of parts of a table. A change copies one part.
+// shards is the number of parts of a table. A change of the table copies one part.
 const shards = 256
 
-// table is an immutable map. Successive tables share unchanged parts.
+// table is an immutable map. Successive tables share their unchanged parts.
 type table[K comparable, V any] struct {
 	seed  maphash.Seed
 	parts [shards]map[K]V
 }
 
-// get returns the zero value for a key that is not in the table.
+// get returns the value for a key, or the zero value if the table does not contain the key.
 func (t *table[K, V]) get(key K) V { return t.parts[t.part(key)][key] }
 
 func (t *table[K, V]) part(key K) int { return int(maphash.Comparable(t.seed, key) % shards) }
 
-// draft is a table under construction. It belongs to one goroutine.
+// draft is a table under construction. Only one goroutine uses it.
 type draft[K comparable, V any] struct {
 	table table[K, V]
-	own   [shards]bool // parts that no published table shares
+	own   [shards]bool // parts that are not shared with a published table
 }
 
 func newDraft[K comparable, V any]() *draft[K, V] {
@@ -35,7 +35,7 @@ func (d *draft[K, V]) set(key K, v V) { d.open(key)[key] = v }
 
 func (d *draft[K, V]) delete(key K) { delete(d.open(key), key) }
 
-// open returns the part of a key for writing, and copies it first if published tables share it.
+// open returns the part of a key for writing. It copies the part if a published table shares it.
 func (d *draft[K, V]) open(key K) map[K]V {
 	i := d.table.part(key)
 	if !d.own[i] {

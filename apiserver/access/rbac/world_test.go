@@ -22,12 +22,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// catalog holds the kinds of the files, compiled once.
+// catalog contains the kinds that have files, compiled once.
 var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kindfiles.Files, rules.Hooks()) })
 
-// world is a store in memory. It belongs to one goroutine.
+// world is a store in memory. Only one goroutine uses it.
 type world struct {
-	Store // refuses all else, as it is nil
+	Store // nil, so that other methods panic
 	t     fataler
 	tree  *state.Tree
 	root  *state.Root
@@ -41,7 +41,7 @@ type fataler interface {
 
 func newWorld(t fataler) *world { return newForgetfulWorld(t, history.DefaultMaxBytes) }
 
-// newForgetfulWorld keeps so many bytes of history.
+// newForgetfulWorld returns a world that retains a number of bytes of history.
 func newForgetfulWorld(t fataler, bytes int64) *world {
 	hub, err := history.New(history.Config{MaxBytes: bytes})
 	if err != nil {
@@ -58,7 +58,7 @@ func (w *world) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 	return w.hub.Watch(p, after), nil
 }
 
-// evaluator returns one that knows nothing, and the follower that makes its indexes.
+// evaluator returns an evaluator without an index and the follower that builds its indexes.
 func (w *world) evaluator() (*Evaluator, *follower) {
 	w.t.Helper()
 	c, err := catalog()
@@ -72,7 +72,7 @@ func (w *world) evaluator() (*Evaluator, *follower) {
 	return e, &follower{evaluator: e}
 }
 
-// known returns an evaluator that knows the present state.
+// known returns an evaluator with the index of the current state.
 func (w *world) known() *Evaluator {
 	w.t.Helper()
 	e, f := w.evaluator()
@@ -91,7 +91,7 @@ func kindOf(t fataler, plural string) *schema.Kind {
 	return c.Stored(group + "/" + plural)
 }
 
-// object makes an object of JSON members.
+// object returns an object with the given JSON members.
 func object(t fataler, plural, namespace, name, members string) *schema.Object {
 	t.Helper()
 	k := kindOf(t, plural)
@@ -107,7 +107,7 @@ func object(t fataler, plural, namespace, name, members string) *schema.Object {
 	return o
 }
 
-// put stores an object in place of what is there.
+// put stores an object and replaces the existing one.
 func (w *world) put(plural, namespace, name, members string) {
 	w.t.Helper()
 	w.store(object(w.t, plural, namespace, name, members))
@@ -124,7 +124,7 @@ func (w *world) store(decoded *schema.Object) {
 	w.apply(o, does)
 }
 
-// drop deletes an object, if it is there.
+// drop deletes an object if it exists.
 func (w *world) drop(plural, namespace, name string) {
 	w.t.Helper()
 	o := w.tree.Get(stored.Key(kindOf(w.t, plural), namespace, name))
@@ -147,8 +147,8 @@ func (w *world) apply(o *state.Object, does history.Type) {
 	w.hub.Append(o.Version, []*history.Event{{Index: o.Version, Type: does, Object: o}})
 }
 
-// ruleOf is a rule in the form of the files: "verbs groups resources names", lists with commas,
-// "core" for the group "", and "-" for none.
+// ruleOf parses a rule "verbs groups resources names" of comma-separated lists, with "core" for the
+// group "" and "-" for an empty list.
 func ruleOf(text string) rule {
 	fields := make([][]string, 4)
 	for i, field := range strings.Fields(text) {
@@ -159,13 +159,13 @@ func ruleOf(text string) rule {
 	return rule{verbs: fields[0], groups: fields[1], resources: fields[2], names: fields[3]}
 }
 
-// pathRule is a rule about paths: "verbs paths".
+// pathRule parses a rule "verbs paths".
 func pathRule(text string) rule {
 	verbs, paths, _ := strings.Cut(text, " ")
 	return rule{verbs: strings.Split(verbs, ","), paths: strings.Split(paths, ",")}
 }
 
-// rulesJSON is the member of a role.
+// rulesJSON returns the member rules of a role as JSON.
 func rulesJSON(t fataler, rules ...rule) string {
 	t.Helper()
 	o := kindOf(t, "clusterroles").New()

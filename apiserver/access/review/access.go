@@ -9,13 +9,13 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// mayI decides about the requester.
+// mayI decides whether the requester may perform the reviewed request.
 func mayI(cfg *Config, c *route.Call, o *schema.Object) error {
 	return cfg.decide(c.User, o)
 }
 
-// mayUser decides about the user that the review names. It takes the groups as given: whoever may
-// send this review specifies all of them.
+// mayUser decides whether the user in the review may perform the reviewed request. It uses only the
+// groups in the review, because the sender has to specify all of them.
 func mayUser(cfg *Config, _ *route.Call, o *schema.Object) error {
 	spec := o.Field("spec")
 	return cfg.decide(&auth.User{
@@ -23,8 +23,8 @@ func mayUser(cfg *Config, _ *route.Call, o *schema.Object) error {
 	}, o)
 }
 
-// mayUserHere is mayUser for requests about objects of the path's namespace only. A user who may
-// ask in one namespace must not learn about others.
+// mayUserHere is mayUser for requests in the namespace of the path. A sender who may ask about one
+// namespace must not learn about others.
 func mayUserHere(cfg *Config, c *route.Call, o *schema.Object) error {
 	at, spec := field.NewPath("spec"), o.Field("spec")
 	if other := spec.Field("nonResourceAttributes"); other.IsSet() {
@@ -41,8 +41,8 @@ func invalid(c *route.Call, err *field.Error) error {
 	return status.NewInvalid(c.Subject(), field.ErrorList{err})
 }
 
-// decide fills in whether a user may perform the reviewed request. It returns an error while that
-// is unknown.
+// decide sets whether a user may perform the reviewed request. It returns an error if that is not
+// known yet.
 func (cfg *Config) decide(u *auth.User, o *schema.Object) error {
 	unready := cfg.Reviewer.Ready()
 	allowed, reason := cfg.Reviewer.Explain(u, attributes(o.Field("spec")))

@@ -10,13 +10,13 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// The groups of reviews.
+// The group versions of reviews.
 const (
 	authentication = "authentication.k8s.io/v1"
 	authorization  = "authorization.k8s.io/v1"
 )
 
-// Config names the authenticator and the authorizer that answer.
+// Config configures Register.
 type Config struct {
 	Catalog       *schema.Catalog
 	Reviewer      auth.Reviewer
@@ -26,7 +26,8 @@ type Config struct {
 // review is one kind of review.
 type review struct {
 	apiVersion, kind string
-	// open reviews are for every authenticated user: they reveal facts about the requester only.
+	// open means that every authenticated user may send the review, because it only reveals
+	// information about the requester.
 	open   bool
 	answer func(cfg *Config, c *route.Call, o *schema.Object) error
 }
@@ -86,7 +87,7 @@ func (r *review) endpoint(cfg *Config, k *schema.Kind) *route.Endpoint {
 	}
 }
 
-// texts reads a list of strings.
+// texts returns the strings in a list.
 func texts(list *schema.Value) []string {
 	out := make([]string, 0, list.Len())
 	for _, item := range list.Items() {
@@ -95,7 +96,7 @@ func texts(list *schema.Value) []string {
 	return out
 }
 
-// setTexts writes a list of strings.
+// setTexts appends strings to a list.
 func setTexts(list *schema.Value, all []string) {
 	for _, text := range all {
 		list.Append().SetStr(text)

@@ -30,7 +30,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const signingKey = "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
 
-// clerk allows jane, and the group readers, to get pods named p in a, and everybody to see /x.
+// clerk is a reviewer that allows jane and the group readers to get pods named p in namespace a,
+// and everybody to read /x.
 type clerk struct{ unready error }
 
 func (c clerk) Ready() error { return c.unready }
@@ -59,7 +60,7 @@ func (clerk) Rules(u *auth.User, namespace string) auth.Rules {
 	}
 }
 
-// office serves reviews without a server around.
+// office serves reviews without a server.
 type office struct {
 	catalog  *schema.Catalog
 	table    *route.Table
@@ -84,13 +85,13 @@ func open(t *testing.T, c clerk) *office {
 	return o
 }
 
-// writer is a recorder that knows deadlines.
+// writer is a response recorder that supports deadlines.
 type writer struct{ *httptest.ResponseRecorder }
 
 func (writer) SetReadDeadline(time.Time) error  { return nil }
 func (writer) SetWriteDeadline(time.Time) error { return nil }
 
-// ask sends a review as jane and returns the answer.
+// ask sends a review as jane and returns the response.
 func (o *office) ask(t *testing.T, path, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := writer{httptest.NewRecorder()}
@@ -131,7 +132,7 @@ const (
 	podRead = `"resourceAttributes":{"namespace":"a","verb":"get","group":"g","version":"v","resource":"pods","subresource":"log","name":"p"}`
 )
 
-// TestAnswers fixes what is answered to what, byte by byte (J58).
+// TestAnswers compares the responses to reviews with golden files (J58).
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	o := open(t, clerk{})
@@ -185,8 +186,9 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestNotKnown: while it is not known what is allowed, nothing is said to be forbidden.
-func TestNotKnown(t *testing.T) {
+// TestUnavailableWhilePermissionsAreUnknown checks that no request is reported as forbidden while
+// permissions are not known.
+func TestUnavailableWhilePermissionsAreUnknown(t *testing.T) {
 	t.Parallel()
 	o := open(t, clerk{errors.New("the roles are at lunch")})
 	for _, tc := range []struct {
@@ -204,7 +206,7 @@ func TestNotKnown(t *testing.T) {
 	}
 }
 
-// TestForms: reviews come and are answered in all forms that objects have (B6, A42).
+// TestForms checks reviews and their responses in all forms of objects (B6, A42).
 func TestForms(t *testing.T) {
 	t.Parallel()
 	o := open(t, clerk{})
@@ -233,7 +235,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestOptions: a review takes the options of a create.
+// TestOptions checks that reviews accept the options of a create.
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	o := open(t, clerk{})
@@ -256,8 +258,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestWhoMayAsk: everybody asks about himself, few about others.
-func TestWhoMayAsk(t *testing.T) {
+// TestOpenReviews checks which reviews are open to all users.
+func TestOpenReviews(t *testing.T) {
 	t.Parallel()
 	o := open(t, clerk{})
 	var open []string

@@ -5,7 +5,7 @@ import (
 	"quorate/apiserver/rest/route"
 )
 
-// whatMayI lists what the requester may do in a namespace.
+// whatMayI lists the permissions of the requester in a namespace.
 func whatMayI(cfg *Config, c *route.Call, o *schema.Object) error {
 	rules := cfg.Reviewer.Rules(c.User, o.Field("spec").Field("namespace").Str())
 	answer := o.Root().Make("status")

@@ -6,8 +6,8 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// The aggregated document that current clients request instead of all lists (L8), and the versions
-// in which it is served, which differ only in their names.
+// The names of the aggregated document, which current clients request instead of all lists (L8).
+// Its versions differ only in their names.
 const (
 	aggregatedGroup = "apidiscovery.k8s.io"
 	aggregatedKind  = "APIGroupDiscoveryList"
@@ -15,10 +15,12 @@ const (
 
 func aggregatedVersions() []string { return []string{"v2", "v2beta1"} }
 
-// current marks a version as up to date, as opposed to cached while its server is unreachable.
+// current is the freshness of all versions. Clients distinguish it from versions whose server
+// cannot be reached.
 const current = "Current"
 
-// addAggregated adds the aggregated forms to the document that lists the names of the groups (L9).
+// addAggregated adds the aggregated forms to the document at path, which lists the group names
+// (L9).
 func (d *Documents) addAggregated(path string, groups []wholeGroup) error {
 	for _, version := range aggregatedVersions() {
 		whole, err := newDocument(path, wholeList{
@@ -33,12 +35,12 @@ func (d *Documents) addAggregated(path string, groups []wholeGroup) error {
 	return nil
 }
 
-// core lists the group without a name, which has one version.
+// core returns the core group, which has no name and one version.
 func (d *Documents) core() []wholeGroup {
 	return []wholeGroup{{Versions: []wholeVersion{listVersion(coreVersion, d.kinds[corePrefix])}}}
 }
 
-// named lists the named groups.
+// named returns the named groups.
 func (d *Documents) named() []wholeGroup {
 	items := make([]wholeGroup, len(d.groups))
 	for i, g := range d.groups {

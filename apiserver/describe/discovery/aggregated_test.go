@@ -15,9 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestAggregated fixes the documents that say all at once, of a few kinds of each sort (L9): with a
-// subresource of another kind, a kind that is not stored, and one that came with a
-// ThirdPartyResource.
+// TestAggregated compares the aggregated documents of a few kinds with golden files (L9): with a
+// subresource of another kind, a kind that is not stored, and one defined by a ThirdPartyResource.
 func TestAggregated(t *testing.T) {
 	t.Parallel()
 	catalog, err := schema.Load(kinds.Files, rules.Hooks())

@@ -17,7 +17,7 @@ const (
 	groupsPath  = "/apis"
 )
 
-// object is a JSON object; its members are written in sorted order.
+// object is a JSON object. Its members are written in sorted order.
 type object = map[string]any
 
 // Config configures the discovery documents.
@@ -26,17 +26,17 @@ type Config struct {
 	Kinds []*schema.Kind
 	// Address is the HOST:PORT at which clients reach this server.
 	Address string
-	// Paths are the server's other paths, for the index of all paths.
+	// Paths are the server's other paths, for the index.
 	Paths []string
 }
 
-// Documents holds the discovery documents by path. It never changes; With returns another one.
+// Documents holds the discovery documents by path. It is immutable; With returns a new one.
 type Documents struct {
-	static *Documents                // of the kinds that are always served; nil for these themselves
-	kinds  map[string][]*schema.Kind // by prefix, without the static ones
+	static *Documents                // documents of the kinds that are always served; nil in these themselves
+	kinds  map[string][]*schema.Kind // by prefix, without the static kinds
 	groups []group
-	others []string             // paths beside the documents, for the index of all paths
-	byPath map[string]*Document // without the static ones that are not other here
+	others []string             // paths that are not documents, for the index
+	byPath map[string]*Document // without the static documents, except those that differ here
 }
 
 // New returns the documents of the kinds that are always served.
@@ -58,8 +58,8 @@ func New(cfg Config) (*Documents, error) {
 	return d, d.fill(nil)
 }
 
-// With returns the documents of the static kinds and of others, whose groups contain no static
-// kinds, with more paths in the index. It reuses unchanged documents of the receiver.
+// With returns the documents of the static kinds and of kinds, which must not be in the groups of
+// static kinds, and adds paths to the index. It reuses unchanged documents of the receiver.
 func (d *Documents) With(kinds []*schema.Kind, paths []string) (*Documents, error) {
 	static := d
 	if d.static != nil {
@@ -69,7 +69,7 @@ func (d *Documents) With(kinds []*schema.Kind, paths []string) (*Documents, erro
 	return out, out.fill(d)
 }
 
-// fill adds the documents that the kinds determine.
+// fill adds the documents of the kinds. It reuses those of before that have the same kinds.
 func (d *Documents) fill(before *Documents) error {
 	for prefix, kinds := range d.kinds {
 		if before != nil && slices.Equal(kinds, before.kinds[prefix]) {
@@ -107,7 +107,7 @@ func (d *Documents) add(path string, content any) error {
 	return err
 }
 
-// kindsAt returns the kinds of a prefix.
+// kindsAt returns the kinds served at a prefix.
 func (d *Documents) kindsAt(prefix string) []*schema.Kind {
 	if kinds := d.kinds[prefix]; kinds != nil || d.static == nil {
 		return kinds
@@ -115,7 +115,7 @@ func (d *Documents) kindsAt(prefix string) []*schema.Kind {
 	return d.static.kinds[prefix]
 }
 
-// Get returns the document of a path; nil when there is none.
+// Get returns the document of a path, or nil.
 func (d *Documents) Get(path string) *Document {
 	if document := d.byPath[path]; document != nil || d.static == nil {
 		return document
@@ -123,7 +123,7 @@ func (d *Documents) Get(path string) *Document {
 	return d.static.byPath[path]
 }
 
-// paths returns all paths, sorted, except the root, which lists them (I26).
+// paths returns all paths except the root, which lists them, in sorted order (I26).
 func (d *Documents) paths() []string {
 	paths := slices.AppendSeq(slices.Clone(d.others), maps.Keys(d.byPath))
 	if d.static != nil {
@@ -142,8 +142,8 @@ func (d *Documents) Own() map[string]*Document {
 	return own
 }
 
-// Register adds the routes of the static documents. current returns the documents that are served
-// now.
+// Register adds the routes of the static documents. current returns the documents in effect for a
+// request.
 func (d *Documents) Register(add func(method, path string, e *route.Endpoint), current func(c *route.Call) *Documents) {
 	for path := range d.byPath {
 		add(http.MethodGet, path, Endpoint(func(c *route.Call) *Document { return current(c).Get(path) }))

@@ -24,8 +24,7 @@ func TestCompareVersions(t *testing.T) {
 	}
 }
 
-// TestWith: documents of kinds that come and go are made beside those of the files, which stay as
-// they are.
+// TestWith checks that adding and removing kinds changes their documents only.
 func TestWith(t *testing.T) {
 	t.Parallel()
 	catalog, err := schema.Load(kinds.Files, rules.Hooks())

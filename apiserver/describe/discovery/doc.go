@@ -1,6 +1,7 @@
-// Package discovery serves the lists of groups, versions and resources (semantics L1–L11), one
-// document for each and one for all.
+// Package discovery serves the lists of groups, versions and resources (semantics L1–L11): one
+// document for each list, and an aggregated one.
 //
-// New builds all documents from the kinds, and With builds those of kinds that change at run time.
-// Requests only copy them. Documents are immutable. No goroutines.
+// New builds the documents of the kinds that are always served, and With adds those of kinds that
+// change at run time. Documents are immutable, and requests only copy them. The package has no
+// goroutines.
 package discovery

@@ -12,14 +12,14 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// Document is a discovery document, ready to serve.
+// Document is an encoded discovery document.
 type Document struct {
 	text   []byte
-	hash   string   // of the text
-	turned []turned // what clients may ask for instead
+	hash   string   // hash of text
+	turned []turned // other documents that clients may request at the same path
 }
 
-// turned is a document to which another can be converted.
+// turned is an alternative to a document, and the target by which clients request it.
 type turned struct {
 	target   negotiate.Target
 	document *Document
@@ -34,7 +34,7 @@ func newDocument(path string, content any) (*Document, error) {
 	return &Document{text: text, hash: strings.ToUpper(hex.EncodeToString(sum[:]))}, nil
 }
 
-// answer writes the document, or 304 if the client already has it (L11).
+// answer responds with the document, or with 304 if the client already has it (L11).
 func (d *Document) answer(c *route.Call) error {
 	chosen, form, target, err := d.choose(c)
 	if err != nil {
@@ -46,7 +46,7 @@ func (d *Document) answer(c *route.Call) error {
 	return c.DocumentAs(target, chosen.text, form)
 }
 
-// choose returns the document that the client prefers: this one or one of its conversions.
+// choose returns the document that the client prefers: this one or one of its alternatives.
 func (d *Document) choose(c *route.Call) (*Document, negotiate.Form, negotiate.Target, error) {
 	if len(d.turned) == 0 {
 		form, err := c.Form()
@@ -66,7 +66,8 @@ func (d *Document) choose(c *route.Call) (*Document, negotiate.Form, negotiate.T
 	return d, form, target, err
 }
 
-// Endpoint serves the document that the function returns, to every authenticated user (L20).
+// Endpoint returns an endpoint that serves a document to every authenticated user (L20). The
+// function returns the document in effect.
 func Endpoint(document func(c *route.Call) *Document) *route.Endpoint {
 	return &route.Endpoint{
 		Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true,

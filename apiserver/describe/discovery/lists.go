@@ -11,7 +11,8 @@ import (
 	"quorate/apiserver/rest"
 )
 
-// listOf lists the resources of one prefix with their subresources, by name (L4).
+// listOf returns the list of the resources of one prefix with their subresources, sorted by name
+// (L4).
 func listOf(kinds []*schema.Kind) resourceList {
 	list := resourceList{Kind: "APIResourceList", APIVersion: "v1", GroupVersion: kinds[0].APIVersion}
 	for _, k := range byPlural(kinds) {
@@ -23,7 +24,7 @@ func listOf(kinds []*schema.Kind) resourceList {
 			list.Resources = append(list.Resources, resource{
 				Name: k.Plural + "/" + sub.Name, Namespaced: k.Namespaced, Kind: sub.Kind.Kind, Verbs: sub.Verbs,
 			})
-			if sub.Kind != k { // of another group than the list
+			if sub.Kind != k { // the kind of the subresource may be of another group
 				last := &list.Resources[len(list.Resources)-1]
 				last.Group, last.Version = sub.Kind.Group, sub.Kind.Version
 			}
@@ -32,13 +33,13 @@ func listOf(kinds []*schema.Kind) resourceList {
 	return list
 }
 
-// byPlural sorts the kinds of one prefix.
+// byPlural sorts the kinds of one prefix by plural.
 func byPlural(kinds []*schema.Kind) []*schema.Kind {
 	return slices.SortedFunc(slices.Values(kinds), func(a, b *schema.Kind) int { return strings.Compare(a.Plural, b.Plural) })
 }
 
-// storageHash changes with the stored form of a kind, for clients that migrate objects. It is empty
-// for a kind that is not stored.
+// storageHash returns a hash of the form in which a kind's objects are stored. Clients that migrate
+// objects compare it. It is empty for a kind that is not stored.
 func storageHash(k *schema.Kind) string {
 	if k.Spec.Unstored {
 		return ""
@@ -49,8 +50,8 @@ func storageHash(k *schema.Kind) string {
 	return base64.StdEncoding.EncodeToString(sum[:bytes])
 }
 
-// groupsOf returns the named groups with their versions, the preferred one first (L2). Versions
-// that contain only extra kinds come last.
+// groupsOf returns the named groups with their versions, the preferred version first (L2). Versions
+// with extra kinds only come last.
 func groupsOf(kinds map[string][]*schema.Kind) []group {
 	versions := map[string][]groupVersion{}
 	rank := map[string]int{} // by apiVersion

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// versionPattern matches versions that have an order: v1, v2beta1, v1alpha3.
+// versionPattern matches versions that can be ordered, such as v1, v2beta1 and v1alpha3.
 var versionPattern = regexp.MustCompile(`^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$`)
 
 // compareVersions orders versions by preference: stable before beta before alpha, newer before
@@ -34,7 +34,7 @@ func stability(word string) int {
 	return 2
 }
 
-// compareNumbers compares decimals of any length; the empty text is none.
+// compareNumbers compares decimal numbers of any length. An empty string is less than any number.
 func compareNumbers(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }

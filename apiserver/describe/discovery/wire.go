@@ -1,6 +1,6 @@
 package discovery
 
-// The documents of discovery, in the order in which their members are written.
+// The discovery documents. Their members are written in the order of the fields.
 
 type apiVersions struct {
 	Kind            string          `json:"kind"`
@@ -43,7 +43,7 @@ type resource struct {
 	Name         string   `json:"name"`
 	SingularName string   `json:"singularName"`
 	Namespaced   bool     `json:"namespaced"`
-	Group        string   `json:"group,omitempty"` // of the kind, where it is not the list's
+	Group        string   `json:"group,omitempty"` // of the kind, if it differs from the list's
 	Version      string   `json:"version,omitempty"`
 	Kind         string   `json:"kind"`
 	Verbs        []string `json:"verbs"`
@@ -53,7 +53,7 @@ type resource struct {
 	StorageVersionHash string `json:"storageVersionHash,omitempty"`
 }
 
-// wholeList is all that a client asks of discovery, in one document (L9).
+// wholeList is the aggregated document: all groups with all of their resources (L9).
 type wholeList struct {
 	Kind       string       `json:"kind"`
 	APIVersion string       `json:"apiVersion"`
@@ -66,7 +66,7 @@ type wholeGroup struct {
 	Versions []wholeVersion `json:"versions"`
 }
 
-// wholeMetadata is that of an object which has but a name.
+// wholeMetadata is the metadata of an item that has only a name.
 type wholeMetadata struct {
 	Name              string    `json:"name,omitempty"`
 	CreationTimestamp *struct{} `json:"creationTimestamp"`

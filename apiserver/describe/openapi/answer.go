@@ -8,10 +8,10 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// cacheYears is how long clients may cache a document that they requested by its hash.
+// cacheYears is the time for which clients may cache a document that they requested by its hash.
 const cacheYears = 1
 
-// address returns the address of the current version of the document (L15).
+// address returns the address of the document with its current hash (L15).
 func (d *document) address() (string, error) {
 	made, err := d.json()
 	if err != nil {
@@ -20,7 +20,7 @@ func (d *document) address() (string, error) {
 	return d.path + "?hash=" + made.hash, nil
 }
 
-// answer writes the document in the form that the client accepts (L16, L18).
+// answer responds with the document in the form that the client accepts (L16, L18).
 func (d *document) answer(c *route.Call) error {
 	offered := append([]string{mediaJSON, mediaYAML}, d.media...)
 	chosen, err := negotiate.Media(c.R, offered...)
@@ -44,7 +44,7 @@ func (d *document) answer(c *route.Call) error {
 	return answerText(c, plain)
 }
 
-// redirect redirects a client from an outdated address to the current one.
+// redirect redirects a client from an address with an outdated hash to the current one.
 func (d *document) redirect(c *route.Call) error {
 	address, err := d.address()
 	if err != nil {
@@ -63,7 +63,7 @@ func (d *document) answerProtobuf(c *route.Call, hash string) error {
 	return c.Packed(made.packed, d.media[0])
 }
 
-// answerText writes the document as JSON, indented for people, or as YAML.
+// answerText responds with the document as JSON, optionally indented, or as YAML.
 func answerText(c *route.Call, plain *made) error {
 	form, err := c.Form()
 	if err != nil || c.Unchanged(`"`+plain.hash+"-"+strconv.Itoa(int(form))+`"`) {

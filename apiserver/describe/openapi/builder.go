@@ -8,8 +8,8 @@ import (
 	"quorate/apiserver/rest"
 )
 
-// builder collects one document: paths with their operations, and the components that they refer
-// to.
+// builder collects the content of one document: paths with their operations, and the components
+// that these refer to.
 type builder struct {
 	common  *common
 	schemas *schemas
@@ -18,15 +18,15 @@ type builder struct {
 	lists   listNames
 }
 
-// listNames are the components of lists.
+// listNames maps kinds to the components of their lists.
 type listNames map[*schema.Kind]string
 
-// common are the messages that the operations of all kinds use.
+// common holds the messages that operations of all kinds use.
 type common struct {
 	status, deleteOptions, watchEvent, listMeta *schema.Message
 }
 
-// kind adds the paths of a kind, by its operations (§4.2).
+// kind adds the paths of a kind with the operations that the kind offers (§4.2).
 func (b *builder) kind(k *schema.Kind) {
 	w := &kindWriter{builder: b, kind: k, object: b.schemas.kind(k)}
 	all := k.Prefix + "/" + k.Plural
@@ -52,8 +52,8 @@ func (b *builder) kind(k *schema.Kind) {
 	w.add(watched(item), w.watch(schema.OpWatchOne, "watch", w.namespaced, ""))
 }
 
-// unique returns an id that no other operation has. A kind FooList would otherwise get the ids of
-// the lists of a kind Foo.
+// unique returns an operation id that is not in use yet, by adding a number to id if necessary.
+// Otherwise a kind FooList and the lists of a kind Foo would have the same ids.
 func (b *builder) unique(id string) string {
 	free := id
 	for n := 2; b.ids[free]; n++ {

@@ -10,7 +10,7 @@ const (
 	version3                // OpenAPI 3.0
 )
 
-// reference refers to a component.
+// reference returns a reference to a component.
 func (d dialect) reference(name string) object {
 	if d == version2 {
 		return object{"$ref": "#/definitions/" + name}
@@ -18,8 +18,9 @@ func (d dialect) reference(name string) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// beside adds members to a schema. Version 3 ignores members beside a reference, so the reference
-// is wrapped; clients of version 2 read members beside a reference and don't look into wrappers.
+// beside adds members to a schema. In version 3 it wraps a reference, because members next to a
+// reference are ignored. Clients of version 2 read members next to a reference and do not support
+// wrapped references.
 func (d dialect) beside(p, members object) object {
 	if _, isReference := p["$ref"]; isReference && d == version3 && len(members) > 0 {
 		p = object{"allOf": []object{p}}
@@ -44,7 +45,8 @@ func (d dialect) quantity() object {
 	return object{"oneOf": []object{{"type": "string"}, {"type": "number"}}, "description": description}
 }
 
-// intOrString has no type in version 2, whose clients support only one type per schema.
+// intOrString returns the schema of an intOrString. In version 2 it has no type, because a schema
+// can only have one.
 func (d dialect) intOrString() object {
 	out := object{"x-kubernetes-int-or-string": true, "description": "A number or a text."}
 	if d == version3 {
@@ -53,7 +55,7 @@ func (d dialect) intOrString() object {
 	return out
 }
 
-// document adds the members that all documents have.
+// document returns a document with the members that all documents have.
 func (d dialect) document(paths, components object) object {
 	info := object{"title": "Quorate", "version": "v1"}
 	const scheme = "BearerToken"

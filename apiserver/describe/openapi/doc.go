@@ -1,6 +1,6 @@
-// Package openapi describes the served kinds in OpenAPI: their paths, parameters and fields
+// Package openapi serves OpenAPI documents of the served kinds: their paths, parameters and fields
 // (semantics L15–L18).
 //
-// Documents are immutable. Their expensive parts are built when the first client requests them. No
-// goroutines.
+// Documents are immutable. Their forms are built when a client first requests them. The package has
+// no goroutines.
 package openapi

@@ -11,23 +11,23 @@ import (
 	"quorate/apiserver/rest/route"
 )
 
-// document is a document in all its forms. Each form is built for the first client that requests it
-// and kept compressed, since nearly all clients accept compression.
+// document is a document in all its forms. Each form is built when a client first requests it, and
+// is kept compressed, because nearly all clients accept compression.
 type document struct {
 	path     string
 	json     func() (*made, error)
-	protobuf func() (*made, error) // nil when there is no such form
-	media    []string              // of protobuf, the one answered with first
+	protobuf func() (*made, error) // nil if there is no such form
+	media    []string              // accepted media types of protobuf; the first is used in responses
 }
 
-// made is a form of a document.
+// made is one form of a document.
 type made struct {
 	packed *route.Packed
-	hash   string // of the document in JSON
+	hash   string // hash of the document in JSON
 }
 
-// newDocument returns a document with the JSON that content returns. binary converts it to
-// protobuf; nil when it has no such form.
+// newDocument returns a document whose JSON is the result of content. binary converts the JSON to
+// protobuf; if it is nil, there is no such form.
 func newDocument(path string, content func() (object, error), binary func(text []byte) ([]byte, error), media ...string) *document {
 	d := &document{path: path, media: media}
 	d.json = sync.OnceValues(func() (*made, error) {

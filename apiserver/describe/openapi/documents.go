@@ -24,15 +24,15 @@ type Config struct {
 	Catalog *schema.Catalog
 }
 
-// Documents describes a set of kinds. It never changes; With returns another one.
+// Documents holds the documents of a set of kinds. It is immutable; With returns a new one.
 type Documents struct {
 	common   *common
 	formats  formats
-	static   *Documents                // of the kinds that are always served; nil for these themselves
-	kinds    map[string][]*schema.Kind // by prefix, without the static ones
-	versions map[string]*document      // version 3 by prefix, without the static ones
-	index    *document                 // of version 3
-	whole    *document                 // version 2: everything
+	static   *Documents                // documents of the kinds that are always served; nil in these themselves
+	kinds    map[string][]*schema.Kind // by prefix, without the static kinds
+	versions map[string]*document      // version 3 documents by prefix, without the static ones
+	index    *document                 // index of the version 3 documents
+	whole    *document                 // version 2 document of all kinds
 }
 
 // New returns the documents of the kinds that are always served.
@@ -50,8 +50,8 @@ func New(cfg Config) (*Documents, error) {
 	return d, nil
 }
 
-// With returns the documents of the static kinds and of others, whose groups contain no static
-// kinds. It reuses unchanged documents of the receiver.
+// With returns the documents of the static kinds and of kinds, which must not be in the groups of
+// static kinds. It reuses unchanged documents of the receiver.
 func (d *Documents) With(kinds []*schema.Kind) *Documents {
 	out := &Documents{common: d.common, formats: d.formats, static: d, kinds: schema.ByPrefix(kinds)}
 	if d.static != nil {
@@ -61,10 +61,11 @@ func (d *Documents) With(kinds []*schema.Kind) *Documents {
 	return out
 }
 
-// fill adds the documents. Each is built when a client requests it.
+// fill adds the documents. It reuses those of before that have the same kinds. The others are built
+// when a client requests them.
 func (d *Documents) fill(before *Documents) {
 	d.versions = map[string]*document{}
-	common, formats := d.common, d.formats // a document outlives the set that it was made for
+	common, formats := d.common, d.formats // do not capture d, because With may reuse a document beyond its lifetime
 	for prefix, kinds := range d.kinds {
 		if before != nil && slices.Equal(kinds, before.kinds[prefix]) {
 			d.versions[prefix] = before.versions[prefix]
@@ -78,7 +79,7 @@ func (d *Documents) fill(before *Documents) {
 		protobuf2, protobuf2Type, protobuf2OldType)
 }
 
-// describe builds a document of kinds.
+// describe builds a document of some kinds.
 func describe(as dialect, c *common, f formats, kinds []*schema.Kind) (object, error) {
 	b := newBuilder(as, c, f)
 	for _, k := range kinds {
@@ -87,8 +88,8 @@ func describe(as dialect, c *common, f formats, kinds []*schema.Kind) (object, e
 	return b.document()
 }
 
-// allKinds returns all kinds. Those of the core group come first, so that their components get the
-// plain names.
+// allKinds returns all kinds, those of the core group first, so that their components get names
+// without a prefix.
 func (d *Documents) allKinds() []*schema.Kind {
 	kinds := maps.Clone(d.kinds)
 	if d.static != nil {
@@ -101,7 +102,7 @@ func (d *Documents) allKinds() []*schema.Kind {
 	return all
 }
 
-// makeIndex builds the list of the documents of version 3, whose addresses change with their
+// makeIndex builds the index of the version 3 documents. Their addresses in it change with their
 // content (L15).
 func (d *Documents) makeIndex() (object, error) {
 	index := object{}
@@ -115,7 +116,7 @@ func (d *Documents) makeIndex() (object, error) {
 	return object{"paths": index}, nil
 }
 
-// allVersions are the documents of version 3, by prefix.
+// allVersions returns the version 3 documents by prefix.
 func (d *Documents) allVersions() map[string]*document {
 	all := maps.Clone(d.versions)
 	if d.static != nil {
@@ -133,8 +134,8 @@ func (d *Documents) Paths() []string {
 	return paths
 }
 
-// Register adds the routes of the static documents. current returns the documents that are served
-// now.
+// Register adds the routes of the static documents. current returns the documents in effect for a
+// request.
 func (d *Documents) Register(add func(method, path string, e *route.Endpoint), current func(c *route.Call) *Documents) {
 	add(http.MethodGet, indexPath, endpoint(func(c *route.Call) error { return current(c).index.answer(c) }))
 	add(http.MethodGet, wholePath, endpoint(func(c *route.Call) error { return current(c).whole.answer(c) }))
@@ -148,7 +149,7 @@ func (d *Documents) Mount(add func(method, path string, e *route.Endpoint)) {
 	}
 }
 
-// endpoint allows every authenticated user (L20).
+// endpoint returns an endpoint that every authenticated user may request (L20).
 func endpoint(serve func(c *route.Call) error) *route.Endpoint {
 	return &route.Endpoint{Verb: route.VerbGet, Class: route.ClassRead, Authenticated: true, Serve: serve}
 }

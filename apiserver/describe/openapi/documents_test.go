@@ -35,7 +35,7 @@ func staticDocuments(t testing.TB) *Documents {
 	return d
 }
 
-// textOf is a document in JSON.
+// textOf returns a document in JSON.
 func textOf(t testing.TB, d *document) []byte {
 	t.Helper()
 	made, err := d.json()
@@ -49,7 +49,7 @@ func textOf(t testing.TB, d *document) []byte {
 	return text
 }
 
-// definitions are kinds as ThirdPartyResources make them.
+// definitions returns kinds as ThirdPartyResources define them.
 func definitions(t *testing.T, catalog *schema.Catalog, group string, names ...string) []*schema.Kind {
 	t.Helper()
 	var all []*schema.Kind
@@ -65,8 +65,7 @@ func definitions(t *testing.T, catalog *schema.Catalog, group string, names ...s
 	return all
 }
 
-// TestWith: documents of kinds that come and go are made beside those that are always there, which
-// stay as they are (K5, K13).
+// TestWith checks that adding and removing kinds changes their documents only (K5, K13).
 func TestWith(t *testing.T) {
 	t.Parallel()
 	catalog := loadCatalog(t)
@@ -97,8 +96,9 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// TestNamesakes: kinds may be named like the lists of others, and like what all kinds have.
-func TestNamesakes(t *testing.T) {
+// TestKindsNamedLikeOthers checks kinds that are named like the lists of other kinds, or like
+// shared messages.
+func TestKindsNamedLikeOthers(t *testing.T) {
 	t.Parallel()
 	catalog := loadCatalog(t)
 	static, err := New(Config{Kinds: catalog.Kinds(), Catalog: catalog})
@@ -146,8 +146,8 @@ func TestNamesakes(t *testing.T) {
 	}
 }
 
-// TestDeterminism: every node makes the same documents, so that an address of one is good at all of
-// them (L15).
+// TestDeterminism checks that all nodes make the same documents, so that an address from one node
+// is valid on all (L15).
 func TestDeterminism(t *testing.T) {
 	t.Parallel()
 	one, other := staticDocuments(t), staticDocuments(t)
@@ -156,7 +156,7 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// BenchmarkMake measures what the first client waits for.
+// BenchmarkMake measures the first request for each document.
 func BenchmarkMake(b *testing.B) {
 	catalog := loadCatalog(b)
 	for _, run := range []struct {

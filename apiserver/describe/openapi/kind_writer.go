@@ -14,10 +14,10 @@ type kindWriter struct {
 	*builder
 	kind       *schema.Kind
 	object     string // component of the kind's objects
-	namespaced string // "Namespaced", or empty for kinds of the cluster
+	namespaced string // "Namespaced", or "" for cluster-scoped kinds
 }
 
-// add adds a path with those operations that the kind has.
+// add adds a path with the operations that are not nil.
 func (w *kindWriter) add(text string, operations ...*operation) {
 	p := path{text: text}
 	for _, o := range operations {
@@ -35,7 +35,7 @@ func (w *kindWriter) add(text string, operations ...*operation) {
 	}
 }
 
-// id names an operation: "listCoreV1NamespacedPod".
+// id returns the id of an operation, such as "listCoreV1NamespacedPod".
 func (w *kindWriter) id(verb, scope, suffix string) string {
 	return verb + groupName(w.kind) + scope + w.kind.Kind + suffix
 }
@@ -58,7 +58,7 @@ func (w *kindWriter) list(op schema.Operations, scope, suffix string) *operation
 	}
 }
 
-// listName returns the component of the kind's lists, which it adds the first time.
+// listName returns the component of the kind's lists. It adds the component on the first call.
 func (w *kindWriter) listName() string {
 	if w.lists[w.kind] == "" {
 		w.lists[w.kind] = w.schemas.list(w.kind, w.object, w.common.listMeta)
@@ -108,7 +108,7 @@ func (b *builder) statusName() string {
 	return b.schemas.names[b.common.status]
 }
 
-// part words what of an object a subresource is.
+// part returns a phrase for an object or for its subresource sub.
 func (w *kindWriter) part(sub string) string {
 	if sub == "" {
 		return "an object of the kind " + w.kind.Kind + "."
@@ -173,7 +173,7 @@ func (w *kindWriter) watch(op schema.Operations, action, scope, suffix string) *
 	}
 }
 
-// subresource returns the operations of a subresource, by its verbs.
+// subresource returns the operations of a subresource.
 func (w *kindWriter) subresource(sub rest.Subresource) []*operation {
 	of := *w
 	if sub.Kind != w.kind {
@@ -196,5 +196,5 @@ func (w *kindWriter) subresource(sub rest.Subresource) []*operation {
 	return operations
 }
 
-// served is asked of what is known to be served.
+// served is passed as the operation where the caller has already checked that it is offered.
 const served schema.Operations = 0

@@ -8,11 +8,11 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// ownPackage is of messages that upstream has not.
+// ownPackage is the package of messages that upstream does not have.
 const ownPackage = "io.platform.api"
 
-// packageOf returns the package of a message as OpenAPI documents write it:
-// "k8s.io.api.core.v1.Pod" is in "io.k8s.api.core.v1". Those of other products are ours.
+// packageOf returns the package of a message as OpenAPI documents write it: "io.k8s.api.core.v1"
+// for "k8s.io.api.core.v1.Pod". Messages of other products are in our own package.
 func packageOf(upstream string) string {
 	end := strings.LastIndexByte(upstream, '.')
 	if end < 0 {
@@ -26,8 +26,8 @@ func packageOf(upstream string) string {
 	return "io.platform." + rest
 }
 
-// kindPackage is packageOf for the message of a kind, which is served in a version of its own. A
-// kind without a message of its own has the package of its group: "com.example.stable.v1".
+// kindPackage is packageOf for the message of a kind, with the kind's own version. For a kind
+// without a message of its own it returns the reversed group, such as "com.example.stable.v1".
 func kindPackage(k *schema.Kind) string {
 	if k.Schemaless() {
 		parts := strings.Split(k.Group, ".")
@@ -41,8 +41,8 @@ func kindPackage(k *schema.Kind) string {
 	return pkg[:strings.LastIndexByte(pkg, '.')+1] + k.Version
 }
 
-// candidate returns a name for a component, the best for n = 0. Its last word is what clients show;
-// contexts tell messages apart that have other fields in some kinds.
+// candidate returns the n-th name to try for a component, of which the first is the best. Clients
+// show its last word. contexts distinguish messages that have different fields in some kinds.
 func candidate(pkg string, contexts []string, name string, n int) string {
 	switch {
 	case n == 0:
@@ -54,8 +54,8 @@ func candidate(pkg string, contexts []string, name string, n int) string {
 	return pkg + "." + name
 }
 
-// alike reports whether two messages have the same fields all the way down: contexts only choose
-// among the fields of one message. assumed are those that are being compared.
+// alike reports whether two messages have the same fields, recursively. They can only differ in the
+// fields that contexts select. assumed contains the pairs that are being compared.
 func alike(a, b *schema.Message, assumed map[[2]*schema.Message]bool) bool {
 	pair := [2]*schema.Message{a, b}
 	if a == b || assumed[pair] {

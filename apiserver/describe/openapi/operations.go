@@ -6,22 +6,22 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// operation is what clients can do at a path.
+// operation is an operation of a path.
 type operation struct {
 	method  string // "get"
 	action  string // as clients know it, such as list or watchlist
 	id      string
 	about   string
 	tag     string
-	kind    *schema.Kind // of the objects that it reads or writes
+	kind    *schema.Kind // kind of the objects that it reads or writes
 	queries []string
 	takes   body
 	gives   body
 }
 
-// body is what a request or an answer holds: a component, in some media types.
+// body describes the body of a request or response: a component in some media types.
 type body struct {
-	component string // none when empty
+	component string // "" if there is no body
 	media     []string
 	required  bool
 }
@@ -32,7 +32,7 @@ type path struct {
 	operations []operation
 }
 
-// parameters are the names of the path's parameters.
+// parameters returns the names of the path's parameters.
 func (p *path) parameters() []string {
 	var names []string
 	for _, name := range []string{"name", "namespace"} {
@@ -55,7 +55,7 @@ const (
 	mediaStrategic = "application/strategic-merge-patch+json"
 )
 
-// produced are the media types of answers about a kind's objects.
+// produced returns the media types of responses with objects of a kind.
 func produced(k *schema.Kind, streams bool) []string {
 	media := []string{mediaJSON, mediaYAML}
 	if k.HasProtobuf() {
@@ -70,7 +70,7 @@ func produced(k *schema.Kind, streams bool) []string {
 	return media
 }
 
-// consumed are the media types of patches.
+// consumed returns the media types of patches of a kind.
 func consumed(k *schema.Kind) []string {
 	media := []string{mediaJSONPatch, mediaMerge}
 	if !k.Schemaless() && patchable(k.Message, map[*schema.Message]bool{}) {
@@ -79,10 +79,11 @@ func consumed(k *schema.Kind) []string {
 	return media
 }
 
-// groupName is a group and version in the ids of operations: "CoreV1", "RbacAuthorizationV1beta1".
+// groupName returns group and version for operation ids, such as "CoreV1" or
+// "RbacAuthorizationV1beta1".
 func groupName(k *schema.Kind) string { return camelGroup(k) + upperFirst(k.Version) }
 
-// tag groups the operations of a version: "core_v1", "rbacAuthorization_v1beta1".
+// tag returns the tag of a group and version, such as "core_v1" or "rbacAuthorization_v1beta1".
 func tag(k *schema.Kind) string {
 	group := camelGroup(k)
 	return strings.ToLower(group[:1]) + group[1:] + "_" + k.Version

@@ -13,12 +13,12 @@ const (
 	inQuery = "query"
 )
 
-// pathParameters returns the descriptions of the parameters of paths, by their names.
+// pathParameters returns the descriptions of the path parameters by name.
 func pathParameters() map[string]string {
 	return map[string]string{"name": "Name of the object.", "namespace": "Namespace of the objects."}
 }
 
-// queryOf returns the names of the query parameters of verbs that are the same for all kinds.
+// queryOf returns the query parameters of verbs that all kinds have.
 func queryOf(verbs parameter.Verbs) []string {
 	return parameter.Documented(verbs, func(string) bool { return false })
 }
@@ -30,7 +30,7 @@ func listQuery(k *schema.Kind) []string {
 	return queryOf(parameter.List)
 }
 
-// readQuery: the export of a kind is among what its file says of reads.
+// readQuery returns the query parameters of reads, including those that only some kinds have.
 func readQuery(k *schema.Kind) []string {
 	return parameter.Documented(parameter.Get, func(name string) bool {
 		return slices.Contains(k.Spec.Operations.ReadParams, name)

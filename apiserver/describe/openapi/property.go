@@ -36,8 +36,8 @@ func nullable(f *schema.Field) bool {
 	return f.Spec.Pointer
 }
 
-// addDefault adds the default that the server always sets. A default with members follows from its
-// members' defaults, and protobuf has no form for it.
+// addDefault adds the default value if the server always sets it. It omits defaults that are
+// objects, because they follow from the defaults of their members and have no protobuf form.
 func addDefault(to object, spec *schema.FieldSpec) error {
 	if spec.Default.IsZero() || spec.DefaultWhen != "" || spec.DefaultIf != "" {
 		return nil
@@ -54,12 +54,12 @@ func addDefault(to object, spec *schema.FieldSpec) error {
 	return nil
 }
 
-// constrain adds the bounds that the server enforces.
+// constrain adds the constraints that the server enforces.
 func (s *schemas) constrain(p object, f *schema.Field) {
 	spec := f.Spec
 	switch f.Type.Form {
 	case schema.FormList:
-		if spec.Required { // an empty list counts as none
+		if spec.Required { // an empty list is treated as unset
 			p["minItems"] = max(spec.MinItems, 1)
 		}
 		if items := inside(p, "items"); items != nil {
@@ -76,7 +76,7 @@ func (s *schemas) constrain(p object, f *schema.Field) {
 		if spec.Required {
 			p["minLength"] = 1
 		}
-		if spec.Emit == "always" && !spec.Required && !spec.Pointer { // "" is written for an unset one
+		if spec.Emit == "always" && !spec.Required && !spec.Pointer { // an unset field is written as ""
 			if len(spec.Enum) > 0 {
 				addEnum(p, append([]string{""}, spec.Enum...))
 			}
@@ -89,7 +89,7 @@ func (s *schemas) constrain(p object, f *schema.Field) {
 	}
 }
 
-// inside returns the schema of items or values; nil for one that several fields share.
+// inside returns the schema of items or values, or nil if it is a reference to a shared component.
 func inside(p object, member string) object {
 	items, _ := p[member].(object)
 	if items["$ref"] != nil {
@@ -113,7 +113,7 @@ func addEnum(p object, values []string) {
 	}
 }
 
-// addFormat adds the part of a named format that a pattern expresses.
+// addFormat adds the constraints of a named format that OpenAPI can express.
 func (s *schemas) addFormat(p object, name string) {
 	f := s.formats[name]
 	if f.Pattern != "" {
@@ -158,8 +158,8 @@ func addPatch(to object, f *schema.Field) {
 	}
 }
 
-// addMapKeys adds the keys that identify the items of a list, if items must have them. Ports with
-// the same number differ in protocol.
+// addMapKeys adds the keys that identify the items of a list, if they are required. Ports with the
+// same number differ in their protocols.
 func addMapKeys(to object, item *schema.Message, key string) {
 	if item == nil || item.Field(key) == nil || !item.Field(key).Spec.Required {
 		return
@@ -173,8 +173,8 @@ func addMapKeys(to object, item *schema.Message, key string) {
 }
 
 // patchable reports whether the schema can express how strategic merge patches treat a message. It
-// can't express that a list merges by a member of its items' metadata, and clients would compute
-// wrong patches.
+// cannot express that a list merges by a key in its items' metadata; clients would compute wrong
+// patches.
 func patchable(m *schema.Message, seen map[*schema.Message]bool) bool {
 	if seen[m] {
 		return true

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// The media types of documents in protobuf: as it is answered with, and the one of old, which is no
-// proper media type but what stock clients ask for (L16, L18).
+// The media types of documents in protobuf: the valid ones, used in responses, and the older ones,
+// which stock clients request although they are not valid media types (L16, L18).
 const (
 	protobuf2Type    = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 	protobuf2OldType = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
@@ -15,7 +15,7 @@ const (
 	protobuf3OldType = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 )
 
-// protobuf2 translates a document of version 2.
+// protobuf2 converts a version 2 document to protobuf.
 func protobuf2(text []byte) ([]byte, error) {
 	document, err := openapi2.ParseDocument(text)
 	if err != nil {
@@ -24,7 +24,7 @@ func protobuf2(text []byte) ([]byte, error) {
 	return proto.MarshalOptions{Deterministic: true}.Marshal(document)
 }
 
-// protobuf3 translates a document of version 3.
+// protobuf3 converts a version 3 document to protobuf.
 func protobuf3(text []byte) ([]byte, error) {
 	document, err := openapi3.ParseDocument(text)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// object is a JSON object; its members are written in sorted order.
+// object is a JSON object. Its members are written in sorted order.
 type object = map[string]any
 
 // The components that are not messages of kinds.
@@ -22,19 +22,19 @@ const (
 
 const groupVersionKinds = "x-kubernetes-group-version-kind"
 
-// schemas collects the component schemas of one document: one per message that its kinds use.
+// schemas collects the component schemas of one document, one for each message that its kinds use.
 type schemas struct {
 	dialect  dialect
 	formats  formats
 	all      object
-	messages map[string]*schema.Message // by the names in all
+	messages map[string]*schema.Message // by name in all
 	names    map[*schema.Message]string
-	variants map[string][]string // the names in all of messages of one name
-	contexts []string            // of the kind at work
-	err      error               // the first one
+	variants map[string][]string // names in all of the messages with one name
+	contexts []string            // contexts of the current kind
+	err      error               // first error
 }
 
-// formats are the patterns of named string formats.
+// formats are the named string formats.
 type formats map[string]schema.FormatSpec
 
 func newSchemas(d dialect, f formats) *schemas {
@@ -44,8 +44,8 @@ func newSchemas(d dialect, f formats) *schemas {
 	}
 }
 
-// claim returns the name for a message, and reports whether a component with that name and the same
-// fields already exists.
+// claim returns a name for a message. there reports that the component with that name already
+// exists and has the same fields.
 func (s *schemas) claim(pkg, name string, m *schema.Message) (claimed string, there bool) {
 	plain := pkg + "." + name
 	for _, variant := range s.variants[plain] {
@@ -59,7 +59,7 @@ func (s *schemas) claim(pkg, name string, m *schema.Message) (claimed string, th
 	return claimed, false
 }
 
-// free finds a name that no component has.
+// free returns a name that no component has.
 func (s *schemas) free(pkg, name string) string {
 	for n := 0; ; n++ {
 		if free := candidate(pkg, s.contexts, name, n); s.all[free] == nil {
@@ -81,7 +81,7 @@ func (s *schemas) kind(k *schema.Kind) string {
 	if component, ok := s.all[name].(object); ok {
 		served, _ := component[groupVersionKinds].([]object)
 		own := groupVersionKind(k)
-		if !slices.ContainsFunc(served, func(other object) bool { return maps.Equal(other, own) }) { // scales are of several kinds
+		if !slices.ContainsFunc(served, func(other object) bool { return maps.Equal(other, own) }) { // several kinds share the kind Scale
 			component[groupVersionKinds] = append(served, own)
 		}
 	}
@@ -124,7 +124,7 @@ func (s *schemas) reference(m *schema.Message) object {
 	return s.dialect.reference(name)
 }
 
-// define writes the component of a message.
+// define adds the component of a message.
 func (s *schemas) define(name string, m *schema.Message) {
 	component := object{"type": "object"}
 	s.all[name] = component
@@ -155,7 +155,7 @@ func (s *schemas) define(name string, m *schema.Message) {
 	}
 }
 
-// typed returns the schema of a type, without the facts of a field.
+// typed returns the schema of a type, without the constraints of a field.
 func (s *schemas) typed(t *schema.Type) object {
 	switch t.Form {
 	case schema.FormMessage:
@@ -168,7 +168,7 @@ func (s *schemas) typed(t *schema.Type) object {
 		return object{"type": "boolean"}
 	case schema.FormInt32:
 		return object{"type": "integer", "format": "int32"}
-	case schema.FormUint32: // 32 bits without a sign are no format
+	case schema.FormUint32: // OpenAPI has no format for unsigned 32-bit integers
 		return object{"type": "integer", "format": "int64", "minimum": 0}
 	case schema.FormInt64:
 		return object{"type": "integer", "format": "int64"}
@@ -188,7 +188,7 @@ func (s *schemas) typed(t *schema.Type) object {
 	return object{"type": "string"}
 }
 
-// scalar returns a reference to a component that many fields share.
+// scalar adds a component that many fields share, and returns a reference to it.
 func (s *schemas) scalar(name string, component object) object {
 	s.all[name] = component
 	return s.dialect.reference(name)

@@ -8,7 +8,7 @@ func newBuilder(as dialect, c *common, f formats) *builder {
 	return &builder{common: c, schemas: newSchemas(as, f), ids: map[string]bool{}, lists: listNames{}}
 }
 
-// document returns what has been gathered.
+// document returns the document with the collected content.
 func (b *builder) document() (object, error) {
 	d := b.schemas.dialect
 	paths := object{}
@@ -29,7 +29,7 @@ func (b *builder) document() (object, error) {
 	return d.document(paths, b.schemas.all), b.schemas.err
 }
 
-// operation writes an operation.
+// operation returns the JSON of an operation.
 func (b *builder) operation(o *operation) object {
 	d := b.schemas.dialect
 	out := object{
@@ -67,7 +67,7 @@ func (b *builder) operation(o *operation) object {
 	return out
 }
 
-// response describes an answer.
+// response returns the JSON of a response.
 func (d dialect) response(about string, b body) object {
 	if d == version2 {
 		return object{"description": about, "schema": d.reference(b.component)}

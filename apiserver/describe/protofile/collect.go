@@ -10,35 +10,34 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// metaPackage is the package of messages that belong to no group.
+// metaPackage is the package of messages that do not belong to an API group.
 const metaPackage = "platform.meta.v1"
 
-// message is a message to be written.
+// message is a message of the file.
 type message struct {
 	name    string
 	pkg     string
 	comment string
-	fields  []field // by number
+	fields  []field // sorted by number
 }
 
-// field is a field to be written, or a message that lies in another and has no name of its own
-// elsewhere.
+// field is a field of the file, or a nested message.
 type field struct {
 	number  int
-	label   string // "optional", "repeated"; "" of maps
-	typ     string // of a scalar, or the name of a message
-	mapped  bool   // a map from strings to typ
+	label   string // "optional" or "repeated"; "" for maps
+	typ     string // scalar type or message name
+	mapped  bool   // map from strings to typ
 	name    string
 	comment string
-	inside  []field // of a message that lies here
+	inside  []field // fields of a nested message
 }
 
-// collector collects messages by name. Names are unique over all packages.
+// collector collects messages by name. Names are unique across packages.
 type collector struct {
 	messages map[string]*message
 }
 
-// collect collects the messages of all kinds that have a protobuf form.
+// collect collects the messages of all kinds with a protobuf form.
 func collect(c *schema.Catalog) (*collector, error) {
 	out := &collector{messages: map[string]*message{}}
 	for _, m := range wellKnown() {
@@ -65,7 +64,7 @@ func collect(c *schema.Catalog) (*collector, error) {
 	return out, nil
 }
 
-// addKind adds a comment with the kind to its message, and adds its list.
+// addKind adds the message of a kind's lists, and comments that name the kind.
 func (c *collector) addKind(k *schema.Kind) {
 	m := c.messages[k.Message.Name]
 	list := c.messages[m.name+"List"]
@@ -85,7 +84,8 @@ func (c *collector) addKind(k *schema.Kind) {
 	}
 }
 
-// add adds a message and the messages in it. An existing message gets the fields that it lacks.
+// add adds a message and the messages below it. If the message exists, add adds the fields that it
+// does not have yet.
 func (c *collector) add(m *schema.Message, seen map[*schema.Message]bool) error {
 	if seen[m] {
 		return nil
@@ -112,7 +112,7 @@ func (c *collector) add(m *schema.Message, seen map[*schema.Message]bool) error 
 	return nil
 }
 
-// place puts a field into the message, or into the message in it that the field lies in.
+// place adds a field to the message, or to the wrapper message that contains the field.
 func (m *message) place(of *schema.Message, f *schema.Field) error {
 	made, err := fieldOf(f)
 	if err != nil {
@@ -131,7 +131,7 @@ func (m *message) place(of *schema.Message, f *schema.Field) error {
 	return nil
 }
 
-// insert adds a field in the order of numbers, unless it is there.
+// insert inserts a field by its number unless a field with that number exists.
 func insert(fields []field, f field) []field {
 	at, there := slices.BinarySearchFunc(fields, f, func(a, b field) int { return cmp.Compare(a.number, b.number) })
 	if there {
@@ -205,8 +205,8 @@ func innermost(t *schema.Type) *schema.Type {
 
 var groupVersion = regexp.MustCompile(`\.([a-z]+)\.(v[0-9][a-z0-9]*)\.[A-Za-z]+$`)
 
-// packageOf returns the package of a message by its upstream name: "k8s.io.api.core.v1.Pod" is in
-// "platform.core.v1".
+// packageOf returns the package of a message by its upstream name: "platform.core.v1" for
+// "k8s.io.api.core.v1.Pod".
 func packageOf(upstream string) string {
 	if m := groupVersion.FindStringSubmatch(upstream); m != nil {
 		return "platform." + m[1] + "." + m[2]
@@ -216,7 +216,7 @@ func packageOf(upstream string) string {
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// wellKnown are the messages that are scalars in JSON, and the envelope.
+// wellKnown returns the messages that encode scalars, and the envelope.
 func wellKnown() []message {
 	one := func(n int, typ, name string) field { return field{number: n, label: "optional", typ: typ, name: name} }
 	all := []message{

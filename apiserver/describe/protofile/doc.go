@@ -1,8 +1,8 @@
-// Package protofile generates the .proto text (proto2) of the messages in the protobuf form of
-// objects (B20), from which clients in other languages can be generated: every kind with its list,
-// Status, WatchEvent, DeleteOptions, and the envelope.
+// Package protofile generates .proto files (proto2) of the protobuf form of objects (B20), from
+// which clients in other languages can be generated. They contain all kinds with their lists,
+// Status, WatchEvent, DeleteOptions and the envelope.
 //
-// Messages have the numbers that package schema writes. A message that has more fields under some
-// kinds than under others (pod templates) is one message here with all fields. The package has no
-// state; package discovery serves the text.
+// Fields have the numbers that package schema uses. A message that has more fields in some kinds
+// than in others, such as a pod template, is one message with all fields. Package discovery serves
+// the files. The package has no state.
 package protofile

@@ -23,10 +23,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestOtherLanguagesReadObjects_B20 compiles the published text and reads, by it alone, an object
-// of each kind with every field: nothing is unknown, everything has its name and value, and the
-// object written again is the same bytes.
-func TestOtherLanguagesReadObjects_B20(t *testing.T) {
+// TestPublishedFilesDecodeObjects_B20 compiles the published files and decodes an object of each
+// kind, with every field, with nothing but them. All fields must be known and have the right names
+// and values, and encoding the object again must produce the same bytes.
+func TestPublishedFilesDecodeObjects_B20(t *testing.T) {
 	cat, err := schema.Load(kinds.Files, rules.Hooks())
 	if err != nil {
 		t.Fatal(err)
@@ -110,12 +110,12 @@ func readsObject(t *testing.T, messages map[string]protoreflect.MessageDescripto
 	if err := json.Unmarshal(text, &want); err != nil {
 		t.Fatal(err)
 	}
-	delete(want, "kind") // in the envelope
+	delete(want, "kind") // part of the envelope
 	delete(want, "apiVersion")
 	sameMessage(t, k.Kind, m, want)
 }
 
-// sameMessage compares a message with the JSON object that it stands for.
+// sameMessage compares a message with the JSON of the same object.
 func sameMessage(t *testing.T, path string, m protoreflect.Message, want map[string]any) {
 	t.Helper()
 	if len(m.GetUnknown()) > 0 {
@@ -140,7 +140,8 @@ func sameMessage(t *testing.T, path string, m protoreflect.Message, want map[str
 	}
 }
 
-// lookup finds a field in a message or in a message in it whose fields JSON shows here.
+// lookup finds a field in a message, or in a wrapper message whose fields JSON shows in the
+// message.
 func lookup(m protoreflect.Message, name string) (protoreflect.Message, protoreflect.FieldDescriptor) {
 	if f := m.Descriptor().Fields().ByName(protoreflect.Name(name)); f != nil {
 		return m, f

@@ -10,10 +10,10 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// bundlePackage is the package of the self-contained file.
+// bundlePackage is the package of the bundle.
 const bundlePackage = "platform"
 
-// Files returns the text of a file for each API group and version, by its path:
+// Files returns the text of one file for each API group and version, by path, such as
 // "platform/core/v1/generated.proto". Files import each other by these paths.
 func Files(c *schema.Catalog) (map[string][]byte, error) {
 	all, err := collect(c)
@@ -32,7 +32,7 @@ func Files(c *schema.Catalog) (map[string][]byte, error) {
 	return out, nil
 }
 
-// Bundle returns the text of one file with all messages, which imports nothing.
+// Bundle returns the text of one file that contains all messages and imports nothing.
 func Bundle(c *schema.Catalog) ([]byte, error) {
 	all, err := collect(c)
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *writer) fields(fields []field, indent string) {
 	}
 }
 
-// reference returns the name of a type as this file must write it.
+// reference returns the name of a type as written in this file, and records the import it needs.
 func (w *writer) reference(typ string) string {
 	m := w.all[typ]
 	if m == nil || m.pkg == w.pkg {

@@ -11,7 +11,7 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// documents are what a client gets from a server.
+// documents are the documents of a server, as a client reads them.
 type documents struct {
 	index    map[string]string // addresses, by path
 	version3 map[string][]byte // in JSON, by path
@@ -20,14 +20,14 @@ type documents struct {
 	kinds    map[string]component // by apiVersion and kind
 }
 
-// component is where a kind's schema is in version 3.
+// component is the position of a kind's schema in the version 3 documents.
 type component struct{ path, name string }
 
-// crontab defines a kind that has no schema.
+// crontab defines a kind without a schema.
 const crontab = `{"apiVersion":"extensions/v1beta1","kind":"ThirdPartyResource",
 	"metadata":{"name":"cron-tab.stable.example.com"},"versions":[{"name":"v1"}]}`
 
-// fetch asks a server for all its documents.
+// fetch reads all documents of a server.
 func fetch(t *testing.T) *documents {
 	t.Helper()
 	s := testserver.Start(t, nil)
@@ -69,7 +69,7 @@ func decode(t *testing.T, text []byte, into any) {
 	}
 }
 
-// TestDocuments judges the documents of a server.
+// TestDocuments validates the documents of a server.
 func TestDocuments(t *testing.T) {
 	d := fetch(t)
 	for path, text := range d.version3 {
@@ -90,7 +90,8 @@ func TestDocuments(t *testing.T) {
 	t.Run("patches", func(t *testing.T) { patches(t, d) })
 }
 
-// references: every one resolves, and every component is referred to, or is a kind.
+// references checks that every reference resolves, and that every component is a kind or is
+// referred to.
 func references(t *testing.T, text []byte, prefix string, at ...string) {
 	t.Helper()
 	var document map[string]any
@@ -113,7 +114,7 @@ func references(t *testing.T, text []byte, prefix string, at ...string) {
 	}
 }
 
-// collect calls found with all references in a document.
+// collect calls found with each reference in a document.
 func collect(value any, found func(reference string)) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -130,7 +131,7 @@ func collect(value any, found func(reference string)) {
 	}
 }
 
-// addKinds notes where the kinds of a document are.
+// addKinds records the components of the kinds in a document.
 func (d *documents) addKinds(t *testing.T, path string) {
 	t.Helper()
 	var document struct {
@@ -148,7 +149,7 @@ func (d *documents) addKinds(t *testing.T, path string) {
 	}
 }
 
-// kindName names a kind: "apps/v1beta2 DaemonSet".
+// kindName returns the name of a kind, such as "apps/v1beta2 DaemonSet".
 func kindName(group, version, kind string) string {
 	return strings.TrimPrefix(group+"/"+version, "/") + " " + kind
 }
@@ -160,7 +161,7 @@ type example struct {
 	text []byte
 }
 
-// object decodes the example, whole numbers with all their digits.
+// object decodes the example without loss of precision in integers.
 func (e *example) object(t *testing.T) any {
 	t.Helper()
 	var object any
@@ -172,7 +173,7 @@ func (e *example) object(t *testing.T) any {
 	return numbers(object)
 }
 
-// numbers makes whole numbers of those that are.
+// numbers converts numbers to integers where possible.
 func numbers(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -193,7 +194,7 @@ func numbers(value any) any {
 	return value
 }
 
-// examples are the golden objects of package schema: as they are stored and answered, and with
+// examples returns the golden objects of package schema: in stored form and as served, and with
 // every field.
 func examples(t *testing.T) []example {
 	t.Helper()

@@ -11,10 +11,10 @@ import (
 	"github.com/go-openapi/validate"
 )
 
-// judge says what is wrong with an object of the example's kind; nil when nothing is.
+// judge returns what is wrong with an object of the example's kind, or nil.
 type judge func(e *example, object any) error
 
-// judgesOf reads both versions.
+// judgesOf returns the validators of both versions.
 func judgesOf(t *testing.T, d *documents) map[string]judge {
 	t.Helper()
 	loaded := map[string]*openapi3.T{}
@@ -54,7 +54,7 @@ func judgesOf(t *testing.T, d *documents) map[string]judge {
 	}
 }
 
-// allowNull tells the validator what x-nullable does, which version 2 has no other word for.
+// allowNull translates x-nullable, which the validator does not know.
 func allowNull(s *spec.Schema) {
 	s.Nullable = s.Extensions["x-nullable"] == true
 	for name, property := range s.Properties {
@@ -69,7 +69,7 @@ func allowNull(s *spec.Schema) {
 	}
 }
 
-// nameOf names a kind of an extension as examples do.
+// nameOf returns the name of a kind in an extension, in the form of kindName.
 func nameOf(kind any) string {
 	gvk, _ := kind.(map[string]any)
 	group, _ := gvk["group"].(string)
@@ -78,7 +78,7 @@ func nameOf(kind any) string {
 	return kindName(group, version, name)
 }
 
-// objects: what the server stores and answers is what the schemas say.
+// objects checks that the schemas accept the objects that the server stores and serves.
 func objects(t *testing.T, judges map[string]judge) {
 	t.Helper()
 	for version, judge := range judges {
@@ -91,7 +91,7 @@ func objects(t *testing.T, judges map[string]judge) {
 	}
 }
 
-// mistakes: what the server refuses, the schemas refuse as far as they can.
+// mistakes checks that the schemas reject what the server rejects, as far as they can express it.
 func mistakes(t *testing.T, judges map[string]judge) {
 	t.Helper()
 	objects := map[string]*example{}
@@ -100,7 +100,7 @@ func mistakes(t *testing.T, judges map[string]judge) {
 	}
 	for _, c := range []struct {
 		file, path string
-		value      string // JSON; nothing takes the member away
+		value      string // JSON; "" removes the member
 	}{
 		{"pod", "spec.containers", ""},
 		{"pod", "spec.containers", "[]"},
@@ -142,7 +142,7 @@ func mistakes(t *testing.T, judges map[string]judge) {
 	}
 }
 
-// change sets a member, or takes it away.
+// change sets a member or removes it.
 func change(t *testing.T, object any, path []string, value any, away bool) {
 	t.Helper()
 	for i, name := range path {

@@ -21,8 +21,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// patches: strategic merge patches that clients make by the documents do on the server what they
-// mean (F14).
+// patches checks that the server applies strategic merge patches that clients compute with the
+// documents as intended (F14).
 func patches(t *testing.T, d *documents) {
 	t.Helper()
 	catalog, err := schema.Load(kinds.Files, rules.Hooks())
@@ -71,8 +71,8 @@ func kindOf(catalog *schema.Catalog, prefix, name string) *schema.Kind {
 	return nil
 }
 
-// takesStrategic reports whether the document offers strategic merge patches of the kind, as
-// kubectl apply finds out.
+// takesStrategic reports whether the document offers strategic merge patches of the kind, by the
+// check of kubectl apply.
 func takesStrategic(document *spec3.OpenAPI, kind string) bool {
 	for _, path := range document.Paths.Paths {
 		if path.Patch == nil {
@@ -86,7 +86,7 @@ func takesStrategic(document *spec3.OpenAPI, kind string) bool {
 	return false
 }
 
-// modelsOf reads the kinds of version 2 as stock clients do.
+// modelsOf parses the kinds of version 2 as stock clients do.
 func modelsOf(t *testing.T, d *documents) map[string]kubeproto.Schema {
 	t.Helper()
 	document := &openapi_v2.Document{}
@@ -109,8 +109,8 @@ func modelsOf(t *testing.T, d *documents) map[string]kubeproto.Schema {
 	return byKind
 }
 
-// tryPatch makes a patch from one state of an object to another, and applies it as the server does.
-// What patches add has no nulls; decoding sets them again.
+// tryPatch computes the patch from one state of an object to another, and applies it as the server
+// does. It compares the results without nulls, which decoding restores.
 func tryPatch(k *schema.Kind, from, to []byte, lookup strategicpatch.LookupPatchMeta) error {
 	made, err := strategicpatch.CreateTwoWayMergePatchUsingLookupPatchMeta(from, to, lookup)
 	if err != nil {
@@ -145,7 +145,7 @@ func compact(text []byte) []byte {
 	return out.Bytes()
 }
 
-// edits of lists: without the first item, without the last, and with one that differs.
+// edits returns ways to edit a list: remove the first item, remove the last, and change one.
 func edits() []func(list []any) []any {
 	return []func(list []any) []any{
 		func(list []any) []any { return list[1:] },
@@ -154,8 +154,8 @@ func edits() []func(list []any) []any {
 	}
 }
 
-// variants are objects that differ in one list: there is one for each list, edited in one of the
-// ways.
+// variants returns copies of an object that differ in one list each: for each list, one for each
+// kind of edit.
 func variants(t *testing.T, text []byte) [][]byte {
 	t.Helper()
 	var out [][]byte
@@ -175,7 +175,7 @@ func variants(t *testing.T, text []byte) [][]byte {
 	}
 }
 
-// editList edits the list after so many others, in the order of names.
+// editList edits the list that follows *left others, in the order of names.
 func editList(value any, left *int, edit func(list []any) []any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -196,7 +196,7 @@ func editList(value any, left *int, edit func(list []any) []any) any {
 	return value
 }
 
-// otherThan changes the last text in an item, or its first number.
+// otherThan changes the last string of an item, or its first number.
 func otherThan(item any) any {
 	switch item := item.(type) {
 	case string:

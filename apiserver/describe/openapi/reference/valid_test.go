@@ -20,13 +20,13 @@ import (
 	kubeproto "k8s.io/kube-openapi/pkg/util/proto"
 )
 
-// The media types that stock clients ask for.
+// The media types that stock clients request.
 const (
 	protobuf2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 	protobuf3 = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 )
 
-// load3 reads a document of version 3.
+// load3 parses a version 3 document.
 func load3(t *testing.T, text []byte) *openapi3.T {
 	t.Helper()
 	document, err := openapi3.NewLoader().LoadFromData(text)
@@ -43,7 +43,7 @@ func valid3(t *testing.T, text []byte) {
 	}
 }
 
-// load2 reads a document of version 2.
+// load2 parses a version 2 document.
 func load2(t *testing.T, text []byte) *loads.Document {
 	t.Helper()
 	document, err := loads.Analyzed(json.RawMessage(text), "2.0")
@@ -53,8 +53,8 @@ func load2(t *testing.T, text []byte) *loads.Document {
 	return document
 }
 
-// valid2 holds the document against the schema of Swagger 2.0, and looks closer at the paths of
-// some resources. To do that with all takes the validator a minute.
+// valid2 validates the document against the schema of Swagger 2.0, and the paths of some resources
+// more thoroughly. Validating all of them would take a minute.
 func valid2(t *testing.T, text []byte) {
 	t.Helper()
 	var document map[string]any
@@ -91,8 +91,8 @@ func need(definitions map[string]any, value any, needed map[string]bool) {
 	})
 }
 
-// sameInProtobuf3: the document in protobuf says what it says in JSON, and stock clients understand
-// it.
+// sameInProtobuf3 checks that the protobuf form has the same content as the JSON, and that stock
+// clients can parse it.
 func sameInProtobuf3(t *testing.T, d *documents, path string) {
 	t.Helper()
 	document := &openapi_v3.Document{}
@@ -125,8 +125,8 @@ func sameInProtobuf2(t *testing.T, d *documents) {
 	}
 }
 
-// same compares a document in JSON with one in YAML, but for what protobuf does not tell from
-// nothing.
+// same compares a document in JSON with one in YAML, except for values that protobuf does not
+// distinguish from unset ones.
 func same(t *testing.T, inJSON, inYAML []byte) {
 	t.Helper()
 	var want, got any
@@ -144,7 +144,7 @@ func same(t *testing.T, inJSON, inYAML []byte) {
 	}
 }
 
-// pruned leaves out the members of objects that are to go.
+// pruned returns the value without the members for which gone returns true.
 func pruned(value any, gone func(any) bool) any {
 	switch value := value.(type) {
 	case map[string]any:
