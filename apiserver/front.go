@@ -250,7 +250,7 @@ func (f *front) fail(x *exchange, err error) {
 	}
 	failed, mapped := status.From(err, x.call.Subject())
 	if !mapped {
-		f.Unforeseen(&x.call, err)
+		f.InternalError(&x.call, err)
 	}
 	if asksWatch(&x.call) {
 		failed = status.ForWatch(failed)
@@ -281,10 +281,10 @@ func (f *front) fail(x *exchange, err error) {
 	}
 }
 
-// Unforeseen implements route.Faults.
-func (f *front) Unforeseen(c *route.Call, err error) {
+// InternalError implements route.Faults.
+func (f *front) InternalError(c *route.Call, err error) {
 	f.metrics.unmapped.Inc()
-	f.log.Error("request failed in an unforeseen way", "request", c.W.Header().Get("Audit-Id"), "method", c.R.Method,
+	f.log.Error("request failed with an internal error", "request", c.W.Header().Get("Audit-Id"), "method", c.R.Method,
 		"path", c.R.URL.Path, "error", err)
 }
 

@@ -15,18 +15,19 @@ import (
 )
 
 const (
-	// defaultNamespace is the namespace of objects that name none (A5).
+	// defaultNamespace is the namespace of objects whose request and body name none (A5).
 	defaultNamespace = deletion.DefaultNamespace
-	// nameAttempts is how many generated names are tried (A12).
+	// nameAttempts is the maximum number of generated names to try (A12).
 	nameAttempts = 8
-	// maxGeneratedPrefix is how many bytes of generateName a name keeps (A11).
+	// maxGeneratedPrefix is the maximum number of bytes of generateName in a generated name (A11).
 	maxGeneratedPrefix = 58
-	// generatedLetters are the letters of the random suffix, generatedCount its length.
+	// generatedLetters are the letters of the random suffix, which has generatedCount letters.
 	generatedLetters = "bcdfghjklmnpqrstvwxz2456789"
 	generatedCount   = 5
 )
 
-// create checks and stores a new object, in the order of A61, and answers with it (A1).
+// create validates and stores a new object, in the order that A61 prescribes, and responds with the
+// object (A1).
 func (r *resource) create(c *route.Call) error {
 	w, err := r.begin(c, "CreateOptions")
 	if err != nil {
@@ -36,13 +37,13 @@ func (r *resource) create(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	if v := o.ResourceVersion(); v != "" && v != "0" { // a new object has no version yet (A29)
+	if v := o.ResourceVersion(); v != "" && v != "0" { // a new object cannot have a version (A29)
 		return status.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
 	if c.Namespace, err = r.namespace(c, o); err != nil {
 		return err
 	}
-	if c.Endpoint.LateAuthorization { // in the body's namespace (A6); a create has no name to authorize (J15)
+	if c.Endpoint.LateAuthorization { // in the namespace of the body (A6), and without a name (J15)
 		if err := c.Authorize(c.Namespace, ""); err != nil {
 			return err
 		}
@@ -59,8 +60,8 @@ func (r *resource) create(c *route.Call) error {
 	return r.insert(ctx, c, w, o)
 }
 
-// namespaceOpen refuses a create in a namespace that is missing or terminating, before the object
-// is validated (A61). The store decides again when it applies the create (A33).
+// namespaceOpen returns an error for a create in a missing or terminating namespace, before the
+// object is validated (A61). The store checks the namespace again when it applies the create (A33).
 func (r *resource) namespaceOpen(ctx context.Context, c *route.Call) error {
 	if !r.kind.Namespaced {
 		return nil
@@ -81,7 +82,7 @@ func (r *resource) namespaceOpen(ctx context.Context, c *route.Call) error {
 	return refusal
 }
 
-// insert stores the object under its name, or under one made from generateName.
+// insert stores the object under its name, or under a name generated from generateName.
 func (r *resource) insert(ctx context.Context, c *route.Call, w *write, o *schema.Object) error {
 	if o.Name() != "" || o.GenerateName() == "" {
 		return r.insertNamed(ctx, c, w, o)
@@ -98,7 +99,7 @@ func (r *resource) insert(ctx context.Context, c *route.Call, w *write, o *schem
 	return status.NewNameNotGenerated(c.Subject())
 }
 
-// nameTaken reports that the store has the name.
+// nameTaken is the error of a create whose name exists.
 type nameTaken struct{ refusal *status.Error }
 
 func (e *nameTaken) Error() string { return e.refusal.Error() }
@@ -109,7 +110,7 @@ func generateName(prefix string) string {
 	if len(prefix) > maxGeneratedPrefix {
 		prefix = prefix[:maxGeneratedPrefix]
 	}
-	// Two random bytes a letter make the bias of the modulo negligible.
+	// With two random bytes per letter, the bias of the modulo is negligible.
 	var random [2 * generatedCount]byte
 	_, _ = rand.Read(random[:]) // never fails
 	name := []byte(prefix)
@@ -152,7 +153,7 @@ func (r *resource) insertNamed(ctx context.Context, c *route.Call, w *write, o *
 	return r.respond(c, w, created)
 }
 
-// checkFree returns the error that the store would return for a create of the key.
+// checkFree returns the error that a create of the key would return.
 func (r *resource) checkFree(ctx context.Context, c *route.Call, key state.Key) error {
 	root, err := r.store.View(ctx, raftstore.Quorum())
 	if err != nil {
@@ -164,7 +165,7 @@ func (r *resource) checkFree(ctx context.Context, c *route.Call, key state.Key) 
 	return r.taken(ctx, c, key)
 }
 
-// taken returns the refusal of a name that exists; its message says whether the object is being
+// taken returns the error for a name that exists. Its message tells whether that object is being
 // deleted (A10).
 func (r *resource) taken(ctx context.Context, c *route.Call, key state.Key) error {
 	terminating := false

@@ -18,7 +18,7 @@ import (
 
 // delete removes an object, or marks it for deletion (G1–G29).
 func (r *resource) delete(c *route.Call) error {
-	as, err := r.represent(c) // a Status is never shown as a Table or as metadata only
+	as, err := r.represent(c) // applies to objects; a Status has no Table or metadata-only form
 	if err != nil {
 		return err
 	}
@@ -38,8 +38,8 @@ func (r *resource) delete(c *route.Call) error {
 	return c.Status(http.StatusOK, status.Success(c.Subject(), uid), as.form)
 }
 
-// deleteOne decides and writes until the store accepts the delete or refuses it finally. It returns
-// the uid of the deleted object.
+// deleteOne retries until the delete is applied or finally refused. It returns the uid of the
+// deleted object.
 func (r *resource) deleteOne(ctx context.Context, c *route.Call, opts *deleteOptions) (uid string, err error) {
 	key := stored.Key(r.kind, c.Namespace, c.Name)
 	read, fresh := raftstore.Cached(), false
@@ -75,8 +75,9 @@ func uidOf(o *state.Object) string {
 	return o.UID
 }
 
-// attemptDelete tries to delete one stored object. settled reports that the outcome follows from
-// the state alone, and so is final only if the state is confirmed; otherwise the store has decided.
+// attemptDelete tries to delete the version previous of an object. settled reports that the outcome
+// follows from the state alone, so that it is final only if the state is confirmed. Otherwise the
+// store has decided.
 func (r *resource) attemptDelete(
 	ctx context.Context, s status.Subject, opts *deleteOptions, now time.Time, previous *state.Object,
 ) (settled bool, err error) {
@@ -111,7 +112,7 @@ func (o *deleteOptions) check(s status.Subject, previous *state.Object) error {
 	return nil
 }
 
-// readDeleteBody reads a DELETE's body, which may be of any type when it is empty (G7).
+// readDeleteBody reads the body of a DELETE. An empty body may have any Content-Type (G7).
 func readDeleteBody(c *route.Call) (negotiate.Body, error) {
 	if c.R.ContentLength == 0 {
 		return negotiate.Body{}, nil

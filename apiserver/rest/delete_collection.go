@@ -15,8 +15,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// collectionParallel bounds the concurrent deletes of one request: they share disk writes, and one
-// request cannot occupy all of them.
+// collectionParallel limits the concurrent deletes of one request: enough for them to share disk
+// writes, and few enough to leave capacity for other requests.
 const collectionParallel = 256
 
 // sweep is a delete of a collection in progress.
@@ -27,7 +27,7 @@ type sweep struct {
 	deleted atomic.Int64
 }
 
-// deleteCollection deletes the selected objects of a collection, each by an entry of its own: it is
+// deleteCollection deletes the selected objects of a collection with one log entry each, so it is
 // not atomic (G30–G36).
 func (r *resource) deleteCollection(c *route.Call) error {
 	as, err := r.represent(c)
@@ -53,16 +53,16 @@ func (r *resource) deleteCollection(c *route.Call) error {
 	return c.Status(http.StatusOK, status.Success(c.Subject(), ""), as.form)
 }
 
-// readSweepLimit returns how many objects may be deleted; 0 for all that are selected.
+// readSweepLimit returns the maximum number of objects to delete; 0 means all that are selected.
 func readSweepLimit(q route.Query) (int64, error) {
-	if q.Get("continue") != "" { // §4.4 has it for lists only; ignored, it would delete more than was meant
+	if q.Get("continue") != "" { // §4.4 defines it for lists only; ignoring it could delete more than intended
 		return 0, status.NewBadRequest("continue is not supported on a delete of a collection")
 	}
 	return q.Count("limit")
 }
 
-// run walks one state and starts a delete of each selected object as earlier ones end. After an
-// error it waits for the deletes in progress, so that their outcomes are known.
+// run deletes the selected objects of one state with limited concurrency. After an error it waits
+// for the deletes in progress, so that their outcomes are known.
 func (w *sweep) run(ctx context.Context, limit int64) error {
 	sel, err := w.selector(w.c)
 	if err != nil {
@@ -96,8 +96,8 @@ func (w *sweep) run(ctx context.Context, limit int64) error {
 	return ctx.Err()
 }
 
-// delete deletes an object at whatever version it has now. It skips one that was deleted, or
-// deleted and created again, in the meantime (G31).
+// delete deletes the current version of an object. It skips an object that was deleted, or deleted
+// and created again, since the state was read (G31).
 func (w *sweep) delete(ctx context.Context, o *state.Object) error {
 	subject := w.c.Subject()
 	_, _, subject.Name = o.Key.Split()
@@ -128,14 +128,14 @@ func (w *sweep) delete(ctx context.Context, o *state.Object) error {
 	}
 }
 
-// failed adds to an error how many objects were deleted before it (G32).
+// failed adds the number of objects deleted so far to an error (G32).
 func (w *sweep) failed(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && !errors.Is(err, raftstore.ErrUnknownOutcome) {
 		err = status.NewTimeout()
 	}
 	deleted := w.deleted.Load()
-	failure, foreseen := status.From(err, w.c.Subject())
-	if deleted == 0 || !foreseen {
+	failure, mapped := status.From(err, w.c.Subject())
+	if deleted == 0 || !mapped {
 		return err
 	}
 	return status.NewPartial(failure, deleted)

@@ -32,7 +32,8 @@ type deleteOptions struct {
 	policy string
 }
 
-// readDeleteOptions reads the options of the body; the query supplies those that it omits (G4–G8).
+// readDeleteOptions reads the options from the body, and those that it omits from the query
+// (G4–G8).
 func (r *resource) readDeleteOptions(c *route.Call) (*deleteOptions, error) {
 	body, err := readDeleteBody(c)
 	if err != nil {
@@ -100,7 +101,7 @@ func textsOf(list *schema.Value) []string {
 	return texts
 }
 
-// fill takes from the query the options that the body omits.
+// fill reads the options that the body omits from the query.
 func (o *deleteOptions) fill(q route.Query) error {
 	if o.Grace == nil {
 		n, ok, err := q.Integer("gracePeriodSeconds")
@@ -130,8 +131,8 @@ func (o *deleteOptions) fill(q route.Query) error {
 	return nil
 }
 
-// checkPropagation settles what becomes of the dependents (G21–G27). Kinds that the collector does
-// not know ignore the policy, once it is one (G24).
+// checkPropagation determines the policy for the dependents (G21–G27). Kinds that are not
+// garbage-collected ignore it, but it must be valid (G24).
 func (r *resource) checkPropagation(o *deleteOptions) error {
 	if o.orphan != nil && o.policy != "" {
 		return status.NewInvalidOption(deleteOptionsKind,

@@ -9,8 +9,8 @@ import (
 // export holds the parameters export and exact of a read (specification §4.4).
 type export struct{ asked, exact bool }
 
-// readExport reads the parameters export and exact. Reads of subresources ignore them, and so do
-// those of roles and bindings, which do not have the parameters (B13).
+// readExport reads the parameters export and exact. Reads of subresources ignore them, as do reads
+// of roles and bindings, which do not have these parameters (B13).
 func (r *resource) readExport(c *route.Call) (export, error) {
 	if !r.exports || c.R.URL.RawQuery == "" || c.Endpoint.Subresource != "" {
 		return export{}, nil
@@ -23,9 +23,8 @@ func (r *resource) readExport(c *route.Call) (export, error) {
 	return export{asked, exact}, err
 }
 
-// exported returns an object's bytes for the response. An export leaves out what only the stored
-// object has, so that a client can create it again from there (B9, B10). It is a view: nothing is
-// stored (B14).
+// exported returns the bytes of an object for the response. An export omits the fields that a
+// client could not send on create (B9, B10). Nothing is stored (B14).
 func (r *resource) exported(o *state.Object, e export) ([]byte, error) {
 	if !e.asked {
 		return o.Value, nil

@@ -23,7 +23,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Store is where objects are.
+// Store is the part of the replicated store that the handlers use.
 type Store interface {
 	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
 	Create(ctx context.Context, c raftstore.Create) (*state.Object, error)
@@ -33,39 +33,39 @@ type Store interface {
 	Pages
 }
 
-// Deadlines of requests (I24), and how long a read waits for a version that this node has not
-// reached (B5).
+// The maximum durations of requests (I24), and the time that a read waits for a version that this
+// node has not applied yet (B5).
 const (
 	writeDeadline = 34 * time.Second
 	readDeadline  = 60 * time.Second
 	futureWait    = 3 * time.Second
 )
 
-// Config of the handlers.
+// Config configures the handlers.
 type Config struct {
 	Catalog *schema.Catalog
 	Store   Store
-	// StoreOf returns the store of one kind, in place of Store. May be nil.
+	// StoreOf, if not nil, returns the store for a kind, which replaces Store.
 	StoreOf func(k *schema.Kind) Store
 	Streams *watch.Streams
-	// SelectorBytes bounds the memory of the selectors that watches hold.
+	// SelectorBytes limits the memory of the selectors of open watches.
 	SelectorBytes *share.Pool
-	// Continue makes and reads the values that continue a list.
+	// Continue encodes and decodes continue values.
 	Continue *paging.Tokens
 	// QuorumRead makes reads without a resourceVersion linearizable.
 	QuorumRead bool
-	// Grants decides who may store an object that grants permissions.
+	// Grants decides whether a user may store an object that grants permissions.
 	Grants Grants
 }
 
-// Grants knows the kinds whose objects grant permissions.
+// Grants decides about objects that grant permissions.
 type Grants interface {
 	// Escalation returns why a user may not store an object in place of old, which is nil for a
-	// create. It returns "" if the user may.
+	// create. It returns "" if the user may store it.
 	Escalation(ctx context.Context, u *auth.User, o, old *schema.Object) (why string, err error)
 }
 
-// Handlers serve all kinds of a catalog.
+// Handlers serves all kinds of a catalog.
 type Handlers struct {
 	store         Store
 	streams       *watch.Streams
@@ -110,7 +110,7 @@ func New(cfg Config) (*Handlers, error) {
 	return h, nil
 }
 
-// on returns handlers that differ in their store.
+// on returns a copy of the handlers that uses another store.
 func (h *Handlers) on(store Store) *Handlers {
 	other := *h
 	other.store = store
@@ -121,11 +121,11 @@ func (h *Handlers) on(store Store) *Handlers {
 type resource struct {
 	*Handlers
 	kind       *schema.Kind
-	scale      *resource // of the subresource scale; nil without
+	scale      *resource // of the subresource scale; nil if there is none
 	table      *table.Table
 	offers     offers
 	selectable selector.Fields
-	exports    bool // its reads know the parameter export
+	exports    bool // reads accept the parameter export
 	end        *watch.End
 }
 
@@ -165,8 +165,8 @@ func setOf(names []string) map[string]bool {
 	return set
 }
 
-// Verbs returns the verbs that are served for a kind, sorted, as discovery shows them (semantics
-// L5).
+// Verbs returns the verbs that are served for a kind in sorted order, as discovery lists them
+// (semantics L5).
 func Verbs(k *schema.Kind) []string {
 	var verbs []string
 	for _, v := range []struct {
@@ -189,15 +189,15 @@ func Verbs(k *schema.Kind) []string {
 	return verbs
 }
 
-// Subresource is a subresource that is served, with its verbs.
+// Subresource is a subresource that is served.
 type Subresource struct {
 	Name  string
-	Kind  *schema.Kind // of the objects read and written: the kind itself, or its scale
+	Kind  *schema.Kind // of the objects that it reads and writes: the kind itself, or Scale
 	Verbs []string
 }
 
-// Subresources returns the subresources that are served for a kind, sorted, as discovery shows them
-// (semantics L4).
+// Subresources returns the subresources that are served for a kind in sorted order, as discovery
+// lists them (semantics L4).
 func Subresources(k *schema.Kind) []Subresource {
 	var served []Subresource
 	for _, s := range subresources() {
@@ -223,7 +223,7 @@ type subresource struct {
 	serve  func(r *resource, c *route.Call) error
 }
 
-// kind returns the kind of the objects read and written.
+// kind returns the kind of the objects that the subresource reads and writes.
 func (s *subresource) kind(of *schema.Kind) *schema.Kind {
 	if s.name == scaleSubresource {
 		return of.Scale
@@ -233,7 +233,7 @@ func (s *subresource) kind(of *schema.Kind) *schema.Kind {
 
 const scaleSubresource = "scale"
 
-// subresources are in the order of their names and verbs.
+// subresources returns all methods of subresources, sorted by name and verb.
 func subresources() []subresource {
 	return []subresource{
 		{"finalize", schema.OpFinalizeReplace, http.MethodPut, route.VerbUpdate, route.ClassWrite, (*resource).finalize},
@@ -253,14 +253,14 @@ func (h *Handlers) Register(add func(method, path string, e *route.Endpoint)) {
 	}
 }
 
-// Collection holds the parts of the handlers of one kind that differ from kind to kind.
+// Collection configures the handlers of one kind.
 type Collection struct {
 	Store Store
-	// End is when the kind ceases to be served.
+	// End is the End of a kind that may be removed while it is served.
 	End *watch.End
 }
 
-// Mount adds the routes of a kind that the catalog of the handlers does not have.
+// Mount adds the routes of a kind that is not in the catalog of the handlers.
 func (h *Handlers) Mount(k *schema.Kind, c Collection, add func(method, path string, e *route.Endpoint)) error {
 	r, err := newResource(h.on(c.Store), k)
 	if err != nil {
@@ -275,7 +275,7 @@ func (r *resource) subject() status.Subject {
 	return status.Subject{Group: r.kind.Group, Plural: r.kind.Plural, Kind: r.kind.Kind}
 }
 
-// endpoint makes an endpoint of the kind if it offers the operation.
+// endpoint returns an endpoint of the kind, or nil if the kind does not offer the operation.
 func (r *resource) endpoint(op schema.Operations, verb string, class route.Class, serve func(c *route.Call) error) *route.Endpoint {
 	if !r.kind.Operations.Has(op) {
 		return nil
@@ -306,8 +306,8 @@ func (r *resource) register(add func(method, path string, e *route.Endpoint)) {
 	}
 	item := collection + "/:name"
 	if k.Resource == stored.Namespaces {
-		// Its name stands where others have their namespace, and the router wants one name for
-		// both.
+		// The router requires one name for all wildcards at the same position, and for other kinds
+		// this is the namespace.
 		item = collection + "/:namespace"
 	}
 	offered(http.MethodPost, collection, r.endpoint(schema.OpCreate, route.VerbCreate, route.ClassWrite, r.create))
@@ -337,7 +337,7 @@ func (r *resource) listEndpoint(op schema.Operations) *route.Endpoint {
 	return e
 }
 
-// registerWatches adds the paths under the watch prefix: collections and single items (D31–D33).
+// registerWatches adds the paths below /watch: collections and single items (D31–D33).
 func (r *resource) registerWatches(add func(method, path string, e *route.Endpoint), collection, item string) {
 	watched := func(path string) string {
 		return r.kind.Prefix + "/watch" + strings.TrimPrefix(path, r.kind.Prefix)
@@ -363,9 +363,10 @@ func (r *resource) registerSubresources(add func(method, path string, e *route.E
 	}
 }
 
-// Changes is where watches read from.
+// Changes is the part of the store that watches read.
 type Changes interface {
 	Watch(p state.Prefix, after uint64) (*history.Cursor, error)
-	// Beginning returns the oldest state of a collection that the history reaches, and its index.
+	// Beginning returns the oldest state of a collection that can be derived from history, and its
+	// index.
 	Beginning(ctx context.Context, p state.Prefix) (objects iter.Seq2[*state.Object, error], after uint64, err error)
 }

@@ -19,10 +19,10 @@ const (
 	matchNotOlderThan = "NotOlderThan"
 )
 
-// shortList is the number of objects up to which a list's buffer grows as it must.
+// shortList is the number of objects up to which a list's buffer is not allocated in advance.
 const shortList = 16
 
-// list answers with a collection, or one page of it, written item by item (C1, C29).
+// list responds with a collection or one page of it, and writes it item by item (C1, C29).
 func (r *resource) list(c *route.Call) error {
 	as, err := r.choose(c, r.offers.lists)
 	if err != nil {
@@ -62,7 +62,8 @@ func (r *resource) list(c *route.Call) error {
 	return r.writeList(c, &as, p)
 }
 
-// selector reads the selectors of a list, a watch or a delete of a collection (specification §4.4).
+// selector parses the selectors of a list, a watch or a delete of a collection (specification
+// §4.4).
 func (r *resource) selector(c *route.Call) (*selector.Selector, error) {
 	if c.R.URL.RawQuery == "" {
 		return nil, nil
@@ -79,20 +80,20 @@ func (r *resource) selector(c *route.Call) (*selector.Selector, error) {
 	return selector.WithHidden(sel), nil
 }
 
-// listOptions are the parameters of a list that say which state it is of, and which part.
+// listOptions are the parameters that determine the state of a list and the page.
 type listOptions struct {
 	version   string
 	exact     bool
 	limit     int
 	continued string
-	query     paging.Query // but for the cluster, resource and namespace
+	query     paging.Query // except for the cluster, resource and namespace
 }
 
-// paged reports whether the request is for a part of the list, or for a state that has to be
-// retained.
+// paged reports whether the request is for a page, or for a state that has to be retained.
 func (o *listOptions) paged() bool { return o.limit > 0 || o.continued != "" || o.exact }
 
-// readListOptions reads the options of a list and refuses those that it doesn't have.
+// readListOptions reads the options of a list and returns an error for those that lists do not
+// have.
 func readListOptions(c *route.Call) (opts listOptions, err error) {
 	if c.R.URL.RawQuery == "" {
 		return opts, nil
@@ -129,8 +130,8 @@ func readListOptions(c *route.Call) (opts listOptions, err error) {
 	return opts, nil
 }
 
-// checkMatch refuses a resourceVersionMatch that is unknown or does not fit the other parameters
-// (C27).
+// checkMatch returns an error if resourceVersionMatch is unknown or inconsistent with the other
+// parameters (C27).
 func checkMatch(q route.Query, version, continued string) error {
 	match, err := q.Choice("resourceVersionMatch", "ListOptions")
 	if match == "" || err != nil {
@@ -156,7 +157,7 @@ func checkMatch(q route.Query, version, continued string) error {
 func (r *resource) writeList(c *route.Call, as *representation, p *page) error {
 	l, prefix := r.listOf(as)
 	l.Metadata, l.Keep = r.listMetadata(c.Namespace, p), c.KeepEncoded
-	if as.form.Binary() { // lengths come first: the items are walked twice
+	if as.form.Binary() { // protobuf writes lengths first, so the items are iterated twice
 		if err := p.settle(); err != nil {
 			return err
 		}
@@ -193,10 +194,10 @@ func (r *resource) writeList(c *route.Call, as *representation, p *page) error {
 	return out.Close()
 }
 
-// values calls fn with the bytes of a page's items but for the first few, until it fails. They are
-// good until fn returns.
+// values calls fn with the bytes of each item of a page, except for the first skip ones, until fn
+// returns an error. The bytes are valid until fn returns.
 func (r *resource) values(c *route.Call, as *representation, p *page, skip int, fn func(value []byte) error) error {
-	var room []byte // of the last value that is another than the stored one
+	var room []byte // buffer for values that differ from the stored ones
 	for o, err := range p.items {
 		if err != nil {
 			return err
@@ -216,9 +217,9 @@ func (r *resource) values(c *route.Call, as *representation, p *page, skip int, 
 	return nil
 }
 
-// listMetadata returns the metadata of a list (C1): selfLink; resourceVersion, the index of the
-// state (C4); and, when more follows, continue (C29) and without selectors remainingItemCount
-// (C36).
+// listMetadata returns the metadata of a list (C1): selfLink; resourceVersion, which is the index
+// of the state (C4); and, if there are more pages, continue (C29) and, for lists without selectors,
+// remainingItemCount (C36).
 func (r *resource) listMetadata(namespace string, p *page) []byte {
 	b := append([]byte(nil), `{"selfLink":"`...)
 	b = append(b, stored.CollectionPath(r.kind, namespace)...)

@@ -9,17 +9,17 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// The targets that objects can be converted to, by their stock names.
+// The names of the documents that clients may request in place of objects.
 const (
 	metaGroup   = "meta.k8s.io"
 	partialKind = "PartialObjectMetadata"
 	listSuffix  = "List"
 )
 
-// partials are the kinds of objects reduced to their metadata, one for each version of the targets.
+// partials contains the kind PartialObjectMetadata in each of its versions.
 type partials []*schema.Kind
 
-// newPartials returns the partials of a catalog, the preferred version first.
+// newPartials returns the partials of a catalog, with the preferred version first.
 func newPartials(c *schema.Catalog) (partials, error) {
 	var p partials
 	for _, version := range []string{"v1", "v1beta1"} {
@@ -32,13 +32,13 @@ func newPartials(c *schema.Catalog) (partials, error) {
 	return p, nil
 }
 
-// ofVersion returns the kind of a version that was offered.
+// ofVersion returns the kind of a version, which must be one that was offered.
 func (p partials) ofVersion(version string) *schema.Kind {
 	return p[slices.IndexFunc(p, func(k *schema.Kind) bool { return k.Version == version })]
 }
 
-// offers are the variants of documents that a kind is served in, each list beginning with the whole
-// object (B24, B25, B31).
+// offers are the variants in which a kind's objects, lists and streams are served. The first of
+// each is the unconverted object (B24, B25, B31).
 type offers struct{ objects, lists, streams []negotiate.Variant }
 
 func newOffers(k *schema.Kind, p partials) offers {
@@ -55,7 +55,7 @@ func newOffers(k *schema.Kind, p partials) offers {
 			return negotiate.Variant{Target: negotiate.Target{Group: metaGroup, Version: as.Version, Kind: kind}, Forms: forms}
 		}
 		listed := all
-		if i > 0 { // its list numbers its fields otherwise; clients of protobuf accept the first version too
+		if i > 0 { // the fields of its list have other numbers; protobuf clients accept the first version as well
 			listed = text
 		}
 		o.objects = append(o.objects, turned(table.Kind, text), turned(partialKind, all))

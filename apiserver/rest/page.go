@@ -16,8 +16,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// cachedPinWait is how long a list that needs no leader waits for one to pin its state on all
-// nodes, so that its pages survive this node.
+// cachedPinWait is how long a list that does not require a leader waits for one to pin its state on
+// all nodes. With a pinned state, its pages survive this node.
 const cachedPinWait = 500 * time.Millisecond
 
 // Pages retains the states that paged lists read.
@@ -36,13 +36,13 @@ type Pages interface {
 type page struct {
 	index     uint64
 	items     iter.Seq2[*state.Object, error]
-	once      bool   // items can be ranged over only once
-	expected  int    // an upper estimate of the number of items
-	next      string // the continue value; empty on the last page
-	remaining int    // items after this page; 0 if unknown (C36)
+	once      bool   // items can be iterated only once
+	expected  int    // upper bound of the number of items
+	next      string // continue value; "" on the last page
+	remaining int    // number of items after this page; 0 if unknown (C36)
 }
 
-// settle makes items that can be ranged over more than once.
+// settle reads the items into memory if they can be iterated only once.
 func (p *page) settle() error {
 	if !p.once {
 		return nil
@@ -58,7 +58,7 @@ func (p *page) settle() error {
 	return nil
 }
 
-// whole returns a list without pages.
+// whole returns a list as a single page.
 func (r *resource) whole(ctx context.Context, root *state.Root, namespace string, sel *selector.Selector) *page {
 	return &page{
 		index:    root.Index(),
@@ -80,7 +80,7 @@ type pager struct {
 	call *route.Call
 }
 
-// page reads one page of a list.
+// page returns one page of a list.
 func (r *resource) page(ctx context.Context, c *route.Call, opts *listOptions, sel *selector.Selector) (*page, error) {
 	opts.query.Resource, opts.query.Namespace = r.kind.Prefix+"/"+r.kind.Plural, c.Namespace
 	l := &pager{resource: r, opts: opts, sel: sel, call: c}
@@ -94,8 +94,8 @@ func (r *resource) page(ctx context.Context, c *route.Call, opts *listOptions, s
 	}
 }
 
-// first reads the first page of a list. It pins the state only if another page follows, because a
-// pin costs a log entry.
+// first returns the first page of a list. It pins the state only if there is another page, because
+// a pin costs a log entry.
 func (l *pager) first(ctx context.Context) (*page, error) {
 	root, pinned, err := l.firstState(ctx)
 	if err != nil {
@@ -118,11 +118,11 @@ func (l *pager) first(ctx context.Context) (*page, error) {
 	return l.newPage(root.ClusterID(), src, s, l.call.Now), nil
 }
 
-// linearizable reports whether the list must reflect every write acknowledged before it (C20).
+// linearizable reports whether the list must include all writes acknowledged before it (C20).
 func (l *pager) linearizable() bool { return l.opts.version == "" && l.quorumRead }
 
-// firstState returns the state of the list. If a linearizable list is sure to have a second page,
-// it pins a state at once, which also confirms that state.
+// firstState returns the state of the list. If a linearizable list certainly has a second page,
+// firstState pins a state at once, which also confirms it.
 func (l *pager) firstState(ctx context.Context) (root *state.Root, pinned bool, err error) {
 	if l.linearizable() && l.sel == nil {
 		root, err = l.store.View(ctx, raftstore.Cached())
@@ -138,9 +138,9 @@ func (l *pager) firstState(ctx context.Context) (root *state.Root, pinned bool, 
 	return root, false, err
 }
 
-// retain returns a state, at least as new as root, that is retained for the following pages. For a
-// linearizable list it returns the error of the leader. For other lists, if no leader answers within
-// cachedPinWait, it retains root on this node alone, and the pages end with this process.
+// retain returns a state that is retained for the following pages and at least as new as root. For
+// a linearizable list it returns the leader's error, if any. For other lists, if no leader responds
+// within cachedPinWait, it retains root on this node only, so that the pages end with this process.
 func (l *pager) retain(ctx context.Context, root *state.Root) (*state.Root, error) {
 	if l.linearizable() {
 		return l.store.Pin(ctx)
@@ -154,8 +154,8 @@ func (l *pager) retain(ctx context.Context, root *state.Root) (*state.Root, erro
 	return root, nil
 }
 
-// following reads a later page from the state of the first one (C35). It fails with 410 if that
-// state is no longer retained or the continue value belongs to another list (C37, C38).
+// following returns a later page from the state of the first one (C35). It returns a 410 error if
+// that state is no longer retained or the continue value belongs to another list (C37, C38).
 func (l *pager) following(ctx context.Context) (*page, error) {
 	root, err := present(ctx, l.store)
 	if err != nil {
@@ -177,7 +177,7 @@ func (l *pager) following(ctx context.Context) (*page, error) {
 	return l.pageOf(ctx, root.ClusterID(), src, at.Began)
 }
 
-// exactly reads a list at exactly the named version (C25, C26).
+// exactly returns a list at exactly the requested version (C25, C26).
 func (l *pager) exactly(ctx context.Context) (*page, error) {
 	index, err := versionOf(l.opts.version)
 	if err != nil {
@@ -203,8 +203,8 @@ func (l *pager) exactly(ctx context.Context) (*page, error) {
 	return l.pageOf(ctx, root.ClusterID(), src, l.call.Now)
 }
 
-// retained returns the objects of a retained state, from this node or from another: this node may
-// no longer have the state, or not have it yet.
+// retained returns the objects of a retained state. It fetches them from another node if this node
+// does not retain the state, or does not have it yet.
 func (l *pager) retained(ctx context.Context, index uint64, after state.Key) (source, error) {
 	waiting, cancel := context.WithTimeout(ctx, futureWait)
 	defer cancel()
@@ -232,7 +232,8 @@ func isFuture(err error) bool {
 	return future
 }
 
-// pageOf makes a page of the first objects of a source, or of all of them without a limit (C40).
+// pageOf returns a page with the first objects of a source, or with all of them if there is no
+// limit (C40).
 func (l *pager) pageOf(ctx context.Context, clusterID string, src source, began time.Time) (*page, error) {
 	if l.opts.limit == 0 {
 		return &page{index: src.index, expected: src.left, once: src.remote, items: selected(src, l.sel)}, nil
@@ -244,8 +245,9 @@ func (l *pager) pageOf(ctx context.Context, clusterID string, src source, began 
 	return l.newPage(clusterID, src, s, began), nil
 }
 
-// newPage makes the page of a slice, with the continue value for the objects after it. If those are
-// not selected, or the source is a part of the collection, the next page may be empty (C31).
+// newPage returns the page of a slice, with a continue value for the objects after it. The next
+// page may be empty, if none of these objects is selected or if the source is part of the
+// collection (C31).
 func (l *pager) newPage(clusterID string, src source, s slice, began time.Time) *page {
 	p := &page{index: src.index, expected: len(s.objects), items: each(s.objects)}
 	if !s.more {

@@ -15,7 +15,7 @@ import (
 
 const (
 	patchOptionsKind = "PatchOptions"
-	// maxPatchExcerpt bounds how much of a patch a refusal quotes.
+	// maxPatchExcerpt is the maximum length of a patch in an error message.
 	maxPatchExcerpt = 256
 )
 
@@ -28,14 +28,15 @@ type patchCall struct {
 	patch *patch.Patch
 }
 
-// patch changes an object by a patch of one of three types (F1).
+// patch applies a patch of one of the three types to an object (F1).
 func (r *resource) patch(c *route.Call) error { return r.patchAs(c, schema.Update) }
 
-// patchStatus changes the status of an object by a patch (F34).
+// patchStatus applies a patch to the status of an object (F34).
 func (r *resource) patchStatus(c *route.Call) error { return r.patchAs(c, schema.UpdateStatus) }
 
-// patchAs stores the part of the patched object that an operation may change. A patch without a
-// version is applied again whenever the object has changed in the meantime (F31).
+// patchAs applies a patch and stores the part of the object that the operation may change. If the
+// object changes concurrently and the patch contains no resourceVersion, it applies the patch again
+// (F31).
 func (r *resource) patchAs(c *route.Call, operation schema.Operation) error {
 	p, err := r.beginPatch(c)
 	if err != nil {
@@ -46,7 +47,7 @@ func (r *resource) patchAs(c *route.Call, operation schema.Operation) error {
 	return u.run()
 }
 
-// beginPatch reads a request in the order in which its errors count, as begin does.
+// beginPatch reads a request in the order in which its errors take precedence, as begin does.
 func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
 	as, err := r.represent(c)
 	if err != nil {
@@ -70,7 +71,7 @@ func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
 	return p, err
 }
 
-// refuseForce refuses the parameter force, which only server-side apply takes (F5).
+// refuseForce returns an error for the parameter force, which only server-side apply accepts (F5).
 func refuseForce(c *route.Call) error {
 	if c.R.URL.RawQuery == "" || !c.Query().Has("force") {
 		return nil
@@ -82,8 +83,8 @@ func refuseForce(c *route.Call) error {
 		field.Forbidden(field.NewPath("force"), "may not be specified for non-apply patch"))
 }
 
-// derive applies the patch to a stored object. The resourceVersion is part of the document: one
-// that the patch does not change is no precondition.
+// derive applies the patch to a stored object. The document includes the resourceVersion, so it is
+// a precondition only if the patch changes it.
 func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
 	document, err := p.value(previous)
 	if err != nil {
@@ -98,15 +99,15 @@ func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
 		return nil, p.unfit(err.Error())
 	}
 	dropped := slices.Concat(p.patch.Problems(), problems.List())
-	if p.w.validation == validateStrict && len(dropped) > 0 { // unknown fields (F36), names given twice (F37)
+	if p.w.validation == validateStrict && len(dropped) > 0 { // unknown fields (F36), duplicate names (F37)
 		return nil, p.unfit("strict decoding error: " + strings.Join(dropped, ", "))
 	}
-	p.c.W.Header().Del("Warning") // of an earlier attempt
+	p.c.W.Header().Del("Warning") // from an earlier attempt
 	p.w.warnDropped(p.c, o, dropped)
 	return o, p.checkPath(p.c, o)
 }
 
-// unfit returns the refusal of a patch whose result is not an object of the kind (F26).
+// unfit returns the error for a patch whose result is not an object of the kind (F26).
 func (p *patchCall) unfit(why string) error {
 	excerpt := string(p.body)
 	if len(excerpt) > maxPatchExcerpt {

@@ -12,7 +12,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// get answers with one object: the stored bytes (B1, B5).
+// get responds with the stored bytes of one object (B1, B5).
 func (r *resource) get(c *route.Call) error {
 	as, err := r.represent(c)
 	if err != nil {
@@ -40,8 +40,9 @@ func (r *resource) get(c *route.Call) error {
 // value returns the bytes of an object in the version of the kind.
 func (r *resource) value(o *state.Object) ([]byte, error) { return r.kind.Present(o.Value) }
 
-// state returns a state as fresh as the resourceVersion of a request requires (specification §4.4):
-// unset, a confirmed one if QuorumRead is set; 0, this node's; N, one of at least that version.
+// state returns a state that is as fresh as the resourceVersion of a request requires
+// (specification §4.4). If version is "", that is a confirmed state, if QuorumRead is set; for 0 it
+// is this node's state; for N it is a state of at least version N.
 func (h *Handlers) state(c *route.Call, version string) (*state.Root, error) {
 	switch version {
 	case "":
@@ -60,8 +61,8 @@ func (h *Handlers) state(c *route.Call, version string) (*state.Root, error) {
 }
 
 // present returns this node's state. A node that has just started may not know yet which entries of
-// its log are committed; its empty state would make every object appear deleted, so present waits
-// up to futureWait for the first entry to be applied.
+// its log are committed. As objects would appear deleted in its empty state, present waits up to
+// futureWait for the first entry to be applied.
 func present(ctx context.Context, store Store) (*state.Root, error) {
 	root, err := store.View(ctx, raftstore.Cached())
 	if err != nil || root.ClusterID() != "" {
@@ -78,7 +79,7 @@ func present(ctx context.Context, store Store) (*state.Root, error) {
 	return root, err
 }
 
-// versionOf reads a resourceVersion: 400 when it is not a number (C28).
+// versionOf parses a resourceVersion. It returns a 400 error if the version is not a number (C28).
 func versionOf(text string) (uint64, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
@@ -96,7 +97,7 @@ func (h *Handlers) quorum(c *route.Call) (*state.Root, error) {
 	return h.store.View(ctx, raftstore.Quorum())
 }
 
-// atLeast returns a state of at least a version, for which it waits up to futureWait (C33).
+// atLeast returns a state of at least a version. It waits for the version up to futureWait (C33).
 func (h *Handlers) atLeast(c *route.Call, version uint64) (*state.Root, error) {
 	root, err := h.store.View(c.R.Context(), raftstore.Cached())
 	if err != nil || root.Index() >= version {

@@ -9,12 +9,12 @@ import (
 	"quorate/raftstore/state"
 )
 
-// replace stores the body in place of an object (E1–E34).
+// replace replaces an object by the body (E1–E34).
 func (r *resource) replace(c *route.Call) error {
 	return r.replaceAs(c, schema.Update)
 }
 
-// replaceAs stores the part of the body that an operation may change.
+// replaceAs stores the part of the body that the operation may change.
 func (r *resource) replaceAs(c *route.Call, operation schema.Operation) error {
 	w, err := r.begin(c, "UpdateOptions")
 	if err != nil {
@@ -35,8 +35,8 @@ func (r *resource) replaceAs(c *route.Call, operation schema.Operation) error {
 	return u.run()
 }
 
-// replacement returns the decoded body: the first time as it was decoded already, later anew, as
-// preparing changes an object. What there is to warn of is warned of then.
+// replacement returns the decoded body. Preparing an object modifies it, so replacement decodes the
+// body again on each call after the first. It adds warnings on the first call only.
 func (r *resource) replacement(c *route.Call, w *write, decoded **schema.Object) (*schema.Object, error) {
 	if o := *decoded; o != nil {
 		*decoded = nil
@@ -49,8 +49,8 @@ func (r *resource) replacement(c *route.Call, w *write, decoded **schema.Object)
 	return o, r.checkPath(c, o)
 }
 
-// checkPath compares name and namespace of an object with those of the path (E7–E9). The namespace
-// is filled in.
+// checkPath checks that name and namespace of an object are those of the path (E7–E9). It fills in
+// a missing namespace.
 func (r *resource) checkPath(c *route.Call, o *schema.Object) error {
 	switch name := o.Name(); {
 	case name == "":

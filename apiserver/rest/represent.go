@@ -11,21 +11,22 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// representation is how an answer shows objects.
+// representation is the form in which a response contains objects.
 type representation struct {
 	form negotiate.Form
-	// partial is the kind of objects reduced to their metadata; nil for whole objects.
+	// partial is the kind PartialObjectMetadata in the requested version; nil for unconverted
+	// objects.
 	partial *schema.Kind
-	// rows, if not nil, show objects as rows of a Table.
+	// rows, if not nil, converts objects to rows of a Table.
 	rows *table.Rows
 }
 
-// represent chooses how an answer shows one object.
+// represent negotiates the representation of one object.
 func (r *resource) represent(c *route.Call) (representation, error) {
 	return r.choose(c, r.offers.objects)
 }
 
-// choose chooses among the documents that an answer can be.
+// choose negotiates a representation among the variants offered.
 func (r *resource) choose(c *route.Call, offered []negotiate.Variant) (representation, error) {
 	form, target, err := c.Choose(offered)
 	if err != nil || target == (negotiate.Target{}) {
@@ -45,14 +46,14 @@ func (r *resource) turned(c *route.Call, form negotiate.Form, target negotiate.T
 	return as, err
 }
 
-// readInclude reads how much of their objects the rows of a Table hold (B26, B27).
+// readInclude reads how much of its object each row of a Table includes (B26, B27).
 func readInclude(q route.Query) (table.Include, error) {
 	asked, err := q.Choice("includeObject", "TableOptions")
 	known := table.Names()
 	return table.Include(max(slices.Index(known[:], asked), 0)), err
 }
 
-// whole reports whether objects are shown as they are.
+// whole reports whether objects are not converted.
 func (as *representation) whole() bool { return as.partial == nil }
 
 // appendTurned appends the converted form of a stored object.
@@ -63,8 +64,8 @@ func (r *resource) appendTurned(b []byte, as *representation, value []byte, now 
 	return as.rows.Append(as.rows.AppendHead(b, true), value, now)
 }
 
-// listOf begins a list of objects. prefix is how much is to be left out of each item, its brace
-// included.
+// listOf begins a list of objects. prefix is the number of bytes to omit at the beginning of each
+// item, including its brace.
 func (r *resource) listOf(as *representation) (l negotiate.List, prefix int) {
 	switch {
 	case as.whole():
@@ -78,8 +79,8 @@ func (r *resource) listOf(as *representation) (l negotiate.List, prefix int) {
 	return l, prefix
 }
 
-// item returns what stands for a stored object in a list: its bytes, or others in room, which comes
-// back as it has grown.
+// item returns the item of a list for a stored object: a subslice of value, or bytes written to
+// room. grown is room, which may have been reallocated.
 func (r *resource) item(as *representation, value, room []byte, now time.Time) (item, grown []byte, err error) {
 	switch {
 	case as.whole():
@@ -96,7 +97,7 @@ func (r *resource) item(as *representation, value, room []byte, now time.Time) (
 	return room, room, err
 }
 
-// answer answers with one object, stored bytes or the object as the kind serves it.
+// answer responds with one object, given in stored form or in the form of the kind.
 func (r *resource) answer(c *route.Call, as *representation, value []byte) error {
 	if as.whole() {
 		document, err := r.kind.Present(value)

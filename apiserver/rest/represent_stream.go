@@ -9,7 +9,7 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// representStream chooses how a watch stream shows objects (D8).
+// representStream negotiates the representation of objects in a watch stream (D8).
 func (r *resource) representStream(c *route.Call) (representation, error) {
 	form, target, err := c.ChooseStream(r.offers.streams)
 	if err != nil || target == (negotiate.Target{}) {
@@ -18,8 +18,8 @@ func (r *resource) representStream(c *route.Call) (representation, error) {
 	return r.turned(c, form, target)
 }
 
-// streamed returns the kind of the objects that a stream sends and the encoder that makes them; nil
-// for whole objects.
+// streamed returns the kind of the objects that a stream sends and the encoder that converts
+// objects to it, which is nil if they are not converted.
 func (r *resource) streamed(as *representation) (*schema.Kind, watch.Encoder, watch.Table) {
 	switch {
 	case as.whole():
@@ -32,7 +32,7 @@ func (r *resource) streamed(as *representation) (*schema.Kind, watch.Encoder, wa
 	}
 }
 
-// partialObjects encodes objects reduced to their metadata.
+// partialObjects is an encoder that reduces objects to their metadata.
 type partialObjects struct {
 	kind, of *schema.Kind
 	binary   bool

@@ -8,12 +8,11 @@ import (
 	"quorate/raftstore/state"
 )
 
-// getScale answers with how many replicas an object has (H11). A scale is a view of the object: it
-// is read as the object is.
+// getScale responds with the scale of an object (H11), which is a view of the object.
 func (r *resource) getScale(c *route.Call) error { return r.scale.get(c) }
 
-// replaceScale stores how many replicas the scale in the body wants, if it is of the version and
-// the object that this names.
+// replaceScale sets the replicas of an object to those of the scale in the body. The
+// resourceVersion and uid of the scale are preconditions.
 func (r *resource) replaceScale(c *route.Call) error {
 	w, err := r.scale.begin(c, "UpdateOptions")
 	if err != nil {
@@ -32,7 +31,7 @@ func (r *resource) replaceScale(c *route.Call) error {
 	return u.run()
 }
 
-// patchScale changes how many replicas an object has by a patch of its scale.
+// patchScale sets the replicas of an object by a patch of its scale.
 func (r *resource) patchScale(c *route.Call) error {
 	p, err := r.scale.beginPatch(c)
 	if err != nil {
@@ -41,8 +40,8 @@ func (r *resource) patchScale(c *route.Call) error {
 	return r.newRescale(c, p.w, p.derive).run()
 }
 
-// newRescale returns an update of an object by a scale. It answers with the scale of the stored
-// object.
+// newRescale returns an update that sets an object's replicas to those of a scale. It responds with
+// the new scale.
 func (r *resource) newRescale(c *route.Call, w *write, wanted func(previous *state.Object) (*schema.Object, error)) *update {
 	u := r.newUpdate(c, w, schema.Update)
 	u.answers = r.scale

@@ -6,8 +6,8 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// Unstored reads the object of a create that stores nothing, such as a review, as any create is
-// read. It returns the form of the response too.
+// Unstored reads the object of a create request that stores nothing, such as a review, and the form
+// of its response.
 func Unstored(c *route.Call) (*schema.Object, negotiate.Form, error) {
 	r := &resource{kind: c.Endpoint.Kind, offers: newOffers(c.Endpoint.Kind, nil)}
 	w, err := r.begin(c, "CreateOptions")

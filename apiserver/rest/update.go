@@ -18,40 +18,40 @@ import (
 	"quorate/raftstore/state"
 )
 
-// update is a replace or a patch of an object or a subresource. It derives the new object from the
-// stored one and tries again whenever the stored object has changed in the meantime.
+// update is a replace or patch of an object or subresource. It derives the new object from the
+// stored one, and retries if the stored object changes concurrently.
 type update struct {
 	*resource
 	c         *route.Call
 	w         *write
 	key       state.Key
 	operation schema.Operation
-	// derive returns the object to store in place of previous, which is nil if the object does not
-	// exist and the update may create it. Each attempt calls it, and it returns a new object each
-	// time.
+	// derive returns the object to store in place of previous. previous is nil if the object does
+	// not exist and the update may create it. derive is called for each attempt and must return a
+	// new object each time.
 	derive func(previous *state.Object) (*schema.Object, error)
-	// conditional updates name a version: a conflict is returned at once instead of retried.
+	// conditional means that the update names a version, so that a conflict is returned and not
+	// retried.
 	conditional bool
-	// creates: the update creates a missing object.
+	// creates means that the update creates a missing object.
 	creates bool
-	// answers is the resource in whose form the response shows the written object.
+	// answers is the resource in whose form the response contains the written object.
 	answers *resource
-	// ownUID: the uid of the new object is a precondition, and another one is a conflict (E5). A
-	// patch sees the stored uid and may not change it (F30).
+	// ownUID means that the uid of the new object is a precondition (E5). A patch, by contrast,
+	// starts from the stored uid and must not change it (F30).
 	ownUID bool
 
-	fresh bool // the state is confirmed, so a refusal decided from it is final
+	fresh bool // the state is confirmed, so that an error decided from it is final
 }
 
-// errStale asks for another attempt from a confirmed state.
+// errStale requests another attempt with a confirmed state.
 var errStale = errors.New("decided from a state that may be stale")
 
 func (r *resource) newUpdate(c *route.Call, w *write, operation schema.Operation) *update {
 	return &update{resource: r, c: c, w: w, key: stored.Key(r.kind, c.Namespace, c.Name), operation: operation, answers: r}
 }
 
-// run derives and writes until the store accepts the object, refuses it finally, or the deadline
-// passes.
+// run derives and writes until the object is stored or finally refused, or the deadline passes.
 func (u *update) run() error {
 	ctx, cancel, err := u.c.Deadline(writeDeadline)
 	if err != nil {
@@ -122,15 +122,15 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	if err := u.refuse(nil); err != nil {
 		return err
 	}
-	if unchanged { // answered without a write or an event (E20)
+	if unchanged { // respond without a write or an event (E20)
 		return u.answers.respond(u.c, u.w, previous)
 	}
 	o.SetResourceVersion(strconv.FormatUint(previous.Version, 10))
 	return u.answers.respondDry(u.c, u.w, o)
 }
 
-// refuse returns err, an outcome without a write, if it was decided from a confirmed state, and
-// errStale otherwise.
+// refuse returns err, which is the outcome without a write, if the state is confirmed. Otherwise it
+// returns errStale.
 func (u *update) refuse(err error) error {
 	if !u.fresh {
 		return errStale
@@ -193,8 +193,8 @@ func (u *update) invalidVersion(version, why string) error {
 		field.Invalid(field.NewPath("metadata", "resourceVersion"), version, why)})
 }
 
-// write stores the update, or removes an object that has no finalizers left (E16) or that could not
-// be initialized.
+// write stores the new object. If it is being deleted and has no finalizers left (E16), or if its
+// initialization has failed, write removes it instead.
 func (u *update) write(ctx context.Context, previous, next *state.Object, o *schema.Object) error {
 	var written *state.Object
 	var err error
@@ -210,7 +210,7 @@ func (u *update) write(ctx context.Context, previous, next *state.Object, o *sch
 	return u.answers.respond(u.c, u.w, written)
 }
 
-// client distinguishes clients by their connections, as raftstore.Update asks.
+// client returns a number that identifies the connection of a request, for raftstore.Update.
 func client(r *http.Request) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(r.RemoteAddr))

@@ -9,21 +9,21 @@ import (
 	"quorate/raftstore/state"
 )
 
-// lookEvery is the number of objects between two checks of a context.
+// lookEvery is the number of objects between two checks of whether the context has ended.
 const lookEvery = 1024
 
-// walk calls fn with the selected objects of a collection in the order of their keys, until fn
-// returns false. It returns the error of ctx if that ends first.
+// walk calls fn with the selected objects of a collection, in the order of their keys, until fn
+// returns false. If ctx ends first, it returns the error of ctx.
 func (r *resource) walk(
 	ctx context.Context, root *state.Root, namespace string, sel *selector.Selector, fn func(o *state.Object) bool,
 ) error {
 	return r.visit(ctx, root, namespace, sel, "", func(o *state.Object) bool { return !sel.Matches(o) || fn(o) })
 }
 
-// visit calls fn with all objects after a key that a selector may select, and possibly with others,
-// until fn returns false. It returns the error of ctx if that ends first: a selector that selects
-// nothing must not keep a processor busy for a client that has gone. A selector that fixes the name
-// needs no walk.
+// visit calls fn with all objects after a key that the selector may select, and possibly with
+// others, until fn returns false. If ctx ends first, it returns the error of ctx, so that a walk
+// ends when its client disconnects even if the selector selects nothing. If the selector determines
+// the name, visit looks up the object without a walk.
 func (r *resource) visit(
 	ctx context.Context, root *state.Root, namespace string, sel *selector.Selector, after state.Key,
 	fn func(o *state.Object) bool,
@@ -48,8 +48,8 @@ func (r *resource) visit(
 	return err
 }
 
-// narrowed returns the namespace that a selector restricts a list to, where the list is of all of
-// them.
+// narrowed returns the namespace that a selector determines, if the list is not limited to one
+// already.
 func (r *resource) narrowed(namespace string, sel *selector.Selector) string {
 	if namespace == "" && r.kind.Namespaced {
 		namespace, _ = sel.Namespace()
@@ -57,15 +57,16 @@ func (r *resource) narrowed(namespace string, sel *selector.Selector) string {
 	return namespace
 }
 
-// source holds the objects of a collection in one state, after a key, selected or not.
+// source holds the objects of a collection in one state after some key, whether selected or not.
 type source struct {
 	index   uint64
-	left    int  // how many there are
-	remote  bool // of another node: can be read once, and may be the first of the objects only
+	left    int  // number of objects
+	remote  bool // from another node: can be iterated only once, and may be incomplete
 	objects iter.Seq2[*state.Object, error]
 }
 
-// local returns the source of a state of this node. Its objects end with the error of ctx.
+// local returns the objects of a state on this node. The iteration ends with the error of ctx if
+// that ends first.
 func (r *resource) local(ctx context.Context, root *state.Root, namespace string, sel *selector.Selector, after state.Key) source {
 	return source{
 		index: root.Index(),
@@ -82,12 +83,12 @@ func (r *resource) local(ctx context.Context, root *state.Root, namespace string
 // slice holds the first selected objects of a source.
 type slice struct {
 	objects []*state.Object
-	last    state.Key // of the last object visited
-	passed  int       // objects up to last, selected or not
-	more    bool      // something may follow
+	last    state.Key // key of the last object visited
+	passed  int       // number of objects up to last, whether selected or not
+	more    bool      // there may be more objects
 }
 
-// takePage takes at most limit selected objects (C31).
+// takePage returns at most limit selected objects of a source (C31).
 func takePage(src source, sel *selector.Selector, limit int) (slice, error) {
 	var s slice
 	for o, err := range src.objects {

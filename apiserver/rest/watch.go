@@ -17,8 +17,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// minWatchTimeout is the shortest time after which a stream without a timeout of its own ends; the
-// longest is twice that (D29).
+// minWatchTimeout is the minimum duration of a stream without a timeout in the request. The maximum
+// is twice that (D29).
 const minWatchTimeout = 30 * time.Minute
 
 // watchOptions are the parameters of a watch.
@@ -27,12 +27,12 @@ type watchOptions struct {
 	after     uint64
 	selector  *selector.Selector
 	bookmarks bool
-	initial   bool // sendInitialEvents
-	changes   bool // sendInitialEvents=false: nothing but changes
+	initial   bool // sendInitialEvents=true: begin with the current objects
+	changes   bool // sendInitialEvents=false: send changes only
 	timeout   time.Duration
 }
 
-// watch streams the changes of a collection, or of one object of it (D).
+// watch streams the changes of a collection, or of one of its objects (D).
 func (r *resource) watch(c *route.Call) error {
 	as, err := r.representStream(c)
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *resource) watch(c *route.Call) error {
 			defer c.Forget()
 			return r.watchStart(ctx, c, opts)
 		},
-		Unforeseen: func(err error) { c.Faults.Unforeseen(c, err) },
+		InternalError: func(err error) { c.Faults.InternalError(c, err) },
 	})
 }
 
@@ -94,7 +94,7 @@ func (r *resource) watchOptions(c *route.Call) (*watchOptions, error) {
 	return opts, err
 }
 
-// readTimeout reads timeoutSeconds, and timeout, which may shorten it (D28, D30).
+// readTimeout reads timeoutSeconds, and timeout, which may be shorter (D28, D30).
 func (o *watchOptions) readTimeout(q route.Query) error {
 	seconds, err := q.TimeoutSeconds()
 	if err != nil {
@@ -110,8 +110,8 @@ func (o *watchOptions) readTimeout(q route.Query) error {
 	return err
 }
 
-// readInitial reads sendInitialEvents, which needs the match that it gives, and is the only one
-// with a match (D18, D26).
+// readInitial reads sendInitialEvents. It requires resourceVersionMatch=NotOlderThan, which in turn
+// is only valid with it (D18, D26).
 func (o *watchOptions) readInitial(q route.Query) error {
 	match := q.Get("resourceVersionMatch")
 	path := field.NewPath("resourceVersionMatch")
@@ -134,7 +134,7 @@ func (o *watchOptions) readInitial(q route.Query) error {
 	return nil
 }
 
-// watchSelector adds the name of the path to the selector (D32).
+// watchSelector adds the name in the path, if any, to the selector (D32).
 func (r *resource) watchSelector(c *route.Call) (*selector.Selector, error) {
 	sel, err := r.selector(c)
 	if err != nil || c.Name == "" {
@@ -147,8 +147,8 @@ func (r *resource) watchSelector(c *route.Call) (*selector.Selector, error) {
 	return named, nil
 }
 
-// holdSelector returns the value of a selector that all watches with an equal one share, until drop is
-// called. The sender of the first of these watches is charged for its memory.
+// holdSelector returns the value of a selector that all watches with an equal one share, until drop
+// is called. The sender of the first of these watches is charged for its memory.
 func (r *resource) holdSelector(c *route.Call, s *selector.Selector) (shared *selector.Selector, drop func(), err error) {
 	return r.selectors.Hold(s, func(bytes int64) (func(), error) {
 		holding := r.selectorBytes.Hold(c.Sender.Name, "")
@@ -167,10 +167,10 @@ func fullSelectors(bound share.Bound) string {
 	return "the selectors of " + whose + " take as much memory as they may (selector-bytes)"
 }
 
-// watchStart says where a stream begins: at N, after the changes up to N; at 0, with the present
-// objects of this node; unset, at the beginning of history (D9–D11, Z8). With sendInitialEvents it
-// begins with the objects of a state as fresh as a list's, or after that state when they are
-// refused (D26).
+// watchStart returns where a stream begins. With resourceVersion N it begins after the changes up
+// to N; with 0, with the current objects of this node; without, with the oldest objects that
+// history provides (D9–D11, Z8). With sendInitialEvents=true it begins with the objects of a state
+// as fresh as that of a list, and with sendInitialEvents=false after that state (D26).
 func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOptions) (watch.Start, error) {
 	prefix := stored.Prefix(r.kind, c.Namespace)
 	switch {
@@ -197,7 +197,7 @@ func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOpt
 	return watch.Start{After: opts.after, Changes: changes}, err
 }
 
-// startFrom begins with the objects of a state; marked, with a bookmark after them.
+// startFrom begins a stream with the objects of a state. marked adds a bookmark after them.
 func (r *resource) startFrom(
 	ctx context.Context, root *state.Root, namespace string, opts *watchOptions, marked bool,
 ) (watch.Start, error) {

@@ -16,10 +16,10 @@ import (
 	"quorate/raftstore/state"
 )
 
-// maxManagerBytes bounds the parameter fieldManager, which is checked and not stored (A54).
+// maxManagerBytes limits the parameter fieldManager, which is validated but not stored (A54).
 const maxManagerBytes = 128
 
-// The values of fieldValidation that make a difference.
+// The values of fieldValidation that have an effect.
 const (
 	validateWarn   = "Warn"
 	validateStrict = "Strict"
@@ -126,8 +126,8 @@ func warn(c *route.Call, text string) {
 	c.W.Header().Add("Warning", "299 - "+strconv.QuoteToASCII(text))
 }
 
-// namespace returns where a write goes: the path's namespace, else the body's, else the default
-// (A2–A7, Z2). The body is made to agree.
+// namespace returns the namespace of a write: that of the path, else that of the body, else the
+// default (A2–A7, Z2). It sets the namespace of the body accordingly.
 func (r *resource) namespace(c *route.Call, o *schema.Object) (string, error) {
 	if !r.kind.Namespaced {
 		o.SetNamespace("")
@@ -147,18 +147,19 @@ func (r *resource) namespace(c *route.Call, o *schema.Object) (string, error) {
 	return namespace, nil
 }
 
-// respond answers with the object as it is stored now.
+// respond responds with the stored form of the object.
 func (r *resource) respond(c *route.Call, w *write, o *state.Object) error {
 	// gofail: var answerBefore struct{}
 	return r.answer(c, &w.as, o.Value)
 }
 
-// respondDry answers with an object that was not stored.
+// respondDry responds with an object that was not stored.
 func (r *resource) respondDry(c *route.Call, w *write, o *schema.Object) error {
 	return r.answer(c, &w.as, o.AppendJSON(nil))
 }
 
-// checkGrants refuses an object that grants more permissions than its writer has (J28, J29).
+// checkGrants returns an error if an object grants permissions that its writer does not have (J28,
+// J29).
 func (r *resource) checkGrants(ctx context.Context, c *route.Call, o, old *schema.Object) error {
 	why, err := r.grants.Escalation(ctx, c.User, o, old)
 	if err == nil && why != "" {
@@ -167,7 +168,7 @@ func (r *resource) checkGrants(ctx context.Context, c *route.Call, o, old *schem
 	return err
 }
 
-// checkSize refuses an object whose encoded form exceeds the bound of a log entry, with 413 (A44).
+// checkSize returns a 413 error if the encoded object exceeds the limit for log entries (A44).
 func checkSize(o *state.Object) error {
 	if len(o.Value) > status.MaxObjectBytes {
 		return status.NewObjectTooLarge(status.MaxObjectBytes)

@@ -113,7 +113,7 @@ func (o *office) ask(t *testing.T, path, body string, headers ...string) *httpte
 	}
 	failed, mapped := status.From(err, c.Subject())
 	if !mapped {
-		t.Errorf("unforeseen: %v", err)
+		t.Errorf("internal error: %v", err)
 	}
 	if err := c.Status(failed.Status.Code, &failed.Status, negotiate.JSON); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,8 @@
-// Package paging makes and reads the values of `continue`: where the next page of a list begins, in
-// which state, for which query.
+// Package paging encodes and decodes continue values, which identify the state and the query of a
+// list and the position of its next page.
 //
-// A value is opaque, safe in a URL, and good on every node of the cluster until ten minutes after
-// its list began. It is authenticated with a key derived from the cluster's signing key, so a
-// client can neither forge nor change one. It grants no permission: each page is authorized like
-// any list. The package has no state beside the key and no goroutines.
+// A value is opaque, safe in URLs, and valid on all nodes of the cluster for ten minutes after the
+// first page. It is authenticated with a key derived from the cluster's signing key, so that
+// clients cannot forge or modify it. It grants no permission: each page is authorized like any
+// list. The package has no goroutines and no state except the key.
 package paging

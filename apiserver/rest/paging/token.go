@@ -12,25 +12,25 @@ import (
 	"time"
 )
 
-// GoodFor is how long after its first page a list can be continued (specification §7, §8: five to
-// fifteen minutes).
+// GoodFor is the time after the first page for which a list can be continued (specification §7, §8:
+// five to fifteen minutes).
 const GoodFor = 10 * time.Minute
 
-// keyLabel separates the key of the values from all other uses of the cluster's signing key.
+// keyLabel distinguishes the derived key from other keys derived from the cluster's signing key.
 const keyLabel = "quorate continue values v1"
 
-// The layout of a value: format, index, when the list began, digest of its query, position,
+// The layout of a value: format, index, time of the first page, digest of the query, position,
 // authenticator.
 const (
 	format      = 1
 	digestBytes = 16
 	macBytes    = 16
 	headBytes   = 1 + 8 + 8 + digestBytes
-	// maxBytes bounds the length of a value; a position is a namespace and a name.
+	// maxBytes limits the length of a value. A position consists of a namespace and a name.
 	maxBytes = 1 << 10
 )
 
-// The reasons why Decode refuses a value.
+// The errors of Decode.
 var (
 	// ErrUnknown reports a value of another cluster or of another query.
 	ErrUnknown = errors.New("continue value is not recognized")
@@ -38,19 +38,19 @@ var (
 	ErrExpired = errors.New("continue value has expired")
 )
 
-// Position is where the next page of a list begins.
+// Position is the position of the next page of a list.
 type Position struct {
-	Index uint64    // of the state that the list is of
-	After string    // the last item's key within the collection
-	Began time.Time // when the first page was made; whole seconds are kept
+	Index uint64    // index of the list's state
+	After string    // key of the last item within the collection
+	Began time.Time // time of the first page, in whole seconds
 }
 
 // Query holds the parameters that all pages of a list share.
 type Query struct {
 	ClusterID     string
-	Resource      string // with its group
+	Resource      string // including its group
 	Namespace     string
-	Labels        string // the selectors as they were given
+	Labels        string // the selectors as the client sent them
 	Fields        string
 	Uninitialized bool
 }
@@ -58,7 +58,7 @@ type Query struct {
 // Tokens encodes and decodes values. It is safe for concurrent use.
 type Tokens struct{ key []byte }
 
-// New derives the key of the values from a secret that all nodes of the cluster share.
+// New returns Tokens with a key derived from a secret that all nodes of the cluster share.
 func New(secret []byte) (*Tokens, error) {
 	key, err := hkdf.Key(sha256.New, secret, nil, keyLabel, sha256.Size)
 	if err != nil {
@@ -67,7 +67,7 @@ func New(secret []byte) (*Tokens, error) {
 	return &Tokens{key: key}, nil
 }
 
-// encoding returns the strict encoding, so that each value has exactly one text.
+// encoding returns the strict encoding, in which each value has exactly one representation.
 func encoding() *base64.Encoding { return base64.RawURLEncoding.Strict() }
 
 // Encode returns the value that continues a list at a position.
@@ -81,10 +81,9 @@ func (t *Tokens) Encode(p Position, q *Query) string {
 	return encoding().EncodeToString(append(b, t.mac(b)...))
 }
 
-// Decode returns the position of a value that continues this query. The error is ErrUnknown or
-// ErrExpired.
+// Decode returns the position of a value for query q. The error is ErrUnknown or ErrExpired.
 func (t *Tokens) Decode(text string, q *Query, now time.Time) (Position, error) {
-	if len(text) > maxBytes || strings.ContainsAny(text, "\r\n") { // line ends would be passed over
+	if len(text) > maxBytes || strings.ContainsAny(text, "\r\n") { // the decoder would ignore line ends
 		return Position{}, ErrUnknown
 	}
 	b, err := encoding().DecodeString(text)
@@ -112,8 +111,8 @@ func (t *Tokens) mac(b []byte) []byte {
 	return h.Sum(nil)[:macBytes]
 }
 
-// digest returns a hash of the query. Each part follows its length, so that different queries
-// cannot have the same bytes.
+// digest returns a hash of the query. Each part is preceded by its length, so that different
+// queries have different input.
 func (q *Query) digest() []byte {
 	var b []byte
 	for _, part := range []string{q.ClusterID, q.Resource, q.Namespace, q.Labels, q.Fields} {

@@ -2,16 +2,16 @@ package parameter
 
 import "slices"
 
-// Type says how the value of a parameter is read.
+// Type is the type of a parameter's value.
 type Type uint8
 
 // The types of parameters.
 const (
 	Text     Type = iota // any text, or one of the declared values
-	Boolean              // strconv.ParseBool; true without a value
-	Integer              // a decimal number
-	Count                // a decimal number that is not negative
-	Duration             // time.ParseDuration; not negative
+	Boolean              // as strconv.ParseBool parses it; true if the value is empty
+	Integer              // a decimal integer
+	Count                // a non-negative decimal integer
+	Duration             // a non-negative duration as time.ParseDuration parses it
 )
 
 // Verbs is a set of verbs.
@@ -27,11 +27,11 @@ const (
 	Patch
 	Delete
 	DeleteCollection
-	// Document is any request that is not about objects: discovery, OpenAPI, health, operations of
-	// the cluster.
+	// Document stands for all requests that are not about objects: discovery, OpenAPI, health, and
+	// operations on the cluster.
 	Document
 
-	// ListOrWatch is the list of a kind that can be watched at the same path.
+	// ListOrWatch stands for the list of a kind that can be watched at the same path.
 	ListOrWatch
 
 	objects = Get | List | Watch | Create | Update | Patch | Delete | DeleteCollection
@@ -39,32 +39,31 @@ const (
 	Any = objects | Document | ListOrWatch
 )
 
-// Declaration is what is known of a parameter.
+// Declaration declares a parameter.
 type Declaration struct {
 	Name string
 	Type Type
-	// Values are the texts that the parameter takes, in the order in which they are documented; nil
-	// for any.
+	// Values are the valid values, in the order of the documentation; nil if any text is valid.
 	Values []string
-	// Supported are the values that a refusal lists, where they differ from Values.
+	// Supported are the values that an error lists, if they differ from Values.
 	Supported []string
-	// Read are the verbs that read the parameter. All others ignore it.
+	// Read are the verbs that read the parameter. All other verbs ignore it.
 	Read Verbs
-	// Documented are the verbs whose OpenAPI operations show the parameter.
+	// Documented are the verbs whose OpenAPI operations document the parameter.
 	Documented Verbs
-	// PerKind parameters are for objects of the kinds whose file lists them among
-	// operations.readParams.
+	// PerKind means that only kinds whose file lists the parameter in operations.readParams have
+	// it.
 	PerKind bool
-	// Description is for OpenAPI.
+	// Description is the description in OpenAPI.
 	Description string
 }
 
-// Takes reports whether a text is one of the declared values.
+// Takes reports whether a value is valid.
 func (d *Declaration) Takes(text string) bool {
 	return d.Values == nil || slices.Contains(d.Values, text)
 }
 
-// Refusal returns the values that the refusal of another value lists.
+// Refusal returns the values that the error for an invalid value lists.
 func (d *Declaration) Refusal() []string {
 	if d.Supported != nil {
 		return d.Supported
@@ -72,7 +71,7 @@ func (d *Declaration) Refusal() []string {
 	return d.Values
 }
 
-// declared is the compiled table, by name. Nobody changes it.
+// declared is the table by name. It is read-only.
 var declared = compile()
 
 func compile() map[string]*Declaration {
@@ -83,14 +82,14 @@ func compile() map[string]*Declaration {
 	return byName
 }
 
-// Find returns the declaration of a parameter; nil if there is none. It must not be changed.
+// Find returns the declaration of a parameter, or nil. The caller must not modify it.
 func Find(name string) *Declaration { return declared[name] }
 
-// All returns all declarations in the order of their names.
+// All returns all declarations, sorted by name.
 func All() []Declaration { return table() }
 
-// Documented returns the names of the parameters that OpenAPI documents for any of the verbs,
-// sorted. include decides about those that only some kinds have.
+// Documented returns the names of the parameters that OpenAPI documents for at least one of the
+// verbs, in sorted order. include decides about the parameters that only some kinds have.
 func Documented(verbs Verbs, include func(perKind string) bool) []string {
 	var names []string
 	for _, d := range table() {

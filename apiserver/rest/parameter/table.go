@@ -1,6 +1,6 @@
 package parameter
 
-// Sets of verbs that occur in more than one row.
+// Sets of verbs that several rows use.
 const (
 	writes   = Create | Update | Patch
 	deletes  = Delete | DeleteCollection
@@ -8,7 +8,7 @@ const (
 	versions = Get | selects
 )
 
-// table has a row for each parameter, in the order of their names.
+// table returns the declarations of all parameters, sorted by name.
 func table() []Declaration {
 	return []Declaration{
 		{

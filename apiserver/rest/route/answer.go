@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// gzipFrom is the size from which a body may be compressed (semantics B33).
+	// gzipFrom is the minimum size of a body that is compressed (semantics B33).
 	gzipFrom = 128 << 10
-	// smallBody is the size up to which net/http finds the length of a body by itself.
+	// smallBody is the size up to which net/http sets the Content-Length itself.
 	smallBody = 2 << 10
-	// slowBody is the size from which an answer may wait for its reader, and so gets a deadline.
+	// slowBody is the minimum size of a body whose write gets a deadline, because it may block.
 	slowBody = 32 << 10
-	// writeTimeout is how long a reader may take over one answer.
+	// writeTimeout is the maximum time that a client may take to read a response.
 	writeTimeout = 60 * time.Second
 )
 
-// Header values are shared by all answers: net/http reads them only.
+// headerValues are header values that all responses share. net/http only reads them.
 type headerValues struct {
 	content, stream [negotiate.Forms][]string
 	text            []string
@@ -38,24 +38,24 @@ func newHeaderValues() headerValues {
 	return v
 }
 
-// values is a compiled table.
+// values is read-only.
 var values = newHeaderValues()
 
-// Form chooses the form of the answer.
+// Form negotiates the form of the response.
 func (c *Call) Form() (negotiate.Form, error) {
-	// Every Status has a protobuf form, but only those come without an endpoint.
+	// A Status always has a protobuf form, but is only served in it without an endpoint.
 	protobuf := c.Endpoint == nil || c.Endpoint.hasProtobuf()
 	form, _, err := c.Choose([]negotiate.Variant{negotiate.Own(protobuf)})
 	return form, err
 }
 
-// Document answers with a document, compact JSON, in the form chosen: an object of the endpoint's
-// kind, or one that has no protobuf form.
+// Document responds with a document, given as compact JSON, in the negotiated form. The document
+// must be an object of the endpoint's kind, or the endpoint must have no kind.
 func (c *Call) Document(code int, document []byte, form negotiate.Form) error {
 	return c.Object(code, c.Endpoint.Kind, document, form)
 }
 
-// Object answers with an object of a kind, compact JSON, in the form chosen.
+// Object responds with an object of a kind, given as compact JSON, in the negotiated form.
 func (c *Call) Object(code int, k *schema.Kind, document []byte, form negotiate.Form) error {
 	var body []byte
 	var err error
@@ -70,8 +70,8 @@ func (c *Call) Object(code int, k *schema.Kind, document []byte, form negotiate.
 	return c.answer(code, body, values.content[form])
 }
 
-// DocumentAs is Document for one without a protobuf form that was turned into a target, which the
-// content type then names (L9).
+// DocumentAs is Document for a document without a protobuf form that was converted to a target,
+// which it names in the Content-Type (L9).
 func (c *Call) DocumentAs(target negotiate.Target, document []byte, form negotiate.Form) error {
 	body, err := negotiate.Encode(document, form)
 	if err != nil {
@@ -83,11 +83,10 @@ func (c *Call) DocumentAs(target negotiate.Target, document []byte, form negotia
 	return c.answer(http.StatusOK, body, []string{form.ContentType() + target.Parameters()})
 }
 
-// Text answers with plain text, whatever the client would rather have: there is no other form of
-// it.
+// Text responds with plain text. It ignores Accept, because there is no other form.
 func (c *Call) Text(body []byte) error { return c.answer(http.StatusOK, body, values.text) }
 
-// Status answers with a Status in the form chosen (I32).
+// Status responds with a Status in the negotiated form (I32).
 func (c *Call) Status(code int, s *status.Status, form negotiate.Form) error {
 	body, err := c.Statuses.Encode(s, form)
 	if err != nil {
@@ -119,9 +118,9 @@ func (c *Call) answer(code int, body []byte, contentType []string) error {
 	return nil
 }
 
-// StreamHeader sets the header of a watch stream and sends it, so that the client knows at once
-// that it watches (D1). It removes the deadline of answers: package watch ends the streams whose
-// client takes nothing.
+// StreamHeader sends the header of a watch stream at once, so that the client knows that it watches
+// (D1). It removes the write deadline, because package watch ends the streams whose clients do not
+// read.
 func (c *Call) StreamHeader(form negotiate.Form) error {
 	c.W.Header()["Content-Type"] = values.stream[form]
 	rc := http.NewResponseController(c.W)
@@ -132,7 +131,7 @@ func (c *Call) StreamHeader(form negotiate.Form) error {
 	return rc.Flush()
 }
 
-// limitWrite bounds how long the reader may take over the rest of the answer.
+// limitWrite sets the deadline for the client to read the rest of the response.
 func (c *Call) limitWrite() error {
 	return http.NewResponseController(c.W).SetWriteDeadline(time.Now().Add(writeTimeout))
 }

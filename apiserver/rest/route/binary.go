@@ -5,14 +5,14 @@ import (
 	"net/http"
 )
 
-// Binary answers with the bytes that write writes, which have no other form. It uses constant
-// memory and takes as long as the client keeps reading. An error of write after the first byte
-// aborts the response.
+// Binary responds with the bytes that write writes, as application/octet-stream. It uses constant
+// memory and takes as long as the client reads. If write returns an error after its first byte, the
+// response is aborted.
 func (c *Call) Binary(write func(w io.Writer) error) error {
 	return write(&binary{call: c})
 }
 
-// binary begins the answer with the first bytes.
+// binary sends the response header before the first bytes.
 type binary struct {
 	call  *Call
 	begun bool

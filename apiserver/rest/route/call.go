@@ -12,27 +12,27 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Call is one request that is being served.
+// Call is one request and its response.
 type Call struct {
 	W        http.ResponseWriter
 	R        *http.Request
-	Now      time.Time // when the request came in
+	Now      time.Time // when the request arrived
 	User     *auth.User
 	Sender   *auth.User // who is charged for the request: User, or who impersonates User
 	Endpoint *Endpoint
-	// Namespace and Name are the decoded path segments; empty where the path has none.
+	// Namespace and Name are the decoded path segments; "" if the path does not have them.
 	Namespace string
 	Name      string
 
-	// Authorizer decides late authorizations.
+	// Authorizer authorizes requests that cannot be authorized before their body is read.
 	Authorizer auth.Authorizer
-	// Bodies is the budget for the memory of the body.
+	// Bodies is the budget for the memory of request bodies.
 	Bodies *Budget
-	// Encoded is the budget for the memory of lists that are kept encoded.
+	// Encoded is the budget for the memory of encoded lists.
 	Encoded *Budget
-	// Faults records errors that have no Status of their own.
+	// Faults records internal errors.
 	Faults Faults
-	// Statuses writes a Status in any form.
+	// Statuses encodes a Status in any form.
 	Statuses *negotiate.Statuses
 
 	body       []byte
@@ -42,17 +42,18 @@ type Call struct {
 	query      url.Values
 	parsed     bool
 	match      match
-	about      status.Subject // of the path's endpoints, when none of them is for the method
+	about      status.Subject // subject of the path, if it has no endpoint for the method
 	attributes auth.Attributes
-	length     [1]string // of the Content-Length header, without an allocation of its own
+	length     [1]string // Content-Length header, to avoid an allocation
 }
 
-// Faults records faults of the server.
+// Faults records internal errors of the server.
 type Faults interface {
-	Unforeseen(c *Call, err error)
+	// InternalError logs and counts an error of a call that does not map to a Status.
+	InternalError(c *Call, err error)
 }
 
-// Query returns the parsed query, for the endpoint's verb.
+// Query returns the parsed query. The parameters that can be read depend on the endpoint's verb.
 func (c *Call) Query() Query {
 	if c.R.URL.RawQuery == "" {
 		return Query{}
@@ -63,12 +64,12 @@ func (c *Call) Query() Query {
 	return Query{c.query, c.verbs()}
 }
 
-// maxKeptBytes is the length to which Forget cuts the values that it keeps.
+// maxKeptBytes is the length to which Forget truncates the values that it keeps.
 const maxKeptBytes = 256
 
-// Forget drops the query and all header fields but User-Agent and X-Forwarded-For, which the log of
-// requests may name. A watch calls it once it has begun: it would keep up to 200 KB of its request
-// for as long as it lasts.
+// Forget drops the query and all header fields but User-Agent and X-Forwarded-For, which the audit
+// log may need. A watch calls it after it has begun, because a request may take up to 200 KB, which
+// would stay in memory as long as the watch.
 func (c *Call) Forget() {
 	c.query = nil
 	u := c.R.URL
@@ -83,7 +84,7 @@ func (c *Call) Forget() {
 	c.R.Header = kept
 }
 
-// Subject returns the resource and name that the call is about.
+// Subject returns the resource and name of the request.
 func (c *Call) Subject() status.Subject {
 	if c.Endpoint == nil {
 		return c.about
@@ -93,13 +94,14 @@ func (c *Call) Subject() status.Subject {
 	return s
 }
 
-// Authorize asks whether the user may do this; namespace is where, as far as that is known.
+// Authorize checks that the user may perform the request in a namespace on an object with a name,
+// as far as these are known.
 func (c *Call) Authorize(namespace, name string) error {
 	return c.AuthorizeAs(c.Endpoint.Verb, namespace, name)
 }
 
-// AuthorizeAs is Authorize with another verb than the endpoint's, for what a request does besides:
-// a PUT that creates needs the verb create as well (E12).
+// AuthorizeAs is Authorize with another verb than the endpoint's, for an additional effect of a
+// request: a PUT that creates an object also requires the verb create (E12).
 func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 	e := c.Endpoint
 	a := &c.attributes
@@ -120,12 +122,12 @@ func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 		return status.NewForbiddenPath(auth.Denial(c.User, a))
 	}
 	about := c.Subject()
-	about.Name = name // also that of a field selector on metadata.name (J15)
+	about.Name = name // may come from a field selector on metadata.name (J15)
 	return status.NewForbidden(about, auth.Denial(c.User, a))
 }
 
-// Deadline returns the request's context bounded by limit, or by the shorter timeout or
-// timeoutSeconds that the request asks for (I24, C42).
+// Deadline returns the request's context with a timeout: limit, or the parameter timeout or
+// timeoutSeconds if that is shorter (I24, C42).
 func (c *Call) Deadline(limit time.Duration) (context.Context, context.CancelFunc, error) {
 	q := c.Query()
 	seconds, err := q.TimeoutSeconds()

@@ -4,10 +4,10 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// Choose chooses among the documents that the answer can be, the first of which is the document
-// itself, and their forms.
+// Choose negotiates the document and form of the response among variants. The first variant is the
+// document itself, the others are conversions.
 func (c *Call) Choose(variants []negotiate.Variant) (negotiate.Form, negotiate.Target, error) {
-	// An answer's form depends on the query only through `pretty`.
+	// The form depends on the query only through the parameter pretty.
 	if c.R.URL.RawQuery == "" {
 		return negotiate.Choose(c.R, nil, variants...)
 	}
@@ -18,8 +18,8 @@ func (c *Call) Choose(variants []negotiate.Variant) (negotiate.Form, negotiate.T
 	return form, target, err
 }
 
-// ChooseStream chooses among the documents that the objects of a watch stream can be, the first of
-// which is the object itself.
+// ChooseStream negotiates the document and form of the objects in a watch stream. The first variant
+// is the object itself.
 func (c *Call) ChooseStream(variants []negotiate.Variant) (negotiate.Form, negotiate.Target, error) {
 	return negotiate.ChooseStream(c.R, variants...)
 }

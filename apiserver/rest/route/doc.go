@@ -1,6 +1,6 @@
-// Package route maps a method and path to an endpoint, and holds what the handlers of all endpoints
-// share: the request that is being served (Call), its query and its response.
+// Package route maps methods and paths to endpoints, and contains what the handlers of all
+// endpoints share: the request (Call), its query and its response.
 //
-// The router library stands behind table.go only. A Table is filled once, then only read; a Call
-// belongs to its request's goroutine.
+// Only table.go uses the router library. A Table is read-only after it is filled. A Call must be
+// used by its request's goroutine only.
 package route

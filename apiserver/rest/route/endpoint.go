@@ -5,15 +5,15 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Class selects the bound on concurrent requests that applies to an endpoint.
+// Class selects the limit on concurrent requests that applies to an endpoint.
 type Class uint8
 
 // The classes of endpoints.
 const (
 	ClassRead Class = iota
 	ClassWrite
-	ClassStream // a watch: bounded by package watch
-	ClassExempt // health: cheap, and a supervisor would restart a node that refuses to answer
+	ClassStream // a watch, limited by package watch
+	ClassExempt // health checks: cheap, and refusing them could make a supervisor restart the node
 )
 
 // The verbs that more than one package names (semantics J13).
@@ -29,36 +29,36 @@ const (
 	VerbDeleteCollection = "deletecollection"
 )
 
-// Endpoint is one method of one path, or of a family of paths.
+// Endpoint is a method of a path, or of a family of paths.
 type Endpoint struct {
-	// Verb is the verb for the authorizer and for metrics.
+	// Verb is the verb for authorization and metrics.
 	Verb  string
 	Class Class
-	// Subject says what the endpoint is about: group, plural and kind; empty for non-resource
-	// paths.
+	// Subject is the group, plural and kind of the endpoint; empty for non-resource paths.
 	Subject status.Subject
 	Version string
-	// Kind is that of the objects that are answered with; nil for other documents, which have no
-	// protobuf form.
+	// Kind is the kind of the objects in responses; nil for other documents, which have no protobuf
+	// form.
 	Kind *schema.Kind
 	// Subresource is empty for the object itself.
 	Subresource string
-	// Authenticated endpoints are open to every authenticated user (L20); of the others the
+	// Authenticated means that every authenticated user may use the endpoint (L20). Otherwise the
 	// authorizer decides.
 	Authenticated bool
-	// LateAuthorization: the handler authorizes, when it has read the namespace from the body (A6).
+	// LateAuthorization means that the handler authorizes the request after it has read the
+	// namespace from the body (A6).
 	LateAuthorization bool
-	// NamesNamespace: the name is that of a namespace, which the request is then said to be in
-	// (J16).
+	// NamesNamespace means that the name is that of a namespace. The request is authorized in this
+	// namespace (J16).
 	NamesNamespace bool
 
-	// Serve answers the call, or returns an error when it has not written anything yet.
+	// Serve responds to the call, or returns an error if it has not written anything.
 	Serve func(c *Call) error
 
-	// Watch, when set, is the endpoint instead of this one for `?watch=true` (C45).
+	// Watch, if not nil, replaces this endpoint for `?watch=true` (C45).
 	Watch *Endpoint
 
-	// Series are the metrics of this endpoint, set by the front when it is registered.
+	// Series holds the metrics of the endpoint. The front sets it when it registers the endpoint.
 	Series *Series
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics count requests by verb and kind.
+// Metrics counts requests and measures their latency by verb and kind.
 type Metrics struct {
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
@@ -23,7 +23,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"verb", "kind", "code"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "quorate_apiserver_request_duration_seconds",
-			Help:    "Time from the request's header to the end of its answer; watches are left out.",
+			Help:    "Time from the header of a request to the end of its response, except for watches.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"verb", "kind"}),
 	}
@@ -31,10 +31,10 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// maxCode bounds the codes whose counters are cached.
+// maxCode limits the codes whose counters are cached.
 const maxCode = 600
 
-// Series are the metrics of one endpoint. Counters are looked up once for each code.
+// Series holds the metrics of one endpoint. It looks up the counter of each code once.
 type Series struct {
 	verb, kind string
 	metrics    *Metrics
@@ -42,12 +42,12 @@ type Series struct {
 	byCode     [maxCode]atomic.Pointer[prometheus.Counter]
 }
 
-// Series returns the metrics of a verb and kind.
+// Series returns the metrics for a verb and kind.
 func (m *Metrics) Series(verb, kind string) *Series {
 	return &Series{verb: verb, kind: kind, metrics: m, latency: m.latency.WithLabelValues(verb, kind)}
 }
 
-// Observe counts one answer.
+// Observe records one response.
 func (s *Series) Observe(code int, took time.Duration) {
 	s.counter(code).Inc()
 	if s.verb != VerbWatch {

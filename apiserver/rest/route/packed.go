@@ -13,7 +13,7 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// Packed is a body kept in compressed form, for documents that are sent often and unchanged.
+// Packed is a compressed body, for documents that are sent often and do not change.
 type Packed struct {
 	gzip []byte
 	size int
@@ -35,7 +35,7 @@ func Pack(body []byte) (*Packed, error) {
 	return &Packed{gzip: bytes.Clone(out.Bytes()), size: len(body)}, nil
 }
 
-// Text returns the body.
+// Text returns the uncompressed body.
 func (p *Packed) Text() ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(p.gzip))
 	if err != nil {
@@ -48,8 +48,8 @@ func (p *Packed) Text() ([]byte, error) {
 	return body, nil
 }
 
-// Packed answers with a body of a media type. Clients that accept gzip get a long one compressed
-// (B33).
+// Packed responds with a body. If it is long enough and the client accepts gzip, it is sent
+// compressed (B33).
 func (c *Call) Packed(p *Packed, media string) error {
 	if p.size <= gzipFrom || !negotiate.TakesGzip(c.R) {
 		body, err := p.Text()

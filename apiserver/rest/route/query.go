@@ -12,9 +12,9 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Query is the parsed query of a request, of which the endpoint's verb reads the parameters that
-// package parameter declares for it. Its methods panic for any other: that is a fault of ours,
-// which TestParameters of package apiserver finds.
+// Query is the parsed query of a request. The endpoint's verb determines which parameters can be
+// read, as declared in package parameter. Reading another parameter panics, because it is a
+// programming error; TestParameters in package apiserver detects such errors.
 type Query struct {
 	values url.Values
 	verb   parameter.Verbs
@@ -29,7 +29,7 @@ func (q Query) declared(name string) *parameter.Declaration {
 	return d
 }
 
-// typed returns all values of a parameter of one type.
+// typed returns all values of a parameter, which must have type t.
 func (q Query) typed(name string, t parameter.Type) []string {
 	if len(q.values) == 0 {
 		return nil
@@ -40,7 +40,7 @@ func (q Query) typed(name string, t parameter.Type) []string {
 	return q.values[name]
 }
 
-// first returns the first value of a parameter of one type; "" when it is missing.
+// first returns the first value of a parameter, which must have type t, or "" if there is none.
 func (q Query) first(name string, t parameter.Type) string {
 	if values := q.typed(name, t); len(values) > 0 {
 		return values[0]
@@ -48,10 +48,10 @@ func (q Query) first(name string, t parameter.Type) string {
 	return ""
 }
 
-// Has reports whether a parameter is there, be it empty.
+// Has reports whether the query contains a parameter, even if its value is empty.
 func (q Query) Has(name string) bool { return len(q.All(name)) > 0 }
 
-// Get returns the first value of a parameter, of any type; "" when it is missing.
+// Get returns the first value of a parameter of any type, or "" if there is none.
 func (q Query) Get(name string) string {
 	if values := q.All(name); len(values) > 0 {
 		return values[0]
@@ -68,7 +68,7 @@ func (q Query) All(name string) []string {
 	return q.values[name]
 }
 
-// Bool reads a boolean parameter; one without a value is true, a missing one false (A57).
+// Bool parses a boolean parameter. An empty value is true; a missing parameter is false (A57).
 func (q Query) Bool(name string) (bool, error) {
 	values := q.typed(name, parameter.Boolean)
 	if len(values) == 0 {
@@ -84,7 +84,7 @@ func (q Query) Bool(name string) (bool, error) {
 	return b, nil
 }
 
-// Integer reads an integer parameter; ok is false when it is missing or empty.
+// Integer parses an integer parameter. ok is false if it is missing or empty.
 func (q Query) Integer(name string) (n int64, ok bool, err error) {
 	text := q.first(name, parameter.Integer)
 	if text == "" {
@@ -96,7 +96,7 @@ func (q Query) Integer(name string) (n int64, ok bool, err error) {
 	return n, true, nil
 }
 
-// Count reads a non-negative integer parameter; 0 when it is missing or empty (C30, C43).
+// Count parses a non-negative integer parameter. It returns 0 if it is missing or empty (C30, C43).
 func (q Query) Count(name string) (int64, error) {
 	text := q.first(name, parameter.Count)
 	if text == "" {
@@ -110,8 +110,8 @@ func (q Query) Count(name string) (int64, error) {
 	return n, nil
 }
 
-// Choice reads a parameter that takes only its declared values; "" when it is missing or empty.
-// options is the kind that a refusal names, such as ListOptions.
+// Choice returns the value of a parameter that must have one of its declared values, or "" if it is
+// missing or empty. options is the kind named in the error, such as ListOptions.
 func (q Query) Choice(name, options string) (string, error) {
 	text := q.Get(name)
 	if text == "" {
@@ -120,7 +120,7 @@ func (q Query) Choice(name, options string) (string, error) {
 	return text, CheckChoice(name, text, options)
 }
 
-// CheckChoice refuses a text that is none of a parameter's declared values.
+// CheckChoice returns an error if text is not one of a parameter's declared values.
 func CheckChoice(name, text, options string) error {
 	d := parameter.Find(name)
 	if d.Takes(text) {
@@ -129,7 +129,7 @@ func CheckChoice(name, text, options string) error {
 	return status.NewInvalidOption(options, field.NotSupported(field.NewPath(name), text, d.Refusal()))
 }
 
-// Timeout reads the parameter timeout (I24): 0 when it is missing.
+// Timeout parses the parameter timeout (I24). It returns 0 if it is missing.
 func (q Query) Timeout() (time.Duration, error) {
 	text := q.first("timeout", parameter.Duration)
 	if text == "" {
@@ -142,8 +142,8 @@ func (q Query) Timeout() (time.Duration, error) {
 	return asked, nil
 }
 
-// TimeoutSeconds reads the parameter timeoutSeconds (C42, C43, D28): 0 when it is missing, and for
-// a verb that doesn't have it.
+// TimeoutSeconds parses the parameter timeoutSeconds (C42, C43, D28). It returns 0 if it is missing
+// or if the verb does not have it.
 func (q Query) TimeoutSeconds() (time.Duration, error) {
 	if len(q.values) == 0 || parameter.Find("timeoutSeconds").Read&q.verb == 0 {
 		return 0, nil
@@ -152,8 +152,8 @@ func (q Query) TimeoutSeconds() (time.Duration, error) {
 	return time.Duration(min(seconds, math.MaxInt64/int64(time.Second))) * time.Second, err
 }
 
-// verbs returns the verb of a call in the terms of package parameter; any of them while the call
-// has no endpoint.
+// verbs returns the verb of a call as defined in package parameter, or all of them if the call has
+// no endpoint.
 func (c *Call) verbs() parameter.Verbs {
 	e := c.Endpoint
 	switch {
@@ -165,7 +165,7 @@ func (c *Call) verbs() parameter.Verbs {
 	return verbs[e.Verb]
 }
 
-// verbs is a table that nobody changes.
+// verbs is read-only.
 var verbs = map[string]parameter.Verbs{
 	VerbGet: parameter.Get, VerbList: parameter.List, VerbWatch: parameter.Watch, VerbCreate: parameter.Create,
 	VerbUpdate: parameter.Update, VerbPatch: parameter.Patch, VerbDelete: parameter.Delete,

@@ -11,8 +11,8 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Table finds endpoints. Fill it with Add before the first Find; after that it may be read
-// concurrently.
+// Table maps methods and paths to endpoints. All calls of Add must precede the first call of Find;
+// after that, it is safe for concurrent use.
 type Table struct {
 	router  *httprouter.Router
 	methods []string
@@ -21,8 +21,9 @@ type Table struct {
 // NewTable returns an empty table.
 func NewTable() *Table { return &Table{router: httprouter.New()} }
 
-// Add registers an endpoint. A path may hold the wildcards :namespace and :name, whole segments.
-// Every plural is a literal: the library refuses a wildcard beside one.
+// Add registers an endpoint. Segments of the path may be the wildcards :namespace and :name.
+// Plurals are literals, because the router does not allow a literal and a wildcard at the same
+// position.
 func (t *Table) Add(method, path string, e *Endpoint) {
 	if !slices.Contains(t.methods, method) {
 		t.methods = append(t.methods, method)
@@ -33,22 +34,22 @@ func (t *Table) Add(method, path string, e *Endpoint) {
 	})
 }
 
-// match receives the endpoint and parameters that the router found. It is a ResponseWriter, because
-// that is what the router passes to its handles.
+// match receives the endpoint and parameters that the router finds. It implements
+// http.ResponseWriter because the router passes one to its handles.
 type match struct {
 	http.ResponseWriter
 	endpoint *Endpoint
 	params   httprouter.Params
 }
 
-// Find sets the endpoint, namespace and name of a call from its request's method and path. When
-// there is none it returns false, with the methods that the path does have, if any.
+// Find sets the endpoint, namespace and name of a call from the method and path of its request. If
+// there is no endpoint, it returns false and the methods that the path has, if any.
 func (t *Table) Find(c *Call) (allow string, ok bool) {
 	path := c.R.URL.Path
 	escaped := c.R.URL.RawPath != ""
 	if escaped {
-		// Split the path before decoding its segments, so that an encoded slash stays in its segment
-		// (B35).
+		// Split the path before decoding its segments, so that an encoded slash stays in its
+		// segment (B35).
 		path = c.R.URL.RawPath
 	}
 	handle, params, _ := t.router.Lookup(c.R.Method, path)
@@ -70,13 +71,14 @@ func (t *Table) Find(c *Call) (allow string, ok bool) {
 	}
 	c.Endpoint = c.match.endpoint
 	if c.Endpoint.NamesNamespace {
-		// The router requires one name for all wildcards at the same position.
+		// The router requires one name for all wildcards at the same position, so the name may be
+		// in Namespace.
 		c.Name, c.Namespace = c.Namespace, ""
 	}
 	return "", true
 }
 
-// segment decodes a path segment; ok is false for one that cannot be a name.
+// segment decodes a path segment. ok is false if it is not a valid name.
 func segment(s string, escaped bool) (decoded string, ok bool) {
 	if escaped {
 		var err error
@@ -87,8 +89,8 @@ func segment(s string, escaped bool) (decoded string, ok bool) {
 	return s, s != "" && s != "." && s != ".." && !strings.Contains(s, "\x00")
 }
 
-// allowed returns the methods of the path, for the Allow header, and the subject of its endpoints
-// (I5).
+// allowed returns the methods that a path has, for the Allow header, and the subject of its
+// endpoints (I5).
 func (t *Table) allowed(path string, escaped bool) (allow string, about status.Subject) {
 	var methods []string
 	for _, method := range t.methods {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Unchanged sets the tag of a response that depends on Accept. It answers 304 and returns true if
-// the client already has the document with that tag (L11).
+// Unchanged sets the ETag of a response that depends on Accept. If the client already has the
+// document with that tag, it responds with 304 and returns true (L11).
 func (c *Call) Unchanged(tag string) bool {
 	h := c.W.Header()
 	h.Set("Etag", tag)
@@ -18,8 +18,8 @@ func (c *Call) Unchanged(tag string) bool {
 	return true
 }
 
-// matches reports whether an If-None-Match header names the tag. A proxy that compresses may have
-// made it a weak one.
+// matches reports whether an If-None-Match header contains the tag. A proxy that compresses
+// responses may have made it a weak tag.
 func matches(header []string, tag string) bool {
 	for _, line := range header {
 		for candidate := range strings.SplitSeq(line, ",") {

@@ -46,8 +46,8 @@ type Options struct {
 	// Start returns where to begin. Serve calls it after Header, so its error becomes an ERROR
 	// event (D13).
 	Start func(ctx context.Context) (Start, error)
-	// Unforeseen receives errors that map to no Status of their own.
-	Unforeseen func(err error)
+	// InternalError is called with errors that do not map to a Status.
+	InternalError func(err error)
 }
 
 // Stream is one open watch.
@@ -122,8 +122,8 @@ func startError(ctx context.Context, err error) error {
 	return endError(ctx, err)
 }
 
-// initialError is startError for a stream that may have sent some of its initial objects. It returns
-// errIncomplete if the server ends the stream, for instance at its timeout.
+// initialError is startError for a stream that may have sent some of its initial objects. It
+// returns errIncomplete if the server ends the stream, for instance at its timeout.
 func initialError(ctx context.Context, err error) error {
 	if err = startError(ctx, err); err == nil && !errors.Is(context.Cause(ctx), context.Canceled) {
 		return errIncomplete
@@ -260,7 +260,7 @@ func (st *Stream) event(e *history.Event) {
 func (st *Stream) fail(err error) {
 	failed, mapped := status.From(err, status.Subject{})
 	if !mapped {
-		st.opts.Unforeseen(err)
+		st.opts.InternalError(err)
 	}
 	st.failed = nil
 	st.sendStatus(&status.ForWatch(failed).Status)
