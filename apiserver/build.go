@@ -95,6 +95,13 @@ func newSelectorBytes(m *metrics) *share.Pool {
 	return share.New(cfg)
 }
 
+// newBodies returns the budget for the memory of request bodies.
+func newBodies(l Limits, m *metrics) *share.Pool {
+	cfg := route.BodyShares(l.BodyBytes)
+	cfg.Refused = m.refusals("body-bytes", cfg)
+	return share.New(cfg)
+}
+
 // newFront makes a front without routes.
 func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 	authenticator, err := auth.NewAuthenticator(cfg.SigningKey, cfg.TokenFile)
@@ -107,7 +114,8 @@ func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 		open:          route.NewTable(),
 		authenticator: authenticator,
 		access:        access,
-		bodies:        route.NewBudget(cfg.Limits.BodyBytes, m.limits.WithLabelValues("body-bytes").Inc),
+		bodies:        newBodies(cfg.Limits, m),
+		decodings:     route.NewDecodings(m.decodingRefusals()),
 		encoded:       route.NewBudget(maxEncodedBytes, m.unkept.Inc),
 		selectorBytes: newSelectorBytes(m),
 		shares:        newShares(cfg.Limits, m),

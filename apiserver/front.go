@@ -27,7 +27,8 @@ type front struct {
 	authenticator *auth.Authenticator
 	access        *rbac.Evaluator
 	reads, writes gate
-	bodies        *route.Budget
+	bodies        *share.Pool
+	decodings     *route.Decodings
 	encoded       *route.Budget
 	selectorBytes *share.Pool
 	shares        *shares
@@ -57,8 +58,8 @@ func newFixedHeaders() fixedHeaders {
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, series: f.unrouted}
 	x.call = route.Call{
-		W: x, R: r, Now: time.Now(), Authorizer: f.access, Bodies: f.bodies, Encoded: f.encoded,
-		Faults: f, Statuses: f.statuses,
+		W: x, R: r, Now: time.Now(), Authorizer: f.access, Bodies: f.bodies, Decodings: f.decodings,
+		Encoded: f.encoded, Faults: f, Statuses: f.statuses,
 	}
 	x.id[0] = f.ids.next()
 	defer f.finish(x)
@@ -169,7 +170,11 @@ func (f *front) dispatch(x *exchange, table *route.Table) error {
 	}
 	e := c.Endpoint
 	x.series = e.Series
-	if c.User != nil && !e.Authenticated && !e.LateAuthorization {
+	if c.User != nil && e.LateAuthorization {
+		if err := c.AuthorizeSomewhere(); err != nil {
+			return err
+		}
+	} else if c.User != nil && !e.Authenticated {
 		name := c.Name
 		if name == "" && (e.Verb == route.VerbList || e.Verb == route.VerbWatch) {
 			name = selector.NameOf(c.Query().Get("fieldSelector"))

@@ -75,6 +75,16 @@ func (m *metrics) refusals(of string, cfg share.Config) func(share.Bound) {
 	return func(b share.Bound) { counters[b].Inc() }
 }
 
+// decodingRefusals is refusals for the queue of decodings, which has waiters instead of addresses.
+func (m *metrics) decodingRefusals() func(share.Bound) {
+	counters := map[share.Bound]prometheus.Counter{
+		share.Total:   m.limits.WithLabelValues("decodings"),
+		share.User:    m.limits.WithLabelValues("decodings-per-user"),
+		share.Waiting: m.limits.WithLabelValues("decodings-waited"),
+	}
+	return func(b share.Bound) { counters[b].Inc() }
+}
+
 // watchFront registers gauges of the requests in progress.
 func (m *metrics) watchFront(reg prometheus.Registerer, f *front) {
 	inFlight := func(class string, g *gate) prometheus.Collector {
@@ -89,6 +99,14 @@ func (m *metrics) watchFront(reg prometheus.Registerer, f *front) {
 			Name: "quorate_apiserver_body_bytes",
 			Help: "Memory taken by request bodies under way.",
 		}, func() float64 { return float64(f.bodies.Used()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_decoding_bytes",
+			Help: "Memory reserved for what bodies under way expand to when they are decoded.",
+		}, func() float64 { return float64(f.decodings.Used()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_decodings_waiting",
+			Help: "Requests that wait for memory to decode their body.",
+		}, func() float64 { return float64(f.decodings.Waiters()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_encoded_bytes",
 			Help: "Memory taken by lists kept encoded in protobuf until they are sent.",

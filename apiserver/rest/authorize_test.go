@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/internal/testserver"
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/objects/rules"
@@ -26,6 +27,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type only string
 
 func (o only) Allows(_ *auth.User, a *auth.Attributes) bool { return a.Verb == string(o) }
+
+func (o only) AllowsSomewhere(u *auth.User, a *auth.Attributes) bool { return o.Allows(u, a) }
 
 // anything may be granted by anybody.
 type anything struct{}
@@ -63,7 +66,7 @@ func TestReplaceAuthorization(t *testing.T) {
 		body := `{"metadata":{"name":"r","labels":{"l":"` + label + `"}},"rules":[]}`
 		c := &route.Call{
 			W: writer{httptest.NewRecorder()}, R: httptest.NewRequest(http.MethodPut, "/", strings.NewReader(body)), Now: time.Now(),
-			User: &auth.User{Name: "u"}, Endpoint: put, Name: "r", Authorizer: a, Bodies: route.NewBudget(1<<20, func() {}),
+			User: &auth.User{Name: "u"}, Endpoint: put, Name: "r", Authorizer: a, Bodies: share.New(share.Config{Total: 1 << 20}),
 		}
 		defer c.Release()
 		return put.Serve(c)

@@ -26,6 +26,9 @@ func (r *resource) delete(c *route.Call) error {
 	if err != nil {
 		return err
 	}
+	if err := c.Expand(r.storedExpansion(c)); err != nil {
+		return err
+	}
 	ctx, cancel, err := c.Deadline(writeDeadline)
 	if err != nil {
 		return err
@@ -121,5 +124,9 @@ func readDeleteBody(c *route.Call) (negotiate.Body, error) {
 	if err != nil {
 		return negotiate.Body{}, err
 	}
-	return negotiate.NewBody(body, negotiate.Sent(c.R.Header.Get("Content-Type")), route.MaxBodyBytes)
+	source := negotiate.Sent(c.R.Header.Get("Content-Type"))
+	if err := c.Expand(negotiate.Expansion(body, source)); err != nil {
+		return negotiate.Body{}, err
+	}
+	return negotiate.NewBody(body, source, route.MaxBodyBytes)
 }

@@ -67,6 +67,9 @@ func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
 	if err := refuseForce(c); err != nil {
 		return nil, err
 	}
+	if err := c.Expand(patch.Expansion(p.body) + schema.JSONExpansion(p.body) + 2*r.storedExpansion(c)); err != nil {
+		return nil, err
+	}
 	p.patch, err = patch.Parse(kind, p.body)
 	return p, err
 }
@@ -92,6 +95,10 @@ func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
 	}
 	result, err := p.patch.Apply(p.kind, document)
 	if err != nil {
+		return nil, err
+	}
+	// A copy within a JSON patch makes the result larger than the document and the patch are.
+	if err := p.c.Expand(patch.Expansion(p.body) + schema.JSONExpansion(result) + schema.JSONExpansion(document)); err != nil {
 		return nil, err
 	}
 	o, problems, err := p.kind.Decode(result)

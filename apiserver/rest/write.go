@@ -10,9 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
+	"quorate/raftstore"
 	"quorate/raftstore/state"
 )
 
@@ -31,6 +33,7 @@ type write struct {
 	body       negotiate.Body
 	dryRun     bool
 	validation string
+	stored     int64 // at most how many bytes the stored object takes when it is decoded
 }
 
 // begin reads a write request in the order in which its errors take precedence: Accept,
@@ -48,8 +51,31 @@ func (r *resource) begin(c *route.Call, options string) (*write, error) {
 	if err := w.readOptions(c, options); err != nil {
 		return nil, err
 	}
-	w.body, err = negotiate.NewBody(body, negotiate.Sent(c.R.Header.Get("Content-Type")), route.MaxBodyBytes)
-	return w, err
+	source := negotiate.Sent(c.R.Header.Get("Content-Type"))
+	w.stored = r.storedExpansion(c)
+	if err := c.Expand(negotiate.Expansion(body, source) + w.stored); err != nil {
+		return nil, err
+	}
+	if w.body, err = negotiate.NewBody(body, source, route.MaxBodyBytes); err != nil {
+		return nil, err
+	}
+	return w, c.Expand(w.body.Expansion() + w.stored) // aliases of YAML may have expanded
+}
+
+// storedExpansion returns at most how many bytes it takes to decode the object that the path names,
+// as this node has it.
+func (r *resource) storedExpansion(c *route.Call) int64 {
+	if c.Name == "" || r.store == nil {
+		return 0
+	}
+	root, err := r.store.View(c.R.Context(), raftstore.Cached())
+	if err != nil {
+		return 0 // the write finds out
+	}
+	if o := root.Get(stored.Key(r.kind, c.Namespace, c.Name)); o != nil {
+		return schema.JSONExpansion(o.Value)
+	}
+	return 0
 }
 
 func (w *write) readOptions(c *route.Call, options string) error {
@@ -99,6 +125,7 @@ func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Expanded(o.Memory() + w.stored)
 	if w.validation == validateStrict {
 		if err := r.kind.StrictError(problems); err != nil {
 			return nil, err

@@ -66,7 +66,15 @@ var createRows = []row{
 		want(t, made, "metadata.namespace", "default", "metadata.selfLink", "/api/v1/namespaces/default/configmaps/a5")
 	}},
 	{"A6", func(t *testing.T, s *testserver.Server) {
+		ns := namespace(t, s)
+		base := "/apis/rbac.authorization.platform.io/v1/namespaces/" + ns
+		ok(t, s.Do("POST", base+"/roles", `{"metadata":{"name":"a6"},"rules":[{"apiGroups":[""],"resources":["configmaps"],"verbs":["create"]}]}`))
+		ok(t, s.Do("POST", base+"/rolebindings", `{"metadata":{"name":"a6"},"subjects":[{"kind":"User","name":"jane"}],"roleRef":{"kind":"Role","name":"a6"}}`))
 		jane := "Authorization: Bearer " + s.IssueToken("jane")
+		mary := "Authorization: Bearer " + s.IssueToken("mary") // who may create none anywhere: her body is not read
+		expect(t, s.Do("POST", collection("ConfigMap", ""), "no ConfigMap", mary), 403, "Forbidden",
+			`configmaps is forbidden: User "mary" cannot create resource "configmaps" in API group "" in the namespace "default"`)
+		ok(t, s.Do("POST", collection("ConfigMap", ""), minimal("ConfigMap", ns, "a6"), jane))
 		for body, ns := range map[string]string{
 			minimal("ConfigMap", "elsewhere", "a6"): "elsewhere", minimal("ConfigMap", "", "a6"): "default",
 		} {

@@ -23,6 +23,9 @@ type Attributes struct {
 // for concurrent use.
 type Authorizer interface {
 	Allows(u *User, a *Attributes) bool
+	// AllowsSomewhere reports whether a user may do this in the whole cluster, or in one namespace
+	// at least. The attributes name no namespace.
+	AllowsSomewhere(u *User, a *Attributes) bool
 }
 
 // Reviewer is an Authorizer that also gives reasons and lists the permissions of a user.

@@ -22,12 +22,26 @@ const (
 // roleName identifies a role. Cluster roles have no namespace.
 type roleName struct{ namespace, name string }
 
-// subject is a user or group in the bindings of a namespace, or in cluster-wide bindings if
-// namespace is "". Service accounts are users (J10).
+// subject is a user or group in the bindings of a namespace, in cluster-wide bindings if namespace is
+// "", or in those of all namespaces if it is anyNamespace. Service accounts are users (J10).
 type subject struct {
 	namespace string
 	group     bool
 	name      string
+}
+
+// anyNamespace is the namespace of a subject under which its bindings of all namespaces are. No
+// namespace has this name.
+const anyNamespace = "*"
+
+// elsewhere returns the subject under which a binding is found without its namespace; ok is false
+// for bindings of the cluster, which apply everywhere.
+func (s subject) elsewhere() (of subject, ok bool) {
+	if s.namespace == "" {
+		return subject{}, false
+	}
+	s.namespace = anyNamespace
+	return s, true
 }
 
 // binding grants the rules of a role to subjects.
@@ -84,6 +98,32 @@ func (x *index) granting(u *auth.User, a *auth.Attributes) (subject, *binding) {
 		}
 	}
 	return subject{}, nil
+}
+
+// allowsSomewhere reports whether a binding of the cluster or of any namespace allows the request.
+func (x *index) allowsSomewhere(u *auth.User, a *auth.Attributes) bool {
+	grants := func(s subject) bool {
+		for _, b := range x.bindings.get(s) {
+			rules := x.roles.get(b.role)
+			for i := range rules {
+				if rules[i].allows(a) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for _, scope := range [...]string{"", anyNamespace} {
+		if grants(subject{scope, false, u.Name}) {
+			return true
+		}
+		for _, group := range u.Groups {
+			if grants(subject{scope, true, group}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // rulesOf yields the rules that a user has in a namespace.
@@ -143,6 +183,9 @@ func (d *drafts) put(key state.Key, o *schema.Object) {
 			// Appending in place is safe, because published indexes do not read beyond their own
 			// lengths.
 			d.bindings.set(s, append(d.bindings.get(s), b))
+			if s, ok := s.elsewhere(); ok {
+				d.bindings.set(s, append(d.bindings.get(s), b))
+			}
 		}
 	}
 }
@@ -163,6 +206,9 @@ func (d *drafts) drop(k *schema.Kind, key state.Key) {
 		delete(d.known, key)
 		for _, s := range b.subjects {
 			d.unbind(s, b)
+			if s, ok := s.elsewhere(); ok {
+				d.unbind(s, b)
+			}
 		}
 	}
 }

@@ -148,6 +148,8 @@ type question struct {
 	user    *auth.User
 	about   *auth.Attributes
 	allowed bool
+	// somewhere: it is allowed in one namespace at least, or in the whole cluster.
+	somewhere bool
 }
 
 func (m *model) questions(t *rapid.T) []question {
@@ -165,7 +167,13 @@ func (m *model) questions(t *rapid.T) []question {
 			a.Namespace = rapid.SampledFrom(append([]string{""}, someNamespaces...)).Draw(t, "in")
 			a.Name = rapid.SampledFrom(append([]string{""}, someNames...)).Draw(t, "named")
 		}
-		all[i] = question{u, a, m.allows(u, a)}
+		somewhere := false
+		for _, namespace := range append([]string{""}, someNamespaces...) {
+			there := *a
+			there.Namespace = namespace
+			somewhere = somewhere || m.allows(u, &there)
+		}
+		all[i] = question{u, a, m.allows(u, a), somewhere}
 	}
 	return all
 }
@@ -174,6 +182,12 @@ func check(t *rapid.T, what string, x *index, questions []question) {
 	for _, q := range questions {
 		if _, b := x.granting(q.user, q.about); (b != nil) != q.allowed {
 			t.Fatalf("%s: %+v %+v: want %v", what, *q.user, *q.about, q.allowed)
+		}
+		if q.about.Path != "" {
+			continue
+		}
+		if somewhere := x.allowsSomewhere(q.user, q.about); somewhere != q.somewhere {
+			t.Fatalf("%s: %+v %+v somewhere: want %v", what, *q.user, *q.about, q.somewhere)
 		}
 	}
 }

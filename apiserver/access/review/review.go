@@ -16,6 +16,10 @@ const (
 	authorization  = "authorization.k8s.io/v1"
 )
 
+// maxBodyBytes is the size of the largest review. Every user may send some kinds of them, and what
+// they ask is one user, with groups, and one request.
+const maxBodyBytes = 256 << 10
+
 // Config configures Register.
 type Config struct {
 	Catalog       *schema.Catalog
@@ -69,7 +73,7 @@ func (r *review) endpoint(cfg *Config, k *schema.Kind) *route.Endpoint {
 	answer := r.answer
 	return &route.Endpoint{
 		Verb: route.VerbCreate, Class: route.ClassRead, Version: k.Version, Kind: k, Authenticated: r.open,
-		Subject: status.Subject{Group: k.Group, Plural: k.Plural, Kind: k.Kind},
+		Subject: status.Subject{Group: k.Group, Plural: k.Plural, Kind: k.Kind}, MaxBody: maxBodyBytes,
 		Serve: func(c *route.Call) error {
 			o, form, err := rest.Unstored(c)
 			if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/review"
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
@@ -40,6 +41,8 @@ func (clerk) Allows(u *auth.User, a *auth.Attributes) bool {
 	allowed, _ := clerk{}.Explain(u, a)
 	return allowed
 }
+
+func (c clerk) AllowsSomewhere(u *auth.User, a *auth.Attributes) bool { return c.Allows(u, a) }
 
 func (clerk) Explain(u *auth.User, a *auth.Attributes) (allowed bool, reason string) {
 	if a.Path != "" {
@@ -102,7 +105,7 @@ func (o *office) ask(t *testing.T, path, body string, headers ...string) *httpte
 	}
 	c := &route.Call{
 		W: w, R: r, Now: time.Unix(1e9, 0), User: &auth.User{Name: "jane", UID: "1", Groups: []string{"g", auth.AuthenticatedGroup}},
-		Authorizer: clerk{}, Bodies: route.NewBudget(1<<20, func() {}), Statuses: o.statuses,
+		Authorizer: clerk{}, Bodies: share.New(share.Config{Total: 1 << 20}), Statuses: o.statuses,
 	}
 	if _, ok := o.table.Find(c); !ok {
 		t.Fatalf("no route %s", path)

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"bytes"
 	"mime"
 	"strings"
 
@@ -75,6 +76,13 @@ func Parse(t Type, body []byte) (*Patch, error) {
 		return nil, status.NewBadRequest("error decoding patch: the patch must be an object, not " + form.String())
 	}
 	return p, nil
+}
+
+// Expansion returns at most how many bytes Parse and Apply take for a patch, its result left out. A
+// member of an object is taken apart, and found by its name.
+func Expansion(body []byte) int64 {
+	const memberBytes, itemBytes = 320, 128
+	return int64(2*len(body) + memberBytes*bytes.Count(body, []byte(":")) + itemBytes*bytes.Count(body, []byte(",")))
 }
 
 // Problems returns a text for each duplicate name in an object of the patch, such as `duplicate

@@ -18,9 +18,16 @@ type Context struct {
 
 	root  *Value // the value at which paths begin
 	steps []step
-	errs  field.ErrorList
+	errs  field.ErrorList // from the maxErrors-th on all are surplus
 	space [16]step
 }
+
+// maxErrors bounds the errors of one object that are kept. A body of 3 MiB can have a million, which
+// take a kilobyte each, and no answer names more (maxCauses in package status).
+const maxErrors = 1000
+
+// surplus stands for each error beyond maxErrors, so that they are counted.
+var surplus = &field.Error{Type: field.ErrorTypeInvalid, Detail: "omitted"}
 
 // Key is a map key in a relative path.
 type Key string
@@ -134,42 +141,69 @@ func (c *Context) Path(rest ...any) *field.Path {
 }
 
 // Report adds an error.
-func (c *Context) Report(err *field.Error) { c.errs = append(c.errs, err) }
+func (c *Context) Report(err *field.Error) {
+	if !c.omits() {
+		c.errs = append(c.errs, err)
+	}
+}
+
+// omits reports whether there are so many errors that another one is only counted, which it does.
+func (c *Context) omits() bool {
+	if len(c.errs) < maxErrors {
+		return false
+	}
+	c.errs = append(c.errs, surplus)
+	return true
+}
 
 // Required reports a missing value.
 func (c *Context) Required(detail string, rest ...any) {
-	c.Report(field.Required(c.Path(rest...), detail))
+	if !c.omits() {
+		c.Report(field.Required(c.Path(rest...), detail))
+	}
 }
 
 // Invalid reports a malformed value. value may be a scalar, a *Value or anything that encodes as
 // JSON.
 func (c *Context) Invalid(value any, detail string, rest ...any) {
-	c.Report(field.Invalid(c.Path(rest...), plain(value), detail))
+	if !c.omits() {
+		c.Report(field.Invalid(c.Path(rest...), plain(value), detail))
+	}
 }
 
 // NotSupported reports a value outside of an enumeration.
 func (c *Context) NotSupported(value any, valid []string, rest ...any) {
-	c.Report(field.NotSupported(c.Path(rest...), plain(value), valid))
+	if !c.omits() {
+		c.Report(field.NotSupported(c.Path(rest...), plain(value), valid))
+	}
 }
 
 // Duplicate reports a value that should be unique.
 func (c *Context) Duplicate(value any, rest ...any) {
-	c.Report(field.Duplicate(c.Path(rest...), plain(value)))
+	if !c.omits() {
+		c.Report(field.Duplicate(c.Path(rest...), plain(value)))
+	}
 }
 
 // Forbidden reports a value that is not permitted here.
 func (c *Context) Forbidden(detail string, rest ...any) {
-	c.Report(field.Forbidden(c.Path(rest...), detail))
+	if !c.omits() {
+		c.Report(field.Forbidden(c.Path(rest...), detail))
+	}
 }
 
 // TooLong reports a value of more than maxLen bytes.
 func (c *Context) TooLong(maxLen int, rest ...any) {
-	c.Report(field.TooLong(c.Path(rest...), "", maxLen))
+	if !c.omits() {
+		c.Report(field.TooLong(c.Path(rest...), "", maxLen))
+	}
 }
 
 // NotFound reports a reference to something that does not exist.
 func (c *Context) NotFound(value any, rest ...any) {
-	c.Report(field.NotFound(c.Path(rest...), plain(value)))
+	if !c.omits() {
+		c.Report(field.NotFound(c.Path(rest...), plain(value)))
+	}
 }
 
 // plain converts a *Value for a field error, which prints it as Kubernetes does: some scalars as Go

@@ -282,6 +282,16 @@ func (d *decoder) readMessage(t *Type, depth int) (*Value, error) {
 	return v, nil
 }
 
+// zero returns the zero value of a type, which counts as one that was read.
+func (d *decoder) zero(t *Type) (*Value, error) {
+	if t.message != nil {
+		if d.taken += len(t.message.fields); d.taken > maxSlots {
+			return nil, d.malformed("the object holds too many messages", d.pos)
+		}
+	}
+	return t.New(), nil
+}
+
 // skipUnknown skips an unknown field and records it as a problem. It does not record managedFields
 // in metadata, which clients send back after reading it from other servers (A55).
 func (d *decoder) skipUnknown(m *Message, name string, depth int) error {
@@ -304,7 +314,9 @@ func (d *decoder) readList(t *Type, depth int) (*Value, error) {
 			return nil, err
 		}
 		if item == nil { // null stands for an empty item
-			item = t.elem.New()
+			if item, err = d.zero(t.elem); err != nil {
+				return nil, err
+			}
 		}
 		d.items = append(d.items, item)
 		d.path = d.path[:len(d.path)-1]
@@ -331,7 +343,9 @@ func (d *decoder) readMap(t *Type, depth int) (*Value, error) {
 			return nil, err
 		}
 		if item == nil {
-			item = t.elem.New()
+			if item, err = d.zero(t.elem); err != nil {
+				return nil, err
+			}
 		}
 		d.path = d.path[:len(d.path)-1]
 		sorted = sorted && (len(d.names) == named || d.names[len(d.names)-1] < key)

@@ -96,6 +96,7 @@ func (c *Call) Status(code int, s *status.Status, form negotiate.Form) error {
 }
 
 func (c *Call) answer(code int, body []byte, contentType []string) error {
+	c.collapse() // the reader may take long
 	h := c.W.Header()
 	h["Content-Type"] = contentType
 	if len(body) > gzipFrom && negotiate.TakesGzip(c.R) {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/wire/status"
 )
 
@@ -19,7 +20,17 @@ const (
 	readTimeout = 30 * time.Second
 	// firstRead is the buffer for a body of unknown length.
 	firstRead = 16 << 10
+	// firstChunk is the buffer for a body of a known length that is larger. Only what has arrived
+	// is charged, since a client may announce a body and never send it.
+	firstChunk = 64 << 10
 )
+
+// BodyShares returns the bounds on the memory of request bodies: bytes for all, a quarter for those of
+// one user, and half for those of one address.
+func BodyShares(bytes int64) share.Config {
+	largest := min(bytes, MaxBodyBytes+1) // one byte more shows that a body without a length is too large
+	return share.Config{Total: bytes, PerUser: max(bytes/4, largest), PerAddress: max(bytes/2, largest)}
+}
 
 // Budget bounds the memory that all requests in progress use for one purpose.
 type Budget struct {
@@ -60,8 +71,8 @@ func (c *Call) receive() ([]byte, error) {
 	switch {
 	case length == 0:
 		return nil, nil
-	case length > MaxBodyBytes:
-		return nil, status.NewEntityTooLarge(MaxBodyBytes)
+	case length > c.maxBody():
+		return nil, status.NewEntityTooLarge(c.maxBody())
 	}
 	rc := http.NewResponseController(c.W)
 	if err := rc.SetReadDeadline(time.Now().Add(readTimeout)); err != nil {
@@ -84,42 +95,83 @@ func (c *Call) receive() ([]byte, error) {
 }
 
 func (c *Call) readBody(length int64) ([]byte, error) {
+	c.bodies = c.Bodies.Hold(c.userName(), share.AddressOf(c.R.RemoteAddr))
 	if length > 0 {
-		if !c.take(length) {
-			return nil, status.NewTooManyRequests()
-		}
-		body := make([]byte, length)
-		if _, err := io.ReadFull(c.R.Body, body); err != nil {
-			return nil, broken(err)
-		}
-		return body, nil
+		return c.readKnown(int(length))
 	}
-	if !c.take(firstRead) {
-		return nil, status.NewTooManyRequests()
+	body, err := c.grow(nil, firstRead)
+	if err != nil {
+		return nil, err
 	}
-	return c.readUnknown(make([]byte, 0, firstRead))
+	return c.readUnknown(body)
 }
 
-// readUnknown reads a body without a Content-Length and takes memory from the budget as it grows.
+// readKnown reads a body of so many bytes into a buffer that grows with what has arrived.
+func (c *Call) readKnown(length int) ([]byte, error) {
+	body, err := c.grow(nil, min(length, firstChunk))
+	if err != nil {
+		return nil, err
+	}
+	for {
+		n, err := io.ReadFull(c.R.Body, body[len(body):cap(body)])
+		if errors.Is(err, io.EOF) && len(body) > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return nil, broken(err)
+		}
+		if body = body[:len(body)+n]; len(body) == length {
+			return body, nil
+		}
+		if body, err = c.grow(body, min(length, 2*cap(body))); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// readUnknown reads a body without a Content-Length.
 func (c *Call) readUnknown(body []byte) ([]byte, error) {
 	for {
 		n, err := c.R.Body.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		switch {
-		case len(body) > MaxBodyBytes:
-			return nil, status.NewEntityTooLarge(MaxBodyBytes)
+		case int64(len(body)) > c.maxBody():
+			return nil, status.NewEntityTooLarge(c.maxBody())
 		case errors.Is(err, io.EOF):
 			return body, nil
 		case err != nil:
 			return nil, broken(err)
 		}
 		if len(body) == cap(body) {
-			if !c.take(int64(cap(body))) {
-				return nil, status.NewTooManyRequests()
+			if body, err = c.grow(body, min(2*cap(body), int(c.maxBody())+1)); err != nil {
+				return nil, err
 			}
-			body = append(make([]byte, 0, 2*cap(body)), body...)
 		}
 	}
+}
+
+// grow returns the body in a buffer of a larger capacity, and charges what is added.
+func (c *Call) grow(body []byte, capacity int) ([]byte, error) {
+	if _, ok := c.bodies.Take(int64(capacity - cap(body))); !ok {
+		return nil, status.NewTooManyRequests()
+	}
+	return append(make([]byte, 0, capacity), body...), nil
+}
+
+// maxBody is the size of the largest body that the endpoint takes.
+func (c *Call) maxBody() int64 {
+	if c.Endpoint != nil && c.Endpoint.MaxBody > 0 {
+		return c.Endpoint.MaxBody
+	}
+	return MaxBodyBytes
+}
+
+// userName is the key of the user in what users share.
+func (c *Call) userName() string {
+	if c.User == nil {
+		return ""
+	}
+	return c.User.Name
 }
 
 // broken returns the error for a body that the client did not send completely.
@@ -128,14 +180,6 @@ func broken(err error) error {
 		return err
 	}
 	return status.NewBadRequest("couldn't read the request body: " + err.Error())
-}
-
-func (c *Call) take(n int64) bool {
-	if !c.Bodies.take(n) {
-		return false
-	}
-	c.taken += n
-	return true
 }
 
 // KeepEncoded takes memory for encoded bytes that are kept until they are sent. It reports false
@@ -150,10 +194,8 @@ func (c *Call) KeepEncoded(bytes int) bool {
 
 // Release returns the memory that the call has taken. The front calls it when the call ends.
 func (c *Call) Release() {
-	if c.taken > 0 {
-		c.Bodies.used.Add(-c.taken)
-		c.taken = 0
-	}
+	c.collapse()
+	c.bodies.Release()
 	if c.encoded > 0 {
 		c.Encoded.used.Add(-c.encoded)
 		c.encoded = 0

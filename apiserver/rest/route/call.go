@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/share"
+	"quorate/apiserver/objects/deletion"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
 )
@@ -27,7 +29,9 @@ type Call struct {
 	// Authorizer authorizes requests that cannot be authorized before their body is read.
 	Authorizer auth.Authorizer
 	// Bodies is the budget for the memory of request bodies.
-	Bodies *Budget
+	Bodies *share.Pool
+	// Decodings is the budget for the memory that decoding takes; nil means no bound.
+	Decodings *Decodings
 	// Encoded is the budget for the memory of encoded lists.
 	Encoded *Budget
 	// Faults records internal errors.
@@ -37,7 +41,8 @@ type Call struct {
 
 	body       []byte
 	hasBody    bool
-	taken      int64 // from Bodies
+	bodies     share.Holding
+	expansion  expansion
 	encoded    int64 // from Encoded
 	query      url.Values
 	parsed     bool
@@ -124,6 +129,19 @@ func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 	about := c.Subject()
 	about.Name = name // may come from a field selector on metadata.name (J15)
 	return status.NewForbidden(about, auth.Denial(c.User, a))
+}
+
+// AuthorizeSomewhere asks whether the user may do this in any namespace at all, before the body says
+// in which. The refusal names the default namespace, which a body without one means.
+func (c *Call) AuthorizeSomewhere() error {
+	e := c.Endpoint
+	a := &c.attributes
+	*a = auth.Attributes{Verb: e.Verb, Group: e.Subject.Group, Version: e.Version, Resource: e.Subject.Plural}
+	if c.Authorizer.AllowsSomewhere(c.User, a) {
+		return nil
+	}
+	a.Namespace = deletion.DefaultNamespace
+	return status.NewForbidden(c.Subject(), auth.Denial(c.User, a))
 }
 
 // Deadline returns the request's context with a timeout: limit, or the parameter timeout or

@@ -52,6 +52,9 @@ type Endpoint struct {
 	// namespace (J16).
 	NamesNamespace bool
 
+	// MaxBody is the size of the largest body, MaxBodyBytes if it is 0.
+	MaxBody int64
+
 	// Serve responds to the call, or returns an error if it has not written anything.
 	Serve func(c *Call) error
 

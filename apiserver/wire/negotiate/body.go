@@ -67,6 +67,26 @@ func NewBody(sent []byte, source Source, maxBytes int) (Body, error) {
 	return Body{bytes: decoded}, nil
 }
 
+// Expansion returns at most how many bytes it takes to make a Body of the bytes sent, and to decode
+// it.
+func Expansion(sent []byte, source Source) int64 {
+	switch {
+	case source == SourceProtobuf, source == SourceUnknown && schema.HasMagic(sent):
+		return schema.ProtobufExpansion(len(sent))
+	case source == SourceJSON:
+		return schema.JSONExpansion(sent)
+	}
+	return max(schema.YAMLExpansion(sent), schema.JSONExpansion(sent))
+}
+
+// Expansion returns at most how many bytes it takes to decode the body.
+func (b Body) Expansion() int64 {
+	if b.protobuf {
+		return schema.ProtobufExpansion(len(b.bytes))
+	}
+	return schema.JSONExpansion(b.bytes)
+}
+
 // unsupported returns the 415 error for a body that is in none of the accepted forms.
 func unsupported(protobuf bool) error {
 	if protobuf {

@@ -1,0 +1,95 @@
+package route
+
+import (
+	"errors"
+	"time"
+
+	"quorate/apiserver/access/share"
+	"quorate/apiserver/wire/status"
+)
+
+// Bounds of what bodies expand to when they are decoded. A body of 3 MiB can take 256 MiB.
+const (
+	// largeDecoding is the expansion from which a decoding counts as large.
+	largeDecoding = 1 << 20
+	// maxSmallBytes bounds the expansions of all small decodings, maxLargeBytes that of all large
+	// ones. A single one may be larger, and then is alone.
+	maxSmallBytes = 128 << 20
+	maxLargeBytes = 192 << 20
+	// decodingShare is the part of a budget that one user may have.
+	decodingShare = 2
+	// maxDecodingWaiters and maxDecodingWaitersPerUser bound the requests that wait for a budget,
+	// maxDecodingWait how long they do.
+	maxDecodingWaiters        = 256
+	maxDecodingWaitersPerUser = 32
+	maxDecodingWait           = 10 * time.Second
+)
+
+// Decodings bounds the memory of bodies that are decoded. Large decodings have a budget of their own,
+// so that small ones do not wait for them. Requests wait for the budget, users in turn.
+type Decodings struct{ small, large *share.Queue }
+
+// NewDecodings returns a budget of which nothing is used. It calls refused for each request that is
+// refused, with the bound that was reached.
+func NewDecodings(refused func(share.Bound)) *Decodings {
+	queue := func(total int64) *share.Queue {
+		return share.NewQueue(share.QueueConfig{
+			Total: total, PerUser: total / decodingShare,
+			Waiters: maxDecodingWaiters, WaitersPerUser: maxDecodingWaitersPerUser, MaxWait: maxDecodingWait, Refused: refused,
+		})
+	}
+	return &Decodings{small: queue(maxSmallBytes), large: queue(maxLargeBytes)}
+}
+
+// Used returns the bytes reserved for decodings.
+func (d *Decodings) Used() int64 { return d.small.Used() + d.large.Used() }
+
+// Waiters returns how many requests wait for a budget.
+func (d *Decodings) Waiters() int { return d.small.Waiters() + d.large.Waiters() }
+
+// expansion is what a call has of a budget for decodings.
+type expansion struct {
+	queue *share.Queue
+	user  string
+	bytes int64
+}
+
+// Expand reserves memory for what the call decodes, up to so many bytes in all. It waits until there
+// is enough, and returns 429 if too many wait. While it waits, the call has nothing of the budget, so
+// that those who wait do not wait for each other.
+func (c *Call) Expand(bytes int64) error {
+	if c.Decodings == nil || bytes <= c.expansion.bytes {
+		return nil
+	}
+	c.collapse()
+	queue := c.Decodings.small
+	if bytes > largeDecoding {
+		queue = c.Decodings.large
+	}
+	user := c.userName()
+	if err := queue.Acquire(c.R.Context(), user, bytes); err != nil {
+		if errors.Is(err, share.ErrBusy) {
+			return status.NewTooManyRequests()
+		}
+		return err
+	}
+	c.expansion = expansion{queue, user, bytes}
+	return nil
+}
+
+// Expanded returns what was reserved beyond so many bytes: what was decoded takes no more.
+func (c *Call) Expanded(bytes int64) {
+	e := &c.expansion
+	if rest := e.bytes - bytes; rest > 0 {
+		e.queue.Release(e.user, rest)
+		e.bytes = bytes
+	}
+}
+
+// collapse returns all that was reserved.
+func (c *Call) collapse() {
+	if e := &c.expansion; e.queue != nil {
+		e.queue.Release(e.user, e.bytes)
+		*e = expansion{}
+	}
+}
