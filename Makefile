@@ -15,7 +15,7 @@ TESTFLAGS ?=
 # Modules beside the main one: clients for tests and benchmarks, kept out of what ships.
 MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*'))
 
-.PHONY: all build run up down test test-docker chaos mutants failpoints bench lint generate image loadgen
+.PHONY: all build run up down test test-docker fuzz chaos mutants failpoints bench lint generate image loadgen
 
 all: build
 
@@ -58,6 +58,15 @@ test: fresh
 test-docker: image
 	deploy/compose absent
 	$(GO) test -v -p 1 -timeout 20m -tags docker -run '^TestContainers' -count 1 $(TESTFLAGS) ./chaos
+
+# Frames to the HTTP/2 server, and messages to gossip, as strangers and members could send them: ten minutes each, or FUZZTIME.
+# An input that fails is kept under testdata/fuzz of its package, and from then on is a case of its tests. Minimizing is short, because
+# the coverage of goroutines varies, and inputs that only seem new would take a minute each.
+FUZZTIME ?= 10m
+FUZZ     := $(GO) test -run '^$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s
+fuzz:
+	$(FUZZ) -fuzz '^FuzzFrames$$' ./apiserver/wire/h2
+	$(FUZZ) -fuzz '^FuzzMessages$$' ./cluster/gossip
 
 # Every fault, one after the other, on local processes: minutes. Before a release CHAOS="--duration 1h --nodes 5", and, after make up,
 # bin/quorate-chaos --containers --duration 1h.
