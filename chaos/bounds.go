@@ -8,25 +8,25 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// episode is a time in which strikes overlapped.
+// episode is a period in which strikes overlapped.
 type episode struct {
 	from, to time.Duration
 	strikes  []nemesis.Record
-	// whole is when everything was served again; 0: nobody looked.
+	// whole is when every service was available again; 0 if that was not observed.
 	whole time.Duration
 }
 
-// limits says how long outages may last in one phase.
+// limits determines how long outages may last in one phase.
 type limits struct {
 	episodes []episode
-	scale    float64 // of all bounds
+	scale    float64 // multiplies all bounds
 }
 
-// newLimits groups the strikes of a phase. offset turns times into those of the history, and end is
-// its last one.
+// newLimits groups the strikes of a phase into episodes. offset converts times to those of the
+// history, and end is the end of the history.
 func newLimits(strikes []nemesis.Record, offset func(time.Time) time.Duration, end time.Duration, scale float64) *limits {
 	l := &limits{scale: scale}
-	for _, s := range strikes { // by their beginning
+	for _, s := range strikes { // sorted by their beginning
 		from, to := offset(s.At), end
 		if !s.Healed.IsZero() {
 			to = offset(s.Healed)
@@ -41,8 +41,8 @@ func newLimits(strikes []nemesis.Record, offset func(time.Time) time.Duration, e
 	return l
 }
 
-// allowed is how long an outage may last: as the strikes allow from whose beginning until their
-// bound is over it began, and a little while nothing strikes.
+// allowed returns how long an outage may last: the bound of the strikes if it began between their
+// beginning and the end of their bound, else the bound without strikes.
 func (l *limits) allowed(o check.Outage) time.Duration {
 	most := l.scaled(bound(nemesis.Steady(), o.Service))
 	for _, e := range l.episodes {
@@ -63,7 +63,7 @@ func bound(b nemesis.Bound, s check.Service) time.Duration {
 	return b.Reads
 }
 
-// bound is the longest of the strikes.
+// bound returns the longest bound of the strikes.
 func (e *episode) bound(s check.Service) (most time.Duration) {
 	for _, strike := range e.strikes {
 		most = max(most, bound(strike.Bound, s))
@@ -71,8 +71,8 @@ func (e *episode) bound(s check.Service) (most time.Duration) {
 	return most
 }
 
-// own is the bound of an outage, without the time in which the service was struck itself. Nothing
-// but a strike on the node keeps it from serving its own state.
+// own returns the part of an outage outside of the time in which its service was struck. Only a
+// strike on a node excuses the node from serving its own state.
 func (e *episode) own(o check.Outage) time.Duration {
 	if o.Service == check.CachedReads && !e.struck(o.Node) {
 		return bound(nemesis.Steady(), o.Service)
@@ -80,7 +80,8 @@ func (e *episode) own(o check.Outage) time.Duration {
 	return e.bound(o.Service)
 }
 
-// lasting is how long the service may have been struck. Nothing is promised while strikes overlap.
+// lasting returns how long the service may have been struck. While strikes overlap, it may always
+// have been.
 func (e *episode) lasting(o check.Outage) time.Duration {
 	all := e.to - e.from
 	several := len(e.strikes) > 1

@@ -8,7 +8,7 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// idleTotals sums up the phases in which nobody wrote.
+// idleTotals sums up the phases without writes.
 type idleTotals struct{ phases, acts, reads, excused, failed int }
 
 func (t *idleTotals) add(p *PhaseReport) {
@@ -23,7 +23,7 @@ func (t *idleTotals) tell(out *printer) {
 	out.printf("idle phases %d: %d acts, %d reads, %d that an act explains the failure of, %d findings\n", t.phases, t.acts, t.reads, t.excused, t.failed)
 }
 
-// coverage tells which of the faults that were planned struck, and why the others did not.
+// coverage prints which of the planned faults struck, and why the others did not.
 func (r *Report) coverage(out *printer) {
 	struck, missed := r.struck()
 	out.printf("faults: %d struck, %d never did, %d can't be had here\n", len(struck), len(missed), len(r.Unavailable))
@@ -37,8 +37,8 @@ func (r *Report) coverage(out *printer) {
 
 func skipped(u nemesis.Unavailable) string { return fmt.Sprintf("%s: %s", u.Name, u.Why) }
 
-// struck parts the faults that were planned in the phases that were made into those that struck and
-// those that did not.
+// struck divides the faults planned in the executed phases into those that struck and those that
+// did not.
 func (r *Report) struck() (struck, missed []string) {
 	for _, p := range r.Phases {
 		for _, s := range p.Strikes {

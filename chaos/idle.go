@@ -16,30 +16,31 @@ import (
 )
 
 const (
-	// idleObjects are written before an idle phase, and read in it.
+	// idleObjects is the number of objects that are written before an idle phase and read during
+	// it.
 	idleObjects = 24
-	// idlePatience bounds how long an idle cluster may take to be ready again.
+	// idlePatience limits the time until an idle cluster is ready again.
 	idlePatience = time.Minute
-	// idleRound bounds the wait for an answer to every kind of read on every node, after each act.
-	// What has no answer then never gets one, or is late.
+	// idleRound limits the wait for a response to every kind of read on every node after each act.
+	// A read without a response by then is a finding.
 	idleRound = 25 * time.Second
-	// minQuiet is the least time that passes between two acts.
+	// minQuiet is the minimum time between two acts.
 	minQuiet = 500 * time.Millisecond
 )
 
-// IdleReport is what a phase without writes adds to a report.
+// IdleReport is the part of a report about a phase without writes.
 type IdleReport struct {
 	check.IdleCounts
-	// Acts is how many acts were done, one after the other.
+	// Acts is the number of acts.
 	Acts int `json:"acts"`
-	// Entries is how many entries the log got while nobody did anything: with each, a fault that
-	// lasts until the next write is hidden.
+	// Entries is the number of log entries added while no act was in progress. Each entry may hide
+	// a fault that lasts until the next write.
 	Entries uint64 `json:"entries"`
 
 	whole []time.Duration // when every read had been answered after an act
 }
 
-// idle makes a phase in which nobody writes, and judges it.
+// idle runs and judges a phase without writes.
 func (p *running) idle(ctx context.Context) (*PhaseReport, error) {
 	began := time.Now()
 	p.recorder = history.NewRecorder()
@@ -80,7 +81,7 @@ func (p *running) idle(ctx context.Context) (*PhaseReport, error) {
 	return report, p.tidy(ctx, report)
 }
 
-// idleNemesis expects no writes.
+// idleNemesis returns a nemesis that does not wait for writes.
 func (p *running) idleNemesis() *nemesis.Nemesis {
 	return &nemesis.Nemesis{
 		Fleet: p.Fleet, Cluster: p.observer, Rand: rand.New(rand.NewPCG(p.phase.Seed, 0)), Log: p.Log.With("phase", p.phase.Name),
@@ -88,8 +89,8 @@ func (p *running) idleNemesis() *nemesis.Nemesis {
 	}
 }
 
-// actAll does each act once, in random order, and then any of them until the time is over. After
-// each all reads must go on.
+// actAll performs each act once, in random order, and then random acts until the time has passed.
+// All reads must be answered after each act.
 func (p *running) actAll(ctx context.Context, n *nemesis.Nemesis, readers *workload.Idle, report *IdleReport) error {
 	if err := n.AwaitWhole(ctx, p.phase.Name); err != nil {
 		return err
@@ -112,14 +113,13 @@ func (p *running) actAll(ctx context.Context, n *nemesis.Nemesis, readers *workl
 	return ctx.Err()
 }
 
-// act does one act, waits until every read has been answered since, and lets some time pass. Lists
-// in pages come last: they may take an entry of the log, after which what was wrong may be right
-// again.
+// act performs one act, waits until every read has been answered since, and pauses. Paged lists
+// come last, because they may add a log entry, which could hide a fault.
 func (p *running) act(
 	ctx context.Context, n *nemesis.Nemesis, f nemesis.Fault, readers *workload.Idle, quiet time.Duration, report *IdleReport,
 ) error {
 	switch err := n.Inflict(ctx, f); {
-	case errors.Is(err, nemesis.ErrNoVictim): // which the report says
+	case errors.Is(err, nemesis.ErrNoVictim): // contained in the report
 		p.Log.Warn("an act found nobody to strike", "act", f.Name, "reason", err)
 	case err != nil:
 		return err
@@ -141,7 +141,7 @@ func (p *running) act(
 	return ctx.Err()
 }
 
-// round waits for an answer to every kind of read on every node, which the cluster owes.
+// round waits for a response to every kind of read on every node. A missing response is a finding.
 func round(ctx context.Context, after string, readers *workload.Idle) error {
 	bounded, cancel := context.WithTimeout(ctx, idleRound)
 	defer cancel()
@@ -156,7 +156,7 @@ func round(ctx context.Context, after string, readers *workload.Idle) error {
 	}
 }
 
-// whole takes down when everything was served again after each episode.
+// whole records the times at which every service was available again, for each episode.
 func (l *limits) whole(at []time.Duration) {
 	for i := range l.episodes {
 		e := &l.episodes[i]
@@ -166,8 +166,8 @@ func (l *limits) whole(at []time.Duration) {
 	}
 }
 
-// excuses reports whether what was done to the cluster explains that a read got no answer: the node
-// was struck, or there may have been no leader.
+// excuses reports whether the strikes explain that a read got no response, because its node was
+// struck or there may have been no leader.
 func (l *limits) excuses(r history.IdleRead) bool {
 	for _, e := range l.episodes {
 		most := e.bound(check.QuorumReads)
@@ -185,8 +185,8 @@ func (l *limits) excuses(r history.IdleRead) bool {
 	return false
 }
 
-// mayElect reports whether another leader may have been elected for the strikes, or none have been
-// able to lead.
+// mayElect reports whether the strikes may have caused an election or prevented every node from
+// leading.
 func (e *episode) mayElect() bool {
 	return e.bound(check.Writes) > nemesis.Steady().Writes || len(e.strikes) > 1 || !e.strikes[0].Survivable
 }

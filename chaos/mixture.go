@@ -8,13 +8,13 @@ import (
 	"quorate/chaos/workload/mixture"
 )
 
-// MixtureConfig says how large the mixture of watches is that runs beside the other clients.
+// MixtureConfig configures the mixture of watches that runs beside the other clients.
 type MixtureConfig struct {
-	Watches int     // 0: there is none
-	Rate    float64 // writes a second
+	Watches int     // 0: no mixture
+	Rate    float64 // writes per second
 }
 
-// startMixture begins the mixture of the phase, if it is to have one.
+// startMixture starts the mixture of the phase, if one is configured.
 func (p *running) startMixture(ctx context.Context, name string) error {
 	if p.Mixture.Watches == 0 {
 		return nil
@@ -27,7 +27,7 @@ func (p *running) startMixture(ctx context.Context, name string) error {
 	return err
 }
 
-// acknowledged is how many writes were acknowledged to all clients of the phase.
+// acknowledged returns the number of writes acknowledged to all clients of the phase.
 func (p *running) acknowledged() int {
 	n := p.recorder.Acknowledged()
 	if p.mixture != nil {
@@ -36,7 +36,7 @@ func (p *running) acknowledged() int {
 	return n
 }
 
-// stop ends all clients but watchers.
+// stop ends all clients except watchers.
 func (p *running) stop() {
 	p.load.Stop()
 	if p.mixture != nil {
@@ -52,7 +52,7 @@ func (p *running) close() {
 	}
 }
 
-// settleMixture waits until the mixture's watches have got to the end.
+// settleMixture waits until the mixture's watches have received all events.
 func (p *running) settleMixture(ctx context.Context) error {
 	if p.mixture == nil {
 		return nil
@@ -60,7 +60,7 @@ func (p *running) settleMixture(ctx context.Context) error {
 	return p.mixture.Settle(ctx)
 }
 
-// judgeMixture adds the judgement of the mixture's watches to the verdict.
+// judgeMixture adds the findings about the mixture's watches to the verdict.
 func (p *running) judgeMixture(v *check.Verdict, o check.Options) {
 	if p.mixture == nil {
 		return
@@ -69,7 +69,7 @@ func (p *running) judgeMixture(v *check.Verdict, o check.Options) {
 	v.AddMixture(watchmodel.Judge(record), problems, o)
 }
 
-// tidyMixture removes what the mixture has written.
+// tidyMixture deletes the objects of the mixture.
 func (p *running) tidyMixture(ctx context.Context) error {
 	if p.mixture == nil {
 		return nil

@@ -16,10 +16,10 @@ import (
 	"quorate/chaos/workload/mixture"
 )
 
-// tidyTimeout bounds the deletion of a phase's objects.
+// tidyTimeout limits the deletion of a phase's objects.
 const tidyTimeout = 2 * time.Minute
 
-// running is one phase under way.
+// running is a phase in progress.
 type running struct {
 	Config
 	phase    Phase
@@ -27,13 +27,13 @@ type running struct {
 	observer *nemesis.Observer
 	recorder *history.Recorder
 	load     *workload.Load
-	mixture  *mixture.Mixture // nil: there is none
-	// compacted says that a strike of an earlier phase may have let a node's log begin with a
+	mixture  *mixture.Mixture // nil if there is none
+	// compacted means that a strike of an earlier phase may have made some node's log begin with a
 	// snapshot.
 	compacted bool
 }
 
-// run makes the phase and judges it, as the kind of phase that it is.
+// run runs and judges the phase, with or without writes.
 func (p *running) run(ctx context.Context) (*PhaseReport, error) {
 	if p.phase.Idle > 0 {
 		return p.idle(ctx)
@@ -41,8 +41,8 @@ func (p *running) run(ctx context.Context) (*PhaseReport, error) {
 	return p.work(ctx)
 }
 
-// work makes a phase in which clients write, and judges it. There is a report unless the clients
-// could not even begin, or ctx has ended.
+// work runs and judges a phase with writes. It returns a report unless the clients could not start
+// or ctx has ended.
 func (p *running) work(ctx context.Context) (*PhaseReport, error) {
 	began := time.Now()
 	p.recorder = history.NewRecorder()
@@ -66,7 +66,7 @@ func (p *running) work(ctx context.Context) (*PhaseReport, error) {
 	hurt := p.hurt(ctx, n)
 	p.stop()
 	settled := p.settle(ctx)
-	if ctx.Err() != nil { // nobody has waited for what the cluster still owes: there is nothing to judge
+	if ctx.Err() != nil { // nobody has waited for the cluster to recover, so there is nothing to judge
 		return nil, errors.Join(hurt, ctx.Err())
 	}
 	report := &PhaseReport{
@@ -76,7 +76,7 @@ func (p *running) work(ctx context.Context) (*PhaseReport, error) {
 	report.Verdict = p.judge(ctx, report.Strikes)
 	report.Seconds = time.Since(began).Seconds()
 	owed, failed := nemesis.Part(hurt)
-	if failed == nil { // nothing is wrong with the nodes any more: what they don't do now they owe
+	if failed == nil { // the nodes have recovered, so from here on everything missing is a finding
 		owed = errors.Join(owed, settled)
 	} else {
 		failed = errors.Join(failed, settled)
@@ -93,13 +93,13 @@ func (p *running) work(ctx context.Context) (*PhaseReport, error) {
 	return report, p.tidy(ctx, report)
 }
 
-// cutShort reports whether a judgement that was broken off has found nothing: what it has found
-// wrong until then counts.
+// cutShort reports whether a judgement was interrupted before it found anything. Findings made
+// before an interruption are valid.
 func (p *PhaseReport) cutShort() bool {
 	return p.Outcome() == Undecided && p.Verdict.Linearizable == check.Undecided
 }
 
-// hurt strikes while clients work. Everything is healed when it returns.
+// hurt injects faults while clients work. All faults are healed when it returns.
 func (p *running) hurt(ctx context.Context, n *nemesis.Nemesis) error {
 	if err := n.AwaitWrites(ctx, p.phase.Name); err != nil {
 		return fmt.Errorf("before the first fault: %w", err)
@@ -113,7 +113,7 @@ func (p *running) hurt(ctx context.Context, n *nemesis.Nemesis) error {
 	for range p.phase.Rounds {
 		for _, f := range p.phase.Faults {
 			err := n.Inflict(ctx, f)
-			if errors.Is(err, nemesis.ErrNoVictim) { // which the report says
+			if errors.Is(err, nemesis.ErrNoVictim) { // contained in the report
 				p.Log.Warn("a fault found nobody to strike", "fault", f.Name, "reason", err)
 				err = n.AwaitWhole(ctx, f.Name)
 			}
@@ -125,7 +125,7 @@ func (p *running) hurt(ctx context.Context, n *nemesis.Nemesis) error {
 	return nil
 }
 
-// rest lets clients work while nothing strikes.
+// rest lets clients work without faults.
 func (p *running) rest(ctx context.Context, n *nemesis.Nemesis) error {
 	timer := time.NewTimer(p.phase.Lasting)
 	defer timer.Stop()
@@ -137,7 +137,7 @@ func (p *running) rest(ctx context.Context, n *nemesis.Nemesis) error {
 	}
 }
 
-// settle waits until every watcher has seen all, and reads the state of every node.
+// settle waits until all watchers have received all events, and reads the state of every node.
 func (p *running) settle(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{p.load.Settle, p.settleMixture, p.load.Finals} {
 		bounded, cancel := context.WithTimeout(ctx, cmp.Or(p.Patience, nemesis.DefaultPatience))
@@ -150,7 +150,7 @@ func (p *running) settle(ctx context.Context) error {
 	return nil
 }
 
-// judge ends the remaining clients and checks what they recorded against the promises.
+// judge stops the remaining clients and checks their records against the promises.
 func (p *running) judge(ctx context.Context, strikes []nemesis.Record) *check.Verdict {
 	record := p.load.Record()
 	positions, lists := excuses(strikes, p.recorder.Offset)
@@ -163,9 +163,9 @@ func (p *running) judge(ctx context.Context, strikes []nemesis.Record) *check.Ve
 	return verdict
 }
 
-// excuses are what the strikes that happened explain of positions and lists that are too old. A
-// node that lost its log no longer has older positions; the state of a paged list may have been
-// kept by that node, and is kept for minutes by the nodes' clocks.
+// excuses returns the periods in which the strikes explain that positions and lists are too old. A
+// node that lost its log does not have older positions. The state of a paged list may have been
+// retained by that node, and is retained for some minutes by the nodes' clocks.
 func excuses(strikes []nemesis.Record, offset func(time.Time) time.Duration) (positions, lists []check.Excuse) {
 	for _, s := range strikes {
 		for _, node := range s.Forgot {
@@ -178,7 +178,7 @@ func excuses(strikes []nemesis.Record, offset func(time.Time) time.Duration) (po
 	return positions, lists
 }
 
-// tidy removes what a phase has written, unless somebody will want to look at it.
+// tidy deletes the objects of a phase, unless a finding makes them worth inspecting.
 func (p *running) tidy(ctx context.Context, report *PhaseReport) error {
 	if !report.OK() {
 		return nil

@@ -9,22 +9,22 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// Phase is a part of a run with a history of its own: clients work below a namespace while faults
-// strike, and then all is judged.
+// Phase is a part of a run with its own history: clients work in a namespace while faults strike,
+// and then their records are judged.
 type Phase struct {
 	Name   string
-	Seed   uint64 // decides what is random in it
+	Seed   uint64 // seed of its random choices
 	Faults []nemesis.Fault
-	// Rounds is how often each of the faults strikes, one after the other; 0 mixes them for
-	// Lasting.
+	// Rounds is the number of times that each of the faults strikes, one after the other; 0 mixes
+	// them for the duration Lasting.
 	Rounds  int
 	Lasting time.Duration
-	// Idle makes a phase in which nobody writes: each fault strikes once, and then again until so
-	// long is over. All kinds of reads go on.
+	// Idle is the duration of a phase without writes, in which all kinds of reads continue. Each
+	// fault strikes once, and random ones until the time has passed.
 	Idle time.Duration
 }
 
-// planned are the names of the faults that are to strike.
+// planned returns the names of the planned faults.
 func (p *Phase) planned() (names []string) {
 	for _, f := range p.Faults {
 		names = append(names, f.Name)
@@ -32,7 +32,7 @@ func (p *Phase) planned() (names []string) {
 	return names
 }
 
-// Alone plans a phase for each fault, in which nothing else strikes.
+// Alone plans one phase for each fault.
 func Alone(faults []nemesis.Fault, rounds int, seed uint64) []Phase {
 	phases := make([]Phase, 0, len(faults))
 	for _, f := range faults {
@@ -41,7 +41,7 @@ func Alone(faults []nemesis.Fault, rounds int, seed uint64) []Phase {
 	return phases
 }
 
-// Calm plans phases in which nothing strikes, as many as fill a time when each lasts so long.
+// Calm plans phases without faults, each of a given duration, to fill the total time.
 func Calm(total, each time.Duration, seed uint64) []Phase {
 	phases := Mixed(nil, total, each, seed)
 	for i := range phases {
@@ -50,7 +50,7 @@ func Calm(total, each time.Duration, seed uint64) []Phase {
 	return phases
 }
 
-// Mixed plans phases in which faults overlap, as many as fill a time when each lasts so long.
+// Mixed plans phases with overlapping faults, each of a given duration, to fill the total time.
 func Mixed(faults []nemesis.Fault, total, each time.Duration, seed uint64) []Phase {
 	var phases []Phase
 	for planned := time.Duration(0); planned < total; planned += each {
@@ -60,7 +60,7 @@ func Mixed(faults []nemesis.Fault, total, each time.Duration, seed uint64) []Pha
 	return phases
 }
 
-// Idle plans a phase without writes for each group of acts, each of which lasts at least so long.
+// Idle plans a phase without writes for each group of acts, each of at least a given duration.
 func Idle(groups []nemesis.IdleGroup, lasting time.Duration, seed uint64) []Phase {
 	phases := make([]Phase, 0, len(groups))
 	for _, g := range groups {
@@ -69,7 +69,7 @@ func Idle(groups []nemesis.IdleGroup, lasting time.Duration, seed uint64) []Phas
 	return phases
 }
 
-// Interleave puts one of the idle phases, in turn, after every few others.
+// Interleave inserts the idle phases in turn, one after every few others.
 func Interleave(phases, idle []Phase, every int) (all []Phase) {
 	for i, phase := range phases {
 		all = append(all, phase)
@@ -83,10 +83,10 @@ func Interleave(phases, idle []Phase, every int) (all []Phase) {
 	return all
 }
 
-// seedOf is the seed of a phase. It does not depend on the others, so that one of a run can be
-// repeated alone.
+// seedOf returns the seed of a phase. It does not depend on other phases, so that a phase of a run
+// can be repeated alone.
 func seedOf(seed uint64, name string) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(name)) // which never fails
+	h.Write([]byte(name)) // never fails
 	return rand.New(rand.NewPCG(seed, h.Sum64())).Uint64()
 }

@@ -15,10 +15,9 @@ type Report struct {
 	Began   time.Time      `json:"began"`
 	Seconds float64        `json:"seconds"`
 	Phases  []*PhaseReport `json:"phases"`
-	// Unavailable are faults that were asked for and can't be had of these nodes.
+	// Unavailable lists requested faults that are not possible with these nodes.
 	Unavailable []nemesis.Unavailable `json:"unavailable,omitempty"`
-	// Incomplete says why the run ended before all was done that was planned, or its time was over;
-	// empty: it did not.
+	// Incomplete is the reason why the run ended before its plan or time; "" if it did not.
 	Incomplete string `json:"incomplete,omitempty"`
 }
 
@@ -26,21 +25,20 @@ type Report struct {
 type PhaseReport struct {
 	Phase     string           `json:"phase"`
 	Seed      uint64           `json:"seed"`
-	Namespace string           `json:"namespace"` // where its objects are; those of a phase that failed are kept
+	Namespace string           `json:"namespace"` // of its objects, which are kept if the phase fails
 	Seconds   float64          `json:"seconds"`
-	Planned   []string         `json:"planned"` // faults
+	Planned   []string         `json:"planned"` // names of faults
 	Strikes   []nemesis.Record `json:"strikes"`
-	Calm      bool             `json:"calm,omitempty"` // no fault was to strike
-	Idle      *IdleReport      `json:"idle,omitempty"` // of a phase in which nobody wrote
-	// Ended are nodes that ended by themselves although nothing explains it.
+	Calm      bool             `json:"calm,omitempty"` // no faults were planned
+	Idle      *IdleReport      `json:"idle,omitempty"` // for a phase without writes
+	// Ended lists nodes that ended by themselves without explanation.
 	Ended []nemesis.Ended `json:"ended,omitempty"`
-	// NotRecovered says what the cluster did not do in time; empty: it was whole again after each
-	// fault.
+	// NotRecovered is what the cluster did not do in time; "" if it recovered after each fault.
 	NotRecovered string         `json:"notRecovered,omitempty"`
 	Verdict      *check.Verdict `json:"verdict"`
 }
 
-// Broken are the promises that were.
+// Broken yields the broken promises.
 func (p *PhaseReport) Broken() iter.Seq[check.Finding] {
 	return func(yield func(check.Finding) bool) {
 		for _, f := range p.Verdict.Findings {
@@ -51,22 +49,21 @@ func (p *PhaseReport) Broken() iter.Seq[check.Finding] {
 	}
 }
 
-// OK reports whether every promise held, and the cluster was whole again after all that was done to
-// it.
+// OK reports whether all promises held and the cluster always recovered.
 func (p *PhaseReport) OK() bool { return p.Outcome() == Held || p.Outcome() == NotStruck }
 
-// Outcome is what a phase has shown.
+// Outcome is the result of a phase or run.
 type Outcome string
 
 // The outcomes.
 const (
 	Held      Outcome = "held"
-	Broken    Outcome = "BROKEN"    // a promise, or the cluster was not whole again
-	Undecided Outcome = "undecided" // nothing wrong was found, and not all could be judged
-	NotStruck Outcome = "no fault"  // every promise held, and no fault struck
+	Broken    Outcome = "BROKEN"    // a promise was broken, or the cluster did not recover
+	Undecided Outcome = "undecided" // nothing wrong was found, but not everything could be judged
+	NotStruck Outcome = "no fault"  // all promises held, but no fault struck
 )
 
-// Outcome sums up the phase.
+// Outcome returns the outcome of the phase.
 func (p *PhaseReport) Outcome() Outcome {
 	for range p.Broken() {
 		return Broken
@@ -83,8 +80,7 @@ func (p *PhaseReport) Outcome() Outcome {
 	}
 }
 
-// Outcome sums up the run: what is worst of its phases. It is Undecided when the run did not come
-// to its end.
+// Outcome returns the worst outcome of the phases, or Undecided if the run ended early.
 func (r *Report) Outcome() Outcome {
 	sum := NotStruck
 	if r.Incomplete != "" {
@@ -101,7 +97,7 @@ func (r *Report) Outcome() Outcome {
 	return sum
 }
 
-// OK reports whether something was shown, and every promise held in it.
+// OK reports whether the outcome is Held.
 func (r *Report) OK() bool { return r.Outcome() == Held }
 
 // MarshalJSON adds the outcomes.

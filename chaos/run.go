@@ -13,39 +13,39 @@ import (
 	"quorate/chaos/workload"
 )
 
-// Config says what a run does.
+// Config configures a run.
 type Config struct {
 	Fleet       nodes.Fleet
 	Credentials client.Credentials
-	Seed        uint64 // for the report: what it decided is in the phases
+	Seed        uint64 // for the report; the phases contain their own seeds
 	Phases      []Phase
-	// Until ends the run early: no phase begins after it. The zero time is never.
+	// Until is the time after which no phase begins. The zero time means no limit.
 	Until time.Time
-	// Unavailable are faults that were asked for and can't be had, for the report.
+	// Unavailable lists requested faults that are not possible, for the report.
 	Unavailable []nemesis.Unavailable
-	// Load says how many clients work, and how much; a run fills in the rest.
+	// Load configures the clients. A run fills in the rest.
 	Load workload.Config
-	// Mixture is the mixture of watches that runs beside the load.
+	// Mixture configures the mixture of watches that runs beside the load.
 	Mixture MixtureConfig
-	// Calm is how many writes are acknowledged before it is said that writes go on.
+	// Calm is the number of further acknowledged writes that proves that writes continue.
 	Calm int
-	// Patience bounds how long the cluster may take for what it owes: to be whole again, to deliver
-	// the last events, to tell its final states. 0 is nemesis.DefaultPatience.
+	// Patience limits how long the cluster may take to recover, to deliver the last events, and to
+	// return its final states. 0 means nemesis.DefaultPatience.
 	Patience time.Duration
-	// BoundScale multiplies the bounds of how long writes and reads may be refused, for nodes whose
-	// own timeouts are longer, or a slow machine; 0 is 1.
+	// BoundScale multiplies the bounds on outages, for nodes with longer timeouts or for a slow
+	// machine; 0 means 1.
 	BoundScale float64
-	// VisualizationDir is where histories that are not linearizable are drawn; "" for nowhere. It
-	// must exist.
+	// VisualizationDir is an existing directory for drawings of histories that are not
+	// linearizable; "" for none.
 	VisualizationDir string
-	// Judged, if there is one, is called with each phase that has ended.
+	// Judged, if not nil, is called with each phase that has ended.
 	Judged func(*PhaseReport)
 	Log    *slog.Logger
 }
 
-// Run hurts the cluster, which must be ready, phase by phase, and returns the verdict. An error
-// means that the run could not be made, or not to its end; what the cluster did wrong is in the
-// report, which is there in any case.
+// Run injects faults into the cluster, which must be ready, phase by phase, and returns the
+// verdict. An error means that the run could not start or complete. Misbehavior of the cluster is
+// not an error but part of the report, which is returned in any case.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	report := &Report{Seed: c.Seed, Began: time.Now(), Unavailable: c.Unavailable}
 	observer := nemesis.NewObserver(c.Credentials)
@@ -72,7 +72,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 			report.Incomplete = err.Error()
 			return report, err
 		}
-		if judged.NotRecovered != "" { // what is struck next would be struck already
+		if judged.NotRecovered != "" { // the next faults would strike a cluster that has not recovered
 			if left := len(c.Phases) - i - 1; left > 0 {
 				report.Incomplete = fmt.Sprintf("the cluster did not recover, so that %d phases were not begun", left)
 			}

@@ -13,12 +13,12 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// columns of the table of a report.
+// columns are the columns of the table in a report.
 var columns = []string{
 	"FAULT", "WORKLOAD", "OPERATIONS", "ACKNOWLEDGED", "UNKNOWN", "LOST", "LINEARIZABLE", "WATCH VIOLATIONS", "LONGEST REFUSED", "SEED", "VERDICT",
 }
 
-// workloads are the rows that each phase has, and the kinds of operations that belong to them.
+// workloads are the rows of each phase, with the kinds of operations in each.
 var workloads = []struct {
 	name  string
 	kinds []history.Kind
@@ -28,7 +28,7 @@ var workloads = []struct {
 	{"cached reads", []history.Kind{history.CachedGet, history.CachedList}},
 }
 
-// Write prints the report for people: a table of faults and workloads, then all that went wrong.
+// Write prints the report as text: a table of faults and workloads, then all findings.
 func (r *Report) Write(w io.Writer) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, strings.Join(columns, "\t"))
@@ -37,7 +37,7 @@ func (r *Report) Write(w io.Writer) error {
 			fmt.Fprintln(table, strings.Join(row, "\t"))
 		}
 	}
-	if err := table.Flush(); err != nil { // has the error of all lines
+	if err := table.Flush(); err != nil { // returns the first error of all lines
 		return err
 	}
 	p := &printer{w: w}
@@ -49,7 +49,7 @@ func (r *Report) Write(w io.Writer) error {
 	return p.err
 }
 
-// rows has one for each workload, and one for the watchers.
+// rows returns one row for each workload, and one for the watchers.
 func (p *PhaseReport) rows() (rows [][]string) {
 	v := p.Verdict
 	if p.Idle != nil {
@@ -86,7 +86,7 @@ func (p *PhaseReport) rows() (rows [][]string) {
 	return rows
 }
 
-// idleRow is that of a phase in which nobody wrote.
+// idleRow returns the row of a phase without writes.
 func (p *PhaseReport) idleRow() []string {
 	i := p.Idle
 	row := make([]string, len(columns))
@@ -96,7 +96,7 @@ func (p *PhaseReport) idleRow() []string {
 	return row
 }
 
-// failed is how many reads were findings.
+// failed returns the number of reads that are findings.
 func (p *PhaseReport) failed() (n int) {
 	for f := range p.Broken() {
 		n += f.Count
@@ -104,8 +104,8 @@ func (p *PhaseReport) failed() (n int) {
 	return n
 }
 
-// refused is how long a service was refused at most, by the node that came nearest to its bound,
-// beside that bound.
+// refused returns the longest refusal of a service, by the node that came nearest to its bound, and
+// that bound.
 func refused(all []check.Refusal, s check.Service) string {
 	var worst check.Refusal
 	part := -1.0
@@ -126,7 +126,7 @@ func refused(all []check.Refusal, s check.Service) string {
 
 func seconds(d time.Duration) string { return d.Round(10 * time.Millisecond).String() }
 
-// problems prints what went wrong in the phase, and what was done to the cluster in it.
+// problems prints the findings of the phase and its strikes.
 func (p *PhaseReport) problems(out *printer) {
 	if p.OK() {
 		return
@@ -161,7 +161,7 @@ func (p *PhaseReport) problems(out *printer) {
 	}
 }
 
-// line tells of one strike.
+// line describes one strike.
 func line(s nemesis.Record) string {
 	text := fmt.Sprintf("%s %s %s", s.At.Format("15:04:05.000"), s.Fault, strings.Join(s.Nodes, ","))
 	if len(s.Notes) > 0 {
@@ -173,7 +173,7 @@ func line(s nemesis.Record) string {
 	return text + ", healed after " + s.Healed.Sub(s.At).Round(time.Millisecond).String()
 }
 
-// totals prints what all phases come to.
+// totals prints the totals of all phases.
 func (r *Report) totals(out *printer) {
 	var operations, acknowledged, unknown, lost, delivered, violations, expired, strikes, written int
 	var idle idleTotals
@@ -227,7 +227,7 @@ func (r *Report) totals(out *printer) {
 	}
 }
 
-// mixture prints what the mixtures of all phases come to.
+// mixture prints the totals of the mixtures of all phases.
 func (r *Report) mixture(out *printer) {
 	var sum check.Mixture
 	for _, p := range r.Phases {
@@ -248,7 +248,7 @@ func (r *Report) mixture(out *printer) {
 	}
 }
 
-// printer remembers the first error.
+// printer writes text and keeps the first error.
 type printer struct {
 	w   io.Writer
 	err error

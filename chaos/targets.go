@@ -11,21 +11,21 @@ import (
 	"quorate/chaos/workload"
 )
 
-// followInterval is how often it's looked which nodes there are.
+// followInterval is the interval at which the nodes of the fleet are polled.
 const followInterval = 100 * time.Millisecond
 
-// targets are the nodes of a fleet for the clients, also while nodes join and leave.
+// targets holds the clients for the nodes of a fleet, while nodes join and leave.
 type targets struct {
 	*workload.Targets
 	fleet       nodes.Fleet
 	credentials client.Credentials
 	log         *slog.Logger
-	known       map[string]*client.Client // by address; used by one goroutine at a time
+	known       map[string]*client.Client // by address; only one goroutine uses it at a time
 	stop        chan struct{}
 	done        sync.WaitGroup
 }
 
-// follow begins with the nodes that the fleet has now. close ends it.
+// follow begins with the current nodes of the fleet. The caller must call close.
 func follow(fleet nodes.Fleet, credentials client.Credentials, log *slog.Logger) *targets {
 	t := &targets{
 		Targets: workload.NewTargets(), fleet: fleet, credentials: credentials, log: log, known: map[string]*client.Client{},
@@ -61,7 +61,7 @@ func (t *targets) update() {
 			}
 			t.known[node.API] = one
 		}
-		// Addresses of nodes that have left are given again.
+		// The addresses of nodes that have left are reused.
 		if target := (workload.Target{Name: node.Name, Client: one}); !slices.Contains(now, target) {
 			t.Add(target)
 		}
@@ -73,7 +73,7 @@ func (t *targets) update() {
 	}
 }
 
-// close ends all connections. No client may be at work.
+// close closes all connections. No client may be in use.
 func (t *targets) close() {
 	close(t.stop)
 	t.done.Wait()

@@ -10,7 +10,7 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// names are the nodes of the fleet.
+// names returns the names of the fleet's nodes.
 func (n *Nemesis) names() (names []string) {
 	for _, node := range n.Fleet.Nodes() {
 		names = append(names, node.Name)
@@ -18,23 +18,23 @@ func (n *Nemesis) names() (names []string) {
 	return names
 }
 
-// has reports whether a node is part of the fleet still.
+// has reports whether a node is still part of the fleet.
 func (n *Nemesis) has(name string) bool { return slices.Contains(n.names(), name) }
 
-// claim takes a node for this strike, if no other has it.
+// claim reserves a node for this strike. It returns false if another strike has reserved it.
 func (s *Strike) claim(name string) bool { return s.n.ledger.claim(s, "node "+name) }
 
-// strikable takes a node that runs.
+// strikable claims a node if it runs.
 func (s *Strike) strikable(ctx context.Context, name string) bool {
 	if gone, err := s.gone(ctx, name); gone || err != nil {
-		return false // by itself, for what another strike does
+		return false // ended by itself because of another strike
 	}
 	return s.claim(name)
 }
 
-// claimMembership takes the right to change who belongs to the cluster, and to damage a node's
-// data, of which one strike has it at a time: with two nodes' data gone at once a cluster of three
-// may rightly lose what it has acknowledged.
+// claimMembership reserves the right to change the membership or damage a node's data. Only one
+// strike can have it: if two nodes lost their data at once, a cluster of three could lose
+// acknowledged writes without violating its promises.
 func (s *Strike) claimMembership() error {
 	if !s.n.ledger.claim(s, "membership") {
 		return fmt.Errorf("%w: another strike changes the membership", ErrNoVictim)
@@ -43,8 +43,8 @@ func (s *Strike) claimMembership() error {
 	return nil
 }
 
-// leader is the one that leads. In the midst of other strikes it may be any node, since there may
-// be none.
+// leader returns the leader. While other strikes are active there may be none, and it may return
+// any node.
 func (s *Strike) leader(ctx context.Context) (leader string, err error) {
 	bound := s.n.patience()
 	if !s.alone {
@@ -60,20 +60,20 @@ func (s *Strike) leader(ctx context.Context) (leader string, err error) {
 	return leader, err
 }
 
-// claimLeader takes the leader.
+// claimLeader claims the leader.
 func (s *Strike) claimLeader(ctx context.Context) (string, error) {
 	leader, err := s.leader(ctx)
 	if err != nil {
 		return "", err
 	}
 	if !s.strikable(ctx, leader) {
-		return "", fmt.Errorf("%w: the leader is struck already", ErrNoVictim)
+		return "", fmt.Errorf("%w: another strike has the leader", ErrNoVictim)
 	}
 	s.hurts(leader)
 	return leader, nil
 }
 
-// claimFollower takes a random node that doesn't lead.
+// claimFollower claims a random node other than the leader.
 func (s *Strike) claimFollower(ctx context.Context) (string, error) {
 	leader, err := s.leader(ctx)
 	if err != nil {
@@ -82,7 +82,7 @@ func (s *Strike) claimFollower(ctx context.Context) (string, error) {
 	return s.claimOne(ctx, leader)
 }
 
-// claimOne takes a random node besides those given.
+// claimOne claims a random node other than besides.
 func (s *Strike) claimOne(ctx context.Context, besides ...string) (string, error) {
 	victims, err := s.claimSome(ctx, 1, besides...)
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Strike) claimOne(ctx context.Context, besides ...string) (string, error
 	return victims[0], nil
 }
 
-// claimSome takes so many random nodes, in random order.
+// claimSome claims a number of random nodes, in random order.
 func (s *Strike) claimSome(ctx context.Context, count int, besides ...string) (victims []string, err error) {
 	for _, name := range s.shuffled(s.n.names()) {
 		if len(victims) < count && !slices.Contains(besides, name) && s.strikable(ctx, name) {
@@ -100,17 +100,17 @@ func (s *Strike) claimSome(ctx context.Context, count int, besides ...string) (v
 		}
 	}
 	if len(victims) < count {
-		return nil, fmt.Errorf("%w: %d of %d nodes can be", ErrNoVictim, len(victims), count)
+		return nil, fmt.Errorf("%w: only %d of %d nodes can be claimed", ErrNoVictim, len(victims), count)
 	}
 	return victims, nil
 }
 
-// claimMajority takes more than half of the nodes.
+// claimMajority claims more than half of the nodes.
 func (s *Strike) claimMajority(ctx context.Context) ([]string, error) {
 	return s.claimSome(ctx, len(s.n.names())/2+1)
 }
 
-// claimAll takes all nodes.
+// claimAll claims all nodes.
 func (s *Strike) claimAll(ctx context.Context) ([]string, error) {
 	return s.claimSome(ctx, len(s.n.names()))
 }
@@ -123,12 +123,12 @@ func (s *Strike) shuffled(names []string) []string {
 	return names
 }
 
-// kill ends nodes at once; healing starts them.
+// kill kills nodes. Healing starts them.
 func (s *Strike) kill(ctx context.Context, names ...string) error {
 	return s.end(ctx, s.n.Fleet.Kill, names...)
 }
 
-// end ends nodes in some way; healing starts them.
+// end ends nodes with how. Healing starts them.
 func (s *Strike) end(ctx context.Context, how func(context.Context, string) error, names ...string) error {
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
@@ -146,7 +146,7 @@ func (s *Strike) end(ctx context.Context, how func(context.Context, string) erro
 	return nil
 }
 
-// gone reports whether a node has ended: by itself too, where the fleet can tell.
+// gone reports whether a node has ended, including by itself if the fleet can detect that.
 func (s *Strike) gone(ctx context.Context, name string) (bool, error) {
 	running, known := nodes.As[nodes.Running](s.n.Fleet)
 	if !known {
@@ -156,12 +156,12 @@ func (s *Strike) gone(ctx context.Context, name string) (bool, error) {
 	return !runs && err == nil, err
 }
 
-// start starts a node that the strike has ended, or that has ended by itself; one that runs is left
-// alone.
+// start starts a node that the strike or the node itself has ended. It does nothing if the node
+// runs.
 func (s *Strike) start(ctx context.Context, name string) error {
 	act, cancel := acting(ctx)
 	defer cancel()
-	if !s.n.has(name) { // it has left for good
+	if !s.n.has(name) { // it has left the cluster
 		return nil
 	}
 	if gone, err := s.gone(act, name); !gone || err != nil {
@@ -174,7 +174,7 @@ func (s *Strike) start(ctx context.Context, name string) error {
 	return nil
 }
 
-// suspend stops the processes of nodes in the middle of what they do; healing lets them go on.
+// suspend pauses the processes of nodes. Healing resumes them.
 func (s *Strike) suspend(ctx context.Context, names ...string) error {
 	pauser, has := nodes.As[nodes.Pauser](s.n.Fleet)
 	if !has {
@@ -185,7 +185,7 @@ func (s *Strike) suspend(ctx context.Context, names ...string) error {
 			return err
 		}
 		s.undo(process, "resume "+name, func(ctx context.Context) error {
-			if !s.n.has(name) { // it has left for good
+			if !s.n.has(name) { // it has left the cluster
 				return nil
 			}
 			return pauser.Resume(ctx, name)
@@ -200,20 +200,20 @@ func (s *Strike) suspend(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// shape sets this strike's rules for links, in place of those it had; healing takes them away.
+// shape sets the rules of this strike for links, and replaces earlier ones. Healing removes them.
 func (s *Strike) shape(ctx context.Context, rules map[nodes.Link]nodes.Rule) error {
 	s.undo(surroundings, "heal the network", func(ctx context.Context) error { return s.n.ledger.shape(ctx, s.n.Fleet, s, nil) })
 	return s.reshape(ctx, rules)
 }
 
-// reshape is shape for a strike that has rules already.
+// reshape replaces the rules of a strike that has set some.
 func (s *Strike) reshape(ctx context.Context, rules map[nodes.Link]nodes.Rule) error {
 	act, cancel := acting(ctx)
 	defer cancel()
 	return s.n.ledger.shape(act, s.n.Fleet, s, maps.Clone(rules))
 }
 
-// setClocks moves the clocks of nodes; healing sets them right.
+// setClocks changes the clocks of nodes by an offset. Healing resets them.
 func (s *Strike) setClocks(ctx context.Context, offset time.Duration, names ...string) error {
 	clocks, has := nodes.As[nodes.Clocks](s.n.Fleet)
 	if !has {

@@ -2,55 +2,56 @@ package nemesis
 
 import "time"
 
-// Bound is how long a fault may keep a cluster from serving. More is a finding.
+// Bound limits how long a cluster may refuse service because of a fault. A longer outage is a
+// finding.
 //
-// A fault that is not Survivable may keep everybody from writing and from reading by quorum as long
-// as it lasts; what it struck may refuse as long as that in any case. The bound counts from the end
-// of that time.
+// During a fault that is not Survivable, all nodes may refuse writes and quorum reads. During any
+// fault, the nodes that it strikes may refuse service. The bound counts from the end of that time.
 type Bound struct {
-	// Writes may be refused by all nodes for so long.
+	// Writes limits how long all nodes may refuse writes.
 	Writes time.Duration
-	// Reads may be refused by one node for so long.
+	// Reads limits how long one node may refuse reads.
 	Reads time.Duration
-	// Reaches says that nodes which the record does not name may refuse quorum reads as long as the
-	// fault lasts.
+	// Reaches means that other nodes than those in the record may refuse quorum reads during the
+	// fault.
 	Reaches bool
 }
 
-// Of Quorate with a timeout scale of 1: a follower calls an election 2 to 4 s after it last heard
-// of the leader, and another one 2 to 4 s later where that elected nobody; a log write that takes
-// 10 s counts as hung. The rest is room for two busy cores: at most 6 s of silence until an
-// election, twice that for one that is repeated, and a restart that replays its log meanwhile.
+// These bounds apply to Quorate with a timeout scale of 1. A follower starts an election 2 to 4 s
+// after it last heard from the leader, and starts another 2 to 4 s later if that elected nobody. A
+// log write that takes 10 s counts as stalled. The bounds leave a margin for two busy cores: 6 s
+// until an election, twice that for a repeated one, and a restart that replays the log at the same
+// time.
 const (
-	// steadyBound is for what leaves the leader alone.
+	// steadyBound applies if the leader is not affected.
 	steadyBound = 6 * time.Second
-	// electionBound is for one election, that may have to be repeated.
+	// electionBound applies to an election, including a repeated one.
 	electionBound = 12 * time.Second
-	// restartBound is for a restart of nodes and an election.
+	// restartBound applies to a restart of nodes with an election.
 	restartBound = 20 * time.Second
-	// stallBound is for a log write that counts as hung, and an election.
+	// stallBound applies to a log write that counts as stalled, with an election.
 	stallBound = 10*time.Second + electionBound
 )
 
-// Steady is the bound while nothing strikes.
+// Steady returns the bound without faults.
 func Steady() Bound { return Bound{Writes: steadyBound, Reads: steadyBound} }
 
-// bounds has every fault.
+// bounds returns the bounds of all faults by name.
 func bounds() map[string]Bound {
 	steady := Steady()
 	election := Bound{Writes: electionBound, Reads: electionBound}
-	rejoin := Bound{Writes: steadyBound, Reads: restartBound}                   // a follower comes back
-	depose := Bound{Writes: electionBound, Reads: restartBound}                 // a leader comes back
-	outage := Bound{Writes: restartBound, Reads: restartBound}                  // a majority comes back
-	stall := Bound{Writes: stallBound, Reads: stallBound}                       // a disk hangs
-	parted := Bound{Writes: electionBound, Reads: electionBound, Reaches: true} // some nodes reach the leader
+	rejoin := Bound{Writes: steadyBound, Reads: restartBound}                   // a follower restarts
+	depose := Bound{Writes: electionBound, Reads: restartBound}                 // a leader restarts
+	outage := Bound{Writes: restartBound, Reads: restartBound}                  // a majority restarts
+	stall := Bound{Writes: stallBound, Reads: stallBound}                       // a disk stalls
+	parted := Bound{Writes: electionBound, Reads: electionBound, Reaches: true} // only some nodes reach the leader
 	return map[string]Bound{
 		"kill-leader": depose, "kill-follower": rejoin, "kill-majority": outage, "kill-all": outage,
 		"pause-leader": depose, "pause-follower": rejoin, "pause-majority": outage,
 		"rolling-restart": depose, "stop-leader": depose, "kill-at-start": depose,
 
 		"isolate-leader": election, "isolate-follower": election, "split": election, "bridge": parted, "one-way-leader": election,
-		"flapping": stall, // several elections may follow each other
+		"flapping": stall, // may cause several elections in a row
 		"delay":    election, "loss": election, "reorder": election, "duplicate": election, "slow-link": election, "cut-clients": election,
 
 		"disk-full": election, "disk-full-majority": election, "slow-fsync": election, "hung-fsync": stall,
@@ -73,7 +74,7 @@ func bounds() map[string]Bound {
 	}
 }
 
-// bounded returns the faults with their bounds.
+// bounded returns the faults with their bounds set.
 func bounded(faults []Fault) []Fault {
 	all := bounds()
 	for i, f := range faults {

@@ -12,18 +12,18 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// operateTimeout bounds one command of the operator's: a node that is cut off answers none.
+// operateTimeout limits one operator command, because a node that is cut off does not answer.
 const operateTimeout = 40 * time.Second
 
-// change is a change of membership under way.
+// change is a change of membership in progress.
 type change struct {
-	before  []string // nodes of the fleet before it
-	voters  int      // before it
-	leaving []string // nodes that it takes out of the cluster for good
+	before  []string // nodes of the fleet before the change
+	voters  int      // number of voters before the change
+	leaving []string // nodes that the change removes from the cluster
 }
 
-// beginChange takes the right to change the membership. Healing completes what was begun: who is
-// leaving leaves, and there are as many nodes as before.
+// beginChange reserves the right to change the membership. Healing completes the change: leaving
+// nodes are removed, and the cluster has as many nodes as before.
 func beginChange(ctx context.Context, s *Strike) error {
 	if err := s.claimMembership(); err != nil {
 		return err
@@ -55,8 +55,8 @@ func find(members []client.Member, name string) (client.Member, bool) {
 	return members[i], true
 }
 
-// settle has the change done: what is leaving is gone, and the number of nodes and voters is that
-// of before.
+// settle completes the change: leaving nodes are removed, and the numbers of nodes and voters are
+// those of before the change.
 func (s *Strike) settle(ctx context.Context) error {
 	for _, name := range s.change.leaving {
 		if err := s.expel(ctx, name); err != nil {
@@ -82,7 +82,7 @@ func (s *Strike) settle(ctx context.Context) error {
 }
 
 func (s *Strike) awaitVoters(ctx context.Context) error {
-	if s.change.voters < 0 { // there was no leader to ask
+	if s.change.voters < 0 { // unknown, because there was no leader
 		return nil
 	}
 	return s.await(ctx, fmt.Sprintf("%d voters", s.change.voters), func(ctx context.Context) error {
@@ -94,7 +94,7 @@ func (s *Strike) awaitVoters(ctx context.Context) error {
 	})
 }
 
-// killLeaving kills a node that is not to come back.
+// killLeaving kills a node that will not be started again.
 func (s *Strike) killLeaving(ctx context.Context, name string) error {
 	s.change.leaving = append(s.change.leaving, name)
 	act, cancel := acting(ctx)
@@ -106,7 +106,7 @@ func (s *Strike) killLeaving(ctx context.Context, name string) error {
 	return nil
 }
 
-// join adds a node and waits until it is ready, and a voter if it may be one.
+// join adds a node and waits until it is ready and, if voter is set, a voter.
 func (s *Strike) join(ctx context.Context, voter bool) (string, error) {
 	grower, has := nodes.As[nodes.Grower](s.n.Fleet)
 	if !has {
@@ -122,7 +122,7 @@ func (s *Strike) join(ctx context.Context, voter bool) (string, error) {
 		return "", fmt.Errorf("add a node: %w", err)
 	}
 	s.hurts(node.Name)
-	if s.n.Compacted || s.n.ledger.compacted() { // then it may begin with a snapshot
+	if s.n.Compacted || s.n.ledger.compacted() { // the new node may begin with a snapshot
 		s.forgets(node.Name)
 	}
 	s.endings = append(s.endings, node.Name)
@@ -142,7 +142,7 @@ func (s *Strike) join(ctx context.Context, voter bool) (string, error) {
 	})
 }
 
-// leave has a node leave the cluster by its own command, and forgets it.
+// leave makes a node leave the cluster with its own command, and removes it from the fleet.
 func (s *Strike) leave(ctx context.Context, name string) error {
 	operator, has := nodes.As[nodes.Operator](s.n.Fleet)
 	if !has {
@@ -154,7 +154,7 @@ func (s *Strike) leave(ctx context.Context, name string) error {
 		ask, cancel := context.WithTimeout(ctx, operateTimeout)
 		defer cancel()
 		_, asked := operator.Operate(ask, name, "leave")
-		if asked == nil || s.n.absent(ctx, name) == nil { // it may be gone without having said so
+		if asked == nil || s.n.absent(ctx, name) == nil { // the node may have left without responding
 			return nil
 		}
 		return asked
@@ -165,8 +165,8 @@ func (s *Strike) leave(ctx context.Context, name string) error {
 	return s.forget(ctx, name)
 }
 
-// expel takes a node out of the cluster that runs no more, or ends it first, in the documented way:
-// remove. It does nothing to a node that is gone.
+// expel removes a node from the cluster with the documented command remove. It ends the node first
+// if it runs, and does nothing if the node was removed already.
 func (s *Strike) expel(ctx context.Context, name string) error {
 	if !s.n.has(name) {
 		return nil
@@ -180,8 +180,8 @@ func (s *Strike) expel(ctx context.Context, name string) error {
 	return s.forget(ctx, name)
 }
 
-// remove takes a node that has ended out of the cluster, and returns when the leader doesn't list
-// it.
+// remove removes an ended node from the cluster, and returns when the leader does not list it any
+// more.
 func (s *Strike) remove(ctx context.Context, name string) error {
 	return s.await(ctx, "node "+name+" removed", func(ctx context.Context) error {
 		absent := s.n.absent(ctx, name)
@@ -192,7 +192,7 @@ func (s *Strike) remove(ctx context.Context, name string) error {
 	})
 }
 
-// absent is nil when the leader doesn't list the node.
+// absent returns nil if the leader does not list the node.
 func (n *Nemesis) absent(ctx context.Context, name string) error {
 	members, err := n.leaderView(ctx)
 	if err != nil {
@@ -204,7 +204,7 @@ func (n *Nemesis) absent(ctx context.Context, name string) error {
 	return nil
 }
 
-// endLeaving kills a node unless it has ended.
+// endLeaving kills a node if it runs.
 func (s *Strike) endLeaving(ctx context.Context, name string) error {
 	if gone, err := s.gone(ctx, name); gone || err != nil {
 		return err
@@ -231,12 +231,12 @@ func (s *Strike) forget(ctx context.Context, name string) error {
 	return nil
 }
 
-// operate runs a command of the operator's at any node that carries it out, until one does.
+// operate runs an operator command on any node, until one node has executed it.
 func (s *Strike) operate(ctx context.Context, args ...string) error {
 	return s.await(ctx, "quorate "+strings.Join(args, " "), func(ctx context.Context) error { return s.operateOnce(ctx, args...) })
 }
 
-// operateOnce asks one random node.
+// operateOnce runs an operator command on one random node.
 func (s *Strike) operateOnce(ctx context.Context, args ...string) error {
 	return s.operateAt(ctx, s.pick(s.n.names()), args...)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Clocks are wrong by hours to a day: more than certificates and tokens allow for, less than they
-// live.
+// The range of clock errors: more than certificates and tokens tolerate, but less than their
+// lifetimes.
 const minSkew, maxSkew = time.Hour, 20 * time.Hour
 
 func clockFaults() []Fault {
@@ -22,11 +22,11 @@ func clockFaults() []Fault {
 func one(s *Strike) []string   { return []string{s.pick(s.n.names())} }
 func every(s *Strike) []string { return s.n.names() }
 
-// skew moves the clocks of some nodes by the same.
+// skew changes the clocks of some nodes by the same offset.
 func skew(sign time.Duration, of func(*Strike) []string) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		victims := of(s)
-		if !s.n.ledger.claim(s, "clocks") { // two strikes would set each other's right
+		if !s.n.ledger.claim(s, "clocks") { // healing one strike would reset the clocks of another
 			return ErrNoVictim
 		}
 		return s.setClocks(ctx, sign*s.between(minSkew, maxSkew).Round(time.Second), victims...)

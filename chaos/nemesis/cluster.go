@@ -12,34 +12,34 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// Cluster is what a nemesis asks the cluster itself. Its methods may be called at any time by many,
-// and answer within seconds.
+// Cluster is the nemesis's view of the cluster. Its methods must be safe for concurrent use and
+// return within seconds.
 type Cluster interface {
-	// Members are the members as the node sees them.
+	// Members returns the members as a node sees them.
 	Members(ctx context.Context, node nodes.Node) ([]client.Member, error)
-	// Ready reports whether the node calls itself ready.
+	// Ready reports whether a node reports that it is ready.
 	Ready(ctx context.Context, node nodes.Node) bool
 }
 
-// askTimeout bounds one question: a node that is paused or cut off doesn't answer at all.
+// askTimeout limits one request, because a node that is paused or cut off does not respond.
 const askTimeout = 3 * time.Second
 
-// Observer is a Cluster that is asked over its API. It has connections of its own, one client for
-// each address that it was asked for.
+// Observer implements Cluster with the API of the nodes. It has its own connections: one client for
+// each address.
 type Observer struct {
 	credentials client.Credentials
 
 	mu      sync.Mutex
-	clients map[string]*client.Client // by API; guarded by mu
+	clients map[string]*client.Client // by API address; guarded by mu
 }
 
-// NewObserver returns an Observer with an administrator's credentials. Close is to be called when
-// it isn't needed any more.
+// NewObserver returns an Observer with an administrator's credentials. The caller must call Close
+// when it is no longer needed.
 func NewObserver(credentials client.Credentials) *Observer {
 	return &Observer{credentials: credentials, clients: map[string]*client.Client{}}
 }
 
-// Close drops all connections.
+// Close closes all connections.
 func (o *Observer) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -83,10 +83,10 @@ func (o *Observer) client(node nodes.Node) (*client.Client, error) {
 	return c, err
 }
 
-// errNoLeader says that no node named a leader.
+// errNoLeader means that no node reports a leader.
 var errNoLeader = errors.New("no node names a leader that is alive")
 
-// views asks all nodes at once who the members are. A node that doesn't answer has no view.
+// views asks all nodes concurrently for the members. Nodes that do not respond have no view.
 func (n *Nemesis) views(ctx context.Context) map[string][]client.Member {
 	var (
 		mu    sync.Mutex
@@ -97,7 +97,7 @@ func (n *Nemesis) views(ctx context.Context) map[string][]client.Member {
 		group.Go(func() {
 			members, err := n.Cluster.Members(ctx, node)
 			if err != nil {
-				return // it is down, cut off, or has no leader
+				return // the node is down, is cut off, or knows no leader
 			}
 			mu.Lock()
 			defer mu.Unlock()
@@ -108,7 +108,7 @@ func (n *Nemesis) views(ctx context.Context) map[string][]client.Member {
 	return views
 }
 
-// Leader waits until some node names a leader, and returns its name.
+// Leader waits until some node reports a leader, and returns its name.
 func (n *Nemesis) Leader(ctx context.Context) (leader string, err error) {
 	err = await(ctx, "leader", "a leader", n.patience(), func(ctx context.Context) (err error) {
 		leader, err = n.leaderOnce(ctx)
@@ -117,8 +117,8 @@ func (n *Nemesis) Leader(ctx context.Context) (leader string, err error) {
 	return leader, err
 }
 
-// leaderOnce is the leader that most nodes name, besides those given. A leader that is cut off may
-// still name itself.
+// leaderOnce returns the leader that most nodes report, other than besides. A leader that is cut
+// off may still report itself.
 func (n *Nemesis) leaderOnce(ctx context.Context, besides ...string) (string, error) {
 	votes := map[string]int{}
 	for _, members := range n.views(ctx) {
@@ -140,8 +140,8 @@ func (n *Nemesis) leaderOnce(ctx context.Context, besides ...string) (string, er
 	return leader, nil
 }
 
-// LastIndex is the index of the newest log entry that any node has, as far as the leader knows; 0
-// when nobody says.
+// LastIndex returns the index of the newest log entry on any node, as far as the leader knows, or 0
+// if no node responds.
 func (n *Nemesis) LastIndex(ctx context.Context) (last uint64) {
 	members, err := n.leaderView(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func (n *Nemesis) LastIndex(ctx context.Context) (last uint64) {
 	return last
 }
 
-// leaderView are the members as the leader sees them.
+// leaderView returns the members as the leader sees them.
 func (n *Nemesis) leaderView(ctx context.Context) ([]client.Member, error) {
 	leader, err := n.leaderOnce(ctx)
 	if err != nil {
@@ -164,5 +164,5 @@ func (n *Nemesis) leaderView(ctx context.Context) ([]client.Member, error) {
 			return n.Cluster.Members(ctx, node)
 		}
 	}
-	return nil, errNoLeader // it has left the fleet meanwhile
+	return nil, errNoLeader // it has left the fleet since
 }

@@ -12,7 +12,7 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// tailLines are looked at for how a node ended.
+// tailLines is the number of log lines that are searched for the reason why a node ended.
 const tailLines = 40
 
 func damageFaults() []Fault {
@@ -43,7 +43,8 @@ func damageFaults() []Fault {
 
 func data() need { return capability[nodes.Data]("needs access to the nodes' files") }
 
-// damageNode kills a node and damages its files. Healing has it rejoin with none.
+// damageNode kills a node and damages its files. When healed, the node rejoins with an empty
+// directory.
 func damageNode(how func(*rand.Rand, string) (string, error)) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		victim, err := s.claimOne(ctx)
@@ -70,21 +71,21 @@ func damageNode(how func(*rand.Rand, string) (string, error)) func(context.Conte
 	}
 }
 
-// snapshotFirst has all nodes write a snapshot before.
+// snapshotFirst makes all nodes write a snapshot before then.
 func snapshotFirst(then func(context.Context, *Strike) error) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		for _, name := range s.n.names() {
 			if err := s.operateAt(ctx, name, "snapshot"); err != nil {
-				s.log.Info("a snapshot was not written", "node", name, "error", err) // the victim may have one nevertheless
+				s.log.Info("a snapshot was not written", "node", name, "error", err) // the victim may have an older one
 			}
 		}
 		return then(ctx, s)
 	}
 }
 
-// startDamaged starts a node. It must become ready by what the others have, or end with a line that
-// says why. In any case it rejoins with an empty directory then: damage that wasn't met yet would
-// be met at any time later.
+// startDamaged starts a node with damaged data. The node must become ready with the help of the
+// others, or end with a log line that gives the reason. In both cases it then rejoins with an empty
+// directory, because it could otherwise detect the damage at any later time.
 func startDamaged(ctx context.Context, s *Strike) error {
 	victim := s.Nodes()[0]
 	if err := s.start(ctx, victim); err != nil {
@@ -106,8 +107,8 @@ func startDamaged(ctx context.Context, s *Strike) error {
 	return s.rejoinEmpty(ctx, victim)
 }
 
-// refusedProperly is an error when a node didn't end with a line for its operator, but as broken
-// programs do.
+// refusedProperly returns an error if a node did not end with a log line for the operator, but
+// crashed.
 func (s *Strike) refusedProperly(name string) error {
 	logs, has := s.n.Fleet.(interface {
 		LogTail(name string, count int) (string, error)
@@ -144,15 +145,15 @@ func killForWipe(ctx context.Context, s *Strike) error {
 
 func rejoin(ctx context.Context, s *Strike) error { return s.rejoinEmpty(ctx, s.Nodes()[0]) }
 
-// willRejoin says that a node is to lose its data; healing sees to it.
+// willRejoin records that a node loses its data. When healed, the node rejoins.
 func (s *Strike) willRejoin(name string) {
 	s.emptied, s.endings = append(s.emptied, name), append(s.endings, name)
 	s.forgets(name)
 	s.undo(membership, "rejoin "+name, func(ctx context.Context) error { return s.rejoinEmpty(ctx, name) })
 }
 
-// rejoinEmpty gives a node an empty directory in the documented way: it is removed, wiped, and
-// started. It does nothing once that is done.
+// rejoinEmpty makes a node rejoin with an empty directory in the documented way: it is removed,
+// wiped and started. It does nothing if that is done already.
 func (s *Strike) rejoinEmpty(ctx context.Context, name string) error {
 	if !slices.Contains(s.emptied, name) || !s.n.has(name) {
 		return nil
@@ -174,8 +175,8 @@ func (s *Strike) rejoinEmpty(ctx context.Context, name string) error {
 	return nil
 }
 
-// startUntilTaken starts an empty node until it is a ready voter. Its name is not free until the
-// others have missed its former life; until then it ends, as documented.
+// startUntilTaken starts an empty node until it is a ready voter. The node's name is not free until
+// the others have noticed that its former process is gone; until then the node ends, as documented.
 func (s *Strike) startUntilTaken(ctx context.Context, name string) error {
 	s.down[name] = true
 	barred := false
@@ -183,7 +184,7 @@ func (s *Strike) startUntilTaken(ctx context.Context, name string) error {
 		if err := s.removeEnded(ctx, name, &barred); err != nil {
 			return err
 		}
-		if err := s.start(ctx, name); err != nil { // does nothing while it runs
+		if err := s.start(ctx, name); err != nil { // no effect if the node runs
 			return err
 		}
 		if err := s.ready(ctx, name); err != nil {
@@ -200,10 +201,10 @@ func (s *Strike) startUntilTaken(ctx context.Context, name string) error {
 	})
 }
 
-// removeEnded removes a member of the name of a node that has ended before it was ready: a leader
-// that was cut off has taken in a life that was wiped meanwhile, or the leader has taken in this
-// one, which somebody else refused. Whichever was removed, the node gets an empty directory again:
-// barred says that this is still to be done.
+// removeEnded removes the member with the name of a node that ended before it was ready. Either a
+// leader that was cut off has added a former process of the node, which was wiped since, or the
+// leader has added this one but another node refused it. In both cases the node needs an empty
+// directory again; barred reports that this is still to be done.
 func (s *Strike) removeEnded(ctx context.Context, name string, barred *bool) error {
 	if gone, err := s.gone(ctx, name); !gone || err != nil {
 		return err
@@ -212,7 +213,7 @@ func (s *Strike) removeEnded(ctx context.Context, name string, barred *bool) err
 	_, listed := find(members, name)
 	switch {
 	case err != nil && !*barred:
-		return nil // a node may start while nobody leads
+		return nil // the node may start while there is no leader
 	case err != nil:
 		return err
 	case listed:

@@ -45,7 +45,7 @@ func victimIsDeposed(ctx context.Context, s *Strike) ([]string, error) {
 	return victims, err
 }
 
-// victimIsAny is the leader half of the time.
+// victimIsAny claims the leader with a probability of one half, else a follower.
 func victimIsAny(ctx context.Context, s *Strike) ([]string, error) {
 	if s.rand.IntN(2) == 0 {
 		s.notes("the leader")
@@ -58,7 +58,7 @@ func victimIsAny(ctx context.Context, s *Strike) ([]string, error) {
 func victimsAreMost(ctx context.Context, s *Strike) ([]string, error) { return s.claimMajority(ctx) }
 
 func full(s *Strike) disk.Faults {
-	free := s.rand.Int64N(256 << 10) // a little is left: writes fail in the middle
+	free := s.rand.Int64N(256 << 10) // some space is left, so that writes fail in the middle
 	return disk.Faults{Free: &free}
 }
 
@@ -70,8 +70,8 @@ func hung(*Strike) disk.Faults     { return disk.Faults{HangFsync: true} }
 func failing(*Strike) disk.Faults  { return disk.Faults{FailFsync: true} }
 func readOnly(*Strike) disk.Faults { return disk.Faults{ReadOnly: true} }
 
-// breakDisk makes the disks of victims go wrong; healing makes them good, and starts nodes that
-// ended for it.
+// breakDisk injects faults into the disks of victims. Healing removes the faults and starts nodes
+// that ended because of them.
 func breakDisk(victims func(context.Context, *Strike) ([]string, error), how func(*Strike) disk.Faults) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		names, err := victims(ctx, s)
@@ -110,7 +110,7 @@ func (s *Strike) disk(name string) (*disk.Disk, error) {
 func crash(_ *Strike, d *disk.Disk) error { return d.Crash() }
 func tear(s *Strike, d *disk.Disk) error  { return d.Tear(s.rand) }
 
-// cutPower kills nodes and has their disks lose what wasn't synced.
+// cutPower kills nodes and makes their disks lose data that was not synced.
 func cutPower(all bool, lose func(*Strike, *disk.Disk) error) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		count := 1

@@ -8,29 +8,29 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// Ended tells of a node that ended by itself although no strike explains it, or as only a broken
-// program does. It is a finding.
+// Ended describes a node that ended by itself although no strike explains it, or that crashed. It
+// is a finding.
 type Ended struct {
 	Node string    `json:"node"`
 	At   time.Time `json:"at"`
 	How  string    `json:"how"`
-	Line string    `json:"line"` // of its log, that says most about why
+	Line string    `json:"line"` // the line of its log that best explains the end
 }
 
-// Ended are the nodes that ended so, up to now. No strike may be under way.
+// Ended returns the nodes that have ended without explanation so far. No strike may be in progress.
 func (n *Nemesis) Ended() []Ended {
 	n.inquire()
 	return slices.Clone(n.ended)
 }
 
-// inquire looks into how nodes have ended since it was last done.
+// inquire examines the nodes that have ended since the last call.
 func (n *Nemesis) inquire() {
 	witness, has := nodes.As[nodes.Witness](n.Fleet)
 	if !has {
 		return
 	}
 	excused := n.excused
-	for _, s := range n.ledger.strikes() { // that could not be healed
+	for _, s := range n.ledger.strikes() { // strikes that could not be healed
 		excused = slices.Concat(excused, s.mayEnd, s.endings)
 	}
 	for _, e := range witness.Endings() {
@@ -42,8 +42,8 @@ func (n *Nemesis) inquire() {
 	}
 }
 
-// lastWords are the line of a log that says most about why its node ended, and whether it ended as
-// broken programs do.
+// lastWords returns the line of a log that best explains why its node ended, and whether the node
+// crashed.
 func lastWords(e nodes.Ending) (line string, crashed bool) {
 	lines := strings.Split(strings.TrimSpace(e.Tail), "\n")
 	if i := slices.IndexFunc(lines, tellsOfCrash); i >= 0 {
@@ -52,11 +52,11 @@ func lastWords(e nodes.Ending) (line string, crashed bool) {
 	return lines[len(lines)-1], !slices.Contains(orderly, e.How)
 }
 
-// orderly are the ways in which a node may end: it says why, has left, or was killed at a
-// failpoint. A panic is an exit status 2.
+// orderly lists the exit states that are not crashes: the node reported an error, left, or was
+// killed at a failpoint. A panic has exit status 2.
 var orderly = []string{"exit status 0", "exit status 1", "signal: killed"}
 
-// tellsOfCrash reports whether the line is of a panic, or of what the runtime does not survive.
+// tellsOfCrash reports whether the line is from a panic or a fatal error of the Go runtime.
 func tellsOfCrash(line string) bool {
 	return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") || strings.Contains(line, "SIGSEGV")
 }

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// ErrNoVictim says that nothing can be struck now: what could be is struck already, or the cluster
-// is too small.
+// ErrNoVictim means that a fault cannot strike at the moment, because other strikes have claimed
+// the nodes or the cluster is too small.
 var ErrNoVictim = errors.New("nobody to strike")
 
-// NotRecovered says what a cluster did not do within its time, although nothing hurt it any more or
-// no more than it must survive. It is a finding; any other error of a Nemesis means that the run
-// could not be made.
+// NotRecovered means that a cluster did not do something within its time, although no fault or only
+// a survivable one was active. It is a finding. Any other error of a Nemesis means that the run
+// failed.
 type NotRecovered struct {
 	Fault string
 	What  string // what did not happen
@@ -29,11 +29,10 @@ func (e *NotRecovered) Error() string {
 	return text
 }
 
-// Unwrap returns what the last attempt ended with, if it failed with an error.
+// Unwrap returns the error of the last attempt, or nil.
 func (e *NotRecovered) Unwrap() error { return e.Err }
 
-// Part parts what an error of a Nemesis says into findings and what else went wrong; either may be
-// nil.
+// Part divides an error of a Nemesis into findings and failures. Either may be nil.
 func Part(err error) (findings, failures error) {
 	if _, found := errors.AsType[*NotRecovered](err); !found {
 		return nil, err
@@ -49,14 +48,14 @@ func Part(err error) (findings, failures error) {
 	return findings, failures
 }
 
-// hopeless is an error after which looking again is of no use.
+// hopeless is an error after which further attempts cannot succeed.
 type hopeless struct{ error }
 
-// lookInterval is how often a condition outside this process is looked at again.
+// lookInterval is the interval at which conditions outside this process are polled.
 const lookInterval = 100 * time.Millisecond
 
-// await looks until the condition holds. When it doesn't within the bound, that is NotRecovered;
-// when ctx ends, it's the end of ctx.
+// await polls until the condition holds. If it does not within the bound, await returns
+// NotRecovered; if ctx ends, it returns the error of ctx.
 func await(ctx context.Context, fault, what string, bound time.Duration, condition func(context.Context) error) error {
 	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, bound)
@@ -69,7 +68,7 @@ func await(ctx context.Context, fault, what string, bound time.Duration, conditi
 		if err == nil {
 			return nil
 		}
-		if last == nil || bounded.Err() == nil { // that the time is up says nothing about why
+		if last == nil || bounded.Err() == nil { // an error because the time is up gives no reason
 			last = err
 		}
 		if end, is := errors.AsType[hopeless](err); is {
@@ -86,7 +85,7 @@ func await(ctx context.Context, fault, what string, bound time.Duration, conditi
 	}
 }
 
-// Pause waits for d, or returns the error of ctx when that ends first.
+// Pause waits for d. If ctx ends first, it returns the error of ctx.
 func Pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -8,48 +8,49 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// Fault is a kind of harm.
+// Fault is a kind of fault.
 type Fault struct {
 	Name  string // in kebab-case
-	About string // one line, for those who read a report
-	// Survivable says that writes have to go on while it lasts, after an election if it takes one.
+	About string // one-line description for reports
+	// Survivable means that writes must continue while the fault lasts, if necessary after an
+	// election.
 	Survivable bool
-	// Bound is how long it may keep the cluster from serving.
+	// Bound limits how long the cluster may refuse service because of the fault.
 	Bound Bound
 
 	needs []need
-	// strike does the harm and returns. It takes down with s how to undo it.
+	// strike causes the fault and returns. It records in s how to undo it.
 	strike func(ctx context.Context, s *Strike) error
-	// lasts is what goes on while the harm lasts, and ends by itself or with ctx; nil where nothing
-	// does.
+	// lasts runs while the fault lasts, and returns by itself or when ctx ends; nil if there is
+	// nothing to run.
 	lasts func(ctx context.Context, s *Strike) error
 }
 
-// need is what a fault takes of a fleet.
+// need is a requirement of a fault on a fleet.
 type need struct {
 	what string
 	met  func(nodes.Fleet) bool
 }
 
-// Unavailable is a fault that a fleet can't be hurt with.
+// Unavailable is a fault that is not possible with a fleet.
 type Unavailable struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
 }
 
-// Faults are all faults, family by family.
+// Faults returns all faults by family.
 func Faults() []Fault {
 	return bounded(slices.Concat(
 		processFaults(), networkFaults(), diskFaults(), damageFaults(), clockFaults(), membershipFaults(), snapshotFaults(), momentFaults(),
 	))
 }
 
-// Possible parts all faults into those that the fleet can be hurt with and those that it can't.
+// Possible divides all faults into those that are possible with the fleet and those that are not.
 func Possible(fleet nodes.Fleet) (possible []Fault, unavailable []Unavailable) {
 	return Parted(fleet, Faults())
 }
 
-// Parted is Possible for some faults.
+// Parted is Possible for the given faults.
 func Parted(fleet nodes.Fleet, faults []Fault) (possible []Fault, unavailable []Unavailable) {
 	for _, f := range faults {
 		if why := f.lacking(fleet); why != "" {
@@ -61,7 +62,7 @@ func Parted(fleet nodes.Fleet, faults []Fault) (possible []Fault, unavailable []
 	return possible, unavailable
 }
 
-// Named returns faults by their names.
+// Named returns the faults with the given names.
 func Named(names ...string) (faults []Fault, err error) {
 	all := Faults()
 	for _, name := range names {
@@ -74,7 +75,7 @@ func Named(names ...string) (faults []Fault, err error) {
 	return faults, nil
 }
 
-// lacking is the first thing that the fault needs and the fleet doesn't have, or "".
+// lacking returns the first requirement of the fault that the fleet does not meet, or "".
 func (f Fault) lacking(fleet nodes.Fleet) string {
 	for _, n := range f.needs {
 		if !n.met(fleet) {
@@ -84,7 +85,8 @@ func (f Fault) lacking(fleet nodes.Fleet) string {
 	return ""
 }
 
-// capability is the need of one of the interfaces of package nodes.
+// capability returns the requirement that the fleet implements one of the interfaces of package
+// nodes.
 func capability[T any](what string) need {
 	return need{what, func(fleet nodes.Fleet) bool {
 		_, has := nodes.As[T](fleet)
@@ -104,7 +106,7 @@ func operating() need {
 }
 func failpoints() need { return capability[nodes.Failpoints]("needs a binary with failpoints") }
 
-// shaping is the need of a network that does more than cut.
+// shaping returns the requirement of a network whose rules are precise.
 func shaping() need {
 	return need{"needs a network that can be slow or lossy", func(fleet nodes.Fleet) bool {
 		network, has := nodes.As[nodes.Network](fleet)
@@ -112,11 +114,11 @@ func shaping() need {
 	}}
 }
 
-// atLeast is the need of so many nodes.
+// atLeast returns the requirement of a number of nodes.
 func atLeast(count int) need {
 	return need{fmt.Sprintf("needs %d nodes", count), func(fleet nodes.Fleet) bool { return len(fleet.Nodes()) >= count }}
 }
 
-// outlived are the needs of a fault that takes a node away, and that the others survive: two of
-// three still are a majority.
+// outlived returns the requirements of a fault that takes away one node and that the others
+// survive, for which there must be three nodes.
 func outlived(more ...need) []need { return append([]need{atLeast(3)}, more...) }

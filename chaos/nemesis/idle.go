@@ -10,14 +10,14 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// IdleGroup is acts that belong together: what is done to a cluster on which nobody writes.
+// IdleGroup is a group of related acts for a cluster without writes.
 type IdleGroup struct {
 	Name  string
 	About string
 	Acts  []Fault
 }
 
-// IdleGroups are all groups. Their acts are as faults that strike alone.
+// IdleGroups returns all groups. Their acts are faults that strike alone.
 func IdleGroups() []IdleGroup {
 	return []IdleGroup{
 		{"idle-operator", "nobody writes, and the operator's commands are given: rightly, by mistake, and again", operatorActs()},
@@ -29,7 +29,7 @@ func IdleGroups() []IdleGroup {
 // nobody is a name that no node has.
 const nobody = "no-such-node"
 
-// operatorActs take no time. None of those that strike no node may keep any read from its answer.
+// operatorActs returns acts without a duration. Those that strike no node must not delay any read.
 func operatorActs() []Fault {
 	asks := []need{operating()}
 	changes := []need{growing(), operating(), atLeast(3)}
@@ -85,7 +85,7 @@ func leaderActs() []Fault {
 	return acts
 }
 
-// faultsNamed are faults that there are.
+// faultsNamed returns existing faults by name.
 func faultsNamed(names ...string) (named []Fault) {
 	for _, f := range Faults() {
 		if slices.Contains(names, f.Name) {
@@ -95,18 +95,18 @@ func faultsNamed(names ...string) (named []Fault) {
 	return named
 }
 
-// mustSucceed and mayFail say what is expected of a command.
+// mustSucceed and mayFail are the expected results of a command.
 const (
 	mustSucceed = true
 	mayFail     = false
 )
 
-// once gives a command to one node. It may fail: what it must not do is judged by the reads.
+// once runs a command on one node. The command may fail; the reads show whether it did any harm.
 func once(args ...string) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error { return s.give(ctx, s.pick(s.n.names()), mayFail, args...) }
 }
 
-// everywhereOnce gives a command to one node after the other.
+// everywhereOnce runs a command on one node after the other.
 func everywhereOnce(must bool, args ...string) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		for _, name := range s.n.names() {
@@ -118,8 +118,8 @@ func everywhereOnce(must bool, args ...string) func(context.Context, *Strike) er
 	}
 }
 
-// give has a node carry out a command, and notes that it did not. A command that must succeed and
-// did not is NotRecovered.
+// give runs a command on a node and records if it failed. The failure of a command that must
+// succeed is NotRecovered.
 func (s *Strike) give(ctx context.Context, name string, must bool, args ...string) error {
 	err := s.operateAt(ctx, name, args...)
 	switch {
@@ -135,7 +135,7 @@ func (s *Strike) give(ctx context.Context, name string, must bool, args ...strin
 	return nil
 }
 
-// leads and follows choose whom leadership is handed to.
+// leads and follows select the node to transfer leadership to.
 func leads(_ *Strike, leader string) string   { return leader }
 func follows(s *Strike, leader string) string { return s.pick(s.others(leader)) }
 
@@ -189,7 +189,7 @@ func removeAgain(ctx context.Context, s *Strike) error {
 	return s.forget(ctx, name)
 }
 
-// leaveTimeout bounds how long a node that has left may take to stop.
+// leaveTimeout limits the time in which a node that has left must stop.
 const leaveTimeout = time.Minute
 
 func leaveAgain(ctx context.Context, s *Strike) error {
@@ -202,7 +202,7 @@ func leaveAgain(ctx context.Context, s *Strike) error {
 		return err
 	}
 	s.change.leaving = append(s.change.leaving, name)
-	for range 3 { // the last may find it gone
+	for range 3 { // the last ones may find that the node has left
 		bounded, cancel := context.WithTimeout(ctx, leaveTimeout)
 		_, err := operator.Operate(bounded, name, "leave")
 		cancel()

@@ -12,37 +12,37 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// Record is what a report says of one strike.
+// Record describes one strike in a report.
 type Record struct {
 	Fault string   `json:"fault"`
-	Nodes []string `json:"nodes,omitempty"` // that were struck, in the order in which they were
-	Notes []string `json:"notes,omitempty"` // what else was decided, or happened
-	// Forgot are the nodes that may have lost their log, or had it replaced by a snapshot: they
-	// rightly call older positions too old.
+	Nodes []string `json:"nodes,omitempty"` // nodes that were struck, in that order
+	Notes []string `json:"notes,omitempty"` // further decisions and events
+	// Forgot lists the nodes that may have lost their log, or replaced it by a snapshot. They may
+	// reject older positions as too old.
 	Forgot []string `json:"forgot,omitempty"`
-	// Skewed says that clocks jumped, and with them the age of what is kept for minutes.
+	// Skewed means that clocks jumped, which affects what nodes keep for some minutes.
 	Skewed bool      `json:"skewed,omitempty"`
 	At     time.Time `json:"at"`
-	Healed time.Time `json:"healed"` // zero: not yet
-	// Bound is that of the fault, and Survivable says that writes had to go on.
+	Healed time.Time `json:"healed"` // zero if the strike is not healed yet
+	// Bound is that of the fault. Survivable means that writes had to continue.
 	Bound      Bound `json:"-"`
 	Survivable bool  `json:"-"`
 }
 
-// ledger is what is struck at the moment, by whom, and what has been.
+// ledger records the active and the past strikes, and what the active ones have claimed.
 type ledger struct {
 	mu     sync.Mutex
-	claims map[string]*Strike                    // what only one strike may touch at a time; guarded by mu
+	claims map[string]*Strike                    // strikes by what they have claimed; guarded by mu
 	rules  map[*Strike]map[nodes.Link]nodes.Rule // guarded by mu
 	active []*Strike                             // guarded by mu
-	past   []Record                              // healed ones; guarded by mu
+	past   []Record                              // records of healed strikes; guarded by mu
 
-	// shaping makes one at a time of reading all rules and telling the network; nothing else is
-	// done under it.
+	// shaping serializes computing all rules and setting them in the network.
 	shaping sync.Mutex
 }
 
-// claim takes something for the strike until it's healed, if nobody has it.
+// claim reserves something for the strike until it is healed. It returns false if another strike
+// has reserved it.
 func (l *ledger) claim(s *Strike, what string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -62,7 +62,8 @@ func (l *ledger) begin(s *Strike) {
 	l.active = append(l.active, s)
 }
 
-// end lets go of all that the strike has, and keeps its record unless nothing came of it.
+// end releases everything that the strike has claimed. If keep is set, it keeps the strike's
+// record.
 func (l *ledger) end(s *Strike, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -87,7 +88,7 @@ func (l *ledger) note(s *Strike, node, text string) {
 	}
 }
 
-// forgot takes down which nodes may have lost their log.
+// forgot records nodes that may have lost their log.
 func (l *ledger) forgot(s *Strike, names ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +99,7 @@ func (l *ledger) forgot(s *Strike, names ...string) {
 	}
 }
 
-// compacted reports whether some node's log may begin with a snapshot.
+// compacted reports whether the log of some node may begin with a snapshot.
 func (l *ledger) compacted() bool {
 	return slices.ContainsFunc(l.records(), func(r Record) bool { return len(r.Forgot) > 0 })
 }
@@ -131,8 +132,8 @@ func (r Record) clone() Record {
 	return r
 }
 
-// shape sets the rules of one strike, nil for none, and tells the network those of all strikes
-// together.
+// shape sets the rules of one strike, or removes them if rules is nil, and updates the network with
+// the rules of all strikes.
 func (l *ledger) shape(ctx context.Context, fleet nodes.Fleet, s *Strike, rules map[nodes.Link]nodes.Rule) error {
 	network, has := nodes.As[nodes.Network](fleet)
 	if !has {
@@ -145,13 +146,13 @@ func (l *ledger) shape(ctx context.Context, fleet nodes.Fleet, s *Strike, rules 
 	for _, node := range fleet.Nodes() {
 		places[node.Name] = true
 	}
-	// Nodes may have left since they were cut off.
+	// Rules may refer to nodes that have left.
 	maps.DeleteFunc(all, func(link nodes.Link, _ nodes.Rule) bool { return !places[link.From] || !places[link.To] })
 	return network.Shape(ctx, all)
 }
 
-// merge takes down the rules of one strike and returns those of all together: the worst of each for
-// a link. It is nil without any.
+// merge records the rules of one strike and returns those of all strikes, with the worst rule for
+// each link. It returns nil if there are none.
 func (l *ledger) merge(s *Strike, rules map[nodes.Link]nodes.Rule) map[nodes.Link]nodes.Rule {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,10 +175,10 @@ func (l *ledger) merge(s *Strike, rules map[nodes.Link]nodes.Rule) map[nodes.Lin
 	return all
 }
 
-// worst is a link that suffers from both.
+// worst returns a rule that combines the effects of both.
 func worst(a, b nodes.Rule) nodes.Rule {
 	rate := max(a.Rate, b.Rate)
-	if a.Rate > 0 && b.Rate > 0 { // 0 is no limit
+	if a.Rate > 0 && b.Rate > 0 { // 0 means no limit
 		rate = min(a.Rate, b.Rate)
 	}
 	return nodes.Rule{

@@ -35,7 +35,7 @@ func membershipFaults() []Fault {
 	return append(faults, changesUnderHarm(faults)...)
 }
 
-// changesUnderHarm are changes of membership while something else hurts.
+// changesUnderHarm returns changes of membership during other faults.
 func changesUnderHarm(changes []Fault) (faults []Fault) {
 	for _, pair := range []struct {
 		change, suffix, meanwhile string
@@ -60,7 +60,7 @@ func changesUnderHarm(changes []Fault) (faults []Fault) {
 	return faults
 }
 
-// both strikes twice.
+// both returns a strike that runs first and then second.
 func both(first, second func(context.Context, *Strike) error) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		if err := first(ctx, s); err != nil {
@@ -70,11 +70,11 @@ func both(first, second func(context.Context, *Strike) error) func(context.Conte
 	}
 }
 
-// harmedChange bounds a change of membership during other harm.
+// harmedChange limits a change of membership during another fault.
 const harmedChange = 20 * time.Second
 
-// asFarAsItGets gives a change some time. Whether it is possible is up to the moment: only safety
-// is promised meanwhile, and that the cluster is whole afterwards.
+// asFarAsItGets runs a change for a limited time. The change may be impossible at the moment.
+// During it only safety is required, and afterwards the cluster must recover.
 func asFarAsItGets(change func(context.Context, *Strike) error) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		bounded, cancel := context.WithTimeout(ctx, harmedChange)
@@ -160,7 +160,7 @@ func growShrink(ctx context.Context, s *Strike) error {
 			return err
 		}
 	}
-	leaving, err := s.claimSome(ctx, 2) // the leader and those that came may be among them
+	leaving, err := s.claimSome(ctx, 2) // may include the leader and new nodes
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func transfer(ctx context.Context, s *Strike) error {
 		to := s.pick(s.n.names())
 		s.hurts(to)
 		if err := s.operateOnce(ctx, "transfer-leader", to); err != nil {
-			s.log.Info("leadership was not handed on", "to", to, "error", err) // which a voter that is behind may rightly cause
+			s.log.Info("leadership was not transferred", "to", to, "error", err) // valid if that voter is behind
 			continue
 		}
 		done++

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	// maxAtOnce bounds the strikes of a mix that overlap.
+	// maxAtOnce is the maximum number of concurrent strikes in a mix.
 	maxAtOnce = 3
-	// A storm has so many strikes before everything is healed together.
+	// The number of strikes in a storm, after which everything is healed.
 	minStorm, maxStorm = 3, 8
-	// maxGap bounds the time between two strikes of a storm.
+	// maxGap is the maximum time between two strikes of a storm.
 	maxGap = 2 * time.Second
 )
 
-// spell is a strike of a mix, and when it's healed.
+// spell is a strike of a mix and the time at which it is healed.
 type spell struct {
 	*Strike
 	until time.Time
 }
 
-// Mix strikes with random faults, up to three at a time, for so long or until ctx ends. Only safety
-// is promised while they overlap. After some strikes all are healed together, and the cluster has
-// to be whole again: NotRecovered if it isn't. Everything is healed at the end in any case.
+// Mix strikes with random faults, up to three concurrently, for a duration or until ctx ends. While
+// they overlap, only safety is required. After some strikes all are healed, and the cluster must
+// recover; Mix returns NotRecovered if it does not. Everything is healed when Mix returns.
 func (n *Nemesis) Mix(ctx context.Context, faults []Fault, lasting time.Duration) error {
 	end := time.Now().Add(lasting)
 	for time.Now().Before(end) && ctx.Err() == nil {
@@ -41,10 +41,10 @@ func (n *Nemesis) Mix(ctx context.Context, faults []Fault, lasting time.Duration
 	return ctx.Err()
 }
 
-// HealAll heals every strike, what surrounds nodes first and what takes a quorum last.
+// HealAll heals all strikes: first the surroundings of nodes, last what requires a quorum.
 func (n *Nemesis) HealAll(ctx context.Context) error { return n.heal(ctx, n.ledger.strikes()...) }
 
-// storm is a number of overlapping strikes. Some are healed on the way.
+// storm runs a number of overlapping strikes, some of which it heals on the way.
 func (n *Nemesis) storm(ctx context.Context, faults []Fault, end time.Time) error {
 	var active []spell
 	for range minStorm + n.Rand.IntN(maxStorm-minStorm+1) {
@@ -67,9 +67,9 @@ func (n *Nemesis) storm(ctx context.Context, faults []Fault, end time.Time) erro
 	return nil
 }
 
-// wait lets some time pass, and more while there are as many strikes as may be, and heals those
-// whose time has come. Those that take a quorum to heal are left to HealAll, and so is what can't
-// be healed now.
+// wait pauses for a random time, and longer while the maximum number of strikes is active. It heals
+// strikes whose time has passed, except those whose healing requires a quorum or fails, which it
+// leaves to HealAll.
 func (n *Nemesis) wait(ctx context.Context, active []spell) ([]spell, error) {
 	if err := Pause(ctx, randomTime(n.Rand, 0, maxGap)); err != nil {
 		return active, err

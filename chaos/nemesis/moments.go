@@ -12,8 +12,8 @@ import (
 
 const (
 	minMoments, maxMoments = 3, 6
-	// momentTimeout bounds the wait for a node to come to the moment at which it's killed. It may
-	// not come to it at all.
+	// momentTimeout limits the wait for a node to reach the point at which it is killed. It may
+	// never reach it.
 	momentTimeout = 8 * time.Second
 )
 
@@ -41,11 +41,11 @@ func momentFaults() []Fault {
 	}
 }
 
-// claimNobody leaves the choice of nodes to what goes on.
+// claimNobody claims no node in advance, because each point determines its node.
 func claimNobody(context.Context, *Strike) error { return nil }
 
-// killAtMoments has nodes killed, one after the other, each when it comes to one of the points of
-// the stages; provoke has it come there, where clients don't.
+// killAtMoments kills nodes, one after the other, each when it reaches one of the points of the
+// stages. provoke makes the node reach the point if clients do not.
 func killAtMoments(provoke func(context.Context, *Strike, string) error, stages ...failpoint.Stage) func(context.Context, *Strike) error {
 	return func(ctx context.Context, s *Strike) error {
 		var points []failpoint.Point
@@ -63,7 +63,7 @@ func killAtMoments(provoke func(context.Context, *Strike, string) error, stages 
 	}
 }
 
-// claimFor takes a node that can come to a point: who leads and who doesn't do different things.
+// claimFor claims a node that can reach a point, which may require it to lead or to follow.
 func (s *Strike) claimFor(ctx context.Context, p failpoint.Point) (string, error) {
 	switch p.Stage {
 	case failpoint.Writing, failpoint.Serving, failpoint.Rejoining:
@@ -75,7 +75,8 @@ func (s *Strike) claimFor(ctx context.Context, p failpoint.Point) (string, error
 	}
 }
 
-// killAtMoment arms a point in a node, waits until that has killed it, and starts it again.
+// killAtMoment arms a point on a node, waits until it has killed the node, and starts the node
+// again.
 func (s *Strike) killAtMoment(ctx context.Context, p failpoint.Point, provoke func(context.Context, *Strike, string) error) error {
 	point := p.Name
 	victim, err := s.claimFor(ctx, p)
@@ -108,7 +109,7 @@ func (s *Strike) killAtMoment(ctx context.Context, p failpoint.Point, provoke fu
 	return s.awaitReady(ctx, victim)
 }
 
-// arm sets a point of a node; healing disarms it and starts the node.
+// arm arms a point on a node. Healing disarms it and starts the node.
 func (s *Strike) arm(ctx context.Context, name, point, terms string) error {
 	fleet, has := nodes.As[nodes.Failpoints](s.n.Fleet)
 	if !has {
@@ -128,14 +129,14 @@ func (s *Strike) arm(ctx context.Context, name, point, terms string) error {
 	defer cancel()
 	if err := fleet.Arm(act, name, point, terms); err != nil {
 		if gone, unknown := s.gone(ctx, name); unknown == nil && gone {
-			return nil // it came to the point before it could answer
+			return nil // it reached the point before it could respond
 		}
 		return fmt.Errorf("arm %s in node %s: %w", point, name, err)
 	}
 	return nil
 }
 
-// awaitMoment reports whether a node ended within the time that it has for that.
+// awaitMoment reports whether a node ended within momentTimeout.
 func (s *Strike) awaitMoment(ctx context.Context, name string) (bool, error) {
 	bounded, cancel := context.WithTimeout(ctx, momentTimeout)
 	defer cancel()
@@ -150,7 +151,7 @@ func (s *Strike) awaitMoment(ctx context.Context, name string) (bool, error) {
 	}
 }
 
-// restart kills a node and starts it: it comes to moments of its start.
+// restart kills a node and starts it, to reach points of its start.
 func restart(ctx context.Context, s *Strike, victim string) error {
 	if gone, err := s.gone(ctx, victim); err != nil {
 		return err
@@ -162,7 +163,7 @@ func restart(ctx context.Context, s *Strike, victim string) error {
 	return s.start(ctx, victim)
 }
 
-// orderSnapshot has a node write a snapshot, from which no answer may come.
+// orderSnapshot makes a node write a snapshot. The node may be killed before it responds.
 func orderSnapshot(ctx context.Context, s *Strike, victim string) error {
 	if err := s.operateAt(ctx, victim, "snapshot"); err != nil {
 		s.log.Debug("a snapshot was broken off", "node", victim, "error", err)
@@ -170,7 +171,7 @@ func orderSnapshot(ctx context.Context, s *Strike, victim string) error {
 	return ctx.Err()
 }
 
-// cutOff isolates a node for longer than an election, and lets it come back.
+// cutOff isolates a node for longer than an election takes, and then reconnects it.
 func cutOff(ctx context.Context, s *Strike, victim string) error {
 	if err := s.shape(ctx, links{}.between([]string{victim}, s.others(victim), cut)); err != nil {
 		return err

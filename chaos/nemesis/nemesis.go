@@ -14,55 +14,55 @@ import (
 )
 
 const (
-	// minHold and maxHold bound how long harm is left to work at least: long enough for an
-	// election, and short enough for many.
+	// minHold and maxHold are the range of the minimum duration of a fault: long enough for an
+	// election, and short enough for many faults.
 	minHold = time.Second
 	maxHold = 6 * time.Second
-	// leaderTimeout bounds the search for a leader to strike while other strikes may have left
-	// none.
+	// leaderTimeout limits the search for a leader to strike, because there may be none during
+	// other strikes.
 	leaderTimeout = 5 * time.Second
-	// maxRevivals bounds how often one node that may end by itself is started again until the
-	// cluster is whole.
+	// maxRevivals limits how often a node that may end by itself is started again until the cluster
+	// has recovered.
 	maxRevivals = 5
 )
 
-// Nemesis does the harm. Its methods, but Strikes, are for one goroutine.
+// Nemesis injects faults. Only one goroutine may call its methods, except Strikes.
 type Nemesis struct {
 	Fleet   nodes.Fleet
 	Cluster Cluster
 	Rand    *rand.Rand
 	Log     *slog.Logger
-	// Writing reports how many writes have been acknowledged so far.
+	// Writing returns the number of writes acknowledged so far.
 	Writing func() int
-	// Calm is how many more writes are acknowledged when writes are said to go on. It should exceed
-	// the number of writing clients, since as many answers may still be under way.
+	// Calm is the number of further acknowledged writes that proves that writes continue. It should
+	// exceed the number of writing clients, because as many responses may still be in flight.
 	Calm int
-	// Patience bounds how long the cluster may take for each thing that it has to do by itself; 0
-	// is DefaultPatience.
+	// Patience limits how long the cluster may take for each step of its recovery; 0 means
+	// DefaultPatience.
 	Patience time.Duration
 
-	// Compacted says that the log of some node may begin with a snapshot: what joins may then begin
-	// with it as well.
+	// Compacted means that the log of some node may begin with a snapshot, so that a joining node
+	// may begin with it, too.
 	Compacted bool
 
 	ledger ledger
-	// suspects are nodes that a healed strike may still make end by themselves; until the cluster
-	// is whole they are started again.
+	// suspects are nodes that may still end by themselves because of a healed strike. They are
+	// started again until the cluster has recovered.
 	suspects []string
-	revived  map[string]int // how often each was started again
-	excused  []string       // nodes that strikes have let end by themselves since the cluster was whole last
+	revived  map[string]int // number of restarts of each suspect
+	excused  []string       // nodes that strikes explain to have ended by themselves since the last recovery
 	ended    []Ended
 }
 
 func (n *Nemesis) patience() time.Duration { return cmp.Or(n.Patience, DefaultPatience) }
 
-// Strikes are the records of all strikes so far, in the order in which they began. It may be called
-// at any time.
+// Strikes returns the records of all strikes so far, in the order of their beginnings. It is safe
+// for concurrent use.
 func (n *Nemesis) Strikes() []Record { return n.ledger.records() }
 
-// Inflict strikes once, lets the harm work, heals it, and returns when all nodes are ready and
-// writes go on. While a survivable fault lasts, it waits until writes go on. The error is a
-// NotRecovered for what the cluster owed and did not do; everything is healed in any case.
+// Inflict strikes once, keeps the fault active for a while, heals it, and returns when all nodes
+// are ready and writes continue. During a survivable fault it waits for writes to continue. It
+// returns a NotRecovered for what the cluster failed to do. Everything is healed when it returns.
 func (n *Nemesis) Inflict(ctx context.Context, f Fault) error {
 	s, err := n.begin(ctx, f, true)
 	if err != nil {
@@ -75,9 +75,9 @@ func (n *Nemesis) Inflict(ctx context.Context, f Fault) error {
 	return n.AwaitWhole(ctx, f.Name)
 }
 
-// Strike strikes once and returns what heals it. What lasts goes on meanwhile. The error is
-// ErrNoVictim where there is nobody to strike now. After an error everything is healed, or left to
-// HealAll where that takes a quorum.
+// Strike strikes once and returns the Strike, which heals it. What the fault repeats continues in
+// the meantime. The error is ErrNoVictim if the fault cannot strike now. After an error everything
+// is healed, or left to HealAll if healing requires a quorum.
 func (n *Nemesis) Strike(ctx context.Context, f Fault) (*Strike, error) {
 	s, err := n.begin(ctx, f, false)
 	if err == nil {
@@ -102,8 +102,8 @@ func (n *Nemesis) begin(ctx context.Context, f Fault, alone bool) (*Strike, erro
 	return s, nil
 }
 
-// takeBack undoes a strike that failed in the middle, unless that takes a quorum and others strike:
-// then HealAll does it.
+// takeBack heals a strike that failed half-way. If this requires a quorum and other strikes are
+// active, it leaves it to HealAll.
 func (n *Nemesis) takeBack(ctx context.Context, s *Strike) error {
 	switch {
 	case len(s.undos) == 0:
@@ -116,7 +116,7 @@ func (n *Nemesis) takeBack(ctx context.Context, s *Strike) error {
 	}
 }
 
-// endure lets the harm work.
+// endure keeps the fault active for its duration.
 func (n *Nemesis) endure(ctx context.Context, s *Strike) error {
 	before := n.Writing()
 	if s.fault.lasts != nil {
@@ -143,7 +143,7 @@ func (n *Nemesis) endure(ctx context.Context, s *Strike) error {
 	return n.awaitWrites(ctx, s.fault.Name, n.Writing())
 }
 
-// AwaitWrites waits until writes go on. The name, of a fault or a phase, is for the error.
+// AwaitWrites waits until writes continue. name is that of a fault or phase, for the error.
 func (n *Nemesis) AwaitWrites(ctx context.Context, name string) error {
 	return n.awaitWrites(ctx, name, n.Writing())
 }
@@ -157,8 +157,8 @@ func (n *Nemesis) awaitWrites(ctx context.Context, name string, before int) erro
 	})
 }
 
-// AwaitWhole waits until every node is ready and writes go on. A node that has ended by itself,
-// although no fault explains it, is NotRecovered at once.
+// AwaitWhole waits until all nodes are ready and writes continue. It returns NotRecovered at once
+// if a node has ended by itself and no fault explains that.
 func (n *Nemesis) AwaitWhole(ctx context.Context, name string) error {
 	for _, node := range n.Fleet.Nodes() {
 		err := await(ctx, name, "node "+node.Name+" ready", n.patience(), func(ctx context.Context) error {
@@ -206,10 +206,10 @@ func (n *Nemesis) revive(ctx context.Context, fault, name string) error {
 	return n.Fleet.Start(act, name)
 }
 
-// reviveOthers starts nodes again that have ended by themselves, as strikes may make them, while a
-// strike is undone that takes a quorum: they may be a part of it. One whose disk was read-only can
-// end some time after the disk was healed. Nodes that rejoin with the help of a quorum themselves
-// are left alone.
+// reviveOthers starts nodes that have ended by themselves because of strikes, while healing of
+// another strike requires a quorum that may include them. A node whose disk was read-only, for
+// example, can end some time after the disk was healed. It does not start nodes that are themselves
+// rejoining with the help of a quorum.
 func (n *Nemesis) reviveOthers(ctx context.Context, s *Strike) {
 	candidates, left := slices.Clone(n.suspects), s.Nodes()
 	for _, other := range n.ledger.strikes() {

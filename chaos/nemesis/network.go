@@ -8,17 +8,17 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// links are rules for many links.
+// links maps links to their rules.
 type links map[nodes.Link]nodes.Rule
 
 var cut = nodes.Rule{Drop: true}
 
-// between sets one rule for the links from each of some nodes to each of others, and back.
+// between sets one rule for the links between some nodes and others, in both directions.
 func (l links) between(some, others []string, rule nodes.Rule) links {
 	return l.from(some, others, rule).from(others, some, rule)
 }
 
-// from sets a rule for one direction.
+// from sets a rule for the links from some nodes to others.
 func (l links) from(some, others []string, rule nodes.Rule) links {
 	for _, a := range some {
 		for _, b := range others {
@@ -54,7 +54,7 @@ func networkFaults() []Fault {
 	}
 }
 
-// others are all nodes of the fleet but those given.
+// others returns all nodes of the fleet except those in but.
 func (s *Strike) others(but ...string) (others []string) {
 	for _, name := range s.n.names() {
 		if !slices.Contains(but, name) {
@@ -64,7 +64,7 @@ func (s *Strike) others(but ...string) (others []string) {
 	return others
 }
 
-// isolate cuts nodes off from all others. Half of the time clients don't reach them either.
+// isolate cuts nodes off from all others, and with a probability of one half also from clients.
 func (s *Strike) isolate(ctx context.Context, names ...string) error {
 	for _, name := range names {
 		s.hurts(name)
@@ -86,8 +86,8 @@ func isolateLeader(ctx context.Context, s *Strike) error {
 	return s.isolate(ctx, leader)
 }
 
-// follower is a random node that doesn't lead. Whether another strike has it doesn't matter to
-// links.
+// follower returns a random node other than the leader. It does not claim the node, because rules
+// for links of several strikes can be combined.
 func (s *Strike) follower(ctx context.Context) (string, error) {
 	leader, err := s.leader(ctx)
 	if err != nil {
@@ -110,7 +110,7 @@ func split(ctx context.Context, s *Strike) error {
 		return err
 	}
 	others := s.shuffled(s.others(leader))
-	besides := len(others)/2 - 1 // of an even number, the halves would both be minorities
+	besides := len(others)/2 - 1 // if the number of nodes is even, both halves would be minorities
 	minority := append(others[:besides:besides], leader)
 	s.depose(minority...)
 	for _, name := range minority {
@@ -170,8 +170,8 @@ func flap(ctx context.Context, s *Strike) error {
 	return nil
 }
 
-// everywhere sets a rule for the links between all nodes, and half of the time for those to clients
-// too. Each link gets its own.
+// everywhere sets rules for all links between nodes, and with a probability of one half also for
+// those to clients. rule is called for each link.
 func (s *Strike) everywhere(ctx context.Context, rule func() nodes.Rule) error {
 	places := s.n.names()
 	if s.rand.IntN(2) == 0 {
@@ -187,7 +187,7 @@ func (s *Strike) everywhere(ctx context.Context, rule func() nodes.Rule) error {
 	return s.shape(ctx, rules)
 }
 
-// part is a random part of packets.
+// part returns a random fraction between low and high.
 func (s *Strike) part(low, high float64) float64 { return low + s.rand.Float64()*(high-low) }
 
 func delay(ctx context.Context, s *Strike) error {
@@ -210,7 +210,7 @@ func duplicate(ctx context.Context, s *Strike) error {
 	return s.everywhere(ctx, func() nodes.Rule { return nodes.Rule{Duplicate: s.part(0.05, 0.5)} })
 }
 
-// A slow link carries a few kilobytes to some hundred a second.
+// The range of the rate of a slow link in bytes per second.
 const minRate, maxRate = 16 << 10, 256 << 10
 
 func slowLink(ctx context.Context, s *Strike) error {

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// A node is killed so often while it starts, each time after at most this long.
+	// The number of times that a node is killed while it starts, each time after at most this
+	// delay.
 	minStarts, maxStarts = 4, 9
 	maxStartUp           = 1500 * time.Millisecond
 )
@@ -39,7 +40,7 @@ func processFaults() []Fault {
 	}
 }
 
-// KillLeader is kill-leader.
+// KillLeader returns the fault kill-leader.
 func KillLeader() Fault {
 	return Fault{Name: "kill-leader", About: "the leader's process is killed, and started again", Survivable: true, needs: outlived(), strike: killLeader}
 }
@@ -53,7 +54,7 @@ func killLeader(ctx context.Context, s *Strike) error {
 	return s.kill(ctx, victim)
 }
 
-// depose says that these nodes must lead no more, if others can.
+// depose records nodes that must not lead any more, if others can.
 func (s *Strike) depose(names ...string) { s.deposed = append(s.deposed, names...) }
 
 func killFollower(ctx context.Context, s *Strike) error {
@@ -142,17 +143,17 @@ func restartAll(ctx context.Context, s *Strike) error {
 	return nil
 }
 
-// errNotReady says that a node answered otherwise, or not.
+// errNotReady means that a node did not respond that it is ready.
 var errNotReady = errors.New("it says that it is not, or nothing")
 
-// awaitReady waits until a node calls itself ready.
+// awaitReady waits until a node reports that it is ready.
 func (s *Strike) awaitReady(ctx context.Context, name string) error {
 	return s.await(ctx, "node "+name+" ready", func(ctx context.Context) error {
 		return s.ready(ctx, name)
 	})
 }
 
-// ready is nil when a node calls itself ready.
+// ready returns nil if a node reports that it is ready.
 func (s *Strike) ready(ctx context.Context, name string) error {
 	for _, node := range s.n.Fleet.Nodes() {
 		if node.Name == name && s.n.Cluster.Ready(ctx, node) {

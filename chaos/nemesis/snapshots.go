@@ -9,11 +9,11 @@ import (
 
 const (
 	minSnapshots, maxSnapshots = 3, 8
-	// A node is killed at most so long after a snapshot was ordered, or after its start with a
-	// snapshot to come.
+	// maxSnapshotTime is the maximum delay until a node is killed after a snapshot was requested or
+	// after its start.
 	maxSnapshotTime = 400 * time.Millisecond
-	// behindCalms is how many times Calm the others write on while a node is down that is to come
-	// back by a snapshot.
+	// behindCalms times Calm is the number of writes while a node is down, so that it must be
+	// restored from a snapshot.
 	behindCalms = 4
 )
 
@@ -52,7 +52,7 @@ func snapshots(ctx context.Context, s *Strike) error {
 	return nil
 }
 
-// snapshotAll has nodes write snapshots, all at once. Each owes one.
+// snapshotAll makes nodes write snapshots concurrently. All must succeed.
 func (s *Strike) snapshotAll(ctx context.Context, names []string) error {
 	errs := make([]error, len(names))
 	var group sync.WaitGroup
@@ -71,11 +71,11 @@ func (s *Strike) snapshotAll(ctx context.Context, names []string) error {
 	return nil
 }
 
-// fallBehind has the others write on and snapshot, so that the log that they keep begins after what
-// the victim has, if it is kept short.
+// fallBehind makes the others write and take snapshots, so that their logs begin after the victim's
+// last entry, if they keep short logs.
 func fallBehind(ctx context.Context, s *Strike) error {
 	victim := s.Nodes()[0]
-	for range 2 { // a snapshot lets go of the log up to the one before it
+	for range 2 { // a snapshot compacts the log up to the previous one
 		before := s.n.Writing()
 		err := s.await(ctx, fmt.Sprintf("%d more writes acknowledged", behindCalms*s.n.Calm), func(context.Context) error {
 			if more := s.n.Writing() - before; more < behindCalms*s.n.Calm {
@@ -86,7 +86,7 @@ func fallBehind(ctx context.Context, s *Strike) error {
 		if err != nil {
 			return err
 		}
-		s.forgets(s.n.names()...) // where the log is kept short
+		s.forgets(s.n.names()...) // if they keep short logs
 		if err := s.snapshotAll(ctx, s.others(victim)); err != nil {
 			return err
 		}
@@ -117,12 +117,12 @@ func killInSnapshots(ctx context.Context, s *Strike) error {
 	return nil
 }
 
-// killInSnapshot kills a node at a random moment after a snapshot was ordered.
+// killInSnapshot kills a node at a random time after a snapshot was requested.
 func (s *Strike) killInSnapshot(ctx context.Context, victim string) error {
 	ordered, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() {
-		_ = s.operateAt(ordered, victim, "snapshot") // it is killed before it answers, or after: both are meant
+		_ = s.operateAt(ordered, victim, "snapshot") // the node may be killed before it responds
 	})
 	defer group.Wait()
 	defer cancel()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// stage orders how things are undone: what surrounds a node before its process, and both before
-// anything that takes a quorum.
+// stage determines the order of healing: first the surroundings of nodes, then their processes,
+// last what requires a quorum.
 type stage int
 
 const (
@@ -22,83 +22,83 @@ const (
 )
 
 const (
-	// actTimeout bounds one thing that is done to a node, such as killing it.
+	// actTimeout limits one action on a node, such as killing it.
 	actTimeout = time.Minute
-	// DefaultPatience bounds how long a cluster may take for each thing that it has to do by
-	// itself: to be ready again after a fault, to write on during one, to take in a node.
+	// DefaultPatience limits how long a cluster may take for each step of its recovery: being ready
+	// again after a fault, continuing writes during a fault, adding a node.
 	DefaultPatience = 2 * time.Minute
 )
 
-// undo takes back one harm.
+// undo reverts one effect of a strike.
 type undo struct {
 	stage stage
 	what  string
 	do    func(ctx context.Context) error
 }
 
-// Strike is one blow of a fault. It is used by one goroutine at a time.
+// Strike is one execution of a fault. Only one goroutine may use it at a time.
 type Strike struct {
 	n      *Nemesis
 	fault  Fault
 	rand   *rand.Rand
 	log    *slog.Logger
-	alone  bool   // no other strike may disturb it: the cluster owes what the fault promises
-	over   bool   // it is healed
-	record Record // guarded by the ledger
+	alone  bool   // no other strike is active, so the cluster must do what the fault promises
+	over   bool   // the strike is healed
+	record Record // guarded by the ledger's mu
 	harm
 
-	stop  context.CancelFunc // of what goes on by itself; nil: nothing
-	ended chan error         // its result
+	stop  context.CancelFunc // stops fault.lasts; nil if it does not run
+	ended chan error         // result of fault.lasts
 }
 
-// harm is what a strike has done.
+// harm records the effects of a strike.
 type harm struct {
 	undos   []undo
-	down    map[string]bool // nodes that it has ended
-	deposed []string        // lead no more if the fault did what it should
-	mayEnd  []string        // may end by themselves for what was done to them, until the cluster is whole
-	endings []string        // may end by themselves, and must not once it is healed
-	emptied []string        // are to be removed, and to join again with empty directories
-	change  *change         // of the membership; nil: none
-	late    bool            // healing takes a quorum, and so can't be done while others strike
+	down    map[string]bool // nodes that the strike has ended
+	deposed []string        // nodes that must not lead any more
+	mayEnd  []string        // nodes that may end by themselves until the cluster has recovered
+	endings []string        // nodes that may end by themselves until the strike is healed
+	emptied []string        // nodes to be removed and to rejoin with empty directories
+	change  *change         // change of membership; nil if there is none
+	late    bool            // healing requires a quorum and has to wait for other strikes to be healed
 
-	rejoining bool // what takes a quorum is being undone
+	rejoining bool // the part of healing that requires a quorum is in progress
 }
 
-// Fault is what struck.
+// Fault returns the fault of the strike.
 func (s *Strike) Fault() Fault { return s.fault }
 
-// Nodes are those that were struck.
+// Nodes returns the nodes that were struck.
 func (s *Strike) Nodes() []string {
 	s.n.ledger.mu.Lock()
 	defer s.n.ledger.mu.Unlock()
 	return slices.Clone(s.record.Nodes)
 }
 
-// acting is a context for one harm or its undoing: such a thing is done whole, or its outcome would
-// not be known.
+// acting returns a context for one effect or for reverting it. It does not end with ctx, because
+// the outcome of an interrupted action would be unknown.
 func acting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), actTimeout)
 }
 
-// hurts takes down that a node is struck.
+// hurts records that a node is struck.
 func (s *Strike) hurts(name string) { s.n.ledger.note(s, name, "") }
 
-// forgets takes down that nodes may have lost their log, or have it replaced by a snapshot.
+// forgets records nodes that may have lost their log or replaced it by a snapshot.
 func (s *Strike) forgets(names ...string) { s.n.ledger.forgot(s, names...) }
 
-// notes takes down a decision, or what came of it.
+// notes records a decision or event.
 func (s *Strike) notes(format string, values ...any) {
 	s.n.ledger.note(s, "", fmt.Sprintf(format, values...))
 }
 
-// undo takes down how a harm is undone, before it is done. It must be safe where the harm came to
-// nothing, and safe to repeat.
+// undo records how to revert an effect, before the effect is caused. do must be safe to repeat, and
+// safe if the effect did not happen.
 func (s *Strike) undo(at stage, what string, do func(ctx context.Context) error) {
 	s.undos = append(s.undos, undo{at, what, do})
 }
 
-// await waits for what the cluster owes.
+// await waits for something that the cluster must do.
 func (s *Strike) await(ctx context.Context, what string, condition func(context.Context) error) error {
 	return await(ctx, s.fault.Name, what, s.n.patience(), func(ctx context.Context) error {
 		err := condition(ctx)
@@ -109,39 +109,39 @@ func (s *Strike) await(ctx context.Context, what string, condition func(context.
 	})
 }
 
-// between is a random duration, evenly from low up to high.
+// between returns a random duration in [low, high).
 func (s *Strike) between(low, high time.Duration) time.Duration {
 	return low + time.Duration(s.rand.Int64N(int64(high-low)+1))
 }
 
-// goOn runs what lasts, until it ends by itself or halt is called.
+// goOn starts fault.lasts, which runs until it returns or halt is called.
 func (s *Strike) goOn(ctx context.Context) {
 	if s.fault.lasts == nil {
 		return
 	}
 	ctx, s.stop = context.WithCancel(ctx)
 	s.ended = make(chan error, 1)
-	go func() { s.ended <- s.fault.lasts(ctx, s) }() // owned by halt
+	go func() { s.ended <- s.fault.lasts(ctx, s) }() // halt waits for it
 }
 
-// halt ends what goes on by itself and waits for its end.
+// halt stops fault.lasts and waits until it has returned.
 func (s *Strike) halt() {
 	if s.stop == nil {
 		return
 	}
 	s.stop()
 	if err := <-s.ended; err != nil && !errors.Is(err, context.Canceled) {
-		s.log.Info("a fault came to an end before its time", "error", err) // others struck meanwhile, or the run ends
+		s.log.Info("a fault ended early", "error", err) // because of other strikes or the end of the run
 		s.notes("ended early: %v", err)
 	}
 	s.stop = nil
 }
 
-// Heal undoes the strike: all of it, and also when ctx has ended. What can't be undone is tried
-// again by the next call. That the cluster is whole again is for AwaitWhole to say.
+// Heal reverts all effects of the strike, even if ctx has ended. What fails is tried again by the
+// next call. Use AwaitWhole to wait for the cluster to recover.
 func (s *Strike) Heal(ctx context.Context) error { return s.n.heal(ctx, s) }
 
-// heal undoes several strikes, stage by stage and the last harm first.
+// heal reverts several strikes, stage by stage, the last effect first.
 func (n *Nemesis) heal(ctx context.Context, strikes ...*Strike) error {
 	for _, s := range strikes {
 		s.halt()
@@ -160,7 +160,7 @@ func (n *Nemesis) heal(ctx context.Context, strikes ...*Strike) error {
 	return errors.Join(errs...)
 }
 
-// undoStage does what is left to undo at a stage, and keeps what fails.
+// undoStage reverts the remaining effects of a stage and keeps those for which that fails.
 func (s *Strike) undoStage(ctx context.Context, at stage) error {
 	var errs []error
 	left := slices.Clone(s.undos)
@@ -180,7 +180,7 @@ func (s *Strike) undoStage(ctx context.Context, at stage) error {
 
 func (s *Strike) undoOne(ctx context.Context, u undo) error {
 	bound := actTimeout
-	if u.stage == membership { // takes the cluster's part as well
+	if u.stage == membership { // requires actions of the cluster, too
 		bound = 2 * s.n.patience()
 		s.rejoining = true
 		defer func() { s.rejoining = false }()
@@ -193,7 +193,7 @@ func (s *Strike) undoOne(ctx context.Context, u undo) error {
 	return nil
 }
 
-// forgiven ends a strike of which nothing is left.
+// forgiven ends a strike whose effects are all reverted.
 func (n *Nemesis) forgiven(s *Strike) {
 	s.over = true
 	n.excused = slices.Concat(n.excused, s.mayEnd, s.endings)

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Build builds the server as it ships into dir, with the main module's own dependencies, and
-// returns the path of the binary. The working directory must be one of a module that is this one or
-// depends on it.
+// Build builds the server as it is released into dir, with the dependencies of the main module, and
+// returns the path of the binary. The working directory must belong to the main module or to a
+// module that depends on it.
 func Build(ctx context.Context, dir string) (string, error) {
 	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "quorate").Output()
 	if err != nil {

@@ -11,27 +11,26 @@ import (
 	"sync"
 )
 
-// CommandsConfig is how an operator reaches the nodes of a cluster that runs, and what does things
-// to them. In a command {name} stands for the node's name. Commands are split at spaces and run
-// without a shell. Kill and Start must be given; without one of the others, or without both of a
-// pair, the fleet can't do what it is for.
+// CommandsConfig contains the commands for operating on the nodes of a running cluster. In a
+// command, {name} stands for the node's name. Commands are split at spaces and run without a shell.
+// Kill and Start are required. The fleet does not have a capability whose commands are missing.
 type CommandsConfig struct {
 	Nodes         []Node
 	Kill, Start   string
 	Stop          string
 	Pause, Resume string
 	Wipe          string
-	// Running exits with 0 while the node's process is there. 255 is ssh's own failure: then nobody
-	// knows.
+	// Running exits with 0 while the node's process exists. Exit status 255 is an error of ssh and
+	// means that this is unknown.
 	Running string
-	// Cut drops what goes from node {from} to node {to}, and Heal ends that. Clients is the name of
-	// the place of all clients.
+	// Cut drops the packets from node {from} to node {to}, and Heal ends that. Clients is the name
+	// for all clients.
 	Cut, Heal string
-	// Binary and Kubeconfig run the operator's commands, here.
+	// Binary and Kubeconfig are used to run operator commands on this machine.
 	Binary, Kubeconfig string
 }
 
-// Commands is a Fleet that somebody else runs.
+// Commands is a Fleet of nodes that already run.
 type Commands struct {
 	c CommandsConfig
 
@@ -56,7 +55,7 @@ func NewCommands(c CommandsConfig) (*Commands, error) {
 	return &Commands{c: c, cut: map[Link]bool{}}, nil
 }
 
-// Able reports whether there are commands for a capability; see As.
+// Able reports whether the commands for a capability are configured; see As.
 func (c *Commands) Able(capability any) bool {
 	switch capability.(type) {
 	case *Stopper:
@@ -72,7 +71,7 @@ func (c *Commands) Able(capability any) bool {
 	case *Network:
 		return c.c.Cut != ""
 	default:
-		return true // or there is no method for it
+		return true // or there is no method for the capability
 	}
 }
 
@@ -109,7 +108,7 @@ func (c *Commands) Wipe(ctx context.Context, name string) error {
 	return run(ctx, c.c.Wipe, "{name}", name)
 }
 
-// sshFailed is the exit code of ssh where it did not get to run the command.
+// sshFailed is the exit status of ssh if it could not run the command.
 const sshFailed = 255
 
 // Running implements Running.
@@ -121,7 +120,7 @@ func (c *Commands) Running(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// Operate implements Operator: the command asks the node by its API.
+// Operate implements Operator. The command uses the node's API.
 func (c *Commands) Operate(ctx context.Context, name string, args ...string) (string, error) {
 	i := slices.IndexFunc(c.c.Nodes, func(n Node) bool { return n.Name == name })
 	if i < 0 {
@@ -130,14 +129,14 @@ func (c *Commands) Operate(ctx context.Context, name string, args ...string) (st
 	return output(ctx, c.c.Binary, append(slices.Clone(args), "--kubeconfig", c.c.Kubeconfig, "--server", c.c.Nodes[i].API)...)
 }
 
-// Precise implements Network: commands cut and heal, no more.
+// Precise implements Network. Commands can only cut and heal links.
 func (c *Commands) Precise() bool { return false }
 
-// Shape implements Network. It runs a command for each link that changes; one that failed is run
-// again by the next call.
+// Shape implements Network. It runs a command for each link that changes. If a command fails, the
+// next call runs it again.
 func (c *Commands) Shape(ctx context.Context, rules map[Link]Rule) error {
 	c.mu.Lock()
-	defer c.mu.Unlock() // one at a time, since commands for the same link must not overtake each other
+	defer c.mu.Unlock() // held throughout, so that commands for the same link run in order
 	var errs []error
 	for _, link := range sortedLinks(c.cut) {
 		if rules[link].Drop {
@@ -166,22 +165,21 @@ func sortedLinks[V any](links map[Link]V) []Link {
 	return slices.SortedFunc(maps.Keys(links), func(a, b Link) int { return strings.Compare(a.String(), b.String()) })
 }
 
-// run runs a command with words replaced: each placeholder is followed by what it stands for.
+// run runs a command. words are pairs of placeholders and their replacements.
 func run(ctx context.Context, command string, words ...string) error {
 	fields := strings.Fields(command)
 	if len(fields) == 0 {
 		return errors.New("there is no command for this")
 	}
 	replace := strings.NewReplacer(words...)
-	for i := range fields { // a name is one word, whatever is in it
+	for i := range fields { // a replacement is one word, even if it contains spaces
 		fields[i] = replace.Replace(fields[i])
 	}
 	_, err := output(ctx, fields[0], fields[1:]...)
 	return err
 }
 
-// output runs a command and returns what it wrote to standard output. The error has what it wrote
-// to standard error.
+// output runs a command and returns its standard output. Errors contain its standard error.
 func output(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	var stderr strings.Builder

@@ -12,26 +12,26 @@ import (
 	"sync"
 )
 
-// dataMount is where the image keeps a node's data, and containerBinary is the server in it.
+// dataMount is the data directory in the image, and containerBinary is the server.
 const (
 	dataMount       = "/data"
 	containerBinary = "/quorate"
 )
 
 // Containers is a Fleet of containers on this machine's Docker engine, such as those of
-// docker-compose.yml, through the docker command. Links and data are only in reach of root.
+// docker-compose.yml. It uses the docker command. Links and data can only be accessed by root.
 type Containers struct {
 	prefix string
 	nodes  []Node
 
 	mu    sync.Mutex
 	rules map[Link]Rule // guarded by mu
-	// filtering makes one at a time of setting packet filters; nothing else is done under it.
+	// filtering serializes setting packet filters.
 	filtering sync.Mutex
 }
 
-// NewContainers returns a fleet of containers that are there: that of a node is called prefix and
-// its name, as quorate-n1.
+// NewContainers returns a fleet of existing containers. A node's container is named prefix followed
+// by the node's name, such as quorate-n1.
 func NewContainers(ctx context.Context, prefix string, nodes []Node) (*Containers, error) {
 	c := &Containers{prefix: prefix, nodes: slices.Clone(nodes)}
 	if len(nodes) == 0 {
@@ -45,7 +45,7 @@ func NewContainers(ctx context.Context, prefix string, nodes []Node) (*Container
 	return c, nil
 }
 
-// Able reports whether this process may do what a capability takes; see As.
+// Able reports whether this process has the permissions for a capability; see As.
 func (c *Containers) Able(capability any) bool {
 	switch capability.(type) {
 	case *Wiper:
@@ -53,7 +53,7 @@ func (c *Containers) Able(capability any) bool {
 	case *Network:
 		return os.Geteuid() == 0 && installed("nsenter") && installed("iptables") && installed("iptables-restore")
 	default:
-		return true // or there is no method for it
+		return true // or there is no method for the capability
 	}
 }
 
@@ -73,7 +73,7 @@ func (c *Containers) Kill(ctx context.Context, name string) error {
 	return c.awaitEnd(ctx, name)
 }
 
-// Start implements Fleet. Cuts that last are made again: the container has a new network.
+// Start implements Fleet. It restores active cuts, because the container gets a new network.
 func (c *Containers) Start(ctx context.Context, name string) error {
 	if err := c.docker(ctx, "start", name); err != nil {
 		return err
@@ -124,7 +124,7 @@ func (c *Containers) Running(ctx context.Context, name string) (bool, error) {
 	return running == "true", err
 }
 
-// Wipe implements Wiper. The volume itself stays.
+// Wipe implements Wiper. It does not remove the volume itself.
 func (c *Containers) Wipe(ctx context.Context, name string) error {
 	runs, err := c.Running(ctx, name)
 	if err != nil {
@@ -152,19 +152,19 @@ func (c *Containers) Wipe(ctx context.Context, name string) error {
 	return nil
 }
 
-// Operate implements Operator: the command runs in the node's own container.
+// Operate implements Operator. The command runs in the node's container.
 func (c *Containers) Operate(ctx context.Context, name string, args ...string) (string, error) {
 	command := append([]string{"exec", c.prefix + name, containerBinary}, args...)
 	return output(ctx, "docker", append(command, "--data-dir", dataMount)...)
 }
 
-// LogTail returns the last lines that a node has logged.
+// LogTail returns the last lines of a node's log.
 func (c *Containers) LogTail(name string, count int) (string, error) {
 	out, err := exec.Command("docker", "logs", "--tail", fmt.Sprint(count), c.prefix+name).CombinedOutput()
 	return string(out), err
 }
 
-// docker runs a command about one container.
+// docker runs a docker command for one container.
 func (c *Containers) docker(ctx context.Context, verb, name string) error {
 	_, err := output(ctx, "docker", verb, c.prefix+name)
 	return err

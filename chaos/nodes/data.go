@@ -13,20 +13,20 @@ import (
 	"strings"
 )
 
-// tailBytes bounds what is read of the end of a log.
+// tailBytes is the maximum number of bytes read from the end of a log.
 const tailBytes = 256 << 10
 
-// DataDir is where a node keeps its data.
+// DataDir returns the data directory of a node.
 func (p *Processes) DataDir(name string) string { return filepath.Join(p.c.Dir, name) }
 
-// KeyFile is the cluster key that the nodes are started with.
+// KeyFile returns the file with the cluster key of the nodes.
 func (p *Processes) KeyFile() string { return p.keyFile }
 
-// LogFile is where a node's output goes.
+// LogFile returns the file with a node's output.
 func (p *Processes) LogFile(name string) string { return filepath.Join(p.c.Dir, name+".log") }
 
-// LogTail returns the last lines of what a node has printed, at most count of them, those about
-// single requests left out.
+// LogTail returns at most count of the last lines of a node's output, without those about single
+// requests.
 func (p *Processes) LogTail(name string, count int) (string, error) {
 	file, err := os.Open(p.LogFile(name))
 	if err != nil {
@@ -47,8 +47,8 @@ func (p *Processes) LogTail(name string, count int) (string, error) {
 	return strings.Join(lines[max(0, len(lines)-count):], ""), nil
 }
 
-// Command runs a command of the binary, such as `backup`, and returns what it wrote to standard
-// output; the error has what it wrote to standard error.
+// Command runs a command of the binary, such as `backup`, and returns its standard output. Errors
+// contain its standard error.
 func (p *Processes) Command(ctx context.Context, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, p.c.Binary, args...).Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -57,9 +57,8 @@ func (p *Processes) Command(ctx context.Context, args ...string) (string, error)
 	return string(out), err
 }
 
-// Operate implements Operator for the commands that ask a node: it runs them on the node's own
-// machine, with what the node has written into its data directory, so that no rule for links
-// between nodes and clients is in the way.
+// Operate implements Operator. It runs the command on the node's own virtual host, with the
+// credentials in its data directory, so that rules for links do not affect it.
 func (p *Processes) Operate(ctx context.Context, name string, args ...string) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, p.c.Binary, append(slices.Clone(args), "--data-dir", p.DataDir(name))...)

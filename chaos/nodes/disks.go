@@ -2,12 +2,12 @@ package nodes
 
 import "quorate/chaos/disk"
 
-// Data gives access to the files of nodes. Those of a node that runs are only to be looked at.
+// Data provides access to the files of nodes. The files of a running node must only be read.
 type Data interface {
 	DataDir(name string) string
 }
 
-// Disks puts a disk of its own, which goes wrong on demand, below each node's data.
+// Disks provides each node's data with a disk of its own, which can inject faults.
 type Disks interface {
 	Disk(name string) *disk.Disk
 }

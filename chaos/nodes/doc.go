@@ -1,4 +1,4 @@
-// Package nodes starts, kills and restarts the nodes of a cluster under test: as processes of this
-// machine, or through commands that an operator gives (containers, machines). It owns every process
-// it starts and ends no other.
+// Package nodes starts, kills and restarts the nodes of a cluster under test: as processes on this
+// machine, or through commands of an operator (for containers or machines). It owns every process
+// that it starts and ends no others.
 package nodes

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// The chains of a container's packet filter that hold a fleet's rules.
+// The packet filter chains of a container that contain the fleet's rules.
 const (
 	chainIn  = "QUORATE_CHAOS_IN"
 	chainOut = "QUORATE_CHAOS_OUT"
 )
 
-// Precise implements Network: links are good, or cut.
+// Precise implements Network. Links can only be cut.
 func (c *Containers) Precise() bool { return false }
 
-// Shape implements Network with a packet filter in the network of each container that runs. A cut
-// is made at both ends, so that it holds while one of them starts again. The place of clients is
-// this machine, as containers see it: their network's gateway.
+// Shape implements Network with packet filters in the networks of all running containers. It sets a
+// cut at both ends, so that the cut persists while one of the containers restarts. Clients have the
+// address of this machine as containers see it: the gateway of their network.
 func (c *Containers) Shape(ctx context.Context, rules map[Link]Rule) error {
 	c.mu.Lock()
 	c.rules = maps.Clone(rules)
@@ -28,17 +28,17 @@ func (c *Containers) Shape(ctx context.Context, rules map[Link]Rule) error {
 	return c.filter(ctx)
 }
 
-// filterTries bounds how often filters are set again because containers ended or started meanwhile.
+// filterTries is the maximum number of attempts to set filters while containers end or start.
 const filterTries = 10
 
-// place is where a container is now.
+// place is the current position of a container.
 type place struct {
-	pid     string // of its first process, which has its network
+	pid     string // of its first process, which identifies its network
 	address string
 	gateway string
 }
 
-// filter makes the packet filters of all containers that run be what the rules say.
+// filter sets the packet filters of all running containers according to the rules.
 func (c *Containers) filter(ctx context.Context) error {
 	c.filtering.Lock()
 	defer c.filtering.Unlock()
@@ -46,7 +46,7 @@ func (c *Containers) filter(ctx context.Context) error {
 	rules := c.rules
 	c.mu.Unlock()
 	if !c.Able((*Network)(nil)) {
-		return nil // nobody could have set any
+		return nil // no filters can have been set
 	}
 	for range filterTries {
 		before, err := c.places(ctx)
@@ -60,9 +60,9 @@ func (c *Containers) filter(ctx context.Context) error {
 		}
 		if maps.Equal(before, after) {
 			return failed
-		} // else a container has ended or started meanwhile, maybe at another's address
+		} // otherwise a container has ended or started, possibly with another's address
 	}
-	return errors.New("filter packets: containers end and start all the while")
+	return errors.New("filter packets: containers keep ending and starting")
 }
 
 func applyAll(ctx context.Context, places map[string]place, rules map[Link]Rule) error {
@@ -75,7 +75,7 @@ func applyAll(ctx context.Context, places map[string]place, rules map[Link]Rule)
 	return errors.Join(errs...)
 }
 
-// places are those of all containers that run, by node.
+// places returns the places of all running containers by node.
 func (c *Containers) places(ctx context.Context) (map[string]place, error) {
 	places := map[string]place{}
 	for _, node := range c.nodes {
@@ -90,7 +90,7 @@ func (c *Containers) places(ctx context.Context) (map[string]place, error) {
 	return places, nil
 }
 
-// place finds a container that runs. Its address may be another after each start.
+// place returns the place of a running container. Its address may change with each start.
 func (c *Containers) place(ctx context.Context, name string) (p place, runs bool, err error) {
 	const format = "{{.State.Pid}} {{range .NetworkSettings.Networks}}{{.IPAddress}} {{.Gateway}} {{end}}"
 	found, err := c.inspect(ctx, name, format)
@@ -107,14 +107,14 @@ func (c *Containers) place(ctx context.Context, name string) (p place, runs bool
 	return place{fields[0], fields[1], fields[2]}, true, nil
 }
 
-// chains is what one container is to drop, as iptables-restore reads it: it empties the chains
-// first.
+// chains returns the rules for one container as input of iptables-restore, which replaces the
+// previous rules.
 func chains(name string, p place, places map[string]place, rules map[Link]Rule) string {
 	address := func(of string) string {
 		if of == Clients {
 			return p.gateway
 		}
-		return places[of].address // empty while it doesn't run
+		return places[of].address // "" if it does not run
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "*filter\n:%s - [0:0]\n:%s - [0:0]\n", chainIn, chainOut)
@@ -131,7 +131,7 @@ func chains(name string, p place, places map[string]place, rules map[Link]Rule) 
 	return text.String()
 }
 
-// apply sets the chains of a container's network and sees to it that packets pass them.
+// apply sets the chains of a container's network and makes sure that packets pass through them.
 func (p place) apply(ctx context.Context, chains string) error {
 	restore := exec.CommandContext(ctx, "nsenter", "--target", p.pid, "--net", "iptables-restore", "--noflush", "--wait")
 	restore.Stdin = strings.NewReader(chains)
@@ -140,7 +140,7 @@ func (p place) apply(ctx context.Context, chains string) error {
 	}
 	for from, to := range map[string]string{"INPUT": chainIn, "OUTPUT": chainOut} {
 		if _, err := p.iptables(ctx, "--check", from, "--jump", to); err == nil {
-			continue // it is there
+			continue // it exists
 		}
 		if _, err := p.iptables(ctx, "--insert", from, "--jump", to); err != nil {
 			return err

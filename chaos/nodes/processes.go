@@ -18,43 +18,43 @@ import (
 	"quorate/chaos/osthread"
 )
 
-// ProcessesConfig says what a fleet of local processes is made of.
+// ProcessesConfig configures a fleet of local processes.
 type ProcessesConfig struct {
-	Binary string // the server
-	Dir    string // data, logs and the cluster's key go below it
-	Count  int    // of voters to begin with: n1, n2, …
+	Binary string // path of the server
+	Dir    string // directory for data, logs and the cluster key
+	Count  int    // number of initial voters: n1, n2, …
 	Flags  []string
-	Env    []string // NAME=value, added to this process's own
-	// Network gives each node a host of its own on a virtual network (package network) instead of
-	// ports on loopback.
+	Env    []string // NAME=value, in addition to this process's environment
+	// Network gives each node its own host on a virtual network (package network), instead of ports
+	// on loopback.
 	Network bool
-	// Disks puts a disk that can go wrong (package disk) below each node's data.
+	// Disks gives each node's data a disk that can inject faults (package disk).
 	Disks bool
-	// TestBuild says that the binary was built by package failpoint, with a clock that can be
-	// moved.
+	// TestBuild means that the binary was built by package failpoint, with a clock that can be
+	// changed.
 	TestBuild bool
-	// Seed decides what is random on the network.
+	// Seed is the seed of random decisions of the network.
 	Seed uint64
 	Log  *slog.Logger // nil: none
 }
 
-// Processes is a Fleet of processes on this machine. It can do all that this package knows, as far
-// as it was configured to; see As.
+// Processes is a Fleet of processes on this machine. It supports all capabilities of this package,
+// as far as they are configured; see As.
 type Processes struct {
 	c       ProcessesConfig
 	keyFile string
-	network *network.Network // nil: the nodes are on loopback
-	// thread starts those on loopback: they are killed when the thread that started them ends.
+	network *network.Network // nil if the nodes are on loopback
+	// thread starts the nodes on loopback. They are killed when this thread ends.
 	thread *osthread.Thread
 
 	mu      sync.Mutex
 	nodes   []*process // guarded by mu
-	named   int        // how many were ever named; guarded by mu
+	named   int        // number of nodes ever named; guarded by mu
 	endings []Ending   // guarded by mu
 }
 
-// NewProcesses prepares the nodes, and the network and disks that they are to have. None is
-// started. Close is the caller's to call.
+// NewProcesses prepares the nodes with their network and disks, but does not start them. The caller
+// must call Close.
 func NewProcesses(c ProcessesConfig) (*Processes, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -91,7 +91,7 @@ func (p *Processes) writeKey() error {
 	return os.WriteFile(p.keyFile, []byte(base64.StdEncoding.EncodeToString(key)+"\n"), 0o600)
 }
 
-// prepare adds the founders.
+// prepare adds the initial nodes.
 func (p *Processes) prepare(count int) error {
 	for range count {
 		one, err := p.newProcess(true)
@@ -104,7 +104,7 @@ func (p *Processes) prepare(count int) error {
 	return nil
 }
 
-// Able says which capabilities were configured; see As.
+// Able reports whether a capability is configured; see As.
 func (p *Processes) Able(capability any) bool {
 	switch capability.(type) {
 	case *Network:
@@ -114,7 +114,7 @@ func (p *Processes) Able(capability any) bool {
 	case *Clocks, *Failpoints:
 		return p.c.TestBuild
 	default:
-		return true // or there is no method for it
+		return true // or there is no method for the capability
 	}
 }
 
@@ -128,7 +128,7 @@ func (p *Processes) Nodes() (all []Node) {
 	return all
 }
 
-// find returns a node of the fleet. The caller holds mu.
+// find returns a node of the fleet. The caller must hold mu.
 func (p *Processes) find(name string) (*process, error) {
 	if i := slices.IndexFunc(p.nodes, func(one *process) bool { return one.node.Name == name }); i >= 0 {
 		return p.nodes[i], nil
@@ -136,7 +136,7 @@ func (p *Processes) find(name string) (*process, error) {
 	return nil, fmt.Errorf("there is no node %s", name)
 }
 
-// StartAll starts every node and waits until they are one ready cluster.
+// StartAll starts all nodes and waits until they form a ready cluster.
 func (p *Processes) StartAll(ctx context.Context) (client.Credentials, error) {
 	all := p.Nodes()
 	for _, node := range all {
@@ -162,7 +162,7 @@ func (p *Processes) StartAll(ctx context.Context) (client.Credentials, error) {
 	return credentials, AwaitReady(ctx, clients, names...)
 }
 
-// credentials reads what a node wrote into its data directory.
+// credentials reads the credentials that a node wrote to its data directory.
 func (p *Processes) credentials(name string) (client.Credentials, error) {
 	ca, err := os.ReadFile(filepath.Join(p.DataDir(name), "ca.crt"))
 	if err != nil {
@@ -172,7 +172,7 @@ func (p *Processes) credentials(name string) (client.Credentials, error) {
 	return client.Credentials{CA: ca, Token: strings.TrimSpace(string(token))}, err
 }
 
-// awaitCredentials waits until the first node has written its own.
+// awaitCredentials waits until the first node has written its credentials.
 func (p *Processes) awaitCredentials(ctx context.Context) (c client.Credentials, err error) {
 	first := p.Nodes()[0].Name
 	gone := func() bool { runs, err := p.Running(ctx, first); return !runs || err != nil }
@@ -186,7 +186,7 @@ func (p *Processes) awaitCredentials(ctx context.Context) (c client.Credentials,
 	return c, errors.Join(waited, err)
 }
 
-// Shape implements network rules; see the interface Network.
+// Shape implements Network.
 func (p *Processes) Shape(_ context.Context, rules map[Link]Rule) error {
 	if p.network == nil {
 		return errors.New("the nodes are on loopback, and have no network to shape")
@@ -194,11 +194,11 @@ func (p *Processes) Shape(_ context.Context, rules map[Link]Rule) error {
 	return p.network.Shape(rules)
 }
 
-// Precise implements Network: all rules work.
+// Precise implements Network. All rules are supported.
 func (p *Processes) Precise() bool { return true }
 
-// Close kills what still runs, and takes the network and the disks away. What the nodes have
-// written stays, but for what is seen through the disks. It is called once, and nothing after it.
+// Close kills the remaining processes and removes the network and the disks. Data and logs remain,
+// except data on these disks. Close must be called once, after all other calls.
 func (p *Processes) Close(ctx context.Context) error {
 	var errs []error
 	for _, node := range p.Nodes() {
@@ -206,12 +206,12 @@ func (p *Processes) Close(ctx context.Context) error {
 	}
 	errs = append(errs, p.release())
 	for _, node := range p.Nodes() {
-		<-p.Exited(node.Name) // release has killed what ctx left no time for
+		<-p.Exited(node.Name) // release kills processes for which ctx left no time
 	}
 	return errors.Join(errs...)
 }
 
-// release gives back what NewProcesses took.
+// release frees what NewProcesses allocated.
 func (p *Processes) release() error {
 	var errs []error
 	if p.network != nil {

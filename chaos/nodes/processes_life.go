@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	// maxEndings bounds how many ends of nodes are remembered until somebody asks.
+	// maxEndings is the maximum number of recorded ends of nodes.
 	maxEndings = 100
-	// endingLines are how many of the last lines of its log are remembered of a node that ended by
-	// itself.
+	// endingLines is the number of log lines recorded of a node that ended by itself.
 	endingLines = 40
 )
 
-// Ending tells of a node that ended by itself.
+// Ending describes a node that ended by itself.
 type Ending struct {
 	Node string
 	Time time.Time
@@ -30,11 +29,11 @@ type Ending struct {
 type lifetime struct {
 	cmd    *exec.Cmd
 	log    *os.File
-	told   bool          // to end; guarded by the fleet's mu
+	told   bool          // the process was ordered to end; guarded by the fleet's mu
 	exited chan struct{} // closed when the process is gone
 }
 
-// Start implements Fleet. The node's output is appended to DIR/NAME.log.
+// Start implements Fleet. It appends the node's output to DIR/NAME.log.
 func (p *Processes) Start(ctx context.Context, name string) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("start node %s: %w", name, err)
@@ -54,7 +53,7 @@ func (p *Processes) Start(ctx context.Context, name string) error {
 	return nil
 }
 
-// start starts a process for a node. The caller holds mu.
+// start starts a process for a node. The caller must hold mu.
 func (p *Processes) start(one *process) error {
 	cmd := exec.Command(p.c.Binary, p.args(one)...)
 	var err error
@@ -71,11 +70,11 @@ func (p *Processes) start(one *process) error {
 	}
 	l := &lifetime{cmd: cmd, log: log, exited: make(chan struct{})}
 	one.current = l
-	go p.watch(one.node.Name, l) // owned by Kill, Stop and Close, which wait for exited
+	go p.watch(one.node.Name, l) // Kill, Stop and Close wait for exited
 	return nil
 }
 
-// launch starts a command where the node is. A run that is itself killed leaves none behind.
+// launch starts a command on the node's host. The process is killed if this process is killed.
 func (p *Processes) launch(one *process, cmd *exec.Cmd) error {
 	if one.host != nil {
 		return one.host.Start(cmd)
@@ -84,9 +83,9 @@ func (p *Processes) launch(one *process, cmd *exec.Cmd) error {
 	return p.thread.Do(cmd.Start)
 }
 
-// watch waits for a process's end, and remembers it if nobody has wanted it.
+// watch waits until a process ends, and records it if it was not ordered to.
 func (p *Processes) watch(name string, l *lifetime) {
-	_ = l.cmd.Wait() // how it ended is in its state
+	_ = l.cmd.Wait() // its state contains how it ended
 	l.log.Close()
 	tail, err := p.LogTail(name, endingLines)
 	if err != nil {
@@ -104,7 +103,7 @@ func (p *Processes) watch(name string, l *lifetime) {
 	close(l.exited)
 }
 
-// runs reports whether the process is there.
+// runs reports whether the process exists.
 func (l *lifetime) runs() bool {
 	if l == nil {
 		return false
@@ -117,7 +116,7 @@ func (l *lifetime) runs() bool {
 	}
 }
 
-// Endings implements Witness. It knows of the first hundred since it was asked last.
+// Endings implements Witness. It returns at most the first hundred since the last call.
 func (p *Processes) Endings() []Ending {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +133,8 @@ func (p *Processes) Running(_ context.Context, name string) (bool, error) {
 	return err == nil && one.current.runs(), err
 }
 
-// Exited is closed when the node's process has ended; at once, when there is none.
+// Exited returns a channel that is closed when the node's process has ended. If there is none, it
+// is closed already.
 func (p *Processes) Exited(name string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,13 +146,13 @@ func (p *Processes) Exited(name string) <-chan struct{} {
 	return none
 }
 
-// Kill implements Fleet with SIGKILL. It does nothing to a node that has ended.
+// Kill implements Fleet with SIGKILL. It does nothing if the node has ended.
 func (p *Processes) Kill(ctx context.Context, name string) error {
 	return p.end(ctx, name, syscall.SIGKILL)
 }
 
-// Stop implements Stopper with SIGTERM. It does nothing to a node that has ended; one that is
-// paused goes on for it.
+// Stop implements Stopper with SIGTERM. It does nothing if the node has ended, and resumes a paused
+// node.
 func (p *Processes) Stop(ctx context.Context, name string) error {
 	return p.end(ctx, name, syscall.SIGTERM, syscall.SIGCONT)
 }
@@ -162,13 +162,12 @@ func (p *Processes) Pause(_ context.Context, name string) error {
 	return p.send(name, false, syscall.SIGSTOP)
 }
 
-// Resume implements Pauser with SIGCONT. It does nothing to a node that has ended.
+// Resume implements Pauser with SIGCONT. It does nothing if the node has ended.
 func (p *Processes) Resume(_ context.Context, name string) error {
 	return p.send(name, false, syscall.SIGCONT)
 }
 
-// send sends signals to a node's process. to end says that they are to end it. A process that has
-// ended gets none.
+// send sends signals to a node's process, if it exists. toEnd means that the signals are to end it.
 func (p *Processes) send(name string, toEnd bool, signals ...syscall.Signal) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

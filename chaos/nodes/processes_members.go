@@ -28,7 +28,7 @@ func (p *Processes) Add(ctx context.Context, voter bool) (Node, error) {
 	return one.node, nil
 }
 
-// Forget implements Grower. Its log stays.
+// Forget implements Grower. The node's log file remains.
 func (p *Processes) Forget(ctx context.Context, name string) error {
 	if err := p.Kill(ctx, name); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (p *Processes) Forget(ctx context.Context, name string) error {
 	return nil
 }
 
-// discard takes away all that a node had which has ended.
+// discard removes the data, disk and host of a node that has ended.
 func (p *Processes) discard(one *process) error {
 	var errs []error
 	if one.host != nil {
@@ -62,8 +62,7 @@ func (p *Processes) discard(one *process) error {
 	return errors.Join(append(errs, os.RemoveAll(data))...)
 }
 
-// Wipe implements Wiper. On a disk of its own the node's data is gone for good: a power cut doesn't
-// bring it back.
+// Wipe implements Wiper. If the node has its own disk, a later power cut does not restore the data.
 func (p *Processes) Wipe(_ context.Context, name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -91,7 +90,7 @@ func syncDir(path string) error {
 	return errors.Join(dir.Sync(), dir.Close())
 }
 
-// Disk implements Disks. It is nil for a node that has none of its own.
+// Disk implements Disks. It returns nil if the node does not have its own disk.
 func (p *Processes) Disk(name string) *disk.Disk {
 	p.mu.Lock()
 	defer p.mu.Unlock()

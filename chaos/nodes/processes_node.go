@@ -15,7 +15,7 @@ import (
 	"quorate/chaos/network"
 )
 
-// Ports of nodes that have a host of their own.
+// Ports of nodes that have their own hosts.
 const (
 	apiPort       = 6443
 	peerPort      = 7443
@@ -23,31 +23,31 @@ const (
 	failpointPort = 7070
 )
 
-// Ports of nodes on loopback lie below those that systems give to outgoing connections: such a
-// connection could take the port of a node that is down.
+// Ports of nodes on loopback. They are below the range that operating systems use for outgoing
+// connections, because such a connection could take the port of a node that is down.
 const (
 	lowestPort  = 12_000
 	highestPort = 32_767
-	// portAttempts bounds the search for free ones.
+	// portAttempts is the maximum number of attempts to find free ports.
 	portAttempts = 1000
 )
 
-// process is one node of the fleet. What changes is guarded by the fleet's mu.
+// process is one node of the fleet. Its fields that change are guarded by the fleet's mu.
 type process struct {
 	node              Node
 	api, peer, gossip string // HOST:PORT
 	failpoints        string // HOST:PORT
-	founder           bool   // one of those that wait for each other to form the cluster
+	founder           bool   // one of the initial nodes, which wait for each other to form the cluster
 	voter             bool
-	host              *network.Host // nil: loopback
-	disk              *disk.Disk    // nil: none of its own
+	host              *network.Host // nil if on loopback
+	disk              *disk.Disk    // nil if it does not have its own disk
 
 	armed   map[string]string // terms by failpoint
-	current *lifetime         // nil: not started, or ended as it was told
+	current *lifetime         // nil if not started, or ended by order
 }
 
-// newProcess names a node and gives it what was configured. The caller holds mu, or nobody else
-// knows the fleet.
+// newProcess names a node and allocates what is configured for it. The caller must hold mu, or be
+// the only user of the fleet.
 func (p *Processes) newProcess(voter bool) (*process, error) {
 	p.named++
 	one := &process{node: Node{Name: "n" + strconv.Itoa(p.named)}, voter: voter, armed: map[string]string{}}
@@ -63,7 +63,7 @@ func (p *Processes) newProcess(voter bool) (*process, error) {
 	return one, nil
 }
 
-// makeData makes a node's data directory, and what lies beside it.
+// makeData creates a node's data directory and the files beside it.
 func (p *Processes) makeData(one *process) error {
 	data := p.DataDir(one.node.Name)
 	if err := os.MkdirAll(data, 0o700); err != nil {
@@ -82,7 +82,7 @@ func (p *Processes) makeData(one *process) error {
 	return err
 }
 
-// setAddresses gives a node its own host, or ports on loopback.
+// setAddresses gives a node its own host or ports on loopback.
 func (p *Processes) setAddresses(one *process) error {
 	if p.network != nil {
 		host, err := p.network.Add(one.node.Name)
@@ -105,8 +105,8 @@ func (p *Processes) setAddresses(one *process) error {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePorts returns ports that were free for both TCP and UDP a moment ago, and that no other node
-// of the fleet has.
+// freePorts returns ports that are currently free for both TCP and UDP and that no other node of
+// the fleet uses.
 func (p *Processes) freePorts(count int) (ports []int, err error) {
 	taken := map[string]bool{}
 	for _, one := range p.nodes {
@@ -120,7 +120,7 @@ func (p *Processes) freePorts(count int) (ports []int, err error) {
 			continue
 		}
 		if err = free(port); err != nil {
-			continue // taken by somebody else: try another
+			continue // used by another process: try another port
 		}
 		taken[loopback(port)] = true
 		if ports = append(ports, port); len(ports) == count {
@@ -143,7 +143,7 @@ func free(port int) error {
 	return udp.Close()
 }
 
-// args are those of `serve`. The caller holds mu.
+// args returns the arguments of `serve`. The caller must hold mu.
 func (p *Processes) args(one *process) []string {
 	args := []string{
 		"serve", "--name", one.node.Name,
@@ -159,7 +159,7 @@ func (p *Processes) args(one *process) []string {
 	if !one.voter {
 		args = append(args, "--voter=false")
 	}
-	if p.c.Count > 1 || !one.founder { // a node that is told to join waits for others
+	if p.c.Count > 1 || !one.founder { // with --join, a node waits for others
 		var gossip []string
 		for _, other := range p.nodes {
 			gossip = append(gossip, other.gossip)
@@ -169,7 +169,7 @@ func (p *Processes) args(one *process) []string {
 	return append(args, p.c.Flags...)
 }
 
-// env is a node's environment. The caller holds mu.
+// env returns a node's environment. The caller must hold mu.
 func (p *Processes) env(one *process) ([]string, error) {
 	env := append(os.Environ(), p.c.Env...)
 	if !p.c.TestBuild {
@@ -179,6 +179,6 @@ func (p *Processes) env(one *process) ([]string, error) {
 	return append(append(env, failpoint.ClockEnv(p.clockFile(one.node.Name))), armed...), err
 }
 
-// clockFile says how far a node's clock is from the machine's. It lies beside the data, which may
-// be wiped.
+// clockFile returns the file with the offset of a node's clock. It is not in the data directory,
+// which may be wiped.
 func (p *Processes) clockFile(name string) string { return filepath.Join(p.c.Dir, name+".clock") }

@@ -26,7 +26,7 @@ func (p *Processes) SetClock(ctx context.Context, name string, offset time.Durat
 	if err := p.setClock(name, offset); err != nil {
 		return fmt.Errorf("set the clock of node %s: %w", name, err)
 	}
-	// A process that isn't ready for the signal yet would be ended by it.
+	// A process that does not handle the signal yet would be killed by it.
 	var err error
 	waited := Await(ctx, func() bool {
 		var listens bool
@@ -39,8 +39,8 @@ func (p *Processes) SetClock(ctx context.Context, name string, offset time.Durat
 	return p.send(name, false, syscall.SIGUSR2)
 }
 
-// setClock writes the file that a node's process reads. The lock makes sure that one that is
-// started meanwhile reads the new one.
+// setClock writes the file that a node's process reads. It holds the lock so that a process that is
+// started at the same time reads the new offset.
 func (p *Processes) setClock(name string, offset time.Duration) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +50,8 @@ func (p *Processes) setClock(name string, offset time.Duration) error {
 	return failpoint.WriteClock(p.clockFile(name), offset)
 }
 
-// listens reports whether a node's process handles a signal, or there is no process.
+// listens reports whether a node's process handles a signal. It returns true if there is no
+// process.
 func (p *Processes) listens(name string, signal syscall.Signal) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,8 +80,8 @@ func catches(status string, signal syscall.Signal) (bool, error) {
 	return false, errors.New("the process's status doesn't tell which signals it handles")
 }
 
-// Arm implements Failpoints. It needs a TestBuild. A point that ends the process may do so before
-// Arm returns, which is no error.
+// Arm implements Failpoints. It requires a TestBuild. It is not an error if the failpoint ends the
+// process before Arm returns.
 func (p *Processes) Arm(ctx context.Context, name, point, terms string) error {
 	if !p.c.TestBuild {
 		return errNoTestBuild
@@ -93,7 +94,7 @@ func (p *Processes) Arm(ctx context.Context, name, point, terms string) error {
 	waited := Await(ctx, func() bool {
 		runs, unknown := p.Running(ctx, name)
 		if err = unknown; err != nil || !runs {
-			return true // it is armed from its next start on
+			return true // it is armed from the next start on
 		}
 		err = failpoint.Arm(ctx, local, address, point, terms)
 		_, unreachable := errors.AsType[*net.OpError](err)
@@ -105,8 +106,8 @@ func (p *Processes) Arm(ctx context.Context, name, point, terms string) error {
 	return nil
 }
 
-// dialOn connects from a node's own machine, if it has one, so that no rule for links between nodes
-// and clients is in the way.
+// dialOn returns a function that connects from a node's own host, if it has one, so that rules for
+// links do not affect the connection.
 func dialOn(host *network.Host) func(ctx context.Context, network, address string) (net.Conn, error) {
 	if host == nil {
 		return (&net.Dialer{}).DialContext
@@ -120,8 +121,8 @@ func dialOn(host *network.Host) func(ctx context.Context, network, address strin
 	}
 }
 
-// arm notes what is to be armed when the node starts, and returns where the node listens, and on
-// which machine.
+// arm records the terms for the node's next start, and returns the address and host of its current
+// process.
 func (p *Processes) arm(name, point, terms string) (address string, host *network.Host, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -2,14 +2,14 @@ package nodes
 
 import "context"
 
-// Running tells whether the nodes' processes are there.
+// Running reports whether the processes of nodes exist.
 type Running interface {
-	// Running reports whether the node's process is there, also while it is paused.
+	// Running reports whether the node's process exists, even if it is paused.
 	Running(ctx context.Context, name string) (bool, error)
 }
 
-// Witness remembers which nodes exited without an order to do so.
+// Witness records which nodes ended without an order.
 type Witness interface {
-	// Endings are those since it was asked last.
+	// Endings returns the ends since the last call.
 	Endings() []Ending
 }
