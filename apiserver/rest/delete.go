@@ -78,9 +78,8 @@ func uidOf(o *state.Object) string {
 	return o.UID
 }
 
-// attemptDelete tries to delete the version previous of an object. settled reports that the outcome
-// follows from the state alone, so that it is final only if the state is confirmed. Otherwise the
-// store has decided.
+// attemptDelete tries to delete an object whose stored version is previous. settled reports that it
+// decided from the state without a write; such an outcome is final only if the state is confirmed.
 func (r *resource) attemptDelete(
 	ctx context.Context, s status.Subject, opts *deleteOptions, now time.Time, previous *state.Object,
 ) (settled bool, err error) {

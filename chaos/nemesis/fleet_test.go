@@ -19,9 +19,9 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// fleet is a cluster of nodes that are only written down: it elects, counts writes and takes in
-// members as the rules of Raft allow, at once, and keeps every call. It has all capabilities but
-// disks.
+// fleet is a simulated cluster without processes. It elects leaders, counts writes and adds members
+// immediately, as far as the rules of Raft allow, and records all calls. It has all capabilities
+// except disks.
 type fleet struct {
 	t *testing.T
 

@@ -9,8 +9,8 @@
 // each index corresponds to the state at one log index.
 //
 // Writes through other nodes take effect when this node applies them (J37). A write through this
-// node takes effect here before it is acknowledged. Until the first index is complete, which
-// contains the state committed when the server started, only system:masters are authorized.
+// node takes effect here before it is acknowledged. Until the first index, which contains
+// the state committed when the server started, is complete, only system:masters are authorized.
 // Decisions about granting use a confirmed state.
 //
 // Run runs the goroutine that builds indexes, one for each collection that follows its changes, and

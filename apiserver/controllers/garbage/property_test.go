@@ -93,9 +93,9 @@ func survivors(things []thing, kept bool) map[string]bool {
 	return left
 }
 
-// TestCollect_agrees_with_the_model compares the remaining objects with the naive model, for
-// leadership lost at any write, and checks that no object waits for ever and that no reference to a
-// removed object is left.
+// TestCollect_agrees_with_the_model loses leadership at random writes, compares the
+// remaining objects with the naive model, and checks that no object keeps waiting and that no
+// object refers to a removed one.
 func TestCollect_agrees_with_the_model(t *testing.T) {
 	t.Parallel()
 	catalog := catalogOf(t)

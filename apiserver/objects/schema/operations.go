@@ -82,9 +82,10 @@ func operation(word string) Operations {
 	return 0
 }
 
-// offered returns the operations that a kind offers: all operations of table 4.2 for its scope
-// (Z16: a kind offers them even if its row of the table is abridged), the status operations that
-// upstream serves (Z12), and what its file adds, without what its file lists as not offered.
+// offered returns the operations that a kind offers. It begins with all operations of table 4.2 for
+// the kind's scope, even if the kind's row of the table is abridged (Z16), adds the status
+// operations that upstream serves (Z12) and those that the kind file specifies, and removes those
+// that the file lists as not offered.
 func offered(spec *KindSpec, hasStatus bool) (Operations, error) {
 	ops := clusterOperations
 	if spec.Scope == scopeNamespaced {

@@ -8,10 +8,10 @@ import (
 // managedFieldsNumber is the number of managedFields in upstream's ObjectMeta.
 const managedFieldsNumber = 17
 
-// skipUnknownField skips a field that the message lacks, and lists it as a problem, by its number
-// in place of its name: `unknown field "spec.<number 33>"`. Two are no problem. Clients send
-// metadata.managedFields back as other servers sent them (semantics A55). And upstream's encoders
-// write fields that aren't set, too, so a field without content tells nothing (see unset).
+// skipUnknownField skips an unknown field and records it as a problem, with its number instead of
+// its name: `unknown field "spec.<number 33>"`. Two kinds of unknown fields are not problems:
+// metadata.managedFields, which clients send back as other servers sent it (semantics A55), and
+// fields without content, because upstream's encoders also write unset fields (see unset).
 func (d *protoDecoder) skipUnknownField(m *Message, key uint64, end, depth int) error {
 	start := d.pos
 	if err := d.skipField(key, end, depth); err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // hiddenMark is the first field attribute of an object that is not initialized. It sorts before all
-// field names, so that testing for it is a test of a prefix. When initialization ends, the
-// attributes change, so that a watch can compare those before and after the write.
+// field names, so that isHidden only has to check for a prefix. The end of initialization changes
+// the attributes, so that a watch can detect it by comparing those before and after a write.
 const hiddenMark = "!uninitialized\x00\x00"
 
 // Hide returns the field attributes of an object that is not initialized: only selectors made by

@@ -42,8 +42,8 @@ type batch struct {
 }
 
 // encode returns the batch of the source. The batch is incomplete if it would exceed limit bytes or
-// if an object cannot be encoded. Entries of the cache depend on one event and an Encoder only, and
-// both are part of the source.
+// if an object cannot be encoded. Its use of cache does not affect the bytes, because cache entries
+// depend only on an event and an Encoder, which are both part of the source.
 func (s *source) encode(cache *encodingCache, limit int) *batch {
 	b := &batch{source: *s}
 	var head []byte // buffer for the heads of frames
