@@ -1,8 +1,8 @@
 // Command bench measures bin/quorate with bin/loadgen, on one node and on three on this machine,
-// and prints the results beside what they are compared to (targets.yaml). It runs from the top of
-// the tree: `make bench`, or `make bench BENCH=quick`.
+// and prints the results next to the targets in targets.yaml. It must run from the root of the
+// repository: `make bench`, or `make bench BENCH=quick`.
 //
-// Nodes get temporary directories and free loopback ports, and are ended by their process ids.
+// Nodes get temporary directories and free loopback ports, and are stopped by process id.
 // Every measurement is bounded in operations and in time; -total bounds all of them together.
 package main
 

@@ -11,9 +11,9 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// TestRestartAmongIdleConnections: strangers of the members' own address hold as many connections
-// to the peer addresses of all nodes as they are given. A node that restarts meanwhile rejoins, and
-// serves a read that the leader confirms.
+// Attackers at the members' own address keep as many idle connections to all peer addresses as the
+// nodes accept. A node that restarts during the attack rejoins, and serves a read that the leader
+// confirms.
 func TestRestartAmongIdleConnections(t *testing.T) {
 	const bound = 15 * time.Second
 	for _, each := range []int{300, 1000} {

@@ -13,8 +13,7 @@ import (
 
 const (
 	// maxWrites and maxBytes bound the writes from one node to another that have no result yet,
-	// sent or not. The client refuses further writes, and the server accepts no more than that
-	// either.
+	// sent or not. The client refuses further writes, and the server accepts no more.
 	maxWrites = 4096
 	maxBytes  = 64 << 20
 	// maxMessageBytes bounds the entries in one message, unless a single one is greater; gRPC takes

@@ -10,8 +10,8 @@
 //
 // Entry is the one codec of the log: a view of the encoded bytes, which the leader's check of a
 // write, Apply, Replay and the offline commands read. Its Precondition, checked by
-// state.Precondition.Check, decides about a write on the leader before it is proposed and again
-// when it is applied.
+// state.Precondition.Check, decides whether the leader proposes a write, and again whether applying
+// it changes the state.
 //
 // A pin is an entry that makes every node retain the state after it for a while. It changes nothing
 // that a snapshot contains.

@@ -2,13 +2,14 @@
 //
 // The Hub holds the events of the recent past in one topic for each resource, bounded by bytes over
 // all topics. A watcher has a Cursor: a collection and a position, the log index up to which it has
-// seen all events. A Cursor owns no events and no goroutine, so a slow watcher costs nothing and
-// delays nobody (semantics D38). Next reads events from memory if the position is recent, otherwise
-// from the log on disk (the Log interface, implemented by raftstore), and waits at the end. It
-// returns *Compacted if the log, too, begins after the position.
+// seen all events. A Cursor owns no events and no goroutine, so a slow watcher uses no memory and
+// delays no other (D38: a watcher that does not keep up never blocks others). Next reads events
+// from memory if the position is recent, otherwise from the log on disk (the Log interface,
+// implemented by raftstore), and waits at the end. It returns *Compacted if the log, too, begins
+// after the position.
 //
 // Invariants:
-//   - A topic's events have rising indexes, and memory holds all of them above the topic's floor.
+//   - A topic's events have increasing indexes, and memory holds all of them above the topic's floor.
 //     Eviction raises the floor; it takes the chunk with the oldest last event, over all topics.
 //   - Memory serves positions at or above the floor, the log on disk positions below it, up to the
 //     floor: no event is lost between the two or returned twice.

@@ -37,8 +37,8 @@ type Event struct {
 const eventOverhead = 48 + 8
 
 // Left returns the bytes of Previous with Index as their version: the object as it left a selector
-// (semantics D19). The first call makes them and later calls share them. It returns nil if there is
-// no Previous.
+// (D19: such an object is DELETED with its last matching content). The first call creates them, and
+// later calls return the same bytes. It returns nil if there is no Previous.
 func (e *Event) Left() []byte {
 	if e.Previous == nil {
 		return nil

@@ -27,6 +27,7 @@ const (
 // Read calls fn for each command entry after position after and up to upTo, in order, at most limit
 // of them (0: no limit). It returns the position to continue from: fn has had every command up to
 // it. If the log has been trimmed past after, before or during the read, Read returns *Truncated.
+//
 // fn runs outside of any transaction and may block. data does not change afterwards, but shares
 // memory with neighboring entries, so callers that retain it should copy it.
 func (s *Store) Read(ctx context.Context, after, upTo uint64, limit int, fn func(index uint64, data []byte) error) (uint64, error) {
@@ -120,10 +121,10 @@ func (s *Store) missing(c *bbolt.Cursor, after, want, found uint64) error {
 	return &Corrupt{Index: want, Path: s.cfg.Path, Reason: fmt.Sprintf("is missing, the next one is %d", found)}
 }
 
-// Verify reads and checks all entries from index from on. Raft panics on an unreadable entry, so
-// callers verify the entries after the newest snapshot before they open Raft. A gap between from
-// and the log's first entry is damage as well, because the state at from-1 can't be updated without
-// these entries. An empty log passes.
+// Verify reads and checks all entries from index from to the last. Raft panics on an unreadable
+// entry, so callers verify the entries after the newest snapshot before they open Raft. A gap
+// between from and the log's first entry is damage as well, because the state at from-1 can't be
+// updated without these entries. An empty log passes.
 func (s *Store) Verify(ctx context.Context, from uint64) error {
 	have := *s.span.Load()
 	from = max(from, 1)

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// TrailingLogs is the number of entries before a snapshot that Raft requires; the log keeps far
-	// more, by bytes and age. It must be at least one, because the log takes the removal of all
-	// entries for the installation of a snapshot.
+	// TrailingLogs is the value of Raft's setting of that name, the number of entries before a
+	// snapshot that Raft keeps; the log keeps far more, by bytes and age. It must be at least one,
+	// because the log takes the removal of all entries for the installation of a snapshot.
 	TrailingLogs = 128
 	// minJoinerTimeout is the least time without progress after which a joiner's hold expires.
 	minJoinerTimeout = 10 * time.Second

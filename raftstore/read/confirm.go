@@ -23,9 +23,9 @@ const hedge = 10 * time.Millisecond
 //  1. An entry of this term is committed (Epoch.Ready), so the commit index covers all that earlier
 //     leaders committed.
 //  2. Take the commit index.
-//  3. A quorum of voters, asked after that, is in no later term. Any leader of a later term needs the vote
-//     of one of them, so none existed when they were asked, and nothing was acknowledged that the commit
-//     index does not cover.
+//  3. A quorum of voters, asked after that, is in no later term. Any leader of a later term needs
+//     the vote of one of them, so none existed when they were asked, and no entry beyond the commit
+//     index had been acknowledged.
 //  4. The term, and the configuration that the quorum was counted in, are still the same.
 //
 // Step 3 does not use the library's VerifyLeader. That counts responses to heartbeats sent before

@@ -9,7 +9,7 @@
 // Invariants:
 //   - An Object, its Value and its attributes never change once the object is in a tree. The
 //     digits of Version stand in Value at VersionOffset.
-//   - The index of a tree only rises; entries applied out of order panic.
+//   - The index of a tree only increases; applying entries out of order panics.
 //   - The content of a tree depends on the applied entries alone. Only which strings share memory
 //     may differ.
 //   - Failed lists every entry above its Floor, up to the root's index, whose precondition did not

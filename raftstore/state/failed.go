@@ -18,9 +18,9 @@ const failedChunk = 1024
 // changes; its successor shares its chunks.
 type Failed struct {
 	floor uint64
-	// full chunks hold failedChunk rising indexes each; the first skip of them, in full[0], are
-	// forgotten. Chunks and the slice of them are appended to beyond what older values see, never
-	// written within it.
+	// Each chunk of full has failedChunk increasing indexes; the first skip indexes of full[0] are
+	// forgotten. Chunks, and the slice of them, are only appended to, beyond the length that older
+	// values have.
 	full [][]uint64
 	skip int
 	tail []uint64

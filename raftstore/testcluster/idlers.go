@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Idlers opens n connections from an IP address to host:port that send first and then nothing, and
-// renews each as soon as the other side closes it, until the test calls stop. It returns when all
-// have been opened once.
+// Idlers opens n connections from an IP address to host:port, each of which sends first and then
+// stays silent, and opens another one whenever the other side closes one. It returns once all n
+// have been opened, and runs until the test calls stop.
 func Idlers(t testing.TB, n int, from, to string, first []byte) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

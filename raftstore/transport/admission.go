@@ -12,31 +12,31 @@ import (
 )
 
 const (
-	// maxHandshakes bounds the handshakes under way.
+	// maxHandshakes bounds the concurrent handshakes.
 	maxHandshakes = 256
 	// maxHandshakesPerAddress bounds those of one IPv4 address, or of one IPv6 network of
 	// sharedBits.
 	maxHandshakesPerAddress = 128
-	// sharedBits is the length of the IPv6 prefix whose addresses share their bound: one host
-	// usually has all of it.
+	// sharedBits is the length of the IPv6 prefix whose addresses share a bound, because one host
+	// usually has the whole prefix.
 	sharedBits = 64
 	// answerPatience is how long a client whose ClientHello has arrived keeps its place against
-	// others of its address. A peer answers within a round trip.
+	// others of its address. A peer responds within a round trip.
 	answerPatience = 200 * time.Millisecond
-	// evictionWait bounds how long the accept loop waits for an evicted handshake to return. Without
-	// the wait, the loop could evict connections whose first bytes have arrived before the
+	// evictionWait bounds how long the accept loop waits for an evicted handshake to return.
+	// Without the wait, the loop could evict connections whose first bytes have arrived before the
 	// goroutines that read them have run.
 	evictionWait = 10 * time.Millisecond
 	// refusalPause is how long the accept loop pauses after it has refused a connection. Clients
-	// that renew their connections at once wait in the listener's queue then, like all others, and
-	// cannot outrun peers that try again later.
+	// that immediately renew their connections then wait in the listener's queue like all others,
+	// and do not displace peers that retry later.
 	refusalPause = time.Millisecond
 )
 
-// admission decides which connections may shake hands. When a bound is reached, a new connection
-// takes the place of another one. No client can be told from a peer before it has shown its
-// certificate, but a peer sends its ClientHello at once and answers within a round trip, while a
-// connection that only holds its place does neither.
+// admission decides which connections may perform a handshake. When a bound is reached, a new
+// connection replaces another one. Before a client has sent its certificate, it is unknown whether
+// it is a peer. But a peer sends its ClientHello immediately and responds within a round trip,
+// while a connection that only occupies a place does neither.
 type admission struct {
 	metrics *metrics
 	members *memberAddresses
@@ -55,27 +55,28 @@ type handshake struct {
 	ended   chan struct{}             // closed when the handshake has returned
 }
 
-// admit counts a connection and evicts another one if a bound is reached. It returns nil if the
-// connection is refused: it is closed then.
+// admit adds a connection, and evicts another one if a bound is reached. If it refuses the
+// connection, it closes it and returns nil.
 func (a *admission) admit(ctx context.Context, conn net.Conn) *handshake {
 	addr := remoteAddr(conn)
 	h := &handshake{Conn: conn, share: shareOf(addr), member: a.members.contains(addr), ended: make(chan struct{})}
 	evicted, admitted := a.add(h)
 	if evicted != nil {
 		a.metrics.refused.Inc()
-		_ = evicted.Close() // its handshake fails by that
+		_ = evicted.Close() // makes its handshake fail
 		evicted.await(ctx)
 	}
 	if !admitted {
 		a.metrics.refused.Inc()
-		_ = conn.Close() // its sender learns of it, or is gone
+		_ = conn.Close() // an error means that the client has closed it already
 		wait(ctx, refusalPause)
 		return nil
 	}
 	return h
 }
 
-// add puts a connection among those under way, in the place of the one that it returns, if any.
+// add adds a connection to those in the handshake. evicted is the one that it replaces, nil if
+// none.
 func (a *admission) add(h *handshake) (evicted *handshake, admitted bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,8 +105,8 @@ func (a *admission) add(h *handshake) (evicted *handshake, admitted bool) {
 	return evicted, true
 }
 
-// leastLikely returns the connection that is least likely a peer's, among those that may lose their
-// place to a new one; nil if there is none.
+// leastLikely returns the connection that is least likely to be a peer's, among the candidates that
+// may lose their place to a new one; nil if there is none.
 func (a *admission) leastLikely(to *handshake, counts map[netip.Prefix]int, candidate func(*handshake) bool) *handshake {
 	now := time.Now()
 	var least *handshake
@@ -117,18 +118,19 @@ func (a *admission) leastLikely(to *handshake, counts map[netip.Prefix]int, cand
 	return least
 }
 
-// yields reports whether h may lose its place to a new connection. A client that is about to answer
-// keeps it, unless the new one is a member's and it is not, or is of an address with fewer
-// connections.
+// yields reports whether h may lose its place to a new connection. A client that is expected to
+// respond keeps its place, unless only the new one is from a member's address, or the new one's
+// address has fewer connections.
 func (h *handshake) yields(to *handshake, counts map[netip.Prefix]int, now time.Time) bool {
 	greeted := h.greeted.Load()
 	return greeted == nil || now.Sub(*greeted) >= answerPatience ||
 		to.member && !h.member || counts[h.share] > counts[to.share]+1
 }
 
-// lessLikely compares two connections: a peer's is likely of a member's address, and of an address
-// with few others, and has sent its ClientHello. Of two that are equal in that, the older one has
-// not completed its handshake for longer.
+// lessLikely reports whether h is less likely to be a peer's connection than another one. A peer
+// probably connects from a member's address and from an address with few connections, and has sent
+// its ClientHello. Of two equal connections, the older one has failed to complete its handshake for
+// longer.
 func (h *handshake) lessLikely(than *handshake, counts map[netip.Prefix]int) bool {
 	return cmp.Or(
 		compareBool(h.member, than.member),
@@ -149,7 +151,7 @@ func compareBool(a, b bool) int {
 	}
 }
 
-// end gives up the place of a handshake that has returned, unless it was evicted.
+// end removes a handshake that has returned, unless it was evicted.
 func (a *admission) end(h *handshake) {
 	a.mu.Lock()
 	a.drop(h)
@@ -158,14 +160,14 @@ func (a *admission) end(h *handshake) {
 	close(h.ended)
 }
 
-// drop is called with mu held.
+// drop removes h from the pending handshakes. mu is held.
 func (a *admission) drop(h *handshake) {
 	if i := slices.Index(a.underway, h); i >= 0 {
 		a.underway = slices.Delete(a.underway, i, i+1)
 	}
 }
 
-// await returns when the handshake has returned, and at the latest after evictionWait.
+// await waits until the handshake has returned, but not longer than evictionWait.
 func (h *handshake) await(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, evictionWait)
 	defer cancel()
@@ -175,7 +177,7 @@ func (h *handshake) await(ctx context.Context) {
 	}
 }
 
-// remoteAddr returns the IP address of a connection's far end; the zero Addr if it has none.
+// remoteAddr returns the IP address of a connection's peer, the zero Addr if it has none.
 func remoteAddr(conn net.Conn) netip.Addr {
 	tcp, ok := conn.RemoteAddr().(*net.TCPAddr)
 	if !ok {

@@ -86,7 +86,7 @@ func TestAdmission(t *testing.T) {
 	t.Run("an address has a share, and the oldest that said nothing loses its place", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			a := newAdmission(t)
-			greeting := a.arrive("192.0.2.1:1").greet()
+			recordHello := a.arrive("192.0.2.1:1").greet()
 			oldest := a.arrive("192.0.2.1:1")
 			for range maxHandshakesPerAddress - 2 {
 				a.arrive("192.0.2.1:1")
@@ -95,8 +95,8 @@ func TestAdmission(t *testing.T) {
 			if a.arrive("192.0.2.1:1") == nil {
 				t.Error("a new connection is refused")
 			}
-			if !oldest.evicted.Load() || !oldest.Conn.(*from).ended || greeting.evicted.Load() {
-				t.Errorf("the oldest is evicted: %t, one that has greeted: %t", oldest.evicted.Load(), greeting.evicted.Load())
+			if !oldest.evicted.Load() || !oldest.Conn.(*from).ended || recordHello.evicted.Load() {
+				t.Errorf("the oldest is evicted: %t, one that has greeted: %t", oldest.evicted.Load(), recordHello.evicted.Load())
 			}
 			want(t, a, map[string]int{"192.0.2.1/32": maxHandshakesPerAddress})
 			if n := value(t, a.metrics.limits.WithLabelValues(limitAddressHandshakes)); n != 1 {
@@ -215,7 +215,7 @@ func TestHelloTime(t *testing.T) {
 		defer theirs.Close()
 		h := &handshake{Conn: ours}
 		start := time.Now()
-		err := m.shakeHands(t.Context(), &conn{Conn: tls.Server(h, &tls.Config{}), mux: m}, h)
+		err := m.completeHandshake(t.Context(), &conn{Conn: tls.Server(h, &tls.Config{}), mux: m}, h)
 		if !errors.Is(err, errNoHello) || time.Since(start) != helloTimeout {
 			t.Errorf("after %v: %v", time.Since(start), err)
 		}

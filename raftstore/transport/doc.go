@@ -6,11 +6,11 @@
 // authority signed it and it names a peer (URI SAN quorate://peer/<node name>). Host names and
 // addresses in it are not checked, because a node's identity does not depend on its address.
 //
-// Handshakes run outside the accept loop, each with a deadline, a bounded number at a time, and of
-// each address. A connection beyond a bound takes the place of one that is less likely a peer's: of
-// an address that is no member's, of the address with the most, silent for the longest. Log lines
-// about refused connections are limited in rate. Mux.Run owns every goroutine and every accepted
-// connection: none remains when it returns.
+// Handshakes run outside the accept loop, each with a deadline. Their number is bounded, in total
+// and for each address. A connection beyond a bound replaces one that is less likely to be a
+// peer's: from an address of no member, from the address with the most connections, or silent for
+// the longest time. Log lines about refused connections are limited in rate. Mux.Run owns every
+// goroutine and every accepted connection: none remains when it returns.
 //
 // Raft wraps the library's network transport. It installs no heartbeat fast path
 // (hashicorp/raft#695): heartbeats queue to the main loop like every other request, so only that

@@ -34,8 +34,8 @@ func acceptAll(to *transport.Raft, end <-chan struct{}) {
 }
 
 // The transport reports what followers have stored, by requests and in a pipeline, and the
-// snapshots that they have installed. It shortens requests that are too long for a slow link, in a
-// way that the library can see.
+// snapshots that they have installed. It shortens requests that are too long for a slow link, and
+// the library sees which entries it has sent.
 func TestFollowersAreReported(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)

@@ -48,7 +48,7 @@ func serverTLS(base *tls.Config) *tls.Config {
 	cfg := base.Clone()
 	cfg.MinVersion = tls.VersionTLS13
 	cfg.NextProtos = []string{ProtocolRaft, ProtocolGRPC}
-	cfg.GetConfigForClient = greeting
+	cfg.GetConfigForClient = recordHello
 	cfg.ClientCAs = base.RootCAs
 	cfg.ClientAuth = tls.RequireAnyClientCert // verified below, by the same rules as when dialling
 	cfg.VerifyConnection = func(state tls.ConnectionState) error {

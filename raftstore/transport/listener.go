@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// subListener yields the connections of one protocol.
+// subListener is the net.Listener of the connections of one protocol.
 type subListener struct {
 	addr  net.Addr
 	conns chan net.Conn
@@ -18,7 +18,7 @@ func newSubListener(addr net.Addr) *subListener {
 	return &subListener{addr: addr, conns: make(chan net.Conn), done: make(chan struct{})}
 }
 
-// offer waits until the connection is taken, the listener is closed or ctx ends.
+// offer waits until Accept returns the connection, the listener is closed or ctx ends.
 func (l *subListener) offer(ctx context.Context, c net.Conn) error {
 	select {
 	case l.conns <- c:

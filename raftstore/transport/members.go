@@ -25,7 +25,7 @@ const (
 // those from which they connected last, which differ behind a NAT and on hosts with several
 // addresses.
 type memberAddresses struct {
-	current func() map[string]string // names of members with their host:port; nil is nobody
+	current func() map[string]string // names of members with their host:port; nil means no members
 	metrics *metrics
 
 	mu       sync.Mutex
@@ -57,10 +57,10 @@ func (a *memberAddresses) contains(addr netip.Addr) bool {
 	return false
 }
 
-// saw notes where a member has connected from.
+// saw records the address from which a member has connected.
 func (a *memberAddresses) saw(name string, addr netip.Addr) {
 	if _, member := a.current()[name]; !member {
-		return // one that joins becomes a member in a moment, and connects again
+		return // a joining node connects again once it is a member
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -85,7 +85,7 @@ func (a *memberAddresses) refresh(ctx context.Context) {
 	for name, hostPort := range members {
 		host, _, err := net.SplitHostPort(hostPort)
 		if err != nil {
-			continue // a member that has not said where it is
+			continue // the member has not announced its address
 		}
 		lookups.Go(func() error {
 			if found := lookup(ctx, host); found != nil {

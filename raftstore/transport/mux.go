@@ -14,14 +14,13 @@ import (
 )
 
 const (
-	// maxLost bounds the peers that are remembered as lost until somebody looks; more are
-	// forgotten.
+	// maxLost bounds the lost peers that wait for a receiver of Lost; further ones are dropped.
 	maxLost = 16
 	// maxAcceptDelay bounds the pause after a failed accept (out of file descriptors).
 	maxAcceptDelay = time.Second
 )
 
-// Config is what a Mux needs.
+// Config configures a Mux.
 type Config struct {
 	// Addr is the address to listen on.
 	Addr string
@@ -33,13 +32,14 @@ type Config struct {
 	// HandshakeTimeout defaults to 5 s.
 	HandshakeTimeout time.Duration
 	// Members returns the names of the present members and the host:port at which others dial them.
-	// Handshakes from their addresses come before all others. It must not block, and may be nil.
+	// Handshakes from their addresses have priority. It must not block, and may be nil.
 	Members    func() map[string]string
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 }
 
-// Mux listens on the peer address and dials others'. New connections are taken from Raft and GRPC.
+// Mux listens on the peer address and dials those of other nodes. Raft and GRPC return the
+// consumers of new connections.
 type Mux struct {
 	cfg       Config
 	listener  net.Listener
@@ -48,17 +48,17 @@ type Mux struct {
 	clients   map[string]*tls.Config // by protocol
 	raft      *subListener
 	grpc      *subListener
-	lost      chan string // peers whose connections for Raft ended
+	lost      chan string // names of peers whose Raft connections have ended
 	admission *admission
 	refusals  refusals
 	metrics   *metrics
 
 	mu     sync.Mutex
-	conns  map[*conn]string // accepted and not closed yet; whose they are, once that is known
+	conns  map[*conn]string // accepted and not closed, with the peer's name once it is known
 	closed bool
 }
 
-// Listen binds the peer address. Nothing is accepted before Run.
+// Listen binds the peer address. Run accepts connections.
 func Listen(cfg Config) (*Mux, error) {
 	if cfg.TLS == nil || cfg.TLS.RootCAs == nil {
 		return nil, errors.New("listen on peer address: no TLS identity")
@@ -100,8 +100,8 @@ func (m *Mux) Addr() net.Addr { return m.advertise }
 // GRPC returns the listener of gRPC connections, for grpc.Server.Serve with ServerOptions.
 func (m *Mux) GRPC() net.Listener { return m.grpc }
 
-// Run accepts until ctx ends, then closes the listener and every accepted connection, and returns
-// nil.
+// Run accepts connections until ctx ends, then closes the listener and every accepted connection,
+// and returns nil.
 func (m *Mux) Run(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, m.close)
 	defer stop()
@@ -126,7 +126,7 @@ func (m *Mux) Run(ctx context.Context) error {
 		}
 		delay = 0
 		if h := m.admission.admit(ctx, raw); h != nil {
-			running.Go(func() { m.welcome(ctx, h) })
+			running.Go(func() { m.handleConn(ctx, h) })
 		}
 	}
 }
@@ -159,8 +159,8 @@ func (m *Mux) identify(c *conn, name string) {
 	}
 }
 
-// Disconnect closes the connections that were accepted from a peer. Whether it may connect again is
-// for the handshake to say.
+// Disconnect closes the connections accepted from a peer. The handshake decides whether it may
+// connect again.
 func (m *Mux) Disconnect(name string) {
 	m.mu.Lock()
 	var from []*conn
@@ -171,7 +171,7 @@ func (m *Mux) Disconnect(name string) {
 	}
 	m.mu.Unlock()
 	for _, c := range from {
-		cutOff(c.Conn) // whoever serves it closes the rest
+		cutOff(c.Conn) // the server of the connection then closes it
 	}
 }
 
@@ -182,14 +182,14 @@ func (m *Mux) forget(c *conn) {
 	m.metrics.open.Set(float64(len(m.conns)))
 }
 
-// Close ends a Mux whose Run was never called.
+// Close closes a Mux whose Run was never called.
 func (m *Mux) Close() error {
 	m.close()
 	return nil
 }
 
-// close may be called more than once. Sockets are closed under TLS's feet: a peer that doesn't read
-// must not hold us up.
+// close closes the listener and all connections, and may be called more than once. It closes the
+// sockets below TLS, because the TLS alert would wait for a peer that doesn't read.
 func (m *Mux) close() {
 	m.mu.Lock()
 	m.closed = true
@@ -208,8 +208,8 @@ func (m *Mux) close() {
 	}
 }
 
-// Dial connects to a peer for one protocol, handshake included, and to no other than name; "" is
-// any. An error says why in an operator's words.
+// Dial connects to the peer name for one protocol and completes the handshake. It fails if another
+// node listens at address; an empty name accepts any node. The error is meant for an operator.
 func (m *Mux) Dial(ctx context.Context, name, address, protocol string) (net.Conn, error) {
 	cfg, ok := m.clients[protocol]
 	if !ok {
@@ -239,7 +239,7 @@ func (m *Mux) Dial(ctx context.Context, name, address, protocol string) (net.Con
 type conn struct {
 	*tls.Conn
 	mux  *Mux
-	peer string // who speaks Raft over it; empty for other protocols
+	peer string // the peer's name, for Raft; empty for other protocols
 }
 
 func (c *conn) Close() error {

@@ -23,7 +23,7 @@ type Options struct {
 	Registerer prometheus.Registerer
 	// ResponseTimeout bounds how long a response whose handler sets no write deadline may wait for
 	// the client, counted from the first time that it waits; 0 means 60 s. A handler that sets the
-	// deadline to the zero time may wait for ever.
+	// deadline to the zero time may wait forever.
 	ResponseTimeout time.Duration
 }
 

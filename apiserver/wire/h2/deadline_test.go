@@ -10,9 +10,9 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// TestResponseTimeout: a client that takes nothing of a response gets a reset, whatever the size of
-// the response and however the handler writes it, and other responses of its connection arrive. A
-// handler that has removed the deadline may wait longer.
+// A response that the client does not read is reset at the deadline, whatever its size and however
+// the handler writes it, and other responses of the connection arrive. A handler that has removed
+// the deadline may wait longer.
 func TestResponseTimeout(t *testing.T) {
 	t.Parallel()
 	const timeout = 50 * time.Millisecond

@@ -95,8 +95,8 @@ func (st *stream) enqueue(head, data []byte, end bool) {
 }
 
 // awaitSent waits until no write is queued or the stream has been aborted. It resets the stream at
-// the write deadline. A stream without one gets it here, when it waits for the first time, so that
-// responses which the client takes at once cost no look at the clock. mu is held.
+// the write deadline. A stream without a deadline gets one when it first waits, so that a response
+// which the client reads immediately does not read the clock. mu is held.
 func (st *stream) awaitSent() {
 	for st.queue.active && st.err == nil {
 		if st.writeBy.IsZero() && !st.unbounded {

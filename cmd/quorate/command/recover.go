@@ -87,11 +87,11 @@ func (f *newCluster) printSurvivor(p *Process, s *offline.Survivor) {
 	}
 }
 
-// recoverAlone makes a new cluster of the survivor, which raises versions by gap, and bars the
-// nodes of the old cluster from it, since they would merge the old member list into the new one. It
-// records in the node's roster that they are to be barred, recovers, and then bars them; if the
-// process ends in between, the next start of the node bars them (roster.Settle). It returns the new
-// cluster and the path of a copy of the old state.
+// recoverAlone makes the survivor a new cluster with versions raised by gap, and bars the nodes of
+// the old cluster, which would merge their member list into the new one. It first records in the
+// node's roster that they must be barred. If the process ends before it has barred them, the next
+// start of the node does (roster.Settle). It returns the new cluster and the path of a copy of the
+// old state.
 func recoverAlone(s *offline.Survivor, dataDir, id string, gap uint64) (made offline.Created, aside string, err error) {
 	r, err := roster.Open(dataDir, s.Name, id)
 	if err != nil {

@@ -13,41 +13,41 @@ import (
 )
 
 const (
-	// defaultHandshakeTimeout bounds a handshake, and then the wait for the protocol's server to
-	// take the connection.
+	// defaultHandshakeTimeout bounds a handshake, and then the wait until the protocol's server
+	// accepts the connection.
 	defaultHandshakeTimeout = 5 * time.Second
-	// helloTimeout bounds the time until the client's ClientHello has arrived. A peer sends it at
-	// once, so this leaves time for one packet that is lost.
+	// helloTimeout bounds the time until the client's ClientHello has arrived. A peer sends it
+	// immediately, so this leaves time for one lost packet.
 	helloTimeout = 2 * time.Second
-	// maxRefusalBurst lines about refused connections are logged at once, then maxRefusalRate a
-	// second: strangers cause them.
+	// maxRefusalBurst and maxRefusalRate limit the log lines about refused connections, which
+	// anyone can cause.
 	maxRefusalBurst = 10
 	maxRefusalRate  = 1
 )
 
-// The causes of a handshake's end by its deadlines.
+// The errors of handshakes that did not meet a deadline or agreed on no protocol.
 var (
 	errNoHello   = errors.New("the client sent no ClientHello in time")
 	errTooSlow   = errors.New("the handshake took too long")
 	errNoService = errors.New("no protocol agreed on")
 )
 
-// welcome shakes hands and hands the connection to its protocol.
-func (m *Mux) welcome(ctx context.Context, h *handshake) {
+// handleConn performs the handshake and passes the connection to the server of its protocol.
+func (m *Mux) handleConn(ctx context.Context, h *handshake) {
 	c := &conn{Conn: tls.Server(h, m.server), mux: m}
 	if !m.track(c) {
 		m.admission.end(h)
 		h.Close()
 		return
 	}
-	err := m.shakeHands(ctx, c, h)
+	err := m.completeHandshake(ctx, c, h)
 	m.admission.end(h)
 	switch {
-	case h.evicted.Load(): // and counted
+	case h.evicted.Load(): // counted by the eviction
 		c.Close()
 		return
 	case err != nil:
-		if ctx.Err() == nil { // otherwise it was cut off by the end of Run
+		if ctx.Err() == nil { // otherwise the end of Run interrupted it
 			m.metrics.refused.Inc()
 			m.refusals.log(h.RemoteAddr(), err)
 		}
@@ -69,8 +69,9 @@ func (m *Mux) welcome(ctx context.Context, h *handshake) {
 	}
 }
 
-// shakeHands returns once the client has proved to be a peer and to speak a protocol of ours.
-func (m *Mux) shakeHands(ctx context.Context, c *conn, h *handshake) error {
+// completeHandshake returns nil once the client has proved to be a peer and has agreed on a
+// protocol.
+func (m *Mux) completeHandshake(ctx context.Context, c *conn, h *handshake) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	hello := time.AfterFunc(min(helloTimeout, m.cfg.HandshakeTimeout), func() {
@@ -99,8 +100,8 @@ func (m *Mux) shakeHands(ctx context.Context, c *conn, h *handshake) error {
 	return nil
 }
 
-// greeting notes that a whole ClientHello has arrived on a connection.
-func greeting(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+// recordHello records that the whole ClientHello of a connection has arrived.
+func recordHello(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	if h, ok := hello.Conn.(*handshake); ok {
 		now := time.Now()
 		h.greeted.Store(&now)
@@ -108,12 +109,12 @@ func greeting(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	return nil, nil // the configuration stays as it is
 }
 
-// refusals logs refused connections, up to a rate.
+// refusals logs refused connections at a limited rate.
 type refusals struct {
 	logger  *slog.Logger
 	metrics *metrics
 	lines   *rate.Limiter
-	left    *atomic.Int64 // lines left out since the last one that was written
+	left    *atomic.Int64 // lines suppressed since the last one
 }
 
 func newRefusals(logger *slog.Logger, m *metrics) refusals {
