@@ -5,6 +5,7 @@ import (
 
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/rbac"
+	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/access/review"
 	"quorate/apiserver/access/share"
 	"quorate/apiserver/admin"
@@ -69,6 +70,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.metrics = f.metrics
 	s.authenticator = f.authenticator
+	s.requests = f.requests
 	s.http = newHTTPServer(cfg, f, s.log)
 	// HTTP/2 by our own package: half the processor time of net/http's for a GET or a watch event
 	// (apiserver/wire/h2/DESIGN.md).
@@ -121,7 +123,7 @@ func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 		shares:        newShares(cfg.Limits, m),
 		failures:      newAuthFailures(cfg.Limits.Shares.AuthFailureRate, m),
 		metrics:       m,
-		audit:         &audit{policy: cfg.AuditPolicy, out: cfg.AuditLogger},
+		requests:      requestlog.New(cfg.RequestPolicy, cfg.RequestLogger, cfg.Registerer),
 		log:           cfg.Logger.With("component", "apiserver"),
 		fixed:         newFixedHeaders(),
 	}

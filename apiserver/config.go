@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/admin"
 )
 
@@ -35,9 +37,10 @@ type Config struct {
 	QuorumRead bool
 
 	Logger *slog.Logger
-	// AuditLogger receives one line for each request that AuditPolicy selects.
-	AuditLogger *slog.Logger
-	AuditPolicy AuditPolicy
+	// RequestLogger receives one line for each request that RequestPolicy selects (writes if it is
+	// empty). Neither logger may block.
+	RequestLogger *slog.Logger
+	RequestPolicy requestlog.Policy
 
 	Registerer prometheus.Registerer
 	// Gatherer supplies the metrics that /metrics serves.
@@ -49,17 +52,6 @@ type Config struct {
 	EventTTL time.Duration
 	Build    Build
 }
-
-// AuditPolicy selects the requests that are logged.
-type AuditPolicy string
-
-// The audit policies.
-const (
-	AuditNone   AuditPolicy = "none"
-	AuditErrors AuditPolicy = "errors" // answered with 4xx or 5xx
-	AuditWrites AuditPolicy = "writes" // creates, replaces, deletes, and all errors
-	AuditAll    AuditPolicy = "all"
-)
 
 // Build identifies the running binary.
 type Build struct {
@@ -118,17 +110,14 @@ func (c *Config) validate() error {
 		return errors.New("apiserver: TLS is required")
 	case len(c.SigningKey) == 0:
 		return errors.New("apiserver: SigningKey is required")
-	case c.Logger == nil || c.AuditLogger == nil:
-		return errors.New("apiserver: Logger and AuditLogger are required")
+	case c.Logger == nil || c.RequestLogger == nil:
+		return errors.New("apiserver: Logger and RequestLogger are required")
 	case c.Registerer == nil || c.Gatherer == nil:
 		return errors.New("apiserver: Registerer and Gatherer are required")
 	}
-	switch c.AuditPolicy {
-	case "":
-		c.AuditPolicy = AuditWrites
-	case AuditNone, AuditErrors, AuditWrites, AuditAll:
-	default:
-		return fmt.Errorf("apiserver: unknown audit policy %q: want none, errors, writes or all", c.AuditPolicy)
+	c.RequestPolicy = cmp.Or(c.RequestPolicy, requestlog.Writes)
+	if err := c.RequestPolicy.Check(); err != nil {
+		return fmt.Errorf("apiserver: %w", err)
 	}
 	c.Limits = c.Limits.withDefaults()
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/rbac"
+	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/access/share"
 	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/rest/route"
@@ -36,7 +37,7 @@ type front struct {
 	statuses      *negotiate.Statuses
 	metrics       *metrics
 	unrouted      *route.Series // of requests without an endpoint
-	audit         *audit
+	requests      *requestlog.Log
 	log           *slog.Logger
 	ids           requestIDs
 	fixed         fixedHeaders
@@ -289,8 +290,8 @@ func (f *front) fail(x *exchange, err error) {
 // InternalError implements route.Faults.
 func (f *front) InternalError(c *route.Call, err error) {
 	f.metrics.unmapped.Inc()
-	f.log.Error("request failed with an internal error", "request", c.W.Header().Get("Audit-Id"), "method", c.R.Method,
-		"path", c.R.URL.Path, "error", err)
+	f.log.Error("request failed with an internal error", "request", c.W.Header().Get("Audit-Id"), "method", requestlog.Cut(c.R.Method),
+		"path", requestlog.Cut(c.R.URL.Path), "error", err)
 }
 
 // finish counts and logs a request and releases its memory, also after a panic.
@@ -304,7 +305,7 @@ func (f *front) finish(x *exchange) {
 	took := time.Since(x.call.Now)
 	x.series.Observe(x.code, took)
 	f.metrics.sent.Add(float64(x.bytes))
-	f.audit.log(x, took)
+	f.logRequest(x, took)
 	if abort {
 		// net/http resets the stream, so that the client does not mistake a part for the whole.
 		panic(http.ErrAbortHandler)
@@ -318,8 +319,8 @@ func (f *front) recovered(x *exchange, reason any) (abort bool) {
 		return true
 	}
 	f.metrics.panics.Inc()
-	f.log.Error("handler panicked", "request", x.id[0], "method", x.call.R.Method, "path", x.call.R.URL.Path,
-		"reason", reason, "stack", string(debug.Stack()))
+	f.log.Error("handler panicked", "request", x.id[0], "method", requestlog.Cut(x.call.R.Method),
+		"path", requestlog.Cut(x.call.R.URL.Path), "reason", reason, "stack", string(debug.Stack()))
 	if x.code != 0 {
 		return true
 	}

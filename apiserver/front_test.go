@@ -88,7 +88,7 @@ func TestBodyBudget(t *testing.T) {
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	s := testserver.Start(t, func(cfg *apiserver.Config) { cfg.AuditLogger = slog.New(slog.NewTextHandler(&log, nil)) })
+	s := testserver.Start(t, func(cfg *apiserver.Config) { cfg.RequestLogger = slog.New(slog.NewTextHandler(&log, nil)) })
 	check(t, s.Do("GET", "/api/v1/namespaces/default/configmaps/x?secret=1", ""), want{code: 404})
 	check(t, s.Do("GET", "/api/v1/namespaces/default", ""), want{code: 200})
 	check(t, s.Do("POST", "/api/v1/namespaces/default/configmaps", configMap("x")), want{code: 200})

@@ -18,6 +18,7 @@ import (
 
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/rbac"
+	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
@@ -41,8 +42,8 @@ func bareFront(t *testing.T, e *route.Endpoint) (f *front, token string, log *by
 		t.Fatal(err)
 	}
 	f, err = newFront(Config{
-		SigningKey: key, Registerer: reg, Logger: logger, AuditLogger: slog.New(slog.DiscardHandler),
-		AuditPolicy: AuditNone, Limits: Limits{Reads: 1}.withDefaults(),
+		SigningKey: key, Registerer: reg, Logger: logger, RequestLogger: slog.New(slog.DiscardHandler),
+		RequestPolicy: requestlog.None, Limits: Limits{Reads: 1}.withDefaults(),
 	}, access)
 	if err != nil {
 		t.Fatal(err)

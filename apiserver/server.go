@@ -13,6 +13,7 @@ import (
 
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/rbac"
+	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/controllers/garbage"
 	"quorate/apiserver/controllers/lifecycle"
 	"quorate/apiserver/rest/watch"
@@ -44,6 +45,7 @@ type Server struct {
 	garbage   *garbage.Collector
 
 	authenticator *auth.Authenticator
+	requests      *requestlog.Log
 	log           *slog.Logger
 }
 
@@ -100,6 +102,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.access.Run(ctx) })
 	group.Go(func() error { return s.streams.Run(ctx) })
 	group.Go(func() error { return s.authenticator.Run(ctx, s.log) })
+	group.Go(func() error { return s.requests.Run(ctx) })
 	group.Go(func() error { return s.listener.run(ctx) })
 	group.Go(func() error {
 		<-ctx.Done()

@@ -44,6 +44,9 @@ type Config struct {
 	// DiskReserve is the free space on the disk, in bytes, below which the node has "no space"; at
 	// most a quarter of the disk. Default 256 MiB.
 	DiskReserve int64
+	// DiskClaim returns how many bytes of the same disk are set aside for others, such as a log of
+	// requests that may still grow. They do not count as free. May be nil.
+	DiskClaim func() int64
 	// StallLimit is the duration of a log write after which a leader gives up leadership; after
 	// twice that, the node ends. Default 10 s.
 	StallLimit time.Duration
@@ -85,6 +88,9 @@ func (c *Config) validate() error {
 	}
 	if c.DiskReserve == 0 {
 		c.DiskReserve = DefaultDiskReserve
+	}
+	if c.DiskClaim == nil {
+		c.DiskClaim = func() int64 { return 0 }
 	}
 	if c.ChecksumInterval == 0 {
 		c.ChecksumInterval = DefaultChecksumInterval

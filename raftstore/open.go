@@ -71,7 +71,7 @@ func Open(cfg Config) (*Store, error) {
 	}
 	s.alarms = diskguard.NewAlarms(s.logger, cfg.Registerer)
 	s.space = diskguard.NewSpace(diskguard.SpaceConfig{
-		Node: cfg.Name, Dir: cfg.DataDir, Reserve: cfg.DiskReserve, Alarms: s.alarms, Lifecycle: life, Logger: s.logger,
+		Node: cfg.Name, Dir: cfg.DataDir, Reserve: cfg.DiskReserve, Claim: cfg.DiskClaim, Alarms: s.alarms, Lifecycle: life, Logger: s.logger,
 	})
 	s.peers = forward.NewClient(cfg.Peers.Connect, cfg.Registerer)
 	s.forwarded = forward.NewServer(rpc{store: s}.write, cfg.Registerer)

@@ -2,6 +2,8 @@ package diskguard
 
 import (
 	"log/slog"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,7 +25,8 @@ func TestSpaceAlarmClearsAboveTheReserve(t *testing.T) {
 	}
 	defer l.Close() //nolint:errcheck // nothing is written to it
 	alarms := NewAlarms(quiet, prometheus.NewRegistry())
-	s := NewSpace(SpaceConfig{Node: "n0", Dir: disk.Dir, Reserve: reserve, Alarms: alarms, Logger: quiet})
+	var claimed atomic.Int64
+	s := NewSpace(SpaceConfig{Node: "n0", Dir: disk.Dir, Reserve: reserve, Claim: claimed.Load, Alarms: alarms, Logger: quiet})
 	check := func(when string, want level, raised bool) {
 		t.Helper()
 		m := s.measure(l)
@@ -42,4 +45,11 @@ func TestSpaceAlarmClearsAboveTheReserve(t *testing.T) {
 	check("just above the reserve, alarm raised", low, true)
 	disk.Clear()
 	check("far above the reserve, alarm raised", sufficient, false)
+	claimed.Store(disk.Free())
+	check("claimed by others", low, true)
+	if reason := s.measure(l).message(disk.Dir); !strings.Contains(reason, "audit log may still take") {
+		t.Errorf("the reason says nothing of the claim: %s", reason)
+	}
+	claimed.Store(0)
+	check("not claimed any longer", sufficient, false)
 }

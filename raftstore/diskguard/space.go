@@ -41,7 +41,8 @@ const (
 // measurement is the result of measuring this node's disk.
 type measurement struct {
 	level  level
-	free   int64 // bytes
+	free   int64 // bytes, without those claimed
+	claim  int64 // bytes that are set aside for others
 	need   int64 // bytes: the reserve
 	denied bool  // the file system refuses to allocate space for the log
 }
@@ -52,8 +53,11 @@ func (m measurement) message(dir string) string {
 		return fmt.Sprintf("the disk of %s has %d MiB left, but gives none to this node: raise its quota, or free some; writes then resume automatically",
 			dir, m.free>>20)
 	}
-	return fmt.Sprintf("the disk of %s has %d MiB left, less than the reserve of %d MiB: free some, or enlarge it; writes then resume automatically",
-		dir, m.free>>20, m.need>>20)
+	text := fmt.Sprintf("the disk of %s has %d MiB left, less than the reserve of %d MiB", dir, m.free>>20, m.need>>20)
+	if m.claim > 0 {
+		text += fmt.Sprintf(", besides %d MiB that the audit log may still take (lower --audit-log-max-size or --audit-log-max-files)", m.claim>>20)
+	}
+	return text + ": free some, or enlarge it; writes then resume automatically"
 }
 
 // hasFor reports whether the given number of files of size bytes fit without using the reserve.
@@ -75,7 +79,9 @@ type SpaceConfig struct {
 	Dir string
 	// Reserve is the free space in bytes below which the node counts as full. On a small disk it is
 	// a quarter of the disk instead.
-	Reserve   int64
+	Reserve int64
+	// Claim returns how many bytes of that disk are set aside for others; they do not count as free.
+	Claim     func() int64
 	Alarms    *Alarms
 	Lifecycle *lifecycle.Lifecycle
 	Logger    *slog.Logger
@@ -124,9 +130,11 @@ func (s *Space) measure(l *log.Store) measurement {
 		return measurement{level: sufficient, free: math.MaxInt64}
 	}
 	block := blockSize(&stat)
+	claim := s.cfg.Claim()
 	m := measurement{
-		free: int64(uint64(stat.Bavail) * block),
-		need: min(s.cfg.Reserve, int64(uint64(stat.Blocks)*block/reserveShare)),
+		free:  int64(uint64(stat.Bavail)*block) - claim,
+		claim: claim,
+		need:  min(s.cfg.Reserve, int64(uint64(stat.Blocks)*block/reserveShare)),
 	}
 	threshold := m.need
 	if s.cfg.Alarms.IsRaised(NoSpace) {
@@ -134,7 +142,7 @@ func (s *Space) measure(l *log.Store) measurement {
 	}
 	m.denied = log.OutOfSpace(l.Allocate())
 	switch {
-	case m.denied, m.free < m.need/2:
+	case m.denied, m.free+m.claim < m.need/2: // what is only claimed is there for deletions
 		m.level = exhausted
 	case m.free < threshold:
 		m.level = low
@@ -179,10 +187,11 @@ func (s *Space) level() level {
 // Exhausted reports whether less than half of the reserve is free.
 func (s *Space) Exhausted() bool { return s.level() == exhausted }
 
-// Free returns the free space in bytes. known is false while the disk has not been measured.
+// Free returns the free space in bytes, claimed or not. known is false while the disk has not been
+// measured.
 func (s *Space) Free() (bytes int64, known bool) {
 	if m := s.latest.Load(); m != nil {
-		return m.free, true
+		return m.free + m.claim, true
 	}
 	return 0, false
 }

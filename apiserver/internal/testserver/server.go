@@ -94,7 +94,7 @@ func start(t testing.TB, store *raftstore.Store, configure func(cfg *apiserver.C
 	logger := slog.New(slog.NewTextHandler(s.Log, nil))
 	cfg := apiserver.Config{
 		Addr: "127.0.0.1:0", TLS: s.tls, Store: store, SigningKey: s.key, QuorumRead: true,
-		Logger: logger, AuditLogger: slog.New(slog.DiscardHandler), Registerer: s.Registry, Gatherer: s.Registry,
+		Logger: logger, RequestLogger: slog.New(slog.DiscardHandler), Registerer: s.Registry, Gatherer: s.Registry,
 	}
 	if configure != nil {
 		configure(&cfg)

@@ -28,6 +28,8 @@ const (
 	// sameSignal is the interval within which two signals count as one: timeout(1), for example,
 	// signals a process and then its group.
 	sameSignal = 50 * time.Millisecond
+	// lastWordsTimeout bounds the wait until the last line is printed.
+	lastWordsTimeout = time.Second
 )
 
 // Process holds what the operating system passes to the program.
@@ -72,10 +74,24 @@ func Main(p Process) int {
 				first = time.Now()
 				cancel()
 			} else if time.Since(first) > sameSignal {
-				fmt.Fprintln(p.Stderr, "quorate: second signal: exit at once")
+				p.lastWords("quorate: second signal: exit at once")
 				return exitSignal
 			}
 		}
+	}
+}
+
+// lastWords prints a line before the process ends. It does not wait for long: standard error may be
+// a pipe that nobody reads.
+func (p *Process) lastWords(line string) {
+	printed := make(chan struct{})
+	go func() {
+		defer close(printed)
+		fmt.Fprintln(p.Stderr, line)
+	}()
+	select {
+	case <-printed:
+	case <-time.After(lastWordsTimeout):
 	}
 }
 
@@ -91,7 +107,7 @@ func report(p *Process, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintf(p.Stderr, "quorate: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	p.lastWords("quorate: " + strings.ReplaceAll(err.Error(), "\n", "; "))
 	if errors.As(err, new(usageError)) {
 		return exitUsage
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"quorate/cmd/quorate/datadir"
+	"quorate/cmd/quorate/logsink"
 	"quorate/cmd/quorate/settings"
 )
 
@@ -24,7 +25,14 @@ func TestFailedStartReleasesAddresses(t *testing.T) {
 	cfg.Settings.Register(flags, "n1")
 	cfg.Settings.DataDir = t.TempDir()
 	cfg.Settings.Listen = settings.Listen{API: "127.0.0.1:0", Peer: "127.0.0.1:0", Gossip: "127.0.0.1:0"}
-	n := &Node{cfg: cfg, logger: newLogger(cfg.Stderr, cfg.Settings.Log), registry: newRegistry(cfg)}
+	n := &Node{cfg: cfg, registry: newRegistry(cfg)}
+	n.logs = newLogs(cfg.Stderr, cfg.Settings.Log, logsink.NewMetrics(n.registry))
+	n.logger = n.logs.logger
+	defer func() {
+		if err := n.logs.close(); err != nil {
+			t.Error(err)
+		}
+	}()
 	n.operations = newOperations(cfg, newMetrics(n.registry))
 	// The last file, which is written when every address is open, can't be written.
 	if err := os.MkdirAll(filepath.Join(cfg.Settings.DataDir, datadir.KubeconfigFile, "x"), 0o700); err != nil {

@@ -1,15 +1,57 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"syscall"
 
+	"quorate/cmd/quorate/logsink"
 	"quorate/cmd/quorate/settings"
 )
 
-// newLogger returns the logger of the process.
+const (
+	// maxQueuedBytes and maxQueuedLines bound the lines of one log that wait for its destination.
+	maxQueuedBytes = 4 << 20
+	maxQueuedLines = 16384
+)
+
+// The names of the logs in metrics.
+const (
+	processLog = "process"
+	requestLog = "requests"
+)
+
+// logs holds the logs of a node. Writing to any of them never blocks.
+type logs struct {
+	metrics *logsink.Metrics
+	process *logsink.Queue
+	logger  *slog.Logger // writes to process
+	// file is the destination of the audit log, nil if that is no file.
+	file   *logsink.File
+	queues []*logsink.Queue // of the other logs
+}
+
+// newLogs returns logs of which only that of the process is open.
+func newLogs(stderr io.Writer, s settings.Log, metrics *logsink.Metrics) *logs {
+	l := &logs{metrics: metrics}
+	direct := newLogger(stderr, s)
+	l.process = logsink.Open(logsink.Config{
+		Name: processLog, MaxBytes: maxQueuedBytes, MaxLines: maxQueuedLines, Deliver: logsink.Writer(stderr),
+		// Not through the queue, which may be full again.
+		Report: func(d logsink.Dropped) {
+			direct.Warn("lines of this log were dropped", "lines", d.Lines, "reason", d.Reason())
+		},
+		Metrics: metrics,
+	})
+	l.logger = newLogger(l.process, s)
+	return l
+}
+
+// newLogger returns a logger of the process.
 func newLogger(w io.Writer, s settings.Log) *slog.Logger {
 	levels := map[string]slog.Level{
 		"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
@@ -21,18 +63,82 @@ func newLogger(w io.Writer, s settings.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// newAudit returns the logger of requests and a function that closes it.
-func newAudit(stdout io.Writer, logger *slog.Logger, target string) (*slog.Logger, func() error, error) {
-	nothing := func() error { return nil }
-	switch target {
-	case "":
-		return logger, nothing, nil
-	case "-":
-		return slog.New(slog.NewJSONHandler(stdout, nil)), nothing, nil
+// openRequests returns the logger of requests.
+func (l *logs) openRequests(stdout io.Writer, s settings.Audit) (*slog.Logger, error) {
+	if s.Log == "" {
+		return l.logger.With("component", "audit"), nil
 	}
-	file, err := os.OpenFile(target, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	deliver, err := l.destination(stdout, s)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--audit-log: %w", err)
+		return nil, err
 	}
-	return slog.New(slog.NewJSONHandler(file, nil)), file.Close, nil
+	return slog.New(slog.NewJSONHandler(l.open(requestLog, deliver), nil)), nil
+}
+
+// destination opens the destination of the audit log.
+func (l *logs) destination(stdout io.Writer, s settings.Audit) (logsink.Deliver, error) {
+	if s.Log == "-" {
+		return logsink.Writer(stdout), nil
+	}
+	file, err := logsink.OpenFile(logsink.FileConfig{Path: s.Log, MaxBytes: s.MaxBytes, MaxAge: s.MaxAge, MaxFiles: s.MaxFiles})
+	if err != nil {
+		return nil, fmt.Errorf("--audit-log: %w", err)
+	}
+	l.file = file
+	return file.Deliver, nil
+}
+
+// open opens the queue of a log whose dropped lines are reported in the log of the process.
+func (l *logs) open(name string, deliver logsink.Deliver) *logsink.Queue {
+	q := logsink.Open(logsink.Config{
+		Name: name, MaxBytes: maxQueuedBytes, MaxLines: maxQueuedLines, Deliver: deliver, Metrics: l.metrics,
+		Report: func(d logsink.Dropped) {
+			l.logger.Warn("lines of a log were dropped", "log", name, "lines", d.Lines, "reason", d.Reason())
+		},
+	})
+	l.queues = append(l.queues, q)
+	return q
+}
+
+// claim returns how many bytes of the disk of dir the audit log may still take: none if it is on
+// another one.
+func (l *logs) claim(dir string) (func() int64, error) {
+	none := func() int64 { return 0 }
+	if l.file == nil {
+		return none, nil
+	}
+	data, err := device(dir)
+	if err != nil {
+		return nil, err
+	}
+	log, err := device(filepath.Dir(l.file.Path()))
+	if err != nil || log != data {
+		return none, err
+	}
+	return l.file.Remaining, nil
+}
+
+// device returns the file system that a directory is on.
+func device(dir string) (uint64, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return 0, fmt.Errorf("find the file system of a directory: %w", err)
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0, fmt.Errorf("find the file system of %s: unknown to this system", dir)
+	}
+	return uint64(stat.Dev), nil //nolint:unconvert // the type differs between systems
+}
+
+// close delivers what is queued and closes the logs, that of the process last.
+func (l *logs) close() error {
+	var errs []error
+	for _, q := range l.queues {
+		errs = append(errs, q.Close())
+	}
+	if l.file != nil {
+		errs = append(errs, l.file.Close())
+	}
+	return errors.Join(append(errs, l.process.Close())...)
 }

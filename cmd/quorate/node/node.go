@@ -13,10 +13,12 @@ import (
 
 	"quorate/apiserver"
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/requestlog"
 	"quorate/cluster"
 	"quorate/cluster/keys"
 	"quorate/cluster/roster"
 	"quorate/cmd/quorate/datadir"
+	"quorate/cmd/quorate/logsink"
 	"quorate/cmd/quorate/settings"
 	"quorate/raftstore"
 	"quorate/raftstore/transport"
@@ -45,7 +47,8 @@ type Config struct {
 // Node is one node, built and not started.
 type Node struct {
 	cfg      Config
-	logger   *slog.Logger
+	logs     *logs
+	logger   *slog.Logger // that of the process
 	registry *prometheus.Registry
 
 	dir         *datadir.Dir
@@ -66,10 +69,12 @@ type Node struct {
 // New opens the data directory and every address, so that their errors are returned before anything
 // runs.
 func New(cfg Config) (*Node, error) {
-	n := &Node{cfg: cfg, logger: newLogger(cfg.Stderr, cfg.Settings.Log), registry: newRegistry(cfg)}
+	n := &Node{cfg: cfg, registry: newRegistry(cfg)}
+	n.logs = newLogs(cfg.Stderr, cfg.Settings.Log, logsink.NewMetrics(n.registry))
+	n.logger = n.logs.logger
 	n.operations = newOperations(cfg, newMetrics(n.registry))
 	if err := n.open(); err != nil {
-		return nil, errors.Join(err, n.abandon())
+		return nil, errors.Join(err, n.abandon(), n.logs.close())
 	}
 	return n, nil
 }
@@ -106,10 +111,14 @@ func (n *Node) open() error {
 	if err != nil {
 		return err
 	}
+	requests, err := n.logs.openRequests(n.cfg.Stdout, s.Audit)
+	if err != nil {
+		return err
+	}
 	if err := n.openPeers(reach); err != nil {
 		return err
 	}
-	if err := n.openAPI(reach); err != nil {
+	if err := n.openAPI(reach, requests); err != nil {
 		return err
 	}
 	return n.openCluster(reach)
@@ -137,12 +146,16 @@ func (n *Node) openPeers(reach addresses) error {
 	if err != nil {
 		return listenError("--peer-addr", s.Listen.Peer, err)
 	}
+	claim, err := n.logs.claim(s.DataDir)
+	if err != nil {
+		return err
+	}
 	n.rpc = grpc.NewServer(transport.ServerOptions()...)
 	n.store, err = raftstore.Open(raftstore.Config{
 		Name: s.Name, DataDir: s.DataDir, Peers: n.peers, Registrar: n.rpc, AddressOf: n.roster.PeerAddr,
 		RaftMultiplier: s.TimeoutScale, LogBytes: s.Store.LogBytes, LogAge: s.Store.LogAge, HistoryBytes: s.Store.HistoryBytes,
-		DiskReserve: s.Store.DiskReserve,
-		Logger:      n.logger, Registerer: n.registry,
+		DiskReserve: s.Store.DiskReserve, DiskClaim: claim,
+		Logger: n.logger, Registerer: n.registry,
 	})
 	if err != nil {
 		return err
@@ -150,7 +163,7 @@ func (n *Node) openPeers(reach addresses) error {
 	return n.roster.Settle(n.store.ClusterID()) // before other nodes are heard: the peer address serves from Run on
 }
 
-func (n *Node) openAPI(reach addresses) error {
+func (n *Node) openAPI(reach addresses, requests *slog.Logger) error {
 	s := &n.cfg.Settings
 	bindHost, _, err := net.SplitHostPort(s.Listen.API)
 	if err != nil {
@@ -163,16 +176,11 @@ func (n *Node) openAPI(reach addresses) error {
 	if err := supplied(config, s.API); err != nil {
 		return err
 	}
-	audit, closeAudit, err := newAudit(n.cfg.Stdout, n.logger.With("component", "audit"), s.API.AuditLog)
-	if err != nil {
-		return err
-	}
-	n.closers = append(n.closers, closeAudit)
 	key := n.dir.Key().TokenSigning()
 	n.api, err = apiserver.New(apiserver.Config{
 		Addr: s.Listen.API, AdvertiseAddr: reach.of(s.Listen.API), TLS: config, Store: n.store, Cluster: n.operations,
 		SigningKey: key, TokenFile: s.API.TokenFile, QuorumRead: s.API.QuorumRead,
-		Logger: n.logger.With("component", "api"), AuditLogger: audit, AuditPolicy: apiserver.AuditPolicy(s.API.RequestLog),
+		Logger: n.logger.With("component", "api"), RequestLogger: requests, RequestPolicy: requestlog.Policy(s.API.RequestLog),
 		Registerer: n.registry, Gatherer: n.registry,
 		EventTTL: s.API.EventTTL,
 		Limits:   limits(s.API),

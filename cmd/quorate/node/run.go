@@ -44,7 +44,7 @@ func (n *Node) Run(ctx context.Context) error {
 	n.logger.Info("node stops", "node", n.cfg.Settings.Name)
 	err := errors.Join(r.shutdown(), group.Wait())
 	n.logger.Info("node stopped", "node", n.cfg.Settings.Name)
-	return err
+	return errors.Join(err, n.logs.close())
 }
 
 // serveRPC serves other nodes until ctx ends.

@@ -31,6 +31,7 @@ type Settings struct {
 	KeyFile string
 
 	API   API
+	Audit Audit
 	Store Store
 	Log   Log
 	// TimeoutScale multiplies every timeout of Raft and gossip: 1 suits local disks and networks.
@@ -56,7 +57,14 @@ type API struct {
 	Limits            Limits
 	EventTTL          time.Duration // after an event's last write
 	RequestLog        string        // none, errors, writes or all
-	AuditLog          string        // destination of the log of requests: a file, "-" for standard output; empty: the process's log
+}
+
+// Audit holds the flags of the audit log.
+type Audit struct {
+	Log      string        // a file, "-" for standard output; empty: the process's log
+	MaxBytes int64         // the file is rotated at this size
+	MaxAge   time.Duration // and at this age
+	MaxFiles int           // rotated files that are kept
 }
 
 // Limits holds the flags that bound what clients have of a node, all together, and one user or
@@ -113,7 +121,15 @@ func (s *Settings) registerAPI(fs *pflag.FlagSet) {
 	fs.IntVar(&s.API.MaxRequests, "max-requests", 2000, "bound on concurrent reads, and on concurrent writes, without watches; more get 429")
 	fs.DurationVar(&s.API.EventTTL, "event-ttl", time.Hour, "how long Events are kept after their last write")
 	fs.StringVar(&s.API.RequestLog, "request-log", "errors", "requests to log, one line each: none, errors, writes or all")
-	fs.StringVar(&s.API.AuditLog, "audit-log", "", "destination of these lines, as JSON: a file, or - for standard output (default: the log)")
+	s.registerAudit(fs)
+}
+
+func (s *Settings) registerAudit(fs *pflag.FlagSet) {
+	s.Audit.MaxBytes = 64 << 20
+	fs.StringVar(&s.Audit.Log, "audit-log", "", "destination of these lines, as JSON: a file, or - for standard output (default: the log)")
+	fs.Var((*byteSize)(&s.Audit.MaxBytes), "audit-log-max-size", "size at which that file is rotated, to FILE.TIME")
+	fs.DurationVar(&s.Audit.MaxAge, "audit-log-max-age", 24*time.Hour, "time after its first line at which that file is rotated")
+	fs.IntVar(&s.Audit.MaxFiles, "audit-log-max-files", 7, "rotated files that are kept; the oldest are removed")
 }
 
 func (s *Settings) registerLimits(fs *pflag.FlagSet) {

@@ -20,6 +20,8 @@ const (
 	maxExpect = 99
 	// maxEventTTL is well within the time that the state remembers (state.Times).
 	maxEventTTL = 12 * time.Hour
+	// maxRotated keeps the list of rotated files short.
+	maxRotated = 1000
 )
 
 // Validate returns one line with all invalid settings.
@@ -132,6 +134,9 @@ func (s *Settings) checkRanges() error {
 		refuse(bound.value < bound.least, "--%s %d: want at least %d", bound.flag, bound.value, bound.least)
 	}
 	refuse(s.API.EventTTL < time.Second || s.API.EventTTL > maxEventTTL, "--event-ttl %s: want 1s to %s", s.API.EventTTL, maxEventTTL)
+	refuse(s.Audit.MaxBytes < 1<<20, "--audit-log-max-size %d: want at least 1MiB", s.Audit.MaxBytes)
+	refuse(s.Audit.MaxAge < time.Minute, "--audit-log-max-age %s: want at least 1m", s.Audit.MaxAge)
+	refuse(s.Audit.MaxFiles < 0 || s.Audit.MaxFiles > maxRotated, "--audit-log-max-files %d: want 0 to %d", s.Audit.MaxFiles, maxRotated)
 	refuse(s.Store.LogBytes < 16<<20, "--log-bytes %d: want at least 16MiB", s.Store.LogBytes)
 	refuse(s.Store.LogAge < time.Minute, "--log-age %s: want at least 1m", s.Store.LogAge)
 	refuse(s.Store.DiskReserve < 1<<20, "--disk-reserve %d: want at least 1MiB", s.Store.DiskReserve)
