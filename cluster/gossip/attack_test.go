@@ -122,6 +122,16 @@ func TestStreamsOfOneAddress(t *testing.T) {
 	}
 }
 
+// TestSilentStreamEnds: a connection that says nothing is closed in a moment, and counted.
+func TestSilentStreamEnds(t *testing.T) {
+	_, registry := runLogged(t, attackHost(64), io.Discard)
+	conn := dialFrom(t, attackHost(65), attackHost(64)+":7947")
+	_, _ = conn.Read(make([]byte, 1)) // until the node closes it
+	if hits := limitHits(t, registry); hits["stream_time"] != 1 {
+		t.Errorf("bounds hit: %v, want the time of a stream once", hits)
+	}
+}
+
 // TestEndedStreamsAreNotCounted opens more connections from one address than a node reads at a
 // time, each after the end of the one before.
 func TestEndedStreamsAreNotCounted(t *testing.T) {

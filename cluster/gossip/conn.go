@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 )
 
@@ -97,6 +98,9 @@ func (b bounded) Read(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p[:min(len(p), c.left)])
 	c.left -= n
+	if errors.Is(err, os.ErrDeadlineExceeded) { // memberlist's, of TCPTimeout
+		c.metrics.limits.WithLabelValues(limitStreamTime).Inc()
+	}
 	return n, err
 }
 

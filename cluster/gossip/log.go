@@ -48,6 +48,7 @@ func (g *Gossip) report(f finding) {
 	select {
 	case g.findings <- f:
 	default:
+		g.metrics.limits.WithLabelValues(limitFindings).Inc()
 	}
 }
 
@@ -71,6 +72,7 @@ func (g *Gossip) writeFindings(ctx context.Context) error {
 			return nil
 		case f := <-g.findings:
 			if recent.seen(f.key, time.Now()) {
+				g.metrics.limits.WithLabelValues(limitRepeatedLines).Inc()
 				continue
 			}
 			attrs := make([]slog.Attr, 0, 2)
@@ -108,6 +110,7 @@ func (w *logWriter) Write(line []byte) (int, error) {
 		return w.next.Write(line)
 	}
 	if w.repeated(line) {
+		w.g.metrics.limits.WithLabelValues(limitRepeatedLines).Inc()
 		return len(line), nil
 	}
 	return len(line), w.limited(line)

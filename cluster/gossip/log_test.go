@@ -2,9 +2,11 @@ package gossip
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -40,6 +42,13 @@ func TestLinesOfMemberlistArePassedOn(t *testing.T) {
 			t.Errorf("%q is logged %d times, want %d:\n%s", line, got, want, out.String())
 		}
 	}
+	var repeated dto.Metric
+	if err := g.metrics.limits.WithLabelValues(limitRepeatedLines).Write(&repeated); err != nil {
+		t.Fatal(err)
+	}
+	if n := repeated.GetCounter().GetValue(); n != 4 { // all but the one for debugging
+		t.Errorf("%v lines count as repeated, want 4", n)
+	}
 	var refused dto.Metric
 	if err := g.metrics.refused.Write(&refused); err != nil {
 		t.Fatal(err)
@@ -47,4 +56,33 @@ func TestLinesOfMemberlistArePassedOn(t *testing.T) {
 	if n := refused.GetCounter().GetValue(); n != 0 {
 		t.Errorf("%v lines count as refusals", n)
 	}
+}
+
+// TestFindingsAreCounted: what is found while too much waits for the log is counted, and so is what
+// was found within the last minute.
+func TestFindingsAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &Gossip{cfg: Config{Logger: slog.New(slog.DiscardHandler)}, findings: make(chan finding, findingsQueued)}
+		g.metrics = newMetrics(prometheus.NewRegistry(), g)
+		for range findingsQueued + 3 {
+			g.report(finding{key: "k"})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		logged := make(chan error, 1)
+		go func() { logged <- g.writeFindings(ctx) }()
+		synctest.Wait()
+		cancel()
+		if err := <-logged; err != nil {
+			t.Error(err)
+		}
+		for limit, want := range map[string]float64{limitFindings: 3, limitRepeatedLines: findingsQueued - 1} {
+			var m dto.Metric
+			if err := g.metrics.limits.WithLabelValues(limit).Write(&m); err != nil {
+				t.Fatal(err)
+			}
+			if n := m.GetCounter().GetValue(); n != want {
+				t.Errorf("%s is %v, want %v", limit, n, want)
+			}
+		}
+	})
 }

@@ -23,7 +23,9 @@ func newMetrics(reg prometheus.Registerer, g *Gossip) *metrics {
 			Help: "Connections closed and log lines left out because a bound was reached, by bound.",
 		}, []string{"limit"}),
 	}
-	for _, limit := range []string{limitStreams, limitAddressStreams, limitStreamBytes, limitLogLines} {
+	for _, limit := range []string{
+		limitStreams, limitAddressStreams, limitStreamBytes, limitStreamTime, limitLogLines, limitRepeatedLines, limitFindings,
+	} {
 		m.limits.WithLabelValues(limit)
 	}
 	reg.MustRegister(m.refused, m.joins, m.limits,

@@ -23,7 +23,10 @@ const (
 	limitStreams        = "streams"
 	limitAddressStreams = "streams_per_address"
 	limitStreamBytes    = "stream_bytes"
+	limitStreamTime     = "stream_time"
 	limitLogLines       = "log_lines"
+	limitRepeatedLines  = "repeated_lines"
+	limitFindings       = "findings"
 )
 
 // streams admits connections from others to memberlist, up to the bounds above.
