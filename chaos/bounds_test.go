@@ -8,8 +8,8 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestLimits: an outage may last as long as what struck then allows that service of that node, and
-// no longer.
+// TestLimits checks that an outage may last exactly as long as the strikes at its time allow for
+// that service on that node.
 func TestLimits(t *testing.T) {
 	began := time.Now()
 	steady := nemesis.Steady()
@@ -62,7 +62,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestExcuses: only what has struck explains that something is too old, from then on.
+// TestExcuses checks that only strikes that have happened explain that a position or list is too
+// old.
 func TestExcuses(t *testing.T) {
 	began := time.Now()
 	positions, lists := excuses([]nemesis.Record{

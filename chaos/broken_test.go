@@ -14,15 +14,15 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// catchTimeout bounds the search for a rule that is broken all the while.
+// catchTimeout limits the search for a broken promise.
 const catchTimeout = 3 * time.Minute
 
-// brokenPatience is how long a server that breaks its promises is waited for: some of it may never
-// come.
+// brokenPatience limits the wait for a server that breaks its promises, because some results may
+// never come.
 const brokenPatience = 10 * time.Second
 
-// TestBrokenRulesAreCaught: the checkers can fail. A server that breaks one rule, and no other, is
-// found out by the same runs that find nothing wrong with Quorate.
+// TestBrokenRulesAreCaught checks that the checkers can fail: runs that find nothing wrong with
+// Quorate must find a server that breaks a single rule.
 func TestBrokenRulesAreCaught(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds servers and runs clusters for minutes")
@@ -31,9 +31,9 @@ func TestBrokenRulesAreCaught(t *testing.T) {
 	binary := buildTestServer(t)
 	for _, tc := range []struct {
 		rule, point, terms string
-		nodes              int // that break it
+		nodes              int // number of nodes that break the rule
 		faults             []string
-		caught             []check.Promise // one of these at least is found broken
+		caught             []check.Promise // at least one of these must be found broken
 	}{
 		{
 			"a write is acknowledged when it is on the disk", "breakSkipSync", failpoint.Break, 3,
@@ -57,7 +57,7 @@ func TestBrokenRulesAreCaught(t *testing.T) {
 		},
 	} {
 		t.Run(tc.point, func(t *testing.T) {
-			t.Parallel() // they wait more than they work
+			t.Parallel() // these tests mostly wait
 			b := startBroken(t, binary)
 			for _, node := range b.Nodes()[:tc.nodes] {
 				if err := b.Arm(t.Context(), node.Name, tc.point, tc.terms); err != nil {
@@ -97,8 +97,8 @@ func startBroken(t *testing.T, binary string) *broken {
 	}}
 }
 
-// runUntilCaught makes runs with the faults, one after the other, until a promise is found broken,
-// and returns which.
+// runUntilCaught executes runs with the faults until a promise is found broken, and returns the
+// findings.
 func (b *broken) runUntilCaught(t *testing.T, names []string) (found []check.Finding) {
 	t.Helper()
 	faults, err := nemesis.Named(names...)

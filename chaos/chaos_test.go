@@ -16,24 +16,24 @@ import (
 	"quorate/chaos/workload"
 )
 
-// seed makes the order of the faults repeatable; another is as good.
+// seed makes the order of the faults reproducible. Its value has no meaning.
 const seed = 1
 
-// load is what clients do in tests: as much as leaves a small machine time for elections.
+// load configures the clients in tests, so that a small machine has time left for elections.
 var load = workload.Config{Clients: 60, Listers: 2, Pagers: 2, CachedReaders: 4, Watchers: 6, Rate: 400}
 
-// mixture is what runs beside the load where processes are killed.
+// mixture configures the mixture that runs beside the load where processes are killed.
 var mixture = chaos.MixtureConfig{Watches: 120, Rate: 60}
 
-// calm is how many writes are acknowledged before it's said that writes go on: more than there are
-// clients.
+// calm is the number of acknowledged writes that proves that writes continue. It exceeds the number
+// of clients.
 const calm = 100
 
-// startTimeout bounds how long three nodes may take to form a cluster on a busy machine.
+// startTimeout limits the time in which three nodes form a cluster on a busy machine.
 const startTimeout = time.Minute
 
-// TestProcesses kills real processes with SIGKILL under load: the promise of the README that
-// nothing acknowledged is lost.
+// TestProcesses kills real processes with SIGKILL under load and checks that no acknowledged write
+// is lost, as the README promises.
 func TestProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills three servers for half a minute")
@@ -52,14 +52,13 @@ func TestProcesses(t *testing.T) {
 	mustHold(t, chaos.Config{Fleet: fleet, Credentials: credentials, Mixture: mixture, Phases: chaos.Alone(faults, 1, seed)})
 }
 
-// newProcesses returns three nodes that run as processes once they are started, and end with the
-// test.
+// newProcesses returns three nodes that run as processes when started. They end with the test.
 func newProcesses(t *testing.T, binary string, flags ...string) *nodes.Processes {
 	t.Helper()
 	return newFleet(t, nodes.ProcessesConfig{Binary: binary, Count: 3, Flags: flags})
 }
 
-// newFleet returns nodes below a folder of the test's, that end with it.
+// newFleet returns nodes in a temporary directory of the test. They end with the test.
 func newFleet(t *testing.T, c nodes.ProcessesConfig) *nodes.Processes {
 	t.Helper()
 	c.Dir = t.TempDir()
@@ -78,7 +77,7 @@ func newFleet(t *testing.T, c nodes.ProcessesConfig) *nodes.Processes {
 	return fleet
 }
 
-// mustHold fails the test unless the run was made and every promise held.
+// mustHold fails the test unless the run completes and all promises hold.
 func mustHold(t *testing.T, c chaos.Config) {
 	t.Helper()
 	c.Seed, c.Load, c.Calm = seed, load, calm
@@ -92,19 +91,20 @@ func mustHold(t *testing.T, c chaos.Config) {
 	}
 }
 
-// surroundings are a network and disks that can be hurt. A machine without them can't run the test.
+// surroundings requires a virtual network and disks with faults, and skips the test on machines
+// without them.
 func surroundings(t *testing.T) {
 	t.Helper()
 	capability.Require(t, network.Available())
 	capability.Require(t, disk.Available())
 }
 
-// mixTime is for how long the short run mixes faults; before each release a long one does for an
+// mixTime is the duration of the mix in this short run. Before each release a long run takes an
 // hour.
 const mixTime = time.Minute
 
-// TestMixedFaults: every fault that can be had, overlapping, on nodes with disks, clocks and a
-// network of their own.
+// TestMixedFaults runs all available faults, overlapping, on nodes with their own disks, clocks and
+// network.
 func TestMixedFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a server and hurts a cluster for minutes")
@@ -126,7 +126,7 @@ func TestMixedFaults(t *testing.T) {
 	mustHold(t, chaos.Config{Fleet: fleet, Credentials: credentials, Phases: chaos.Mixed(faults, mixTime, mixTime/2, seed)})
 }
 
-// logTail is how many of the last lines of a failed node's log are shown.
+// logTail is the number of log lines that are printed of a failed node.
 const logTail = 60
 
 func showLogs(t *testing.T, fleet *nodes.Processes) {

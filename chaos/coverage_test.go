@@ -9,9 +9,9 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestNothingIsLeftOutInSilence: the verdict names the faults that never struck and those that
-// can't be had, and counts idle phases.
-func TestNothingIsLeftOutInSilence(t *testing.T) {
+// TestReportListsMissedFaults checks that the report lists faults that never struck and those
+// that are unavailable, and counts idle phases.
+func TestReportListsMissedFaults(t *testing.T) {
 	right := &check.Verdict{Linearizable: check.Yes, Findings: []check.Finding{{Promise: check.NoLoss}}}
 	wrong := &check.Verdict{Linearizable: check.Yes, Findings: []check.Finding{{Promise: check.IdleReads, Count: 2, Samples: []string{"get on n1: 503"}}}}
 	idle := func(v *check.Verdict) *chaos.PhaseReport {
@@ -61,9 +61,9 @@ func TestNothingIsLeftOutInSilence(t *testing.T) {
 	}
 }
 
-// TestBoundsAreTold: the longest outage stands beside its bound, of the node that came nearest to
-// it.
-func TestBoundsAreTold(t *testing.T) {
+// TestReportShowsBounds checks that the report shows the longest outage with its bound, for the
+// node that came nearest to its bound.
+func TestReportShowsBounds(t *testing.T) {
 	const second = 1_000_000_000
 	report := chaos.Report{Phases: []*chaos.PhaseReport{{Phase: "kill-leader", Strikes: []nemesis.Record{{Fault: "kill-leader"}}, Verdict: &check.Verdict{
 		Linearizable: check.Yes, Refusals: []check.Refusal{

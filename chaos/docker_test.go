@@ -17,7 +17,7 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// containers are the nodes of the shipped docker-compose.yml, which run until the test ends.
+// containers starts the nodes of docker-compose.yml, which run until the test ends.
 func containers(t *testing.T) (*nodes.Containers, client.Credentials) {
 	t.Helper()
 	command(t, "../deploy/compose", "up")
@@ -37,7 +37,7 @@ func containers(t *testing.T) (*nodes.Containers, client.Credentials) {
 	return fleet, credentials
 }
 
-// TestContainers hurts containers with all that Docker can do to them.
+// TestContainers runs all faults that are possible with Docker.
 func TestContainers(t *testing.T) {
 	fleet, credentials := containers(t)
 	_, unavailable := nemesis.Possible(fleet)
@@ -45,10 +45,11 @@ func TestContainers(t *testing.T) {
 	hurt(t, fleet, credentials, "kill-leader", "kill-all", "pause-leader", "isolate-leader", "cut-clients", "delete-data")
 }
 
-// containersLimit bounds each wait for containers.
+// containersLimit limits each wait for containers.
 const containersLimit = 2 * time.Minute
 
-// TestContainersStayCut: what is cut off stays so over its own restart, until it's healed.
+// TestContainersStayCut checks that a cut persists over a restart of the container until it is
+// healed.
 func TestContainersStayCut(t *testing.T) {
 	fleet, credentials := containers(t)
 	network, able := nodes.As[nodes.Network](fleet)
@@ -80,7 +81,7 @@ func TestContainersStayCut(t *testing.T) {
 			return err == nil && running && !one.Ready(ctx)
 		}},
 		{"clients are let in, and nobody else", func() error { return nil }, func() bool {
-			_, err := one.Members(ctx) // answered by the node itself, which has no leader to confirm anything
+			_, err := one.Members(ctx) // the node responds itself, as it has no leader
 			return err == nil && !one.Ready(ctx)
 		}},
 		{"it is healed", func() error { return network.Shape(ctx, nil) }, func() bool { return one.Ready(ctx) }},
@@ -108,7 +109,7 @@ func command(t *testing.T, name string, args ...string) {
 	t.Logf("%s", out)
 }
 
-// hurt lets each fault strike the cluster once.
+// hurt runs each fault once.
 func hurt(t *testing.T, fleet nodes.Fleet, credentials client.Credentials, names ...string) {
 	t.Helper()
 	faults, err := nemesis.Named(names...)
@@ -118,7 +119,7 @@ func hurt(t *testing.T, fleet nodes.Fleet, credentials client.Credentials, names
 	mustHold(t, chaos.Config{Fleet: fleet, Credentials: credentials, Phases: chaos.Alone(faults, 1, seed)})
 }
 
-// TestContainersKeepTheKey: whoever may inspect a container does not learn the cluster key.
+// TestContainersKeepTheKey checks that docker inspect does not show the cluster key.
 func TestContainersKeepTheKey(t *testing.T) {
 	containers(t)
 	key, err := os.ReadFile("../compose-data/cluster.key")

@@ -10,8 +10,8 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestIdlePhase: on a cluster on which nobody writes every read is answered, whatever the operator
-// says and however the leader changes. Longer phases with all acts are part of quorate-chaos.
+// TestIdlePhase checks that on a cluster without writes every read is answered, during operator
+// commands and leadership changes. Longer phases with all acts are part of quorate-chaos.
 func TestIdlePhase(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills three servers")

@@ -8,8 +8,8 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestIdleExcuses: a read of an idle cluster may fail only where and while what was done explains
-// it.
+// TestIdleExcuses checks that a read of an idle cluster may only fail if an act at that time
+// explains it.
 func TestIdleExcuses(t *testing.T) {
 	began := time.Now()
 	const second = time.Second

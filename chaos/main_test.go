@@ -12,7 +12,7 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// builds are the servers that the tests of this package need, each made once.
+// builds are the servers that the tests of this package need. Each is built once.
 var builds struct {
 	dir     string
 	shipped func() (string, error)
@@ -43,7 +43,7 @@ func runTests(m *testing.M) (code int, err error) {
 	return m.Run(), os.RemoveAll(builds.dir)
 }
 
-// buildServer returns the binary as it ships.
+// buildServer returns the binary as it is released.
 func buildServer(t *testing.T) string {
 	t.Helper()
 	binary, err := builds.shipped()
@@ -53,7 +53,7 @@ func buildServer(t *testing.T) string {
 	return binary
 }
 
-// buildTestServer returns a binary in which points can be armed, rules broken and the clock moved.
+// buildTestServer returns a binary with failpoints, breakable rules and a changeable clock.
 func buildTestServer(t *testing.T) string {
 	t.Helper()
 	binary, err := builds.test()

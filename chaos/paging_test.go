@@ -20,14 +20,14 @@ const (
 	pagingObjects   = 10_000
 	pagingLimit     = 500
 	pagingWriters   = 6
-	// creators is how many creates are under way at a time.
+	// creators is the number of concurrent creates.
 	creators = 96
-	// pagingStep bounds a step that takes a moment, and pagingFill the creation of all objects, on
-	// a machine that is ten times slower than it should be.
+	// pagingStep limits a short step, and pagingFill the creation of all objects, on a machine that
+	// is ten times slower than usual.
 	pagingStep = time.Minute
 	pagingFill = 5 * time.Minute
-	// maxUnclear bounds the objects that are not judged because a write had no clear answer before
-	// the node was killed.
+	// maxUnclear is the maximum number of objects that are not judged, because a write had an
+	// unknown outcome before the node was killed.
 	maxUnclear = pagingObjects / 100
 )
 
@@ -51,17 +51,17 @@ func TestPagingSurvivesItsNode(t *testing.T) {
 	p.compare(pages)
 }
 
-// paging is the test at work, with its record of what was acknowledged.
+// paging is the state of the test, with a record of acknowledged writes.
 type paging struct {
 	t       *testing.T
 	fleet   *nodes.Processes
-	clients []*client.Client // the last one is the leader's, which is killed
+	clients []*client.Client // the last one is for the leader, which is killed
 	victim  string
 
 	mu        sync.Mutex
-	record    map[string][]uint64 // versions that were acknowledged, of creates and updates
-	deletions map[string]uint64   // versions of deletions, as a watch on a node that lives told them
-	unclear   map[string]bool     // written to without a clear answer
+	record    map[string][]uint64 // versions of acknowledged creates and updates
+	deletions map[string]uint64   // versions of deletions, from a watch on a node that is not killed
+	unclear   map[string]bool     // objects with a write of unknown outcome
 	unjudged  map[string]bool     // those of them from before the node was killed
 	turns     [pagingWriters]atomic.Int64
 }
@@ -145,9 +145,9 @@ func (p *paging) acknowledged(o client.Object) {
 	p.record[o.Name] = append(p.record[o.Name], o.Version)
 }
 
-// watchDeletions learns the versions of deletions, which their answers don't tell, from a node that
-// is not killed. The returned function waits until the watch has seen all that was written before
-// it is called.
+// watchDeletions records the versions of deletions, which responses do not contain, from a watch on
+// a node that is not killed. The returned function waits until the watch has received all writes
+// made before the call.
 func (p *paging) watchDeletions() (stop func()) {
 	p.t.Helper()
 	_, from, outcome, err := p.clients[0].List(p.within(pagingStep), pagingNamespace, "limit=1")
@@ -189,7 +189,7 @@ func (p *paging) watchDeletions() (stop func()) {
 	}
 }
 
-// startWriters updates and deletes objects, each writer its own, until it is stopped.
+// startWriters starts writers that update and delete their own objects until they are stopped.
 func (p *paging) startWriters() (stop func()) {
 	ctx, cancel := context.WithCancel(p.t.Context())
 	var all sync.WaitGroup
@@ -221,7 +221,7 @@ func (p *paging) write(ctx context.Context, w int) {
 	}
 }
 
-// gone reports whether an object was deleted, or can't be judged any more.
+// gone reports whether an object was deleted or cannot be judged any more.
 func (p *paging) gone(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -281,8 +281,8 @@ func (p *paging) readPages() (all client.Page) {
 	}
 }
 
-// kill ends the node that served the pages, once all that was under way when the list began is
-// answered: then it is known what is unclear up to the list's version.
+// kill kills the node that served the pages, after all writes in progress at the beginning of the
+// list have been answered, so that all unknown outcomes up to the list's version are recorded.
 func (p *paging) kill() {
 	p.t.Helper()
 	p.awaitTurns(2)

@@ -2,7 +2,7 @@ package nemesis
 
 import "testing"
 
-// TestEveryFaultHasABound, and there is no bound without a fault.
+// TestEveryFaultHasABound checks that each fault has a bound and each bound has a fault.
 func TestEveryFaultHasABound(t *testing.T) {
 	left := bounds()
 	for _, f := range Faults() {

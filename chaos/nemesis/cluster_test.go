@@ -9,7 +9,7 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// connected reports whether two nodes hear each other. mu is held.
+// connected reports whether two nodes can communicate. The caller must hold mu.
 func (f *fleet) connected(a, b string) bool {
 	return a == b || !f.rules[nodes.Link{From: a, To: b}].Drop && !f.rules[nodes.Link{From: b, To: a}].Drop
 }
@@ -19,7 +19,7 @@ func (f *fleet) lives(name string) bool {
 	return s != nil && s.running && !s.paused && s.member
 }
 
-// leads reports whether a node reaches a majority of the voters.
+// leads reports whether a node can communicate with a majority of the voters.
 func (f *fleet) leads(name string) bool {
 	if !f.lives(name) || !f.states[name].voter {
 		return false
@@ -36,7 +36,8 @@ func (f *fleet) leads(name string) bool {
 	return reached > voters/2
 }
 
-// elect returns the leader, another one if the last can't lead any more. mu is held.
+// elect returns the leader. If the last one cannot lead any more, it elects another. The caller
+// must hold mu.
 func (f *fleet) elect() string {
 	if f.leads(f.leader) {
 		return f.leader
@@ -83,7 +84,7 @@ func (f *fleet) Ready(_ context.Context, node nodes.Node) bool {
 	return f.lives(node.Name) && leader != "" && f.connected(node.Name, leader)
 }
 
-// writing counts a few writes more each time it is asked while there is a leader.
+// writing returns the number of writes, which it increases on each call while there is a leader.
 func (f *fleet) writing() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,7 +94,7 @@ func (f *fleet) writing() int {
 	return f.writes
 }
 
-// whole fails the test unless nothing is left of any harm.
+// whole fails the test unless all effects of faults are reverted.
 func (f *fleet) whole(count int) {
 	f.t.Helper()
 	f.mu.Lock()
@@ -111,7 +112,7 @@ func (f *fleet) whole(count int) {
 	}
 }
 
-// struck are the nodes that something was done to, in order.
+// called returns the calls that the fleet has received, in order.
 func (f *fleet) called() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// A node may end by itself where a strike explains it, and with a line that says why; also if it
-// runs again when all is healed.
+// TestEndings checks that a node may end by itself if a strike explains it and the log gives a
+// reason, even if it runs again after healing.
 func TestEndings(t *testing.T) {
 	const dump = "level=INFO msg=start\npanic: it broke\n\ngoroutine 1 [running]:\nmain.main()"
 	for name, c := range map[string]struct {
@@ -19,7 +19,7 @@ func TestEndings(t *testing.T) {
 		of       func(victim string) string
 		how, log string
 		finding  bool
-		want     string // its line
+		want     string // the line of its log
 	}{
 		"a node that loses its data may be refused":      {"delete-data", "start", same, "exit status 1", "quorate: the name is taken", false, ""},
 		"a node may be killed at a failpoint":            {"kill-in-start", "start", same, "signal: killed", "", false, ""},
@@ -61,5 +61,5 @@ func TestEndings(t *testing.T) {
 
 func same(name string) string { return name }
 
-// next is another node.
+// next returns another node.
 func next(name string) string { return map[string]string{"n1": "n2", "n2": "n3", "n3": "n1"}[name] }

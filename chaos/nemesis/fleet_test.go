@@ -33,15 +33,15 @@ type fleet struct {
 	writes int
 	made   int
 	calls  []string
-	ended  []nodes.Ending          // by themselves
-	fail   func(call string) error // what a call ends with instead; nil: nothing fails
+	ended  []nodes.Ending          // nodes that ended by themselves
+	fail   func(call string) error // error of a call; nil function: no call fails
 }
 
 type state struct {
 	running, paused, member, voter, empty bool
-	former                                bool // the member is a life of the node that was wiped
-	refused                               bool // the leader will take it in, and another node refuse it
-	barred                                bool // the life that is in its directory was removed
+	former                                bool // the member is a former process of the node, which was wiped
+	refused                               bool // the leader will add it, and another node will refuse it
+	barred                                bool // the member that its directory belongs to was removed
 	clock                                 time.Duration
 	armed                                 string
 }
@@ -63,7 +63,7 @@ func (f *fleet) add(voter bool) nodes.Node {
 	return node
 }
 
-// call keeps a call and returns the node it is about.
+// call records a call and returns the state of its node.
 func (f *fleet) call(name, what string, args ...any) (*state, error) {
 	call := strings.TrimSpace(fmt.Sprintln(append([]any{what, name}, args...)...))
 	f.calls = append(f.calls, call)
@@ -84,7 +84,7 @@ func (f *fleet) Nodes() []nodes.Node {
 	return slices.Clone(f.nodes)
 }
 
-// change does something to a node that has to be in some state.
+// change changes a node's state, which must meet a condition.
 func (f *fleet) change(name, what string, fits func(*state) bool, do func(*state)) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,7 +114,7 @@ func (f *fleet) Stop(_ context.Context, name string) error {
 func (f *fleet) Start(_ context.Context, name string) error {
 	return f.change(name, "start", ended, func(s *state) {
 		s.running = !strings.HasPrefix(s.armed, "start")
-		if s.former || s.barred { // its name is taken, or its id was removed
+		if s.former || s.barred { // its name is not free, or its id was removed
 			s.running = false
 			return
 		}
@@ -122,7 +122,7 @@ func (f *fleet) Start(_ context.Context, name string) error {
 			s.refused, s.running, s.empty, s.member = false, false, false, true
 			return
 		}
-		if s.empty { // it joins anew
+		if s.empty { // it joins as a new member
 			s.empty, s.member, s.voter = false, true, true
 		}
 	})
@@ -153,14 +153,14 @@ func (f *fleet) SetClock(_ context.Context, name string, offset time.Duration) e
 	return f.change(name, "clock", func(*state) bool { return true }, func(s *state) { s.clock = offset })
 }
 
-// Wipe is only right for a node that the others have removed: it would vote for what it has
-// forgotten.
+// Wipe checks that the node was removed from the cluster. Otherwise its empty log could make it
+// vote twice in a term.
 func (f *fleet) Wipe(_ context.Context, name string) error {
 	return f.change(name, "wipe", func(s *state) bool { return !s.running && !s.member }, func(s *state) { s.empty, s.barred = true, false })
 }
 
-// Arm implements nodes.Failpoints: a node comes to any point at once, but to those of its start
-// only then, and to a few never.
+// Arm implements nodes.Failpoints. A node reaches a point at once, a point of its start when it
+// starts, and a few points never.
 func (f *fleet) Arm(_ context.Context, name, point, terms string) error {
 	return f.change(name, "arm "+point, func(*state) bool { return true }, func(s *state) {
 		s.armed = ""
@@ -174,7 +174,7 @@ func (f *fleet) Arm(_ context.Context, name, point, terms string) error {
 	})
 }
 
-// DataDir has a log of a few entries and a snapshot.
+// DataDir returns a directory with a log of a few entries and a snapshot.
 func (f *fleet) DataDir(name string) string {
 	dir := filepath.Join(f.t.TempDir(), name)
 	snapshot := filepath.Join(dir, "raft", "snapshots", "1")

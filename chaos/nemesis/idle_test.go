@@ -10,7 +10,8 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestEachIdleAct: every act of an idle cluster is done and undone without a write to wait for.
+// TestEachIdleAct checks that every act on an idle cluster can be done and undone without waiting
+// for a write.
 func TestEachIdleAct(t *testing.T) {
 	for _, group := range nemesis.IdleGroups() {
 		acts, unavailable := nemesis.Parted(newFleet(t, size), group.Acts)
@@ -38,7 +39,8 @@ func TestEachIdleAct(t *testing.T) {
 	}
 }
 
-// TestActsWithoutVictims: what strikes no node has no bound, so that it excuses no failure.
+// TestActsWithoutVictims checks that an act that strikes no node has no bound, so that it excuses
+// no failure.
 func TestActsWithoutVictims(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, act := range nemesis.IdleGroups()[0].Acts {
@@ -54,8 +56,9 @@ func TestActsWithoutVictims(t *testing.T) {
 	})
 }
 
-// TestWhatForgets: a record names the nodes that may have lost their log, and only them.
-func TestWhatForgets(t *testing.T) {
+// TestRecordsNameNodesThatLostTheirLog checks that a record names exactly the nodes that may have
+// lost their log.
+func TestRecordsNameNodesThatLostTheirLog(t *testing.T) {
 	for _, fault := range possible(t, newFleet(t, size)) {
 		t.Run(fault.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -82,8 +85,8 @@ func TestWhatForgets(t *testing.T) {
 	}
 }
 
-// TestJoinersAfterLoss: what joins a cluster in which a log may begin with a snapshot may begin
-// with that as well.
+// TestJoinersAfterLoss checks that a new node counts as one that may have lost its log if the log
+// of another node may begin with a snapshot.
 func TestJoinersAfterLoss(t *testing.T) {
 	faults, err := nemesis.Named("join-leave")
 	if err != nil {

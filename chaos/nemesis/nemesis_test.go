@@ -24,7 +24,7 @@ func hurting(f *fleet, seed uint64) *nemesis.Nemesis {
 	}
 }
 
-// possible are all faults that a fleet without disks can be hurt with.
+// possible returns all faults that are possible with a fleet without disks.
 func possible(t *testing.T, f *fleet) []nemesis.Fault {
 	t.Helper()
 	faults, unavailable := nemesis.Possible(f)
@@ -62,7 +62,7 @@ func TestEachFault(t *testing.T) {
 	}
 }
 
-// A run that is broken off leaves nothing behind, whenever that is.
+// TestEachFaultBrokenOff checks that a run that is interrupted at any time reverts all effects.
 func TestEachFaultBrokenOff(t *testing.T) {
 	for _, fault := range possible(t, newFleet(t, size)) {
 		t.Run(fault.Name, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestEachFaultBrokenOff(t *testing.T) {
 	}
 }
 
-// settled waits until the cluster is whole, and fails the test if anything is left.
+// settled waits until the cluster has recovered, and fails the test if any effect is left.
 func (f *fleet) settled(n *nemesis.Nemesis) {
 	f.t.Helper()
 	if err := n.AwaitWhole(f.t.Context(), "afterwards"); err != nil {
@@ -110,8 +110,8 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// overlapping fails the test unless several strikes of a mix were there at once, and never more
-// than three.
+// overlapping fails the test unless several strikes of a mix were active at the same time, and
+// never more than three.
 func overlapping(t *testing.T, records []nemesis.Record) {
 	t.Helper()
 	most := 0
@@ -148,7 +148,7 @@ func TestMixBrokenOff(t *testing.T) {
 	})
 }
 
-func TestTheSeedDecides(t *testing.T) {
+func TestSameSeedSameFaults(t *testing.T) {
 	faults := possible(t, newFleet(t, size))
 	plan := func(t *testing.T, seed uint64) (calls []string) {
 		synctest.Test(t, func(t *testing.T) {
@@ -157,8 +157,7 @@ func TestTheSeedDecides(t *testing.T) {
 				if err := hurting(f, seed).Inflict(t.Context(), fault); err != nil {
 					t.Fatal(err)
 				}
-				// Snapshots of several nodes are ordered at once: in which order they arrive nobody
-				// decides.
+				// Snapshots of several nodes are requested concurrently, in no defined order.
 				calls = append(calls, slices.DeleteFunc(f.called(), func(call string) bool { return strings.Contains(call, "[snapshot]") })...)
 			}
 		})
@@ -229,7 +228,7 @@ func named(t *testing.T, name string) nemesis.Fault {
 	return faults[0]
 }
 
-// plain is a fleet whose nodes can be killed and started, and no more.
+// plain is a fleet whose nodes can only be killed and started.
 type plain struct{ nodes.Fleet }
 
 func TestPossible(t *testing.T) {
@@ -262,8 +261,8 @@ func TestPossible(t *testing.T) {
 	}
 }
 
-// A cluster too small to outlive a fault is not struck with it: it would be held against it that
-// writes don't go on.
+// TestSmallClusters checks that a fault does not strike a cluster that is too small to survive it,
+// because it would be a finding that writes do not continue.
 func TestSmallClusters(t *testing.T) {
 	for count := 1; count < size; count++ {
 		faults, _ := nemesis.Possible(newFleet(t, count))

@@ -12,9 +12,9 @@ import (
 
 var errBroken = errors.New("it doesn't work")
 
-// A join that was asked for by a life of a node that is wiped now may be granted late: an operator
-// removes that member as well.
-func TestFormerLifeIsTakenIn(t *testing.T) {
+// TestFormerProcessIsAdded checks the case that a join requested by a former process of a node is
+// granted after the node was wiped. That member has to be removed as well.
+func TestFormerProcessIsAdded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
 		wiped, taken := "", false
@@ -37,9 +37,10 @@ func TestFormerLifeIsTakenIn(t *testing.T) {
 	})
 }
 
-// The leader may take in a node that then ends, as another node still believes in its former life:
-// what is removed then is the present one, and it must begin anew.
-func TestRefusedLifeIsTakenIn(t *testing.T) {
+// TestRefusedProcessIsAdded checks the case that the leader adds a node that then ends, because
+// another node still knows its former process. The new member is then removed, and the node needs
+// an empty directory again.
+func TestRefusedProcessIsAdded(t *testing.T) {
 	for name, answered := range map[string]bool{"and removed": true, "and removed without an answer": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -66,7 +67,8 @@ func TestRefusedLifeIsTakenIn(t *testing.T) {
 	}
 }
 
-// What the cluster didn't do is told from what couldn't be done to it.
+// TestNotRecovered checks that what the cluster failed to do is distinguished from failures of the
+// nemesis.
 func TestNotRecovered(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault   string
@@ -83,7 +85,7 @@ func TestNotRecovered(t *testing.T) {
 					if strings.HasPrefix(call, "start") {
 						for _, s := range f.states {
 							if !s.running {
-								s.member = false // its process will be there, and never be ready
+								s.member = false // its process will run but never be ready
 							}
 						}
 					}
@@ -142,7 +144,7 @@ func TestNotRecovered(t *testing.T) {
 	}
 }
 
-func TestHealIsRepeatedUntilItIsWhole(t *testing.T) {
+func TestHealIsRepeatedUntilItSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
 		n := hurting(f, 1)
@@ -161,7 +163,7 @@ func TestHealIsRepeatedUntilItIsWhole(t *testing.T) {
 		if err := s.Heal(t.Context()); !errors.Is(err, errBroken) {
 			t.Errorf("healing ended with %v", err)
 		}
-		for range 3 { // the first does what is left, the others nothing
+		for range 3 { // the first call does what is left, the others do nothing
 			if err := s.Heal(t.Context()); err != nil {
 				t.Error(err)
 			}
@@ -173,7 +175,7 @@ func TestHealIsRepeatedUntilItIsWhole(t *testing.T) {
 	})
 }
 
-func TestStrikesRespectEachOther(t *testing.T) {
+func TestStrikesClaimDistinctNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
 		n := hurting(f, 1)
@@ -205,8 +207,9 @@ func TestStrikesRespectEachOther(t *testing.T) {
 	})
 }
 
-// Cuts of links add up, and each heals its own.
-func TestRulesAddUp(t *testing.T) {
+// TestRulesAreCombined checks that rules of several strikes for a link are combined, and that
+// healing one strike removes its rules only.
+func TestRulesAreCombined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
 		n := hurting(f, 1)
@@ -245,8 +248,8 @@ func TestRulesAddUp(t *testing.T) {
 	})
 }
 
-// A node may end by itself after its strike was healed, while another strike is undone that takes a
-// quorum, and it may be a part of that.
+// TestSuspectsAreStartedForAQuorum checks that a node that ends by itself after its strike was
+// healed is started while healing another strike requires a quorum.
 func TestSuspectsAreStartedForAQuorum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
@@ -265,7 +268,7 @@ func TestSuspectsAreStartedForAQuorum(t *testing.T) {
 		if _, err := n.Strike(t.Context(), named(t, "delete-data")); err != nil {
 			t.Fatal(err)
 		}
-		f.states[sick].running = false // it had begun to end before it was healed
+		f.states[sick].running = false // it was ending when the strike was healed
 		if err := n.HealAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}

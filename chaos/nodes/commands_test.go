@@ -11,8 +11,8 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// script is a command that writes down how it's called, and fails when its arguments have the word
-// fail and the file beside it is there.
+// script returns a command that records its calls. It fails if an argument contains the word fail
+// and the file failing exists.
 func script(t *testing.T) (command string, calls func() []string, failing string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -26,7 +26,7 @@ func script(t *testing.T) (command string, calls func() []string, failing string
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		_ = os.Remove(filepath.Join(dir, "calls")) // it may not be there
+		_ = os.Remove(filepath.Join(dir, "calls")) // it may not exist
 		return strings.Split(strings.TrimSpace(string(text)), "\n")
 	}, failing
 }
@@ -63,7 +63,8 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// A fleet can do what it has commands for, and no more.
+// TestCommandsThatAreMissing checks that a fleet has exactly the capabilities that it has commands
+// for.
 func TestCommandsThatAreMissing(t *testing.T) {
 	few, err := nodes.NewCommands(nodes.CommandsConfig{Nodes: twoNodes(), Kill: "kill", Start: "start"})
 	if err != nil {
@@ -104,7 +105,8 @@ func TestCommandsThatAreMissing(t *testing.T) {
 	}
 }
 
-// Whether a node runs is what its command's exit code says, unless that is ssh's own.
+// TestCommandForRunning checks that the exit status of a command determines whether a node runs,
+// except for the status that ssh uses for its own errors.
 func TestCommandForRunning(t *testing.T) {
 	for command, want := range map[string]struct{ runs, fails bool }{
 		"true": {runs: true}, "false": {}, "/no/such/file": {fails: true},

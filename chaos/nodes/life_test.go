@@ -21,7 +21,7 @@ func TestNodeThatEndsByItselfIsNoticed(t *testing.T) {
 	default:
 		t.Error("a node that never started is said to run")
 	}
-	for range 2 { // it can be started again, and ends again
+	for range 2 { // it can be started again and then ends again
 		f.must(f.Start(f.ctx, "n1"))
 		f.await("n1 ends", func() bool { runs, err := f.Running(f.ctx, "n1"); f.must(err); return !runs })
 		<-f.Exited("n1")
@@ -35,13 +35,13 @@ func TestNodeThatEndsByItselfIsNoticed(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	f.must(f.Kill(f.ctx, "n1")) // nothing is left to do
+	f.must(f.Kill(f.ctx, "n1")) // has no effect
 	if _, err := f.StartAll(f.ctx); err == nil || !strings.Contains(err.Error(), "n1.log") {
 		t.Errorf("all nodes started: %v", err)
 	}
 }
 
-func TestWhatAContextLeavesNoTimeForIsAnError(t *testing.T) {
+func TestCallsWithoutTimeReturnErrors(t *testing.T) {
 	f := prepare(t, nodes.ProcessesConfig{Count: 1})
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -53,7 +53,7 @@ func TestWhatAContextLeavesNoTimeForIsAnError(t *testing.T) {
 	if err := f.Stop(over, "n1"); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
-	<-f.Exited("n1") // the signal was sent nevertheless
+	<-f.Exited("n1") // the signal was sent all the same
 	if endings := f.Endings(); len(endings) > 0 {
 		t.Errorf("it was told to end, and did by itself: %v", endings)
 	}
@@ -66,7 +66,7 @@ func TestWhatAContextLeavesNoTimeForIsAnError(t *testing.T) {
 	}
 }
 
-func TestFleetCanDoWhatItWasConfiguredFor(t *testing.T) {
+func TestCapabilitiesFollowTheConfiguration(t *testing.T) {
 	f := prepare(t, nodes.ProcessesConfig{Count: 1})
 	if _, able := nodes.As[nodes.Network](f); able {
 		t.Error("nodes on loopback have no network")
@@ -82,8 +82,9 @@ func TestFleetCanDoWhatItWasConfiguredFor(t *testing.T) {
 	}
 }
 
-// TestDataLiesOnADiskThatGoesWrong: a node loses what it hadn't synced, and nothing else.
-func TestDataLiesOnADiskThatGoesWrong(t *testing.T) {
+// TestPowerCutLosesUnsyncedData checks that a power cut loses exactly the data of a node that
+// was not synced.
+func TestPowerCutLosesUnsyncedData(t *testing.T) {
 	capability.Require(t, disk.Available())
 	f := prepare(t, nodes.ProcessesConfig{Count: 1, Disks: true})
 	f.startAll()
@@ -91,7 +92,7 @@ func TestDataLiesOnADiskThatGoesWrong(t *testing.T) {
 		t.Fatal(outcome, err)
 	}
 	loose := filepath.Join(f.DataDir("n1"), "loose")
-	f.must(f.Kill(f.ctx, "n1")) // which could sync a later name, and with it this one
+	f.must(f.Kill(f.ctx, "n1")) // otherwise it could sync a later name, and this one with it
 	f.must(os.WriteFile(loose, []byte("never synced"), 0o600))
 	f.must(f.Disk("n1").Crash())
 	if _, err := os.Stat(loose); !errors.Is(err, os.ErrNotExist) {

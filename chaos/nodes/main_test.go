@@ -16,16 +16,16 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// patience bounds each of these tests on a machine that is busy with other things.
+// patience is the time limit of each test, for busy machines.
 const patience = 5 * time.Minute
 
-// scale shortens the timeouts of nodes: one that is alone starts in less than a second.
+// scale shortens the timeouts of nodes, so that a single node starts in less than a second.
 const scale = "0.3"
 
-// build builds the server, once for all tests. No test changes it.
+// build builds the server once for all tests, which must not modify it.
 var build = sync.OnceValues(func() (string, error) { return nodes.Build(context.Background(), built) })
 
-// built is where that is.
+// built is the directory of the binary.
 var built string
 
 func TestMain(m *testing.M) {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// fleet is a fleet for one test, and what its administrator needs.
+// fleet is the fleet of one test, with administrator clients.
 type fleet struct {
 	*nodes.Processes
 	t           *testing.T
@@ -49,7 +49,7 @@ type fleet struct {
 	credentials client.Credentials
 }
 
-// prepare makes a fleet that ends with the test. Nothing is started.
+// prepare returns a fleet without starting its nodes. The fleet is closed at the end of the test.
 func prepare(t *testing.T, c nodes.ProcessesConfig) *fleet {
 	t.Helper()
 	if c.Binary == "" {
@@ -105,7 +105,7 @@ func (f *fleet) must(err error) {
 	}
 }
 
-// await waits for a condition, which is named in a failure.
+// await waits for a condition. what describes it in the failure message.
 func (f *fleet) await(what string, condition func() bool) {
 	f.t.Helper()
 	if err := nodes.Await(f.ctx, condition); err != nil {
@@ -113,7 +113,7 @@ func (f *fleet) await(what string, condition func() bool) {
 	}
 }
 
-// client is one for a node; it is closed with the test.
+// client returns a client for a node. It is closed at the end of the test.
 func (f *fleet) client(name string) *client.Client {
 	f.t.Helper()
 	for _, node := range f.Nodes() {
@@ -136,7 +136,7 @@ func (f *fleet) awaitReady(names ...string) {
 	}
 }
 
-// member waits until the node that is asked knows another that is as wanted, and returns its name.
+// member waits until a node lists another one that meets a condition, and returns the other's name.
 func (f *fleet) member(asked, what string, wanted func(client.Member) bool) (name string) {
 	f.t.Helper()
 	one := f.client(asked)
@@ -155,7 +155,7 @@ func (f *fleet) member(asked, what string, wanted func(client.Member) bool) (nam
 
 func leads(m client.Member) bool { return m.Role == "leader" && m.Alive }
 
-// others are the names of all nodes but one.
+// others returns the names of all nodes but one.
 func (f *fleet) others(name string) (names []string) {
 	for _, node := range f.Nodes() {
 		if node.Name != name {

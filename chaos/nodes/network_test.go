@@ -10,9 +10,9 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// TestNodesOnANetworkLiveThroughAll is one cluster on a virtual network to which all is done, one
-// thing after the other.
-func TestNodesOnANetworkLiveThroughAll(t *testing.T) {
+// TestFleetOnANetwork runs all operations of a fleet, one after the other, on one
+// cluster on a virtual network.
+func TestFleetOnANetwork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts several servers")
 	}
@@ -33,7 +33,7 @@ func TestNodesOnANetworkLiveThroughAll(t *testing.T) {
 	}
 }
 
-// cutLeader cuts links between the leader and all others until another leads.
+// cutLeader cuts links between the leader and all others until another node leads.
 func (f *fleet) cutLeader(how string, links func(leader, other string) []nodes.Link) {
 	f.t.Helper()
 	leader := f.member("n1", "a leader", leads)
@@ -50,7 +50,7 @@ func (f *fleet) cutLeader(how string, links func(leader, other string) []nodes.L
 	f.awaitReady("n1", "n2", "n3")
 }
 
-// cutClients cuts clients off a node that its administrator still reaches.
+// cutClients cuts clients off from a node that its administrator can still reach.
 func (f *fleet) cutClients() {
 	f.t.Helper()
 	f.must(f.Shape(f.ctx, map[nodes.Link]nodes.Rule{{From: nodes.Clients, To: "n2"}: {Drop: true}}))
@@ -73,7 +73,7 @@ func (f *fleet) pauseLeader() {
 	f.must(f.Resume(f.ctx, leader))
 	f.awaitReady(leader)
 	f.must(f.Pause(f.ctx, leader))
-	f.must(f.Kill(f.ctx, leader)) // works on what is paused
+	f.must(f.Kill(f.ctx, leader)) // also kills a paused node
 	f.must(f.Start(f.ctx, leader))
 	f.awaitReady(leader)
 }
@@ -111,7 +111,7 @@ func (f *fleet) growAndShrink() {
 	}
 }
 
-// wipe takes a node's data away and has it join again.
+// wipe wipes a node and makes it join again.
 func (f *fleet) wipe() {
 	f.t.Helper()
 	if err := f.Wipe(f.ctx, "n3"); err == nil {

@@ -12,7 +12,7 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// TestClocksAndFailpointsOfATestBuild moves a node's clock and has a node end at a certain moment.
+// TestClocksAndFailpointsOfATestBuild changes a node's clock and makes a node end at a failpoint.
 func TestClocksAndFailpointsOfATestBuild(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles all of the server anew")
@@ -29,11 +29,11 @@ func TestClocksAndFailpointsOfATestBuild(t *testing.T) {
 	f.clockIsOff(5 * time.Hour)
 	f.must(f.Kill(f.ctx, "n1"))
 	f.must(f.Start(f.ctx, "n1"))
-	f.must(f.SetClock(f.ctx, "n1", 0)) // at once: its process may not have come to handling signals
+	f.must(f.SetClock(f.ctx, "n1", 0)) // at once, when the process may not handle signals yet
 	f.awaitReady("n1")
 	f.clockIsOff(0)
 
-	cut := network.Available() == nil // a node that clients can't reach is armed all the same
+	cut := network.Available() == nil // arming must work on a node that clients cannot reach
 	if cut {
 		f.must(f.Shape(f.ctx, map[nodes.Link]nodes.Rule{{From: nodes.Clients, To: "n1"}: {Drop: true}, {From: "n1", To: nodes.Clients}: {Drop: true}}))
 	}
@@ -51,7 +51,7 @@ func TestClocksAndFailpointsOfATestBuild(t *testing.T) {
 	f.must(f.Arm(f.ctx, "n1", "answerBefore", ""))
 	f.must(f.Arm(f.ctx, "n1", "startBeforeReady", failpoint.Kill))
 	f.must(f.Start(f.ctx, "n1"))
-	<-f.Exited("n1") // it was armed from the beginning
+	<-f.Exited("n1") // it was armed before the start
 	f.must(f.Arm(f.ctx, "n1", "startBeforeReady", ""))
 	f.must(f.Start(f.ctx, "n1"))
 	f.awaitReady("n1")
@@ -62,8 +62,8 @@ func TestClocksAndFailpointsOfATestBuild(t *testing.T) {
 	}
 }
 
-// clockIsOff waits until the node's answers bear a date that is off by as much, give or take a
-// minute.
+// clockIsOff waits until the dates in a node's responses differ from this machine's clock by
+// offset, within a minute.
 func (f *fleet) clockIsOff(offset time.Duration) {
 	f.t.Helper()
 	insecure := &http.Client{Transport: &http.Transport{
