@@ -33,7 +33,7 @@ func (s *Store) SetHeartbeatTimeout(timeout time.Duration) error {
 // does not wait for the outcome.
 func (s *Store) ProposeUnchecked(data []byte) { s.raft.Apply(data, 0) }
 
-// SelfElect lets the only voter of a cluster become leader at once.
+// SelfElect makes the only voter of a cluster campaign immediately.
 func (s *Store) SelfElect() { s.leadership.SelfElect() }
 
 // ReadIndexFor responds to a read index request of the peer in ctx, which is in the given term.

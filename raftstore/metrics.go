@@ -40,15 +40,15 @@ func (s *Store) registerGauges(reg prometheus.Registerer) {
 		}, func() float64 { return float64(s.members.Voters()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_proposals",
-			Help: "Proposals that Raft has.",
+			Help: "Proposals whose outcome Raft has not reported yet.",
 		}, func() float64 { return float64(s.writer.Proposals()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_apply_waiting",
-			Help: "Requests waiting for entries to be applied here.",
+			Help: "Requests waiting for this node to apply an entry.",
 		}, func() float64 { return float64(s.applied.Waiting()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_disk_free_bytes",
-			Help: "Space left on the disk of the data directory.",
+			Help: "Free space on the disk of the data directory.",
 		}, func() float64 {
 			if free, known := s.space.Free(); known {
 				return float64(free)
@@ -61,7 +61,7 @@ func (s *Store) registerGauges(reg prometheus.Registerer) {
 		}, func() float64 { return float64(s.root().Len()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_object_bytes",
-			Help: "Memory that the objects take.",
+			Help: "Memory used by the objects.",
 		}, func() float64 { return float64(s.root().Bytes()) }),
 	)
 }

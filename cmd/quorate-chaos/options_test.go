@@ -22,7 +22,7 @@ func TestCommandLine(t *testing.T) {
 	}{
 		"nothing":                         {nil, ""},
 		"a mix":                           {[]string{"--duration", "1h", "--phase", "1m", "--nodes", "5"}, ""},
-		"a cluster of somebody's":         {members, ""},
+		"a running cluster":               {members, ""},
 		"many clients":                    {[]string{"--clients", "1000"}, ""},
 		"the mixture alone":               {[]string{"--workload", "mixture", "--mixture-watches", "300"}, ""},
 		"nothing but the keys":            {[]string{"--workload", "keys"}, ""},

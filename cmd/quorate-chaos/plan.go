@@ -64,7 +64,7 @@ func logPhase(p *chaos.PhaseReport, log *slog.Logger) {
 // choice holds the faults and the phases without writes of a run.
 type choice struct {
 	faults      []nemesis.Fault
-	groups      []nemesis.IdleGroup // of actions while nobody writes
+	groups      []nemesis.IdleGroup // of actions during phases without writes
 	unavailable []nemesis.Unavailable
 }
 

@@ -20,7 +20,7 @@ var ErrNotSent = errors.New("not sent")
 
 const (
 	// maxRedial bounds the pause between attempts to connect to an unreachable peer. Requests
-	// during the pause fail at once.
+	// during the pause fail immediately.
 	maxRedial = time.Second
 	// minConnect is the time that an attempt to connect may take.
 	minConnect = 3 * time.Second

@@ -171,7 +171,7 @@ type fixture struct {
 	cancel     context.CancelFunc // cancels the write
 	reached    chan struct{}      // receives a value at the moment
 	goOn       chan struct{}      // closed to let the leader continue
-	unusedAddr string             // an address at which nobody listens
+	unusedAddr string             // an address at which nothing listens
 }
 
 // sendHeader sends the header that the client waits for before it sends writes.
@@ -329,7 +329,7 @@ func TestWriteToUnreachablePeer(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	client, _ := follower(t, authority)
 	for name, address := range map[string]string{
-		"nobody_listens":          deadAddress(t),
+		"nothing_listens":         deadAddress(t),
 		"another_cluster_listens": mux(t, testcluster.NewAuthority(t), "stranger").Addr().String(),
 		"another_node_listens":    mux(t, authority, "other").Addr().String(),
 	} {

@@ -22,11 +22,11 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		full: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_forward_full_total",
-			Help: "Writes refused because too many, or too many bytes, were on their way to the leader.",
+			Help: "Writes refused because too many writes, or too many bytes, to the leader were pending.",
 		}),
 		messagesFull: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_forward_messages_full_total",
-			Help: "Messages to the leader that had no place for all writes that waited.",
+			Help: "Messages to the leader that could not hold all waiting writes.",
 		}),
 		messageWrites: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_forward_message_writes",
@@ -42,11 +42,11 @@ func newServerMetrics(reg prometheus.Registerer) *serverMetrics {
 	m := &serverMetrics{
 		held: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_forward_held_total",
-			Help: "Times that no more writes were received from a node because too many of its own were under way.",
+			Help: "Times that the leader stopped reading writes from a node because too many of that node were pending.",
 		}),
 		messageResults: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_forward_message_results",
-			Help:    "Writes of another node answered in one message.",
+			Help:    "Results sent to another node in one message.",
 			Buckets: sizes(),
 		}),
 	}

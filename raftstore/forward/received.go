@@ -21,7 +21,7 @@ type received struct {
 	notFull sync.Cond // signalled when writes or bytes decrease, and at the end
 	ended   bool
 	err     error // why the stream broke, nil if it did not
-	writes  int   // under way
+	writes  int   // pending
 	bytes   int   // of the entries of these writes
 	results []*peerpb.WriteResponse
 }

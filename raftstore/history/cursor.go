@@ -108,7 +108,7 @@ func (c *Cursor) seek() (run []*Event, behind bool) {
 		}
 		run, ok := c.seekIn(v)
 		if !ok {
-			continue // the chunk was evicted meanwhile: load the newer view
+			continue // the chunk has been evicted: load the newer view
 		}
 		if len(run) == 0 {
 			c.position = max(c.position, applied)

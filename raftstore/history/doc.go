@@ -17,7 +17,7 @@
 //     looks for events: a reader that finds none may advance to that position.
 //   - A waiter looks for events once more after it has taken the topic's channel; the writer takes and
 //     closes the channel after it has stored the events. So no wake-up is lost, and the writer does
-//     nothing if nobody waits.
+//     nothing if no cursor waits.
 //   - There is no history below the origin, the index of the last snapshot installed from another
 //     node: entries may be missing although the log has earlier ones.
 //

@@ -21,11 +21,11 @@ func newMetrics(reg prometheus.Registerer, h *Hub) *metrics {
 	m := &metrics{
 		bytes: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_history_bytes",
-			Help: "Memory that events kept for watchers hold on to, at most.",
+			Help: "Upper bound of the memory used by events for watchers.",
 		}),
 		events: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_history_events",
-			Help: "Events kept in memory for watchers.",
+			Help: "Events in memory for watchers.",
 		}),
 		evictions: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_history_evicted_events_total",
@@ -33,31 +33,31 @@ func newMetrics(reg prometheus.Registerer, h *Hub) *metrics {
 		}),
 		forgotten: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_history_forgotten_resources_total",
-			Help: "Resources without events in memory forgotten because there are too many.",
+			Help: "Topics without events in memory that were dropped because there were too many.",
 		}),
 		cursors: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_history_cursors_total",
-			Help: "Watch positions opened.",
+			Help: "Watch cursors created.",
 		}),
 		compacted: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_history_compacted_total",
-			Help: "Watch positions refused because history no longer reaches them.",
+			Help: "Watch cursors that ended because history begins after their position.",
 		}),
 		logReads: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_history_log_reads_total",
-			Help: "Reads of the log on disk for watchers behind memory.",
+			Help: "Reads of the log on disk for watchers older than the events in memory.",
 		}),
 		logEvents: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_history_log_events_total",
-			Help: "Events that those reads returned.",
+			Help: "Events returned by reads of the log on disk.",
 		}),
 		logQueue: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_history_log_reads_queued",
-			Help: "Watchers waiting for their turn to read the log on disk.",
+			Help: "Watchers waiting to read the log on disk.",
 		}),
 		logWait: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_history_log_read_wait_seconds",
-			Help:    "Time that watchers waited for their turn to read the log on disk.",
+			Help:    "Time that watchers waited to read the log on disk.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 4, 8),
 		}),
 	}
@@ -68,15 +68,15 @@ func newMetrics(reg prometheus.Registerer, h *Hub) *metrics {
 		m.logReads, m.logEvents, m.logQueue, m.logWait,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_history_oldest_index",
-			Help: "Log index of the oldest event in memory; 0 when there is none.",
+			Help: "Log index of the oldest event in memory; 0 if there is none.",
 		}, func() float64 { return float64(h.oldestIndex()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_history_cursors_waiting",
-			Help: "Watchers waiting for the next event; one that waits for others too counts once.",
+			Help: "Watchers waiting for the next event; a dispatcher that waits for several counts once.",
 		}, func() float64 { return float64(h.sleeping.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_history_log_reads_active",
-			Help: "Reads of the log on disk under way.",
+			Help: "Running reads of the log on disk.",
 		}, func() float64 { return float64(len(h.logSlots)) }))
 	return m
 }

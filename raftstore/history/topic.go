@@ -63,7 +63,7 @@ func (v *view) search(position uint64) int {
 // topic is the recent history of one resource. One goroutine writes; any number read.
 type topic struct {
 	view    atomic.Pointer[view]
-	waiting atomic.Pointer[chan struct{}] // nil while nobody waits
+	waiting atomic.Pointer[chan struct{}] // nil while no cursor waits
 	touched bool                          // by the current batch; used by the writer only
 }
 

@@ -15,7 +15,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 		fastFailovers: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_successions_total",
-			Help: "Elections that this node began at once because the leader's process had ended.",
+			Help: "Elections that this node started without waiting for missed heartbeats, because the leader's process had ended.",
 		}),
 	}
 	reg.MustRegister(m.changes, m.fastFailovers)

@@ -31,7 +31,7 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 	m := &metrics{
 		appendSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_log_append_seconds",
-			Help:    "Time to append a batch of entries to the log, sync included.",
+			Help:    "Time to append a batch of entries to the log, including the sync.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2, 17),
 		}),
 		appendedEntries: prometheus.NewCounter(prometheus.CounterOpts{
@@ -44,23 +44,23 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 		}),
 		stalled: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_write_stalled_total",
-			Help: "Writes that were still under way after the stall limit.",
+			Help: "Writes that exceeded the stall limit.",
 		}),
 		trimmed: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_trimmed_entries_total",
-			Help: "Old entries removed because the log was over its bounds.",
+			Help: "Old entries removed because the log exceeded its bounds.",
 		}),
 		resets: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_resets_total",
-			Help: "Times the log was removed whole, for a snapshot.",
+			Help: "Times that a snapshot replaced the whole log.",
 		}),
 		holdsGivenUp: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_holds_given_up_total",
-			Help: "Times that old entries were kept for a follower no longer, because they took too much space.",
+			Help: "Holds on old entries given up because the entries took too much space.",
 		}),
 		corrupt: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_corrupt_total",
-			Help: "Findings of damage in the log file.",
+			Help: "Times that damage was found in the log file.",
 		}),
 		cacheHits: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_cache_hits_total",
@@ -86,7 +86,7 @@ func (m *metrics) gauges(s *Store) []prometheus.Collector {
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_writes_in_progress",
-			Help: "Writes to the log under way.",
+			Help: "Running writes to the log.",
 		}, func() float64 { return float64(s.watch.inFlight()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_bytes",
@@ -97,19 +97,19 @@ func (m *metrics) gauges(s *Store) []prometheus.Collector {
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_first_index",
-			Help: "Oldest entry kept.",
+			Help: "Index of the oldest entry in the log.",
 		}, func() float64 { return float64(s.span.Load().first) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_last_index",
-			Help: "Newest entry.",
+			Help: "Index of the newest entry in the log.",
 		}, func() float64 { return float64(s.span.Load().last) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_entries",
-			Help: "Entries kept.",
+			Help: "Entries in the log.",
 		}, func() float64 { return float64(s.span.Load().len()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_holds",
-			Help: "For how many followers, and snapshots being read, old entries are kept.",
+			Help: "Holds on old entries, for followers and for snapshots being read.",
 		}, func() float64 { return float64(s.holds.count()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_cache_bytes",
@@ -120,7 +120,7 @@ func (m *metrics) gauges(s *Store) []prometheus.Collector {
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_oldest_entry_age_seconds",
-			Help: "Age of the oldest entry kept.",
+			Help: "Age of the oldest entry in the log.",
 		}, func() float64 { return s.oldestAge().Seconds() }),
 	}
 }

@@ -72,7 +72,7 @@ func TestLogHoldsEntriesForJoiners(t *testing.T) {
 		}
 		j.Stored("b", last)
 		if first := trimmed(t, l); first != last-TrailingLogs || j.some.Load() {
-			t.Errorf("the log begins with %d, with somebody to catch up %v", first, j.some.Load())
+			t.Errorf("the log begins with %d, joiners remain: %v", first, j.some.Load())
 		}
 	})
 	t.Run("as_long_as_they_go_on", func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestLogHoldsEntriesForJoiners(t *testing.T) {
 		}
 		j.Expire(time.Now().Add(time.Hour + time.Minute))
 		if first := trimmed(t, l); first != last-TrailingLogs || j.some.Load() {
-			t.Errorf("the log begins with %d, with somebody to catch up %v", first, j.some.Load())
+			t.Errorf("the log begins with %d, joiners remain: %v", first, j.some.Load())
 		}
 	})
 }

@@ -88,7 +88,7 @@ func (p *contents) restore(archive *snapshot.Archive, snapshots []snapshot.Exami
 	return nil
 }
 
-// apply applies one entry, committed or not: without the other voters nobody knows which it is.
+// apply applies one entry, committed or not: without the other voters that is unknown.
 func (p *contents) apply(entry *raft.Log) error {
 	switch entry.Type {
 	case raft.LogCommand:

@@ -27,7 +27,7 @@ func sizes() []float64 { return prometheus.ExponentialBuckets(1, 2, 11) }
 func newReaderMetrics(reg prometheus.Registerer) *readerMetrics {
 	m := &readerMetrics{
 		waits: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "quorate_raftstore_read_wait_seconds", Help: "Wait of a linearizable read.", Buckets: latencies(),
+			Name: "quorate_raftstore_read_wait_seconds", Help: "Time that a linearizable read waited.", Buckets: latencies(),
 		}),
 		confirmReaders: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "quorate_raftstore_read_index_readers", Help: "Readers served by one confirmed read index.", Buckets: sizes(),
@@ -53,7 +53,7 @@ func newPinMetrics(reg prometheus.Registerer) *pinMetrics {
 	m := &pinMetrics{
 		pins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_pins_total",
-			Help: "States pinned on all nodes for paged reads that came to this one, by result.",
+			Help: "Requests of this node to pin a state on all nodes for paged reads, by result.",
 		}, []string{"result"}),
 		callers: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "quorate_raftstore_pin_callers", Help: "Callers served by one pin.", Buckets: sizes(),

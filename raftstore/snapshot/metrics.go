@@ -26,14 +26,14 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 	m := &metrics{
 		writeSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_snapshot_write_seconds",
-			Help:    "Time to write a snapshot, own or received, sync included.",
+			Help:    "Time to write a snapshot, taken or received, including the sync.",
 			Buckets: prometheus.ExponentialBuckets(0.01, 2, 14),
 		}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "quorate_raftstore_snapshot_failures_total", Help: "Snapshots given up.",
+			Name: "quorate_raftstore_snapshot_failures_total", Help: "Snapshots that could not be completed.",
 		}),
 		corrupt: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "quorate_raftstore_snapshot_corrupt_total", Help: "Findings of a damaged snapshot.",
+			Name: "quorate_raftstore_snapshot_corrupt_total", Help: "Times that a damaged snapshot was found.",
 		}),
 		index: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_snapshot_last_index", Help: "Log index of the newest snapshot.",

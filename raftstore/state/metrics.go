@@ -26,19 +26,19 @@ func newRetainerMetrics(reg prometheus.Registerer) *retainerMetrics {
 	m := &retainerMetrics{
 		roots: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_retained_roots",
-			Help: "States kept for paged reads to come back to.",
+			Help: "States retained for paged reads.",
 		}),
 		oldest: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_retained_oldest_seconds",
-			Help: "Age of the longest kept of them.",
+			Help: "Age of the oldest retained state.",
 		}),
 		bytes: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_retained_bytes",
-			Help: "Upper bound of the memory that only retained states hold on to.",
+			Help: "Upper bound of the memory that only retained states use.",
 		}),
 		evictions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_retained_evictions_total",
-			Help: "Retained states dropped, by the bound that they were over.",
+			Help: "Retained states dropped, by the bound that they exceeded.",
 		}, []string{"reason"}),
 	}
 	for _, reason := range []string{evictedAge, evictedNumber, evictedBytes, evictedReset} {

@@ -23,14 +23,14 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		open: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "quorate_raftstore_peer_connections", Help: "Connections accepted from peers and open now.",
+			Name: "quorate_raftstore_peer_connections", Help: "Open connections accepted from peers.",
 		}),
 		handshakes: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "quorate_raftstore_peer_handshakes", Help: "Handshakes on the peer address under way.",
+			Name: "quorate_raftstore_peer_handshakes", Help: "Running handshakes on the peer address.",
 		}),
 		memberAddresses: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_peer_member_addresses",
-			Help: "Addresses known to be members', whose handshakes come before others'.",
+			Help: "Known addresses of members, whose handshakes have priority.",
 		}),
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_peer_refused_total",
@@ -38,7 +38,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 		limits: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_peer_limit_hits_total",
-			Help: "Connections to the peer address closed and log lines left out because a bound was reached, by bound.",
+			Help: "Connections to the peer address closed and log lines suppressed because a bound was reached, by bound.",
 		}, []string{"limit"}),
 	}
 	for _, limit := range []string{limitHandshakes, limitAddressHandshakes, limitHelloTime, limitHandshakeTime, limitLogLines} {

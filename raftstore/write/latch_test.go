@@ -181,7 +181,7 @@ func TestConflictsAreReleasedOneAtATime(t *testing.T) {
 		})
 	})
 
-	t.Run("one_in_each_turn_when_nobody_comes_again", func(t *testing.T) {
+	t.Run("one_per_retry_time_if_no_client_retries", func(t *testing.T) {
 		withHarness(t, func(c *harness) {
 			rivals(c, 3)
 			c.expect("0")

@@ -34,29 +34,29 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_writes_total",
-			Help: "Writes that came to this node, by outcome.",
+			Help: "Writes received by this node, by outcome.",
 		}, []string{"outcome"}),
 		retries: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_write_retries_total",
-			Help: "Attempts repeated because the one before surely changed nothing.",
+			Help: "Attempts repeated because the previous one was certainly not applied.",
 		}),
 		unsettled: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_write_unsettled_total",
-			Help: "Writes answered before this node had applied them.",
+			Help: "Writes whose response was sent before this node had applied them.",
 		}),
 		forwardSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_forward_seconds",
-			Help:    "From forwarding a write to the leader to its response.",
+			Help:    "Time from forwarding a write to the leader to its response.",
 			Buckets: latencies(),
 		}),
 		proposalSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_proposal_seconds",
-			Help:    "From proposing an entry to its outcome.",
+			Help:    "Time from proposing an entry to its outcome.",
 			Buckets: latencies(),
 		}),
 		proposalsFull: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_proposals_full_total",
-			Help: "Writes given up because too many proposals were under way.",
+			Help: "Writes that failed because too many proposals were pending.",
 		}),
 		abandoned: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_proposals_abandoned_total",
@@ -64,7 +64,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 		prechecked: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_prechecked_total",
-			Help: "Writes refused by the leader's state, without a log entry.",
+			Help: "Writes that the leader refused by its state, without a log entry.",
 		}),
 		latches: newLatchMetrics(reg),
 	}
@@ -79,19 +79,19 @@ func newLatchMetrics(reg prometheus.Registerer) *latchMetrics {
 	m := &latchMetrics{
 		waits: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_latch_waits_total",
-			Help: "Writes that waited for another to the same object.",
+			Help: "Writes that waited for another write to the same object.",
 		}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_latch_waiting",
-			Help: "Writes waiting now for others to the same objects.",
+			Help: "Writes waiting for others to the same objects.",
 		}),
 		full: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_latches_full_total",
-			Help: "Writes given up because too many waited for others to the same objects.",
+			Help: "Writes that failed because too many waited for others to the same objects.",
 		}),
 		conflictsDelayed: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_conflicts_delayed",
-			Help: "Conflicts on contended objects that are delayed now.",
+			Help: "Conflicts on contended objects that are being delayed.",
 		}),
 		conflictDelay: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_raftstore_conflict_delay_seconds",

@@ -12,7 +12,7 @@ type metrics struct {
 
 func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{backups: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "quorate_node_backups_total", Help: "Backups that this node was asked for, by what became of them (written, failed, refused).",
+		Name: "quorate_node_backups_total", Help: "Backups requested from this node, by result (written, failed, refused).",
 	}, []string{"result"})}
 	for _, result := range []string{"written", "failed", "refused"} {
 		m.backups.WithLabelValues(result)

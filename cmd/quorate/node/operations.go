@@ -13,8 +13,8 @@ import (
 	"quorate/raftstore/backup"
 )
 
-// maxBackups bounds concurrent backups: each keeps the objects that are replaced meanwhile in
-// memory.
+// maxBackups bounds concurrent backups: each keeps the objects that are replaced during the backup
+// in memory.
 const maxBackups = 2
 
 // operations implements the operator's commands for the API. It is created before the cluster,
