@@ -68,13 +68,13 @@ func New(cfg Config) (*Server, error) {
 	if err := s.register(f, catalog, served); err != nil {
 		return nil, err
 	}
-	s.metrics = f.metrics
+	s.metrics, s.seats = f.metrics, f.seats
 	s.authenticator = f.authenticator
 	s.requests = f.requests
 	s.http = newHTTPServer(cfg, f, s.log)
 	// HTTP/2 by our own package: half the processor time of net/http's for a GET or a watch event
 	// (apiserver/wire/h2/DESIGN.md).
-	if err := h2.Configure(s.http, h2.Options{Registerer: cfg.Registerer}); err != nil {
+	if err := h2.Configure(s.http, h2.Options{Registerer: cfg.Registerer, ResponseTimeout: cfg.Limits.AnswerTimeout}); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -110,12 +110,18 @@ func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 	if err != nil {
 		return nil, err
 	}
+	seats, err := newSeats(cfg)
+	if err != nil {
+		return nil, err
+	}
 	m := newMetrics(cfg.Registerer)
 	f := &front{
 		table:         route.NewTable(),
 		open:          route.NewTable(),
 		authenticator: authenticator,
 		access:        access,
+		seats:         seats,
+		answers:       newAnswers(cfg.Limits.AnswerBytes, m),
 		bodies:        newBodies(cfg.Limits, m),
 		decodings:     route.NewDecodings(m.decodingRefusals()),
 		encoded:       route.NewBudget(maxEncodedBytes, m.unkept.Inc),
@@ -128,8 +134,6 @@ func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 		fixed:         newFixedHeaders(),
 	}
 	f.ids.prefix = newRequestIDs()
-	f.reads.max, f.reads.hits = int64(cfg.Limits.Reads), m.limits.WithLabelValues("reads")
-	f.writes.max, f.writes.hits = int64(cfg.Limits.Writes), m.limits.WithLabelValues("writes")
 	m.watchFront(cfg.Registerer, f)
 	return f, nil
 }

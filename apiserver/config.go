@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"quorate/apiserver/access/fairness"
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/admin"
 )
@@ -47,6 +48,8 @@ type Config struct {
 	Gatherer prometheus.Gatherer
 
 	Limits Limits
+	// Levels are the priority levels of requests; nil means fairness.DefaultLevels.
+	Levels []fairness.Level
 	// EventTTL is how long events are kept after their last write; 0 means one hour (semantics
 	// M17).
 	EventTTL time.Duration
@@ -65,7 +68,8 @@ type Build struct {
 
 // Limits bound the resources that clients may use. A zero field takes its default.
 type Limits struct {
-	// Reads and Writes bound the requests served at the same time; more are answered with 429.
+	// Reads and Writes are the seats of the requests served at the same time, which Levels divide;
+	// more requests wait, or are answered with 429.
 	Reads, Writes int
 	// Watches bounds the open watch streams.
 	Watches int
@@ -75,6 +79,10 @@ type Limits struct {
 	BodyBytes int64
 	// Shares are what one user and one address may have of these.
 	Shares Shares
+	// AnswerBytes bounds the memory of all answers that may wait for their clients.
+	AnswerBytes int64
+	// AnswerTimeout bounds how long an answer over HTTP/2 may wait for its client, watches apart.
+	AnswerTimeout time.Duration
 	// ShutdownGrace is how long requests may take to finish after the context of Run has ended.
 	ShutdownGrace time.Duration
 }
@@ -94,6 +102,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.BodyBytes == 0 {
 		l.BodyBytes = 256 << 20
+	}
+	if l.AnswerBytes == 0 {
+		l.AnswerBytes = 256 << 20
+	}
+	if l.AnswerTimeout == 0 {
+		l.AnswerTimeout = time.Minute
 	}
 	if l.ShutdownGrace == 0 {
 		l.ShutdownGrace = 10 * time.Second

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quorate/apiserver/access/fairness"
 	"quorate/apiserver/controllers/thirdparty"
 	"quorate/apiserver/describe/discovery"
 	"quorate/apiserver/describe/openapi"
@@ -122,17 +123,18 @@ func (d *dynamic) reroute(c *route.Call, stale *route.Endpoint) (ok bool, err er
 // find looks for the route of a call that the fixed table does not have. Before there is none, this
 // node makes sure that it knows all ThirdPartyResources: one may have been acknowledged elsewhere a
 // moment ago (K5).
-func (d *dynamic) find(c *route.Call, gate *gate) (allow string, ok bool, err error) {
+func (d *dynamic) find(c *route.Call, reads *fairness.Dispatcher) (allow string, ok bool, err error) {
 	if !maybeDynamic(c.R.URL.Path) {
 		return "", false, nil
 	}
 	if allow, ok = d.current.Load().table.Find(c); ok || allow != "" {
 		return allow, ok, nil
 	}
-	if !gate.enter() {
-		return "", false, status.NewTooManyRequests()
+	var seat fairness.Seat
+	if err := enter(reads, c, &seat); err != nil {
+		return "", false, err
 	}
-	defer gate.leave()
+	defer seat.Leave()
 	return d.findConfirmed(c)
 }
 

@@ -27,7 +27,8 @@ type front struct {
 	open          *route.Table // paths that need no credentials
 	authenticator *auth.Authenticator
 	access        *rbac.Evaluator
-	reads, writes gate
+	seats         *seats
+	answers       *share.Pool // memory of answers that may wait for their clients
 	bodies        *share.Pool
 	decodings     *route.Decodings
 	encoded       *route.Budget
@@ -60,8 +61,9 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ResponseWriter: w, series: f.unrouted}
 	x.call = route.Call{
 		W: x, R: r, Now: time.Now(), Authorizer: f.access, Bodies: f.bodies, Decodings: f.decodings,
-		Encoded: f.encoded, Faults: f, Statuses: f.statuses,
+		Encoded: f.encoded, Answers: f.answers, Faults: f, Statuses: f.statuses,
 	}
+	x.chargeWaiting()
 	x.id[0] = f.ids.next()
 	defer f.finish(x)
 	h := w.Header()
@@ -187,15 +189,7 @@ func (f *front) dispatch(x *exchange, table *route.Table) error {
 	if err := f.shares.enter(x); err != nil {
 		return err
 	}
-	gate := f.gate(e.Class)
-	if gate == nil {
-		return e.Serve(c)
-	}
-	if !gate.enter() {
-		return status.NewTooManyRequests()
-	}
-	defer gate.leave()
-	return e.Serve(c)
+	return f.seats.serve(c)
 }
 
 // find sets the endpoint of a call, from the table or from the kinds of ThirdPartyResources.
@@ -204,7 +198,7 @@ func (f *front) find(c *route.Call, table *route.Table) (allow string, ok bool, 
 	if ok || allow != "" || table != f.table {
 		return allow, ok, nil
 	}
-	return f.dynamic.find(c, &f.reads)
+	return f.dynamic.find(c, f.seats.read)
 }
 
 // chooseWatch turns a list into a watch when the query asks for it (C45).
@@ -237,16 +231,6 @@ func underWatch(path string) bool {
 		at = 4 // behind group and version
 	}
 	return len(segments) > at+1 && segments[at] == "watch"
-}
-
-func (f *front) gate(class route.Class) *gate {
-	switch class {
-	case route.ClassRead:
-		return &f.reads
-	case route.ClassWrite:
-		return &f.writes
-	}
-	return nil
 }
 
 // fail answers with the Status of an error, or aborts a response that has begun (I29).

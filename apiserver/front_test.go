@@ -58,7 +58,10 @@ func TestLimits(t *testing.T) {
 // same, or an orchestrator would restart a node because it is busy.
 func TestHealthIsExempt(t *testing.T) {
 	t.Parallel()
-	s := testserver.Start(t, func(cfg *apiserver.Config) { cfg.Limits.Reads = 1 })
+	s := testserver.Start(t, func(cfg *apiserver.Config) {
+		testserver.WithoutQueues(cfg)
+		cfg.Limits.Reads = 1
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {

@@ -17,6 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/fairness"
 	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/kinds"
@@ -44,6 +45,7 @@ func bareFront(t *testing.T, e *route.Endpoint) (f *front, token string, log *by
 	f, err = newFront(Config{
 		SigningKey: key, Registerer: reg, Logger: logger, RequestLogger: slog.New(slog.DiscardHandler),
 		RequestPolicy: requestlog.None, Limits: Limits{Reads: 1}.withDefaults(),
+		Levels: []fairness.Level{{Name: "all", Share: 1, MaxWait: time.Second}},
 	}, access)
 	if err != nil {
 		t.Fatal(err)

@@ -3,29 +3,115 @@ package apiserver
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"strconv"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/apiserver/access/fairness"
+	"quorate/apiserver/access/share"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/status"
 )
 
-// gate bounds the requests of one class that are served at the same time.
-type gate struct {
-	max  int64
-	in   atomic.Int64
-	hits prometheus.Counter
+// seats are the seats of the requests under way, of reads and of writes apart (I28).
+type seats struct {
+	read, write   *fairness.Dispatcher
+	reads, writes atomic.Int64 // requests under way that had seats, those that lost or left them included
 }
 
-func (g *gate) enter() bool {
-	if g.in.Add(1) <= g.max {
-		return true
+func newSeats(cfg Config) (*seats, error) {
+	class := func(class string, bound int) (*fairness.Dispatcher, error) {
+		d, err := fairness.New(fairness.Config{
+			Seats: bound, Levels: cfg.Levels,
+			Registerer: prometheus.WrapRegistererWith(prometheus.Labels{"class": class}, cfg.Registerer),
+		})
+		if err != nil {
+			return nil, fmt.Errorf("seats of class %s: %w", class, err)
+		}
+		return d, nil
 	}
-	g.in.Add(-1)
-	g.hits.Inc()
-	return false
+	read, err := class("read", cfg.Limits.Reads)
+	if err != nil {
+		return nil, err
+	}
+	write, err := class("write", cfg.Limits.Writes)
+	return &seats{read: read, write: write}, err
 }
 
-func (g *gate) leave() { g.in.Add(-1) }
+// serve calls the handler of a call once it has seats, and releases those that it still has at the
+// end. Health needs none.
+func (s *seats) serve(c *route.Call) error {
+	switch c.Endpoint.Class {
+	case route.ClassRead:
+		s.reads.Add(1)
+		defer s.reads.Add(-1)
+		return s.serveWith(s.read, c)
+	case route.ClassWrite:
+		s.writes.Add(1)
+		defer s.writes.Add(-1)
+		return s.serveWith(s.write, c)
+	case route.ClassStream: // until it has started
+		return s.serveWith(s.read, c)
+	default:
+		return c.Endpoint.Serve(c)
+	}
+}
+
+func (s *seats) serveWith(d *fairness.Dispatcher, c *route.Call) error {
+	if err := enter(d, c, &c.Seat); err != nil {
+		return err
+	}
+	defer c.Seat.Leave()
+	return c.Endpoint.Serve(c)
+}
+
+// enter takes seats for a call, which may have no endpoint yet. Whoever impersonates others takes
+// them as himself.
+func enter(d *fairness.Dispatcher, c *route.Call, seat *fairness.Seat) error {
+	r := fairness.Request{Verb: route.VerbGet}
+	if u := c.Sender; u != nil {
+		r.User, r.Groups = u.Name, u.Groups
+	} else {
+		r.Address = share.AddressOf(c.R.RemoteAddr)
+	}
+	if e := c.Endpoint; e != nil {
+		r.Verb, r.Group, r.Resource, r.Namespace = e.Verb, e.Subject.Group, e.Subject.Plural, c.Namespace
+		if e.Cost != nil {
+			r.Cost = e.Cost(c)
+		}
+	}
+	err := d.Enter(c.R.Context(), &r, seat)
+	switch {
+	case errors.Is(err, fairness.ErrBusy):
+		return status.NewTooManyRequests()
+	case errors.Is(err, fairness.ErrClosed):
+		return status.NewUnavailable(err.Error())
+	}
+	return err
+}
+
+// close refuses the requests that wait for seats.
+func (s *seats) close() {
+	s.read.Close()
+	s.write.Close()
+}
+
+// answerShare is the part of the memory for answers that one user may have.
+const answerShare = 4
+
+// waitingAnswer is what a response of HTTP/2 is charged while it waits for its client: its stream,
+// its goroutine and the bytes that are collected.
+const waitingAnswer = 32 << 10
+
+// newAnswers returns the budget of answers that may wait for their clients.
+func newAnswers(bytes int64, m *metrics) *share.Pool {
+	cfg := share.Config{Total: bytes, PerUser: bytes / answerShare}
+	cfg.Refused = m.refusals("answer-bytes", cfg)
+	return share.New(cfg)
+}
 
 // requestIDs returns ids that are unique across nodes and restarts: a random prefix and a counter.
 type requestIDs struct {

@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"sync/atomic"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/apiserver/access/share"
@@ -87,14 +89,18 @@ func (m *metrics) decodingRefusals() func(share.Bound) {
 
 // watchFront registers gauges of the requests in progress.
 func (m *metrics) watchFront(reg prometheus.Registerer, f *front) {
-	inFlight := func(class string, g *gate) prometheus.Collector {
+	inFlight := func(class string, n *atomic.Int64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name:        "quorate_apiserver_requests_in_flight",
-			Help:        "Requests under way, by class; watches are counted apart.",
+			Help:        "Requests under way, by class, those that wait for seats included; watches are counted apart.",
 			ConstLabels: prometheus.Labels{"class": class},
-		}, func() float64 { return float64(g.in.Load()) })
+		}, func() float64 { return float64(n.Load()) })
 	}
-	reg.MustRegister(inFlight("read", &f.reads), inFlight("write", &f.writes),
+	reg.MustRegister(inFlight("read", &f.seats.reads), inFlight("write", &f.seats.writes),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_apiserver_answer_bytes",
+			Help: "Memory of answers that may wait for their clients.",
+		}, func() float64 { return float64(f.answers.Used()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_body_bytes",
 			Help: "Memory taken by request bodies under way.",

@@ -36,6 +36,7 @@ type Server struct {
 	cfg       Config
 	listener  *connections
 	metrics   *metrics
+	seats     *seats
 	http      *http.Server
 	health    *health
 	streams   *watch.Streams
@@ -119,13 +120,14 @@ func (s *Server) serve() error {
 	return fmt.Errorf("serve the API: %w", err)
 }
 
-// shutdown makes the node not ready, stops accepting, ends the watches, and waits for the requests
-// in progress, or aborts them after ShutdownGrace.
+// shutdown makes the node not ready, stops accepting, refuses the requests that wait for seats, ends
+// the watches, and waits for the requests in progress, or aborts them after ShutdownGrace.
 func (s *Server) shutdown() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Limits.ShutdownGrace)
 	defer cancel()
 	s.health.draining.Store(true)
 	closed := s.listener.Close()
+	s.seats.close()
 	drained := s.streams.Drain(ctx)
 	finished := s.http.Shutdown(ctx)
 	if drained == nil && finished == nil || ctx.Err() == nil {

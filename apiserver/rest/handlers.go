@@ -316,8 +316,10 @@ func (r *resource) register(add func(method, path string, e *route.Endpoint)) {
 	offered(http.MethodPut, item, r.endpoint(schema.OpReplace, route.VerbUpdate, route.ClassWrite, r.replace))
 	offered(http.MethodPatch, item, r.endpoint(schema.OpPatch, route.VerbPatch, route.ClassWrite, r.patch))
 	offered(http.MethodDelete, item, r.endpoint(schema.OpDelete, route.VerbDelete, route.ClassWrite, r.delete))
-	offered(http.MethodDelete, collection,
-		r.endpoint(schema.OpDeleteCollection, route.VerbDeleteCollection, route.ClassWrite, r.deleteCollection))
+	if e := r.endpoint(schema.OpDeleteCollection, route.VerbDeleteCollection, route.ClassWrite, r.deleteCollection); e != nil {
+		e.Cost = r.listCost
+		offered(http.MethodDelete, collection, e)
+	}
 	r.registerSubresources(offered, item)
 	r.registerWatches(offered, collection, item)
 }
@@ -327,7 +329,8 @@ func (r *resource) listEndpoint(op schema.Operations) *route.Endpoint {
 	if e == nil {
 		return nil
 	}
-	e.Watch = r.endpoint(schema.OpWatchQuery, route.VerbWatch, route.ClassStream, r.watch)
+	e.Cost = r.listCost
+	e.Watch = r.watchEndpoint(schema.OpWatchQuery)
 	if e.Watch == nil { // the legacy form of a binding can't be watched: 405 (D36)
 		e.Watch = &route.Endpoint{
 			Verb: route.VerbWatch, Subject: e.Subject, Version: e.Version, Kind: r.kind,
@@ -342,14 +345,19 @@ func (r *resource) registerWatches(add func(method, path string, e *route.Endpoi
 	watched := func(path string) string {
 		return r.kind.Prefix + "/watch" + strings.TrimPrefix(path, r.kind.Prefix)
 	}
-	stream := func(op schema.Operations) *route.Endpoint {
-		return r.endpoint(op, route.VerbWatch, route.ClassStream, r.watch)
-	}
-	add(http.MethodGet, watched(r.kind.Prefix+"/"+r.kind.Plural), stream(schema.OpWatchAll))
+	add(http.MethodGet, watched(r.kind.Prefix+"/"+r.kind.Plural), r.watchEndpoint(schema.OpWatchAll))
 	if r.kind.Namespaced {
-		add(http.MethodGet, watched(collection), stream(schema.OpWatchNamespace))
+		add(http.MethodGet, watched(collection), r.watchEndpoint(schema.OpWatchNamespace))
 	}
-	add(http.MethodGet, watched(item), stream(schema.OpWatchOne))
+	add(http.MethodGet, watched(item), r.watchEndpoint(schema.OpWatchOne))
+}
+
+func (r *resource) watchEndpoint(op schema.Operations) *route.Endpoint {
+	e := r.endpoint(op, route.VerbWatch, route.ClassStream, r.watch)
+	if e != nil {
+		e.Cost = r.watchCost
+	}
+	return e
 }
 
 // registerSubresources adds the paths of /status, /scale and /finalize (H).

@@ -61,6 +61,7 @@ func (r *resource) watch(c *route.Call) error {
 			defer c.Forget()
 			return r.watchStart(ctx, c, opts)
 		},
+		Started:       c.Seat.Leave,
 		InternalError: func(err error) { c.Faults.InternalError(c, err) },
 	})
 }

@@ -208,6 +208,7 @@ func failing(t *testing.T, s *testserver.Server, limits apiserver.Limits) *failu
 	f := &failures{Store: s.Store, t: t}
 	f.server = testserver.StartOn(t, s.Store, func(cfg *apiserver.Config) {
 		quiet(cfg)
+		testserver.WithoutQueues(cfg)
 		cfg.Store, cfg.Limits = f, limits
 	})
 	return f

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"quorate/apiserver/access/share"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
@@ -17,6 +18,8 @@ const (
 	smallBody = 2 << 10
 	// slowBody is the minimum size of a body whose write gets a deadline, because it may block.
 	slowBody = 32 << 10
+	// smallAnswer is the size up to which a handler need not wait for its client.
+	smallAnswer = 16 << 10
 	// writeTimeout is the maximum time that a client may take to read a response.
 	writeTimeout = 60 * time.Second
 )
@@ -83,8 +86,9 @@ func (c *Call) DocumentAs(target negotiate.Target, document []byte, form negotia
 	return c.answer(http.StatusOK, body, []string{form.ContentType() + target.Parameters()})
 }
 
-// Text responds with plain text. It ignores Accept, because there is no other form.
-func (c *Call) Text(body []byte) error { return c.answer(http.StatusOK, body, values.text) }
+// Text responds with plain text, which all responses share. It ignores Accept, because there is no
+// other form.
+func (c *Call) Text(body []byte) error { return c.send(http.StatusOK, body, values.text) }
 
 // Status responds with a Status in the negotiated form (I32).
 func (c *Call) Status(code int, s *status.Status, form negotiate.Form) error {
@@ -95,7 +99,21 @@ func (c *Call) Status(code int, s *status.Status, form negotiate.Form) error {
 	return c.answer(code, body, values.content[form])
 }
 
+// answer sends a body that belongs to the call, or holds memory that nothing else may hold when it is
+// sent. It charges the body to the budget of answers.
 func (c *Call) answer(code int, body []byte, contentType []string) error {
+	if err := c.hold(len(body)); err != nil && !c.writes() {
+		return err
+	}
+	return c.send(code, body, contentType)
+}
+
+// writes reports whether the call may have changed something, so that it must not be refused any
+// more. Its answer is sent without a charge; wire/h2 breaks it off if it has to wait.
+func (c *Call) writes() bool { return c.Endpoint != nil && c.Endpoint.Class == ClassWrite }
+
+// send sends a body. The call leaves its seat first: the client may take its time.
+func (c *Call) send(code int, body []byte, contentType []string) error {
 	c.collapse() // the reader may take long
 	h := c.W.Header()
 	h["Content-Type"] = contentType
@@ -113,6 +131,7 @@ func (c *Call) answer(code int, body []byte, contentType []string) error {
 			return err
 		}
 	}
+	c.Seat.Leave()
 	c.W.WriteHeader(code)
 	// A client that has disconnected is not an error of the server.
 	_, _ = c.W.Write(body)
@@ -132,7 +151,40 @@ func (c *Call) StreamHeader(form negotiate.Form) error {
 	return rc.Flush()
 }
 
-// limitWrite sets the deadline for the client to read the rest of the response.
+// hold charges n bytes of the response to the budget of its user, or refuses the request. Small
+// responses are charged by wire/h2, when they wait.
+func (c *Call) hold(n int) error {
+	more := int64(n) - c.answering.Amount()
+	if n <= smallAnswer || more <= 0 {
+		return nil
+	}
+	if c.answering.Amount() == 0 {
+		c.answering = c.HoldAnswer()
+	}
+	if _, ok := c.answering.Take(more); !ok {
+		return status.NewTooManyRequests()
+	}
+	return nil
+}
+
+// HoldAnswer returns an empty holding of the budget of responses, for the sender of the call.
+func (c *Call) HoldAnswer() share.Holding {
+	if c.Sender == nil {
+		return c.Answers.Hold("", "")
+	}
+	return c.Answers.Hold(c.Sender.Name, "")
+}
+
+// limitWrite sets the deadline for the client to read the rest of the response. Over HTTP/2 every
+// response has a deadline already, from the first time that it waits.
 func (c *Call) limitWrite() error {
+	if c.R.ProtoMajor == 2 {
+		return nil
+	}
+	return c.limitNextWrite()
+}
+
+// limitNextWrite bounds how long the reader may take over what is written until the next call.
+func (c *Call) limitNextWrite() error {
 	return http.NewResponseController(c.W).SetWriteDeadline(time.Now().Add(writeTimeout))
 }

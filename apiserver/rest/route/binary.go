@@ -19,7 +19,7 @@ type binary struct {
 }
 
 func (b *binary) Write(p []byte) (int, error) {
-	if err := b.call.limitWrite(); err != nil {
+	if err := b.call.limitNextWrite(); err != nil {
 		return 0, err
 	}
 	if !b.begun {

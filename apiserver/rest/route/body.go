@@ -58,7 +58,11 @@ func (b *Budget) take(n int64) bool {
 func (c *Call) Body() ([]byte, error) {
 	var err error
 	if !c.hasBody {
+		c.Seat.BeginWait()
 		c.body, err = c.receive()
+		if again := c.Seat.EndWait(c.R.Context()); err == nil {
+			err = again
+		}
 		c.hasBody = err == nil
 	}
 	return c.body, err
@@ -200,4 +204,5 @@ func (c *Call) Release() {
 		c.Encoded.used.Add(-c.encoded)
 		c.encoded = 0
 	}
+	c.answering.Release()
 }

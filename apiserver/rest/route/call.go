@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/fairness"
 	"quorate/apiserver/access/share"
 	"quorate/apiserver/objects/deletion"
 	"quorate/apiserver/wire/negotiate"
@@ -28,6 +29,11 @@ type Call struct {
 
 	// Authorizer authorizes requests that cannot be authorized before their body is read.
 	Authorizer auth.Authorizer
+	// Seat is what the call holds of its priority level. The response leaves it once its bytes are
+	// ready.
+	Seat fairness.Seat
+	// Answers is the budget for the memory of responses that may wait for their clients.
+	Answers *share.Pool
 	// Bodies is the budget for the memory of request bodies.
 	Bodies *share.Pool
 	// Decodings is the budget for the memory that decoding takes; nil means no bound.
@@ -44,6 +50,7 @@ type Call struct {
 	bodies     share.Holding
 	expansion  expansion
 	encoded    int64 // from Encoded
+	answering  share.Holding
 	query      url.Values
 	parsed     bool
 	match      match

@@ -12,7 +12,7 @@ type Class uint8
 const (
 	ClassRead Class = iota
 	ClassWrite
-	ClassStream // a watch, limited by package watch
+	ClassStream // a watch: a read until it has started, limited by package watch
 	ClassExempt // health checks: cheap, and refusing them could make a supervisor restart the node
 )
 
@@ -55,6 +55,8 @@ type Endpoint struct {
 	// MaxBody is the size of the largest body, MaxBodyBytes if it is 0.
 	MaxBody int64
 
+	// Cost estimates how many seats the call takes, compared with a get; nil means one.
+	Cost func(c *Call) int
 	// Serve responds to the call, or returns an error if it has not written anything.
 	Serve func(c *Call) error
 

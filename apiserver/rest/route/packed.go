@@ -52,6 +52,9 @@ func (p *Packed) Text() ([]byte, error) {
 // compressed (B33).
 func (c *Call) Packed(p *Packed, media string) error {
 	if p.size <= gzipFrom || !negotiate.TakesGzip(c.R) {
+		if err := c.hold(p.size); err != nil {
+			return err
+		}
 		body, err := p.Text()
 		if err != nil {
 			return err
@@ -65,6 +68,7 @@ func (c *Call) Packed(p *Packed, media string) error {
 	h["Content-Type"], h["Content-Encoding"] = []string{media}, values.gzip
 	h["Vary"] = slices.Concat(h["Vary"], values.vary)
 	h.Set("Content-Length", strconv.Itoa(len(p.gzip)))
+	c.Seat.Leave()
 	c.W.WriteHeader(http.StatusOK)
 	// A client that has disconnected is not an error of the server.
 	_, _ = c.W.Write(p.gzip)

@@ -12,8 +12,12 @@ import (
 	"quorate/apiserver/wire/negotiate"
 )
 
-// chunkBytes is how much of a long response is buffered before it is written.
-const chunkBytes = 64 << 10
+const (
+	// chunkBytes is how much of a long response is buffered before it is written.
+	chunkBytes = 64 << 10
+	// gzipBytes is about the memory of a compressor.
+	gzipBytes = 768 << 10
+)
 
 // ErrGone reports that the client stopped reading a response that had begun. It is nobody's fault,
 // and no Status can be sent.
@@ -30,6 +34,9 @@ func gone(err error) error {
 // Stream writes a long answer piece by piece with constant memory: append to Buf, call Spill now
 // and then, Close at the end. Nothing is sent before the first Spill that writes, so errors up to
 // then can still become a Status.
+//
+// The call keeps its seats while it makes the answer, but loses them when a write waits for the
+// client. Its memory is charged to the budget of answers.
 type Stream struct {
 	Buf []byte
 
@@ -80,12 +87,16 @@ func (s *Stream) Close() error {
 // whole writes a response that fits into the buffer.
 func (s *Stream) whole() error {
 	s.started = true
+	if err := s.call.hold(len(s.Buf)); err != nil {
+		return err
+	}
 	if len(s.Buf) > slowBody {
 		if err := s.call.limitWrite(); err != nil {
 			return err
 		}
 	}
 	s.call.W.Header()["Content-Type"] = s.contentType
+	s.call.Seat.Leave()
 	s.call.W.WriteHeader(s.code)
 	_, err := s.call.W.Write(s.Buf)
 	return gone(err)
@@ -108,6 +119,13 @@ func (s *Stream) write() error {
 
 func (s *Stream) start() error {
 	s.started = true
+	memory := max(cap(s.Buf), chunkBytes)
+	if s.limit == gzipFrom {
+		memory += gzipBytes
+	}
+	if err := s.call.hold(memory); err != nil && !s.call.writes() {
+		return err
+	}
 	if err := s.call.limitWrite(); err != nil {
 		return err
 	}

@@ -46,6 +46,8 @@ type Options struct {
 	// Start returns where to begin. Serve calls it after Header, so its error becomes an ERROR
 	// event (D13).
 	Start func(ctx context.Context) (Start, error)
+	// Started, if not nil, is called after the initial objects have been sent.
+	Started func()
 	// InternalError is called with errors that do not map to a Status.
 	InternalError func(err error)
 }
@@ -108,6 +110,9 @@ func (st *Stream) run(ctx context.Context) error {
 	}
 	if err := st.sendInitial(ctx, start); err != nil {
 		return initialError(ctx, err)
+	}
+	if st.opts.Started != nil {
+		st.opts.Started()
 	}
 	return st.follow(ctx, start.Changes)
 }

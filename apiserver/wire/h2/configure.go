@@ -66,6 +66,16 @@ func offerHTTP2(srv *http.Server) {
 	srv.TLSConfig = conf
 }
 
+// Account is charged for the memory of a response that waits for its client. Its methods are called
+// by the goroutine of the handler, and must not block.
+type Account interface {
+	// BeginWaiting is called when the response waits for the first time. If it returns false, the
+	// stream is reset.
+	BeginWaiting() bool
+	// EndWaiting is called at the end of a response for which BeginWaiting was called.
+	EndWaiting()
+}
+
 // server is the state that the HTTP/2 connections of one http.Server share.
 type server struct {
 	http    *http.Server

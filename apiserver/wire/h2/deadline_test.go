@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ func TestResponseTimeout(t *testing.T) {
 		var err error
 		switch r.URL.Path {
 		case "/small":
-			_, err = w.Write(make([]byte, 100))
+			_, _ = w.Write(make([]byte, 100)) // it cannot know
 		case "/large":
 			_, err = w.Write(make([]byte, 1<<20))
 			failed <- err
@@ -79,4 +80,46 @@ func TestResponseTimeout(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// account allows a number of responses to wait, and counts.
+type account struct{ left, begun, ended atomic.Int64 }
+
+func (a *account) BeginWaiting() bool { a.begun.Add(1); return a.left.Add(-1) >= 0 }
+func (a *account) EndWaiting()        { a.left.Add(1); a.ended.Add(1) }
+
+// TestWaitingResponsesAreCharged: a response that the client takes at once charges nothing; one that
+// waits does so once, and is reset if it may not.
+func TestWaitingResponsesAreCharged(t *testing.T) {
+	t.Parallel()
+	a := &account{}
+	a.left.Store(1)
+	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.(interface{ Charge(Account) }).Charge(a)
+		for range 3 {
+			_, _ = w.Write(make([]byte, bodyBytes)) // the second and the third wait
+		}
+	}))
+	open := dialRaw(t, s.addr, s.roots)
+	open.await(open.get("/", true))
+	if n := a.begun.Load(); n != 0 {
+		t.Errorf("%d charges for a response that did not wait", n)
+	}
+	shut := dialTLS(t, s.addr, s.roots)
+	shut.handshake(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	first := shut.get("/", true)
+	for a.begun.Load() != 1 {
+		time.Sleep(time.Millisecond)
+	}
+	shut.wantReset(shut.get("/", true), http2.ErrCodeEnhanceYourCalm)
+	shut.must(shut.fr.WriteWindowUpdate(first, 1<<20))
+	if r := shut.await(first); len(r.body) != 3*bodyBytes {
+		t.Errorf("%d bytes of the response that may wait", len(r.body))
+	}
+	for a.ended.Load() != a.begun.Load() {
+		time.Sleep(time.Millisecond)
+	}
+	if n := a.begun.Load(); n != 2 {
+		t.Errorf("%d charges, want 2", n)
+	}
 }

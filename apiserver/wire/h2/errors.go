@@ -15,6 +15,9 @@ var (
 	errBroken = errors.New("http2: stream reset by the server")
 	// errFinished is returned by a ResponseWriter that is used after its handler has returned.
 	errFinished = errors.New("http2: handler has returned")
+	// errWaiting is returned to a handler whose response may not wait for the client, because too
+	// many others do.
+	errWaiting = errors.New("http2: too many responses wait for their clients")
 	// errLength is the error of a body whose length differs from its Content-Length.
 	errLength = errors.New("http2: body length differs from Content-Length")
 

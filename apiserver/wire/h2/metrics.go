@@ -16,6 +16,7 @@ const (
 	limitWriteStall    = "write_stall"
 	limitCachedNames   = "cached_names"
 	limitResponseTime  = "response_time"
+	limitWaiting       = "waiting_responses"
 )
 
 type metrics struct {
@@ -52,7 +53,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 	for _, limit := range []string{
 		limitStreams, limitHandlers, limitHeaderList, limitContinuations, limitResets, limitControl, limitIdleFrames,
-		limitHeaderTime, limitPing, limitWriteStall, limitCachedNames, limitResponseTime,
+		limitHeaderTime, limitPing, limitWriteStall, limitCachedNames, limitResponseTime, limitWaiting,
 	} {
 		m.limits.WithLabelValues(limit)
 	}

@@ -15,6 +15,7 @@ import (
 // deadlines, TryEnqueue, Pending and Connection.
 type response struct {
 	st         *stream
+	account    Account // nil if nobody is charged
 	header     http.Header
 	scratch    *scratch // nil while nothing is collected
 	status     int      // 0 before WriteHeader
@@ -304,6 +305,10 @@ func (w *response) SetWriteDeadline(t time.Time) error {
 	w.st.setDeadline(&w.st.writeBy, t)
 	return nil
 }
+
+// Charge makes the response charge its memory to an account when it has to wait for the client. The
+// handler may call it before it writes.
+func (w *response) Charge(a Account) { w.account = a }
 
 // EnableFullDuplex implements the method that http.ResponseController looks for. HTTP/2 is always
 // full duplex.

@@ -33,6 +33,7 @@ type stream struct {
 	readBy      time.Time
 	writeBy     time.Time
 	unbounded   bool // the handler has removed the write deadline
+	charged     bool // the response has begun to wait, and its account knows
 	body        body
 }
 
@@ -102,12 +103,27 @@ func (st *stream) awaitSent() {
 		if st.writeBy.IsZero() && !st.unbounded {
 			st.writeBy = time.Now().Add(st.conn.server.bounds.response)
 		}
+		if !st.charge() {
+			st.conn.server.metrics.hit(limitWaiting)
+			st.reset(http2.ErrCodeEnhanceYourCalm, errWaiting)
+			break
+		}
 		if !st.wait(&st.writeBy) {
 			st.conn.server.metrics.hit(limitResponseTime)
 			st.reset(http2.ErrCodeInternal, os.ErrDeadlineExceeded)
 		}
 	}
 	st.queue = queue{}
+}
+
+// charge charges the response to its account, once, and reports whether it may wait. mu is held.
+func (st *stream) charge() bool {
+	a := st.response.account
+	if a == nil || st.charged {
+		return true
+	}
+	st.charged = true
+	return a.BeginWaiting()
 }
 
 // noteSent empties the queue after all of it has been moved, and closes the stream if both sides
@@ -183,6 +199,9 @@ func (st *stream) endHandler() {
 		st.recovered(recover())
 	}
 	st.cancel()
+	if st.charged { // set by this goroutine only
+		st.response.account.EndWaiting()
+	}
 	st.response.release()
 	if st.req.MultipartForm != nil {
 		// The operating system clears temporary files that cannot be removed.

@@ -13,6 +13,7 @@ import (
 
 	"quorate/apiserver"
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/fairness"
 	"quorate/apiserver/access/requestlog"
 	"quorate/cluster"
 	"quorate/cluster/keys"
@@ -61,6 +62,7 @@ type Node struct {
 	cluster     *cluster.Cluster
 	api         *apiserver.Server
 	apiAddr     string // for clients on other machines
+	levels      []fairness.Level
 	operations  *operations
 	// closers release what New opened; they are called in this order.
 	closers []func() error
@@ -99,6 +101,11 @@ func (n *Node) abandon() error {
 func (n *Node) open() error {
 	s := &n.cfg.Settings
 	var err error
+	if s.API.FairnessFile != "" { // before anything is written
+		if n.levels, err = fairness.Load(s.API.FairnessFile); err != nil {
+			return fmt.Errorf("--fairness-file: %w", err)
+		}
+	}
 	n.dir, err = datadir.Open(datadir.Config{Path: s.DataDir, Name: s.Name, Key: n.cfg.Key, Found: len(s.Join) == 0})
 	if err != nil {
 		return err
@@ -184,6 +191,7 @@ func (n *Node) openAPI(reach addresses, requests *slog.Logger) error {
 		Registerer: n.registry, Gatherer: n.registry,
 		EventTTL: s.API.EventTTL,
 		Limits:   limits(s.API),
+		Levels:   n.levels,
 		Build:    apiserver.Build(n.cfg.Build),
 	})
 	if err != nil {

@@ -55,6 +55,7 @@ type API struct {
 	QuorumRead        bool
 	MaxRequests       int
 	Limits            Limits
+	FairnessFile      string        // levels of priority; empty: the default ones
 	EventTTL          time.Duration // after an event's last write
 	RequestLog        string        // none, errors, writes or all
 }
@@ -118,7 +119,8 @@ func (s *Settings) registerAPI(fs *pflag.FlagSet) {
 	fs.StringVar(&s.API.KeyFile, "tls-key-file", "", "its private key")
 	fs.StringVar(&s.API.ClientCAFile, "client-ca-file", "", "authorities whose client certificates are accepted")
 	fs.BoolVar(&s.API.QuorumRead, "quorum-read", true, "reads without a resourceVersion are linearizable; false serves them from the node's own state")
-	fs.IntVar(&s.API.MaxRequests, "max-requests", 2000, "bound on concurrent reads, and on concurrent writes, without watches; more get 429")
+	fs.IntVar(&s.API.MaxRequests, "max-requests", 2000, "bound on concurrent reads, and on concurrent writes, without watches; more wait, or get 429")
+	fs.StringVar(&s.API.FairnessFile, "fairness-file", "", "priority levels of requests, in YAML: who gets which share of --max-requests")
 	fs.DurationVar(&s.API.EventTTL, "event-ttl", time.Hour, "how long Events are kept after their last write")
 	fs.StringVar(&s.API.RequestLog, "request-log", "errors", "requests to log, one line each: none, errors, writes or all")
 	s.registerAudit(fs)
