@@ -47,6 +47,8 @@ type Config struct {
 	// DiskClaim returns how many bytes of the same disk are set aside for others, such as a log of
 	// requests that may still grow. They do not count as free. May be nil.
 	DiskClaim func() int64
+	// Quota bounds what the state holds. Each leader enforces its own. The zero value is no bound.
+	Quota Quota
 	// StallLimit is the duration of a log write after which a leader gives up leadership; after
 	// twice that, the node ends. Default 10 s.
 	StallLimit time.Duration

@@ -29,3 +29,7 @@ type Future = failure.Future
 // FullError reports a write that the leader refused because too few voters have space on their
 // disks. Nothing was written.
 type FullError = failure.FullError
+
+// QuotaError reports a write that the leader refused because the state would exceed a quota. Nothing
+// was written.
+type QuotaError = failure.QuotaError

@@ -244,7 +244,7 @@ func (s *Store) assemble() {
 		Registerer: s.cfg.Registerer,
 	})
 	s.writer = write.New(write.Config{
-		Raft: s.raft, Leadership: s.leadership, Members: s.members, Reader: s.reader, Shortage: s.shortage, Lifecycle: s.life,
+		Raft: s.raft, Leadership: s.leadership, Members: s.members, Reader: s.reader, Shortage: s.shortage, Lifecycle: s.life, Quota: s.cfg.Quota,
 		Peers: s.peers, Root: s.root, LeaderWait: s.cfg.leaderWait(), Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	s.pages = read.NewPages(s.reader, s.retained)

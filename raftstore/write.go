@@ -11,6 +11,12 @@ import (
 // selectors has the previous object as well.
 const MaxEntryBytes = write.MaxEntryBytes
 
+// Quota bounds what the state holds; see package write.
+type Quota = write.Quota
+
+// AnyResource stands for all resources that Quota.Objects does not name.
+const AnyResource = write.AnyResource
+
 // Create stores an object under a key that must be unused.
 type Create = write.Create
 
@@ -21,7 +27,7 @@ type Update = write.Update
 type Delete = write.Delete
 
 // Create stores an object and returns it as stored. Errors: *state.Exists, *state.GuardFailed;
-// ErrUnavailable, ErrTooLarge, ErrClosed, *FullError if certainly nothing was written;
+// ErrUnavailable, ErrTooLarge, ErrClosed, *FullError, *QuotaError if certainly nothing was written;
 // ErrUnknownOutcome if the write may be applied. This node has applied the write when Create
 // returns (N5: a cached read on this node sees it).
 func (s *Store) Create(ctx context.Context, c Create) (*state.Object, error) {

@@ -139,7 +139,7 @@ func (x Refusal_Reason) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Refusal_Reason.Descriptor instead.
 func (Refusal_Reason) EnumDescriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{4, 0}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{5, 0}
 }
 
 // WriteRequest is one logpb.Entry to propose.
@@ -285,7 +285,10 @@ type WriteResponse struct {
 	Full []string `protobuf:"bytes,6,rep,name=full,proto3" json:"full,omitempty"`
 	Id   uint64   `protobuf:"varint,7,opt,name=id,proto3" json:"id,omitempty"` // of the request
 	// The leader's term when the entry at index is of that term, so that the peer may take it for committed; otherwise 0.
-	Term          uint64 `protobuf:"varint,8,opt,name=term,proto3" json:"term,omitempty"`
+	Term uint64 `protobuf:"varint,8,opt,name=term,proto3" json:"term,omitempty"`
+	// With NOT_APPLIED: the quota that the write would exceed. A node that does not know this field repeats the write for some
+	// seconds, and then answers that the cluster is unavailable.
+	Quota         *Quota `protobuf:"bytes,9,opt,name=quota,proto3" json:"quota,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -376,6 +379,83 @@ func (x *WriteResponse) GetTerm() uint64 {
 	return 0
 }
 
+func (x *WriteResponse) GetQuota() *Quota {
+	if x != nil {
+		return x.Quota
+	}
+	return nil
+}
+
+// Quota is a bound that the state has reached: the objects of a resource in a namespace, or, without a resource, the bytes of
+// all objects.
+type Quota struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Resource      string                 `protobuf:"bytes,1,opt,name=resource,proto3" json:"resource,omitempty"`
+	Namespace     string                 `protobuf:"bytes,2,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	Used          uint64                 `protobuf:"varint,3,opt,name=used,proto3" json:"used,omitempty"`
+	Limit         uint64                 `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Quota) Reset() {
+	*x = Quota{}
+	mi := &file_peerpb_peer_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Quota) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Quota) ProtoMessage() {}
+
+func (x *Quota) ProtoReflect() protoreflect.Message {
+	mi := &file_peerpb_peer_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Quota.ProtoReflect.Descriptor instead.
+func (*Quota) Descriptor() ([]byte, []int) {
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Quota) GetResource() string {
+	if x != nil {
+		return x.Resource
+	}
+	return ""
+}
+
+func (x *Quota) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *Quota) GetUsed() uint64 {
+	if x != nil {
+		return x.Used
+	}
+	return 0
+}
+
+func (x *Quota) GetLimit() uint64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 type WriteResults struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Results []*WriteResponse       `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
@@ -387,7 +467,7 @@ type WriteResults struct {
 
 func (x *WriteResults) Reset() {
 	*x = WriteResults{}
-	mi := &file_peerpb_peer_proto_msgTypes[3]
+	mi := &file_peerpb_peer_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -399,7 +479,7 @@ func (x *WriteResults) String() string {
 func (*WriteResults) ProtoMessage() {}
 
 func (x *WriteResults) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[3]
+	mi := &file_peerpb_peer_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -412,7 +492,7 @@ func (x *WriteResults) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WriteResults.ProtoReflect.Descriptor instead.
 func (*WriteResults) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{3}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *WriteResults) GetResults() []*WriteResponse {
@@ -441,7 +521,7 @@ type Refusal struct {
 
 func (x *Refusal) Reset() {
 	*x = Refusal{}
-	mi := &file_peerpb_peer_proto_msgTypes[4]
+	mi := &file_peerpb_peer_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -453,7 +533,7 @@ func (x *Refusal) String() string {
 func (*Refusal) ProtoMessage() {}
 
 func (x *Refusal) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[4]
+	mi := &file_peerpb_peer_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -466,7 +546,7 @@ func (x *Refusal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Refusal.ProtoReflect.Descriptor instead.
 func (*Refusal) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{4}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Refusal) GetReason() Refusal_Reason {
@@ -502,7 +582,7 @@ type ReadIndexRequest struct {
 
 func (x *ReadIndexRequest) Reset() {
 	*x = ReadIndexRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[5]
+	mi := &file_peerpb_peer_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -514,7 +594,7 @@ func (x *ReadIndexRequest) String() string {
 func (*ReadIndexRequest) ProtoMessage() {}
 
 func (x *ReadIndexRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[5]
+	mi := &file_peerpb_peer_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -527,7 +607,7 @@ func (x *ReadIndexRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadIndexRequest.ProtoReflect.Descriptor instead.
 func (*ReadIndexRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{5}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ReadIndexRequest) GetClusterId() string {
@@ -557,7 +637,7 @@ type ReadIndexResponse struct {
 
 func (x *ReadIndexResponse) Reset() {
 	*x = ReadIndexResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[6]
+	mi := &file_peerpb_peer_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -569,7 +649,7 @@ func (x *ReadIndexResponse) String() string {
 func (*ReadIndexResponse) ProtoMessage() {}
 
 func (x *ReadIndexResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[6]
+	mi := &file_peerpb_peer_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -582,7 +662,7 @@ func (x *ReadIndexResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadIndexResponse.ProtoReflect.Descriptor instead.
 func (*ReadIndexResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{6}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ReadIndexResponse) GetNotLeader() bool {
@@ -629,7 +709,7 @@ type ConfirmRequest struct {
 
 func (x *ConfirmRequest) Reset() {
 	*x = ConfirmRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[7]
+	mi := &file_peerpb_peer_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -641,7 +721,7 @@ func (x *ConfirmRequest) String() string {
 func (*ConfirmRequest) ProtoMessage() {}
 
 func (x *ConfirmRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[7]
+	mi := &file_peerpb_peer_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -654,7 +734,7 @@ func (x *ConfirmRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfirmRequest.ProtoReflect.Descriptor instead.
 func (*ConfirmRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{7}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ConfirmRequest) GetClusterId() string {
@@ -673,7 +753,7 @@ type ConfirmResponse struct {
 
 func (x *ConfirmResponse) Reset() {
 	*x = ConfirmResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[8]
+	mi := &file_peerpb_peer_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -685,7 +765,7 @@ func (x *ConfirmResponse) String() string {
 func (*ConfirmResponse) ProtoMessage() {}
 
 func (x *ConfirmResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[8]
+	mi := &file_peerpb_peer_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -698,7 +778,7 @@ func (x *ConfirmResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfirmResponse.ProtoReflect.Descriptor instead.
 func (*ConfirmResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{8}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ConfirmResponse) GetTerm() uint64 {
@@ -721,7 +801,7 @@ type PageRequest struct {
 
 func (x *PageRequest) Reset() {
 	*x = PageRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[9]
+	mi := &file_peerpb_peer_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +813,7 @@ func (x *PageRequest) String() string {
 func (*PageRequest) ProtoMessage() {}
 
 func (x *PageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[9]
+	mi := &file_peerpb_peer_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +826,7 @@ func (x *PageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageRequest.ProtoReflect.Descriptor instead.
 func (*PageRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{9}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PageRequest) GetClusterId() string {
@@ -794,7 +874,7 @@ type PageChunk struct {
 
 func (x *PageChunk) Reset() {
 	*x = PageChunk{}
-	mi := &file_peerpb_peer_proto_msgTypes[10]
+	mi := &file_peerpb_peer_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -806,7 +886,7 @@ func (x *PageChunk) String() string {
 func (*PageChunk) ProtoMessage() {}
 
 func (x *PageChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[10]
+	mi := &file_peerpb_peer_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -819,7 +899,7 @@ func (x *PageChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageChunk.ProtoReflect.Descriptor instead.
 func (*PageChunk) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{10}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *PageChunk) GetLeft() uint64 {
@@ -854,7 +934,7 @@ type PageObject struct {
 
 func (x *PageObject) Reset() {
 	*x = PageObject{}
-	mi := &file_peerpb_peer_proto_msgTypes[11]
+	mi := &file_peerpb_peer_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +946,7 @@ func (x *PageObject) String() string {
 func (*PageObject) ProtoMessage() {}
 
 func (x *PageObject) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[11]
+	mi := &file_peerpb_peer_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +959,7 @@ func (x *PageObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PageObject.ProtoReflect.Descriptor instead.
 func (*PageObject) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{11}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *PageObject) GetKey() string {
@@ -955,7 +1035,7 @@ type ChecksumRequest struct {
 
 func (x *ChecksumRequest) Reset() {
 	*x = ChecksumRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[12]
+	mi := &file_peerpb_peer_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1047,7 @@ func (x *ChecksumRequest) String() string {
 func (*ChecksumRequest) ProtoMessage() {}
 
 func (x *ChecksumRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[12]
+	mi := &file_peerpb_peer_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1060,7 @@ func (x *ChecksumRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChecksumRequest.ProtoReflect.Descriptor instead.
 func (*ChecksumRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{12}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ChecksumRequest) GetClusterId() string {
@@ -1008,7 +1088,7 @@ type ChecksumResponse struct {
 
 func (x *ChecksumResponse) Reset() {
 	*x = ChecksumResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[13]
+	mi := &file_peerpb_peer_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1100,7 @@ func (x *ChecksumResponse) String() string {
 func (*ChecksumResponse) ProtoMessage() {}
 
 func (x *ChecksumResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[13]
+	mi := &file_peerpb_peer_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1113,7 @@ func (x *ChecksumResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChecksumResponse.ProtoReflect.Descriptor instead.
 func (*ChecksumResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{13}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ChecksumResponse) GetFormat() uint32 {
@@ -1059,7 +1139,7 @@ type AlarmsRequest struct {
 
 func (x *AlarmsRequest) Reset() {
 	*x = AlarmsRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[14]
+	mi := &file_peerpb_peer_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1151,7 @@ func (x *AlarmsRequest) String() string {
 func (*AlarmsRequest) ProtoMessage() {}
 
 func (x *AlarmsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[14]
+	mi := &file_peerpb_peer_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1164,7 @@ func (x *AlarmsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlarmsRequest.ProtoReflect.Descriptor instead.
 func (*AlarmsRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{14}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AlarmsRequest) GetClusterId() string {
@@ -1104,7 +1184,7 @@ type AlarmsResponse struct {
 
 func (x *AlarmsResponse) Reset() {
 	*x = AlarmsResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[15]
+	mi := &file_peerpb_peer_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1116,7 +1196,7 @@ func (x *AlarmsResponse) String() string {
 func (*AlarmsResponse) ProtoMessage() {}
 
 func (x *AlarmsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[15]
+	mi := &file_peerpb_peer_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1129,7 +1209,7 @@ func (x *AlarmsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AlarmsResponse.ProtoReflect.Descriptor instead.
 func (*AlarmsResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{15}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AlarmsResponse) GetAlarms() []*Alarm {
@@ -1158,7 +1238,7 @@ type Alarm struct {
 
 func (x *Alarm) Reset() {
 	*x = Alarm{}
-	mi := &file_peerpb_peer_proto_msgTypes[16]
+	mi := &file_peerpb_peer_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1170,7 +1250,7 @@ func (x *Alarm) String() string {
 func (*Alarm) ProtoMessage() {}
 
 func (x *Alarm) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[16]
+	mi := &file_peerpb_peer_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1183,7 +1263,7 @@ func (x *Alarm) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alarm.ProtoReflect.Descriptor instead.
 func (*Alarm) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{16}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Alarm) GetName() string {
@@ -1215,7 +1295,7 @@ type DescribeRequest struct {
 
 func (x *DescribeRequest) Reset() {
 	*x = DescribeRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1227,7 +1307,7 @@ func (x *DescribeRequest) String() string {
 func (*DescribeRequest) ProtoMessage() {}
 
 func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[17]
+	mi := &file_peerpb_peer_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1240,7 +1320,7 @@ func (x *DescribeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeRequest.ProtoReflect.Descriptor instead.
 func (*DescribeRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{17}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
 }
 
 type DescribeResponse struct {
@@ -1264,7 +1344,7 @@ type DescribeResponse struct {
 
 func (x *DescribeResponse) Reset() {
 	*x = DescribeResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1276,7 +1356,7 @@ func (x *DescribeResponse) String() string {
 func (*DescribeResponse) ProtoMessage() {}
 
 func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[18]
+	mi := &file_peerpb_peer_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1289,7 +1369,7 @@ func (x *DescribeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DescribeResponse.ProtoReflect.Descriptor instead.
 func (*DescribeResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{18}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DescribeResponse) GetName() string {
@@ -1394,7 +1474,7 @@ type PromiseRequest struct {
 
 func (x *PromiseRequest) Reset() {
 	*x = PromiseRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1406,7 +1486,7 @@ func (x *PromiseRequest) String() string {
 func (*PromiseRequest) ProtoMessage() {}
 
 func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[19]
+	mi := &file_peerpb_peer_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1419,7 +1499,7 @@ func (x *PromiseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseRequest.ProtoReflect.Descriptor instead.
 func (*PromiseRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{19}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *PromiseRequest) GetBootstrapId() string {
@@ -1454,7 +1534,7 @@ type BootstrapServer struct {
 
 func (x *BootstrapServer) Reset() {
 	*x = BootstrapServer{}
-	mi := &file_peerpb_peer_proto_msgTypes[20]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1466,7 +1546,7 @@ func (x *BootstrapServer) String() string {
 func (*BootstrapServer) ProtoMessage() {}
 
 func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[20]
+	mi := &file_peerpb_peer_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1479,7 +1559,7 @@ func (x *BootstrapServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BootstrapServer.ProtoReflect.Descriptor instead.
 func (*BootstrapServer) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{20}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *BootstrapServer) GetName() string {
@@ -1515,7 +1595,7 @@ type PromiseResponse struct {
 
 func (x *PromiseResponse) Reset() {
 	*x = PromiseResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[21]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1527,7 +1607,7 @@ func (x *PromiseResponse) String() string {
 func (*PromiseResponse) ProtoMessage() {}
 
 func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[21]
+	mi := &file_peerpb_peer_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1540,7 +1620,7 @@ func (x *PromiseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromiseResponse.ProtoReflect.Descriptor instead.
 func (*PromiseResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{21}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PromiseResponse) GetPromised() bool {
@@ -1581,7 +1661,7 @@ type LeaveRequest struct {
 
 func (x *LeaveRequest) Reset() {
 	*x = LeaveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[22]
+	mi := &file_peerpb_peer_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1593,7 +1673,7 @@ func (x *LeaveRequest) String() string {
 func (*LeaveRequest) ProtoMessage() {}
 
 func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[22]
+	mi := &file_peerpb_peer_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1606,7 +1686,7 @@ func (x *LeaveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveRequest.ProtoReflect.Descriptor instead.
 func (*LeaveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{22}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *LeaveRequest) GetName() string {
@@ -1631,7 +1711,7 @@ type LeaveResponse struct {
 
 func (x *LeaveResponse) Reset() {
 	*x = LeaveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[23]
+	mi := &file_peerpb_peer_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1643,7 +1723,7 @@ func (x *LeaveResponse) String() string {
 func (*LeaveResponse) ProtoMessage() {}
 
 func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[23]
+	mi := &file_peerpb_peer_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1656,7 +1736,7 @@ func (x *LeaveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LeaveResponse.ProtoReflect.Descriptor instead.
 func (*LeaveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{23}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{24}
 }
 
 type RemoveRequest struct {
@@ -1668,7 +1748,7 @@ type RemoveRequest struct {
 
 func (x *RemoveRequest) Reset() {
 	*x = RemoveRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[24]
+	mi := &file_peerpb_peer_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1680,7 +1760,7 @@ func (x *RemoveRequest) String() string {
 func (*RemoveRequest) ProtoMessage() {}
 
 func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[24]
+	mi := &file_peerpb_peer_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1693,7 +1773,7 @@ func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{24}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RemoveRequest) GetName() string {
@@ -1711,7 +1791,7 @@ type RemoveResponse struct {
 
 func (x *RemoveResponse) Reset() {
 	*x = RemoveResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[25]
+	mi := &file_peerpb_peer_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1723,7 +1803,7 @@ func (x *RemoveResponse) String() string {
 func (*RemoveResponse) ProtoMessage() {}
 
 func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[25]
+	mi := &file_peerpb_peer_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1736,7 +1816,7 @@ func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveResponse.ProtoReflect.Descriptor instead.
 func (*RemoveResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{25}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{26}
 }
 
 type TransferLeaderRequest struct {
@@ -1748,7 +1828,7 @@ type TransferLeaderRequest struct {
 
 func (x *TransferLeaderRequest) Reset() {
 	*x = TransferLeaderRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[26]
+	mi := &file_peerpb_peer_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1760,7 +1840,7 @@ func (x *TransferLeaderRequest) String() string {
 func (*TransferLeaderRequest) ProtoMessage() {}
 
 func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[26]
+	mi := &file_peerpb_peer_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1773,7 +1853,7 @@ func (x *TransferLeaderRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderRequest.ProtoReflect.Descriptor instead.
 func (*TransferLeaderRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{26}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *TransferLeaderRequest) GetName() string {
@@ -1792,7 +1872,7 @@ type TransferLeaderResponse struct {
 
 func (x *TransferLeaderResponse) Reset() {
 	*x = TransferLeaderResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[27]
+	mi := &file_peerpb_peer_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1804,7 +1884,7 @@ func (x *TransferLeaderResponse) String() string {
 func (*TransferLeaderResponse) ProtoMessage() {}
 
 func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[27]
+	mi := &file_peerpb_peer_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1817,7 +1897,7 @@ func (x *TransferLeaderResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransferLeaderResponse.ProtoReflect.Descriptor instead.
 func (*TransferLeaderResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{27}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *TransferLeaderResponse) GetLeader() string {
@@ -1835,7 +1915,7 @@ type SnapshotRequest struct {
 
 func (x *SnapshotRequest) Reset() {
 	*x = SnapshotRequest{}
-	mi := &file_peerpb_peer_proto_msgTypes[28]
+	mi := &file_peerpb_peer_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1847,7 +1927,7 @@ func (x *SnapshotRequest) String() string {
 func (*SnapshotRequest) ProtoMessage() {}
 
 func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[28]
+	mi := &file_peerpb_peer_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1860,7 +1940,7 @@ func (x *SnapshotRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotRequest.ProtoReflect.Descriptor instead.
 func (*SnapshotRequest) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{28}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{29}
 }
 
 type SnapshotResponse struct {
@@ -1873,7 +1953,7 @@ type SnapshotResponse struct {
 
 func (x *SnapshotResponse) Reset() {
 	*x = SnapshotResponse{}
-	mi := &file_peerpb_peer_proto_msgTypes[29]
+	mi := &file_peerpb_peer_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1885,7 +1965,7 @@ func (x *SnapshotResponse) String() string {
 func (*SnapshotResponse) ProtoMessage() {}
 
 func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_peerpb_peer_proto_msgTypes[29]
+	mi := &file_peerpb_peer_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1898,7 +1978,7 @@ func (x *SnapshotResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SnapshotResponse.ProtoReflect.Descriptor instead.
 func (*SnapshotResponse) Descriptor() ([]byte, []int) {
-	return file_peerpb_peer_proto_rawDescGZIP(), []int{29}
+	return file_peerpb_peer_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SnapshotResponse) GetId() string {
@@ -1930,7 +2010,7 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\x06client\x18\x06 \x01(\x06R\x06client\"C\n" +
 	"\n" +
 	"WriteBatch\x125\n" +
-	"\x06writes\x18\x01 \x03(\v2\x1d.quorate.peer.v1.WriteRequestR\x06writes\"\xf7\x01\n" +
+	"\x06writes\x18\x01 \x03(\v2\x1d.quorate.peer.v1.WriteRequestR\x06writes\"\xa5\x02\n" +
 	"\rWriteResponse\x122\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2\x18.quorate.peer.v1.OutcomeR\aoutcome\x12\x14\n" +
 	"\x05index\x18\x02 \x01(\x04R\x05index\x122\n" +
@@ -1939,7 +2019,13 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\amessage\x18\x05 \x01(\tR\amessage\x12\x12\n" +
 	"\x04full\x18\x06 \x03(\tR\x04full\x12\x0e\n" +
 	"\x02id\x18\a \x01(\x04R\x02id\x12\x12\n" +
-	"\x04term\x18\b \x01(\x04R\x04term\"\\\n" +
+	"\x04term\x18\b \x01(\x04R\x04term\x12,\n" +
+	"\x05quota\x18\t \x01(\v2\x16.quorate.peer.v1.QuotaR\x05quota\"k\n" +
+	"\x05Quota\x12\x1a\n" +
+	"\bresource\x18\x01 \x01(\tR\bresource\x12\x1c\n" +
+	"\tnamespace\x18\x02 \x01(\tR\tnamespace\x12\x12\n" +
+	"\x04used\x18\x03 \x01(\x04R\x04used\x12\x14\n" +
+	"\x05limit\x18\x04 \x01(\x04R\x05limit\"\\\n" +
 	"\fWriteResults\x128\n" +
 	"\aresults\x18\x01 \x03(\v2\x1e.quorate.peer.v1.WriteResponseR\aresults\x12\x12\n" +
 	"\x04last\x18\x02 \x01(\bR\x04last\"\xf8\x01\n" +
@@ -2093,80 +2179,82 @@ func file_peerpb_peer_proto_rawDescGZIP() []byte {
 }
 
 var file_peerpb_peer_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_peerpb_peer_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_peerpb_peer_proto_goTypes = []any{
 	(Outcome)(0),                   // 0: quorate.peer.v1.Outcome
 	(Refusal_Reason)(0),            // 1: quorate.peer.v1.Refusal.Reason
 	(*WriteRequest)(nil),           // 2: quorate.peer.v1.WriteRequest
 	(*WriteBatch)(nil),             // 3: quorate.peer.v1.WriteBatch
 	(*WriteResponse)(nil),          // 4: quorate.peer.v1.WriteResponse
-	(*WriteResults)(nil),           // 5: quorate.peer.v1.WriteResults
-	(*Refusal)(nil),                // 6: quorate.peer.v1.Refusal
-	(*ReadIndexRequest)(nil),       // 7: quorate.peer.v1.ReadIndexRequest
-	(*ReadIndexResponse)(nil),      // 8: quorate.peer.v1.ReadIndexResponse
-	(*ConfirmRequest)(nil),         // 9: quorate.peer.v1.ConfirmRequest
-	(*ConfirmResponse)(nil),        // 10: quorate.peer.v1.ConfirmResponse
-	(*PageRequest)(nil),            // 11: quorate.peer.v1.PageRequest
-	(*PageChunk)(nil),              // 12: quorate.peer.v1.PageChunk
-	(*PageObject)(nil),             // 13: quorate.peer.v1.PageObject
-	(*ChecksumRequest)(nil),        // 14: quorate.peer.v1.ChecksumRequest
-	(*ChecksumResponse)(nil),       // 15: quorate.peer.v1.ChecksumResponse
-	(*AlarmsRequest)(nil),          // 16: quorate.peer.v1.AlarmsRequest
-	(*AlarmsResponse)(nil),         // 17: quorate.peer.v1.AlarmsResponse
-	(*Alarm)(nil),                  // 18: quorate.peer.v1.Alarm
-	(*DescribeRequest)(nil),        // 19: quorate.peer.v1.DescribeRequest
-	(*DescribeResponse)(nil),       // 20: quorate.peer.v1.DescribeResponse
-	(*PromiseRequest)(nil),         // 21: quorate.peer.v1.PromiseRequest
-	(*BootstrapServer)(nil),        // 22: quorate.peer.v1.BootstrapServer
-	(*PromiseResponse)(nil),        // 23: quorate.peer.v1.PromiseResponse
-	(*LeaveRequest)(nil),           // 24: quorate.peer.v1.LeaveRequest
-	(*LeaveResponse)(nil),          // 25: quorate.peer.v1.LeaveResponse
-	(*RemoveRequest)(nil),          // 26: quorate.peer.v1.RemoveRequest
-	(*RemoveResponse)(nil),         // 27: quorate.peer.v1.RemoveResponse
-	(*TransferLeaderRequest)(nil),  // 28: quorate.peer.v1.TransferLeaderRequest
-	(*TransferLeaderResponse)(nil), // 29: quorate.peer.v1.TransferLeaderResponse
-	(*SnapshotRequest)(nil),        // 30: quorate.peer.v1.SnapshotRequest
-	(*SnapshotResponse)(nil),       // 31: quorate.peer.v1.SnapshotResponse
+	(*Quota)(nil),                  // 5: quorate.peer.v1.Quota
+	(*WriteResults)(nil),           // 6: quorate.peer.v1.WriteResults
+	(*Refusal)(nil),                // 7: quorate.peer.v1.Refusal
+	(*ReadIndexRequest)(nil),       // 8: quorate.peer.v1.ReadIndexRequest
+	(*ReadIndexResponse)(nil),      // 9: quorate.peer.v1.ReadIndexResponse
+	(*ConfirmRequest)(nil),         // 10: quorate.peer.v1.ConfirmRequest
+	(*ConfirmResponse)(nil),        // 11: quorate.peer.v1.ConfirmResponse
+	(*PageRequest)(nil),            // 12: quorate.peer.v1.PageRequest
+	(*PageChunk)(nil),              // 13: quorate.peer.v1.PageChunk
+	(*PageObject)(nil),             // 14: quorate.peer.v1.PageObject
+	(*ChecksumRequest)(nil),        // 15: quorate.peer.v1.ChecksumRequest
+	(*ChecksumResponse)(nil),       // 16: quorate.peer.v1.ChecksumResponse
+	(*AlarmsRequest)(nil),          // 17: quorate.peer.v1.AlarmsRequest
+	(*AlarmsResponse)(nil),         // 18: quorate.peer.v1.AlarmsResponse
+	(*Alarm)(nil),                  // 19: quorate.peer.v1.Alarm
+	(*DescribeRequest)(nil),        // 20: quorate.peer.v1.DescribeRequest
+	(*DescribeResponse)(nil),       // 21: quorate.peer.v1.DescribeResponse
+	(*PromiseRequest)(nil),         // 22: quorate.peer.v1.PromiseRequest
+	(*BootstrapServer)(nil),        // 23: quorate.peer.v1.BootstrapServer
+	(*PromiseResponse)(nil),        // 24: quorate.peer.v1.PromiseResponse
+	(*LeaveRequest)(nil),           // 25: quorate.peer.v1.LeaveRequest
+	(*LeaveResponse)(nil),          // 26: quorate.peer.v1.LeaveResponse
+	(*RemoveRequest)(nil),          // 27: quorate.peer.v1.RemoveRequest
+	(*RemoveResponse)(nil),         // 28: quorate.peer.v1.RemoveResponse
+	(*TransferLeaderRequest)(nil),  // 29: quorate.peer.v1.TransferLeaderRequest
+	(*TransferLeaderResponse)(nil), // 30: quorate.peer.v1.TransferLeaderResponse
+	(*SnapshotRequest)(nil),        // 31: quorate.peer.v1.SnapshotRequest
+	(*SnapshotResponse)(nil),       // 32: quorate.peer.v1.SnapshotResponse
 }
 var file_peerpb_peer_proto_depIdxs = []int32{
 	2,  // 0: quorate.peer.v1.WriteBatch.writes:type_name -> quorate.peer.v1.WriteRequest
 	0,  // 1: quorate.peer.v1.WriteResponse.outcome:type_name -> quorate.peer.v1.Outcome
-	6,  // 2: quorate.peer.v1.WriteResponse.refusal:type_name -> quorate.peer.v1.Refusal
-	4,  // 3: quorate.peer.v1.WriteResults.results:type_name -> quorate.peer.v1.WriteResponse
-	1,  // 4: quorate.peer.v1.Refusal.reason:type_name -> quorate.peer.v1.Refusal.Reason
-	13, // 5: quorate.peer.v1.PageChunk.objects:type_name -> quorate.peer.v1.PageObject
-	18, // 6: quorate.peer.v1.AlarmsResponse.alarms:type_name -> quorate.peer.v1.Alarm
-	18, // 7: quorate.peer.v1.DescribeResponse.alarms:type_name -> quorate.peer.v1.Alarm
-	22, // 8: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
-	3,  // 9: quorate.peer.v1.Store.Writes:input_type -> quorate.peer.v1.WriteBatch
-	7,  // 10: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
-	9,  // 11: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
-	11, // 12: quorate.peer.v1.Store.Page:input_type -> quorate.peer.v1.PageRequest
-	14, // 13: quorate.peer.v1.Store.Checksum:input_type -> quorate.peer.v1.ChecksumRequest
-	16, // 14: quorate.peer.v1.Store.Alarms:input_type -> quorate.peer.v1.AlarmsRequest
-	19, // 15: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
-	21, // 16: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
-	24, // 17: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
-	26, // 18: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
-	28, // 19: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
-	30, // 20: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
-	5,  // 21: quorate.peer.v1.Store.Writes:output_type -> quorate.peer.v1.WriteResults
-	8,  // 22: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
-	10, // 23: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
-	12, // 24: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
-	15, // 25: quorate.peer.v1.Store.Checksum:output_type -> quorate.peer.v1.ChecksumResponse
-	17, // 26: quorate.peer.v1.Store.Alarms:output_type -> quorate.peer.v1.AlarmsResponse
-	20, // 27: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
-	23, // 28: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
-	25, // 29: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
-	27, // 30: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
-	29, // 31: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
-	31, // 32: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
-	21, // [21:33] is the sub-list for method output_type
-	9,  // [9:21] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	7,  // 2: quorate.peer.v1.WriteResponse.refusal:type_name -> quorate.peer.v1.Refusal
+	5,  // 3: quorate.peer.v1.WriteResponse.quota:type_name -> quorate.peer.v1.Quota
+	4,  // 4: quorate.peer.v1.WriteResults.results:type_name -> quorate.peer.v1.WriteResponse
+	1,  // 5: quorate.peer.v1.Refusal.reason:type_name -> quorate.peer.v1.Refusal.Reason
+	14, // 6: quorate.peer.v1.PageChunk.objects:type_name -> quorate.peer.v1.PageObject
+	19, // 7: quorate.peer.v1.AlarmsResponse.alarms:type_name -> quorate.peer.v1.Alarm
+	19, // 8: quorate.peer.v1.DescribeResponse.alarms:type_name -> quorate.peer.v1.Alarm
+	23, // 9: quorate.peer.v1.PromiseRequest.servers:type_name -> quorate.peer.v1.BootstrapServer
+	3,  // 10: quorate.peer.v1.Store.Writes:input_type -> quorate.peer.v1.WriteBatch
+	8,  // 11: quorate.peer.v1.Store.ReadIndex:input_type -> quorate.peer.v1.ReadIndexRequest
+	10, // 12: quorate.peer.v1.Store.Confirm:input_type -> quorate.peer.v1.ConfirmRequest
+	12, // 13: quorate.peer.v1.Store.Page:input_type -> quorate.peer.v1.PageRequest
+	15, // 14: quorate.peer.v1.Store.Checksum:input_type -> quorate.peer.v1.ChecksumRequest
+	17, // 15: quorate.peer.v1.Store.Alarms:input_type -> quorate.peer.v1.AlarmsRequest
+	20, // 16: quorate.peer.v1.Membership.Describe:input_type -> quorate.peer.v1.DescribeRequest
+	22, // 17: quorate.peer.v1.Membership.Promise:input_type -> quorate.peer.v1.PromiseRequest
+	25, // 18: quorate.peer.v1.Membership.Leave:input_type -> quorate.peer.v1.LeaveRequest
+	27, // 19: quorate.peer.v1.Membership.Remove:input_type -> quorate.peer.v1.RemoveRequest
+	29, // 20: quorate.peer.v1.Membership.TransferLeader:input_type -> quorate.peer.v1.TransferLeaderRequest
+	31, // 21: quorate.peer.v1.Membership.Snapshot:input_type -> quorate.peer.v1.SnapshotRequest
+	6,  // 22: quorate.peer.v1.Store.Writes:output_type -> quorate.peer.v1.WriteResults
+	9,  // 23: quorate.peer.v1.Store.ReadIndex:output_type -> quorate.peer.v1.ReadIndexResponse
+	11, // 24: quorate.peer.v1.Store.Confirm:output_type -> quorate.peer.v1.ConfirmResponse
+	13, // 25: quorate.peer.v1.Store.Page:output_type -> quorate.peer.v1.PageChunk
+	16, // 26: quorate.peer.v1.Store.Checksum:output_type -> quorate.peer.v1.ChecksumResponse
+	18, // 27: quorate.peer.v1.Store.Alarms:output_type -> quorate.peer.v1.AlarmsResponse
+	21, // 28: quorate.peer.v1.Membership.Describe:output_type -> quorate.peer.v1.DescribeResponse
+	24, // 29: quorate.peer.v1.Membership.Promise:output_type -> quorate.peer.v1.PromiseResponse
+	26, // 30: quorate.peer.v1.Membership.Leave:output_type -> quorate.peer.v1.LeaveResponse
+	28, // 31: quorate.peer.v1.Membership.Remove:output_type -> quorate.peer.v1.RemoveResponse
+	30, // 32: quorate.peer.v1.Membership.TransferLeader:output_type -> quorate.peer.v1.TransferLeaderResponse
+	32, // 33: quorate.peer.v1.Membership.Snapshot:output_type -> quorate.peer.v1.SnapshotResponse
+	22, // [22:34] is the sub-list for method output_type
+	10, // [10:22] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_peerpb_peer_proto_init() }
@@ -2180,7 +2268,7 @@ func file_peerpb_peer_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_peerpb_peer_proto_rawDesc), len(file_peerpb_peer_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   30,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

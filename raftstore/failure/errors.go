@@ -45,3 +45,27 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("the cluster takes no writes: the disk has no space left on %s; free some there, and writes go on by themselves",
 		strings.Join(e.Nodes, ", "))
 }
+
+// QuotaError reports a write that the leader refused because the state would exceed a quota. Nothing
+// was written.
+type QuotaError struct {
+	// Resource and Namespace name the collection that has as many objects as it may. They are "" if
+	// it is the whole state that is too large.
+	Resource, Namespace string
+	// Used and Limit are numbers of objects, or bytes of the whole state.
+	Used, Limit uint64
+}
+
+// Error returns a message with the numbers and what to do.
+func (e *QuotaError) Error() string {
+	if e.Resource == "" {
+		return fmt.Sprintf("the state is too large: it has %d bytes, and may have %d (--max-state-bytes); delete objects, and writes go on by themselves",
+			e.Used, e.Limit)
+	}
+	resource := e.Resource
+	if group, plural, ok := strings.Cut(resource, "/"); ok {
+		resource = plural + "." + group
+	}
+	return fmt.Sprintf("exceeded quota: object-quota, requested: count/%[1]s=1, used: count/%[1]s=%[2]d, limited: count/%[1]s=%[3]d",
+		resource, e.Used, e.Limit)
+}

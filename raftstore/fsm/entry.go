@@ -116,6 +116,18 @@ func (e *Entry) precondition() (p state.Precondition, uid string) {
 	return p, ""
 }
 
+// StoredSize returns what state.Object.Size will be for the object that a create or update stores, or
+// a little more, and 0 for other operations.
+func (e *Entry) StoredSize() int {
+	if e.op != OpCreate && e.op != OpUpdate {
+		return 0
+	}
+	const separators = 2
+	keyBytes := len(e.key.resource) + len(e.key.namespace) + len(e.key.name) + separators
+	o := &e.object
+	return state.SizeOf(keyBytes, len(o.uid), len(o.value), len(o.labels), len(o.fields))
+}
+
 func (e *Entry) decode(data []byte) error {
 	var message []byte
 	err := eachField(data, func(f field) error {

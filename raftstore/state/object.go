@@ -30,6 +30,15 @@ func (o *Object) Size() int {
 	return objectOverhead + len(o.Key) + len(o.UID) + len(o.Value) + len(o.Labels) + len(o.Fields)
 }
 
+// maxVersionDigits is how many digits a version has at most.
+const maxVersionDigits = 20
+
+// SizeOf returns at least what Size is for an object of a key, uid, value without the digits of the
+// version, labels and fields of so many bytes.
+func SizeOf(key, uid, value, labels, fields int) int {
+	return objectOverhead + key + uid + value + maxVersionDigits + labels + fields
+}
+
 // WithVersion returns a copy of the object's bytes with another version in place of its own.
 func (o *Object) WithVersion(version uint64) []byte {
 	end := int(o.VersionOffset) + decimalLen(o.Version)

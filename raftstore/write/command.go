@@ -25,6 +25,7 @@ type command struct {
 	pins               bool   // whether the write is a pin
 	frees              bool   // whether the write is part of a deletion
 	client             uint64 // see Update
+	size               int    // of the object that it stores, by state.Object.Size
 	data               []byte
 }
 
@@ -179,7 +180,7 @@ func newCommand(data []byte, entry *fsm.Entry) *command {
 	if entry.Op() == fsm.OpPin {
 		return &command{data: data, pins: true}
 	}
-	return &command{data: data, Precondition: entry.Precondition()}
+	return &command{data: data, Precondition: entry.Precondition(), size: entry.StoredSize()}
 }
 
 func keyMessage(k state.Key) *logpb.Key {

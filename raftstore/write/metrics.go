@@ -1,9 +1,12 @@
 package write
 
 import (
+	"errors"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/proto/peerpb"
+	"quorate/raftstore/failure"
 )
 
 type metrics struct {
@@ -16,6 +19,31 @@ type metrics struct {
 	abandoned       prometheus.Counter
 	prechecked      prometheus.Counter
 	latches         *latchMetrics
+	quotas          *quotaMetrics
+}
+
+// quotaMetrics count the writes that a quota refused, on the leader.
+type quotaMetrics struct{ objects, bytes prometheus.Counter }
+
+func newQuotaMetrics(reg prometheus.Registerer) *quotaMetrics {
+	refused := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "quorate_raftstore_quota_refused_total",
+		Help: "Writes that this leader refused because of a quota: on the objects of a kind in a namespace, or on the bytes of the state.",
+	}, []string{"quota"})
+	reg.MustRegister(refused)
+	return &quotaMetrics{objects: refused.WithLabelValues("objects"), bytes: refused.WithLabelValues("bytes")}
+}
+
+// refused counts a refusal; it ignores other errors.
+func (m *quotaMetrics) refused(err error) {
+	q, ok := errors.AsType[*failure.QuotaError](err)
+	switch {
+	case !ok:
+	case q.Resource == "":
+		m.bytes.Inc()
+	default:
+		m.objects.Inc()
+	}
 }
 
 type latchMetrics struct {
@@ -67,6 +95,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Help: "Writes that the leader refused by its state, without a log entry.",
 		}),
 		latches: newLatchMetrics(reg),
+		quotas:  newQuotaMetrics(reg),
 	}
 	for _, o := range outcomes() {
 		m.writes.WithLabelValues(o)

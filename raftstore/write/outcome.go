@@ -37,7 +37,8 @@ func unknown(err error) result { return result{outcome: peerpb.Outcome_UNKNOWN, 
 // final reports that a write was not applied and that a retry would currently fail as well.
 func (r result) final() bool {
 	_, full := errors.AsType[*failure.FullError](r.err)
-	return full || errors.Is(r.err, failure.ErrClosed) || errors.Is(r.err, failure.ErrTooLarge)
+	_, quota := errors.AsType[*failure.QuotaError](r.err)
+	return full || quota || errors.Is(r.err, failure.ErrClosed) || errors.Is(r.err, failure.ErrTooLarge)
 }
 
 // asError returns the result as an error for the store's callers.
@@ -85,6 +86,11 @@ func (c *command) outcomeOf(leader string, resp *peerpb.WriteResponse) result {
 		if full := resp.GetFull(); len(full) > 0 {
 			return notApplied(&failure.FullError{Nodes: full})
 		}
+		if q := resp.GetQuota(); q != nil {
+			return notApplied(&failure.QuotaError{
+				Resource: q.GetResource(), Namespace: q.GetNamespace(), Used: q.GetUsed(), Limit: q.GetLimit(),
+			})
+		}
 		return notApplied(fmt.Errorf("leader %s: %s", leader, resp.GetMessage()))
 	case peerpb.Outcome_NOT_LEADER:
 		return notLeader(fmt.Errorf("%s is not the leader", leader))
@@ -104,6 +110,9 @@ func (r result) response() *peerpb.WriteResponse {
 	}
 	if full, ok := errors.AsType[*failure.FullError](r.err); ok {
 		resp.Full = full.Nodes
+	}
+	if q, ok := errors.AsType[*failure.QuotaError](r.err); ok {
+		resp.Quota = &peerpb.Quota{Resource: q.Resource, Namespace: q.Namespace, Used: q.Used, Limit: q.Limit}
 	}
 	return resp
 }

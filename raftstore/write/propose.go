@@ -50,7 +50,7 @@ func (w *Writer) propose(ctx context.Context, c *command) result {
 		}
 		r, decided := w.precheck(ctx, c)
 		if !decided && place.holds {
-			return w.apply(ctx, c.data, leave)
+			return w.applyWithin(ctx, e, c, leave)
 		}
 		if r.outcome == peerpb.Outcome_REFUSED && place.released != nil {
 			r = w.delayConflict(ctx, e, place, r)

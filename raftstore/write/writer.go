@@ -26,6 +26,7 @@ type Writer struct {
 	cfg     Config
 	latches *latches
 	slots   chan struct{} // holds one value for each proposal that Raft has
+	quotas  *quotas
 	metrics *metrics
 }
 
@@ -42,6 +43,8 @@ type Config struct {
 	Root func() *state.Root
 	// LeaderWait is how long a write waits for a leader.
 	LeaderWait time.Duration
+	// Quota bounds what the state holds; the zero value is no bound.
+	Quota      Quota
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 }
@@ -49,11 +52,14 @@ type Config struct {
 // New returns a Writer.
 func New(cfg Config) *Writer {
 	m := newMetrics(cfg.Registerer)
-	return &Writer{cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals), metrics: m}
+	return &Writer{
+		cfg: cfg, latches: newLatches(m.latches), slots: make(chan struct{}, maxProposals),
+		quotas: newQuotas(cfg.Quota, m.quotas), metrics: m,
+	}
 }
 
 // Create stores an object and returns it as stored. Errors: *state.Exists, *state.GuardFailed;
-// failure.ErrUnavailable, ErrTooLarge, ErrClosed and *FullError if certainly nothing was written;
+// failure.ErrUnavailable, ErrTooLarge, ErrClosed, *FullError, *QuotaError if certainly nothing was written;
 // failure.ErrUnknownOutcome if the write may be applied. This node has applied the write when
 // Create returns (N5: a cached read on this node sees it).
 func (w *Writer) Create(ctx context.Context, c Create) (*state.Object, error) {

@@ -23,6 +23,9 @@ func From(err error, s Subject) (failed *Error, mapped bool) {
 	if e, ok := errors.AsType[*schema.DecodeError](err); ok {
 		return NewBadRequest(e.Message), true
 	}
+	if e, ok := errors.AsType[*raftstore.QuotaError](err); ok {
+		return NewQuotaExceeded(s, e), true
+	}
 	if failed := fromStore(err); failed != nil {
 		return failed, true
 	}

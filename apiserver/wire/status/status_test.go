@@ -56,6 +56,8 @@ func TestGolden(t *testing.T) {
 		{"A50", status.NewInvalidOption("CreateOptions", invalid[1])},
 		{"A38", &schema.DecodeError{Message: "json parse error"}},
 		{"I13", status.NewTooManyRequests()}, {"I13", status.NewLimitReached("you have 9 watches", 3)}, {"I14", errors.New("odd")}, {"I16", raftstore.ErrUnavailable},
+		{"quota of objects", fmt.Errorf("create: %w", &raftstore.QuotaError{Resource: "apps/deployments", Namespace: "a", Used: 5, Limit: 5})},
+		{"quota of bytes", fmt.Errorf("create: %w", &raftstore.QuotaError{Used: 1000, Limit: 1024})},
 		{"I16 full", fmt.Errorf("create: %w", &raftstore.FullError{Nodes: []string{"n1", "n2"}})}, {"I16 closed", raftstore.ErrClosed}, {"C33", &raftstore.Future{Want: 9, Have: 3}},
 		{"F8", status.NewPatchRefused("why")}, {"F11", status.NewPatchTooLarge("why")},
 		{"I17", raftstore.ErrTimeout}, {"I17 deadline", context.DeadlineExceeded}, {"I22", raftstore.ErrUnknownOutcome},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/raftstore"
 )
 
 // Each function returns one failure with its exact wording. Clients parse some of these texts.
@@ -227,6 +229,15 @@ func NewUnavailable(why string) *Error {
 // instead of after ten silent attempts (I21: stock clients repeat any request that has the header).
 func NewInsufficientStorage(why string) *Error {
 	return failure(http.StatusInsufficientStorage, InsufficientStorage, why, &Details{})
+}
+
+// NewQuotaExceeded reports that a write would exceed a quota: 403 for the objects of a kind in a
+// namespace, as upstream, and 507 for the size of the whole state. Nothing was written.
+func NewQuotaExceeded(s Subject, e *raftstore.QuotaError) *Error {
+	if e.Resource == "" {
+		return NewInsufficientStorage(e.Error())
+	}
+	return NewForbidden(s, e.Error())
 }
 
 // NewUnknownOutcome reports a write whose outcome is unknown (I22: 504). It must never have a

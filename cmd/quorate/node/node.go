@@ -158,10 +158,15 @@ func (n *Node) openPeers(reach addresses) error {
 		return err
 	}
 	n.rpc = grpc.NewServer(transport.ServerOptions()...)
+	objects, err := s.Store.Quotas()
+	if err != nil {
+		return err
+	}
 	n.store, err = raftstore.Open(raftstore.Config{
 		Name: s.Name, DataDir: s.DataDir, Peers: n.peers, Registrar: n.rpc, AddressOf: n.roster.PeerAddr,
 		RaftMultiplier: s.TimeoutScale, LogBytes: s.Store.LogBytes, LogAge: s.Store.LogAge, HistoryBytes: s.Store.HistoryBytes,
 		DiskReserve: s.Store.DiskReserve, DiskClaim: claim,
+		Quota:  raftstore.Quota{StateBytes: uint64(s.Store.MaxBytes), Objects: objects},
 		Logger: n.logger, Registerer: n.registry,
 	})
 	if err != nil {

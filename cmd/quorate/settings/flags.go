@@ -84,6 +84,8 @@ type Store struct {
 	LogAge       time.Duration // maximum age of that log
 	HistoryBytes int64         // events kept in memory for watchers
 	DiskReserve  int64         // space left on the disk below which writes are refused
+	MaxBytes     int64         // memory of all objects; 0: no bound
+	ObjectQuota  []string      // RESOURCE=COUNT: objects of a resource in one namespace
 }
 
 // Log holds the flags of the process's log.
@@ -147,9 +149,12 @@ func (s *Settings) registerLimits(fs *pflag.FlagSet) {
 }
 
 func (s *Settings) registerStore(fs *pflag.FlagSet) {
-	s.Store.LogBytes, s.Store.HistoryBytes, s.Store.DiskReserve = 4<<30, 64<<20, 256<<20
+	s.Store.LogBytes, s.Store.HistoryBytes, s.Store.DiskReserve, s.Store.MaxBytes = 4<<30, 64<<20, 256<<20, 8<<30
 	fs.Var((*byteSize)(&s.Store.LogBytes), "log-bytes", "disk space for the log that watches resume from")
 	fs.DurationVar(&s.Store.LogAge, "log-age", 24*time.Hour, "age up to which that log is kept")
 	fs.Var((*byteSize)(&s.Store.DiskReserve), "disk-reserve", "free space below which the disk counts as full; at most a quarter of the disk")
+	fs.Var((*byteSize)(&s.Store.MaxBytes), "max-state-bytes", "bound on the memory of all objects, enforced by the leader; writes that add to it get 507 beyond; 0 for none")
+	fs.StringSliceVar(&s.Store.ObjectQuota, "object-quota", nil,
+		"bounds on the objects of a resource in one namespace, RESOURCE=COUNT,... such as configmaps=1000; * is for all others; more get 403")
 	fs.Var((*byteSize)(&s.Store.HistoryBytes), "history-bytes", "memory for recent watch events")
 }

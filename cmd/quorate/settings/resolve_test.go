@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -117,6 +118,10 @@ func TestRefusals(t *testing.T) {
 		{"size too large", []string{"--log-bytes=9000000TiB"}, nil, "", "too large"},
 		{"events kept too long", []string{"--event-ttl=12h1s"}, nil, "", "--event-ttl 12h0m1s: want 1s to 12h0m0s"},
 		{"small log", []string{"--log-bytes=1KiB"}, nil, "", "at least 16MiB"},
+		{"small state", []string{"--max-state-bytes=1KiB"}, nil, "", "want 0 (none) or at least 1MiB"},
+		{"quota without a count", []string{"--object-quota=configmaps"}, nil, "", "want RESOURCE=COUNT"},
+		{"quota of nothing", []string{"--object-quota=configmaps=0"}, nil, "", "want RESOURCE=COUNT"},
+		{"quota twice", []string{"--object-quota=pods=1,pods=2"}, nil, "", "names pods twice"},
 		{"no watches", []string{"--max-watches=0"}, nil, "", "--max-watches 0: want at least 1"},
 		{"negative share", []string{"--max-connections-per-address=-1"}, nil, "", "--max-connections-per-address -1: want at least 0"},
 		{"two faults, one line", []string{"--max-requests=0", "--log-age=1s"}, nil, "", "--max-requests 0: want at least 1; --log-age 1s"},
@@ -145,5 +150,18 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 	environ = append(environ, "QUORATE_CLUSTER_KEY=x", "PATH=x", "QUORATE_JION=x")
 	if diff := cmp.Diff([]string{"QUORATE_JION"}, settings.UnknownVariables(flags, environ)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestQuotas(t *testing.T) {
+	t.Parallel()
+	s := settings.Store{ObjectQuota: []string{"configmaps=10", "deployments.apps=5", "crontabs.stable.example.com=3", "*=7"}}
+	got, err := s.Quotas()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"configmaps": 10, "apps/deployments": 5, "stable.example.com/crontabs": 3, "*": 7}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -140,6 +140,9 @@ func (s *Settings) checkRanges() error {
 	refuse(s.Store.LogBytes < 16<<20, "--log-bytes %d: want at least 16MiB", s.Store.LogBytes)
 	refuse(s.Store.LogAge < time.Minute, "--log-age %s: want at least 1m", s.Store.LogAge)
 	refuse(s.Store.DiskReserve < 1<<20, "--disk-reserve %d: want at least 1MiB", s.Store.DiskReserve)
+	refuse(s.Store.MaxBytes != 0 && s.Store.MaxBytes < 1<<20, "--max-state-bytes %d: want 0 (none) or at least 1MiB", s.Store.MaxBytes)
+	_, err := s.Store.Quotas()
+	refuse(err != nil, "%w", err)
 	refuse(s.Store.HistoryBytes < 1<<20, "--history-bytes %d: want at least 1MiB", s.Store.HistoryBytes)
 	return errors.Join(errs...)
 }
