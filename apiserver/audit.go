@@ -1,8 +1,12 @@
 package apiserver
 
 import (
+	"net/http"
+	"strings"
 	"time"
 
+	"quorate/apiserver/access/audit"
+	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/rest/route"
 )
@@ -17,4 +21,81 @@ func (f *front) logRequest(x *exchange, took time.Duration) {
 		e.Verb, e.Write = c.Endpoint.Verb, c.Endpoint.Class == route.ClassWrite
 	}
 	f.requests.Log(&e)
+}
+
+// beginAudit begins the audit trail of a request whose route and user are known, before it is
+// authorized.
+func (f *front) beginAudit(x *exchange) {
+	if f.audit == nil {
+		return
+	}
+	f.follow(x)
+	if x.trail != nil {
+		x.call.Recording = x.trail.Recording()
+		x.trail.Emit(audit.RequestReceived, x.outcome())
+	}
+}
+
+// follow asks the audit policy about a request. The sender counts, not whom it impersonates.
+func (f *front) follow(x *exchange) {
+	c := &x.call
+	x.audited = true
+	received := audit.Received{ID: x.id[0], HTTP: c.R, User: c.User, At: c.Now}
+	if x.sender != nil {
+		received.User = x.sender
+	}
+	if c.Endpoint != nil {
+		c.Describe(&received.Attributes, c.Endpoint.Verb, c.Namespace, c.ListedName())
+	} else {
+		received.Attributes = auth.Attributes{Verb: strings.ToLower(c.R.Method), Path: c.R.URL.Path}
+	}
+	x.trail = f.audit.Begin(received)
+}
+
+// auditStart records that the stream of a watch has begun.
+func (x *exchange) auditStart() {
+	if x.trail != nil && x.code == http.StatusOK && x.call.Endpoint != nil && x.call.Endpoint.Verb == route.VerbWatch {
+		x.trail.Emit(audit.ResponseStarted, x.outcome())
+	}
+}
+
+// endAudit records how a request ended. One that was refused before its route was known has no other
+// event.
+func (f *front) endAudit(x *exchange) {
+	if f.audit == nil {
+		return
+	}
+	if !x.audited {
+		if x.call.Endpoint == nil {
+			// Only the attributes are of interest, since the request has failed. Third-party kinds are
+			// not looked up: that may read from the leader, and anybody can send such a request.
+			_, _ = f.table.Find(&x.call)
+		}
+		f.follow(x)
+	}
+	if x.trail == nil {
+		return
+	}
+	stage := audit.ResponseComplete
+	if x.panicked {
+		stage = audit.Panic
+	}
+	x.trail.Emit(stage, x.outcome())
+}
+
+// outcome describes the request as far as it has come.
+func (x *exchange) outcome() audit.Outcome {
+	c := &x.call
+	o := audit.Outcome{Namespace: c.Namespace, Name: c.ListedName(), Code: x.code, Failure: x.failure}
+	if c.Endpoint != nil && c.Endpoint.NamesNamespace {
+		o.Namespace = c.Name
+	}
+	if x.sender != nil {
+		o.Impersonated = c.User
+	}
+	o.Allowed, o.Decided = c.Decision()
+	if !o.Decided && x.code == http.StatusForbidden {
+		o.Allowed, o.Decided = false, true // impersonation was refused
+	}
+	return o
 }

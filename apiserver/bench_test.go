@@ -2,12 +2,15 @@ package apiserver_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"quorate/apiserver"
+	"quorate/apiserver/access/audit"
 	"quorate/apiserver/internal/testserver"
 )
 
@@ -182,5 +185,21 @@ func TestReadAllocations(t *testing.T) {
 		}); n > most || w.code != 200 {
 			t.Errorf("%s: %v allocations, code %d", path, n, w.code)
 		}
+	}
+}
+
+// BenchmarkGetAudited is BenchmarkGet/cached with an audit policy: without an event, and with the two
+// of the level Metadata.
+func BenchmarkGetAudited(b *testing.B) {
+	for _, level := range []string{"None", "Metadata"} {
+		b.Run(level, func(b *testing.B) {
+			policy, err := audit.ParsePolicy([]byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: " + level + "}]"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			s := testserver.Start(b, func(cfg *apiserver.Config) { cfg.AuditPolicy, cfg.AuditSinks = policy, []io.Writer{io.Discard} })
+			fill(b, s, 1000)
+			serve(b, s, "/api/v1/namespaces/default/configmaps/obj-000500?resourceVersion=0", 1000)
+		})
 	}
 }

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"slices"
 
+	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/access/requestlog"
@@ -70,7 +71,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.metrics, s.seats = f.metrics, f.seats
 	s.authenticator = f.authenticator
-	s.requests = f.requests
+	s.requests, s.audit = f.requests, f.audit
 	s.http = newHTTPServer(cfg, f, s.log)
 	// HTTP/2 by our own package: half the processor time of net/http's for a GET or a watch event
 	// (apiserver/wire/h2/DESIGN.md).
@@ -132,6 +133,9 @@ func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 		requests:      requestlog.New(cfg.RequestPolicy, cfg.RequestLogger, cfg.Registerer),
 		log:           cfg.Logger.With("component", "apiserver"),
 		fixed:         newFixedHeaders(),
+	}
+	if cfg.AuditPolicy != nil {
+		f.audit = audit.New(audit.Config{Policy: cfg.AuditPolicy, Sinks: cfg.AuditSinks, Logger: f.log, Registerer: cfg.Registerer})
 	}
 	f.ids.prefix = newRequestIDs()
 	m.watchFront(cfg.Registerer, f)

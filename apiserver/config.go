@@ -5,11 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/fairness"
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/admin"
@@ -42,6 +44,10 @@ type Config struct {
 	// empty). Neither logger may block.
 	RequestLogger *slog.Logger
 	RequestPolicy requestlog.Policy
+	// AuditPolicy selects the requests of which AuditSinks take events (see audit.Config); nil for
+	// none.
+	AuditPolicy *audit.Policy
+	AuditSinks  []io.Writer
 
 	Registerer prometheus.Registerer
 	// Gatherer supplies the metrics that /metrics serves.

@@ -3,10 +3,12 @@ package apiserver
 import (
 	"net/http"
 
+	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/share"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/h2"
+	"quorate/apiserver/wire/status"
 )
 
 // exchange is one request with its response: a writer that records the code and the bytes sent.
@@ -22,12 +24,18 @@ type exchange struct {
 	id    [1]string // Audit-Id
 
 	waiting share.Holding // of answers, while the response waits for the client
+
+	audited  bool           // the audit policy was asked
+	trail    *audit.Trail   // nil if nothing of the request is recorded
+	failure  *status.Status // why the request failed; nil if it has not
+	panicked bool
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (x *exchange) WriteHeader(code int) {
 	if x.code == 0 {
 		x.code = code
+		x.auditStart()
 	}
 	x.ResponseWriter.WriteHeader(code)
 }

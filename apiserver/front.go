@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/access/requestlog"
@@ -39,6 +40,7 @@ type front struct {
 	metrics       *metrics
 	unrouted      *route.Series // of requests without an endpoint
 	requests      *requestlog.Log
+	audit         *audit.Log // nil without a policy
 	log           *slog.Logger
 	ids           requestIDs
 	fixed         fixedHeaders
@@ -171,6 +173,7 @@ func (f *front) dispatch(x *exchange, table *route.Table) error {
 	if err := f.chooseWatch(c); err != nil {
 		return err
 	}
+	f.beginAudit(x)
 	e := c.Endpoint
 	x.series = e.Series
 	if c.User != nil && e.LateAuthorization {
@@ -245,6 +248,7 @@ func (f *front) fail(x *exchange, err error) {
 	if asksWatch(&x.call) {
 		failed = status.ForWatch(failed)
 	}
+	x.failure = &failed.Status
 	if x.code != 0 {
 		panic(http.ErrAbortHandler)
 	}
@@ -290,6 +294,7 @@ func (f *front) finish(x *exchange) {
 	x.series.Observe(x.code, took)
 	f.metrics.sent.Add(float64(x.bytes))
 	f.logRequest(x, took)
+	f.endAudit(x)
 	if abort {
 		// net/http resets the stream, so that the client does not mistake a part for the whole.
 		panic(http.ErrAbortHandler)
@@ -302,6 +307,7 @@ func (f *front) recovered(x *exchange, reason any) (abort bool) {
 	if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		return true
 	}
+	x.panicked = true
 	f.metrics.panics.Inc()
 	f.log.Error("handler panicked", "request", x.id[0], "method", requestlog.Cut(x.call.R.Method),
 		"path", requestlog.Cut(x.call.R.URL.Path), "reason", reason, "stack", string(debug.Stack()))

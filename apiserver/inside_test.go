@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/fairness"
 	"quorate/apiserver/access/rbac"
@@ -105,11 +106,23 @@ func TestFrontFailures(t *testing.T) {
 	t.Run("I27 a panic is answered with 500 and counted", func(t *testing.T) {
 		t.Parallel()
 		f, token, log := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { panic("boom") }})
+		policy, err := audit.ParsePolicy([]byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events bytes.Buffer
+		f.audit = audit.New(audit.Config{
+			Policy: policy, Sinks: []io.Writer{&events}, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+		})
 		s := httptest.NewServer(f)
 		defer s.Close()
 		resp, body, err := get(t, s, token)
 		if err != nil || resp.StatusCode != 500 || !strings.Contains(body, `"reason":"InternalError"`) || strings.Contains(body, "boom") {
 			t.Errorf("%v %s", err, body)
+		}
+		if text := events.String(); !strings.Contains(text, `"stage":"RequestReceived"`) || !strings.Contains(text, `"stage":"Panic"`) ||
+			!strings.Contains(text, `"code":500`) || strings.Contains(text, `"stage":"ResponseComplete"`) {
+			t.Errorf("events: %s", text)
 		}
 		if n := valueOf(t, f.metrics.panics); n != 1 || !strings.Contains(log.String(), "boom") {
 			t.Errorf("%v panics: %s", n, log)

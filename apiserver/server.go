@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/access/requestlog"
@@ -47,6 +48,7 @@ type Server struct {
 
 	authenticator *auth.Authenticator
 	requests      *requestlog.Log
+	audit         *audit.Log // nil without a policy
 	log           *slog.Logger
 }
 
@@ -104,6 +106,9 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.streams.Run(ctx) })
 	group.Go(func() error { return s.authenticator.Run(ctx, s.log) })
 	group.Go(func() error { return s.requests.Run(ctx) })
+	if s.audit != nil {
+		group.Go(func() error { return s.audit.Run(ctx) })
+	}
 	group.Go(func() error { return s.listener.run(ctx) })
 	group.Go(func() error {
 		<-ctx.Done()

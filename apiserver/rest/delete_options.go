@@ -41,7 +41,7 @@ func (r *resource) readDeleteOptions(c *route.Call) (*deleteOptions, error) {
 	}
 	opts := &deleteOptions{}
 	if !body.Empty() {
-		if err := r.readBodyOptions(opts, body); err != nil {
+		if err := r.readBodyOptions(c, opts, body); err != nil {
 			return nil, err
 		}
 	}
@@ -57,10 +57,13 @@ func (r *resource) readDeleteOptions(c *route.Call) (*deleteOptions, error) {
 	return opts, r.checkPropagation(opts)
 }
 
-func (r *resource) readBodyOptions(opts *deleteOptions, body negotiate.Body) error {
+func (r *resource) readBodyOptions(c *route.Call, opts *deleteOptions, body negotiate.Body) error {
 	v, _, err := body.DecodeMessage(r.Handlers.deleteOptions)
 	if err != nil {
 		return err
+	}
+	if c.Recording != nil {
+		c.Recording.KeepRequest(v.AppendJSON(nil))
 	}
 	if kind := v.Field("kind").Str(); kind != "" && kind != deleteOptionsKind {
 		return status.NewBadRequest(fmt.Sprintf("%s cannot be handled as %s", strconv.Quote(kind), deleteOptionsKind))

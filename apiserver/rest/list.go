@@ -165,6 +165,11 @@ func (r *resource) writeList(c *route.Call, as *representation, p *page) error {
 			return err
 		}
 	}
+	if c.Recording != nil && c.Recording.WantsResponse() {
+		if err := r.recordList(c, as, p); err != nil {
+			return err
+		}
+	}
 	out := c.Stream(as.form)
 	if p.expected > shortList {
 		out.Reserve()

@@ -70,8 +70,13 @@ func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
 	if err := c.Expand(patch.Expansion(p.body) + schema.JSONExpansion(p.body) + 2*r.storedExpansion(c)); err != nil {
 		return nil, err
 	}
-	p.patch, err = patch.Parse(kind, p.body)
-	return p, err
+	if p.patch, err = patch.Parse(kind, p.body); err != nil {
+		return nil, err
+	}
+	if c.Recording != nil {
+		c.Recording.KeepRequest(p.body)
+	}
+	return p, nil
 }
 
 // refuseForce returns an error for the parameter force, which only server-side apply accepts (F5).

@@ -126,6 +126,9 @@ func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 		return nil, err
 	}
 	c.Expanded(o.Memory() + w.stored)
+	if c.Recording != nil {
+		c.Recording.KeepRequest(o.AppendJSON(nil))
+	}
 	if w.validation == validateStrict {
 		if err := r.kind.StrictError(problems); err != nil {
 			return nil, err

@@ -1,6 +1,8 @@
 package route
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -60,6 +62,9 @@ func (c *Call) Document(code int, document []byte, form negotiate.Form) error {
 
 // Object responds with an object of a kind, given as compact JSON, in the negotiated form.
 func (c *Call) Object(code int, k *schema.Kind, document []byte, form negotiate.Form) error {
+	if c.Recording != nil && c.Recording.WantsResponse() {
+		c.Recording.KeepResponse(document)
+	}
 	var body []byte
 	var err error
 	if form.Binary() {
@@ -92,6 +97,13 @@ func (c *Call) Text(body []byte) error { return c.send(http.StatusOK, body, valu
 
 // Status responds with a Status in the negotiated form (I32).
 func (c *Call) Status(code int, s *status.Status, form negotiate.Form) error {
+	if c.Recording != nil && c.Recording.WantsResponse() {
+		document, err := json.Marshal(s)
+		if err != nil {
+			return fmt.Errorf("record a Status: %w", err)
+		}
+		c.Recording.KeepResponse(document)
+	}
 	body, err := c.Statuses.Encode(s, form)
 	if err != nil {
 		return err

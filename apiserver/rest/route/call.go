@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/fairness"
 	"quorate/apiserver/access/share"
@@ -45,6 +46,9 @@ type Call struct {
 	// Statuses encodes a Status in any form.
 	Statuses *negotiate.Statuses
 
+	// Recording keeps the bodies for the audit log; nil unless its policy asks for them.
+	Recording *audit.Recording
+
 	body       []byte
 	hasBody    bool
 	bodies     share.Holding
@@ -56,6 +60,8 @@ type Call struct {
 	match      match
 	about      status.Subject // subject of the path, if it has no endpoint for the method
 	attributes auth.Attributes
+	allowed    bool      // by the authorizer, at least once
+	denied     bool      // by the authorizer
 	length     [1]string // Content-Length header, to avoid an allocation
 }
 
@@ -115,21 +121,13 @@ func (c *Call) Authorize(namespace, name string) error {
 // AuthorizeAs is Authorize with another verb than the endpoint's, for an additional effect of a
 // request: a PUT that creates an object also requires the verb create (E12).
 func (c *Call) AuthorizeAs(verb, namespace, name string) error {
-	e := c.Endpoint
 	a := &c.attributes
-	*a = auth.Attributes{Verb: verb}
-	if e.Subject.Plural == "" {
-		a.Path = c.R.URL.Path
-	} else {
-		a.Group, a.Version, a.Resource, a.Subresource = e.Subject.Group, e.Version, e.Subject.Plural, e.Subresource
-		a.Namespace, a.Name = namespace, name
-		if e.NamesNamespace {
-			a.Namespace = name
-		}
-	}
+	c.Describe(a, verb, namespace, name)
 	if c.Authorizer.Allows(c.User, a) {
+		c.allowed = true
 		return nil
 	}
+	c.denied = true
 	if a.Path != "" {
 		return status.NewForbiddenPath(auth.Denial(c.User, a))
 	}

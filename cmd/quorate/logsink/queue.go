@@ -173,8 +173,9 @@ func (q *Queue) Queued() int {
 }
 
 // Close delivers the queued lines and ends the queue's goroutine. If the destination does not take
-// the lines within DrainTimeout, Close ends its context, drops them, and returns ErrBlocked. A
-// write to a pipe that nobody reads ends only with the process, and so does the goroutine then.
+// the lines within DrainTimeout, Close ends its context and drops them. It returns ErrBlocked if the
+// destination does not return even then: a write to a pipe that nobody reads ends only with the
+// process, and so does the goroutine.
 func (q *Queue) Close() error {
 	q.mu.Lock()
 	q.closed = true
@@ -192,6 +193,7 @@ func (q *Queue) Close() error {
 	limit.Reset(q.cfg.DrainTimeout / 4)
 	select {
 	case <-q.done:
+		return nil
 	case <-limit.C:
 	}
 	return fmt.Errorf("close the log %q: %w", q.cfg.Name, ErrBlocked)

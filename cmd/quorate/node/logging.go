@@ -8,7 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
+	"quorate/apiserver/access/audit"
+	"quorate/apiserver/access/audit/webhook"
 	"quorate/cmd/quorate/logsink"
 	"quorate/cmd/quorate/settings"
 )
@@ -17,12 +20,21 @@ const (
 	// maxQueuedBytes and maxQueuedLines bound the lines of one log that wait for its destination.
 	maxQueuedBytes = 4 << 20
 	maxQueuedLines = 16384
+	// maxQueuedEventBytes is the same for audit events, which may have bodies.
+	maxQueuedEventBytes = 16 << 20
+	// webhookBatchBytes and webhookBatchEvents bound one request to the webhook; the first event waits
+	// webhookLinger for others.
+	webhookBatchBytes  = 1 << 20
+	webhookBatchEvents = 400
+	webhookLinger      = time.Second
 )
 
 // The names of the logs in metrics.
 const (
 	processLog = "process"
 	requestLog = "requests"
+	auditLog   = "audit"
+	webhookLog = "audit-webhook"
 )
 
 // logs holds the logs of a node. Writing to any of them never blocks.
@@ -31,8 +43,13 @@ type logs struct {
 	process *logsink.Queue
 	logger  *slog.Logger // writes to process
 	// file is the destination of the audit log, nil if that is no file.
-	file   *logsink.File
-	queues []*logsink.Queue // of the other logs
+	file *logsink.File
+	// requests takes the lines of the request log, sinks the events of policy; nil without one.
+	requests *slog.Logger
+	policy   *audit.Policy
+	sinks    []io.Writer
+	webhook  *webhook.Webhook // nil without one
+	queues   []*logsink.Queue // of the other logs
 }
 
 // newLogs returns logs of which only that of the process is open.
@@ -63,16 +80,51 @@ func newLogger(w io.Writer, s settings.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// openRequests returns the logger of requests.
-func (l *logs) openRequests(stdout io.Writer, s settings.Audit) (*slog.Logger, error) {
+// openRequests opens what records requests: the request log in --audit-log or else in the log of the
+// process, or, with a policy, events in --audit-log and the request log in that of the process.
+func (l *logs) openRequests(stdout io.Writer, s settings.Audit) error {
+	l.requests = l.logger.With("component", "audit")
+	if s.Policy != "" {
+		return l.openEvents(stdout, s)
+	}
 	if s.Log == "" {
-		return l.logger.With("component", "audit"), nil
+		return nil
 	}
 	deliver, err := l.destination(stdout, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return slog.New(slog.NewJSONHandler(l.open(requestLog, deliver), nil)), nil
+	q := l.open(logsink.Config{Name: requestLog, MaxBytes: maxQueuedBytes, MaxLines: maxQueuedLines, Deliver: deliver})
+	l.requests = slog.New(slog.NewJSONHandler(q, nil))
+	return nil
+}
+
+// openEvents reads the audit policy and opens the destinations of events.
+func (l *logs) openEvents(stdout io.Writer, s settings.Audit) error {
+	var err error
+	if l.policy, err = audit.ReadPolicy(s.Policy); err != nil {
+		return fmt.Errorf("--audit-policy-file: %w", err)
+	}
+	if s.Log != "" {
+		deliver, err := l.destination(stdout, s)
+		if err != nil {
+			return err
+		}
+		l.sinks = append(l.sinks, l.open(logsink.Config{
+			Name: auditLog, MaxBytes: maxQueuedEventBytes, MaxLines: maxQueuedLines, Deliver: deliver,
+		}))
+	}
+	if s.Webhook == "" {
+		return nil
+	}
+	if l.webhook, err = webhook.Open(s.Webhook); err != nil {
+		return fmt.Errorf("--audit-webhook-config-file: %w", err)
+	}
+	l.sinks = append(l.sinks, l.open(logsink.Config{
+		Name: webhookLog, MaxBytes: maxQueuedEventBytes, MaxLines: maxQueuedLines, Deliver: l.webhook.Deliver,
+		BatchBytes: webhookBatchBytes, BatchLines: webhookBatchEvents, Linger: webhookLinger,
+	}))
+	return nil
 }
 
 // destination opens the destination of the audit log.
@@ -89,13 +141,12 @@ func (l *logs) destination(stdout io.Writer, s settings.Audit) (logsink.Deliver,
 }
 
 // open opens the queue of a log whose dropped lines are reported in the log of the process.
-func (l *logs) open(name string, deliver logsink.Deliver) *logsink.Queue {
-	q := logsink.Open(logsink.Config{
-		Name: name, MaxBytes: maxQueuedBytes, MaxLines: maxQueuedLines, Deliver: deliver, Metrics: l.metrics,
-		Report: func(d logsink.Dropped) {
-			l.logger.Warn("lines of a log were dropped", "log", name, "lines", d.Lines, "reason", d.Reason())
-		},
-	})
+func (l *logs) open(cfg logsink.Config) *logsink.Queue {
+	cfg.Metrics = l.metrics
+	cfg.Report = func(d logsink.Dropped) {
+		l.logger.Warn("lines of a log were dropped", "log", cfg.Name, "lines", d.Lines, "reason", d.Reason())
+	}
+	q := logsink.Open(cfg)
 	l.queues = append(l.queues, q)
 	return q
 }
@@ -136,6 +187,9 @@ func (l *logs) close() error {
 	var errs []error
 	for _, q := range l.queues {
 		errs = append(errs, q.Close())
+	}
+	if l.webhook != nil {
+		l.webhook.Close()
 	}
 	if l.file != nil {
 		errs = append(errs, l.file.Close())

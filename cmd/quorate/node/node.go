@@ -118,14 +118,13 @@ func (n *Node) open() error {
 	if err != nil {
 		return err
 	}
-	requests, err := n.logs.openRequests(n.cfg.Stdout, s.Audit)
-	if err != nil {
+	if err := n.logs.openRequests(n.cfg.Stdout, s.Audit); err != nil {
 		return err
 	}
 	if err := n.openPeers(reach); err != nil {
 		return err
 	}
-	if err := n.openAPI(reach, requests); err != nil {
+	if err := n.openAPI(reach); err != nil {
 		return err
 	}
 	return n.openCluster(reach)
@@ -175,7 +174,7 @@ func (n *Node) openPeers(reach addresses) error {
 	return n.roster.Settle(n.store.ClusterID()) // before other nodes are heard: the peer address serves from Run on
 }
 
-func (n *Node) openAPI(reach addresses, requests *slog.Logger) error {
+func (n *Node) openAPI(reach addresses) error {
 	s := &n.cfg.Settings
 	bindHost, _, err := net.SplitHostPort(s.Listen.API)
 	if err != nil {
@@ -192,7 +191,8 @@ func (n *Node) openAPI(reach addresses, requests *slog.Logger) error {
 	n.api, err = apiserver.New(apiserver.Config{
 		Addr: s.Listen.API, AdvertiseAddr: reach.of(s.Listen.API), TLS: config, Store: n.store, Cluster: n.operations,
 		SigningKey: key, TokenFile: s.API.TokenFile, QuorumRead: s.API.QuorumRead,
-		Logger: n.logger.With("component", "api"), RequestLogger: requests, RequestPolicy: requestlog.Policy(s.API.RequestLog),
+		Logger: n.logger.With("component", "api"), RequestLogger: n.logs.requests, RequestPolicy: requestlog.Policy(s.API.RequestLog),
+		AuditPolicy: n.logs.policy, AuditSinks: n.logs.sinks,
 		Registerer: n.registry, Gatherer: n.registry,
 		EventTTL: s.API.EventTTL,
 		Limits:   limits(s.API),

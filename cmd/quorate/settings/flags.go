@@ -62,6 +62,8 @@ type API struct {
 
 // Audit holds the flags of the audit log.
 type Audit struct {
+	Policy   string        // file; empty: no events, and Log has the lines of the request log
+	Webhook  string        // file that names a server of events; empty: none
 	Log      string        // a file, "-" for standard output; empty: the process's log
 	MaxBytes int64         // the file is rotated at this size
 	MaxAge   time.Duration // and at this age
@@ -130,10 +132,12 @@ func (s *Settings) registerAPI(fs *pflag.FlagSet) {
 
 func (s *Settings) registerAudit(fs *pflag.FlagSet) {
 	s.Audit.MaxBytes = 64 << 20
-	fs.StringVar(&s.Audit.Log, "audit-log", "", "destination of these lines, as JSON: a file, or - for standard output (default: the log)")
+	fs.StringVar(&s.Audit.Log, "audit-log", "", "destination of these lines, or of the events of --audit-policy-file: a file, or - for standard output (default: the log)")
 	fs.Var((*byteSize)(&s.Audit.MaxBytes), "audit-log-max-size", "size at which that file is rotated, to FILE.TIME")
 	fs.DurationVar(&s.Audit.MaxAge, "audit-log-max-age", 24*time.Hour, "time after its first line at which that file is rotated")
 	fs.IntVar(&s.Audit.MaxFiles, "audit-log-max-files", 7, "rotated files that are kept; the oldest are removed")
+	fs.StringVar(&s.Audit.Policy, "audit-policy-file", "", "audit.k8s.io/v1 Policy: which requests are recorded as events, in --audit-log and by --audit-webhook-config-file")
+	fs.StringVar(&s.Audit.Webhook, "audit-webhook-config-file", "", "kubeconfig of an HTTPS server that the events are posted to")
 }
 
 func (s *Settings) registerLimits(fs *pflag.FlagSet) {

@@ -103,6 +103,12 @@ func (s *Settings) checkAPI() error {
 	if (s.API.CertFile == "") != (s.API.KeyFile == "") {
 		errs = append(errs, errors.New("--tls-cert-file and --tls-key-file go together: give both or neither"))
 	}
+	switch {
+	case s.Audit.Webhook != "" && s.Audit.Policy == "":
+		errs = append(errs, errors.New("--audit-webhook-config-file needs --audit-policy-file, which says what is recorded"))
+	case s.Audit.Policy != "" && s.Audit.Webhook == "" && s.Audit.Log == "":
+		errs = append(errs, errors.New("--audit-policy-file needs a destination: give --audit-log, --audit-webhook-config-file or both"))
+	}
 	errs = append(errs,
 		checkOneOf("--request-log", s.API.RequestLog, "none", "errors", "writes", "all"),
 		checkOneOf("--log-format", s.Log.Format, "text", "json"),

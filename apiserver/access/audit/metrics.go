@@ -1,0 +1,37 @@
+package audit
+
+import (
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics are those of an audit log.
+type metrics struct {
+	events     [RequestResponse + 1]prometheus.Counter // by level
+	leftOut    prometheus.Counter
+	unreported atomic.Int64 // of leftOut
+}
+
+func newMetrics(reg prometheus.Registerer) *metrics {
+	events := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "quorate_apiserver_audit_events_total",
+		Help: "Audit events emitted, by level. quorate_node_log_dropped_lines_total counts those that did not arrive.",
+	}, []string{"level"})
+	m := &metrics{leftOut: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "quorate_apiserver_audit_left_out_total",
+		Help: "Requests without a known user that were not audited, because there were too many.",
+	})}
+	for level := Metadata; level <= RequestResponse; level++ {
+		m.events[level] = events.WithLabelValues(level.String())
+	}
+	reg.MustRegister(events, m.leftOut)
+	return m
+}
+
+func (m *metrics) leaveOut() {
+	m.leftOut.Inc()
+	m.unreported.Add(1)
+}
+
+func (m *metrics) takeUnreported() int64 { return m.unreported.Swap(0) }
