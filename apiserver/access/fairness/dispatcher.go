@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"runtime"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -71,8 +70,12 @@ func divide(seats int, levels []Level) []int {
 // a time: enough to keep all processors busy while some wait.
 const costly = 4
 
-// maxCost returns the greatest cost of a request in a level with so many seats.
-func maxCost(seats int) int { return max(1, seats/(costly*runtime.GOMAXPROCS(0))) }
+// maxCost returns the greatest cost of a request in a level, by its seats and the processors. The
+// first requests of all queues of one flow must leave as much, since the threshold of queues does not
+// hold for them.
+func maxCost(seats, processors int) int {
+	return max(1, min(seats/(costly*processors), seats/(handSize+1)))
+}
 
 // Enter takes seats for a request, and waits for them if it has to. Seat must be new, or have been
 // left, and stays with the request. The error is ErrBusy, ErrClosed or that of ctx; the request then

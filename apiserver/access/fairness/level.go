@@ -3,6 +3,7 @@ package fairness
 import (
 	"context"
 	"math/bits"
+	"runtime"
 	"sync"
 	"time"
 
@@ -32,7 +33,7 @@ type level struct {
 }
 
 func newLevel(cfg Level, seats int, m *metrics) *level {
-	l := &level{config: cfg, seats: seats, maxCost: maxCost(seats), metrics: m, free: seats}
+	l := &level{config: cfg, seats: seats, maxCost: maxCost(seats, runtime.GOMAXPROCS(0)), metrics: m, free: seats}
 	l.waited = m.waited.WithLabelValues(cfg.Name)
 	l.full, l.late = m.refused.WithLabelValues(cfg.Name, reasonFull), m.refused.WithLabelValues(cfg.Name, reasonTime)
 	for i := range l.queues {

@@ -202,6 +202,32 @@ func TestOneFlowLeavesSeats(t *testing.T) {
 	})
 }
 
+// TestCostlyRequestsLeaveSeats: a flow of requests of the greatest cost leaves seats, too, on any
+// number of processors.
+func TestCostlyRequestsLeaveSeats(t *testing.T) {
+	t.Parallel()
+	for i, seats := range []int{70, 70, 600, 600, 2000, 2000} {
+		d := one(t, seats, func(l *Level) { l.QueueLength = 0 })
+		highest := maxCost(seats, 1+i%2)
+		d.levels[0].maxCost = highest
+		var held []*Seat
+		for {
+			s := &Seat{}
+			if d.Enter(t.Context(), &Request{User: "heavy", Cost: seats}, s) != nil {
+				break
+			}
+			held = append(held, s)
+		}
+		if left := seats - d.InUse(); left < highest || highest > seats/(handSize+1) {
+			t.Errorf("%d requests of %d seats leave %d of %d", len(held), highest, left, seats)
+		}
+		for _, s := range held {
+			s.Leave()
+		}
+		wantIdle(t, d)
+	}
+}
+
 // TestLightFlowIsNotDelayed: however many seats heavy flows ask for, a flow with one request at a
 // time waits no longer than the independent bound of start-time fair queueing: until each other
 // queue has been granted two of the greatest costs, all of which are held for the longest time.

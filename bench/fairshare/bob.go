@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	bobRole = "bob"
+	// tokenVariable passes bob's token to his process.
+	tokenVariable = "FAIRSHARE_TOKEN"
+	collection    = "/api/v1/namespaces/default/configmaps"
+	watchTime     = 3 * time.Second
+)
+
+func objectPath(i int) string { return fmt.Sprintf("%s/object-%d", collection, i) }
+
+func newClient(server, token string) *client {
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, // of a node that this command has started
+	}
+	return &client{http: &http.Client{Transport: transport}, server: server, token: token}
+}
+
+// do sends a request, reads the answer and returns its code.
+func (c *client) do(ctx context.Context, method, path, body string) (int, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.server+path, strings.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, err
+}
+
+// startBob runs bob in a process of his own. The function that it returns ends it.
+func startBob(ctx context.Context, o *options, server string) (stop func() error, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, "-role", bobRole, "-server", server, "-conns", fmt.Sprint(o.conns))
+	cmd.Env = append(os.Environ(), tokenVariable+"=bob-token")
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() error {
+		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+			return err
+		}
+		return cmd.Wait()
+	}, nil
+}
+
+// bob sends all he can until the context ends, and prints what he got.
+func bob(ctx context.Context, o *options) error {
+	var mu sync.Mutex
+	got := map[string]int{}
+	var all sync.WaitGroup
+	for i := range o.conns {
+		all.Go(func() {
+			c := newClient(o.server, o.token)
+			defer c.http.CloseIdleConnections()
+			for ctx.Err() == nil {
+				what, code, err := c.attack(ctx, i)
+				if err != nil {
+					code = 0
+				}
+				mu.Lock()
+				got[fmt.Sprintf("%s %d", what, code)]++
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	fmt.Println("bob got (0 is an error):", listed(got))
+	return nil
+}
+
+// attack sends one request of the kind of a connection.
+func (c *client) attack(ctx context.Context, conn int) (what string, code int, err error) {
+	switch conn % 4 {
+	case 0:
+		code, err = c.do(ctx, http.MethodGet, collection, "")
+		return "list", code, err
+	case 1:
+		name := fmt.Sprintf("bob-%d", conn)
+		code, err = c.do(ctx, http.MethodPost, collection, configMap(name))
+		if err == nil && code < 300 {
+			code, err = c.do(ctx, http.MethodDelete, collection+"/"+name, "")
+		}
+		return "write", code, err
+	case 2:
+		ctx, cancel := context.WithTimeout(ctx, watchTime)
+		defer cancel()
+		code, err = c.do(ctx, http.MethodGet, collection+"?watch=1&resourceVersion=0&timeoutSeconds=1", "")
+		return "watch", code, err
+	default:
+		code, err = c.do(ctx, http.MethodGet, objectPath(1), "")
+		return "get", code, err
+	}
+}
