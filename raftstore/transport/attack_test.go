@@ -39,7 +39,7 @@ func clientHello(t *testing.T) []byte {
 // TestIdleConnections: strangers hold as many connections as they are given, and peers, which try
 // again when they are refused, get in one after the other.
 func TestIdleConnections(t *testing.T) {
-	const bound = 15 * time.Second // for all peers of a case
+	const bound = 30 * time.Second // for all peers of a case
 	authority := testcluster.NewAuthority(t)
 	client, _ := listen(t, authority.Peer(t, "client"), 0)
 	cases := map[string]struct {
