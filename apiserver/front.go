@@ -82,7 +82,7 @@ func (f *front) serve(x *exchange) error {
 	if _, given := c.R.Header["Authorization"]; open && !given {
 		return f.dispatch(x, f.open)
 	}
-	user, ambient, err := f.user(c)
+	credential, ambient, err := f.credential(c)
 	if err != nil {
 		return f.failures.refuse(c.R.Context(), c.R.RemoteAddr, c.Now) // even where no credentials are needed (J5)
 	}
@@ -95,8 +95,8 @@ func (f *front) serve(x *exchange) error {
 	if open {
 		return f.dispatch(x, f.open)
 	}
-	c.User, c.Sender = user, user
-	if err := f.known(user); err != nil {
+	c.Credential, c.User, c.Sender = credential, credential.User, credential.User
+	if err := f.known(c.User); err != nil {
 		return err
 	}
 	if auth.Impersonates(c.R.Header) {
@@ -135,16 +135,16 @@ func (f *front) impersonate(x *exchange) error {
 	return f.known(c.User)
 }
 
-// user returns the user that a token names or, where the request has none, a client certificate. A
+// credential returns the token of a request or, where it has none, its client certificate. A
 // certificate is ambient: a browser sends it with every request, whichever page asked for it.
-func (f *front) user(c *route.Call) (user *auth.User, ambient bool, err error) {
+func (f *front) credential(c *route.Call) (credential auth.Credential, ambient bool, err error) {
 	if _, given := c.R.Header["Authorization"]; !given {
-		if user := auth.OfCertificate(c.R.TLS); user != nil {
-			return user, true, nil
+		if credential, ok := auth.OfCertificate(c.R.TLS, c.Now); ok {
+			return credential, true, nil
 		}
 	}
-	user, err = f.authenticator.Authenticate(c.R.Header, c.Now)
-	return user, false, err
+	credential, err = f.authenticator.Authenticate(c.R.Header, c.Now)
+	return credential, false, err
 }
 
 // isOpen reports whether a path is served without credentials: health, and the version (semantics

@@ -56,12 +56,14 @@ func newHTTPServer(cfg Config, handler http.Handler, log *slog.Logger) *http.Ser
 	tls := cfg.TLS.Clone()
 	tls.NextProtos = []string{"h2", "http/1.1"}
 	return &http.Server{
-		Handler:           handler,
-		TLSConfig:         tls,
-		ReadHeaderTimeout: headerTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		Handler: handler,
+		// The front answers OPTIONS * too: it needs credentials as every path.
+		DisableGeneralOptionsHandler: true,
+		TLSConfig:                    tls,
+		ReadHeaderTimeout:            headerTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               maxHeaderBytes,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: maxStreams,
 			SendPingTimeout:      pingAfter,

@@ -148,9 +148,9 @@ var authenticationRows = []row{
 			t.Fatal(err)
 		}
 		token := s.IssueToken("jane", "devs")
-		user, err := authenticator.Authenticate(http.Header{"Authorization": {"Bearer " + token}}, time.Now())
-		if err != nil || !slices.Equal(user.Groups, []string{"devs", "system:authenticated"}) {
-			t.Errorf("%+v, %v", user, err)
+		credential, err := authenticator.Authenticate(http.Header{"Authorization": {"Bearer " + token}}, time.Now())
+		if err != nil || !slices.Equal(credential.User.Groups, []string{"devs", "system:authenticated"}) {
+			t.Errorf("%+v, %v", credential.User, err)
 		}
 		// What the group may do is done by a user of no other group.
 		ok(t, s.Do("GET", "/apis", "", "Authorization: Bearer "+token))

@@ -67,25 +67,30 @@ func (a *Authenticator) Run(ctx context.Context, log *slog.Logger) error {
 	return a.static.run(ctx, log)
 }
 
-// Authenticate returns the user of an Authorization header at time now.
-func (a *Authenticator) Authenticate(h http.Header, now time.Time) (*User, error) {
+// Authenticate returns the credential of an Authorization header at time now.
+func (a *Authenticator) Authenticate(h http.Header, now time.Time) (Credential, error) {
 	token, ok := bearer(h)
 	if !ok {
-		return nil, ErrUnauthenticated
+		return Credential{}, ErrUnauthenticated
 	}
-	return a.Token(token, now)
+	return a.token(token, now)
 }
 
 // Token returns the user of a bearer token at time now.
 func (a *Authenticator) Token(token string, now time.Time) (*User, error) {
+	credential, err := a.token(token, now)
+	return credential.User, err
+}
+
+func (a *Authenticator) token(token string, now time.Time) (Credential, error) {
 	if len(token) > maxTokenBytes {
-		return nil, ErrUnauthenticated
+		return Credential{}, ErrUnauthenticated
 	}
-	if user, ok := a.static.user(token); ok {
-		return user, nil
+	if known, ok := a.static.token(token); ok {
+		return Credential{User: known.user, Withdrawn: known.withdrawn}, nil
 	}
 	if known, ok := (*a.verified.Load())[token]; ok && now.Before(known.expires) {
-		return known.user, nil
+		return Credential{User: known.user, Expires: known.expires}, nil
 	}
 	return a.verify(token, now)
 }
@@ -105,17 +110,17 @@ func bearer(h http.Header) (string, bool) {
 	return token, token != ""
 }
 
-func (a *Authenticator) verify(token string, now time.Time) (*User, error) {
+func (a *Authenticator) verify(token string, now time.Time) (Credential, error) {
 	var c claims
 	if _, err := a.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return a.key, nil }); err != nil {
-		return nil, ErrUnauthenticated
+		return Credential{}, ErrUnauthenticated
 	}
 	if c.Subject == "" || !now.Before(c.ExpiresAt.Time) {
-		return nil, ErrUnauthenticated
+		return Credential{}, ErrUnauthenticated
 	}
 	user := newUser(Identity{Name: c.Subject, UID: c.UID, Groups: c.Groups})
 	a.remember(token, verifiedToken{user: user, expires: c.ExpiresAt.Time})
-	return user, nil
+	return Credential{User: user, Expires: c.ExpiresAt.Time}, nil
 }
 
 func (a *Authenticator) remember(token string, v verifiedToken) {

@@ -1,17 +1,32 @@
 package auth
 
-import "crypto/tls"
+import (
+	"crypto/tls"
+	"time"
+)
 
-// OfCertificate returns the user that a verified client certificate identifies: its common name,
-// with its organizations as groups (semantics J6). It returns nil if there is no such certificate.
-// The TLS configuration determines which authorities are trusted.
-func OfCertificate(state *tls.ConnectionState) *User {
+// OfCertificate returns the credential of a verified client certificate at time now: its common name
+// identifies the user, with its organizations as groups (semantics J6). ok is false if there is no
+// such certificate, and after any certificate of its chain has expired, which connections may
+// outlive. The TLS configuration determines which authorities are trusted.
+func OfCertificate(state *tls.ConnectionState, now time.Time) (c Credential, ok bool) {
 	if state == nil || len(state.VerifiedChains) == 0 {
-		return nil
+		return Credential{}, false
 	}
-	subject := state.VerifiedChains[0][0].Subject
+	chain := state.VerifiedChains[0]
+	subject := chain[0].Subject
 	if subject.CommonName == "" {
-		return nil
+		return Credential{}, false
 	}
-	return newUser(Identity{Name: subject.CommonName, Groups: subject.Organization})
+	c.Expires = chain[0].NotAfter
+	for _, cert := range chain[1:] {
+		if cert.NotAfter.Before(c.Expires) {
+			c.Expires = cert.NotAfter
+		}
+	}
+	if !now.Before(c.Expires) {
+		return Credential{}, false
+	}
+	c.User = newUser(Identity{Name: subject.CommonName, Groups: subject.Organization})
+	return c, true
 }

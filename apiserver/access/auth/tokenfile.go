@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -19,9 +20,22 @@ const tokenFileInterval = 5 * time.Second
 
 // tokenFile holds the static tokens of the last version of a file that was read without an error.
 type tokenFile struct {
-	path  string
-	users atomic.Pointer[map[string]*User] // by token; never changed once stored
-	seen  fileState                        // at the last attempt to read the file, successful or not
+	path   string
+	tokens atomic.Pointer[map[string]*staticToken] // never changed once stored
+	seen   fileState                               // at the last attempt to read the file, successful or not
+}
+
+// staticToken is a token of the file. It stays the same one while the file gives it to the same user.
+type staticToken struct {
+	user      *User
+	withdrawn context.Context // ends when the token is removed
+	withdraw  context.CancelFunc
+}
+
+func newStaticToken(u *User) *staticToken {
+	t := &staticToken{user: u}
+	t.withdrawn, t.withdraw = context.WithCancel(context.Background())
+	return t
 }
 
 // fileState identifies a version of a file.
@@ -35,7 +49,7 @@ type fileState struct {
 // openTokenFile reads a token file. An empty path means no static tokens.
 func openTokenFile(path string) (*tokenFile, error) {
 	f := &tokenFile{path: path}
-	f.users.Store(&map[string]*User{})
+	f.tokens.Store(&map[string]*staticToken{})
 	if path == "" {
 		return f, nil
 	}
@@ -43,10 +57,10 @@ func openTokenFile(path string) (*tokenFile, error) {
 	return f, f.read()
 }
 
-// user returns the user of a static token.
-func (f *tokenFile) user(token string) (*User, bool) {
-	user, ok := (*f.users.Load())[token]
-	return user, ok
+// token returns a static token.
+func (f *tokenFile) token(token string) (*staticToken, bool) {
+	known, ok := (*f.tokens.Load())[token]
+	return known, ok
 }
 
 // run reads the file again whenever it changes. When the file can't be read, run keeps the previous
@@ -72,7 +86,7 @@ func (f *tokenFile) run(ctx context.Context, log *slog.Logger) error {
 			log.Error("the token file has changed and can't be read; the tokens read before stay valid", "error", err)
 			continue
 		}
-		log.Info("read the token file again", "path", f.path, "tokens", len(*f.users.Load()))
+		log.Info("read the token file again", "path", f.path, "tokens", len(*f.tokens.Load()))
 	}
 }
 
@@ -104,8 +118,27 @@ func (f *tokenFile) read() error {
 	if err != nil {
 		return fmt.Errorf("read token file %s: %w", f.path, err)
 	}
-	f.users.Store(&users)
+	f.replace(users)
 	return nil
+}
+
+// replace makes the tokens those of users, and withdraws the ones that are no longer among them.
+func (f *tokenFile) replace(users map[string]*User) {
+	old := *f.tokens.Load()
+	tokens := make(map[string]*staticToken, len(users))
+	for token, user := range users {
+		if same := old[token]; same != nil && reflect.DeepEqual(same.user, user) {
+			tokens[token] = same
+			continue
+		}
+		tokens[token] = newStaticToken(user)
+	}
+	f.tokens.Store(&tokens)
+	for token, t := range old {
+		if tokens[token] != t {
+			t.withdraw()
+		}
+	}
 }
 
 func parseTokens(r io.Reader) (map[string]*User, error) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,6 +87,43 @@ func TestTokenFileChanges(t *testing.T) {
 		}
 		if n := strings.Count(log.String(), "can't be read"); n != 3 || strings.Contains(log.String(), "t3") {
 			t.Errorf("%d faults logged, want 3, and no token:\n%s", n, &log)
+		}
+	})
+}
+
+// TestWithdrawnTokens: a static token that is removed, or given to another user, is withdrawn, and
+// those that stay are not.
+func TestWithdrawnTokens(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "tokens")
+	writeTokens(t, path, "stays,jane,u1,devs\nremoved,joe,u2\ngiven,jill,u3\n", 0o600)
+	synctest.Test(t, func(t *testing.T) {
+		a, err := auth.NewAuthenticator([]byte("key"), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- a.Run(ctx, slog.New(slog.DiscardHandler)) }()
+		withdrawn := make(map[string]context.Context)
+		for _, token := range []string{"stays", "removed", "given"} {
+			c, err := a.Authenticate(http.Header{"Authorization": {"Bearer " + token}}, time.Now())
+			if err != nil || c.Withdrawn.Err() != nil || !c.Expires.IsZero() {
+				t.Fatalf("%s: %+v, %v", token, c, err)
+			}
+			withdrawn[token] = c.Withdrawn
+		}
+		writeTokens(t, path, "given,joe,u2\n# moved\nstays,jane,u1,devs\n", 0o600)
+		time.Sleep(6 * time.Second) // of the bubble: the file is looked at meanwhile
+		synctest.Wait()
+		for token, want := range map[string]bool{"stays": false, "removed": true, "given": true} {
+			if got := withdrawn[token].Err() != nil; got != want {
+				t.Errorf("%s: withdrawn %v, want %v", token, got, want)
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -121,7 +121,13 @@ func start(t testing.TB, store *raftstore.Store, configure func(cfg *apiserver.C
 // IssueToken makes a token that the server accepts.
 func (s *Server) IssueToken(user string, groups ...string) string {
 	s.t.Helper()
-	token, err := auth.NewIssuer(s.key).Issue(auth.Identity{Name: user, Groups: groups}, time.Hour)
+	return s.IssueTokenFor(time.Hour, user, groups...)
+}
+
+// IssueTokenFor is IssueToken for a token that expires after ttl, to the second.
+func (s *Server) IssueTokenFor(ttl time.Duration, user string, groups ...string) string {
+	s.t.Helper()
+	token, err := auth.NewIssuer(s.key).Issue(auth.Identity{Name: user, Groups: groups}, ttl)
 	if err != nil {
 		s.t.Fatal(err)
 	}

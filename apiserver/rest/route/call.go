@@ -18,12 +18,14 @@ import (
 
 // Call is one request and its response.
 type Call struct {
-	W        http.ResponseWriter
-	R        *http.Request
-	Now      time.Time // when the request arrived
-	User     *auth.User
-	Sender   *auth.User // who is charged for the request: User, or who impersonates User
-	Endpoint *Endpoint
+	W   http.ResponseWriter
+	R   *http.Request
+	Now time.Time // when the request arrived
+	// Credential is what the request authenticated with; watches end with it.
+	Credential auth.Credential
+	User       *auth.User
+	Sender     *auth.User // who is charged for the request: User, or who impersonates User
+	Endpoint   *Endpoint
 	// Namespace and Name are the decoded path segments; "" if the path does not have them.
 	Namespace string
 	Name      string

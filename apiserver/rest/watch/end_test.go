@@ -175,3 +175,44 @@ func TestBookmarkEachMinute(t *testing.T) {
 		}
 	})
 }
+
+// TestEndWithTheCredential: a stream ends when the credential of its sender expires or is withdrawn,
+// as it ends at its timeout.
+func TestEndWithTheCredential(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name      string
+		bookmarks bool
+		timeout   time.Duration
+		expires   time.Duration // 0: never
+		withdrawn time.Duration // 0: never
+		ends      time.Duration
+		want      []string
+	}{
+		{"expires", true, time.Hour, 10 * time.Second, 0, 10 * time.Second, greeted(lastBookmark)},
+		{"expires, without bookmarks", false, time.Hour, 10 * time.Second, 0, 10 * time.Second, nil},
+		{"expires after the timeout", true, 5 * time.Second, 10 * time.Second, 0, 5 * time.Second, greeted(lastBookmark)},
+		{"withdrawn", true, time.Hour, 0, 7 * time.Second, 7 * time.Second, greeted(lastBookmark)},
+		{"withdrawn, without bookmarks", false, time.Hour, 0, 7 * time.Second, 7 * time.Second, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				opts := Options{Bookmarks: tc.bookmarks, Timeout: tc.timeout}
+				if tc.expires > 0 {
+					opts.Credential.Expires = began.Add(tc.expires)
+				}
+				if tc.withdrawn > 0 {
+					var cancel context.CancelFunc
+					opts.Credential.Withdrawn, cancel = context.WithTimeout(context.Background(), tc.withdrawn)
+					defer cancel()
+				}
+				s := serve(t, opts, nil)
+				got := s.end(t)
+				if took := time.Since(began); took != tc.ends || !slices.Equal(got, tc.want) {
+					t.Errorf("events %q after %s, want %q after %s", got, took, tc.want, tc.ends)
+				}
+			})
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/share"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
@@ -39,6 +40,9 @@ type Options struct {
 	Statuses  *negotiate.Statuses
 	Bookmarks bool
 	Timeout   time.Duration
+	// Credential is what the sender authenticated with. The stream ends when it expires or is
+	// withdrawn, as it ends at its timeout.
+	Credential auth.Credential
 	// End, if set, is the end of a collection that may be removed.
 	End *End
 	// Header sends the response header. Serve calls it once it has admitted the stream.
@@ -50,6 +54,14 @@ type Options struct {
 	Started func()
 	// InternalError is called with errors that do not map to a Status.
 	InternalError func(err error)
+}
+
+// validFor returns the shorter one of the timeout and the time for which the credential is valid.
+func (o *Options) validFor() time.Duration {
+	if o.Credential.Expires.IsZero() {
+		return o.Timeout
+	}
+	return min(o.Timeout, time.Until(o.Credential.Expires))
 }
 
 // Stream is one open watch.
@@ -78,7 +90,7 @@ func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options
 	if opts.Encoder == nil && opts.Form.Binary() {
 		opts.Encoder = protobufEncoder{opts.Kind}
 	}
-	ctx, stop := context.WithTimeout(ctx, opts.Timeout)
+	ctx, stop := context.WithTimeout(ctx, opts.validFor())
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -88,6 +100,9 @@ func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options
 		return err
 	}
 	defer s.remove(stream)
+	if w := opts.Credential.Withdrawn; w != nil {
+		defer context.AfterFunc(w, func() { cancel(errWithdrawn) })()
+	}
 	if err := opts.Header(); err != nil {
 		return nil //nolint:nilerr // the client is gone, so no error can reach it
 	}

@@ -30,6 +30,9 @@ var errDrained error = status.NewWatchLater("the server is shutting down")
 // errIncomplete ends streams whose timeout expires before they have sent their initial objects.
 var errIncomplete error = status.NewWatchLater("the timeout of the watch expired before its initial objects were sent")
 
+// errWithdrawn ends streams whose credential is no longer valid, cleanly.
+var errWithdrawn = errors.New("the credential was withdrawn")
+
 // errStuck ends streams whose client reads nothing.
 var errStuck = errors.New("the client takes nothing")
 

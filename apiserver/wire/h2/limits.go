@@ -72,6 +72,9 @@ const (
 	// lingerTime is how long a connection stays open after an error so that its last frames reach
 	// the client, and how long a drained one waits for the acknowledgement of its PING.
 	lingerTime = time.Second
+	// resetAfter is how long a client may go on to send a request after its complete response. The
+	// server drops what arrives, up to the window of the stream.
+	resetAfter = time.Second
 	// defaultWriteStall is how long one write may block on the client.
 	defaultWriteStall = 30 * time.Second
 	// defaultResponseTimeout is how long a response whose handler sets no write deadline may wait

@@ -215,10 +215,26 @@ func (st *stream) releaseResources() {
 	c := st.conn
 	c.running--
 	c.credit(nil, st.body.discard())
-	if st.err == nil && !st.receivedEnd {
-		// No handler will read the rest (RFC 9113 §8.1).
+	switch {
+	case st.err != nil || st.receivedEnd:
+	case st.sentEnd:
+		st.resetLater()
+	default:
 		st.reset(http2.ErrCodeNo, errFinished)
 	}
+}
+
+// resetLater stops the client from sending the rest of a request that has its complete response, if
+// the client still sends after a while (RFC 9113 §8.1). A client that receives the reset together
+// with the response may discard both, as curl 7.88 does. mu is held.
+func (st *stream) resetLater() {
+	time.AfterFunc(resetAfter, func() {
+		st.conn.mu.Lock()
+		defer st.conn.mu.Unlock()
+		if !st.receivedEnd {
+			st.reset(http2.ErrCodeNo, errFinished)
+		}
+	})
 }
 
 // abandon resets the stream of a handler that has panicked before it ended the response.

@@ -77,6 +77,17 @@ func Open(cfg Config) (*Dir, error) {
 	return d, nil
 }
 
+// WritableByOthers reports whether the group of the directory, or others, can write to it, and its
+// mode.
+func (d *Dir) WritableByOthers() (mode fs.FileMode, writable bool, err error) {
+	info, err := os.Stat(d.path)
+	if err != nil {
+		return 0, false, fmt.Errorf("--data-dir %s: %w", d.path, cause(err))
+	}
+	mode = info.Mode().Perm()
+	return mode, mode&0o022 != 0, nil
+}
+
 // acquire takes the lock, which the kernel releases when the process ends for any reason.
 func (d *Dir) acquire() error {
 	lock, err := os.OpenFile(d.Path(lockFile), os.O_CREATE|os.O_RDWR, 0o600)

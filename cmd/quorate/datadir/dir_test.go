@@ -170,3 +170,19 @@ func TestWriteFileReplacesWhole(t *testing.T) {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
+
+// TestWritableByOthers: a directory is reported if anybody but its owner can replace its files.
+func TestWritableByOthers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "data")
+	d := open(t, config(path))
+	defer d.Close()
+	for mode, want := range map[os.FileMode]bool{0o700: false, 0o755: false, 0o770: true, 0o777: true, 0o702: true} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if got, writable, err := d.WritableByOthers(); err != nil || writable != want || got != mode {
+			t.Errorf("mode %04o: %v with mode %04o, %v", mode, writable, got, err)
+		}
+	}
+}

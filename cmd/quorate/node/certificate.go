@@ -70,7 +70,7 @@ func (c *certificateFile) get() (*tls.Certificate, error) {
 	info, err := os.Stat(c.cert)
 	if err == nil && (c.loaded == nil || !info.ModTime().Equal(c.changed)) {
 		var fresh tls.Certificate
-		if fresh, err = tls.LoadX509KeyPair(c.cert, c.key); err == nil {
+		if fresh, err = c.load(); err == nil {
 			c.loaded, c.changed = &fresh, info.ModTime()
 		}
 	}
@@ -78,4 +78,17 @@ func (c *certificateFile) get() (*tls.Certificate, error) {
 		return nil, fmt.Errorf("--tls-cert-file: %w", err)
 	}
 	return c.loaded, nil
+}
+
+// load reads the files. It refuses a key that users other than its owner and group can read, or that
+// its group can write.
+func (c *certificateFile) load() (tls.Certificate, error) {
+	info, err := os.Stat(c.key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	if mode := info.Mode().Perm(); mode&0o027 != 0 {
+		return tls.Certificate{}, fmt.Errorf("--tls-key-file %s is accessible to others (mode %04o): run chmod 600 %[1]s", c.key, mode)
+	}
+	return tls.LoadX509KeyPair(c.cert, c.key)
 }

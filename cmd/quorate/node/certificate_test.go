@@ -108,3 +108,18 @@ func TestUnusableSuppliedFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestSuppliedKeyMode: a private key that other users can read is refused.
+func TestSuppliedKeyMode(t *testing.T) {
+	t.Parallel()
+	cert, key, _ := writePair(t, t.TempDir(), "api.example.com")
+	for mode, taken := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o644: false, 0o660: false, 0o604: false} {
+		if err := os.Chmod(key, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := (&certificateFile{cert: cert, key: key}).get()
+		if taken && err != nil || !taken && (err == nil || !strings.Contains(err.Error(), "run chmod 600 "+key)) {
+			t.Errorf("mode %04o: %v", mode, err)
+		}
+	}
+}

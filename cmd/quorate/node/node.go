@@ -111,6 +111,12 @@ func (n *Node) open() error {
 		return err
 	}
 	n.closers = append(n.closers, n.dir.Close)
+	if mode, writable, err := n.dir.WritableByOthers(); err != nil {
+		return err
+	} else if writable {
+		n.logger.Warn("others can write to the data directory, and so replace the cluster key: run chmod 700 "+s.DataDir,
+			"mode", fmt.Sprintf("%04o", mode))
+	}
 	if n.authority, err = n.dir.Key().Authority(); err != nil {
 		return err
 	}
