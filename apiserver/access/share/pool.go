@@ -124,26 +124,35 @@ func (h *Holding) Return(n int64) {
 func (h *Holding) Release() { h.Return(h.amount) }
 
 func (p *Pool) take(user, address string, n int64) (Bound, bool) {
-	if used := p.used.Add(n); p.total > 0 && used > p.total {
-		p.used.Add(-n)
-		return Total, false
-	}
 	if !p.users.add(user, n, p.perUser) {
-		p.used.Add(-n)
 		return User, false
 	}
 	if !p.addresses.add(address, n, p.perAddress) {
 		p.users.sub(user, n, p.perUser)
-		p.used.Add(-n)
 		return Address, false
+	}
+	if !addWithin(&p.used, n, p.total) {
+		p.addresses.sub(address, n, p.perAddress)
+		p.users.sub(user, n, p.perUser)
+		return Total, false
 	}
 	return "", true
 }
 
 func (p *Pool) takeReserve(n int64) bool {
-	if p.reserved.Add(n) <= p.reserve {
-		return true
+	return p.reserve > 0 && addWithin(&p.reserved, n, p.reserve)
+}
+
+// addWithin adds n to an amount unless that would exceed limit; a limit of 0 is none. The amount
+// never exceeds the limit, not even for a moment in which another Take would be refused.
+func addWithin(amount *atomic.Int64, n, limit int64) bool {
+	for {
+		now := amount.Load()
+		if limit > 0 && n > limit-now {
+			return false
+		}
+		if amount.CompareAndSwap(now, now+n) {
+			return true
+		}
 	}
-	p.reserved.Add(-n)
-	return false
 }

@@ -13,11 +13,28 @@ import (
 	"quorate/apiserver/access/share"
 )
 
-// room is a queue of 100 units whose refusals are kept.
-func room(refused *[]share.Bound) *share.Queue {
+// refusals are the bounds of a queue's refusals, in their order.
+type refusals struct {
+	mu     sync.Mutex
+	bounds []share.Bound
+}
+
+func (r *refusals) add(b share.Bound) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bounds = append(r.bounds, b)
+}
+
+func (r *refusals) all() []share.Bound {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.bounds)
+}
+
+// queueOf100 returns a queue of 100 units that adds its refusals to refused.
+func queueOf100(refused *refusals) *share.Queue {
 	return share.NewQueue(share.QueueConfig{
-		Total: 100, PerUser: 60, Waiters: 4, WaitersPerUser: 2, MaxWait: 10 * time.Second,
-		Refused: func(b share.Bound) { *refused = append(*refused, b) },
+		Total: 100, PerUser: 60, Waiters: 4, WaitersPerUser: 2, MaxWait: 10 * time.Second, Refused: refused.add,
 	})
 }
 
@@ -33,8 +50,8 @@ func acquire(t *testing.T, q *share.Queue, user string, n int64) {
 func TestQueueServesUsersInTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var refused []share.Bound
-		q := room(&refused)
+		var refused refusals
+		q := queueOf100(&refused)
 		acquire(t, q, "ann", 60)
 		acquire(t, q, "bob", 40)
 		var order []string
@@ -65,8 +82,8 @@ func TestQueueServesUsersInTurn(t *testing.T) {
 		if want := []string{"ann 1", "bob 1", "ann 2"}; !slices.Equal(order, want) {
 			t.Errorf("served %v, want %v", order, want)
 		}
-		if q.Used() != 0 || q.Waiters() != 0 || len(refused) != 0 {
-			t.Errorf("%d used, %d wait, refused %v", q.Used(), q.Waiters(), refused)
+		if q.Used() != 0 || q.Waiters() != 0 || len(refused.all()) != 0 {
+			t.Errorf("%d used, %d wait, refused %v", q.Used(), q.Waiters(), refused.all())
 		}
 	})
 }
@@ -75,8 +92,8 @@ func TestQueueServesUsersInTurn(t *testing.T) {
 func TestQueueSharesAmongUsers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var refused []share.Bound
-		q := room(&refused)
+		var refused refusals
+		q := queueOf100(&refused)
 		acquire(t, q, "ann", 50)
 		ctx, cancel := context.WithCancel(t.Context())
 		errs := make(chan error, 1)
@@ -98,8 +115,8 @@ func TestQueueSharesAmongUsers(t *testing.T) {
 func TestQueueRefuses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var refused []share.Bound
-		q := room(&refused)
+		var refused refusals
+		q := queueOf100(&refused)
 		acquire(t, q, "root", 1000) // alone
 		var wg sync.WaitGroup
 		for i := range 4 {
@@ -115,12 +132,12 @@ func TestQueueRefuses(t *testing.T) {
 				t.Errorf("%s: %v", user, err)
 			}
 		}
-		if want := []share.Bound{share.User, share.Total}; !slices.Equal(refused, want) {
-			t.Errorf("refused by %v, want %v", refused, want)
+		if want := []share.Bound{share.User, share.Total}; !slices.Equal(refused.all(), want) {
+			t.Errorf("refused by %v, want %v", refused.all(), want)
 		}
 		wg.Wait()
-		if want := []share.Bound{share.User, share.Total, share.Waiting, share.Waiting, share.Waiting, share.Waiting}; !slices.Equal(refused, want) {
-			t.Errorf("refused by %v, want %v", refused, want)
+		if want := []share.Bound{share.User, share.Total, share.Waiting, share.Waiting, share.Waiting, share.Waiting}; !slices.Equal(refused.all(), want) {
+			t.Errorf("refused by %v, want %v", refused.all(), want)
 		}
 		q.Release("root", 1000)
 		acquire(t, q, "eve", 100)
@@ -132,8 +149,8 @@ func TestQueueRefuses(t *testing.T) {
 func TestQueueServesTheLargeOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var refused []share.Bound
-		q := room(&refused)
+		var refused refusals
+		q := queueOf100(&refused)
 		acquire(t, q, "ann", 30)
 		served := make(chan struct{})
 		go func() {
