@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// formingInterval is the pause between two steps of bootstrap when nothing seems to change: an
-	// answer may.
+	// formingInterval is the pause between two steps of bootstrap if gossip reports no change: the
+	// responses of other nodes may change.
 	formingInterval = 500 * time.Millisecond
-	// settledInterval is the same once this node belongs to a cluster.
+	// settledInterval is that pause once this node belongs to a cluster.
 	settledInterval = time.Second
 )
 
@@ -31,25 +31,24 @@ type Cluster struct {
 	logger *slog.Logger
 
 	gossip  *gossip.Gossip
-	book    *bootstrap.Book
+	record  *bootstrap.Record
 	former  *bootstrap.Former
 	voters  *voters.Voters
 	links   *links
 	metrics *metrics
 }
 
-// New checks the configuration and reads what the data directory says. Nothing is started before
-// Run.
+// New checks the configuration and reads the data directory. It starts nothing.
 func New(cfg Config) (*Cluster, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
 	c := &Cluster{cfg: cfg, self: cfg.Roster.Self(), logger: cfg.Logger, links: newLinks(cfg.Connect)}
 	var err error
-	if c.book, err = bootstrap.Open(cfg.DataDir, c.self.NodeID, cfg.Store.HasState); err != nil {
+	if c.record, err = bootstrap.Open(cfg.DataDir, c.self.NodeID, cfg.Store.HasState); err != nil {
 		return nil, err
 	}
-	c.former = bootstrap.NewFormer(bootstrap.Config{Book: c.book, Store: cfg.Store, Ask: c.askPromise, Logger: cfg.Logger})
+	c.former = bootstrap.NewFormer(bootstrap.Config{Record: c.record, Store: cfg.Store, Ask: c.askPromise, Logger: cfg.Logger})
 	if c.gossip, err = c.newGossip(); err != nil {
 		return nil, err
 	}
@@ -82,9 +81,9 @@ func (c *Cluster) newVoters() *voters.Voters {
 	})
 }
 
-// Run takes part in the cluster until ctx ends; the membership stays. It returns *gossip.Refused
-// when another node has the better right to this one's name or identity, and an error when the data
-// directory cannot be written.
+// Run takes part in the cluster until ctx ends; the node stays a member. It returns *gossip.Refused
+// if the name or identity of this node belongs to another one, and an error if the data directory
+// cannot be written.
 func (c *Cluster) Run(ctx context.Context) error {
 	defer c.links.close()
 	group, ctx := errgroup.WithContext(ctx)
@@ -94,21 +93,22 @@ func (c *Cluster) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Ready is closed once the gossip address is bound; GossipAddr is what others may join by from then
-// on.
+// Ready returns a channel that is closed once the gossip address is bound, and others can join at
+// GossipAddr.
 func (c *Cluster) Ready() <-chan struct{} { return c.gossip.Ready() }
 
-// GossipAddr is the address that others gossip with; empty before Ready.
+// GossipAddr returns the address at which others reach this node by gossip, "" before Ready.
 func (c *Cluster) GossipAddr() string { return c.gossip.Addr() }
 
-// tend brings this node into a cluster, and keeps gossip and roster in step with what Raft says.
+// tend brings this node into a cluster, and updates gossip and roster as Raft's configuration
+// changes.
 func (c *Cluster) tend(ctx context.Context) error {
 	var said string
 	for {
 		changed := c.gossip.Changed()
 		waiting, err := c.step(ctx)
 		if log.OutOfSpace(err) && !errors.Is(err, bootstrap.ErrUnfinished) {
-			c.logger.Warn("what changed among the members is not noted yet: the disk is full", "error", err)
+			c.logger.Warn("changes of the members are not recorded yet: the disk is full", "error", err)
 		} else if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (c *Cluster) tend(ctx context.Context) error {
 	}
 }
 
-// step says what this node waits for; nothing when it belongs to a cluster.
+// step returns what this node waits for, "" once it belongs to a cluster.
 func (c *Cluster) step(ctx context.Context) (waiting string, err error) {
 	id := c.cfg.Store.ClusterID()
 	if id == "" {
@@ -145,13 +145,13 @@ func (c *Cluster) step(ctx context.Context) (waiting string, err error) {
 	if err := c.standing(&now); err != nil {
 		return "", err
 	}
-	if now.Member && c.book.Cluster() == "" {
-		if err := c.claimPledged(); err != nil {
+	if now.Member && c.record.Cluster() == "" {
+		if err := c.bindFirstMembers(); err != nil {
 			return "", err
 		}
 	}
 	if id != "" {
-		if err := c.book.Belong(id); err != nil {
+		if err := c.record.Belong(id); err != nil {
 			return "", err
 		}
 	}
@@ -163,7 +163,7 @@ func (c *Cluster) step(ctx context.Context) (waiting string, err error) {
 }
 
 func (c *Cluster) form(ctx context.Context) (waiting string, err error) {
-	if c.cfg.selfBootstrap() && c.book.Joining() == "" {
+	if c.cfg.selfBootstrap() && c.record.Joining() == "" {
 		return "the first election", c.former.Alone(c.server())
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.callTimeout())
@@ -171,21 +171,21 @@ func (c *Cluster) form(ctx context.Context) (waiting string, err error) {
 	return c.former.Step(ctx, c.node(c.gossip.Self()), c.liveNodes())
 }
 
-// standing fills in what this node says of its place in a cluster.
+// standing sets the fields of this node's meta about its membership.
 func (c *Cluster) standing(m *gossip.Meta) error {
 	member, err := c.cfg.Store.HasState()
 	if err != nil {
 		return err
 	}
 	m.Member = member
-	m.Cluster = cmp.Or(c.cfg.Store.ClusterID(), c.book.Cluster(), c.book.Joining())
+	m.Cluster = cmp.Or(c.cfg.Store.ClusterID(), c.record.Cluster(), c.record.Joining())
 	return nil
 }
 
-// claimPledged binds the names of the first members as soon as this node is one: from then on each
-// belongs to the node that made or promised the bootstrap.
-func (c *Cluster) claimPledged() error {
-	p := c.book.Pledge()
+// bindFirstMembers binds the names of the first members to the nodes of this node's attempt, once
+// this node is a member.
+func (c *Cluster) bindFirstMembers() error {
+	p := c.record.Attempt()
 	if p == nil {
 		return nil
 	}
@@ -197,8 +197,8 @@ func (c *Cluster) claimPledged() error {
 	return nil
 }
 
-// remember keeps the roster in step: a name of Raft's configuration belongs to the member that
-// bears it, and addresses are the present ones.
+// remember updates the roster: it binds each name of Raft's configuration to the member that uses
+// it, and records current addresses.
 func (c *Cluster) remember(cluster string) error {
 	applied := c.cfg.Store.Applied()
 	servers := c.cfg.Store.Servers()
@@ -210,11 +210,11 @@ func (c *Cluster) remember(cluster string) error {
 		switch {
 		case !bearer.Alive:
 		case owner == bearer.NodeID:
-			// Whatever it says of its cluster: one that has to hear from the leader first what it
-			// belongs to can be reached by its present address only.
+			// Whatever cluster it announces: a node that learns its cluster from the leader can be
+			// reached only at its current address.
 			err = c.cfg.Roster.Moved(bearer.Name, bearer.PeerAddr)
 		case !bound && bearer.Member && bearer.Cluster == cluster && configured(servers, bearer.Name):
-			// Only who has Raft state: a node that lost its own, and is empty, is not the member of
+			// Only a node with Raft state: an empty one, which lost its state, is not the member of
 			// that name.
 			err = c.cfg.Roster.Bind(bearer.Name,
 				roster.Binding{NodeID: bearer.NodeID, PeerAddr: bearer.PeerAddr, Index: applied + 1})
@@ -227,7 +227,7 @@ func (c *Cluster) remember(cluster string) error {
 	return c.releaseNames()
 }
 
-// releaseNames frees the names of members that are gone.
+// releaseNames frees the names of former members.
 func (c *Cluster) releaseNames() error {
 	applied := c.cfg.Store.Applied() // before the configuration is read, which is then no older
 	inUse := map[string]bool{}
@@ -236,7 +236,7 @@ func (c *Cluster) releaseNames() error {
 	}
 	for _, m := range c.gossip.Members() {
 		if m.Alive && !m.Leaving {
-			inUse[m.Name] = true // bound, perhaps, and just being added
+			inUse[m.Name] = true // it may be bound and not added yet
 		}
 	}
 	return c.cfg.Roster.Release(inUse, applied)

@@ -17,34 +17,36 @@ import (
 	"quorate/raftstore"
 )
 
-// maxScale keeps timeouts within what an operator would wait for.
+// maxScale bounds TimeoutScale, so that timeouts stay below what an operator would wait for.
 const maxScale = 100
 
 // Store is what this package needs of raftstore.
 type Store interface {
 	bootstrapStore
 	leaderStore
-	// Alarms are what is wrong with this node and, as far as it knows, with others.
+	// Alarms returns the alarms of this node about itself and others.
 	Alarms() []raftstore.Alarm
-	// Applied is the index that this node's state has reached.
+	// Applied returns the index of the last entry applied here.
 	Applied() uint64
 	// Snapshot writes a snapshot of this node's state now.
 	Snapshot() (id string, index uint64, err error)
 }
 
 type bootstrapStore interface {
-	bootstrap.Store // state of its own, and the first configuration
+	bootstrap.Store // whether this node has state, and the first configuration
 	// ClusterID is empty until the first leader's first entry has been applied here.
 	ClusterID() string
 }
 
 type leaderStore interface {
-	voters.Store // what the leader changes the configuration with
+	voters.Store // changes of the configuration, by the leader
 	Leader() (name string, ok bool)
 	Term() uint64
-	// SinceContact is how long ago this node heard of the leader, if it ever did.
+	// SinceContact returns the time since the last contact with the leader; false if there was
+	// none.
 	SinceContact() (time.Duration, bool)
-	// TransferLeadership hands over to name, or to whom Raft chooses when it is empty.
+	// TransferLeadership transfers leadership to name, or to a voter that Raft chooses if name is
+	// "".
 	TransferLeadership(name string) error
 }
 
@@ -57,15 +59,15 @@ type Config struct {
 	// Connect makes a gRPC client of the node at a peer address: transport.Mux.Connect.
 	Connect func(name, peerAddr string, options ...grpc.DialOption) (*grpc.ClientConn, error)
 
-	APIAddr  string // host:port that clients reach this node at, told to the others
-	PeerAddr string // host:port of Raft and gRPC, told to the others
+	APIAddr  string // host:port at which clients reach this node, announced to the others
+	PeerAddr string // host:port of Raft and gRPC, announced to the others
 
 	GossipAddr    string // host:port to listen on
 	AdvertiseHost string // what others dial in place of GossipAddr's host; may be a DNS name
 
 	Join            []string // gossip addresses, host:port, of any members
-	BootstrapExpect int      // how many empty nodes make the first cluster; 1 without Join starts one at once
-	NonVoter        bool     // this node is to stay a read replica
+	BootstrapExpect int      // how many empty nodes form the first cluster; 1 without Join forms it alone
+	NonVoter        bool     // this node stays a non-voter
 
 	WAN          bool    // gossip for links between sites
 	TimeoutScale float64 // the multiplier of Raft's timeouts, applied to gossip and voters too; 0 is 1
@@ -73,13 +75,13 @@ type Config struct {
 	// DeadServerAfter is how long a member must be unreachable before it is removed; 0 is never.
 	DeadServerAfter time.Duration
 
-	Build      string // version of this binary, told to the others
+	Build      string // version of this binary, announced to the others
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 }
 
-// PeerTLS is the peer certificate's configuration for the node that a roster describes: the roster
-// decides who is let in.
+// PeerTLS returns the configuration of the peer certificate of a roster's node. The roster admits
+// peers.
 func PeerTLS(r *roster.Roster) keys.PeerConfig {
 	self := r.Self()
 	return keys.PeerConfig{
@@ -109,5 +111,6 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// selfBootstrap: a node that was given nobody to join and expects nobody is its own cluster.
+// selfBootstrap reports whether this node forms a cluster alone: it has no address to join, and
+// expects no other server.
 func (c *Config) selfBootstrap() bool { return c.BootstrapExpect == 1 && len(c.Join) == 0 }

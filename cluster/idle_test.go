@@ -56,7 +56,7 @@ func TestIdleClusterServesReads(t *testing.T) {
 	replica := start(t, setup{name: "n4", key: key, join: []string{nodes[0].host}, expect: 1, replica: true})
 	eventuallyMembers(t, nodes[2], "n1:voter n2:voter n3:voter n4:nonvoter")
 	serveReads(t, "a replica's arrival", append(nodes, replica)...)
-	for attempt := range 2 { // as after an answer that was lost
+	for attempt := range 2 { // as after a response that was lost
 		err := nodes[0].Remove(t.Context(), "n4")
 		if err != nil && (attempt == 0 || !errors.Is(err, cluster.ErrUnknownMember)) {
 			t.Errorf("remove, attempt %d: %v", attempt, err)

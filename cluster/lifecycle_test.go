@@ -118,8 +118,8 @@ func TestDeadServerAfter(t *testing.T) {
 		leader := leaderOf(t, nodes...)
 		rest := others(nodes, leader)
 		must(t, rest[0].stop())
-		// DeadServerAfter passes for the dead voter before it does for a replica that starts and stops
-		// later, and the replica is removed.
+		// DeadServerAfter passes for the dead voter before it does for a replica that starts and
+		// stops later, and the replica is removed.
 		replica := start(t, setup{name: "n5", key: key, join: []string{leader.host}, expect: 1, replica: true})
 		eventually(t, "the replica", func() bool { return strings.Contains(leader.members(t), "n5:nonvoter") })
 		must(t, replica.stop())
@@ -153,9 +153,9 @@ func TestBootstrapCrash(t *testing.T) {
 		if err := nodes[0].exit(t); !errors.Is(err, errCrash) {
 			t.Fatalf("the proposer ends with %v", err)
 		}
-		id := pledge(t, nodes[0])
+		id := attempt(t, nodes[0])
 		for _, n := range nodes[1:] {
-			if got := pledge(t, n); got != id || id == "" {
+			if got := attempt(t, n); got != id || id == "" {
 				t.Errorf("%s promised %q, the proposer proposed %q", n.name, got, id)
 			}
 		}
@@ -166,7 +166,7 @@ func TestBootstrapCrash(t *testing.T) {
 		})
 		nodes[0] = start(t, setup{name: "n1", key: key, host: hosts[0], dir: nodes[0].dir, join: hosts, expect: 3})
 		oneCluster(t, append(nodes, n4)...)
-		if got := pledge(t, nodes[0]); got != id {
+		if got := attempt(t, nodes[0]); got != id {
 			t.Errorf("the proposer resumed %q, had %q", got, id)
 		}
 		eventuallyMembers(t, n4, "n1:voter n2:voter n3:voter n4:voter")
@@ -196,7 +196,7 @@ func TestBootstrapOnAFullDisk(t *testing.T) {
 	oneCluster(t, n)
 }
 
-func pledge(t *testing.T, n *node) string {
+func attempt(t *testing.T, n *node) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(n.dir, "bootstrap.json"))
 	must(t, err)

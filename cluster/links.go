@@ -20,7 +20,7 @@ const (
 
 var errStopped = errors.New("this node is stopping")
 
-// links are the connections to other nodes' peer addresses, made when they are first needed.
+// links are the connections to other nodes' peer addresses, dialled when they are first needed.
 type links struct {
 	connect func(name, peerAddr string, options ...grpc.DialOption) (*grpc.ClientConn, error)
 
@@ -32,8 +32,8 @@ func newLinks(connect func(string, string, ...grpc.DialOption) (*grpc.ClientConn
 	return &links{connect: connect, conns: map[string]*grpc.ClientConn{}}
 }
 
-// membership is a client of the Membership service at a peer address, whoever is there: answers say
-// who that is.
+// membership returns a client of the Membership service at a peer address. Its responses name the
+// node that is there.
 func (l *links) membership(peerAddr string) (peerpb.MembershipClient, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +51,7 @@ func (l *links) membership(peerAddr string) (peerpb.MembershipClient, error) {
 	return peerpb.NewMembershipClient(conn), nil
 }
 
-// keep closes the connections to addresses that no member has any more.
+// keep closes the connections to addresses that no member uses.
 func (l *links) keep(members []gossip.Member) {
 	used := map[string]bool{}
 	for _, m := range members {
@@ -61,7 +61,7 @@ func (l *links) keep(members []gossip.Member) {
 	defer l.mu.Unlock()
 	for addr, conn := range l.conns {
 		if !used[addr] {
-			conn.Close() // only ever says that it is closed already
+			conn.Close() // its only error is that it is closed already
 			delete(l.conns, addr)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"quorate/raftstore"
 )
 
-// askedAtOnce bounds the members asked at a time.
+// askedAtOnce bounds the members that are asked concurrently.
 const askedAtOnce = 16
 
 // Role of a member.
@@ -40,14 +40,14 @@ type Member struct {
 	PeerAddr     string `json:"peerAddr"`
 	Role         Role   `json:"role"`
 	Alive        bool   `json:"alive"`
-	AppliedIndex uint64 `json:"appliedIndex"` // 0 when it did not answer in time
+	AppliedIndex uint64 `json:"appliedIndex"` // 0 if it did not respond in time
 	LastIndex    uint64 `json:"lastIndex"`
 	// Alarms are those about this member, whoever raised them.
 	Alarms []raftstore.Alarm `json:"alarms"`
 }
 
-// Members are the nodes of the cluster, by name: those of Raft's configuration and those about to
-// be added to it. Each is asked how far it has come, all at once and for a second or two at most.
+// Members returns the nodes of the cluster, by name: those of Raft's configuration and those about
+// to be added to it. It asks all of them for their indexes, for a second or two at most.
 func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 	members := c.compose(c.cfg.Store.Servers())
 	ctx, cancel := context.WithTimeout(ctx, c.callTimeout())
@@ -63,15 +63,15 @@ func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 			continue
 		}
 		group.Go(func() error {
-			answer, err := c.ask(ctx, m.Name, m.NodeID, m.PeerAddr)
+			response, err := c.ask(ctx, m.Name, m.NodeID, m.PeerAddr)
 			if err != nil {
-				c.logger.Debug("ask a member how far it is", "member", m.Name, "reason", err)
-				return nil // the zero indexes say so
+				c.logger.Debug("ask a member for its indexes", "member", m.Name, "reason", err)
+				return nil // its indexes stay zero
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			members[i].AppliedIndex, members[i].LastIndex = answer.AppliedIndex, answer.LastIndex
-			for _, a := range answer.Alarms {
+			members[i].AppliedIndex, members[i].LastIndex = response.AppliedIndex, response.LastIndex
+			for _, a := range response.Alarms {
 				alarms[a.Node] = append(alarms[a.Node], raftstore.Alarm{Name: raftstore.AlarmName(a.Name), Node: a.Node, Message: a.Message})
 			}
 			return nil
@@ -85,7 +85,7 @@ func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 	return members, nil
 }
 
-// compose puts Raft's configuration and gossip together.
+// compose merges Raft's configuration with what gossip reports.
 func (c *Cluster) compose(servers []raft.Server) []Member {
 	self := gossip.Member{Meta: c.gossip.Self(), Alive: true}
 	known := map[string]gossip.Member{c.self.Name: self}
@@ -123,7 +123,7 @@ func memberOf(m gossip.Member) Member {
 	return Member{Name: m.Name, NodeID: m.NodeID, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Alive: m.Alive, Role: Nonvoter}
 }
 
-// ask describes a member, and makes sure that it is the one meant.
+// ask asks a member to describe itself, and checks that the node at its address is that member.
 func (c *Cluster) ask(ctx context.Context, name, nodeID, peerAddr string) (*peerpb.DescribeResponse, error) {
 	if name == c.self.Name {
 		return c.describe(), nil
@@ -132,68 +132,68 @@ func (c *Cluster) ask(ctx context.Context, name, nodeID, peerAddr string) (*peer
 	if err != nil {
 		return nil, err
 	}
-	answer, err := client.Describe(ctx, &peerpb.DescribeRequest{})
+	response, err := client.Describe(ctx, &peerpb.DescribeRequest{})
 	if err != nil {
 		c.metrics.failures.WithLabelValues("describe").Inc()
 		return nil, err
 	}
-	if answer.Name != name || answer.NodeId != nodeID {
-		return nil, fmt.Errorf("node %q (%s) answers at %s in the place of %q (%s)", answer.Name, answer.NodeId, peerAddr, name, nodeID)
+	if response.Name != name || response.NodeId != nodeID {
+		return nil, fmt.Errorf("node %q (%s) answers at %s in the place of %q (%s)", response.Name, response.NodeId, peerAddr, name, nodeID)
 	}
-	return answer, nil
+	return response, nil
 }
 
-// describe is what this node says of itself when it is asked.
+// describe returns the description of this node.
 func (c *Cluster) describe() *peerpb.DescribeResponse {
 	self := c.gossip.Self()
 	leader, _ := c.cfg.Store.Leader()
-	answer := &peerpb.DescribeResponse{
+	response := &peerpb.DescribeResponse{
 		Name: self.Name, NodeId: self.NodeID, ClusterId: c.cfg.Store.ClusterID(), ApiAddr: self.APIAddr, PeerAddr: self.PeerAddr,
 		AppliedIndex: c.cfg.Store.Applied(), LastIndex: c.cfg.Store.LastIndex(), Term: c.cfg.Store.Term(), Leader: leader, Build: self.Build,
 		LastTerm: c.cfg.Store.LastLogTerm(), LastContactMs: -1,
 	}
 	for _, a := range c.cfg.Store.Alarms() {
-		answer.Alarms = append(answer.Alarms, a.Proto())
+		response.Alarms = append(response.Alarms, a.Proto())
 	}
 	if since, heard := c.cfg.Store.SinceContact(); heard {
-		answer.LastContactMs = since.Milliseconds()
+		response.LastContactMs = since.Milliseconds()
 	}
-	return answer
+	return response
 }
 
-// progress is how far a member has come, for autopilot.
+// progress asks a member how much of the log it has, for autopilot.
 func (c *Cluster) progress(ctx context.Context, m voters.Member) (voters.Progress, error) {
-	answer, err := c.ask(ctx, m.Name, m.NodeID, m.PeerAddr)
+	response, err := c.ask(ctx, m.Name, m.NodeID, m.PeerAddr)
 	if err != nil {
 		return voters.Progress{}, err
 	}
 	return voters.Progress{
-		LastTerm: answer.LastTerm, LastIndex: answer.LastIndex,
-		LastContact: time.Duration(answer.LastContactMs) * time.Millisecond,
+		LastTerm: response.LastTerm, LastIndex: response.LastIndex,
+		LastContact: time.Duration(response.LastContactMs) * time.Millisecond,
 	}, nil
 }
 
-// askPromise puts a pledge to another node.
-func (c *Cluster) askPromise(ctx context.Context, to bootstrap.Server, p bootstrap.Pledge) (bootstrap.Answer, error) {
+// askPromise asks another node to promise an attempt.
+func (c *Cluster) askPromise(ctx context.Context, to bootstrap.Server, p bootstrap.Attempt) (bootstrap.Response, error) {
 	client, err := c.links.membership(to.PeerAddr)
 	if err != nil {
-		return bootstrap.Answer{}, err
+		return bootstrap.Response{}, err
 	}
 	request := &peerpb.PromiseRequest{BootstrapId: p.ID, Proposer: p.Proposer}
 	for _, s := range p.Servers {
 		request.Servers = append(request.Servers, &peerpb.BootstrapServer{Name: s.Name, NodeId: s.NodeID, PeerAddr: s.PeerAddr})
 	}
-	answer, err := client.Promise(ctx, request)
+	response, err := client.Promise(ctx, request)
 	if err != nil {
 		c.metrics.failures.WithLabelValues("promise").Inc()
-		return bootstrap.Answer{}, err
+		return bootstrap.Response{}, err
 	}
-	return bootstrap.Answer{
-		Promised: answer.Promised, Reason: answer.Reason, NodeID: answer.NodeId, Holder: answer.Holder,
+	return bootstrap.Response{
+		Promised: response.Promised, Reason: response.Reason, NodeID: response.NodeId, Holder: response.Holder,
 	}, nil
 }
 
-// clientOf is a client of a member at its present address.
+// clientOf returns a client of a member at its current address.
 func (c *Cluster) clientOf(name string) (peerpb.MembershipClient, error) {
 	for _, m := range c.compose(c.cfg.Store.Servers()) {
 		if m.Name == name {

@@ -9,7 +9,7 @@ type metrics struct {
 func newMetrics(reg prometheus.Registerer, c *Cluster) *metrics {
 	m := &metrics{failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "quorate_cluster_calls_failed_total",
-		Help: "Calls of other nodes' membership service without an answer, by call (describe, promise).",
+		Help: "Calls of other nodes' membership service without a response, by call (describe, promise).",
 	}, []string{"call"})}
 	reg.MustRegister(m.failures, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_cluster_initialised",

@@ -15,7 +15,7 @@ import (
 
 // Conditions that callers branch on.
 var (
-	// ErrUnavailable: there is no leader, or it changed meanwhile; it may be tried again.
+	// ErrUnavailable: there is no leader, or it changed meanwhile. The caller may retry.
 	ErrUnavailable = errors.New("no leader to ask")
 	// ErrUnknownMember: no member has that name.
 	ErrUnknownMember = voters.ErrUnknownMember
@@ -25,11 +25,11 @@ var (
 	ErrNoQuorum = voters.ErrNoQuorum
 )
 
-// leaderPause is how long to wait for another leader before asking again.
+// leaderPause is the pause before a retry while there is no leader.
 const leaderPause = 100 * time.Millisecond
 
-// Remove takes a member out of the cluster for good: its node id is barred, so that it does not
-// join again by itself. A leader hands leadership over first. Any node may be asked.
+// Remove removes a member from the cluster permanently: its node id is barred, so that it cannot
+// join again. A leader transfers leadership first. Any node accepts the call.
 func (c *Cluster) Remove(ctx context.Context, name string) error {
 	return c.atLeader(ctx, func() error { return c.removeHere(ctx, name) },
 		func(leader peerpb.MembershipClient) error {
@@ -44,25 +44,25 @@ func (c *Cluster) removeHere(ctx context.Context, name string) error {
 		return voters.ErrNotLeader
 	}
 	if name == c.self.Name {
-		// The next leader removes this node: whoever asked finds it by asking again. A transfer
-		// that timed out is tried again in the same way.
+		// The next leader removes this node: the caller retries, and reaches that leader. It
+		// retries a transfer that timed out, too.
 		_, err := c.transferHere(ctx, "")
 		return errors.Join(voters.ErrNotLeader, err)
 	}
-	members := c.gossip.Members() // with the one that is removed
+	members := c.gossip.Members() // including the one that is removed
 	if err := c.voters.Remove(ctx, name, true); err != nil {
 		return err
 	}
 	for _, m := range members {
 		if m.Alive {
-			c.gossip.Meet(m.GossipAddr) // so that it learns at once who is barred, and which name is free
+			c.gossip.Exchange(m.GossipAddr) // the member learns now which node is barred and which name is free
 		}
 	}
 	return nil
 }
 
-// TransferLeader hands leadership to a voter, or to whom Raft chooses when name is empty, and
-// returns the new leader. Any node may be asked.
+// TransferLeader transfers leadership to a voter, or to one that Raft chooses if name is empty, and
+// returns the new leader. Any node accepts the call.
 func (c *Cluster) TransferLeader(ctx context.Context, name string) (leader string, err error) {
 	err = c.atLeader(ctx,
 		func() (err error) {
@@ -70,8 +70,8 @@ func (c *Cluster) TransferLeader(ctx context.Context, name string) (leader strin
 			return err
 		},
 		func(client peerpb.MembershipClient) error {
-			answer, err := client.TransferLeader(ctx, &peerpb.TransferLeaderRequest{Name: name})
-			leader = answer.GetLeader()
+			response, err := client.TransferLeader(ctx, &peerpb.TransferLeaderRequest{Name: name})
+			leader = response.GetLeader()
 			return err
 		})
 	return leader, err
@@ -83,7 +83,7 @@ func (c *Cluster) transferHere(ctx context.Context, name string) (string, error)
 		return "", voters.ErrNotLeader
 	}
 	if name == c.self.Name {
-		return name, nil // it is where it was asked to be
+		return name, nil // the target leads already
 	}
 	if name != "" && !configured(c.cfg.Store.Servers(), name) {
 		return "", fmt.Errorf("hand leadership to %q: %w", name, ErrUnknownMember)
@@ -104,9 +104,9 @@ func (c *Cluster) transferHere(ctx context.Context, name string) (string, error)
 // Snapshot writes a snapshot of this node's state now.
 func (c *Cluster) Snapshot() (id string, index uint64, err error) { return c.cfg.Store.Snapshot() }
 
-// Leave gives this node's membership up: a leader hands over first, then the leader removes this
-// node, and Leave returns when that is committed. Run is to be ended then. When it fails the node
-// is the member that it was.
+// Leave ends this node's membership: a leader transfers leadership first, then the next leader
+// removes this node, and Leave returns when that is committed. The caller must end Run then. If
+// Leave fails, the node is still a member.
 func (c *Cluster) Leave(ctx context.Context) error {
 	member, err := c.cfg.Store.HasState()
 	if err != nil || !member {
@@ -115,7 +115,7 @@ func (c *Cluster) Leave(ctx context.Context) error {
 	if onlyVoter(c.cfg.Store.Servers(), c.self.Name) {
 		return ErrLastVoter
 	}
-	// Said first, so that no leader takes this node in again.
+	// Announced first, so that no leader adds this node again.
 	if err := c.gossip.Announce(ctx, func(m *gossip.Meta) { m.Leaving = true }); err != nil {
 		return err
 	}
@@ -145,17 +145,17 @@ func (c *Cluster) leaveOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	call, cancel := context.WithTimeout(ctx, 5*c.callTimeout()) // a commit takes longer than an answer
+	call, cancel := context.WithTimeout(ctx, 5*c.callTimeout()) // a commit takes longer than other calls
 	defer cancel()
 	_, err = client.Leave(call, &peerpb.LeaveRequest{Name: c.self.Name, NodeId: c.self.NodeID})
 	if err = errorOf(err); errors.Is(err, ErrUnknownMember) {
-		return nil // an earlier request, whose answer was lost
+		return nil // an earlier request succeeded, and its response was lost
 	}
 	return err
 }
 
-// atLeader does something here when this node leads, and there otherwise. It asks again while there
-// is no leader, within ctx.
+// atLeader calls here if this node leads, and there with a client of the leader otherwise. While
+// there is no leader it retries, until ctx ends.
 func (c *Cluster) atLeader(ctx context.Context, here func() error, there func(peerpb.MembershipClient) error) error {
 	for {
 		err := c.atLeaderOnce(here, there)
@@ -174,7 +174,7 @@ func (c *Cluster) atLeaderOnce(here func() error, there func(peerpb.MembershipCl
 		return ErrUnavailable
 	}
 	if leader == c.self.Name {
-		return errorOf(statusOf(here())) // the same conditions as from afar
+		return errorOf(statusOf(here())) // the same conditions as through gRPC
 	}
 	client, err := c.clientOf(leader)
 	if err != nil {
@@ -201,7 +201,7 @@ func onlyVoter(servers []raft.Server, name string) bool {
 	return true
 }
 
-// pause waits, or fails when ctx ends.
+// pause waits for d. It fails if ctx ends before.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

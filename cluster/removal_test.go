@@ -26,7 +26,8 @@ func TestRemovedMemberIsNotAddedAgain(t *testing.T) {
 		eventually(t, "gossip of all nodes at "+n.name, func() bool { return !strings.Contains(n.members(t), "†") })
 	}
 
-	// The removed node does not know of this request: it runs on, and gossip never reports its removal.
+	// The removed node does not know of this request: it runs on, and gossip never reports its
+	// removal.
 	service := &registrar{}
 	leader.Register(service)
 	request := &peerpb.LeaveRequest{Name: removed.name, NodeId: nodeID(t, removed.dir)}

@@ -15,12 +15,12 @@ import (
 	"quorate/proto/peerpb"
 )
 
-// Register offers the Membership service to the other nodes. It is called before the server starts.
+// Register registers the Membership service. Call it before the server starts.
 func (c *Cluster) Register(server grpc.ServiceRegistrar) {
 	peerpb.RegisterMembershipServer(server, &service{c: c})
 }
 
-// service answers other nodes.
+// service serves other nodes.
 type service struct {
 	peerpb.UnimplementedMembershipServer
 	c *Cluster
@@ -31,19 +31,19 @@ func (s *service) Describe(context.Context, *peerpb.DescribeRequest) (*peerpb.De
 }
 
 func (s *service) Promise(_ context.Context, r *peerpb.PromiseRequest) (*peerpb.PromiseResponse, error) {
-	p := bootstrap.Pledge{ID: r.BootstrapId, Proposer: r.Proposer}
+	p := bootstrap.Attempt{ID: r.BootstrapId, Proposer: r.Proposer}
 	for _, server := range r.Servers {
 		p.Servers = append(p.Servers, bootstrap.Server{Name: server.Name, NodeID: server.NodeId, PeerAddr: server.PeerAddr})
 	}
-	answer, err := s.c.book.Promise(p)
+	response, err := s.c.record.Promise(p)
 	if err != nil {
 		return nil, statusOf(err)
 	}
-	if answer.Promised {
+	if response.Promised {
 		s.c.logger.Info("promised a bootstrap", "bootstrap", p.ID, "proposer", p.Proposer)
 	}
 	return &peerpb.PromiseResponse{
-		Promised: answer.Promised, Reason: answer.Reason, NodeId: answer.NodeID, Holder: answer.Holder,
+		Promised: response.Promised, Reason: response.Reason, NodeId: response.NodeID, Holder: response.Holder,
 	}, nil
 }
 
@@ -51,7 +51,7 @@ func (s *service) Leave(ctx context.Context, r *peerpb.LeaveRequest) (*peerpb.Le
 	if owner, known := s.c.cfg.Roster.Owner(r.Name); known && owner != r.NodeId {
 		return nil, status.Errorf(codes.PermissionDenied, "name %q belongs to node %s", r.Name, owner)
 	}
-	// Only the leader itself is asked, so there is nothing to forward.
+	// Nodes call it on the leader only, so there is nothing to forward.
 	return &peerpb.LeaveResponse{}, statusOf(s.c.voters.Remove(ctx, r.Name, false))
 }
 
@@ -69,7 +69,7 @@ func (s *service) Snapshot(context.Context, *peerpb.SnapshotRequest) (*peerpb.Sn
 	return &peerpb.SnapshotResponse{Id: id, Index: index}, statusOf(err)
 }
 
-// statusOf and errorOf carry the conditions that callers branch on over the wire.
+// statusOf and errorOf translate the conditions that callers branch on to gRPC codes and back.
 func statusOf(err error) error {
 	switch {
 	case err == nil:

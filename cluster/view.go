@@ -8,7 +8,7 @@ import (
 	"quorate/cluster/voters"
 )
 
-// What gossip knows, as the parts of this package want to see it.
+// Conversions of what gossip reports to the types of the other packages.
 
 func (c *Cluster) server() bootstrap.Server {
 	return bootstrap.Server{Name: c.self.Name, NodeID: c.self.NodeID, PeerAddr: c.cfg.PeerAddr}
@@ -48,8 +48,8 @@ func (c *Cluster) voter(m gossip.Member) voters.Member {
 	}
 }
 
-// minVoters returns the largest --bootstrap-expect of the living members: the removal of dead servers
-// leaves no fewer voters.
+// minVoters returns the largest --bootstrap-expect of the living members: the removal of dead
+// servers leaves no fewer voters.
 func (c *Cluster) minVoters() int {
 	least := c.cfg.BootstrapExpect
 	for _, m := range c.gossip.Members() {

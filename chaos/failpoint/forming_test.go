@@ -8,7 +8,7 @@ import "testing"
 func TestKilledWhileThreeFormACluster(t *testing.T) {
 	binary(t)
 	for _, point := range []string{
-		"memberFileBeforeRename", "pledgeBeforeSync", "pledgeAfterSync", "bootstrapBefore", "termAfterSync", "logBeforeSync", "logAfterSync",
+		"memberFileBeforeRename", "promiseBeforeSync", "promiseAfterSync", "bootstrapBefore", "termAfterSync", "logBeforeSync", "logAfterSync",
 		"bootstrapAfter", "applyBefore", "leaderBefore", "startBeforeReady",
 	} {
 		t.Run(point, func(t *testing.T) {

@@ -31,12 +31,12 @@ func Points() []Point {
 	return []Point{
 		{"dataFileBeforeRename", Founding, "a key, an identity or a credential is synced under a passing name"},
 		{"dataFileAfterRename", Founding, "it has its name, and the folder isn't synced"},
-		{"pledgeBeforeSync", Founding, "a pledge to form a cluster is about to be written"},
-		{"pledgeAfterSync", Founding, "the pledge is on the disk, and nobody has been told"},
+		{"promiseBeforeSync", Founding, "a promise to form a cluster is about to be written"},
+		{"promiseAfterSync", Founding, "the promise is on the disk, and no other node knows of it"},
 		{"bootstrapBefore", Founding, "all have promised, and the first configuration isn't written"},
 		{"bootstrapAfter", Founding, "the first configuration is written, and nobody leads"},
 
-		{"memberFileBeforeRename", Starting, "the list of members, or the pledge, is synced under a passing name"},
+		{"memberFileBeforeRename", Starting, "the list of members, or the promise, is synced under a temporary name"},
 		{"memberFileAfterRename", Starting, "it has its name, and the folder isn't synced"},
 		{"startAfterLog", Starting, "log and snapshots are open, and not yet compared"},
 		{"startBeforeRaft", Starting, "log and snapshots fit each other, and Raft isn't started"},

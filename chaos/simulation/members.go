@@ -41,7 +41,7 @@ func (p *process) startMembers() {
 		p.configurationApplied(s.config, time.Time{})
 	}
 	v := voters.New(voters.Config{
-		Self: p.node.name, Store: leadership{p}, Roster: book{p},
+		Self: p.node.name, Store: leadership{p}, Roster: bindings{p},
 		Cluster:  func() string { return asked(p, "cluster", func() string { return p.machine.Root().ClusterID() }) },
 		Members:  func() []voters.Member { return asked(p, "members", p.view) },
 		Changed:  func() <-chan struct{} { return asked(p, "changed", func() <-chan struct{} { return p.changed }) },
@@ -228,29 +228,29 @@ type record struct {
 	removed  []string
 }
 
-// book is the voters.Roster of a process.
-type book struct{ p *process }
+// bindings is the voters.Roster of a process.
+type bindings struct{ p *process }
 
-func (b book) Bind(name string, binding roster.Binding) error {
+func (b bindings) Bind(name string, binding roster.Binding) error {
 	b.p.ask("bind "+name, func() { b.p.mergeRecord(record{bindings: map[string]roster.Binding{name: binding}}) })
 	return nil
 }
 
-func (b book) Owner(name string) (nodeID string, ok bool) {
+func (b bindings) Owner(name string) (nodeID string, ok bool) {
 	nodeID = asked(b.p, "owner of "+name, func() string { return b.p.id.record.bindings[name].NodeID })
 	return nodeID, nodeID != ""
 }
 
-func (b book) Remove(nodeID string) error {
+func (b bindings) Remove(nodeID string) error {
 	b.p.ask("bar "+nodeID, func() { b.p.mergeRecord(record{removed: []string{nodeID}}) })
 	return nil
 }
 
-func (b book) Departures() roster.Departures {
+func (b bindings) Departures() roster.Departures {
 	return asked(b.p, "departures", func() roster.Departures { return b.p.id.departures })
 }
 
-func (b book) SetDepartures(d roster.Departures) error {
+func (b bindings) SetDepartures(d roster.Departures) error {
 	b.p.ask("set departures", func() { b.p.store(func(m *image) { m.id.departures = d }) })
 	return nil
 }

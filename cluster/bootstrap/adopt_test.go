@@ -20,21 +20,21 @@ func (fed) Bootstrap([]raft.Server) error { return errors.New("it has state") }
 
 func TestNodeWithEntriesThatWasNeverAddedSettlesOnTheClusterItSees(t *testing.T) {
 	dir := t.TempDir()
-	book, err := bootstrap.Open(dir, "5", fed{}.HasState)
+	record, err := bootstrap.Open(dir, "5", fed{}.HasState)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(context.Context, bootstrap.Server, bootstrap.Pledge) (bootstrap.Answer, error) {
-		return bootstrap.Answer{}, errors.New("nobody is to be asked")
+	ask := func(context.Context, bootstrap.Server, bootstrap.Attempt) (bootstrap.Response, error) {
+		return bootstrap.Response{}, errors.New("nobody is to be asked")
 	}
-	former := bootstrap.NewFormer(bootstrap.Config{Book: book, Store: fed{}, Ask: ask, Logger: slog.New(slog.DiscardHandler)})
+	former := bootstrap.NewFormer(bootstrap.Config{Record: record, Store: fed{}, Ask: ask, Logger: slog.New(slog.DiscardHandler)})
 	member := empty("1", 3)
-	if waiting, err := former.Step(t.Context(), empty("5", 3), []bootstrap.Node{member}); err != nil || book.Joining() != "" {
-		t.Errorf("with no cluster in sight it waits for %q and joins %q: %v", waiting, book.Joining(), err)
+	if waiting, err := former.Step(t.Context(), empty("5", 3), []bootstrap.Node{member}); err != nil || record.Joining() != "" {
+		t.Errorf("with no cluster in sight it waits for %q and joins %q: %v", waiting, record.Joining(), err)
 	}
 	member.Member, member.Cluster = true, "A"
 	waiting, err := former.Step(t.Context(), empty("5", 3), []bootstrap.Node{member})
-	if err != nil || book.Joining() != "A" || !strings.Contains(waiting, "being added to cluster A") {
-		t.Errorf("it waits for %q and joins %q: %v", waiting, book.Joining(), err)
+	if err != nil || record.Joining() != "A" || !strings.Contains(waiting, "being added to cluster A") {
+		t.Errorf("it waits for %q and joins %q: %v", waiting, record.Joining(), err)
 	}
 }

@@ -67,16 +67,16 @@ func TestChoose(t *testing.T) {
 }
 
 func TestBook(t *testing.T) {
-	open := func(t *testing.T, dir string, member bool) *bootstrap.Book {
+	open := func(t *testing.T, dir string, member bool) *bootstrap.Record {
 		t.Helper()
 		b, err := bootstrap.Open(dir, "2", func() (bool, error) { return member, nil })
 		must(t, err)
 		return b
 	}
 	servers := []bootstrap.Server{empty("1", 3).Server, empty("2", 3).Server}
-	first := bootstrap.Pledge{ID: "a", Proposer: "1", Servers: servers}
-	second := bootstrap.Pledge{ID: "b", Proposer: "3", Servers: servers}
-	promise := func(t *testing.T, b *bootstrap.Book, p bootstrap.Pledge) bootstrap.Answer {
+	first := bootstrap.Attempt{ID: "a", Proposer: "1", Servers: servers}
+	second := bootstrap.Attempt{ID: "b", Proposer: "3", Servers: servers}
+	promise := func(t *testing.T, b *bootstrap.Record, p bootstrap.Attempt) bootstrap.Response {
 		t.Helper()
 		a, err := b.Promise(p)
 		must(t, err)
@@ -101,7 +101,7 @@ func TestBook(t *testing.T) {
 			t.Errorf("joining: %v", err)
 		}
 		must(t, b.Release("b"))
-		if b.Pledge() == nil {
+		if b.Attempt() == nil {
 			t.Error("another's release freed it")
 		}
 		must(t, b.Release("a"))
@@ -121,7 +121,7 @@ func TestBook(t *testing.T) {
 		if err := b.Join("B"); !errors.Is(err, bootstrap.ErrBound) {
 			t.Errorf("it joins a second cluster: %v", err)
 		}
-		alien := bootstrap.Pledge{ID: "c", Proposer: "1", Servers: servers[:1]}
+		alien := bootstrap.Attempt{ID: "c", Proposer: "1", Servers: servers[:1]}
 		if a := promise(t, open(t, t.TempDir(), false), alien); a.Promised {
 			t.Error("a node that is not among the servers promised")
 		}
@@ -144,7 +144,7 @@ func TestBook(t *testing.T) {
 			t.Errorf("opened with %v", err)
 		}
 	})
-	t.Run("the proposer confirms its pledge until it is released", func(t *testing.T) {
+	t.Run("the proposer confirms its attempt until it is released", func(t *testing.T) {
 		b := open(t, t.TempDir(), false)
 		p, err := b.Propose(servers)
 		must(t, err)
@@ -152,8 +152,8 @@ func TestBook(t *testing.T) {
 			t.Errorf("refused: %s", a.Reason)
 		}
 		must(t, b.Release(p.ID))
-		if a := promise(t, b, *p); a.Promised || b.Pledge() != nil {
-			t.Errorf("an abandoned pledge is taken up again: %+v", a)
+		if a := promise(t, b, *p); a.Promised || b.Attempt() != nil {
+			t.Errorf("an abandoned attempt is taken up again: %+v", a)
 		}
 	})
 }
@@ -170,7 +170,7 @@ type world struct {
 type member struct {
 	bootstrap.Node
 	w       *world
-	book    *bootstrap.Book
+	record  *bootstrap.Record
 	former  *bootstrap.Former
 	configs [][]raft.Server // what Bootstrap was called with
 	crash   bool            // in the moment of Bootstrap
@@ -193,29 +193,29 @@ func (m *member) Bootstrap(servers []raft.Server) error {
 // restart forgets all but the disk.
 func (m *member) restart() {
 	dir := fmt.Sprintf("%s/%s", m.w.dir, m.NodeID)
-	book, err := bootstrap.Open(dir, m.NodeID, m.HasState)
+	record, err := bootstrap.Open(dir, m.NodeID, m.HasState)
 	if err != nil {
 		m.w.t.Fatal(err)
 	}
-	m.book = book
-	m.former = bootstrap.NewFormer(bootstrap.Config{Book: book, Store: m, Ask: m.w.ask, Logger: slog.New(slog.DiscardHandler)})
+	m.record = record
+	m.former = bootstrap.NewFormer(bootstrap.Config{Record: record, Store: m, Ask: m.w.ask, Logger: slog.New(slog.DiscardHandler)})
 }
 
-// ask delivers a pledge, or loses the request or the answer.
-func (w *world) ask(_ context.Context, to bootstrap.Server, p bootstrap.Pledge) (bootstrap.Answer, error) {
+// ask delivers an attempt, or loses the request or the response.
+func (w *world) ask(_ context.Context, to bootstrap.Server, p bootstrap.Attempt) (bootstrap.Response, error) {
 	i := slices.IndexFunc(w.nodes, func(m *member) bool { return m.NodeID == to.NodeID })
-	// A hash in place of a draw: the servers of a pledge are asked by goroutines of their own, in
+	// A hash in place of a draw: the servers of an attempt are asked by goroutines of their own, in
 	// any order.
 	fate := 2
 	if w.bad {
 		fate = int(fnv(p.ID+to.NodeID)+uint32(w.draws)) % 4
 	}
 	if fate == 0 {
-		return bootstrap.Answer{}, errors.New("request lost")
+		return bootstrap.Response{}, errors.New("request lost")
 	}
-	a, err := w.nodes[i].book.Promise(p)
+	a, err := w.nodes[i].record.Promise(p)
 	if fate == 1 {
-		return bootstrap.Answer{}, errors.New("answer lost")
+		return bootstrap.Response{}, errors.New("response lost")
 	}
 	return a, err
 }
@@ -235,7 +235,7 @@ func (w *world) step(m *member, seen func(int) bool) {
 		if o != m && seen(i) {
 			n := o.Node
 			if n.Cluster == "" {
-				n.Cluster = o.book.Joining()
+				n.Cluster = o.record.Joining()
 			}
 			others = append(others, n)
 		}

@@ -6,20 +6,21 @@ import (
 	"slices"
 )
 
-// Node is what the protocol needs to know of a node that gossip says is alive.
+// Node is what the protocol needs to know of a node that gossip reports as alive.
 type Node struct {
 	Server
-	Cluster string // that it belongs to or waits for
+	Cluster string // the cluster that it belongs to or waits for
 	Member  bool   // has Raft state
 	Expect  int
 	Voter   bool
 }
 
-// candidate: an empty node that may be one of the first.
+// candidate reports whether the node is empty and may be one of the first members.
 func (n Node) candidate() bool { return n.Cluster == "" && !n.Member && n.Voter && n.Expect > 1 }
 
-// Choose decides from one node's view whether it is the one to form a cluster, and of whom: the N
-// oldest candidates, when it is the oldest of them. Otherwise it says what is missing.
+// Choose returns the servers of the cluster that a node should form, as that node sees the others:
+// the N oldest candidates, if the node is the oldest of them. Otherwise it returns what the node
+// waits for.
 func Choose(self Node, others []Node) (servers []Server, waiting string) {
 	if !self.candidate() {
 		return nil, "a cluster to join: this node was started to join one (bootstrap-expect 1 with join addresses, or no voter)"
@@ -48,7 +49,7 @@ func Choose(self Node, others []Node) (servers []Server, waiting string) {
 	return serversOf(chosen)
 }
 
-// serversOf refuses what Raft would: two servers at one address.
+// serversOf refuses two servers at one address, as Raft does.
 func serversOf(nodes []Node) (servers []Server, waiting string) {
 	at := map[string]string{}
 	for _, n := range nodes {
@@ -61,24 +62,24 @@ func serversOf(nodes []Node) (servers []Server, waiting string) {
 	return servers, ""
 }
 
-// verdict is what a proposer does with the answers to its pledge.
+// verdict is what a proposer does after the responses to its attempt.
 type verdict int
 
 const (
 	wait    verdict = iota // ask again
 	commit                 // all have promised
-	abandon                // it cannot come about, or an older proposer goes before
+	abandon                // it cannot succeed, or an older proposer has precedence
 )
 
-// weigh looks at the answers of all servers but the proposer; a missing one is a server that could
-// not be asked.
-func weigh(p Pledge, answers map[string]Answer) (verdict, string) {
+// weigh decides by the responses of all servers but the proposer. A response is missing if the
+// server could not be reached.
+func weigh(p Attempt, responses map[string]Response) (verdict, string) {
 	result, why := commit, ""
 	for _, s := range p.Servers {
 		if s.NodeID == p.Proposer {
 			continue
 		}
-		a, ok := answers[s.NodeID]
+		a, ok := responses[s.NodeID]
 		switch {
 		case !ok:
 			result, why = wait, fmt.Sprintf("node %q cannot be reached", s.Name)
@@ -86,8 +87,8 @@ func weigh(p Pledge, answers map[string]Answer) (verdict, string) {
 			return abandon, fmt.Sprintf("node %q was replaced by another", s.Name)
 		case a.Promised:
 		case a.Holder != "" && a.Holder >= p.Proposer:
-			// The younger proposer gives way, and this server with it; or it has not heard yet that
-			// an earlier pledge of this very node is off.
+			// The younger proposer will abandon its attempt and release this server; or the server
+			// does not know yet that an earlier attempt of this node was abandoned.
 			result, why = wait, fmt.Sprintf("node %q: %s", s.Name, a.Reason)
 		default:
 			return abandon, fmt.Sprintf("node %q: %s", s.Name, a.Reason)

@@ -20,16 +20,16 @@ type Store interface {
 
 // Config is what a Former needs.
 type Config struct {
-	Book  *Book
-	Store Store
-	// Ask puts a pledge to a server and returns its answer.
-	Ask    func(ctx context.Context, to Server, p Pledge) (Answer, error)
+	Record *Record
+	Store  Store
+	// Ask asks a server to promise an attempt, and returns its response.
+	Ask    func(ctx context.Context, to Server, p Attempt) (Response, error)
 	Logger *slog.Logger
 }
 
-// ErrUnfinished reports a first configuration that could not be written. The library may have
-// written the term before it, which it takes for the state of a cluster: only a start, which looks
-// at both, can tell, and repeats the bootstrap (raftstore.Open).
+// ErrUnfinished reports that the first configuration could not be written. The library may have
+// written the term before, which it would treat as the state of a cluster. Only a start, which
+// compares both, can repeat the bootstrap (raftstore.Open).
 var ErrUnfinished = errors.New("the first configuration was not written")
 
 // Former forms the cluster, or finds the one to join.
@@ -38,36 +38,36 @@ type Former struct{ cfg Config }
 // NewFormer returns a Former.
 func NewFormer(cfg Config) *Former { return &Former{cfg} }
 
-// Alone forms a cluster of this node only, unless it is bound otherwise. A pledge of its own for
-// more nodes is called off.
+// Alone forms a cluster of this node only, unless it has promised another attempt or has a cluster.
+// It abandons an attempt of its own for more nodes.
 func (f *Former) Alone(self Server) error {
 	if member, err := f.cfg.Store.HasState(); err != nil || member {
 		return err
 	}
-	held := f.cfg.Book.Pledge()
+	held := f.cfg.Record.Attempt()
 	if held != nil && held.Proposer == self.NodeID {
-		if err := f.cfg.Book.Release(held.ID); err != nil {
+		if err := f.cfg.Record.Release(held.ID); err != nil {
 			return err
 		}
 	}
-	p, err := f.cfg.Book.Propose([]Server{self})
+	p, err := f.cfg.Record.Propose([]Server{self})
 	if err != nil {
 		return fmt.Errorf("start a cluster of this node alone: %w", err)
 	}
 	return f.commit(*p)
 }
 
-// Step takes the protocol one step further in the light of the nodes that are alive now, and says
-// what it waits for. It is to be taken again when they change, and from time to time, until the
-// store has state.
+// Step takes one step of the protocol, given the nodes that are alive now, and returns what this
+// node waits for. The caller repeats it when those nodes change, and at intervals, until the store
+// has state.
 func (f *Former) Step(ctx context.Context, self Node, others []Node) (waiting string, err error) {
 	member, err := f.cfg.Store.HasState()
 	if err != nil {
 		return "", err
 	}
-	joining, held := f.cfg.Book.Joining(), f.cfg.Book.Pledge()
+	joining, held := f.cfg.Record.Joining(), f.cfg.Record.Attempt()
 	switch {
-	case member && joining == "" && held == nil && f.cfg.Book.Cluster() == "":
+	case member && joining == "" && held == nil && f.cfg.Record.Cluster() == "":
 		return f.adopt(others)
 	case member:
 		return "the cluster's first entries", nil
@@ -82,13 +82,13 @@ func (f *Former) Step(ctx context.Context, self Node, others []Node) (waiting st
 	}
 }
 
-// adopt is for a node that has state from a leader, and was never added: a node under the name and
-// at the address of one that was just removed, which the leader was still telling so. It says which
-// cluster it waits for, or nobody would add it.
+// adopt handles a node that received state from a leader, but was never added: it has the name and
+// the address of a node that was just removed, to which the leader was still sending entries. It
+// records which cluster it waits for; otherwise no leader would add it.
 func (f *Former) adopt(others []Node) (string, error) {
 	for _, n := range others {
 		if n.Cluster != "" {
-			return "being added to cluster " + n.Cluster, f.cfg.Book.Join(n.Cluster)
+			return "being added to cluster " + n.Cluster, f.cfg.Record.Join(n.Cluster)
 		}
 	}
 	return "the cluster's first entries", nil
@@ -98,16 +98,16 @@ func (f *Former) adopt(others []Node) (string, error) {
 func (f *Former) begin(ctx context.Context, self Node, others []Node) (string, error) {
 	for _, n := range others {
 		if n.Cluster != "" {
-			return "being added to cluster " + n.Cluster, f.cfg.Book.Join(n.Cluster)
+			return "being added to cluster " + n.Cluster, f.cfg.Record.Join(n.Cluster)
 		}
 	}
 	servers, waiting := Choose(self, others)
 	if servers == nil {
 		return waiting, nil
 	}
-	p, err := f.cfg.Book.Propose(servers)
+	p, err := f.cfg.Record.Propose(servers)
 	if errors.Is(err, ErrBound) {
-		return "another node forms the cluster", nil // it asked in this moment
+		return "another node forms the cluster", nil // its request came since the check above
 	}
 	if err != nil {
 		return "", err
@@ -116,8 +116,8 @@ func (f *Former) begin(ctx context.Context, self Node, others []Node) (string, e
 	return f.pursue(ctx, *p, self, others)
 }
 
-// pursue asks all servers of this node's own pledge, and commits it when all have promised.
-func (f *Former) pursue(ctx context.Context, p Pledge, self Node, others []Node) (string, error) {
+// pursue asks all servers of this node's own attempt, and commits the attempt if all have promised.
+func (f *Former) pursue(ctx context.Context, p Attempt, self Node, others []Node) (string, error) {
 	if slices.ContainsFunc(others, func(n Node) bool { return n.Member || n.Cluster != "" }) {
 		return f.abandon(p, "there is a cluster to join")
 	}
@@ -136,35 +136,35 @@ func (f *Former) pursue(ctx context.Context, p Pledge, self Node, others []Node)
 	return why, nil
 }
 
-func (f *Former) askAll(ctx context.Context, p Pledge) map[string]Answer {
+func (f *Former) askAll(ctx context.Context, p Attempt) map[string]Response {
 	var (
-		mu      sync.Mutex
-		answers = map[string]Answer{} // guarded by mu
-		group   errgroup.Group
+		mu        sync.Mutex
+		responses = map[string]Response{} // guarded by mu
+		group     errgroup.Group
 	)
 	for _, s := range p.Servers {
 		if s.NodeID == p.Proposer {
 			continue
 		}
 		group.Go(func() error {
-			answer, err := f.cfg.Ask(ctx, s, p)
+			response, err := f.cfg.Ask(ctx, s, p)
 			if err != nil {
 				f.cfg.Logger.Debug("ask for a promise", "node", s.Name, "reason", err)
 				return nil
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			answers[s.NodeID] = answer
+			responses[s.NodeID] = response
 			return nil
 		})
 	}
-	group.Wait() // the functions return nil: a missing answer is the error
-	return answers
+	group.Wait() // the functions return nil: a missing response is the error
+	return responses
 }
 
-// commit writes the first configuration. Repeated after a crash it finds the state and does
-// nothing.
-func (f *Former) commit(p Pledge) error {
+// commit writes the first configuration. After a crash it may be repeated: it does nothing if the
+// store has state.
+func (f *Former) commit(p Attempt) error {
 	if member, err := f.cfg.Store.HasState(); err != nil || member {
 		return err
 	}
@@ -181,16 +181,17 @@ func (f *Former) commit(p Pledge) error {
 	return nil
 }
 
-// abandon is final for the pledge's id: it is off the disk before anyone can learn of it, and never
-// taken up again.
-func (f *Former) abandon(p Pledge, why string) (string, error) {
+// abandon ends an attempt. Its id is removed from the disk before another node can learn of that,
+// and is never used again.
+func (f *Former) abandon(p Attempt, why string) (string, error) {
 	f.cfg.Logger.Info("bootstrap abandoned", "bootstrap", p.ID, "reason", why)
-	return why, f.cfg.Book.Release(p.ID)
+	return why, f.cfg.Record.Release(p.ID)
 }
 
-// confirm asks the proposer of the pledge that this node is party to whether it stands. Only the
-// proposer itself can say that it does not: it may have committed, so silence, however long, binds.
-func (f *Former) confirm(ctx context.Context, p Pledge, others []Node) (string, error) {
+// confirm asks the proposer of the attempt that this node has promised whether the proposer has
+// abandoned it. Only the proposer can release this node: as long as the proposer does not respond,
+// it may have committed the attempt.
+func (f *Former) confirm(ctx context.Context, p Attempt, others []Node) (string, error) {
 	proposer := Server{NodeID: p.Proposer}
 	for _, s := range p.Servers {
 		if s.NodeID == p.Proposer {
@@ -203,15 +204,15 @@ func (f *Former) confirm(ctx context.Context, p Pledge, others []Node) (string, 
 		}
 	}
 	waiting := fmt.Sprintf("node %q to form the cluster", proposer.Name)
-	answer, err := f.cfg.Ask(ctx, proposer, p)
+	response, err := f.cfg.Ask(ctx, proposer, p)
 	if err != nil {
 		return fmt.Sprintf("%s (bootstrap %s; it cannot be reached, and only it can call that off)", waiting, p.ID), nil
 	}
-	if answer.NodeID != p.Proposer || answer.Promised {
+	if response.NodeID != p.Proposer || response.Promised {
 		return waiting, nil
 	}
-	f.cfg.Logger.Info("released from a bootstrap", "bootstrap", p.ID, "proposer", proposer.Name, "reason", answer.Reason)
-	return "nodes to form a cluster with", f.cfg.Book.Release(p.ID)
+	f.cfg.Logger.Info("released from a bootstrap", "bootstrap", p.ID, "proposer", proposer.Name, "reason", response.Reason)
+	return "nodes to form a cluster with", f.cfg.Record.Release(p.ID)
 }
 
 func names(servers []Server) []string {

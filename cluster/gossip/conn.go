@@ -26,8 +26,8 @@ type conn struct {
 	net.Conn
 	key     messageKey
 	metrics *metrics
-	// received is called with the result of the first message: nil, errOtherKey, errNotEncrypted, or
-	// why no whole message came. Read returns the error that received returns.
+	// received is called with the result of the first message: nil, errOtherKey, errNotEncrypted,
+	// or why no whole message came. Read returns the error that received returns.
 	received func(error) error
 	onClose  func()
 	closing  sync.Once

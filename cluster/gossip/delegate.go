@@ -9,13 +9,13 @@ import (
 	"quorate/cluster/roster"
 )
 
-// state is what nodes tell each other beside who is alive, when they compare notes.
+// state is what nodes exchange in addition to memberlist's own state.
 type state struct {
 	Cluster string        `json:"cluster"`
 	Roster  roster.Record `json:"roster"`
 }
 
-// delegate is what memberlist calls. Most of it runs under memberlist's lock.
+// delegate has the methods that memberlist calls, most of them under its lock.
 type delegate struct{ g *Gossip }
 
 var (
@@ -31,7 +31,8 @@ func (d delegate) NotifyMsg([]byte) {}
 
 func (d delegate) GetBroadcasts(int, int) [][]byte { return nil }
 
-// LocalState is sent by members only: what a node that waits to be one knows is hearsay.
+// LocalState returns the roster of a member. Other nodes send none: they only have what members
+// sent.
 func (d delegate) LocalState(bool) []byte {
 	self := d.g.self.Load().meta
 	if !self.Member || self.Cluster == "" {
@@ -58,7 +59,7 @@ func (d delegate) MergeRemoteState(data []byte, _ bool) {
 		return
 	}
 	if err := d.g.cfg.Roster.Merge(s.Roster); err != nil {
-		d.g.report(finding{level: levelError, key: "roster", message: "keep the member list", reason: err.Error()})
+		d.g.report(finding{level: levelError, key: "roster", message: "record the member list", reason: err.Error()})
 		return
 	}
 	self := d.g.self.Load().meta
@@ -67,12 +68,13 @@ func (d delegate) MergeRemoteState(data []byte, _ bool) {
 	}
 }
 
-// NotifyMerge is asked when nodes meet by joining. It refuses the whole meeting only between
-// clusters, and when this node is the one to give way; others are judged one by one in NotifyAlive.
+// NotifyMerge is called when one node joins another, and may refuse the whole exchange. It does so
+// only between two clusters, and if this node must end; NotifyAlive judges each other node by
+// itself.
 func (d delegate) NotifyMerge(peers []*memberlist.Node) error {
-	for _, peer := range peers { // those that have ended as well: who was started again, and has ended, has no right to a name
+	for _, peer := range peers { // dead ones too: a node that was started again since has no claim to a name, even if it has ended
 		if m, err := decodeMeta(peer.Meta); err == nil {
-			d.g.starts.hear(m, time.Now())
+			d.g.starts.observe(m, time.Now())
 		}
 	}
 	for _, peer := range peers {
@@ -106,10 +108,10 @@ func (d delegate) NotifyAlive(peer *memberlist.Node) error {
 		d.g.reportStranger(Meta{Name: peer.Name}, peer.Address(), err)
 		return err
 	}
-	d.g.starts.hear(m, time.Now())
+	d.g.starts.observe(m, time.Now())
 	switch verdict := judge(d.g.view(), m).(type) {
 	case nil:
-		d.g.meet(m.Cluster)
+		d.g.settleOn(m.Cluster)
 		return nil
 	case *Refused:
 		d.g.fail(verdict)

@@ -1,23 +1,23 @@
 // Package gossip finds the nodes of a cluster and reports which are alive, over
 // hashicorp/memberlist.
 //
-// Every message is encrypted with a key derived from the cluster key. Each start of a node takes
-// part under a memberlist name of its own, so that a node can return at another address
+// Every message is encrypted with a key derived from the cluster key. Each start of a node has a
+// memberlist name of its own, so that a node can return at another address
 // (hashicorp/memberlist#157). The table in this package maps these starts to members: the newest
-// start of a node counts, and of two live nodes that claim one name, a member of the cluster before
-// one that joins, then the older node. One pure function (judge), the same on all nodes, decides who may take part, and both sides
-// log the reason of a refusal. The join loop retries the configured addresses, and those of members
-// last seen dead, without end, and resolves names each time, so that nodes find each other again
-// after a long partition.
+// start of a node counts. Of two live nodes that claim one name, a member of the cluster precedes a
+// node that joins, then the older node precedes. One pure function (judge), the same on all nodes,
+// decides which nodes may take part, and both sides log the reason of a refusal. The join loop
+// retries the configured addresses, and those of members last seen dead, until this node stops, and
+// resolves names each time, so that nodes find each other again after a long partition.
 //
 // The transport of this package checks that packets, and the first message of each connection, are
-// encrypted with the gossip key, and reports those that are not. A connection's message must be read
-// whole before its key can be checked. So this package bounds the connections that are being read,
-// in total and per address, the bytes read from each, and the lines that memberlist logs;
+// encrypted with the gossip key, and reports those that are not. A connection's message must be
+// read whole before its key can be checked. So this package bounds the connections that are being
+// read, in total and per address, the bytes read from each, and the lines that memberlist logs;
 // quorate_cluster_gossip_limit_hits_total counts the connections, bytes and lines that a bound
 // refused.
 //
-// Goroutines: Run owns the join loop and memberlist's own, and stops memberlist's before it returns.
-// Most callbacks run under memberlist's lock. They update the table and the roster, which writes
-// its file, and must not call memberlist, nor log while they hold the table's lock.
+// Goroutines: Run owns the join loop and memberlist's own, and stops memberlist's before it
+// returns. Most callbacks run under memberlist's lock. They update the table and the roster, which
+// writes its file, and must not call memberlist, nor log while they hold the table's lock.
 package gossip

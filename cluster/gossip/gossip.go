@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// announceTimeout bounds the wait for a change of this node's meta, or its departure, to reach
-	// another node.
+	// announceTimeout bounds the wait until a change of this node's meta, or its departure, has
+	// reached another node.
 	announceTimeout = time.Second
-	// meetingsQueued bounds the addresses that wait for Meet.
-	meetingsQueued = 16
+	// exchangesQueued bounds the addresses queued by Exchange.
+	exchangesQueued = 16
 )
 
-// Roster is what gossip needs of roster.Roster: who may use which name, and what members tell each
-// other of that.
+// Roster is what gossip needs of roster.Roster: which node may use which name, and the record that
+// members exchange.
 type Roster interface {
 	Admit(name, nodeID string) error
 	Record() roster.Record
@@ -52,29 +52,30 @@ type announced struct {
 	encoded []byte
 }
 
-// Gossip is this node's part in the gossip of its cluster.
+// Gossip is this node's participation in the gossip of its cluster. All methods are safe for
+// concurrent use.
 type Gossip struct {
-	cfg      Config
-	table    *table
-	starts   *starts
-	metrics  *metrics
-	key      messageKey
-	attempt  attempt
-	findings chan finding
-	self     atomic.Pointer[announced]
-	met      atomic.Pointer[string] // the cluster first met, while this node belongs to none
-	list     atomic.Pointer[memberlist.Memberlist]
-	addr     string // set before list; the library's own copy is rewritten with each announcement
-	ready    chan struct{}
-	refused  chan error // capacity 1: the first one counts
-	meetings chan string
+	cfg       Config
+	table     *table
+	starts    *starts
+	metrics   *metrics
+	key       messageKey
+	attempt   attempt
+	findings  chan finding
+	self      atomic.Pointer[announced]
+	firstMet  atomic.Pointer[string] // the first cluster that a node announced, while this node has none
+	list      atomic.Pointer[memberlist.Memberlist]
+	addr      string // set before list; the library rewrites its own copy with each announcement
+	ready     chan struct{}
+	refused   chan error // holds the first refusal
+	exchanges chan string
 
 	mergesRefused atomic.Int64 // by NotifyMerge, because of another cluster
 
 	announceMu sync.Mutex // one announcement at a time
 }
 
-// New checks the configuration. Nothing is started or bound before Run.
+// New checks the configuration. It starts nothing and binds no address.
 func New(cfg Config) (*Gossip, error) {
 	if err := cfg.Self.fits(); err != nil {
 		return nil, err
@@ -84,14 +85,14 @@ func New(cfg Config) (*Gossip, error) {
 		return nil, err
 	}
 	g := &Gossip{
-		cfg:      cfg,
-		key:      key,
-		table:    newTable(),
-		starts:   newStarts(),
-		findings: make(chan finding, findingsQueued),
-		ready:    make(chan struct{}),
-		refused:  make(chan error, 1),
-		meetings: make(chan string, meetingsQueued),
+		cfg:       cfg,
+		key:       key,
+		table:     newTable(),
+		starts:    newStarts(),
+		findings:  make(chan finding, findingsQueued),
+		ready:     make(chan struct{}),
+		refused:   make(chan error, 1),
+		exchanges: make(chan string, exchangesQueued),
 	}
 	if err := g.set(cfg.Self); err != nil {
 		return nil, err
@@ -100,8 +101,8 @@ func New(cfg Config) (*Gossip, error) {
 	return g, nil
 }
 
-// Run takes part in gossip until ctx ends, and then tells the others that this node stopped. It
-// returns *Refused when this node has to give way to another.
+// Run takes part in gossip until ctx ends, and then announces that this node has stopped. It
+// returns *Refused if another node has the right to this node's name or identity.
 func (g *Gossip) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -119,7 +120,7 @@ func (g *Gossip) Run(ctx context.Context) error {
 	group, working := errgroup.WithContext(ctx)
 	group.Go(func() error { return g.writeFindings(working) })
 	group.Go(func() error { return g.keepJoining(working, list) })
-	group.Go(func() error { return g.keepMeeting(working, list) })
+	group.Go(func() error { return g.runExchanges(working, list) })
 	group.Go(func() error {
 		select {
 		case err := <-g.refused:
@@ -132,11 +133,11 @@ func (g *Gossip) Run(ctx context.Context) error {
 	return errors.Join(err, g.end(list))
 }
 
-// end says goodbye and stops memberlist. That the goodbye reached nobody is no error: the others
-// will notice.
+// end announces that this node leaves gossip, and stops memberlist. An announcement that reached no
+// node is no error: the others will find this node dead.
 func (g *Gossip) end(list *memberlist.Memberlist) error {
 	if err := list.Leave(g.scaled(announceTimeout)); err != nil {
-		g.cfg.Logger.Debug("say goodbye to gossip", "reason", err)
+		g.cfg.Logger.Debug("announce the end of gossip", "reason", err)
 	}
 	if err := list.Shutdown(); err != nil {
 		return fmt.Errorf("stop gossip: %w", err)
@@ -144,10 +145,10 @@ func (g *Gossip) end(list *memberlist.Memberlist) error {
 	return nil
 }
 
-// Ready is closed once the gossip address is bound.
+// Ready returns a channel that is closed once the gossip address is bound.
 func (g *Gossip) Ready() <-chan struct{} { return g.ready }
 
-// Addr is the address that others gossip with; empty before Ready.
+// Addr returns the address at which others reach this node, "" before Ready.
 func (g *Gossip) Addr() string {
 	if g.list.Load() == nil {
 		return ""
@@ -155,12 +156,11 @@ func (g *Gossip) Addr() string {
 	return g.addr
 }
 
-// Self is what this node says of itself.
+// Self returns the meta that this node announces.
 func (g *Gossip) Self() Meta { return g.self.Load().meta }
 
-// Members are the other nodes known, by name. Those of other clusters are left out, and those that
-// turned out since not to own their name, and former starts of this node, which others may still
-// tell of.
+// Members returns the other nodes known, by name. It omits nodes of other clusters, nodes that do
+// not own their name, and former starts of this node, which others may still report.
 func (g *Gossip) Members() []Member {
 	all := g.table.members()
 	kept := all[:0]
@@ -172,31 +172,31 @@ func (g *Gossip) Members() []Member {
 	return kept
 }
 
-// Changed is closed at the next change among the members. Take it before looking at them.
+// Changed returns a channel that is closed at the next change of the members. Call it before
+// Members.
 func (g *Gossip) Changed() <-chan struct{} { return g.table.watch() }
 
-// Cluster is the cluster that this node belongs to or waits for; while there is none, the one that
-// it met first. Nodes of another one are strangers.
+// Cluster returns the cluster that this node belongs to or waits for; while there is none, the
+// first one that a node announced. It refuses nodes of other clusters.
 func (g *Gossip) Cluster() string {
 	if c := g.self.Load().meta.Cluster; c != "" {
 		return c
 	}
-	if met := g.met.Load(); met != nil {
+	if met := g.firstMet.Load(); met != nil {
 		return *met
 	}
 	return ""
 }
 
-// meet settles on the first cluster met, so that a node between two clusters does not join one to
-// the other.
-func (g *Gossip) meet(cluster string) {
+// settleOn records the first cluster that a node announced, so that a node that reaches two
+// clusters does not connect them.
+func (g *Gossip) settleOn(cluster string) {
 	if cluster != "" && g.self.Load().meta.Cluster == "" {
-		g.met.CompareAndSwap(nil, &cluster)
+		g.firstMet.CompareAndSwap(nil, &cluster)
 	}
 }
 
-// Announce changes what this node says of itself and waits until one other node has been told, or
-// for a second.
+// Announce changes this node's meta, and waits until another node has received it, or for a second.
 func (g *Gossip) Announce(ctx context.Context, change func(*Meta)) error {
 	g.announceMu.Lock()
 	defer g.announceMu.Unlock()
@@ -211,10 +211,10 @@ func (g *Gossip) Announce(ctx context.Context, change func(*Meta)) error {
 	g.table.touch()
 	list := g.list.Load()
 	if list == nil || ctx.Err() != nil {
-		return ctx.Err() // it will be said from the start
+		return ctx.Err() // Run will announce it
 	}
 	if err := list.UpdateNode(g.scaled(announceTimeout)); err != nil {
-		g.cfg.Logger.Debug("announce a change of this node", "reason", err) // the next comparing of notes carries it
+		g.cfg.Logger.Debug("announce a change of this node", "reason", err) // the next exchange of state includes it
 	}
 	return nil
 }
@@ -269,23 +269,23 @@ func (g *Gossip) count() (alive, dead float64) {
 	return alive, dead
 }
 
-// Meet exchanges all that is known with the node at an address, in the background: what Run does by
-// itself from time to time.
-func (g *Gossip) Meet(addr string) {
+// Exchange exchanges the whole state with the node at an address, in the background. Run does so at
+// intervals with a random member.
+func (g *Gossip) Exchange(addr string) {
 	select {
-	case g.meetings <- addr:
-	default: // enough are waiting; the usual exchange does it
+	case g.exchanges <- addr:
+	default: // the queue is full; the next exchange at an interval does it
 	}
 }
 
-func (g *Gossip) keepMeeting(ctx context.Context, list *memberlist.Memberlist) error {
+func (g *Gossip) runExchanges(ctx context.Context, list *memberlist.Memberlist) error {
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case addr := <-g.meetings:
+		case addr := <-g.exchanges:
 			if _, err := list.Join([]string{addr}); err != nil {
-				g.cfg.Logger.Debug("meet a node", "addr", addr, "reason", err)
+				g.cfg.Logger.Debug("exchange state with a node", "addr", addr, "reason", err)
 			}
 		}
 	}

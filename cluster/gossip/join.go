@@ -15,18 +15,19 @@ import (
 
 const (
 	firstRetry = 500 * time.Millisecond
-	// lonelyRetry is the longest pause while nobody is known: a cluster that starts waits for this.
-	lonelyRetry = 4 * time.Second
-	// settledRetry is the longest pause of a node that has company: what is left are dead and wrong
-	// addresses.
+	// aloneRetry is the longest pause while no other node is known: nodes of a new cluster wait for
+	// it.
+	aloneRetry = 4 * time.Second
+	// settledRetry is the longest pause of a node that knows others: the remaining addresses are of
+	// dead nodes, or wrong.
 	settledRetry = 30 * time.Second
 	// resolveTimeout bounds one name look-up.
 	resolveTimeout = 5 * time.Second
 )
 
-// keepJoining tries for as long as it lives every address that should lead to a member and does
-// not: those configured, and those of members last seen dead. Nodes that lost sight of each other
-// never meet again by memberlist's own doing.
+// keepJoining joins every address that should lead to a member and does not, until ctx ends: the
+// configured addresses, and those of dead members. memberlist by itself never reconnects the sides
+// of a long partition.
 func (g *Gossip) keepJoining(ctx context.Context, list *memberlist.Memberlist) error {
 	pause := firstRetry
 	for {
@@ -39,7 +40,7 @@ func (g *Gossip) keepJoining(ctx context.Context, list *memberlist.Memberlist) e
 		}
 		longest := settledRetry
 		if alive, _ := g.count(); alive == 1 {
-			longest = lonelyRetry
+			longest = aloneRetry
 		}
 		pause = min(pause, longest)
 		if g.pauseUnlessLost(ctx, g.scaled(pause/2+rand.N(pause/2)), dead) {
@@ -53,7 +54,7 @@ func (g *Gossip) keepJoining(ctx context.Context, list *memberlist.Memberlist) e
 	}
 }
 
-// pauseUnlessLost waits, and is true as soon as a member has died since dead were counted.
+// pauseUnlessLost waits. It returns true as soon as more than dead members are dead.
 func (g *Gossip) pauseUnlessLost(ctx context.Context, pause time.Duration, dead float64) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -77,7 +78,7 @@ func (g *Gossip) dead() float64 {
 	return dead
 }
 
-// targets are the addresses worth a try.
+// targets returns the addresses to join.
 func (g *Gossip) targets() []string {
 	targets := slices.Clone(g.cfg.Join)
 	for _, m := range g.table.members() {
@@ -88,7 +89,7 @@ func (g *Gossip) targets() []string {
 	return targets
 }
 
-// tryTarget joins what an address leads to, unless that is this node or one that is known to be
+// tryTarget joins the nodes that an address leads to, except for this one and those known to be
 // alive.
 func (g *Gossip) tryTarget(ctx context.Context, list *memberlist.Memberlist, target string) {
 	lookup, cancel := context.WithTimeout(ctx, resolveTimeout)
@@ -112,31 +113,31 @@ func (g *Gossip) aliveAt(addr string) bool {
 	return slices.ContainsFunc(g.table.members(), func(m Member) bool { return m.Alive && m.GossipAddr == addr })
 }
 
-// attempt is the address that keepJoining joins now, and what its node answered: memberlist's Join
+// attempt is the address that keepJoining joins now, and what its node returned: memberlist's Join
 // returns text only.
 type attempt struct {
-	mu     sync.Mutex
-	addr   string // guarded by mu
-	answer answer // guarded by mu
+	mu       sync.Mutex
+	addr     string   // guarded by mu
+	response response // guarded by mu
 }
 
-// answer is what came back from a join address.
-type answer int
+// response is what came back from a join address.
+type response int
 
 const (
-	noAnswer      answer = iota // no connection, or none in time
-	foreignAnswer               // the connection ended at once, or with a message that this node's key does not decrypt
-	ownAnswer                   // a message encrypted with this node's key
+	noResponse      response = iota // no connection, or none in time
+	foreignResponse                 // the connection ended at once, or with a message that this node's key does not decrypt
+	ownResponse                     // a message encrypted with this node's key
 )
 
 func (a *attempt) begin(addr string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.addr, a.answer = addr, noAnswer
+	a.addr, a.response = addr, noResponse
 }
 
-// answered notes the result of the first message of the node at an address.
-func (a *attempt) answered(addr string, err error) {
+// received notes the result of the first message of the node at an address.
+func (a *attempt) received(addr string, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if addr != a.addr {
@@ -144,17 +145,17 @@ func (a *attempt) answered(addr string, err error) {
 	}
 	switch {
 	case err == nil:
-		a.answer = ownAnswer
+		a.response = ownResponse
 	case errors.Is(err, errOtherKey), errors.Is(err, errNotEncrypted), errors.Is(err, io.EOF):
-		a.answer = foreignAnswer
+		a.response = foreignResponse
 	}
 }
 
-func (a *attempt) end() answer {
+func (a *attempt) end() response {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.addr = ""
-	return a.answer
+	return a.response
 }
 
 // join joins the node at an address, and reports why that failed.
@@ -162,17 +163,17 @@ func (g *Gossip) join(ctx context.Context, list *memberlist.Memberlist, addr str
 	g.attempt.begin(addr)
 	refusals := g.mergesRefused.Load()
 	_, err := list.Join([]string{addr})
-	answer := g.attempt.end()
+	response := g.attempt.end()
 	result := "joined"
 	switch {
 	case ctx.Err() != nil:
 		return
 	case err == nil:
-	case answer == foreignAnswer:
+	case response == foreignResponse:
 		result = "refused"
 		g.report(finding{level: levelError, key: "key " + addr,
 			message: "refused: the node at " + addr + " uses another cluster key or is no quorate node: give this node a copy of its cluster.key"})
-	case answer == ownAnswer && g.mergesRefused.Load() > refusals:
+	case response == ownResponse && g.mergesRefused.Load() > refusals:
 		result = "refused" // NotifyMerge has reported why
 	default:
 		result = "unreachable"

@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// Refused ends this node's part in gossip: another node has the better right to what this one says
-// it is.
+// Refused ends this node's gossip: another node has the right to the name or identity that this
+// node claims.
 type Refused struct{ Reason string }
 
 func (e *Refused) Error() string { return "refused by the cluster: " + e.Reason }
 
-// stranger is the judgement that the other node is not let in.
+// stranger is the verdict that refuses the other node.
 type stranger struct{ reason string }
 
 func (e *stranger) Error() string { return e.reason }
 
-// view is what a judgement rests on.
+// view is what judge decides on.
 type view struct {
 	self    Meta
 	cluster string // the cluster this node belongs to or waits for; empty before it knows one
@@ -24,13 +24,12 @@ type view struct {
 	admit func(name, nodeID string) error
 	// alive is the member of that name that is alive, if there is one.
 	alive func(name string) (Meta, bool)
-	// over reports whether a later start of a node was heard of, alive or not.
+	// over reports whether gossip has reported a later start of a node, alive or not.
 	over func(Meta) bool
 }
 
-// judge decides about another node from what it says of itself: nil lets it in, a *stranger keeps
-// it out, and *Refused says that this node has to give way. All nodes judge alike, whoever meets
-// whom first.
+// judge decides about another node by the meta that it announces: nil admits it, *stranger refuses
+// it, and *Refused ends this node instead. All nodes decide alike, in whatever order they meet.
 func judge(v view, other Meta) error {
 	if v.cluster != "" && other.Cluster != "" && v.cluster != other.Cluster {
 		return &stranger{fmt.Sprintf("it belongs to cluster %s, this node to cluster %s", other.Cluster, v.cluster)}
@@ -48,7 +47,7 @@ func judge(v view, other Meta) error {
 	return nil
 }
 
-// judgeNamesake decides about a node that has this one's name.
+// judgeNamesake decides about a node with this node's name.
 func judgeNamesake(v view, other Meta) error {
 	if other.NodeID == v.self.NodeID {
 		if newer(other, v.self) {

@@ -25,16 +25,16 @@ const (
 	repeatAfter = time.Minute
 	// maxFindings bounds the findings remembered for that.
 	maxFindings = 1024
-	// findingsQueued bounds those waiting for the log; the next ones are dropped, for they come
-	// again.
+	// findingsQueued bounds the findings that wait for the log. Further ones are dropped, since
+	// findings recur.
 	findingsQueued = 64
-	// maxLogBurst lines of memberlist are logged at once, then maxLogRate a second: packets of
-	// strangers cause them.
+	// maxLogBurst lines of memberlist are logged without delay, then maxLogRate a second: packets
+	// of strangers cause them.
 	maxLogBurst = 20
 	maxLogRate  = 0.2
 )
 
-// finding is something an operator should read, once in a while.
+// finding is a log line that is repeated at most once a minute.
 type finding struct {
 	level   slog.Level
 	key     string // findings with one key are one finding
@@ -43,7 +43,7 @@ type finding struct {
 	addr    string
 }
 
-// report hands a finding to the log without blocking: callers hold memberlist's lock.
+// report queues a finding for the log without blocking: callers hold memberlist's lock.
 func (g *Gossip) report(f finding) {
 	select {
 	case g.findings <- f:

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// Meta is what a node says of itself. It travels with every sign of life, so its names are short
-// and its size is bounded.
+// Meta is what a node announces about itself. Messages that report a node as alive contain it, so
+// its names are short and its size is bounded.
 type Meta struct {
 	Name   string `json:"n"`
 	NodeID string `json:"i"`
@@ -24,11 +24,11 @@ type Meta struct {
 	PeerAddr string `json:"p"`
 	Expect   int    `json:"e,omitempty"` // bootstrap-expect
 	NonVoter bool   `json:"v,omitempty"`
-	Leaving  bool   `json:"l,omitempty"` // is giving its membership up
+	Leaving  bool   `json:"l,omitempty"` // is ending its membership
 	Build    string `json:"b,omitempty"`
 }
 
-// longestClusterID keeps room for a cluster id that is not known yet.
+// longestClusterID reserves space for a cluster id that is not known yet.
 const longestClusterID = "00000000-0000-0000-0000-000000000000"
 
 func (m Meta) encode() ([]byte, error) {
@@ -43,7 +43,7 @@ func (m Meta) encode() ([]byte, error) {
 	return data, nil
 }
 
-// fits fails when the meta would not fit once every field is set.
+// fits returns an error if the meta would be too large once every field is set.
 func (m Meta) fits() error {
 	m.Cluster, m.Member, m.Leaving, m.NonVoter = longestClusterID, true, true, true
 	_, err := m.encode()
@@ -61,12 +61,12 @@ func decodeMeta(data []byte) (Meta, error) {
 	return m, nil
 }
 
-// gossipName is the name under which one start of a node takes part in memberlist.
+// gossipName returns the memberlist name of one start of a node.
 func (m Meta) gossipName() string {
 	return fmt.Sprintf("%s/%s/%d-%s", m.Name, m.NodeID[max(0, len(m.NodeID)-12):], m.Start, m.Nonce)
 }
 
-// newer tells whether a is a later start than b of the same node.
+// newer reports whether a is a later start than b of the same node.
 func newer(a, b Meta) bool {
 	return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Nonce, b.Nonce)) > 0
 }

@@ -12,7 +12,7 @@ func newMetrics(reg prometheus.Registerer, g *Gossip) *metrics {
 	m := &metrics{
 		refused: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_cluster_gossip_refused_total",
-			Help: "Messages and meetings refused: another key, another cluster, a name taken.",
+			Help: "Messages and exchanges refused: another key, another cluster, a name taken.",
 		}),
 		joins: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_cluster_gossip_join_attempts_total",

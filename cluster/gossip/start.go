@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// streamTimeout bounds an exchange with one node. memberlist's own 10 s would hold up the
-	// addresses behind a dead one.
+	// streamTimeout bounds an exchange with one node. With memberlist's own 10 s, a dead address
+	// would delay the addresses after it.
 	streamTimeout = 3 * time.Second
 	// minStreamTimeout is what an exchange needs on a busy machine, whatever the scale.
 	minStreamTimeout = time.Second
@@ -62,7 +62,7 @@ func (g *Gossip) start(ctx context.Context) (list *memberlist.Memberlist, stoppe
 	return list, stopped, nil
 }
 
-// profile is memberlist's, its times scaled as Raft's are.
+// profile returns memberlist's configuration, its times scaled like Raft's.
 func (g *Gossip) profile() *memberlist.Config {
 	cfg := memberlist.DefaultLANConfig()
 	if g.cfg.WAN {
@@ -76,19 +76,19 @@ func (g *Gossip) profile() *memberlist.Config {
 	cfg.TCPTimeout = max(g.scaled(streamTimeout), minStreamTimeout)
 	cfg.GossipVerifyIncoming, cfg.GossipVerifyOutgoing = true, true
 	cfg.SecretKey = g.cfg.Key
-	cfg.EnableCompression = false // a cluster's worth of members is a few hundred bytes
+	cfg.EnableCompression = false // the members of a cluster take a few hundred bytes
 	d := delegate{g}
 	cfg.Delegate, cfg.Events, cfg.Alive, cfg.Merge = d, d, d, d
 	return cfg
 }
 
-// advertise is the IP address that others dial; empty lets memberlist take the one bound to, or a
-// private one of the machine.
+// advertise returns the IP address that others dial. If it is "", memberlist advertises the bound
+// address, or a private one of the machine.
 func (g *Gossip) advertise(ctx context.Context, bind *net.TCPAddr) (string, error) {
 	host := g.cfg.AdvertiseHost
 	if host == "" {
 		if bind.IP != nil && bind.IP.IsUnspecified() && bind.IP.To4() == nil {
-			return "", fmt.Errorf("gossip address %s has no host to tell others: give an advertise host", g.cfg.Addr)
+			return "", fmt.Errorf("gossip address %s has no host that others can dial: set an advertise host", g.cfg.Addr)
 		}
 		return "", nil
 	}
@@ -109,7 +109,7 @@ func (g *Gossip) advertise(ctx context.Context, bind *net.TCPAddr) (string, erro
 	}
 }
 
-// resolve looks an address up anew: names may lead elsewhere than last time.
+// resolve looks an address up each time: the addresses of a name may have changed.
 func resolve(ctx context.Context, addr string) ([]string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

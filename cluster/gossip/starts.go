@@ -5,22 +5,23 @@ import (
 	"time"
 )
 
-// starts are the latest starts of the nodes that were heard of, alive or not. An earlier start is
-// over, also where others have not missed it yet.
+// starts holds the latest start that gossip has reported of each node, alive or not. An earlier
+// start has ended, even if other nodes do not know that yet.
 type starts struct {
 	mu     sync.Mutex
-	latest map[string]heard // guarded by mu; by node id
+	latest map[string]observation // guarded by mu; by node id
 }
 
-type heard struct {
+type observation struct {
 	Meta
 	at time.Time
 }
 
-func newStarts() *starts { return &starts{latest: map[string]heard{}} }
+func newStarts() *starts { return &starts{latest: map[string]observation{}} }
 
-// hear takes note of a start. Nodes that were not heard of for long are forgotten.
-func (s *starts) hear(m Meta, now time.Time) {
+// observe records a start. When it records a new node it drops those that gossip has not reported
+// for retryDeadFor.
+func (s *starts) observe(m Meta, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	have, known := s.latest[m.NodeID]
@@ -34,10 +35,10 @@ func (s *starts) hear(m Meta, now time.Time) {
 	case newer(have.Meta, m):
 		return
 	}
-	s.latest[m.NodeID] = heard{m, now}
+	s.latest[m.NodeID] = observation{m, now}
 }
 
-// over reports whether a later start of the node was heard of.
+// over reports whether gossip has reported a later start of the node.
 func (s *starts) over(m Meta) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

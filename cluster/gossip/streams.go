@@ -10,7 +10,7 @@ const (
 	// maxStreams bounds the connections that are read at a time. A message is read whole before its
 	// key can be checked, so this bounds what strangers can take up.
 	maxStreams = 32
-	// maxStreamsPerAddress leaves room for others when one address opens connections and says
+	// maxStreamsPerAddress leaves connections for others if one address opens many and sends
 	// nothing.
 	maxStreamsPerAddress = 8
 	// maxStreamBytes bounds what is read of one connection: a node takes some 300 bytes in the
@@ -56,8 +56,8 @@ func running(functions ...func(ctx context.Context)) (stop func()) {
 	}
 }
 
-// run passes accepted connections on until ctx ends, and closes those over a bound at once: their
-// senders try again with the next exchange.
+// run passes accepted connections on until ctx ends, and closes those over a bound: their senders
+// retry with the next exchange.
 func (s *streams) run(ctx context.Context, accepted <-chan net.Conn) {
 	for {
 		select {
@@ -67,7 +67,7 @@ func (s *streams) run(ctx context.Context, accepted <-chan net.Conn) {
 			admitted, limit := s.admit(c)
 			if limit != "" {
 				s.g.metrics.limits.WithLabelValues(limit).Inc()
-				_ = c.Close() // its sender learns of it, or is gone
+				_ = c.Close() // its sender sees the end, or has gone
 				continue
 			}
 			select {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// retryDeadFor is how long gossip retries the address of a dead node, and lists it as dead. How long
-// a dead server keeps its place in the configuration is --dead-server-after.
+// retryDeadFor is how long gossip retries the address of a dead node, and lists it as dead. How
+// long a dead server keeps its place in the configuration is --dead-server-after.
 const retryDeadFor = 72 * time.Hour
 
 // Member is a node as gossip knows it.
@@ -17,7 +17,7 @@ type Member struct {
 	GossipAddr string
 	Alive      bool
 	Since      time.Time // when this node saw it become alive or dead
-	Heard      time.Time // when this node first heard of this start of it
+	Heard      time.Time // when gossip first reported this start
 }
 
 type entry struct {
@@ -25,7 +25,7 @@ type entry struct {
 	gossipName string
 }
 
-// table makes nodes of the starts that memberlist knows. It holds all nodes but this one, by name.
+// table maps the starts that memberlist knows to nodes. It holds all nodes but this one, by name.
 type table struct {
 	mu      sync.Mutex
 	entries map[string]entry // guarded by mu
@@ -36,8 +36,8 @@ func newTable() *table {
 	return &table{entries: map[string]entry{}, changed: make(chan struct{})}
 }
 
-// up records that a start of a node is alive. An older start than the one known, and a node without
-// the better right to its name, change nothing.
+// up records that a start of a node is alive. It ignores a start that is older than the known one,
+// and a node that does not precede the one that has its name.
 func (t *table) up(gossipName, addr string, m Meta, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -63,7 +63,7 @@ func replaces(m Meta, have entry) bool {
 	return !have.Alive || precedes(m, have.Meta)
 }
 
-// down records that a start of a node is gone.
+// down records that a start of a node has ended.
 func (t *table) down(gossipName string, now time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -79,7 +79,7 @@ func (t *table) down(gossipName string, now time.Time) {
 	t.wake()
 }
 
-// touch wakes the watchers: this node itself has changed.
+// touch wakes the watchers, since this node itself has changed.
 func (t *table) touch() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,7 +104,7 @@ func (t *table) alive(name string) (Meta, bool) {
 	return e.Meta, ok && e.Alive
 }
 
-// members are the nodes known, by name.
+// members returns the nodes known, by name.
 func (t *table) members() []Member {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -41,8 +41,8 @@ func (t *transport) start() (stop func()) {
 	)
 }
 
-// checkPackets passes packets to memberlist until ctx ends, except for those that are encrypted with
-// another key.
+// checkPackets passes packets to memberlist until ctx ends, except for those that are encrypted
+// with another key.
 func (t *transport) checkPackets(ctx context.Context) {
 	for {
 		select {
@@ -78,7 +78,7 @@ func (t *transport) DialAddressTimeout(a memberlist.Address, timeout time.Durati
 	return &conn{
 		Conn: dialled, key: t.g.key, metrics: t.g.metrics, left: maxStreamBytes,
 		received: func(err error) error {
-			t.g.attempt.answered(a.Addr, err)
+			t.g.attempt.received(a.Addr, err)
 			return err
 		},
 		onClose: func() { stop() },

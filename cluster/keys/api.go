@@ -14,17 +14,17 @@ import (
 	"time"
 )
 
-// hostName is what may stand in a certificate as a DNS name; a node's name may be anything else.
+// hostName matches what a certificate can contain as a DNS name; a node's name need not match.
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`)
 
 // APIServer is the TLS configuration of the API address: a certificate for localhost, this host's
 // name and the names and addresses in hosts, renewed without a restart. Empty, wildcard and
 // unusable hosts are left out.
 //
-// A client certificate is asked for and not verified: whether it says who the client is, the
-// authenticator decides (J6), and a bad one must get a 401 rather than a broken connection. A
-// caller with other client authorities replaces ClientCAs, and one with its own server certificate
-// replaces GetCertificate.
+// The server requests a client certificate but does not verify it. The authenticator decides
+// whether it identifies the client (J6): a bad certificate must get a 401, not a failed handshake.
+// A caller with other client authorities replaces ClientCAs, and one with its own server
+// certificate replaces GetCertificate.
 func (a *Authority) APIServer(hosts ...string) (*tls.Config, error) {
 	names, addresses := subjects(hosts)
 	l, err := newLeaf(a, &x509.Certificate{
@@ -73,8 +73,8 @@ func subjects(hosts []string) (names []string, addresses []net.IP) {
 	return names, addresses
 }
 
-// IssueUser makes a client certificate for a user of the API and its key, in PEM. It is no use on
-// the peer port.
+// IssueUser makes a client certificate for a user of the API, and its key, in PEM. The peer port
+// refuses it.
 func (a *Authority) IssueUser(user string, groups []string, lifetime time.Duration) (certificate, key []byte, err error) {
 	if user == "" || lifetime <= 0 {
 		return nil, nil, errors.New("issue a user's certificate: want a user and a lifetime")

@@ -77,12 +77,13 @@ func (k *Key) authorityKey() (*ecdsa.PrivateKey, error) {
 	return nil, fmt.Errorf("derive the authority's key: no valid key in 8 attempts")
 }
 
-// CertificatePEM is the authority's certificate, for ca.crt and kubeconfigs.
+// CertificatePEM returns the authority's certificate, for ca.crt and kubeconfigs.
 func (a *Authority) CertificatePEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})
 }
 
-// Pool holds the authority's certificate. It must not be added to: Clone it first.
+// Pool returns a pool with the authority's certificate. The caller must not add to it, but may to a
+// Clone.
 func (a *Authority) Pool() *x509.CertPool { return a.pool }
 
 // issue makes a certificate for a new key.
@@ -108,7 +109,7 @@ func (a *Authority) issue(template *x509.Certificate, lifetime time.Duration) (*
 	if err != nil {
 		return nil, fmt.Errorf("issue a certificate for %s: %w", t.Subject.CommonName, err)
 	}
-	// The authority goes along, so that clients that pin it need not have it in their chain.
+	// The chain includes the authority, for clients that pin it.
 	return &tls.Certificate{Certificate: [][]byte{der, a.certificate.Raw}, PrivateKey: private, Leaf: leaf}, nil
 }
 

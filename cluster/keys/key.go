@@ -20,7 +20,7 @@ const (
 	maxFileBytes = 4096
 )
 
-// The HKDF labels. They are part of what makes two nodes one cluster: never change one.
+// The HKDF labels. A node with another label could not join its cluster: never change one.
 const (
 	labelGossip    = "quorate gossip v1"
 	labelAuthority = "quorate certificate authority v1"
@@ -88,8 +88,8 @@ func Load(path string) (*Key, error) {
 	return k, nil
 }
 
-// Save writes the key to a new file, mode 0600, and syncs it: a first node that loses it could
-// never talk to its cluster again. An existing file is left alone and reported as fs.ErrExist.
+// Save writes the key to a new file, mode 0600, and syncs it: a first node that lost its key could
+// never join its cluster again. An existing file is left alone and reported as fs.ErrExist.
 func (k *Key) Save(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -113,13 +113,13 @@ func LoadOrGenerate(path string) (*Key, error) {
 	return k, k.Save(path)
 }
 
-// Text is the key as it stands in files and in QUORATE_CLUSTER_KEY. It is the secret itself.
+// Text returns the key as files and QUORATE_CLUSTER_KEY contain it. It is the secret itself.
 func (k *Key) Text() string { return base64.StdEncoding.EncodeToString(k.secret[:]) }
 
-// Gossip is the key that gossip is encrypted with (AES-256).
+// Gossip returns the key that encrypts gossip (AES-256).
 func (k *Key) Gossip() []byte { return k.derive(labelGossip, 32) }
 
-// TokenSigning is the key that tokens are signed with (HMAC-SHA-256).
+// TokenSigning returns the key that signs tokens (HMAC-SHA-256).
 func (k *Key) TokenSigning() []byte { return k.derive(labelToken, 32) }
 
 func (k *Key) derive(label string, length int) []byte {

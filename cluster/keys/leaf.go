@@ -11,7 +11,7 @@ import (
 // third of it is left.
 const leafLifetime = 365 * 24 * time.Hour
 
-// leaf is a certificate of this node's own that renews itself when it is asked for.
+// leaf is a certificate of this node, renewed when a handshake needs it.
 type leaf struct {
 	authority *Authority
 	template  *x509.Certificate
@@ -20,8 +20,7 @@ type leaf struct {
 	current *tls.Certificate // guarded by mu
 }
 
-// newLeaf issues the first certificate at once, so that a template that cannot be certified fails
-// at start.
+// newLeaf issues the first certificate immediately, so that a bad template fails at start.
 func newLeaf(a *Authority, template *x509.Certificate) (*leaf, error) {
 	l := &leaf{authority: a, template: template}
 	_, err := l.certificate()

@@ -19,10 +19,10 @@ const (
 // Peer is the node that a peer certificate names.
 type Peer struct {
 	Name   string
-	NodeID string // tells the node from another of the same name
+	NodeID string // distinguishes the node from another of the same name
 }
 
-// PeerConfig is what a node's peer certificate says and whom it talks to.
+// PeerConfig is the content of a node's peer certificate, and the rule for its peers.
 type PeerConfig struct {
 	Self Peer
 	// Admit, when set, may refuse a node whose certificate is good: one that uses the name of
@@ -56,9 +56,9 @@ func (a *Authority) PeerTLS(c PeerConfig) (*PeerTLS, error) {
 	return &PeerTLS{authority: a, admit: admit, leaf: l}, nil
 }
 
-// Config is for the listener and for dialling any node. The caller sets NextProtos. Its
-// VerifyPeerCertificate does all the checking, by node name: host names and addresses are not
-// looked at. Nothing is resumed, so it sees every connection.
+// Config returns the configuration for the listener and for dialling any node. The caller sets
+// NextProtos. VerifyPeerCertificate does all the checks, by node name: host names and addresses do
+// not matter. No session is resumed, so it runs for every connection.
 func (p *PeerTLS) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
@@ -67,8 +67,8 @@ func (p *PeerTLS) Config() *tls.Config {
 		GetCertificate:         p.leaf.serve,
 		GetClientCertificate:   p.leaf.present,
 		SessionTicketsDisabled: true,
-		// The standard verification is by host name, and says little to an operator. verify stands
-		// in for it on both sides.
+		// The standard verification is by host name, and its errors help an operator little. verify
+		// replaces it on both sides.
 		ClientAuth:         tls.RequireAnyClientCert,
 		InsecureSkipVerify: true,
 		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
@@ -102,8 +102,8 @@ func (p *PeerTLS) verify(raw [][]byte) error {
 	return nil
 }
 
-// PeerOf reads the node out of a peer certificate; false when it is not one. It does not verify the
-// certificate.
+// PeerOf returns the node that a peer certificate names; false if it is no peer certificate. It
+// does not verify the certificate.
 func PeerOf(certificate *x509.Certificate) (Peer, bool) {
 	for _, uri := range certificate.URIs {
 		if uri.Scheme == peerScheme && uri.Host == peerHost {

@@ -8,19 +8,19 @@ type Departure struct {
 	Start  uint64 `json:"start"`
 }
 
-// Departures are the starts that this node has noted as departed, of each node the last one, in the
-// order of their notes. A node doesn't send them to others.
+// Departures are the starts that this node has noted as departed, the last one of each node, in the
+// order in which they were noted. A node does not send them to others.
 type Departures []Departure
 
-// Departures returns what was noted. The slice is shared and must not be changed.
+// Departures returns the departures noted. The slice is shared, and the caller must not change it.
 func (r *Roster) Departures() Departures {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.doc.Departures
 }
 
-// SetDepartures replaces what was noted, on the disk as well. The caller must not change d any
-// more.
+// SetDepartures replaces the departures noted, on the disk as well. The caller must not change d
+// afterwards.
 func (r *Roster) SetDepartures(d Departures) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

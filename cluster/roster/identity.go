@@ -5,11 +5,12 @@ import (
 	"encoding/hex"
 )
 
-// Identity tells this node, and this start of it, from all others.
+// Identity distinguishes this node, and this start of it, from all others.
 type Identity struct {
 	Name string
-	// NodeID is a UUID kept in the data directory. Of two claimants of one name the lower id wins
-	// where nothing else decides; a time-ordered UUID (version 7) makes that the older node.
+	// NodeID is a UUID kept in the data directory. If nothing else decides which of two
+	// nodes keeps a name, the node with the lower id does: the older one, since the UUID is
+	// time-ordered (version 7).
 	NodeID string
 	// Start counts the starts on this data directory; Nonce differs even between copies of it.
 	Start uint64

@@ -20,7 +20,7 @@ const maxRemoved = 256
 // ErrRemoved reports a node that an operator removed from the cluster.
 var ErrRemoved = errors.New("this node id was removed from the cluster; to use the node again, start it with an empty data directory")
 
-// NameTaken reports a node that uses the name of another.
+// NameTaken reports a node that uses the name of another node.
 type NameTaken struct {
 	Name   string
 	Owner  string // node id
@@ -32,21 +32,21 @@ func (e *NameTaken) Error() string {
 		e.Name, e.Owner, e.Claims)
 }
 
-// Binding gives a member's name to one node, or to none: a name that was freed stays on record, so
-// that members that have not heard of it do not bring the old owner back.
+// Binding assigns a member's name to one node, or to none. The record of a freed name is kept:
+// otherwise members that do not know of the removal would restore the former owner.
 type Binding struct {
 	NodeID   string `json:"nodeID,omitempty"`
 	PeerAddr string `json:"peerAddr,omitempty"` // the last one known
 	Index    uint64 `json:"index"`              // the Raft index at which it was made; a later one replaces it
 }
 
-// Record is what nodes of one cluster tell each other of their rosters.
+// Record is the part of a roster that the nodes of a cluster exchange.
 type Record struct {
 	Bindings map[string]Binding `json:"bindings,omitempty"`
 	Removed  []string           `json:"removed,omitempty"` // node ids, oldest first
 }
 
-// fileName stands in the data directory.
+// fileName is the name of the file in the data directory.
 const fileName = "members.json"
 
 // document is DATA/members.json.
@@ -74,8 +74,7 @@ type Roster struct {
 	doc document // guarded by mu; its maps and slices are replaced, never changed
 }
 
-// Open loads the roster in a data directory for the node of that name and id, and counts one more
-// start.
+// Open loads the roster in a data directory for the node with this name and id, and counts a start.
 func Open(dir, name, nodeID string) (*Roster, error) {
 	if name == "" || nodeID == "" {
 		return nil, errors.New("a node needs a name and a node id")
@@ -89,16 +88,16 @@ func Open(dir, name, nodeID string) (*Roster, error) {
 	return r, durable.Write(r.path, r.doc)
 }
 
-// Self is this node.
+// Self returns the identity of this node.
 func (r *Roster) Self() Identity { return r.self }
 
-// Owner is the node id that a name belongs to.
+// Owner returns the id of the node that owns a name; false if none does.
 func (r *Roster) Owner(name string) (nodeID string, ok bool) {
 	b := r.record().Bindings[name]
 	return b.NodeID, b.NodeID != ""
 }
 
-// PeerAddr is the last known peer address of a member.
+// PeerAddr returns the last known peer address of a member.
 func (r *Roster) PeerAddr(name string) (addr string, ok bool) {
 	b := r.record().Bindings[name]
 	return b.PeerAddr, b.PeerAddr != ""
@@ -127,12 +126,12 @@ func (r *Roster) Admit(name, nodeID string) error {
 	return nil
 }
 
-// Bind gives a name to a node as of a Raft index. It changes nothing where a later binding stands.
+// Bind assigns a name to a node as of a Raft index. A later binding of the name is kept.
 func (r *Roster) Bind(name string, b Binding) error {
 	return r.Merge(Record{Bindings: map[string]Binding{name: b}})
 }
 
-// Moved records a member's present peer address.
+// Moved records the current peer address of a member.
 func (r *Roster) Moved(name, peerAddr string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -148,8 +147,8 @@ func (r *Roster) Moved(name, peerAddr string) error {
 }
 
 // Release frees the names that are not in use, as seen by a node that has applied the log up to
-// index: neither in Raft's configuration nor borne by a node that is about to be added. Bindings
-// that this node cannot judge yet are left alone.
+// index: neither in Raft's configuration nor used by a node that is about to be added. Later
+// bindings are left unchanged.
 func (r *Roster) Release(inUse map[string]bool, index uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -186,7 +185,7 @@ func prune(bindings map[string]Binding) int {
 	return len(oldest)
 }
 
-// Remove bars a node for good.
+// Remove bars a node permanently.
 func (r *Roster) Remove(nodeID string) error {
 	return r.Merge(Record{Removed: []string{nodeID}})
 }
@@ -208,9 +207,9 @@ func (r *Roster) BarAllOnce(cluster string) error {
 	return r.write(doc)
 }
 
-// Settle bars the nodes of BarAllOnce when this node belongs to the cluster that it was told, and
-// forgets them when it doesn't: what was to make that cluster was broken off before it took effect.
-// It must come before this node hears of others.
+// Settle bars the nodes of BarAllOnce if this node belongs to the cluster that BarAllOnce named.
+// Otherwise it drops them: the operation that was to make that cluster was interrupted before it
+// took effect. Call it before this node receives gossip.
 func (r *Roster) Settle(cluster string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -225,7 +224,8 @@ func (r *Roster) Settle(cluster string) error {
 	return r.write(doc)
 }
 
-// Merge takes over what another member of the same cluster knows better.
+// Merge adopts the later bindings and the removed nodes in the record of another member of the
+// cluster.
 func (r *Roster) Merge(other Record) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -240,7 +240,7 @@ func (r *Roster) Merge(other Record) error {
 // there were too many.
 func (r *Roster) Forgotten() int { return int(r.forgotten.Load()) }
 
-// Record is the present roster, to be shared and not to be changed.
+// Record returns the current roster. It is shared, and the caller must not change it.
 func (r *Roster) Record() Record { return r.record() }
 
 func (r *Roster) record() Record {
@@ -265,7 +265,7 @@ func (r *Roster) write(doc document) error {
 	return nil
 }
 
-// merge returns mine with what other knows better.
+// merge returns mine with the later bindings and the removed nodes of other.
 func (r *Roster) merge(mine, other Record) (next Record, changed bool) {
 	next = Record{Bindings: maps.Clone(mine.Bindings), Removed: mine.Removed}
 	if next.Bindings == nil {
@@ -277,7 +277,7 @@ func (r *Roster) merge(mine, other Record) (next Record, changed bool) {
 			continue
 		}
 		if ok && have.NodeID == theirs.NodeID && have.PeerAddr != "" {
-			theirs.PeerAddr = have.PeerAddr // what this node saw itself is fresher than what it is told
+			theirs.PeerAddr = have.PeerAddr // an address that this node saw itself is fresher than a received one
 		}
 		next.Bindings[name] = theirs
 		changed = true
@@ -295,7 +295,7 @@ func (r *Roster) merge(mine, other Record) (next Record, changed bool) {
 	return next, changed
 }
 
-// later orders the bindings of one name. At the same index the older node keeps it, so that all
+// later orders the bindings of one name. At one index the older node keeps the name, so that all
 // members agree.
 func later(a, b Binding) bool {
 	return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(b.NodeID, a.NodeID)) > 0

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	updateInterval    = time.Second     // how often servers are asked how far they are
+	updateInterval    = time.Second     // how often the leader asks servers for their progress
 	reconcileInterval = 2 * time.Second // how often promotions are considered
 	// stabilization is how long a server must have been healthy before it votes.
 	stabilization = 10 * time.Second
-	// lastContact is how long a healthy server may not have heard of the leader; Raft's heartbeats
-	// come ten times as often.
+	// lastContact is the longest time since a healthy server's last contact with the leader. Raft
+	// sends heartbeats ten times as often.
 	lastContact = 3 * time.Second
 	// trailing is how many entries a healthy server may be behind.
 	trailing = 1000
@@ -33,10 +33,10 @@ const (
 	typeReplica = autopilot.NodeType("replica")
 )
 
-// startAutopilot runs an autopilot for this leadership and returns what stops it and waits for its
-// end.
+// startAutopilot runs an autopilot for this epoch. The function that it returns stops the autopilot
+// and waits for its end.
 func (v *Voters) startAutopilot(ctx context.Context) (stop func()) {
-	a := autopilot.New(configuration{v}, pilotage{v},
+	a := autopilot.New(configuration{v}, integration{v},
 		autopilot.WithLogger(logbridge.Hclog(v.cfg.Logger, true)),
 		autopilot.WithUpdateInterval(v.scaled(updateInterval)),
 		autopilot.WithReconcileInterval(v.scaled(reconcileInterval)),
@@ -49,7 +49,7 @@ func (v *Voters) startAutopilot(ctx context.Context) (stop func()) {
 	}
 }
 
-// promoter promotes what is healthy and stable, except for nodes that are to stay non-voters.
+// promoter promotes healthy and stable servers, except for permanent non-voters.
 type promoter struct{ *autopilot.StablePromoter }
 
 func (p promoter) CalculatePromotionsAndDemotions(c *autopilot.Config, s *autopilot.State) autopilot.RaftChanges {
@@ -72,14 +72,15 @@ func (promoter) GetNodeTypes(_ *autopilot.Config, s *autopilot.State) map[raft.S
 
 func replica(s autopilot.Server) bool { return s.Meta[nonVoterKey] != "" }
 
-// configuration is the Raft that autopilot sees: it may ask, and promote.
+// configuration is Raft as autopilot sees it: autopilot may read everything, and promote.
 type configuration struct{ v *Voters }
 
-// AddVoter promotes a non-voter. Autopilot decides on a view some seconds old, and Raft's AddVoter
-// adds whom it does not know: a server removed in between would come back as a voter.
+// AddVoter promotes a non-voter. Autopilot decides on a view that is some seconds old, and Raft's
+// AddVoter adds a server that is not configured. So AddVoter checks first that the server has not
+// been removed since: it would return as a voter.
 func (c configuration) AddVoter(id raft.ServerID, _ raft.ServerAddress, _ uint64, _ time.Duration) raft.IndexFuture {
-	c.v.change.take()
-	defer c.v.change.give()
+	c.v.change.lock()
+	defer c.v.change.unlock()
 	servers := c.v.cfg.Store.Servers()
 	i := slices.IndexFunc(servers, func(s raft.Server) bool { return s.ID == id })
 	if i < 0 || servers[i].Suffrage == raft.Voter {
@@ -95,27 +96,27 @@ func (c configuration) AddVoter(id raft.ServerID, _ raft.ServerAddress, _ uint64
 	return settled{err}
 }
 
-// errNotAutopilots refuses changes that Plan or an operator decides on.
-var errNotAutopilots = errors.New("autopilot promotes, and does nothing else")
+// errNotForAutopilot refuses the changes that Plan and operators decide on.
+var errNotForAutopilot = errors.New("autopilot may only promote")
 
 // AddNonvoter is part of autopilot.Raft.
 func (configuration) AddNonvoter(raft.ServerID, raft.ServerAddress, uint64, time.Duration) raft.IndexFuture {
-	return settled{errNotAutopilots}
+	return settled{errNotForAutopilot}
 }
 
 // DemoteVoter is part of autopilot.Raft.
 func (configuration) DemoteVoter(raft.ServerID, uint64, time.Duration) raft.IndexFuture {
-	return settled{errNotAutopilots}
+	return settled{errNotForAutopilot}
 }
 
 // RemoveServer is part of autopilot.Raft.
 func (configuration) RemoveServer(raft.ServerID, uint64, time.Duration) raft.IndexFuture {
-	return settled{errNotAutopilots}
+	return settled{errNotForAutopilot}
 }
 
 // LeadershipTransferToServer is part of autopilot.Raft.
 func (configuration) LeadershipTransferToServer(raft.ServerID, raft.ServerAddress) raft.Future {
-	return settled{errNotAutopilots}
+	return settled{errNotForAutopilot}
 }
 
 // LastIndex is part of autopilot.Raft.
@@ -143,23 +144,23 @@ func (c configuration) GetConfiguration() raft.ConfigurationFuture {
 	return latest(c.v.cfg.Store.Servers())
 }
 
-// settled is the future of what has come to its end.
+// settled is a future that has its result.
 type settled struct{ err error }
 
 func (s settled) Error() error { return s.err }
 func (settled) Index() uint64  { return 0 }
 
-// latest is the future of a configuration that is known.
+// latest is a future that has a configuration as its result.
 type latest []raft.Server
 
 func (latest) Error() error                        { return nil }
 func (latest) Index() uint64                       { return 0 }
 func (l latest) Configuration() raft.Configuration { return raft.Configuration{Servers: l} }
 
-// pilotage is what autopilot asks of us.
-type pilotage struct{ v *Voters }
+// integration is what autopilot needs of the application.
+type integration struct{ v *Voters }
 
-func (p pilotage) AutopilotConfig() *autopilot.Config {
+func (p integration) AutopilotConfig() *autopilot.Config {
 	return &autopilot.Config{
 		CleanupDeadServers:      false, // Plan removes them, after DeadServerAfter
 		LastContactThreshold:    p.v.scaled(lastContact),
@@ -169,7 +170,7 @@ func (p pilotage) AutopilotConfig() *autopilot.Config {
 }
 
 // NotifyState is called with autopilot's lock held.
-func (p pilotage) NotifyState(s *autopilot.State) {
+func (p integration) NotifyState(s *autopilot.State) {
 	healthy := 0.0
 	for _, server := range s.Servers {
 		if server.Health.Healthy {
@@ -180,7 +181,7 @@ func (p pilotage) NotifyState(s *autopilot.State) {
 	p.v.metrics.tolerance.Set(float64(s.FailureTolerance))
 }
 
-func (p pilotage) KnownServers() map[raft.ServerID]*autopilot.Server {
+func (p integration) KnownServers() map[raft.ServerID]*autopilot.Server {
 	known := map[raft.ServerID]*autopilot.Server{}
 	for _, m := range p.v.cfg.Members() {
 		s := &autopilot.Server{
@@ -199,7 +200,7 @@ func (p pilotage) KnownServers() map[raft.ServerID]*autopilot.Server {
 	return known
 }
 
-func (p pilotage) FetchServerStats(ctx context.Context, servers map[raft.ServerID]*autopilot.Server) map[raft.ServerID]*autopilot.ServerStats {
+func (p integration) FetchServerStats(ctx context.Context, servers map[raft.ServerID]*autopilot.Server) map[raft.ServerID]*autopilot.ServerStats {
 	var (
 		mu    sync.Mutex
 		stats = map[raft.ServerID]*autopilot.ServerStats{} // guarded by mu
@@ -229,4 +230,4 @@ func (p pilotage) FetchServerStats(ctx context.Context, servers map[raft.ServerI
 }
 
 // RemoveFailedServer is not called, since CleanupDeadServers is false.
-func (p pilotage) RemoveFailedServer(*autopilot.Server) {}
+func (p integration) RemoveFailedServer(*autopilot.Server) {}

@@ -20,9 +20,9 @@ import (
 func (v *Voters) followConfigurations(ctx context.Context) error {
 	for {
 		changed := v.cfg.Changed()
-		v.change.take()
+		v.change.lock()
 		more := v.noteDepartures()
-		v.change.give()
+		v.change.unlock()
 		select {
 		case <-ctx.Done():
 			return nil

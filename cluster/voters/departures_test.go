@@ -65,9 +65,9 @@ func (f *follower) applyOld(appended time.Time, servers string) {
 
 // note does what a follower does when it has applied configurations.
 func (f *follower) note() {
-	f.voters.change.take()
+	f.voters.change.lock()
 	f.voters.noteDepartures()
-	f.voters.change.give()
+	f.voters.change.unlock()
 }
 
 // member returns what gossip tells of a node.

@@ -1,12 +1,12 @@
 // Package voters keeps Raft's configuration in step with the members that gossip reports.
 //
 // The leader adds members (always as non-voters), follows members that changed their address, and
-// removes servers that were dead for Config.DeadServerAfter. Plan decides each step: a pure function of
-// what the leader sees. hashicorp/raft-autopilot promotes a non-voter once it has caught up and is
-// stable. A server that installs its first snapshot is alive to gossip and unhealthy to autopilot,
-// so it is neither removed nor promoted (hashicorp/vault#16919). Autopilot's own removal of dead
-// servers is off: it acts on what gossip says at one moment and counts against the size that the
-// operator asked for (hashicorp/consul#5922).
+// removes servers that were dead for Config.DeadServerAfter. Plan decides each step: a pure
+// function of what the leader sees. hashicorp/raft-autopilot promotes a non-voter once it has
+// caught up and is stable. A server that installs its first snapshot is alive to gossip and
+// unhealthy to autopilot, so it is neither removed nor promoted (hashicorp/vault#16919).
+// Autopilot's own removal of dead servers is off: it acts on the state of gossip at one moment, and
+// ignores the number of voters that the operator asked for (hashicorp/consul#5922).
 //
 // Every node notes which members leave, from the configurations that it applies, so that no later
 // leader adds them again before gossip has reported their removal.

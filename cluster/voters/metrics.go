@@ -16,7 +16,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}, []string{"change"}),
 		healthy: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_cluster_voters_healthy_servers",
-			Help: "Servers that are alive, in touch and caught up, as the leader sees them; 0 on other nodes.",
+			Help: "Servers that are alive, in contact and caught up, as the leader sees them; 0 on other nodes.",
 		}),
 		tolerance: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "quorate_cluster_voters_failure_tolerance",

@@ -18,22 +18,22 @@ type Member struct {
 	Start    uint64 // counts the starts of that node
 	PeerAddr string
 	Cluster  string
-	Owner    bool // the name is known to be this node's
+	Owner    bool // the roster says that this node owns the name
 	Alive    bool
 	Since    time.Time // alive or dead since
-	Heard    time.Time // when the leader first heard of this start
+	Heard    time.Time // when gossip first reported this start to the leader
 	Leaving  bool
 	NonVoter bool
 }
 
-// Input is all that Plan looks at.
+// Input is all that Plan decides on.
 type Input struct {
 	Now      time.Time
 	Self     string // the leader
 	Cluster  string
 	Servers  []raft.Server     // the configuration
 	Members  []Member          // by gossip, the leader included
-	Watching time.Time         // since when this node watches: a server that it never saw is dead since then
+	Watching time.Time         // when this node began to watch: a server that it never saw has been dead since then
 	Departed roster.Departures // starts that left, and are not added again
 	// DeadServerAfter is how long a server must be dead to be removed; 0 is never.
 	DeadServerAfter time.Duration
@@ -47,7 +47,7 @@ type Kind string
 // The kinds of actions.
 const (
 	Add    Kind = "add"    // as non-voter
-	Move   Kind = "move"   // to another address, as what it is
+	Move   Kind = "move"   // to another address, with the same suffrage
 	Remove Kind = "remove" // a dead server
 )
 
@@ -61,9 +61,9 @@ type Action struct {
 	Reason   string
 }
 
-// Plan is the next change of the configuration and what stands in the way of others. Additions come
-// first: they wait for nothing and risk nothing. Removals come last, one at a time, each weighed
-// against the configuration that the one before left.
+// Plan returns the next change of the configuration, and the reasons why other changes cannot be
+// made. Additions come first: they require nothing and risk nothing. Removals come last, one at a
+// time, and each is judged by the configuration that the one before left.
 func Plan(in Input) (next *Action, obstacles []string) {
 	byName := map[string]Member{}
 	for _, m := range in.Members {
@@ -90,7 +90,8 @@ func Plan(in Input) (next *Action, obstacles []string) {
 	return removeDead(in, byName), obstacles
 }
 
-// place says what a live member lacks in the configuration; nil when nothing.
+// place returns the change that puts a live member into the configuration as it should be, nil if
+// there is none.
 func place(in Input, m Member) *Action {
 	if !m.Alive || m.Leaving {
 		return nil
@@ -98,13 +99,13 @@ func place(in Input, m Member) *Action {
 	i := slices.IndexFunc(in.Servers, func(s raft.Server) bool { return string(s.ID) == m.Name })
 	if i < 0 {
 		if m.Cluster != in.Cluster {
-			return nil // empty, or it waits for another cluster
+			return nil // it is empty, or waits for another cluster
 		}
 		return &Action{Kind: Add, Name: m.Name, NodeID: m.NodeID, PeerAddr: m.PeerAddr, Reason: "a new member"}
 	}
 	s := in.Servers[i]
 	if string(s.Address) == m.PeerAddr || !m.Owner {
-		return nil // an impostor must not draw the member's entries to itself
+		return nil // another node under the member's name must not receive the member's entries
 	}
 	return &Action{
 		Kind: Move, Name: m.Name, NodeID: m.NodeID, PeerAddr: m.PeerAddr, Voter: s.Suffrage == raft.Voter,
@@ -112,8 +113,8 @@ func place(in Input, m Member) *Action {
 	}
 }
 
-// holder is the other server that has a member's address in the configuration: Raft refuses two at
-// one address.
+// holder returns the other server that has a member's address in the configuration. Raft refuses
+// two servers at one address.
 func holder(servers []raft.Server, m Member) (name string, taken bool) {
 	for _, s := range servers {
 		if string(s.Address) == m.PeerAddr && string(s.ID) != m.Name {
@@ -123,8 +124,8 @@ func holder(servers []raft.Server, m Member) (name string, taken bool) {
 	return "", false
 }
 
-// removeDead removes one server that has been dead for long enough: any non-voter, and a voter where
-// enough voters are left, the living among them enough for a quorum.
+// removeDead returns the removal of one server that has been dead for DeadServerAfter, nil if there
+// is none. It removes a voter only if at least MinVoters are left and those alive are a quorum.
 func removeDead(in Input, members map[string]Member) *Action {
 	if in.DeadServerAfter <= 0 {
 		return nil
@@ -154,7 +155,7 @@ func removeDead(in Input, members map[string]Member) *Action {
 	return nil
 }
 
-// deadFor is how long a server has been dead; false when it is alive.
+// deadFor returns how long a server has been dead, and false if it is alive.
 func deadFor(in Input, s raft.Server, members map[string]Member) (time.Duration, bool) {
 	if string(s.ID) == in.Self {
 		return 0, false

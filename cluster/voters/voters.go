@@ -16,12 +16,13 @@ import (
 	"quorate/raftstore"
 )
 
-// reviewInterval is how often the configuration is looked at when nothing seems to change.
+// reviewInterval is how often the leader reviews the configuration when gossip reports no change.
 const reviewInterval = 5 * time.Second
 
 // Store is what this package needs of raftstore.
 type Store interface {
-	// WhileLeader runs fn each time this node is a ready leader and cancels it when it is no more.
+	// WhileLeader runs fn each time this node becomes a ready leader, and cancels it when this node
+	// stops leading.
 	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
 	IsLeader() bool
 	LastIndex() uint64
@@ -32,19 +33,20 @@ type Store interface {
 	Configuration
 }
 
-// Configuration is Raft's, as the leader changes it. Changes return when they are committed and
-// applied here, and raftstore.ErrNotLeader when this node doesn't lead, or not to the end.
+// Configuration is Raft's configuration as the leader changes it. A change returns when it is
+// committed and applied on this node. It returns raftstore.ErrNotLeader if this node does not lead,
+// or stops leading before that.
 type Configuration interface {
 	Servers() []raft.Server
 	AddVoter(name, address string) error
-	// AddNonvoter adds a server, or changes the address of one that is there.
+	// AddNonvoter adds a server, or changes the address of a configured one.
 	AddNonvoter(name, address string) error
 	RemoveServer(name string) error
 	// CommitPending returns when the configuration that Servers returns is committed.
 	CommitPending(ctx context.Context) error
 }
 
-// Roster is told which node a name belongs to.
+// Roster records which node owns a name, and which nodes were removed.
 type Roster interface {
 	Bind(name string, b roster.Binding) error
 	Owner(name string) (nodeID string, ok bool)
@@ -55,11 +57,11 @@ type Roster interface {
 	SetDepartures(roster.Departures) error
 }
 
-// Progress is how far a server has come, by its own account.
+// Progress is how much of the log a server has, as the server itself reports it.
 type Progress struct {
 	LastTerm    uint64
 	LastIndex   uint64
-	LastContact time.Duration // negative when the leader was never heard of
+	LastContact time.Duration // negative if the server never had contact with a leader
 }
 
 // Config is what a Voters needs.
@@ -72,9 +74,9 @@ type Config struct {
 	// change.
 	Members func() []Member
 	Changed func() <-chan struct{}
-	// Progress asks a member how far it has come.
+	// Progress asks a member how much of the log it has.
 	Progress func(ctx context.Context, m Member) (Progress, error)
-	// Freed is called when a member was removed: its name may be free.
+	// Freed is called after a member has been removed, whose name may be free now.
 	Freed func() error
 	// MinVoters is the number of voters below which no dead server is removed.
 	MinVoters func() int
@@ -91,22 +93,23 @@ type Voters struct {
 	metrics  *metrics
 	watching time.Time
 
-	change     turn              // held while the configuration is changed
+	change     changeLock        // held while the configuration is changed
 	departed   roster.Departures // guarded by change
 	unsaved    bool              // guarded by change; departed is not on the disk yet
 	configured []string          // guarded by change; names in the last configuration that was taken
 }
 
-// New returns a Voters; it watches from now on.
+// New returns a Voters. Servers that it never sees alive count as dead from now on.
 func New(cfg Config) *Voters {
-	return &Voters{cfg: cfg, metrics: newMetrics(cfg.Registerer), watching: time.Now(), change: make(turn, 1)}
+	return &Voters{cfg: cfg, metrics: newMetrics(cfg.Registerer), watching: time.Now(), change: make(changeLock, 1)}
 }
 
-// Run notes who leaves the configuration, and tends it whenever this node leads, until ctx ends.
+// Run notes which servers leave the configuration, and changes the configuration whenever this node
+// leads, until ctx ends.
 func (v *Voters) Run(ctx context.Context) error {
-	v.change.take()
-	v.departed = v.cfg.Roster.Departures() // as noted by earlier starts
-	v.change.give()
+	v.change.lock()
+	v.departed = v.cfg.Roster.Departures() // noted before this start
+	v.change.unlock()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return v.followConfigurations(ctx) })
 	group.Go(func() error { return v.cfg.Store.WhileLeader(ctx, v.lead) })
@@ -119,7 +122,7 @@ func (v *Voters) lead(ctx context.Context) error {
 	ticker := time.NewTicker(v.scaled(reviewInterval))
 	defer ticker.Stop()
 	var said string
-	for ctx.Err() == nil { // which the wait below may not have looked at
+	for ctx.Err() == nil { // the wait below need not have seen its end
 		changed := v.cfg.Changed()
 		again, obstacles, err := v.review()
 		if err != nil && ctx.Err() == nil {
@@ -141,10 +144,10 @@ func (v *Voters) lead(ctx context.Context) error {
 	return nil
 }
 
-// review takes the next step, and says whether there may be more at once.
+// review takes the next step, and reports whether another step may follow immediately.
 func (v *Voters) review() (again bool, obstacles []string, err error) {
-	v.change.take()
-	defer v.change.give()
+	v.change.lock()
+	defer v.change.unlock()
 	cluster := v.cfg.Cluster()
 	if cluster == "" {
 		return false, nil, nil
@@ -169,7 +172,8 @@ func (v *Voters) review() (again bool, obstacles []string, err error) {
 
 // apply makes one change of the configuration and waits until it is committed. The caller holds
 // change, so that the configuration is still the one for which the change was planned: only the
-// leader changes it, and hashicorp/raft can't compare, since GetConfiguration().Index() is always 0.
+// leader changes it, and hashicorp/raft can't compare, since GetConfiguration().Index() is always
+// 0.
 //
 // Before it adds a member, apply binds the member's name to its node in the roster. It returns a
 // *roster.NameTaken if the name belongs to another node.
@@ -182,7 +186,7 @@ func (v *Voters) apply(a Action) error {
 	case a.Kind == Move:
 		return v.cfg.Store.AddNonvoter(a.Name, a.PeerAddr)
 	}
-	// Bound first, so that from the first entry on no other node can bear the name.
+	// Bound first, so that no other node can use the name from the first entry on.
 	binding := roster.Binding{NodeID: a.NodeID, PeerAddr: a.PeerAddr, Index: v.cfg.Store.LastIndex() + 1}
 	if err := v.cfg.Roster.Bind(a.Name, binding); err != nil {
 		return err
@@ -194,19 +198,19 @@ func (v *Voters) apply(a Action) error {
 	return v.cfg.Store.AddNonvoter(a.Name, a.PeerAddr)
 }
 
-// Remove takes a member out of the configuration; ErrNotLeader when this node does not lead. With
-// bar its node id never comes back. A name that is not in the configuration, and of no node that
-// bar could keep out, is ErrUnknownMember.
+// Remove removes a member from the configuration. With bar it also records the node id as removed,
+// for good. It returns ErrNotLeader if this node does not lead, and ErrUnknownMember if the name is
+// neither in the configuration nor that of a node that it could bar.
 func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
-	v.change.take()
-	defer v.change.give()
+	v.change.lock()
+	defer v.change.unlock()
 	if !v.cfg.Store.IsLeader() {
 		return ErrNotLeader
 	}
 	servers := v.cfg.Store.Servers()
 	if !slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == name }) {
-		// The removal may stand in a configuration that is not committed yet: the answer must wait
-		// for that.
+		// The latest configuration, which lacks the server, may be uncommitted: wait until it is
+		// committed.
 		if err := v.cfg.Store.CommitPending(ctx); err != nil {
 			return notLeader(err)
 		}
@@ -235,9 +239,10 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 	return v.cfg.Freed()
 }
 
-// finishRemoval bars the node of a name that is in no configuration any more. Whoever took it out
-// may have ended before it barred it, or had no space to note that: alive, the node would be added
-// anew, and whoever asked again would hear that there is none.
+// finishRemoval bars the node of a name that the configuration no longer contains. The leader that
+// removed the server may have stopped before it barred the node, or had no space to record that. If
+// the node still runs, a leader would add it again, and a second request to remove it would fail
+// with ErrUnknownMember.
 func (v *Voters) finishRemoval(name string, bar bool) error {
 	owner := v.ownerOf(name)
 	if !bar || owner == "" {
@@ -249,8 +254,8 @@ func (v *Voters) finishRemoval(name string, bar bool) error {
 	return v.cfg.Freed()
 }
 
-// ownerOf is the node id that bears a name: by the roster, or before that has heard of it by
-// gossip.
+// ownerOf returns the id of the node that owns a name, by the roster, or by gossip if the roster
+// has no binding yet.
 func (v *Voters) ownerOf(name string) string {
 	if owner, ok := v.cfg.Roster.Owner(name); ok {
 		return owner
@@ -282,12 +287,12 @@ func notLeader(err error) error {
 	return err
 }
 
-// turn is a lock that is held for as long as a change takes to commit. It is a channel, which
-// unlike a mutex lets simulated time pass (testing/synctest) while somebody waits for it.
-type turn chan struct{}
+// changeLock is a lock that is held until a change is committed. It is a channel: simulated time
+// (testing/synctest) passes while a goroutine waits for a channel, but not for a mutex.
+type changeLock chan struct{}
 
-func (t turn) take() { t <- struct{}{} }
-func (t turn) give() { <-t }
+func (l changeLock) lock()   { l <- struct{}{} }
+func (l changeLock) unlock() { <-l }
 
 func (v *Voters) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * v.cfg.Scale)

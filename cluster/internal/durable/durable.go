@@ -1,5 +1,5 @@
-// Package durable keeps small JSON documents in files that survive a power cut: a document is
-// either the old or the new one.
+// Package durable keeps small JSON documents in files. A power failure leaves either the old or the
+// new document.
 package durable
 
 import (
