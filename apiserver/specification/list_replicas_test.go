@@ -116,9 +116,12 @@ var forgetfulRows = []row{
 		}
 		jane := "Authorization: Bearer " + token
 		w := watch(t, s, watching(path, "resourceVersion", text(last)), jane)
-		s.Eventually("the token is good no more", func() bool { return s.Do("GET", path, "", jane).Code == 401 })
-		ok(t, s.Do("POST", path, `{"metadata":{"name":"after"}}`))
-		w.want("ADDED after")
+		ok(t, s.Do("POST", path, `{"metadata":{"name":"before"}}`))
+		w.want("ADDED before")
+		w.want("EOF")
+		if code := s.Do("GET", path, "", jane).Code; code != 401 {
+			t.Errorf("the watch ended while the token was valid: %d", code)
+		}
 	}},
 }
 
