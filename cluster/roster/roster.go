@@ -13,13 +13,6 @@ import (
 	"quorate/cluster/internal/durable"
 )
 
-// maxRemoved bounds the node ids remembered as removed, and the names as freed; the oldest are
-// forgotten first.
-const maxRemoved = 256
-
-// ErrRemoved reports a node that an operator removed from the cluster.
-var ErrRemoved = errors.New("this node id was removed from the cluster; to use the node again, start it with an empty data directory")
-
 // NameTaken reports a node that uses the name of another node.
 type NameTaken struct {
 	Name   string
@@ -282,17 +275,9 @@ func (r *Roster) merge(mine, other Record) (next Record, changed bool) {
 		next.Bindings[name] = theirs
 		changed = true
 	}
-	for _, id := range other.Removed {
-		if !slices.Contains(next.Removed, id) {
-			next.Removed = append(slices.Clip(next.Removed), id)
-			changed = true
-		}
-	}
-	if over := len(next.Removed) - maxRemoved; over > 0 {
-		next.Removed = next.Removed[over:]
-		r.forgotten.Add(int64(over))
-	}
-	return next, changed
+	removed, more := r.addRemoved(next.Removed, other.Removed)
+	next.Removed = removed
+	return next, changed || more
 }
 
 // later orders the bindings of one name. At one index the older node keeps the name, so that all

@@ -1,102 +1,110 @@
 package parameter
 
-import "slices"
-
-// Type is the type of a parameter's value.
-type Type uint8
-
-// The types of parameters.
+// Sets of verbs that several rows use.
 const (
-	Text     Type = iota // any text, or one of the declared values
-	Boolean              // as strconv.ParseBool parses it; true if the value is empty
-	Integer              // a decimal integer
-	Count                // a non-negative decimal integer
-	Duration             // a non-negative duration as time.ParseDuration parses it
+	writes   = Create | Update | Patch
+	deletes  = Delete | DeleteCollection
+	selects  = List | Watch | DeleteCollection
+	versions = Get | selects
 )
 
-// Verbs is a set of verbs.
-type Verbs uint16
-
-// The verbs of requests.
-const (
-	Get Verbs = 1 << iota
-	List
-	Watch
-	Create
-	Update
-	Patch
-	Delete
-	DeleteCollection
-	// Document stands for all requests that are not about objects: discovery, OpenAPI, health, and
-	// operations on the cluster.
-	Document
-
-	// ListOrWatch stands for the list of a kind that can be watched at the same path.
-	ListOrWatch
-
-	objects = Get | List | Watch | Create | Update | Patch | Delete | DeleteCollection
-	// Any is every verb.
-	Any = objects | Document | ListOrWatch
-)
-
-// Declaration declares a parameter.
-type Declaration struct {
-	Name string
-	Type Type
-	// Values are the valid values, in the order of the documentation; nil if any text is valid.
-	Values []string
-	// Supported are the values that an error lists, if they differ from Values.
-	Supported []string
-	// Read are the verbs that read the parameter. All other verbs ignore it.
-	Read Verbs
-	// Documented are the verbs whose OpenAPI operations document the parameter.
-	Documented Verbs
-	// PerKind means that only kinds whose file lists the parameter in operations.readParams have
-	// it.
-	PerKind bool
-	// Description is the description in OpenAPI.
-	Description string
-}
-
-// Takes reports whether a value is valid.
-func (d *Declaration) Takes(text string) bool {
-	return d.Values == nil || slices.Contains(d.Values, text)
-}
-
-// Refusal returns the values that the error for an invalid value lists.
-func (d *Declaration) Refusal() []string {
-	if d.Supported != nil {
-		return d.Supported
+// table returns the declarations of all parameters, sorted by name.
+func table() []Declaration {
+	return []Declaration{
+		{
+			Name: "allowWatchBookmarks", Type: Boolean, Read: List | Watch, Documented: Watch | ListOrWatch,
+			Description: "Lets a watch tell, now and then, how far it has come.",
+		},
+		{
+			Name: "continue", Read: selects, Documented: List,
+			Description: "Where to go on with a list: metadata.continue of the part before, with otherwise the same query.",
+		},
+		{
+			Name: "dryRun", Values: []string{"All"}, Read: writes | deletes, Documented: writes | deletes,
+			Description: "All: do everything but keep the result.",
+		},
+		{
+			Name: "exact", Type: Boolean, Read: Get, Documented: Get, PerKind: true,
+			Description: "Keep fields of this cluster, such as the namespace, in an export.",
+		},
+		{Name: "exclude", Read: Document, Description: "A health check to leave out; may be repeated."},
+		{
+			Name: "export", Type: Boolean, Read: Get, Documented: Get, PerKind: true,
+			Description: "Leave out what users cannot set.",
+		},
+		{
+			Name: "fieldManager", Read: writes, Documented: writes,
+			Description: "Name of who makes the change.",
+		},
+		{
+			Name: "fieldSelector", Read: selects, Documented: selects,
+			Description: "Restricts the objects by their fields.",
+		},
+		{
+			Name: "fieldValidation", Values: []string{"Ignore", "Warn", "Strict"}, Read: writes, Documented: writes,
+			Description: "What becomes of unknown and repeated fields: they are ignored, warned of, or refused.",
+		},
+		{
+			Name: "force", Type: Boolean, Read: Patch,
+			Description: "Refused: only server-side apply, which is not supported, can be forced.",
+		},
+		{
+			Name: "gracePeriodSeconds", Type: Integer, Read: deletes, Documented: deletes,
+			Description: "Seconds until the object is deleted; 0 means at once. The kind's default when missing.",
+		},
+		{Name: "hash", Read: Document, Description: "The hash of an OpenAPI document, which may then be cached."},
+		{
+			Name: "includeObject", Values: []string{"Metadata", "None", "Object"}, Read: objects,
+			Description: "How much of its object a row of a Table holds.",
+		},
+		{
+			Name: "includeUninitialized", Type: Boolean, Read: selects, Documented: selects,
+			Description: "Include objects that are not initialized yet.",
+		},
+		{
+			Name: "labelSelector", Read: selects, Documented: selects,
+			Description: "Restricts the objects by their labels.",
+		},
+		{
+			Name: "limit", Type: Count, Read: List | DeleteCollection, Documented: List | DeleteCollection,
+			Description: "At most as many objects at a time.",
+		},
+		{Name: "name", Read: Document, Description: "The node that an operation of the cluster is about."},
+		{
+			Name: "orphanDependents", Type: Boolean, Read: deletes, Documented: deletes,
+			Description: "Deprecated: use propagationPolicy. Whether dependents stay.",
+		},
+		{
+			Name: "pretty", Type: Boolean, Read: Any, Documented: objects,
+			Description: "Indent the answer.",
+		},
+		{
+			Name: "propagationPolicy", Values: []string{"Orphan", "Background", "Foreground"}, Read: deletes, Documented: deletes,
+			Supported:   []string{"Foreground", "Background", "Orphan"},
+			Description: "What becomes of dependents: they stay, go later, or go first.",
+		},
+		{
+			Name: "resourceVersion", Read: versions, Documented: versions,
+			Description: "State to read or to watch from. Lists: unset is the newest state, 0 any.",
+		},
+		{
+			Name: "resourceVersionMatch", Values: []string{"Exact", "NotOlderThan"}, Read: List | Watch, Documented: List | Watch,
+			Supported:   []string{"Exact", "NotOlderThan", ""},
+			Description: "How resourceVersion is meant.",
+		},
+		{
+			Name: "sendInitialEvents", Type: Boolean, Read: List | Watch, Documented: Watch | ListOrWatch,
+			Description: "Begin a watch with the objects that are there, followed by a bookmark.",
+		},
+		{Name: "timeout", Type: Duration, Read: Any, Description: "How long the request may take at most."},
+		{
+			Name: "timeoutSeconds", Type: Count, Read: selects, Documented: selects,
+			Description: "Seconds after which the call ends.",
+		},
+		{Name: "verbose", Read: Document, Description: "Show the result of each health check."},
+		{
+			Name: "watch", Type: Boolean, Read: List, Documented: ListOrWatch,
+			Description: "Answer with a stream of changes.",
+		},
 	}
-	return d.Values
-}
-
-// declared is the table by name. It is read-only.
-var declared = compile()
-
-func compile() map[string]*Declaration {
-	byName := map[string]*Declaration{}
-	for _, d := range table() {
-		byName[d.Name] = &d
-	}
-	return byName
-}
-
-// Find returns the declaration of a parameter, or nil. The caller must not modify it.
-func Find(name string) *Declaration { return declared[name] }
-
-// All returns all declarations, sorted by name.
-func All() []Declaration { return table() }
-
-// Documented returns the names of the parameters that OpenAPI documents for at least one of the
-// verbs, in sorted order. include decides about the parameters that only some kinds have.
-func Documented(verbs Verbs, include func(perKind string) bool) []string {
-	var names []string
-	for _, d := range table() {
-		if d.Documented&verbs != 0 && (!d.PerKind || include(d.Name)) {
-			names = append(names, d.Name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
