@@ -85,9 +85,11 @@ func (s *Store) TransferLeadership(name string) error {
 	return s.leadership.Transfer(name)
 }
 
-// WhileLeader runs fn each time this node has become a ready leader, and cancels fn's context when
-// leadership ends. It returns nil when ctx or the store ends, and fn's error if fn fails while this
-// node leads. Calls of fn never overlap.
+// WhileLeader runs fn each time this node becomes the leader and has applied an entry of its own
+// term. It cancels fn's context when the node loses leadership, and waits for fn to return before
+// it calls fn again. WhileLeader returns nil when ctx is done or the store is closed. If fn returns
+// an error while this node still leads, WhileLeader returns that error; it ignores errors that fn
+// returns after the node has lost leadership.
 func (s *Store) WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error {
 	return s.leaders.WhileLeader(ctx, fn)
 }

@@ -193,9 +193,10 @@ var consistencyRows = []replicaRow{
 		ns := namespace(t, r.node(0))
 		follower, leader := r.follower()
 		r.Isolate(leader, true)
-		// The follower still takes the old leader for one, and can't reach it. It finds the next
-		// within the request's time, or says that surely nothing was done; or, when the way was cut
-		// with the write on it, that it doesn't know (I22).
+		// The follower still believes that the old leader leads, but cannot reach it. Within the
+		// request's time it must find the next leader and complete the write, or answer that the
+		// write was not applied (I23). If the connection broke after the follower had sent the
+		// write, it must answer that the outcome is unknown (I22).
 		a := r.on(follower).Do("POST", collection("ConfigMap", ns), minimal("ConfigMap", ns, "i23"))
 		r.Isolate(leader, false)
 		r.Ready()

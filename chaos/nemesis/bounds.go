@@ -2,11 +2,12 @@ package nemesis
 
 import "time"
 
-// Bound limits how long a cluster may refuse service because of a fault. A longer outage is a
-// finding.
+// Bound limits how long a cluster may refuse service because of a fault. A run reports a longer
+// outage as a finding.
 //
-// During a fault that is not Survivable, all nodes may refuse writes and quorum reads. During any
-// fault, the nodes that it strikes may refuse service. The bound counts from the end of that time.
+// Some refusals are permitted while a fault lasts: the nodes that it affects may refuse service,
+// and during a fault that is not Survivable, all nodes may refuse writes and quorum reads. The
+// bound counts from the moment at which the fault ends and these refusals are no longer permitted.
 type Bound struct {
 	// Writes limits how long all nodes may refuse writes.
 	Writes time.Duration

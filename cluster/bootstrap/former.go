@@ -57,9 +57,9 @@ func (f *Former) Alone(self Server) error {
 	return f.commit(*p)
 }
 
-// Step takes one step of the protocol, given the nodes that are alive now, and returns what this
-// node waits for. The caller repeats it when those nodes change, and at intervals, until the store
-// has state.
+// Step takes one step of the bootstrap protocol. self is this node; others are the other nodes that
+// are alive now. Step returns a description of what this node waits for, for the log. The caller
+// calls Step periodically, and whenever the nodes that are alive change, until the store has state.
 func (f *Former) Step(ctx context.Context, self Node, others []Node) (waiting string, err error) {
 	member, err := f.cfg.Store.HasState()
 	if err != nil {

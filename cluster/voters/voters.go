@@ -198,9 +198,10 @@ func (v *Voters) apply(a Action) error {
 	return v.cfg.Store.AddNonvoter(a.Name, a.PeerAddr)
 }
 
-// Remove removes a member from the configuration. With bar it also records the node id as removed,
-// for good. It returns ErrNotLeader if this node does not lead, and ErrUnknownMember if the name is
-// neither in the configuration nor that of a node that it could bar.
+// Remove removes the named member from the configuration. If bar is true, Remove also records the
+// member's node id as removed, so that the node can never rejoin. It returns ErrNotLeader if this
+// node does not lead. It returns ErrUnknownMember if no member of the configuration has that name
+// and, with bar, if no other known node has it either.
 func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 	v.change.lock()
 	defer v.change.unlock()

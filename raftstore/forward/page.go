@@ -20,9 +20,11 @@ type Page struct {
 	stream grpc.ServerStreamingClient[peerpb.PageChunk]
 }
 
-// Page requests objects of a state that a peer retains. The error's gRPC code is NotFound if the
-// peer does not retain it. To stop before the end of the page, callers cancel the context. Page
-// waits for an unreachable peer: it may be restarting, and may be the only one with that state.
+// Page requests one page of the objects of a retained state from the peer with this name and
+// address. The returned Page reads the objects as the peer sends them; to stop early, cancel ctx.
+// The error's gRPC code is NotFound if the peer does not retain the state. Page waits for an
+// unreachable peer until ctx is done, because the peer may be restarting, and may be the only one
+// that retains the state.
 func (c *Client) Page(ctx context.Context, name, address string, req *peerpb.PageRequest) (*Page, error) {
 	store, err := c.store(name, address)
 	if err != nil {

@@ -23,14 +23,16 @@ const (
 // minFileBytes is the size of bolt's two meta pages, without which a file can't be checked.
 func minFileBytes() int64 { return 2 * int64(os.Getpagesize()) }
 
-// openFile opens the bolt file at cfg.Path. It checks the structure of a file that was not closed
-// properly.
+// openFile opens the bolt file at cfg.Path. If the file was not closed properly, openFile checks
+// its structure first.
 //
-// The file is opened with NoFreelistSync, which makes appends several times faster. bolt then does
-// not store its list of free pages, and builds it by walking the whole file when it opens. That
-// walk panics on a goroutine of its own if the file is damaged, and takes minutes for a few GiB
-// that are not in the page cache. So Close stores the list, and after a crash openFile first reads
-// the file in order, which is twenty times faster, and walks it with checks.
+// The file is opened with NoFreelistSync, which makes appends several times faster: bolt does not
+// write its list of free pages with each commit, but builds the list when it opens the file, by
+// walking all pages in use. If the file is damaged, that walk panics in a goroutine that bolt
+// starts, where openFile cannot recover. If the file is not in the page cache, the walk takes
+// minutes for a few GiB. To avoid it, Close writes the list. After a crash, openFile reads the file
+// sequentially into the page cache, which is twenty times faster than the walk would be, and walks
+// it with its own checks, which return an error for a damaged page.
 func openFile(cfg Config) (*bbolt.DB, error) {
 	info, err := os.Stat(cfg.Path)
 	switch {

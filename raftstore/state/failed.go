@@ -13,9 +13,10 @@ const maxFailed = 1 << 20
 // failedChunk is the number of indexes in one allocation.
 const failedChunk = 1024
 
-// Failed is the set of log entries that failed their preconditions when they were applied:
-// replaying the log must skip them. It keeps the newest failures, above Floor. A Failed never
-// changes; its successor shares its chunks.
+// Failed is the set of log entries that failed their preconditions when they were applied. A replay
+// of the log must skip these entries. The set holds only indexes above Floor; it drops the oldest
+// when it grows too large. A Failed is immutable: adding an index returns a new Failed, which
+// shares the chunks of the old one.
 type Failed struct {
 	floor uint64
 	// Each chunk of full has failedChunk increasing indexes; the first skip indexes of full[0] are

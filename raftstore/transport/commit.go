@@ -65,11 +65,12 @@ func (a *lastAppend) recordAppend(req *raft.AppendEntriesRequest, known position
 	*a = lastAppend{header: req.RPCHeader, term: req.Term, last: last, commit: req.LeaderCommitIndex}
 }
 
-// commitAppend returns an append without entries that advances Raft's commit index to the known
-// one. It returns nil if Raft has that index already, or if the entry has not arrived yet: then
-// recordAppend raises the index of the append that brings it. Raft accepts the append only if its
-// log has the entry with that term and so, by the log matching property, all entries that the
-// leader has before it.
+// commitAppend returns an append without entries that advances Raft's commit index to known.index.
+// It returns nil if Raft's commit index is already that high. It also returns nil if this node has
+// not received the entry at known.index yet; in that case recordAppend raises the commit index in
+// the append that carries the entry. Raft accepts the returned append only if its log has an entry
+// with the index and term of known. By the log matching property, it then also has all entries that
+// precede this one in the leader's log.
 func (a *lastAppend) commitAppend(known position) *raft.AppendEntriesRequest {
 	if known.term != a.term || known.index > a.last || known.index <= a.commit {
 		return nil

@@ -172,9 +172,10 @@ func addMapKeys(to object, item *schema.Message, key string) {
 	to["x-kubernetes-list-map-keys"] = keys
 }
 
-// patchable reports whether the schema can express how strategic merge patches treat a message. It
-// cannot express that a list merges by a key in its items' metadata; clients would compute wrong
-// patches.
+// patchable reports whether an OpenAPI schema can describe how a strategic merge patch treats a
+// message. A schema cannot describe a list whose merge key is a field of its items' metadata;
+// clients would compute wrong patches from it. seen holds the messages that were visited, since
+// messages can contain themselves.
 func patchable(m *schema.Message, seen map[*schema.Message]bool) bool {
 	if seen[m] {
 		return true

@@ -1,9 +1,10 @@
 package schema
 
-// DecodeProtobuf decodes an object of the kind from protobuf bytes without an envelope, as a client
-// sent them. It skips unknown fields and lists them in the problems. Of a scalar field that occurs
-// more than once the last counts; messages that occur more than once are merged. It fills in kind
-// and apiVersion, so check those of the envelope with CheckIdentity. It does not retain raw. Errors
+// DecodeProtobuf decodes an object of the kind from a client's protobuf bytes, without their
+// envelope. It skips unknown fields and lists them in the problems. If a scalar field occurs more
+// than once, the last occurrence counts; if a message occurs more than once, the occurrences are
+// merged. DecodeProtobuf does not see the envelope and fills in the kind's own kind and apiVersion,
+// so callers must check those of the envelope with CheckIdentity. It does not retain raw. Errors
 // are *DecodeError.
 func (k *Kind) DecodeProtobuf(raw []byte) (*Object, Problems, error) {
 	d := newProtoDecoder(raw)

@@ -30,9 +30,10 @@ func (d *protoDecoder) skipUnknownField(m *Message, key uint64, end, depth int) 
 	return nil
 }
 
-// unset reports whether a well-formed field of an unknown message, up to end, is what upstream's
-// encoders write for a field that isn't set: zero, an empty string, or a message that holds nothing
-// but unset fields.
+// unset reports whether a field has the value that upstream's encoders write for a field that is
+// not set: zero, an empty string, or a message in which every field is unset. The field belongs to
+// a message of an unknown type; key is its key, which was read, and end is where the message ends.
+// depth is the nesting depth of the message.
 func (d *protoDecoder) unset(key uint64, end, depth int) bool {
 	switch key & wireTypeMask {
 	case wireVarint:

@@ -82,9 +82,10 @@ func (st *Stream) next(ctx context.Context, changes *history.Cursor) ([]*history
 	}
 }
 
-// wait blocks as the dispatcher or as a subscriber until the handler has work. It returns the
-// events that could not be enqueued, nothing if the handler is to read history, or the error of
-// ctx.
+// wait blocks until the handler has work to do. Meanwhile the handler either dispatches events to
+// all subscribers or, as a subscriber, receives them from the handler that dispatches. wait returns
+// the events that could not be enqueued for this stream. If it returns no events and a nil error,
+// the handler must read the missed events from the history. If ctx is done, wait returns its error.
 func (s *subscriber) wait(ctx context.Context) ([]*history.Event, error) {
 	s.stream.streams.metrics.idle.Inc()
 	defer s.stream.streams.metrics.idle.Dec()
