@@ -15,7 +15,7 @@ import (
 func (f *front) logRequest(x *exchange, took time.Duration) {
 	c := &x.call
 	e := requestlog.Entry{
-		ID: x.id[0], Request: c.R, Code: x.code, Bytes: x.bytes, Duration: took, User: c.User, Sender: x.sender,
+		ID: x.id[0], Request: c.R, Code: x.code, Bytes: x.bytes, Duration: took, User: c.User, Sender: c.Impersonator(),
 	}
 	if c.Endpoint != nil {
 		e.Verb, e.Write = c.Endpoint.Verb, c.Endpoint.Class == route.ClassWrite
@@ -40,10 +40,7 @@ func (f *front) beginAudit(x *exchange) {
 func (f *front) follow(x *exchange) {
 	c := &x.call
 	x.audited = true
-	received := audit.Received{ID: x.id[0], HTTP: c.R, User: c.User, At: c.Now}
-	if x.sender != nil {
-		received.User = x.sender
-	}
+	received := audit.Received{ID: x.id[0], HTTP: c.R, User: c.Sender, At: c.Now}
 	if c.Endpoint != nil {
 		c.Describe(&received.Attributes, c.Endpoint.Verb, c.Namespace, c.ListedName())
 	} else {
@@ -90,7 +87,7 @@ func (x *exchange) outcome() audit.Outcome {
 	if c.Endpoint != nil && c.Endpoint.NamesNamespace {
 		o.Namespace = c.Name
 	}
-	if x.sender != nil {
+	if c.Impersonator() != nil {
 		o.Impersonated = c.User
 	}
 	o.Allowed, o.Decided = c.Decision()

@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"quorate/apiserver/access/audit"
-	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/share"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/h2"
@@ -16,7 +15,6 @@ type exchange struct {
 	http.ResponseWriter
 	call   route.Call
 	series *route.Series
-	sender *auth.User // who impersonates the call's user; nil when nobody does
 	held   share.Holding
 
 	code  int // 0 until the header is sent

@@ -14,7 +14,6 @@ import (
 	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/access/share"
-	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
@@ -131,7 +130,7 @@ func (f *front) impersonate(x *exchange) error {
 			return status.NewForbidden(about, auth.Denial(c.User, need))
 		}
 	}
-	x.sender, c.User = c.User, asked.User
+	c.User = asked.User
 	return f.known(c.User)
 }
 
@@ -181,11 +180,7 @@ func (f *front) dispatch(x *exchange, table *route.Table) error {
 			return err
 		}
 	} else if c.User != nil && !e.Authenticated {
-		name := c.Name
-		if name == "" && (e.Verb == route.VerbList || e.Verb == route.VerbWatch) {
-			name = selector.NameOf(c.Query().Get("fieldSelector"))
-		}
-		if err := c.Authorize(c.Namespace, name); err != nil {
+		if err := c.Authorize(c.Namespace, c.ListedName()); err != nil {
 			return err
 		}
 	}

@@ -104,6 +104,14 @@ func (c *Call) Forget() {
 	c.R.Header = kept
 }
 
+// Impersonator returns the sender of a request that impersonates User; nil if nobody is impersonated.
+func (c *Call) Impersonator() *auth.User {
+	if c.Sender == c.User {
+		return nil
+	}
+	return c.Sender
+}
+
 // Subject returns the resource and name of the request.
 func (c *Call) Subject() status.Subject {
 	if c.Endpoint == nil {
@@ -141,12 +149,12 @@ func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 // AuthorizeSomewhere asks whether the user may do this in any namespace at all, before the body says
 // in which. The refusal names the default namespace, which a body without one means.
 func (c *Call) AuthorizeSomewhere() error {
-	e := c.Endpoint
 	a := &c.attributes
-	*a = auth.Attributes{Verb: e.Verb, Group: e.Subject.Group, Version: e.Version, Resource: e.Subject.Plural}
+	c.Describe(a, c.Endpoint.Verb, "", "")
 	if c.Authorizer.AllowsSomewhere(c.User, a) {
 		return nil
 	}
+	c.denied = true
 	a.Namespace = deletion.DefaultNamespace
 	return status.NewForbidden(c.Subject(), auth.Denial(c.User, a))
 }
