@@ -56,16 +56,17 @@ func (x *exchange) auditStart() {
 	}
 }
 
-// endAudit records how a request ended. One that was refused before its route was known has no other
-// event.
+// endAudit records how a request ended. One that was refused before its route was known has no
+// other event.
 func (f *front) endAudit(x *exchange) {
 	if f.audit == nil {
 		return
 	}
 	if !x.audited {
 		if x.call.Endpoint == nil {
-			// Only the attributes are of interest, since the request has failed. Third-party kinds are
-			// not looked up: that may read from the leader, and anybody can send such a request.
+			// Only the attributes are of interest, since the request has failed. Third-party kinds
+			// are not looked up: that may read from the leader, and anybody can send such a
+			// request.
 			_, _ = f.table.Find(&x.call)
 		}
 		f.follow(x)

@@ -188,8 +188,8 @@ func TestReadAllocations(t *testing.T) {
 	}
 }
 
-// BenchmarkGetAudited is BenchmarkGet/cached with an audit policy: without an event, and with the two
-// of the level Metadata.
+// BenchmarkGetAudited is BenchmarkGet/cached with an audit policy: without an event, and with the
+// two of the level Metadata.
 func BenchmarkGetAudited(b *testing.B) {
 	for _, level := range []string{"None", "Metadata"} {
 		b.Run(level, func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// slowBody sends a part of a body, and the end of it when it is told to.
+// slowBody sends a part of a body. It breaks off when end is closed.
 type slowBody struct {
 	sent io.Reader
 	end  <-chan struct{}
@@ -28,7 +28,8 @@ func (b slowBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestBodiesThatDoNotArrive announces bodies of 3 MiB and sends some of each. Others write meanwhile.
+// TestBodiesThatDoNotArrive announces bodies of 3 MiB and sends some of each. Others write
+// meanwhile.
 func TestBodiesThatDoNotArrive(t *testing.T) {
 	const bodies, announced = 85, 3 << 20
 	for _, tc := range []struct {

@@ -47,8 +47,8 @@ func guard(l net.Listener, limits Limits, m *metrics) *connections {
 	return c
 }
 
-// Accept implements net.Listener. Connections over a bound are closed at once. Those of this machine
-// may use the reserve, so that an administrator can connect while others have everything.
+// Accept implements net.Listener. Connections over a bound are closed at once. Those of this
+// machine may use the reserve, so that an administrator can connect while others have everything.
 func (c *connections) Accept() (net.Conn, error) {
 	for {
 		raw, err := c.Listener.Accept()

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// firstAuthDelay is the delay of the first 401 beyond the rate of an address. It doubles with each
-	// further one, up to maxAuthDelay.
+	// firstAuthDelay is the delay of the first 401 beyond the rate of an address. It doubles with
+	// each further one, up to maxAuthDelay.
 	firstAuthDelay = 50 * time.Millisecond
 	maxAuthDelay   = 5 * time.Second
-	// maxAuthDelayed and maxAuthDelayedPerAddress bound the requests that are delayed at a time. Those
-	// beyond get 429 at once.
+	// maxAuthDelayed and maxAuthDelayedPerAddress bound the requests that are delayed at a time.
+	// Those beyond get 429 at once.
 	maxAuthDelayed           = 256
 	maxAuthDelayedPerAddress = 16
 )
 
-// authFailures delays the refusals of an address that sends many requests without valid credentials.
-// Requests with valid credentials are served as always, since others may share the address. So this
-// bounds the work that wrong credentials cause, and guesses that wait for their answers, but does not
-// make a weak token safe.
+// authFailures delays the refusals of an address that sends many requests without valid
+// credentials. Requests with valid credentials are served as always, since others may share the
+// address. So this bounds the work that wrong credentials cause, and guesses that wait for their
+// answers, but does not make a weak token safe.
 type authFailures struct {
 	meter   *rate.Meter // by address; nil for no bound
 	delayed *share.Pool
@@ -43,8 +43,8 @@ func newAuthFailures(perSecond int, m *metrics) *authFailures {
 	return f
 }
 
-// refuse returns the error for a request without valid credentials, after a delay if its address has
-// sent too many.
+// refuse returns the error for a request without valid credentials, after a delay if its address
+// has sent too many.
 func (f *authFailures) refuse(ctx context.Context, remote string, now time.Time) error {
 	if f.meter == nil {
 		return status.NewUnauthorized()

@@ -59,8 +59,9 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return m
 }
 
-// refusals returns a function that counts the refusals of a pool with these bounds, for share.Config.
-// The label is the name of what the pool bounds, with -per-user or -per-address for those bounds.
+// refusals returns a function that counts the refusals of a pool with these bounds, for
+// share.Config. The label is the name of what the pool bounds, with -per-user or -per-address for
+// those bounds.
 func (m *metrics) refusals(of string, cfg share.Config) func(share.Bound) {
 	counters := make(map[share.Bound]prometheus.Counter)
 	for _, b := range []struct {

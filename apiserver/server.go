@@ -127,8 +127,8 @@ func (s *Server) serve() error {
 	return fmt.Errorf("serve the API: %w", err)
 }
 
-// shutdown makes the node not ready, stops accepting, refuses the requests that wait for seats, ends
-// the watches, and waits for the requests in progress, or aborts them after ShutdownGrace.
+// shutdown makes the node not ready, stops accepting, refuses the requests that wait for seats,
+// ends the watches, and waits for the requests in progress, or aborts them after ShutdownGrace.
 func (s *Server) shutdown() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.cfg.Limits.ShutdownGrace)
 	defer cancel()

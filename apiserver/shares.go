@@ -107,8 +107,8 @@ func newShares(l Limits, m *metrics) *shares {
 	return s
 }
 
-// hold returns an empty holding of a user. Members of system:masters may use the reserve, so that an
-// administrator is served while others have everything.
+// hold returns an empty holding of a user. Members of system:masters may use the reserve, so that
+// an administrator is served while others have everything.
 func (b *bound) hold(u *auth.User, address string) share.Holding {
 	if u.In(auth.MastersGroup) {
 		return b.HoldPrivileged(u.Name, address)

@@ -44,8 +44,8 @@ func addressed(ip string) from {
 	return from{address: &net.TCPAddr{IP: net.ParseIP(ip), Port: 1}}
 }
 
-// TestConnectionsFollowTheModel: connections are accepted as the bounds allow, those that were closed,
-// once or twice, or refused do not count, and this machine has a reserve.
+// TestConnectionsFollowTheModel: connections are accepted as the bounds allow, those that were
+// closed, once or twice, or refused do not count, and this machine has a reserve.
 func TestConnectionsFollowTheModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -109,8 +109,8 @@ func TestConnectionsFollowTheModel(t *testing.T) {
 	})
 }
 
-// TestAcceptRefusesBeyondTheShare: connections of one address beyond its share are closed, and another
-// address is accepted.
+// TestAcceptRefusesBeyondTheShare: connections of one address beyond its share are closed, and
+// another address is accepted.
 func TestAcceptRefusesBeyondTheShare(t *testing.T) {
 	t.Parallel()
 	q := make(queue, 4)
@@ -135,8 +135,8 @@ func TestAcceptRefusesBeyondTheShare(t *testing.T) {
 	}
 }
 
-// TestRequestSharesFollowTheModel: a request counts from its admission to its end, and not if it was
-// refused.
+// TestRequestSharesFollowTheModel: a request counts from its admission to its end, and not if it
+// was refused.
 func TestRequestSharesFollowTheModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

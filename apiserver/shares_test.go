@@ -47,8 +47,8 @@ func wantLimit(t *testing.T, s *testserver.Server, a testserver.Answer, flag, li
 	}
 }
 
-// TestWatchShares: one user, and one address, can't take all watches, and an administrator can watch
-// while others have everything.
+// TestWatchShares: one user, and one address, can't take all watches, and an administrator can
+// watch while others have everything.
 func TestWatchShares(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, func(cfg *apiserver.Config) {
@@ -132,8 +132,8 @@ func TestRequestRate(t *testing.T) {
 	s.Eventually("ann is served again", func() bool { return s.Do("GET", "/api/v1/configmaps", "", ann).Code == 200 })
 }
 
-// TestAuthFailureRate: an address that sends wrong tokens waits for its refusals, while valid tokens
-// from the same address are served at once.
+// TestAuthFailureRate: an address that sends wrong tokens waits for its refusals, while valid
+// tokens from the same address are served at once.
 func TestAuthFailureRate(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, func(cfg *apiserver.Config) { cfg.Limits.Shares.AuthFailureRate = 1 })

@@ -11,8 +11,8 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestWatchEndsWithItsToken: a watch ends cleanly, with a bookmark, when the token that it began with
-// expires, and a new one with that token is refused.
+// TestWatchEndsWithItsToken: a watch ends cleanly, with a bookmark, when the token that it began
+// with expires, and a new one with that token is refused.
 func TestWatchEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

@@ -25,8 +25,8 @@
 //   - replay: history from the log on disk
 //   - lifecycle, failure: closing, and the errors that all parts return
 //
-// This package itself opens the files in an order that makes them consistent (open.go), decides when
-// to write snapshots (snapshots.go) and closes everything in order (run.go).
+// This package itself opens the files in an order that makes them consistent (open.go), decides
+// when to write snapshots (snapshots.go) and closes everything in order (run.go).
 //
 // Open restores the state and starts the Raft library. Run owns all goroutines of this package and
 // closes everything in order; Close is for a store that was never run. Only Raft's own goroutine

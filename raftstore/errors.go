@@ -30,6 +30,6 @@ type Future = failure.Future
 // disks. Nothing was written.
 type FullError = failure.FullError
 
-// QuotaError reports a write that the leader refused because the state would exceed a quota. Nothing
-// was written.
+// QuotaError reports a write that the leader refused because the state would exceed a quota.
+// Nothing was written.
 type QuotaError = failure.QuotaError

@@ -39,8 +39,8 @@ func exceeded(t *testing.T, err error) *raftstore.QuotaError {
 	return q
 }
 
-// TestQuotaOfObjects: concurrent creates through all nodes leave exactly as many objects as the quota
-// allows, a deletion makes room for one, and other namespaces and resources are not affected.
+// TestQuotaOfObjects: concurrent creates through all nodes leave exactly as many objects as the
+// quota allows, a deletion makes room for one, and other namespaces and resources are not affected.
 func TestQuotaOfObjects(t *testing.T) {
 	const limit = 20
 	c := withQuota(t, raftstore.Quota{Objects: map[string]int{resource: limit, raftstore.AnyResource: 2}})
@@ -94,8 +94,8 @@ func TestQuotaOfObjects(t *testing.T) {
 	}
 }
 
-// TestQuotaOfBytes: the state stays within its bound under concurrent writes, and what shrinks it or
-// is part of a deletion goes on.
+// TestQuotaOfBytes: the state stays within its bound under concurrent writes, and what shrinks it
+// or is part of a deletion goes on.
 func TestQuotaOfBytes(t *testing.T) {
 	const limit = 1 << 20
 	large := strings.Repeat("x", 100_000)
@@ -140,8 +140,8 @@ func TestQuotaOfBytes(t *testing.T) {
 	}
 }
 
-// TestQuotaAfterRestart: a state that is beyond a quota, as after a restore or with a lower quota, is
-// loaded whole. Nothing is added to it, and what is deleted may go.
+// TestQuotaAfterRestart: a state that is beyond a quota, as after a restore or with a lower quota,
+// is loaded whole. Nothing is added to it, and what is deleted may go.
 func TestQuotaAfterRestart(t *testing.T) {
 	var quota atomic.Pointer[raftstore.Quota]
 	quota.Store(&raftstore.Quota{})

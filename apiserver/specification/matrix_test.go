@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 const matrixFile = "testdata/authorization.txt"
 
 // TestAuthorizationMatrix sends each operation as each subject, to the leader and to a follower of
-// three nodes. Every code must be that which the model derives from the roles, and all of them
-// together that of the golden file, which is for readers.
+// three nodes. Every code must equal the one that the model derives from the roles. The golden file
+// shows all codes to readers, and must match.
 func TestAuthorizationMatrix(t *testing.T) {
 	t.Parallel()
 	cluster := testcluster.New(t, 3, func(cfg *raftstore.Config) { cfg.RaftMultiplier = 1 })

@@ -48,8 +48,8 @@ func Part(err error) (findings, failures error) {
 	return findings, failures
 }
 
-// hopeless is an error after which further attempts cannot succeed.
-type hopeless struct{ error }
+// permanentError is an error after which further attempts cannot succeed.
+type permanentError struct{ error }
 
 // lookInterval is the interval at which conditions outside this process are polled.
 const lookInterval = 100 * time.Millisecond
@@ -71,7 +71,7 @@ func await(ctx context.Context, fault, what string, bound time.Duration, conditi
 		if last == nil || bounded.Err() == nil { // an error because the time is up gives no reason
 			last = err
 		}
-		if end, is := errors.AsType[hopeless](err); is {
+		if end, is := errors.AsType[permanentError](err); is {
 			return &NotRecovered{Fault: fault, What: what, After: time.Since(began), Err: end.error}
 		}
 		select {

@@ -194,7 +194,7 @@ func (n *Nemesis) revive(ctx context.Context, fault, name string) error {
 		return err
 	}
 	if !n.mayHaveEnded(name) || n.revived[name] >= maxRevivals {
-		return hopeless{fmt.Errorf("node %s has ended by itself: its log says why", name)}
+		return permanentError{fmt.Errorf("node %s has ended by itself: its log says why", name)}
 	}
 	if n.revived == nil {
 		n.revived = map[string]int{}

@@ -16,8 +16,8 @@ import (
 // up one thing more, as chance has it.
 const attempts = 8
 
-// TestEndlessTransferEndsNode: hashicorp/raft#696. Transfers to a follower that does not answer, the last
-// one cut short by losing leadership: its goroutine waits for ever to hand something to a
+// TestEndlessTransferEndsNode: hashicorp/raft#696. Transfers to a follower that does not answer,
+// the last one cut short by losing leadership: its goroutine waits for ever to hand something to a
 // replication that has ended, and the library goes on saying that a transfer is in progress.
 // Elected again, the node refuses every write.
 func TestEndlessTransferEndsNode(t *testing.T) {

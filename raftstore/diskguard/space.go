@@ -80,7 +80,8 @@ type SpaceConfig struct {
 	// Reserve is the free space in bytes below which the node counts as full. On a small disk it is
 	// a quarter of the disk instead.
 	Reserve int64
-	// Claim returns how many bytes of that disk are set aside for others; they do not count as free.
+	// Claim returns how many bytes of that disk are set aside for others; they do not count as
+	// free.
 	Claim     func() int64
 	Alarms    *Alarms
 	Lifecycle *lifecycle.Lifecycle

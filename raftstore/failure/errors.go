@@ -46,8 +46,8 @@ func (e *FullError) Error() string {
 		strings.Join(e.Nodes, ", "))
 }
 
-// QuotaError reports a write that the leader refused because the state would exceed a quota. Nothing
-// was written.
+// QuotaError reports a write that the leader refused because the state would exceed a quota.
+// Nothing was written.
 type QuotaError struct {
 	// Resource and Namespace name the collection that has as many objects as it may. They are "" if
 	// it is the whole state that is too large.

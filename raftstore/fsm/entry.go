@@ -116,8 +116,8 @@ func (e *Entry) precondition() (p state.Precondition, uid string) {
 	return p, ""
 }
 
-// StoredSize returns what state.Object.Size will be for the object that a create or update stores, or
-// a little more, and 0 for other operations.
+// StoredSize returns what state.Object.Size will be for the object that a create or update stores,
+// or a little more, and 0 for other operations.
 func (e *Entry) StoredSize() int {
 	if e.op != OpCreate && e.op != OpUpdate {
 		return 0

@@ -9,8 +9,9 @@
 // after the position.
 //
 // Invariants:
-//   - A topic's events have increasing indexes, and memory holds all of them above the topic's floor.
-//     Eviction raises the floor; it takes the chunk with the oldest last event, over all topics.
+//   - A topic's events have increasing indexes, and memory holds all of them above the topic's
+//     floor. Eviction raises the floor; it takes the chunk with the oldest last event, over all
+//     topics.
 //   - Memory serves positions at or above the floor, the log on disk positions below it, up to the
 //     floor: no event is lost between the two or returned twice.
 //   - The writer stores the hub's position after the events up to it, and a reader loads it before it

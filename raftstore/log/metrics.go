@@ -142,8 +142,8 @@ func (m *metrics) appended(entries []*raft.Log, took time.Duration) {
 	m.appendedBytes.Add(float64(bytes))
 }
 
-// oldestAge returns the age of the oldest entry. It returns 0 if there is none or if the entry has no
-// time, like the one of a bootstrap.
+// oldestAge returns the age of the oldest entry. It returns 0 if there is none or if the entry has
+// no time, like the one of a bootstrap.
 func (s *Store) oldestAge() time.Duration {
 	var at time.Time
 	err := s.view(func(tx *bbolt.Tx) error {

@@ -52,9 +52,9 @@ type reservation struct {
 	key        state.Key
 }
 
-// reserve adds a command to the proposals under way, or returns the quota that it would exceed. Root
-// returns the newest state. The caller releases the reservation when the state contains the command,
-// or never will.
+// reserve adds a command to the proposals under way, or returns the quota that it would exceed.
+// Root returns the newest state. The caller releases the reservation when the state contains the
+// command, or never will.
 func (q *quotas) reserve(c *command, root func() *state.Root) (reservation, error) {
 	if c.frees {
 		return reservation{}, nil

@@ -59,9 +59,9 @@ func New(cfg Config) *Writer {
 }
 
 // Create stores an object and returns it as stored. Errors: *state.Exists, *state.GuardFailed;
-// failure.ErrUnavailable, ErrTooLarge, ErrClosed, *FullError, *QuotaError if certainly nothing was written;
-// failure.ErrUnknownOutcome if the write may be applied. This node has applied the write when
-// Create returns (N5: a cached read on this node sees it).
+// failure.ErrUnavailable, ErrTooLarge, ErrClosed, *FullError, *QuotaError if certainly nothing was
+// written; failure.ErrUnknownOutcome if the write may be applied. This node has applied the write
+// when Create returns (N5: a cached read on this node sees it).
 func (w *Writer) Create(ctx context.Context, c Create) (*state.Object, error) {
 	cmd, err := c.command()
 	if err != nil {

@@ -99,8 +99,8 @@ func TestGoldenEvents(t *testing.T) {
 	}
 }
 
-// TestEventsAreBounded: whatever is sent, an event has a bounded size, is one line, and says what it
-// lacks.
+// TestEventsAreBounded: whatever is sent, an event has a bounded size, is one line, and says what
+// it lacks.
 func TestEventsAreBounded(t *testing.T) {
 	t.Parallel()
 	log, out := newLog(t, "rules: [{level: RequestResponse}]")

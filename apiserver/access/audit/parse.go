@@ -15,8 +15,8 @@ import (
 // maxPolicyBytes is the size of the largest policy file.
 const maxPolicyBytes = 1 << 20
 
-// ReadPolicy reads a policy from a YAML file. An error is one line that names the file, the line and
-// the field.
+// ReadPolicy reads a policy from a YAML file. An error is one line that names the file, the line
+// and the field.
 func ReadPolicy(path string) (*Policy, error) {
 	f, err := os.Open(path)
 	if err != nil {

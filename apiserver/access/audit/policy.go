@@ -62,8 +62,8 @@ type rule struct {
 	omit              stages
 }
 
-// resources are kinds of one group, PLURAL, PLURAL/SUBRESOURCE, PLURAL/*, */SUBRESOURCE or *, all if
-// there are none; and of these the objects with the names, all if there are none.
+// resources are kinds of one group, PLURAL, PLURAL/SUBRESOURCE, PLURAL/*, */SUBRESOURCE or *, all
+// if there are none; and of these the objects with the names, all if there are none.
 type resources struct {
 	group         string
 	plurals       []string

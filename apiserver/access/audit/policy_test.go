@@ -17,7 +17,8 @@ func parse(t *testing.T, rules string) *audit.Policy {
 	return p
 }
 
-// TestFirstMatchWins: the first rule that matches decides, also if it records less than a later one.
+// TestFirstMatchWins: the first rule that matches decides, also if it records less than a later
+// one.
 func TestFirstMatchWins(t *testing.T) {
 	t.Parallel()
 	p := parse(t, `

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// MaxObjectBytes is the size of the longest body that an event has, as compact JSON. Of a longer one
-// the event has the size alone, and the annotation audit.k8s.io/truncated.
+// MaxObjectBytes is the size of the longest body that an event has, as compact JSON. Of a longer
+// one the event has the size alone, and the annotation audit.k8s.io/truncated.
 const MaxObjectBytes = 64 << 10
 
 // Recording keeps the bodies of one request until its last event. It is for one goroutine.

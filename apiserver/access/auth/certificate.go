@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// OfCertificate returns the credential of a verified client certificate at time now: its common name
-// identifies the user, with its organizations as groups (semantics J6). ok is false if there is no
-// such certificate, and after any certificate of its chain has expired, which connections may
+// OfCertificate returns the credential of a verified client certificate at time now: its common
+// name identifies the user, with its organizations as groups (semantics J6). ok is false if there
+// is no such certificate, and after any certificate of its chain has expired, which connections may
 // outlive. The TLS configuration determines which authorities are trusted.
 func OfCertificate(state *tls.ConnectionState, now time.Time) (c Credential, ok bool) {
 	if state == nil || len(state.VerifiedChains) == 0 {

@@ -25,7 +25,8 @@ type tokenFile struct {
 	seen   fileState                               // at the last attempt to read the file, successful or not
 }
 
-// staticToken is a token of the file. It stays the same one while the file gives it to the same user.
+// staticToken is a token of the file. It stays the same one while the file gives it to the same
+// user.
 type staticToken struct {
 	user      *User
 	withdrawn context.Context // ends when the token is removed

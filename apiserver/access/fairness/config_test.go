@@ -143,7 +143,8 @@ func TestFlows(t *testing.T) {
 	}
 }
 
-// TestDeal: a hand has as many queues as it should, distinct ones, and all queues are dealt equally.
+// TestDeal: a hand has as many queues as it should, distinct ones, and all queues are dealt
+// equally.
 func TestDeal(t *testing.T) {
 	t.Parallel()
 	var dealt [queueCount]int

@@ -8,8 +8,8 @@
 // A node has a number of seats, which the levels divide by their shares. A request belongs to the
 // first level that matches it, and to the flow of its user; the service accounts of a namespace are
 // one flow, and so are the requests without a user from one address. It takes seats by its cost: a
-// list of everything takes more than a get. A request that finds no seats waits in one of the queues
-// of its flow, for a bounded time, or is refused if the queue is full.
+// list of everything takes more than a get. A request that finds no seats waits in one of the
+// queues of its flow, for a bounded time, or is refused if the queue is full.
 //
 // Invariants:
 //   - The seats in use of a level never exceed those that it has.

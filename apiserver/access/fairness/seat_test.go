@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestWaitingForTheClient: a holder that waits for its client loses its seat to others, and takes one
-// again before it goes on, ahead of requests that have not begun.
+// TestWaitingForTheClient: a holder that waits for its client loses its seat to others, and takes
+// one again before it goes on, ahead of requests that have not begun.
 func TestWaitingForTheClient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,8 @@ const (
 	maxKeysPerStripe = 2048
 	// firstSweep is the number of keys of one lock that are kept without a search for idle ones.
 	firstSweep = 64
-	// maxExcess bounds how far Add takes a key beyond its burst, and so how long the key is beyond it
-	// afterwards.
+	// maxExcess bounds how far Add takes a key beyond its burst, and so how long the key is beyond
+	// it afterwards.
 	maxExcess = 16
 )
 
@@ -28,16 +28,16 @@ type Meter struct {
 	stripes  [stripes]stripe
 }
 
-// stripe holds, for each key, the time since the start of the meter at which its burst will be whole
-// again. Keys whose time has passed are idle: they are as good as none.
+// stripe holds, for each key, the time since the start of the meter at which its burst will be
+// whole again. Keys whose time has passed are idle: they are as good as none.
 type stripe struct {
 	mu     sync.Mutex
 	whole  map[string]time.Duration // guarded by mu
 	sweepN int                      // keys at which idle ones are searched for; guarded by mu
 }
 
-// New returns a meter that allows perSecond events a second for each key, and bursts of at least one
-// event. Both must be positive; perSecond is at most one billion.
+// New returns a meter that allows perSecond events a second for each key, and bursts of at least
+// one event. Both must be positive; perSecond is at most one billion.
 func New(perSecond float64, burst int) *Meter {
 	interval := time.Duration(float64(time.Second) / perSecond)
 	m := &Meter{

@@ -22,8 +22,8 @@ const (
 // roleName identifies a role. Cluster roles have no namespace.
 type roleName struct{ namespace, name string }
 
-// subject is a user or group in the bindings of a namespace, in cluster-wide bindings if namespace is
-// "", or in those of all namespaces if it is anyNamespace. Service accounts are users (J10).
+// subject is a user or group in the bindings of a namespace, in cluster-wide bindings if namespace
+// is "", or in those of all namespaces if it is anyNamespace. Service accounts are users (J10).
 type subject struct {
 	namespace string
 	group     bool

@@ -51,7 +51,8 @@ func entry(code int, user string) *requestlog.Entry {
 	return e
 }
 
-// TestLinesAreBounded: whatever a client sends, its line has a bounded length and says what was cut.
+// TestLinesAreBounded: whatever a client sends, its line has a bounded length and says what was
+// cut.
 func TestLinesAreBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 30<<10)

@@ -111,7 +111,8 @@ func TestPoolFollowsTheModel(t *testing.T) {
 	})
 }
 
-// TestReserveAtOnce: privileged holdings that begin and end at the same moment leave nothing behind.
+// TestReserveAtOnce: privileged holdings that begin and end at the same moment leave nothing
+// behind.
 func TestReserveAtOnce(t *testing.T) {
 	t.Parallel()
 	pool := share.New(share.Config{Total: 4, PerUser: 2, Reserve: 2})

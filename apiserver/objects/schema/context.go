@@ -22,8 +22,8 @@ type Context struct {
 	space [16]step
 }
 
-// maxErrors bounds the errors of one object that are kept. A body of 3 MiB can have a million, which
-// take a kilobyte each, and no answer names more (maxCauses in package status).
+// maxErrors bounds the errors of one object that are kept. A body of 3 MiB can have a million,
+// which take a kilobyte each, and no answer names more (maxCauses in package status).
 const maxErrors = 1000
 
 // surplus stands for each error beyond maxErrors, so that they are counted.

@@ -27,8 +27,8 @@ const (
 	packedBytes = 64
 )
 
-// maxYAMLNodes bounds the nodes of a YAML document. It is as many as the items of the largest object
-// that can be stored, and take a quarter of a GiB.
+// maxYAMLNodes bounds the nodes of a YAML document. It is as many as the items of the largest
+// object that can be stored, and take a quarter of a GiB.
 const maxYAMLNodes = 1 << 20
 
 // JSONExpansion returns at most how many bytes the decoding of a JSON text takes. It counts what
@@ -76,8 +76,8 @@ func yamlNodes(body []byte) int64 {
 		count('#') + count('&')
 }
 
-// yamlEntries counts each `-` that something other than text follows. A part of a word or a number is
-// no item.
+// yamlEntries counts each `-` that something other than text follows. A part of a word or a number
+// is no item.
 func yamlEntries(body []byte) int64 {
 	n := int64(0)
 	for rest := body; ; {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// normalize sorts the terms and drops those that occur twice. Terms with a trace come first, because
-// they reject most objects at the lowest cost.
+// normalize sorts the terms and drops those that occur twice. Terms with a trace come first,
+// because they reject most objects at the lowest cost.
 func (s *Selector) normalize() {
 	s.labels = slices.CompactFunc(sorted(s.labels, (*labelTerm).compareTo), func(a, b labelTerm) bool {
 		return a.compareTo(&b) == 0

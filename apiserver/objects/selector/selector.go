@@ -121,7 +121,8 @@ func countLabelTerms(text string) int {
 	return strings.Count(text, ",") + 1
 }
 
-// countFieldTerms counts the terms of a field selector, in whose values a backslash escapes a comma.
+// countFieldTerms counts the terms of a field selector, in whose values a backslash escapes a
+// comma.
 func countFieldTerms(text string) int {
 	if text == "" {
 		return 0

@@ -22,9 +22,9 @@ func NewTable() *Table { return &Table{held: make(map[digest]*entry)} }
 
 // Hold returns the shared value of a selector and the function that ends the hold, which must be
 // called once. The value shares no memory with the request that s came from. If the table doesn't
-// have an equal selector, Hold calls take with the bytes that the selector needs, and returns take's
-// error; the table calls give, which take has returned, when it drops the selector. A nil selector
-// takes nothing.
+// have an equal selector, Hold calls take with the bytes that the selector needs, and returns
+// take's error; the table calls give, which take has returned, when it drops the selector. A nil
+// selector takes nothing.
 func (t *Table) Hold(s *Selector, take func(bytes int64) (give func(), err error)) (shared *Selector, drop func(), err error) {
 	if s == nil {
 		return nil, func() {}, nil

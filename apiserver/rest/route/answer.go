@@ -111,8 +111,8 @@ func (c *Call) Status(code int, s *status.Status, form negotiate.Form) error {
 	return c.answer(code, body, values.content[form])
 }
 
-// answer sends a body that belongs to the call, or holds memory that nothing else may hold when it is
-// sent. It charges the body to the budget of answers.
+// answer sends a body that belongs to the call, or holds memory that nothing else may hold when it
+// is sent. It charges the body to the budget of answers.
 func (c *Call) answer(code int, body []byte, contentType []string) error {
 	if err := c.hold(len(body)); err != nil && !c.writes() {
 		return err

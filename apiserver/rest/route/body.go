@@ -25,8 +25,8 @@ const (
 	firstChunk = 64 << 10
 )
 
-// BodyShares returns the bounds on the memory of request bodies: bytes for all, a quarter for those of
-// one user, and half for those of one address.
+// BodyShares returns the bounds on the memory of request bodies: bytes for all, a quarter for those
+// of one user, and half for those of one address.
 func BodyShares(bytes int64) share.Config {
 	largest := min(bytes, MaxBodyBytes+1) // one byte more shows that a body without a length is too large
 	return share.Config{Total: bytes, PerUser: max(bytes/4, largest), PerAddress: max(bytes/2, largest)}

@@ -104,7 +104,8 @@ func (c *Call) Forget() {
 	c.R.Header = kept
 }
 
-// Impersonator returns the sender of a request that impersonates User; nil if nobody is impersonated.
+// Impersonator returns the sender of a request that impersonates User; nil if nobody is
+// impersonated.
 func (c *Call) Impersonator() *auth.User {
 	if c.Sender == c.User {
 		return nil
@@ -146,8 +147,8 @@ func (c *Call) AuthorizeAs(verb, namespace, name string) error {
 	return status.NewForbidden(about, auth.Denial(c.User, a))
 }
 
-// AuthorizeSomewhere asks whether the user may do this in any namespace at all, before the body says
-// in which. The refusal names the default namespace, which a body without one means.
+// AuthorizeSomewhere asks whether the user may do this in any namespace at all, before the body
+// says in which. The refusal names the default namespace, which a body without one means.
 func (c *Call) AuthorizeSomewhere() error {
 	a := &c.attributes
 	c.Describe(a, c.Endpoint.Verb, "", "")

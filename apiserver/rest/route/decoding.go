@@ -25,8 +25,8 @@ const (
 	maxDecodingWait           = 10 * time.Second
 )
 
-// Decodings bounds the memory of bodies that are decoded. Large decodings have a budget of their own,
-// so that small ones do not wait for them. Requests wait for the budget, users in turn.
+// Decodings bounds the memory of bodies that are decoded. Large decodings have a budget of their
+// own, so that small ones do not wait for them. Requests wait for the budget, users in turn.
 type Decodings struct{ small, large *share.Queue }
 
 // NewDecodings returns a budget of which nothing is used. It calls refused for each request that is
@@ -54,9 +54,9 @@ type expansion struct {
 	bytes int64
 }
 
-// Expand reserves memory for what the call decodes, up to so many bytes in all. It waits until there
-// is enough, and returns 429 if too many wait. While it waits, the call has nothing of the budget, so
-// that those who wait do not wait for each other.
+// Expand reserves memory for what the call decodes, up to so many bytes in all. It waits until
+// there is enough, and returns 429 if too many wait. While it waits, the call has nothing of the
+// budget, so that those who wait do not wait for each other.
 func (c *Call) Expand(bytes int64) error {
 	if c.Decodings == nil || bytes <= c.expansion.bytes {
 		return nil

@@ -176,8 +176,8 @@ func TestBookmarkEachMinute(t *testing.T) {
 	})
 }
 
-// TestEndWithTheCredential: a stream ends when the credential of its sender expires or is withdrawn,
-// as it ends at its timeout.
+// TestEndWithTheCredential: a stream ends when the credential of its sender expires or is
+// withdrawn, as it ends at its timeout.
 func TestEndWithTheCredential(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -88,8 +88,8 @@ type account struct{ left, begun, ended atomic.Int64 }
 func (a *account) BeginWaiting() bool { a.begun.Add(1); return a.left.Add(-1) >= 0 }
 func (a *account) EndWaiting()        { a.left.Add(1); a.ended.Add(1) }
 
-// TestWaitingResponsesAreCharged: a response that the client takes at once charges nothing; one that
-// waits does so once, and is reset if it may not.
+// TestWaitingResponsesAreCharged: a response that the client takes at once charges nothing; one
+// that waits does so once, and is reset if it may not.
 func TestWaitingResponsesAreCharged(t *testing.T) {
 	t.Parallel()
 	a := &account{}

@@ -16,8 +16,8 @@ func refuseEarly(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("no")) // the client has what it has
 }
 
-// TestResetOnlyOfClientsThatStillSend: a response that is complete before its request is followed by
-// a reset only if the client still sends a while later, so that no client receives both at once.
+// TestResetOnlyOfClientsThatStillSend: a response that is complete before its request is followed
+// by a reset only if the client still sends a while later, so that no client receives both at once.
 func TestResetOnlyOfClientsThatStillSend(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.HandlerFunc(refuseEarly))

@@ -101,8 +101,8 @@ func retryWatcher(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	t.Errorf("the watch ended after %v", got)
 }
 
-// untilWithSync checks that a client that waits for a condition sees it come true, although the node
-// that it watches is killed before.
+// untilWithSync checks that a client that waits for a condition sees it come true, although the
+// node that it watches is killed before.
 func untilWithSync(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	watched := onLeader(ctx, t, c).CoreV1().ConfigMaps(namespace)
 	if _, err := watched.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "awaited"}}, metav1.CreateOptions{}); err != nil {

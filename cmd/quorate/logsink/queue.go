@@ -173,8 +173,8 @@ func (q *Queue) Queued() int {
 }
 
 // Close delivers the queued lines and ends the queue's goroutine. If the destination does not take
-// the lines within DrainTimeout, Close ends its context and drops them. It returns ErrBlocked if the
-// destination does not return even then: a write to a pipe that nobody reads ends only with the
+// the lines within DrainTimeout, Close ends its context and drops them. It returns ErrBlocked if
+// the destination does not return even then: a write to a pipe that nobody reads ends only with the
 // process, and so does the goroutine.
 func (q *Queue) Close() error {
 	q.mu.Lock()

@@ -136,8 +136,8 @@ func TestQueueDeliversInOrder(t *testing.T) {
 	}
 }
 
-// TestQueueNeverBlocks: with a destination that takes nothing, writes return, memory is bounded, and
-// the lines beyond are counted; once it takes lines again, their number is reported.
+// TestQueueNeverBlocks: with a destination that takes nothing, writes return, memory is bounded,
+// and the lines beyond are counted; once it takes lines again, their number is reported.
 func TestQueueNeverBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -80,8 +80,8 @@ func (c *certificateFile) get() (*tls.Certificate, error) {
 	return c.loaded, nil
 }
 
-// load reads the files. It refuses a key that users other than its owner and group can read, or that
-// its group can write.
+// load reads the files. It refuses a key that users other than its owner and group can read, or
+// that its group can write.
 func (c *certificateFile) load() (tls.Certificate, error) {
 	info, err := os.Stat(c.key)
 	if err != nil {

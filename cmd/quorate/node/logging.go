@@ -22,8 +22,8 @@ const (
 	maxQueuedLines = 16384
 	// maxQueuedEventBytes is the same for audit events, which may have bodies.
 	maxQueuedEventBytes = 16 << 20
-	// webhookBatchBytes and webhookBatchEvents bound one request to the webhook; the first event waits
-	// webhookLinger for others.
+	// webhookBatchBytes and webhookBatchEvents bound one request to the webhook; the first event
+	// waits webhookLinger for others.
 	webhookBatchBytes  = 1 << 20
 	webhookBatchEvents = 400
 	webhookLinger      = time.Second
@@ -80,8 +80,8 @@ func newLogger(w io.Writer, s settings.Log) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// openRequests opens what records requests: the request log in --audit-log or else in the log of the
-// process, or, with a policy, events in --audit-log and the request log in that of the process.
+// openRequests opens what records requests: the request log in --audit-log or else in the log of
+// the process, or, with a policy, events in --audit-log and the request log in that of the process.
 func (l *logs) openRequests(stdout io.Writer, s settings.Audit) error {
 	l.requests = l.logger.With("component", "audit")
 	if s.Policy != "" {

@@ -70,7 +70,7 @@ func webhookFile(t *testing.T, url string, certificate []byte) string {
 }
 
 // TestWebhookThatTakesNothing: a server that hangs, refuses connections or refuses events delays
-// nobody, and the events that wait take bounded memory; what is dropped is told.
+// nobody, and the events that wait take bounded memory; dropped events are reported.
 func TestWebhookThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	hang := make(chan struct{})

@@ -8,8 +8,8 @@ import (
 	"quorate/raftstore"
 )
 
-// Quotas returns the bounds of --object-quota by resource, as the store names resources: GROUP/PLURAL,
-// or PLURAL for those without a group.
+// Quotas returns the bounds of --object-quota by resource, as the store names resources:
+// GROUP/PLURAL, or PLURAL for those without a group.
 func (s *Store) Quotas() (map[string]int, error) {
 	quotas := make(map[string]int, len(s.ObjectQuota))
 	for _, text := range s.ObjectQuota {

@@ -50,8 +50,8 @@ func Open(path string) (*Webhook, error) {
 }
 
 // Deliver posts events, one JSON object on each line, as one EventList. It repeats an attempt that
-// failed, unless the server refused the events as such (4xx but 429), until it gives up or ctx ends.
-// The server may get events twice: their auditID and stage tell.
+// failed, unless the server refused the events as such (4xx but 429), until it gives up or ctx
+// ends. The server may get events twice: their auditID and stage tell.
 func (w *Webhook) Deliver(ctx context.Context, events []byte) error {
 	list := eventList(events)
 	pause := firstPause
