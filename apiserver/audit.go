@@ -12,7 +12,7 @@ import (
 )
 
 // logRequest logs a request that is over, if the policy of the request log selects it.
-func (f *front) logRequest(x *exchange, took time.Duration) {
+func (h *handler) logRequest(x *exchange, took time.Duration) {
 	c := &x.call
 	e := requestlog.Entry{
 		ID: x.id[0], Request: c.R, Code: x.code, Bytes: x.bytes, Duration: took, User: c.User, Sender: c.Impersonator(),
@@ -20,16 +20,16 @@ func (f *front) logRequest(x *exchange, took time.Duration) {
 	if c.Endpoint != nil {
 		e.Verb, e.Write = c.Endpoint.Verb, c.Endpoint.Class == route.ClassWrite
 	}
-	f.requests.Log(&e)
+	h.requests.Log(&e)
 }
 
 // beginAudit begins the audit trail of a request whose route and user are known, before it is
 // authorized.
-func (f *front) beginAudit(x *exchange) {
-	if f.audit == nil {
+func (h *handler) beginAudit(x *exchange) {
+	if h.audit == nil {
 		return
 	}
-	f.follow(x)
+	h.follow(x)
 	if x.trail != nil {
 		x.call.Recording = x.trail.Recording()
 		x.trail.Emit(audit.RequestReceived, x.outcome())
@@ -37,7 +37,7 @@ func (f *front) beginAudit(x *exchange) {
 }
 
 // follow asks the audit policy about a request. The sender counts, not whom it impersonates.
-func (f *front) follow(x *exchange) {
+func (h *handler) follow(x *exchange) {
 	c := &x.call
 	x.audited = true
 	received := audit.Received{ID: x.id[0], HTTP: c.R, User: c.Sender, At: c.Now}
@@ -46,7 +46,7 @@ func (f *front) follow(x *exchange) {
 	} else {
 		received.Attributes = auth.Attributes{Verb: strings.ToLower(c.R.Method), Path: c.R.URL.Path}
 	}
-	x.trail = f.audit.Begin(received)
+	x.trail = h.audit.Begin(received)
 }
 
 // auditStart records that the stream of a watch has begun.
@@ -58,8 +58,8 @@ func (x *exchange) auditStart() {
 
 // endAudit records how a request ended. One that was refused before its route was known has no
 // other event.
-func (f *front) endAudit(x *exchange) {
-	if f.audit == nil {
+func (h *handler) endAudit(x *exchange) {
+	if h.audit == nil {
 		return
 	}
 	if !x.audited {
@@ -67,9 +67,9 @@ func (f *front) endAudit(x *exchange) {
 			// Only the attributes are of interest, since the request has failed. Third-party kinds
 			// are not looked up: that may read from the leader, and anybody can send such a
 			// request.
-			_, _ = f.table.Find(&x.call)
+			_, _ = h.table.Find(&x.call)
 		}
-		f.follow(x)
+		h.follow(x)
 	}
 	if x.trail == nil {
 		return

@@ -5,10 +5,10 @@ import (
 
 	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/access/review"
-	"quorate/apiserver/access/share"
 	"quorate/apiserver/admin"
 	"quorate/apiserver/controllers/garbage"
 	"quorate/apiserver/controllers/lifecycle"
@@ -16,8 +16,8 @@ import (
 	"quorate/apiserver/describe/discovery"
 	"quorate/apiserver/describe/openapi"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/rest/paging"
 	"quorate/apiserver/rest/route"
@@ -31,7 +31,7 @@ func New(cfg Config) (*Server, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		return nil, err
 	}
@@ -61,18 +61,18 @@ func New(cfg Config) (*Server, error) {
 	s.garbage = garbage.New(garbage.Config{
 		Store: cfg.Store, Catalog: served.Catalog, Logger: cfg.Logger, Registerer: cfg.Registerer,
 	})
-	f, err := newFront(cfg, access)
+	h, err := newHandler(cfg, access)
 	if err != nil {
 		return nil, err
 	}
-	s.streams = watch.New(f.shares.admitWatch, cfg.Registerer)
-	if err := s.register(f, catalog, served); err != nil {
+	s.streams = watch.New(h.shares.admitWatch, cfg.Registerer)
+	if err := s.register(h, catalog, served); err != nil {
 		return nil, err
 	}
-	s.metrics, s.seats = f.metrics, f.seats
-	s.authenticator = f.authenticator
-	s.requests, s.audit = f.requests, f.audit
-	s.http = newHTTPServer(cfg, f, s.log)
+	s.metrics, s.seats = h.metrics, h.seats
+	s.authenticator = h.authenticator
+	s.requests, s.audit = h.requests, h.audit
+	s.http = newHTTPServer(cfg, h, s.log)
 	// HTTP/2 by our own package: half the processor time of net/http's for a GET or a watch event
 	// (apiserver/wire/h2/DESIGN.md).
 	if err := h2.Configure(s.http, h2.Options{Registerer: cfg.Registerer, ResponseTimeout: cfg.Limits.AnswerTimeout}); err != nil {
@@ -92,21 +92,21 @@ const (
 	maxSelectorBytesPerUser = maxSelectorBytes / 2
 )
 
-func newSelectorBytes(m *metrics) *share.Pool {
-	cfg := share.Config{Total: maxSelectorBytes, PerUser: maxSelectorBytesPerUser}
+func newSelectorBytes(m *metrics) *budget.Pool {
+	cfg := budget.Config{Total: maxSelectorBytes, PerUser: maxSelectorBytesPerUser}
 	cfg.Refused = m.refusals("selector-bytes", cfg)
-	return share.New(cfg)
+	return budget.New(cfg)
 }
 
 // newBodies returns the budget for the memory of request bodies.
-func newBodies(l Limits, m *metrics) *share.Pool {
+func newBodies(l Limits, m *metrics) *budget.Pool {
 	cfg := route.BodyShares(l.BodyBytes)
 	cfg.Refused = m.refusals("body-bytes", cfg)
-	return share.New(cfg)
+	return budget.New(cfg)
 }
 
-// newFront makes a front without routes.
-func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
+// newHandler returns a handler without routes.
+func newHandler(cfg Config, access *rbac.Evaluator) (*handler, error) {
 	authenticator, err := auth.NewAuthenticator(cfg.SigningKey, cfg.TokenFile)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 		return nil, err
 	}
 	m := newMetrics(cfg.Registerer)
-	f := &front{
+	h := &handler{
 		table:         route.NewTable(),
 		open:          route.NewTable(),
 		authenticator: authenticator,
@@ -135,21 +135,21 @@ func newFront(cfg Config, access *rbac.Evaluator) (*front, error) {
 		fixed:         newFixedHeaders(),
 	}
 	if cfg.AuditPolicy != nil {
-		f.audit = audit.New(audit.Config{Policy: cfg.AuditPolicy, Sinks: cfg.AuditSinks, Logger: f.log, Registerer: cfg.Registerer})
+		h.audit = audit.New(audit.Config{Policy: cfg.AuditPolicy, Sinks: cfg.AuditSinks, Logger: h.log, Registerer: cfg.Registerer})
 	}
-	f.ids.prefix = newRequestIDs()
-	m.watchFront(cfg.Registerer, f)
-	return f, nil
+	h.ids.prefix = newRequestIDs()
+	m.watchHandler(cfg.Registerer, h)
+	return h, nil
 }
 
-// register fills the routes of the front.
-func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.Served) error {
+// register adds the routes of the handler.
+func (s *Server) register(h *handler, catalog *schema.Catalog, served *thirdparty.Served) error {
 	var err error
-	if f.statuses, err = negotiate.NewStatuses(catalog); err != nil {
+	if h.statuses, err = negotiate.NewStatuses(catalog); err != nil {
 		return err
 	}
 	series := route.NewMetrics(s.cfg.Registerer)
-	f.unrouted = series.Series("none", "none")
+	h.unrouted = series.Series("none", "none")
 	adder := func(table *route.Table) func(method, path string, e *route.Endpoint) {
 		return func(method, path string, e *route.Endpoint) {
 			eachEndpoint(e, func(e *route.Endpoint) { e.Series = series.Series(e.Verb, kindLabel(e)) })
@@ -162,7 +162,7 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 	}
 	objects, err := rest.New(rest.Config{
 		Catalog: catalog, Store: s.cfg.Store, Streams: s.streams, Continue: pages, QuorumRead: s.cfg.QuorumRead, Grants: s.access,
-		SelectorBytes: f.selectorBytes,
+		SelectorBytes: h.selectorBytes,
 		StoreOf:       func(k *schema.Kind) rest.Store { return s.access.StoreOf(k, served.StoreOf(k, s.cfg.Store)) },
 	})
 	if err != nil {
@@ -184,16 +184,16 @@ func (s *Server) register(f *front, catalog *schema.Catalog, served *thirdparty.
 		return err
 	}
 	s.dynamic = newDynamic(served, objects, s.cfg.Store, documents, schemas, series)
-	f.dynamic = s.dynamic
-	objects.Register(adder(f.table))
-	review.Register(adder(f.table), review.Config{Catalog: catalog, Reviewer: f.access, Authenticator: f.authenticator})
+	h.dynamic = s.dynamic
+	objects.Register(adder(h.table))
+	review.Register(adder(h.table), review.Config{Catalog: catalog, Reviewer: h.access, Authenticator: h.authenticator})
 	if s.cfg.Cluster != nil {
-		admin.Register(adder(f.table), s.cfg.Cluster)
+		admin.Register(adder(h.table), s.cfg.Cluster)
 	}
-	documents.Register(adder(f.table), func(c *route.Call) *discovery.Documents { return s.dynamic.known(c).documents })
-	schemas.Register(adder(f.table), func(c *route.Call) *openapi.Documents { return s.dynamic.known(c).schemas })
-	registerPaths(adder(f.table), s.cfg.Gatherer, catalog)
-	return registerOpen(adder(f.open), s.health, s.cfg.Build)
+	documents.Register(adder(h.table), func(c *route.Call) *discovery.Documents { return s.dynamic.known(c).documents })
+	schemas.Register(adder(h.table), func(c *route.Call) *openapi.Documents { return s.dynamic.known(c).schemas })
+	registerPaths(adder(h.table), s.cfg.Gatherer, catalog)
+	return registerOpen(adder(h.open), s.health, s.cfg.Build)
 }
 
 // eachEndpoint calls fn with the endpoints of a route.

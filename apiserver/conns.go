@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/wire/h2"
 )
 
@@ -39,7 +39,7 @@ type connections struct {
 
 func guard(l net.Listener, limits Limits, m *metrics) *connections {
 	c := &connections{Listener: l, stuck: m.stuck, open: make(map[*guarded]struct{})}
-	c.bound = newBound(share.Config{
+	c.bound = newBound(budget.Config{
 		Total: int64(limits.Connections), PerAddress: int64(limits.Shares.ConnectionsPerAddress),
 		Reserve: int64(limits.Connections/reservePart + 1),
 	}, "open connections", "max-connections", m)
@@ -65,8 +65,8 @@ func (c *connections) Accept() (net.Conn, error) {
 	}
 }
 
-func (c *connections) hold(remote net.Addr) share.Holding {
-	address := share.AddressOf(remote.String())
+func (c *connections) hold(remote net.Addr) budget.Holding {
+	address := budget.AddressOf(remote.String())
 	if tcp, ok := remote.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
 		return c.bound.HoldPrivileged("", address)
 	}
@@ -125,7 +125,7 @@ type guarded struct {
 	all     *connections
 	writing atomic.Int64 // the tick at which the write under way began; 0 between writes
 	once    sync.Once
-	held    share.Holding
+	held    budget.Holding
 }
 
 // Write implements net.Conn.

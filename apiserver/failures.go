@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"quorate/apiserver/access/rate"
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
+	"quorate/apiserver/access/ratelimit"
 	"quorate/apiserver/wire/status"
 )
 
@@ -28,17 +28,17 @@ const (
 // address. So this bounds the work that wrong credentials cause, and guesses that wait for their
 // answers, but does not make a weak token safe.
 type authFailures struct {
-	meter   *rate.Meter // by address; nil for no bound
-	delayed *share.Pool
+	meter   *ratelimit.Meter // by address; nil for no bound
+	delayed *budget.Pool
 	hits    prometheus.Counter
 }
 
 func newAuthFailures(perSecond int, m *metrics) *authFailures {
 	f := &authFailures{
-		delayed: share.New(share.Config{Total: maxAuthDelayed, PerAddress: maxAuthDelayedPerAddress}), hits: m.authFailures,
+		delayed: budget.New(budget.Config{Total: maxAuthDelayed, PerAddress: maxAuthDelayedPerAddress}), hits: m.authFailures,
 	}
 	if perSecond > 0 {
-		f.meter = rate.New(float64(perSecond), rateBurst*perSecond)
+		f.meter = ratelimit.New(float64(perSecond), rateBurst*perSecond)
 	}
 	return f
 }
@@ -49,7 +49,7 @@ func (f *authFailures) refuse(ctx context.Context, remote string, now time.Time)
 	if f.meter == nil {
 		return status.NewUnauthorized()
 	}
-	address := share.AddressOf(remote)
+	address := budget.AddressOf(remote)
 	excess := f.meter.Add(address, now)
 	if excess == 0 {
 		return status.NewUnauthorized()

@@ -31,7 +31,7 @@ func (w *goneWriter) SetWriteDeadline(time.Time) error { return nil }
 // and counted.
 func TestReaderGone_I29(t *testing.T) {
 	t.Parallel()
-	f, token, log := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(c *route.Call) error {
+	f, token, log := bareHandler(t, &route.Endpoint{Verb: "get", Serve: func(c *route.Call) error {
 		out := c.Stream(negotiate.JSON)
 		for range 10 {
 			out.Buf = append(out.Buf, make([]byte, 64<<10)...)

@@ -22,20 +22,20 @@ import (
 	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/status"
 )
 
-// bareFront is a front with one route of its own, and a token for it.
-func bareFront(t *testing.T, e *route.Endpoint) (f *front, token string, log *bytes.Buffer) {
+// bareHandler is a handler with one route of its own, and a token for it.
+func bareHandler(t *testing.T, e *route.Endpoint) (f *handler, token string, log *bytes.Buffer) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
 	log = &bytes.Buffer{}
 	logger := slog.New(slog.NewTextHandler(log, nil))
 	key := []byte("key")
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func bareFront(t *testing.T, e *route.Endpoint) (f *front, token string, log *by
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err = newFront(Config{
+	f, err = newHandler(Config{
 		SigningKey: key, Registerer: reg, Logger: logger, RequestLogger: slog.New(slog.DiscardHandler),
 		RequestPolicy: requestlog.None, Limits: Limits{Reads: 1}.withDefaults(),
 		Levels: []fairness.Level{{Name: "all", Share: 1, MaxWait: time.Second}},
@@ -89,7 +89,7 @@ func get(t *testing.T, s *httptest.Server, token string) (*http.Response, string
 }
 
 // sent returns what a GET is answered with.
-func sent(t *testing.T, f *front, path string, headers ...string) *httptest.ResponseRecorder {
+func sent(t *testing.T, f *handler, path string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 	for _, header := range headers {
@@ -101,11 +101,11 @@ func sent(t *testing.T, f *front, path string, headers ...string) *httptest.Resp
 	return w
 }
 
-func TestFrontFailures(t *testing.T) {
+func TestHandlerFailures(t *testing.T) {
 	t.Parallel()
 	t.Run("I27 a panic is answered with 500 and counted", func(t *testing.T) {
 		t.Parallel()
-		f, token, log := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { panic("boom") }})
+		f, token, log := bareHandler(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { panic("boom") }})
 		policy, err := audit.ParsePolicy([]byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules: [{level: Metadata}]"))
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func TestFrontFailures(t *testing.T) {
 	})
 	t.Run("I14 an unforeseen error is answered with 500, logged and counted", func(t *testing.T) {
 		t.Parallel()
-		f, token, log := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return errors.New("odd") }})
+		f, token, log := bareHandler(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return errors.New("odd") }})
 		s := httptest.NewServer(f)
 		defer s.Close()
 		resp, body, err := get(t, s, token)
@@ -143,7 +143,7 @@ func TestFrontFailures(t *testing.T) {
 	})
 	t.Run("I29 an error after the beginning breaks the answer off", func(t *testing.T) {
 		t.Parallel()
-		f, token, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(c *route.Call) error {
+		f, token, _ := bareHandler(t, &route.Endpoint{Verb: "get", Serve: func(c *route.Call) error {
 			c.W.WriteHeader(200)
 			_, _ = c.W.Write([]byte("half"))
 			return status.NewTimeout()
@@ -156,7 +156,7 @@ func TestFrontFailures(t *testing.T) {
 	})
 	t.Run("J37 what is allowed is not known before the roles are", func(t *testing.T) {
 		t.Parallel()
-		f, _, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return nil }})
+		f, _, _ := bareHandler(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return nil }})
 		s := httptest.NewServer(f)
 		defer s.Close()
 		plain, err := auth.NewIssuer([]byte("key")).Issue(auth.Identity{Name: "a"}, time.Hour)
@@ -170,7 +170,7 @@ func TestFrontFailures(t *testing.T) {
 	})
 	t.Run("J12 nor before is it of whom somebody acts as", func(t *testing.T) {
 		t.Parallel()
-		f, token, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return nil }})
+		f, token, _ := bareHandler(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return nil }})
 		if got := sent(t, f, "/x", "Authorization: Bearer "+token, "Impersonate-User: jane"); got.Code != 503 {
 			t.Errorf("%d %s", got.Code, got.Body)
 		}
@@ -181,7 +181,7 @@ func TestFrontFailures(t *testing.T) {
 	})
 	t.Run("what passes is a 429 for watches, and for nothing else", func(t *testing.T) {
 		t.Parallel()
-		f, _, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return nil }})
+		f, _, _ := bareHandler(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error { return nil }})
 		plain, err := auth.NewIssuer([]byte("key")).Issue(auth.Identity{Name: "a"}, time.Hour)
 		if err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func TestFrontFailures(t *testing.T) {
 	})
 	t.Run("a failure has no headers of the answer that it takes the place of", func(t *testing.T) {
 		t.Parallel()
-		f, token, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(c *route.Call) error {
+		f, token, _ := bareHandler(t, &route.Endpoint{Verb: "get", Serve: func(c *route.Call) error {
 			c.Unchanged(`"tag"`)
 			c.W.Header().Set("Cache-Control", "public, immutable")
 			c.W.Header().Set("Expires", "Thu, 01 Jan 2099 00:00:00 GMT")
@@ -212,7 +212,7 @@ func TestFrontFailures(t *testing.T) {
 	t.Run("I13 I28 requests over the bound get 429", func(t *testing.T) {
 		t.Parallel()
 		entered, leave := make(chan struct{}), make(chan struct{})
-		f, token, _ := bareFront(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error {
+		f, token, _ := bareHandler(t, &route.Endpoint{Verb: "get", Serve: func(*route.Call) error {
 			close(entered)
 			<-leave
 			return nil

@@ -10,8 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/access/fairness"
-	"quorate/apiserver/access/share"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/status"
 )
@@ -75,7 +75,7 @@ func enter(d *fairness.Dispatcher, c *route.Call, seat *fairness.Seat) error {
 	if u := c.Sender; u != nil {
 		r.User, r.Groups = u.Name, u.Groups
 	} else {
-		r.Address = share.AddressOf(c.R.RemoteAddr)
+		r.Address = budget.AddressOf(c.R.RemoteAddr)
 	}
 	if e := c.Endpoint; e != nil {
 		r.Verb, r.Group, r.Resource, r.Namespace = e.Verb, e.Subject.Group, e.Subject.Plural, c.Namespace
@@ -107,10 +107,10 @@ const answerShare = 4
 const waitingAnswer = 32 << 10
 
 // newAnswers returns the budget of answers that may wait for their clients.
-func newAnswers(bytes int64, m *metrics) *share.Pool {
-	cfg := share.Config{Total: bytes, PerUser: bytes / answerShare}
+func newAnswers(bytes int64, m *metrics) *budget.Pool {
+	cfg := budget.Config{Total: bytes, PerUser: bytes / answerShare}
 	cfg.Refused = m.refusals("answer-bytes", cfg)
-	return share.New(cfg)
+	return budget.New(cfg)
 }
 
 // requestIDs returns ids that are unique across nodes and restarts: a random prefix and a counter.

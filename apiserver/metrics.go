@@ -5,10 +5,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 )
 
-// metrics are those of the front as a whole; route.Metrics are those of single endpoints.
+// metrics are those of the handler as a whole; route.Metrics are those of single endpoints.
 type metrics struct {
 	sent     prometheus.Counter
 	panics   prometheus.Counter
@@ -60,36 +60,36 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 }
 
 // refusals returns a function that counts the refusals of a pool with these bounds, for
-// share.Config. The label is the name of what the pool bounds, with -per-user or -per-address for
+// budget.Config. The label is the name of what the pool bounds, with -per-user or -per-address for
 // those bounds.
-func (m *metrics) refusals(of string, cfg share.Config) func(share.Bound) {
-	counters := make(map[share.Bound]prometheus.Counter)
+func (m *metrics) refusals(of string, cfg budget.Config) func(budget.Bound) {
+	counters := make(map[budget.Bound]prometheus.Counter)
 	for _, b := range []struct {
-		bound share.Bound
+		bound budget.Bound
 		limit int64
 		label string
 	}{
-		{share.Total, cfg.Total, of}, {share.User, cfg.PerUser, of + "-per-user"}, {share.Address, cfg.PerAddress, of + "-per-address"},
+		{budget.Total, cfg.Total, of}, {budget.User, cfg.PerUser, of + "-per-user"}, {budget.Address, cfg.PerAddress, of + "-per-address"},
 	} {
 		if b.limit > 0 {
 			counters[b.bound] = m.limits.WithLabelValues(b.label)
 		}
 	}
-	return func(b share.Bound) { counters[b].Inc() }
+	return func(b budget.Bound) { counters[b].Inc() }
 }
 
 // decodingRefusals is refusals for the queue of decodings, which has waiters instead of addresses.
-func (m *metrics) decodingRefusals() func(share.Bound) {
-	counters := map[share.Bound]prometheus.Counter{
-		share.Total:   m.limits.WithLabelValues("decodings"),
-		share.User:    m.limits.WithLabelValues("decodings-per-user"),
-		share.Waiting: m.limits.WithLabelValues("decodings-waited"),
+func (m *metrics) decodingRefusals() func(budget.Bound) {
+	counters := map[budget.Bound]prometheus.Counter{
+		budget.Total:   m.limits.WithLabelValues("decodings"),
+		budget.User:    m.limits.WithLabelValues("decodings-per-user"),
+		budget.Waiting: m.limits.WithLabelValues("decodings-waited"),
 	}
-	return func(b share.Bound) { counters[b].Inc() }
+	return func(b budget.Bound) { counters[b].Inc() }
 }
 
-// watchFront registers gauges of the requests in progress.
-func (m *metrics) watchFront(reg prometheus.Registerer, f *front) {
+// watchHandler registers gauges of the requests in progress.
+func (m *metrics) watchHandler(reg prometheus.Registerer, h *handler) {
 	inFlight := func(class string, n *atomic.Int64) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name:        "quorate_apiserver_requests_in_flight",
@@ -97,31 +97,31 @@ func (m *metrics) watchFront(reg prometheus.Registerer, f *front) {
 			ConstLabels: prometheus.Labels{"class": class},
 		}, func() float64 { return float64(n.Load()) })
 	}
-	reg.MustRegister(inFlight("read", &f.seats.reads), inFlight("write", &f.seats.writes),
+	reg.MustRegister(inFlight("read", &h.seats.reads), inFlight("write", &h.seats.writes),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_answer_bytes",
 			Help: "Memory of answers that may wait for their clients.",
-		}, func() float64 { return float64(f.answers.Used()) }),
+		}, func() float64 { return float64(h.answers.Used()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_body_bytes",
 			Help: "Memory taken by request bodies under way.",
-		}, func() float64 { return float64(f.bodies.Used()) }),
+		}, func() float64 { return float64(h.bodies.Used()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_decoding_bytes",
 			Help: "Memory reserved for what bodies under way expand to when they are decoded.",
-		}, func() float64 { return float64(f.decodings.Used()) }),
+		}, func() float64 { return float64(h.decodings.Used()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_decodings_waiting",
 			Help: "Requests that wait for memory to decode their body.",
-		}, func() float64 { return float64(f.decodings.Waiters()) }),
+		}, func() float64 { return float64(h.decodings.Waiters()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_encoded_bytes",
 			Help: "Memory taken by lists kept encoded in protobuf until they are sent.",
-		}, func() float64 { return float64(f.encoded.Used()) }),
+		}, func() float64 { return float64(h.encoded.Used()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_watch_selector_bytes",
 			Help: "Memory taken by the selectors of open watches, equal ones counted once.",
-		}, func() float64 { return float64(f.selectorBytes.Used()) }))
+		}, func() float64 { return float64(h.selectorBytes.Used()) }))
 }
 
 func (m *metrics) watchConnections(reg prometheus.Registerer, c *connections) {

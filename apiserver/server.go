@@ -57,7 +57,7 @@ func newHTTPServer(cfg Config, handler http.Handler, log *slog.Logger) *http.Ser
 	tls.NextProtos = []string{"h2", "http/1.1"}
 	return &http.Server{
 		Handler: handler,
-		// The front answers OPTIONS * too: it needs credentials as every path.
+		// The handler also serves OPTIONS *, which needs credentials like every path.
 		DisableGeneralOptionsHandler: true,
 		TLSConfig:                    tls,
 		ReadHeaderTimeout:            headerTimeout,

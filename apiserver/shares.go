@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"quorate/apiserver/access/auth"
-	"quorate/apiserver/access/rate"
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
+	"quorate/apiserver/access/ratelimit"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/rest/watch"
 	"quorate/apiserver/wire/status"
@@ -56,24 +56,24 @@ func (l *Limits) shareDefaults() {
 
 // bound is a pool of which users and addresses have shares, with the words of its refusals.
 type bound struct {
-	*share.Pool
-	cfg        share.Config
+	*budget.Pool
+	cfg        budget.Config
 	what, flag string
 }
 
 // newBound returns a bound. The metric of refusals has the label flag, without its prefix "max-".
-func newBound(cfg share.Config, what, flag string, m *metrics) *bound {
+func newBound(cfg budget.Config, what, flag string, m *metrics) *bound {
 	cfg.Refused = m.refusals(flag[len("max-"):], cfg)
-	return &bound{Pool: share.New(cfg), cfg: cfg, what: what, flag: flag}
+	return &bound{Pool: budget.New(cfg), cfg: cfg, what: what, flag: flag}
 }
 
 // refusal returns the 429 for a request that reached a bound.
-func (b *bound) refusal(which share.Bound) error {
+func (b *bound) refusal(which budget.Bound) error {
 	text := fmt.Sprintf("the server has %d %s, which is all it may have (--%s)", b.cfg.Total, b.what, b.flag)
 	switch which {
-	case share.User:
+	case budget.User:
 		text = fmt.Sprintf("your user has %d %s, which is all that one user may have (--%s-per-user)", b.cfg.PerUser, b.what, b.flag)
-	case share.Address:
+	case budget.Address:
 		text = fmt.Sprintf("your address has %d %s, which is all that one address may have (--%s-per-address)",
 			b.cfg.PerAddress, b.what, b.flag)
 	}
@@ -84,32 +84,32 @@ func (b *bound) refusal(which share.Bound) error {
 type shares struct {
 	watches  *bound
 	requests *bound
-	rate     *rate.Meter // of requests; nil for no bound
-	perUser  int         // what rate allows
+	rate     *ratelimit.Meter // of requests; nil for no bound
+	perUser  int              // what rate allows
 	metrics  *metrics
 }
 
 func newShares(l Limits, m *metrics) *shares {
 	s := &shares{
-		watches: newBound(share.Config{
+		watches: newBound(budget.Config{
 			Total: int64(l.Watches), PerUser: int64(l.Shares.WatchesPerUser), PerAddress: int64(l.Shares.WatchesPerAddress),
 			Reserve: int64(l.Watches/reservePart + 1),
 		}, "open watches", "max-watches", m),
 		// The seats of requests bound all of them together.
-		requests: newBound(share.Config{
+		requests: newBound(budget.Config{
 			PerUser: int64(l.Shares.RequestsPerUser), Reserve: int64(l.Shares.RequestsPerUser/reservePart + 1),
 		}, "requests in progress", "max-requests", m),
 		metrics: m,
 	}
 	if l.Shares.RequestRate > 0 {
-		s.rate, s.perUser = rate.New(float64(l.Shares.RequestRate), rateBurst*l.Shares.RequestRate), l.Shares.RequestRate
+		s.rate, s.perUser = ratelimit.New(float64(l.Shares.RequestRate), rateBurst*l.Shares.RequestRate), l.Shares.RequestRate
 	}
 	return s
 }
 
 // hold returns an empty holding of a user. Members of system:masters may use the reserve, so that
 // an administrator is served while others have everything.
-func (b *bound) hold(u *auth.User, address string) share.Holding {
+func (b *bound) hold(u *auth.User, address string) budget.Holding {
 	if u.In(auth.MastersGroup) {
 		return b.HoldPrivileged(u.Name, address)
 	}
@@ -142,8 +142,8 @@ func (s *shares) enter(x *exchange) error {
 }
 
 // admitWatch returns the holding of a watch stream, or the 429 if a bound is reached.
-func (s *shares) admitWatch(w watch.Sender) (share.Holding, error) {
-	held := s.watches.hold(w.User, share.AddressOf(w.Address))
+func (s *shares) admitWatch(w watch.Sender) (budget.Holding, error) {
+	held := s.watches.hold(w.User, budget.AddressOf(w.Address))
 	if which, ok := held.Take(1); !ok {
 		return held, s.watches.refusal(which)
 	}

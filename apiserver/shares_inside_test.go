@@ -168,7 +168,7 @@ func TestRequestSharesFollowTheModel(t *testing.T) {
 				if err == nil {
 					running[u.Name] = append(running[u.Name], x)
 				} else {
-					x.held.Release() // as front.finish does for each request
+					x.held.Release() // as handler.finish does for each request
 				}
 				if reserved {
 					extra[u.Name]++

@@ -30,12 +30,12 @@ type Cluster struct {
 	self   roster.Identity
 	logger *slog.Logger
 
-	gossip  *gossip.Gossip
-	record  *bootstrap.Record
-	former  *bootstrap.Former
-	voters  *voters.Voters
-	links   *links
-	metrics *metrics
+	gossip       *gossip.Gossip
+	record       *bootstrap.Record
+	bootstrapper *bootstrap.Bootstrapper
+	voters       *voters.Voters
+	links        *links
+	metrics      *metrics
 }
 
 // New checks the configuration and reads the data directory. It starts nothing.
@@ -48,7 +48,7 @@ func New(cfg Config) (*Cluster, error) {
 	if c.record, err = bootstrap.Open(cfg.DataDir, c.self.NodeID, cfg.Store.HasState); err != nil {
 		return nil, err
 	}
-	c.former = bootstrap.NewFormer(bootstrap.Config{Record: c.record, Store: cfg.Store, Ask: c.askPromise, Logger: cfg.Logger})
+	c.bootstrapper = bootstrap.New(bootstrap.Config{Record: c.record, Store: cfg.Store, Ask: c.askPromise, Logger: cfg.Logger})
 	if c.gossip, err = c.newGossip(); err != nil {
 		return nil, err
 	}
@@ -164,11 +164,11 @@ func (c *Cluster) step(ctx context.Context) (waiting string, err error) {
 
 func (c *Cluster) form(ctx context.Context) (waiting string, err error) {
 	if c.cfg.selfBootstrap() && c.record.Joining() == "" {
-		return "the first election", c.former.Alone(c.server())
+		return "the first election", c.bootstrapper.Alone(c.server())
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.callTimeout())
 	defer cancel()
-	return c.former.Step(ctx, c.node(c.gossip.Self()), c.liveNodes())
+	return c.bootstrapper.Step(ctx, c.node(c.gossip.Self()), c.liveNodes())
 }
 
 // standing sets the fields of this node's meta about its membership.

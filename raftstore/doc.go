@@ -21,7 +21,7 @@
 //   - membership: the servers of the cluster, and the log that joining ones need
 //   - diskguard: alarms, free space, stalled writes, the store of term and vote
 //   - checksum: comparisons of the states of all nodes
-//   - machine: the state machine that Raft drives
+//   - applier: applies committed entries; the state machine that Raft drives
 //   - replay: history from the log on disk
 //   - lifecycle, failure: closing, and the errors that all parts return
 //
@@ -30,5 +30,5 @@
 //
 // Open restores the state and starts the Raft library. Run owns all goroutines of this package and
 // closes everything in order; Close is for a store that was never run. Only Raft's own goroutine
-// calls the machine. DESIGN.md explains the design.
+// calls the Applier. DESIGN.md explains the design.
 package raftstore

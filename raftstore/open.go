@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"quorate/proto/peerpb"
+	"quorate/raftstore/applier"
 	"quorate/raftstore/checksum"
 	"quorate/raftstore/diskguard"
 	"quorate/raftstore/forward"
@@ -20,7 +21,6 @@ import (
 	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
 	"quorate/raftstore/logbridge"
-	"quorate/raftstore/machine"
 	"quorate/raftstore/membership"
 	"quorate/raftstore/read"
 	"quorate/raftstore/replay"
@@ -125,7 +125,7 @@ func (s *Store) openState() error {
 	if err != nil {
 		return err
 	}
-	s.machine = machine.New(machine.Config{
+	s.applier = applier.New(applier.Config{
 		Hub: s.hub, Applied: &s.applied, Retained: s.retained,
 		Configured: s.configurations.Add, Restored: s.addSnapshotConfiguration,
 		Fits: s.fits, Installed: s.snapshotIndex.Store,
@@ -213,13 +213,13 @@ func (s *Store) openRaft() error {
 	s.transport.SetFollowers(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
 	stable := diskguard.NewStable(s.log, s.life)
 	err := diskguard.Start(func() (err error) {
-		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.machine, s.cfg.wrapLog(raftLog{s.log, &s.snapshotIndex, s.replay}), stable, s.snapshots, s.transport)
+		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.applier, s.cfg.wrapLog(raftLog{s.log, &s.snapshotIndex, s.replay}), stable, s.snapshots, s.transport)
 		return err
 	})
 	if err != nil {
 		return errors.Join(fmt.Errorf("start raft: %w", err), s.transport.Close())
 	}
-	s.machine.Started()
+	s.applier.Started()
 	s.assemble()
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"quorate/raftstore/applier"
 	"quorate/raftstore/checksum"
 	"quorate/raftstore/diskguard"
 	"quorate/raftstore/forward"
@@ -15,7 +16,6 @@ import (
 	"quorate/raftstore/leadership"
 	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
-	"quorate/raftstore/machine"
 	"quorate/raftstore/membership"
 	"quorate/raftstore/read"
 	"quorate/raftstore/readindex"
@@ -39,7 +39,7 @@ type Store struct {
 	stall    *diskguard.Stall
 	shortage *diskguard.Shortage
 
-	machine  *machine.Machine
+	applier  *applier.Applier
 	raft     *raft.Raft
 	applied  readindex.Applied
 	retained *read.Retained
@@ -75,7 +75,7 @@ type disk struct {
 }
 
 // root returns the state as of the last applied batch.
-func (s *Store) root() *state.Root { return s.machine.Root() }
+func (s *Store) root() *state.Root { return s.applier.Root() }
 
 // Applied returns the index of the last entry that this node has applied.
 func (s *Store) Applied() uint64 { return s.applied.Index() }

@@ -11,11 +11,11 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/access/auth"
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/internal/testserver"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/status"
@@ -47,7 +47,7 @@ func TestReplaceAuthorization(t *testing.T) {
 	t.Parallel()
 	store, stop := testserver.OpenStore(t, t.TempDir(), true)
 	t.Cleanup(stop)
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestReplaceAuthorization(t *testing.T) {
 		body := `{"metadata":{"name":"r","labels":{"l":"` + label + `"}},"rules":[]}`
 		c := &route.Call{
 			W: writer{httptest.NewRecorder()}, R: httptest.NewRequest(http.MethodPut, "/", strings.NewReader(body)), Now: time.Now(),
-			User: &auth.User{Name: "u"}, Endpoint: put, Name: "r", Authorizer: a, Bodies: share.New(share.Config{Total: 1 << 20}),
+			User: &auth.User{Name: "u"}, Endpoint: put, Name: "r", Authorizer: a, Bodies: budget.New(budget.Config{Total: 1 << 20}),
 		}
 		defer c.Release()
 		return put.Serve(c)

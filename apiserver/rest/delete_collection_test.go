@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/objects/validation"
 	"quorate/apiserver/rest/route"
 	"quorate/raftstore"
 	"quorate/raftstore/state"
@@ -17,7 +17,7 @@ import (
 // configMaps returns the kind of the objects in these tests.
 func configMaps(t *testing.T) *schema.Kind {
 	t.Helper()
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

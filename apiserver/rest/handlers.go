@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"quorate/apiserver/access/auth"
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/objects/stored"
@@ -49,7 +49,7 @@ type Config struct {
 	StoreOf func(k *schema.Kind) Store
 	Streams *watch.Streams
 	// SelectorBytes limits the memory of the selectors of open watches.
-	SelectorBytes *share.Pool
+	SelectorBytes *budget.Pool
 	// Continue encodes and decodes continue values.
 	Continue *paging.Tokens
 	// QuorumRead makes reads without a resourceVersion linearizable.
@@ -69,8 +69,8 @@ type Grants interface {
 type Handlers struct {
 	store         Store
 	streams       *watch.Streams
-	selectors     *selector.Table // of open watches
-	selectorBytes *share.Pool
+	selectors     *selector.Interner // of open watches
+	selectorBytes *budget.Pool
 	continued     *paging.Tokens
 	quorumRead    bool
 	grants        Grants
@@ -90,7 +90,7 @@ func New(cfg Config) (*Handlers, error) {
 	}
 	h := &Handlers{
 		store: cfg.Store, streams: cfg.Streams, continued: cfg.Continue, quorumRead: cfg.QuorumRead, grants: cfg.Grants,
-		deleteOptions: deleteOptions, selectors: selector.NewTable(), selectorBytes: cfg.SelectorBytes,
+		deleteOptions: deleteOptions, selectors: selector.NewInterner(), selectorBytes: cfg.SelectorBytes,
 	}
 	var err error
 	if h.partials, err = newPartials(cfg.Catalog); err != nil {

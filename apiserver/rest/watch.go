@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/rest/route"
@@ -161,9 +161,9 @@ func (r *resource) holdSelector(c *route.Call, s *selector.Selector) (shared *se
 	})
 }
 
-func fullSelectors(bound share.Bound) string {
+func fullSelectors(bound budget.Bound) string {
 	whose := "all watches"
-	if bound == share.User {
+	if bound == budget.User {
 		whose = "your watches"
 	}
 	return "the selectors of " + whose + " take as much memory as they may (selector-bytes)"

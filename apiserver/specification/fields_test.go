@@ -12,8 +12,8 @@ import (
 
 	"quorate/apiserver/internal/testserver"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 )
 
 // fieldRows prove the tables of §2: an object with every field that the specification names is
@@ -316,7 +316,7 @@ func expandFrom(s, prefix string) (paths []string, rest string) {
 }
 
 // loaded is the kinds as the server has them.
-var loaded = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, rules.Hooks()) })
+var loaded = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, validation.Hooks()) })
 
 func schemaOf(t *testing.T) *schema.Catalog {
 	t.Helper()

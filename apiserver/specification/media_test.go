@@ -11,8 +11,8 @@ import (
 
 	"quorate/apiserver/internal/testserver"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 )
 
 const (
@@ -292,7 +292,7 @@ func fromYAML(t *testing.T, text string) string {
 }
 
 // schemas are the kinds and messages as the server has them.
-var schemas = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, rules.Hooks()) })
+var schemas = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, validation.Hooks()) })
 
 // compiled is the kind of a row's kind, as the server has it.
 func compiled(t *testing.T, k kindOf) *schema.Kind {

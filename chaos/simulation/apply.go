@@ -48,15 +48,15 @@ func (p *process) apply() {
 			commands = append(commands, e)
 		}
 	}
-	before := p.machine.Root().Index()
+	before := p.applier.Root().Index()
 	var answers []any
 	if len(logs) > 0 {
-		answers = p.machine.ApplyBatch(logs)
+		answers = p.applier.ApplyBatch(logs)
 	}
 	p.applied += count
 	p.w.counts.Batches++
 	p.trace("applies up to %d", p.applied)
-	if after := p.machine.Root().Index(); after < before {
+	if after := p.applier.Root().Index(); after < before {
 		p.w.violate("the state of %s goes back from %d to %d", p.node.name, before, after)
 	}
 	p.w.truth.applied(p, commands, answers)
@@ -83,7 +83,7 @@ func (p *process) snapshotSoon() {
 		if p.applied <= p.newest().index || p.config.index > p.applied {
 			return
 		}
-		taken, err := p.machine.Snapshot()
+		taken, err := p.applier.Snapshot()
 		if err != nil {
 			p.w.violate("%s takes no snapshot: %v", p.node.name, err)
 			return
@@ -159,7 +159,7 @@ func (p *process) receiveState(m appending, reply func(answer)) {
 	}
 	p.store(func(m *image) { m.entries, m.base = nil, s.index })
 	p.applied, p.commit, p.config = s.index, s.index, p.configuration()
-	p.origin = p.machine.Root().Index()
+	p.origin = p.applier.Root().Index()
 	p.pins = nil
 	p.configurationApplied(p.config, p.appended)
 	p.w.counts.Installed++
@@ -172,7 +172,7 @@ func (p *process) restore(s *savedState) error {
 	if p.w.breaks(KeepOldState) {
 		return nil
 	}
-	return p.machine.Restore(io.NopCloser(bytes.NewReader(s.bytes)))
+	return p.applier.Restore(io.NopCloser(bytes.NewReader(s.bytes)))
 }
 
 // restartWith ends a process that says it can't go on, and starts the next one.
@@ -192,15 +192,15 @@ func (p *process) refuseDamaged(s *savedState) {
 	if p.w.chance(0.3) {
 		damaged = damaged[:p.w.rng.IntN(len(damaged))]
 	}
-	before := p.machine.Root()
+	before := p.applier.Root()
 	p.trace("is sent a damaged snapshot of %d", s.index)
 	if _, err := fsm.CheckSnapshot(snapshot.NewReader(bytes.NewReader(damaged))); err == nil {
 		p.w.violate("a snapshot with bit %d of %d turned over passes for whole", bit, 8*len(s.bytes))
 	}
-	if err := p.machine.Restore(io.NopCloser(bytes.NewReader(damaged))); err == nil {
+	if err := p.applier.Restore(io.NopCloser(bytes.NewReader(damaged))); err == nil {
 		p.w.violate("%s restores a snapshot with bit %d of %d turned over", p.node.name, bit, 8*len(s.bytes))
 	}
-	if p.machine.Root() != before {
+	if p.applier.Root() != before {
 		p.w.violate("%s has another state after a snapshot that it refused", p.node.name)
 	}
 }

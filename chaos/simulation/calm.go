@@ -169,7 +169,7 @@ func (w *World) probe(since time.Time) {
 	e := &entry{}
 	for e.write == nil || e.write.op == opPin {
 		var err error
-		if e, err = c.draw(p.machine.Root()); err != nil {
+		if e, err = c.draw(p.applier.Root()); err != nil {
 			w.violate("encode a write: %v", err)
 			return
 		}
@@ -197,8 +197,8 @@ func (w *World) finish() {
 			w.violate("%s has applied %d of %d entries in the end", p.node.name, p.applied, len(w.truth.committed))
 			return
 		}
-		w.truth.compare(p, p.machine.Root(), all)
-		w.truth.sum(p, p.machine.Root())
+		w.truth.compare(p, p.applier.Root(), all)
+		w.truth.sum(p, p.applier.Root())
 	}
 	for _, o := range w.watchers {
 		if o.on == nil || o.on.ended {

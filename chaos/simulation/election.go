@@ -231,7 +231,7 @@ func (p *process) proposeInit() {
 // initEntry returns an entry that names the cluster if it is the first one, and changes nothing
 // otherwise.
 func (p *process) initEntry() *entry {
-	id := p.machine.Root().ClusterID()
+	id := p.applier.Root().ClusterID()
 	if id == "" {
 		id = "cluster by " + p.node.name
 	}

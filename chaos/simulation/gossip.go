@@ -46,7 +46,7 @@ func (p *process) startGossip() {
 }
 
 func (p *process) self() news {
-	cluster := cmp.Or(p.machine.Root().ClusterID(), p.id.cluster)
+	cluster := cmp.Or(p.applier.Root().ClusterID(), p.id.cluster)
 	return news{
 		name: p.node.name, nodeID: p.id.nodeID, addr: p.node.addr, cluster: cluster, starts: p.id.starts, beats: p.beats,
 		leaving: p.leaving, replica: p.node.replica, expect: p.w.set.voters,

@@ -42,7 +42,7 @@ func (p *process) startMembers() {
 	}
 	v := voters.New(voters.Config{
 		Self: p.node.name, Store: leadership{p}, Roster: bindings{p},
-		Cluster:  func() string { return asked(p, "cluster", func() string { return p.machine.Root().ClusterID() }) },
+		Cluster:  func() string { return asked(p, "cluster", func() string { return p.applier.Root().ClusterID() }) },
 		Members:  func() []voters.Member { return asked(p, "members", p.view) },
 		Changed:  func() <-chan struct{} { return asked(p, "changed", func() <-chan struct{} { return p.changed }) },
 		Progress: p.askProgress, Freed: func() error { p.ask("freed", p.release); return nil },

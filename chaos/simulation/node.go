@@ -15,10 +15,10 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"quorate/raftstore/applier"
 	"quorate/raftstore/history"
 	"quorate/raftstore/lifecycle"
 	"quorate/raftstore/log"
-	"quorate/raftstore/machine"
 	"quorate/raftstore/read"
 	"quorate/raftstore/readindex"
 	"quorate/raftstore/replay"
@@ -56,7 +56,7 @@ type process struct {
 
 // data is what a process makes of its log.
 type data struct {
-	machine  *machine.Machine
+	applier  *applier.Applier
 	hub      *history.Hub
 	retained *read.Retained
 	origin   uint64 // index of the last snapshot installed from another node
@@ -127,13 +127,13 @@ func (p *process) open() error {
 		return err
 	}
 	if s := p.newest(); s.index > 0 {
-		if err := p.machine.Restore(io.NopCloser(bytes.NewReader(s.bytes))); err != nil {
+		if err := p.applier.Restore(io.NopCloser(bytes.NewReader(s.bytes))); err != nil {
 			return err
 		}
 		p.w.truth.restored(p)
 		p.applied, p.commit = s.index, s.index
 	}
-	p.machine.Started()
+	p.applier.Started()
 	return nil
 }
 
@@ -147,12 +147,12 @@ func (p *process) build() error {
 	p.retained = read.NewRetained(retainer)
 	p.hub, err = history.New(history.Config{
 		MaxBytes: p.w.set.historyBytes,
-		Log:      replay.New(p, func() *state.Root { return p.machine.Root() }, quiet),
+		Log:      replay.New(p, func() *state.Root { return p.applier.Root() }, quiet),
 	})
 	if err != nil {
 		return err
 	}
-	p.machine = machine.New(machine.Config{
+	p.applier = applier.New(applier.Config{
 		Hub: p.hub, Applied: &readindex.Applied{}, Retained: p.retained,
 		// Package voters learns of configurations from configurationApplied.
 		Configured: func(time.Time, []raft.Server) {}, Restored: func(time.Time) {},

@@ -30,7 +30,7 @@ func (p *process) lookAfterPins() {
 		p.checkPin(pin)
 	}
 	p.pins = slices.DeleteFunc(p.pins, func(pin pin) bool { return time.Since(pin.since) > 2*p.w.set.retained })
-	p.retained.Prune(p.machine.Root(), p.w.now())
+	p.retained.Prune(p.applier.Root(), p.w.now())
 }
 
 // checkPin checks that a pinned state is kept for its time, is not kept for longer, and is the same

@@ -182,7 +182,7 @@ func (t *truth) applied(p *process, entries []*entry, answers []any) {
 	if p.applied%checkpoint != 0 {
 		return
 	}
-	root := p.machine.Root()
+	root := p.applier.Root()
 	if first && p.applied%(4*checkpoint) == 0 {
 		t.compare(p, root, t.objects)
 	}
@@ -190,7 +190,7 @@ func (t *truth) applied(p *process, entries []*entry, answers []any) {
 }
 
 // restored checks that a state read from a snapshot is the one that applying the entries makes.
-func (t *truth) restored(p *process) { t.sum(p, p.machine.Root()) }
+func (t *truth) restored(p *process) { t.sum(p, p.applier.Root()) }
 
 // sum checks that all nodes have the same state after an entry, to the byte of a snapshot.
 func (t *truth) sum(p *process, root *state.Root) {

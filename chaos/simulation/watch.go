@@ -135,7 +135,7 @@ func (o *watcher) expired(c *history.Compacted) {
 		o.w.violate("%s refuses a watch from %d, which it has just offered: %v", p.node.name, c.Oldest, err)
 	}
 	p = pick(o.w, o.w.running())
-	root := p.machine.Root()
+	root := p.applier.Root()
 	o.w.truth.compare(p, root, o.w.truth.stateAt(root.Index()))
 	o.seen = root.Index()
 	o.resume(p, o.seen)

@@ -58,7 +58,7 @@ func (c *client) writeSoon() {
 
 // write has the process send a client's entry to whom it takes for the leader.
 func (p *process) write(c *client) {
-	e, err := c.draw(p.machine.Root())
+	e, err := c.draw(p.applier.Root())
 	if err != nil {
 		p.w.violate("encode a write: %v", err)
 		return

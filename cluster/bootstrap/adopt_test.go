@@ -27,13 +27,13 @@ func TestNodeWithEntriesThatWasNeverAddedSettlesOnTheClusterItSees(t *testing.T)
 	ask := func(context.Context, bootstrap.Server, bootstrap.Attempt) (bootstrap.Response, error) {
 		return bootstrap.Response{}, errors.New("nobody is to be asked")
 	}
-	former := bootstrap.NewFormer(bootstrap.Config{Record: record, Store: fed{}, Ask: ask, Logger: slog.New(slog.DiscardHandler)})
+	bootstrapper := bootstrap.New(bootstrap.Config{Record: record, Store: fed{}, Ask: ask, Logger: slog.New(slog.DiscardHandler)})
 	member := empty("1", 3)
-	if waiting, err := former.Step(t.Context(), empty("5", 3), []bootstrap.Node{member}); err != nil || record.Joining() != "" {
+	if waiting, err := bootstrapper.Step(t.Context(), empty("5", 3), []bootstrap.Node{member}); err != nil || record.Joining() != "" {
 		t.Errorf("with no cluster in sight it waits for %q and joins %q: %v", waiting, record.Joining(), err)
 	}
 	member.Member, member.Cluster = true, "A"
-	waiting, err := former.Step(t.Context(), empty("5", 3), []bootstrap.Node{member})
+	waiting, err := bootstrapper.Step(t.Context(), empty("5", 3), []bootstrap.Node{member})
 	if err != nil || record.Joining() != "A" || !strings.Contains(waiting, "being added to cluster A") {
 		t.Errorf("it waits for %q and joins %q: %v", waiting, record.Joining(), err)
 	}

@@ -169,11 +169,11 @@ type world struct {
 
 type member struct {
 	bootstrap.Node
-	w       *world
-	record  *bootstrap.Record
-	former  *bootstrap.Former
-	configs [][]raft.Server // what Bootstrap was called with
-	crash   bool            // in the moment of Bootstrap
+	w            *world
+	record       *bootstrap.Record
+	bootstrapper *bootstrap.Bootstrapper
+	configs      [][]raft.Server // what Bootstrap was called with
+	crash        bool            // in the moment of Bootstrap
 }
 
 func (m *member) HasState() (bool, error) { return m.Member, nil }
@@ -198,7 +198,7 @@ func (m *member) restart() {
 		m.w.t.Fatal(err)
 	}
 	m.record = record
-	m.former = bootstrap.NewFormer(bootstrap.Config{Record: record, Store: m, Ask: m.w.ask, Logger: slog.New(slog.DiscardHandler)})
+	m.bootstrapper = bootstrap.New(bootstrap.Config{Record: record, Store: m, Ask: m.w.ask, Logger: slog.New(slog.DiscardHandler)})
 }
 
 // ask delivers an attempt, or loses the request or the response.
@@ -240,7 +240,7 @@ func (w *world) step(m *member, seen func(int) bool) {
 			others = append(others, n)
 		}
 	}
-	if _, err := m.former.Step(w.t.Context(), m.Node, others); err != nil {
+	if _, err := m.bootstrapper.Step(w.t.Context(), m.Node, others); err != nil {
 		if !errors.Is(err, errCrash) {
 			w.t.Fatalf("step of %s: %v", m.NodeID, err)
 		}

@@ -85,7 +85,7 @@ func (d delegate) NotifyMerge(peers []*memberlist.Node) error {
 		if err != nil || d.g.isSelf(peer.Name) {
 			continue
 		}
-		verdict := judge(d.g.view(), m)
+		verdict := admission(d.g.view(), m)
 		if refused, ok := verdict.(*Refused); ok {
 			d.g.fail(refused)
 			return refused
@@ -109,7 +109,7 @@ func (d delegate) NotifyAlive(peer *memberlist.Node) error {
 		return err
 	}
 	d.g.starts.observe(m, time.Now())
-	switch verdict := judge(d.g.view(), m).(type) {
+	switch verdict := admission(d.g.view(), m).(type) {
 	case nil:
 		d.g.settleOn(m.Cluster)
 		return nil

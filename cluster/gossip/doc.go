@@ -5,7 +5,7 @@
 // memberlist name of its own, so that a node can return at another address
 // (hashicorp/memberlist#157). The table in this package maps these starts to members: the newest
 // start of a node counts. Of two live nodes that claim one name, a member of the cluster precedes a
-// node that joins, then the older node precedes. One pure function (judge), the same on all nodes,
+// node that joins, then the older node precedes. One pure function (admission), the same on all nodes,
 // decides which nodes may take part, and both sides log the reason of a refusal. The join loop
 // retries the configured addresses, and those of members last seen dead, until this node stops, and
 // resolves names each time, so that nodes find each other again after a long partition.

@@ -56,7 +56,7 @@ type announced struct {
 // concurrent use.
 type Gossip struct {
 	cfg       Config
-	table     *table
+	table     *memberTable
 	starts    *starts
 	metrics   *metrics
 	key       messageKey
@@ -87,7 +87,7 @@ func New(cfg Config) (*Gossip, error) {
 	g := &Gossip{
 		cfg:       cfg,
 		key:       key,
-		table:     newTable(),
+		table:     newMemberTable(),
 		starts:    newStarts(),
 		findings:  make(chan finding, findingsQueued),
 		ready:     make(chan struct{}),

@@ -41,13 +41,13 @@ type Config struct {
 
 // Evaluator authorizes requests with roles and bindings. It implements auth.Reviewer.
 type Evaluator struct {
-	*derived.Keeper // keeps current up to date
-	store           Store
-	catalog         *schema.Catalog
-	kinds           map[string]*schema.Kind // of roles and bindings in stored form, by resource
-	log             *slog.Logger
-	metrics         *metrics
-	current         atomic.Pointer[index] // nil until the first index is complete
+	*derived.Refresher // keeps current up to date
+	store              Store
+	catalog            *schema.Catalog
+	kinds              map[string]*schema.Kind // of roles and bindings in stored form, by resource
+	log                *slog.Logger
+	metrics            *metrics
+	current            atomic.Pointer[index] // nil until the first index is complete
 }
 
 // New returns an evaluator. Until Run has built the first index, it only allows system:masters.
@@ -58,7 +58,7 @@ func New(cfg Config) (*Evaluator, error) {
 		kinds:   map[string]*schema.Kind{},
 		log:     cfg.Logger.With("component", "rbac"),
 	}
-	e.Keeper = derived.NewKeeper(cfg.Store, e.log, e.covers)
+	e.Refresher = derived.New(cfg.Store, e.log, e.covers)
 	for _, plural := range []string{"roles", "clusterroles", "rolebindings", "clusterrolebindings"} {
 		k := cfg.Catalog.Stored(group + "/" + plural)
 		if k == nil {
@@ -81,7 +81,7 @@ func (e *Evaluator) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
 	if e.kinds[k.Resource] == nil {
 		return store
 	}
-	return e.Keeper.Writes(store)
+	return e.Refresher.Writes(store)
 }
 
 // Ready returns an error until the first index is complete.

@@ -54,8 +54,8 @@ type binding struct {
 // index holds the compiled roles and bindings of a state. It is immutable.
 type index struct {
 	position uint64 // log index of the state
-	bindings *table[subject, []*binding]
-	roles    *table[roleName, []rule]
+	bindings *immutableMap[subject, []*binding]
+	roles    *immutableMap[roleName, []rule]
 	// numbers of entries
 	roleCount, bindingCount int
 }

@@ -12,9 +12,9 @@ import (
 	"go.uber.org/goleak"
 
 	kindfiles "quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/objects/validation"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // catalog contains the kinds that have files, compiled once.
-var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kindfiles.Files, rules.Hooks()) })
+var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kindfiles.Files, validation.Hooks()) })
 
 // world is a store in memory. Only one goroutine uses it.
 type world struct {

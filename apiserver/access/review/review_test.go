@@ -15,11 +15,11 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/access/review"
-	"quorate/apiserver/access/share"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
@@ -74,7 +74,7 @@ func open(t *testing.T, c clerk) *office {
 	t.Helper()
 	o := &office{table: route.NewTable()}
 	var err error
-	if o.catalog, err = schema.Load(kinds.Files, rules.Hooks()); err != nil {
+	if o.catalog, err = schema.Load(kinds.Files, validation.Hooks()); err != nil {
 		t.Fatal(err)
 	}
 	if o.statuses, err = negotiate.NewStatuses(o.catalog); err != nil {
@@ -105,7 +105,7 @@ func (o *office) ask(t *testing.T, path, body string, headers ...string) *httpte
 	}
 	c := &route.Call{
 		W: w, R: r, Now: time.Unix(1e9, 0), User: &auth.User{Name: "jane", UID: "1", Groups: []string{"g", auth.AuthenticatedGroup}},
-		Authorizer: clerk{}, Bodies: share.New(share.Config{Total: 1 << 20}), Statuses: o.statuses,
+		Authorizer: clerk{}, Bodies: budget.New(budget.Config{Total: 1 << 20}), Statuses: o.statuses,
 	}
 	if _, ok := o.table.Find(c); !ok {
 		t.Fatalf("no route %s", path)

@@ -11,11 +11,11 @@ import (
 // Writes returns a store for handlers of objects that data are derived from. Its writes return
 // after the derived data of this node cover them, so that a client sees their effect in its next
 // request to this node.
-func (k *Keeper) Writes(store rest.Store) rest.Store { return &writes{store, k} }
+func (r *Refresher) Writes(store rest.Store) rest.Store { return &writes{store, r} }
 
 type writes struct {
 	rest.Store
-	keeper *Keeper
+	refresher *Refresher
 }
 
 func (w *writes) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
@@ -33,7 +33,7 @@ func (w *writes) Delete(ctx context.Context, d raftstore.Delete) (*state.Object,
 func (w *writes) settled(ctx context.Context, key state.Key, write func() (*state.Object, error)) (*state.Object, error) {
 	o, err := write()
 	if err == nil {
-		w.keeper.settle(ctx, key, o.Version)
+		w.refresher.settle(ctx, key, o.Version)
 	}
 	return o, err
 }

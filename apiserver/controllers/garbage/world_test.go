@@ -13,9 +13,9 @@ import (
 
 	kindfiles "quorate/apiserver/kinds"
 	"quorate/apiserver/objects/deletion"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/objects/validation"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
@@ -50,7 +50,7 @@ type fataler interface {
 
 func catalogOf(t testing.TB) *schema.Catalog {
 	t.Helper()
-	catalog, err := schema.Load(kindfiles.Files, rules.Hooks())
+	catalog, err := schema.Load(kindfiles.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

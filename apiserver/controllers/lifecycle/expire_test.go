@@ -9,9 +9,9 @@ import (
 	"time"
 
 	kindfiles "quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/objects/validation"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
@@ -19,7 +19,7 @@ import (
 
 func catalogOf(t *testing.T) *schema.Catalog {
 	t.Helper()
-	catalog, err := schema.Load(kindfiles.Files, rules.Hooks())
+	catalog, err := schema.Load(kindfiles.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,13 +38,13 @@ type Config struct {
 
 // Served is the set of kinds that a node serves for ThirdPartyResources.
 type Served struct {
-	*derived.Keeper // keeps current up to date
-	store           Store
-	factory         factory
-	prefix          state.Prefix // key prefix of ThirdPartyResources
-	log             *slog.Logger
-	metrics         *metrics
-	current         atomic.Pointer[Set]
+	*derived.Refresher // keeps current up to date
+	store              Store
+	factory            factory
+	prefix             state.Prefix // key prefix of ThirdPartyResources
+	log                *slog.Logger
+	metrics            *metrics
+	current            atomic.Pointer[Set]
 }
 
 // New returns a Served with an empty set. Run fills it.
@@ -59,7 +59,7 @@ func New(cfg Config) (*Served, error) {
 		prefix:  stored.Prefix(kind, ""),
 		log:     cfg.Logger.With("component", "thirdparty"),
 	}
-	s.Keeper = derived.NewKeeper(cfg.Store, s.log, s.covers)
+	s.Refresher = derived.New(cfg.Store, s.log, s.covers)
 	s.metrics = newMetrics(cfg.Registerer, s)
 	s.current.Store(&Set{Catalog: cfg.Catalog})
 	return s, nil

@@ -12,9 +12,9 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/objects/validation"
 	"quorate/raftstore/state"
 )
 
@@ -38,7 +38,7 @@ func TestDefine(t *testing.T) {
 }
 
 // catalog contains the kinds that have files, compiled once.
-var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, rules.Hooks()) })
+var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, validation.Hooks()) })
 
 // world is a state that tests modify.
 type world struct {

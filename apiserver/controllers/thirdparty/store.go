@@ -19,7 +19,7 @@ func (s *Served) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
 	if k.Resource != s.factory.kind.Resource {
 		return store
 	}
-	return s.Keeper.Writes(&admitting{store, s})
+	return s.Refresher.Writes(&admitting{store, s})
 }
 
 type admitting struct {

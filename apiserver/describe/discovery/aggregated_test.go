@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // subresource of another kind, a kind that is not stored, and one defined by a ThirdPartyResource.
 func TestAggregated(t *testing.T) {
 	t.Parallel()
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

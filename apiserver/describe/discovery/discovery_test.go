@@ -8,8 +8,8 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,7 +27,7 @@ func TestCompareVersions(t *testing.T) {
 // TestWith checks that adding and removing kinds changes their documents only.
 func TestWith(t *testing.T) {
 	t.Parallel()
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

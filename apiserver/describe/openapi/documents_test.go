@@ -10,15 +10,15 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func loadCatalog(t testing.TB) *schema.Catalog {
 	t.Helper()
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

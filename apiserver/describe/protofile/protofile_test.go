@@ -17,8 +17,8 @@ import (
 
 	"quorate/apiserver/describe/protofile"
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // kind, with every field, with nothing but them. All fields must be known and have the right names
 // and values, and encoding the object again must produce the same bytes.
 func TestPublishedFilesDecodeObjects_B20(t *testing.T) {
-	cat, err := schema.Load(kinds.Files, rules.Hooks())
+	cat, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func number(v protoreflect.Value) float64 {
 }
 
 func TestFilesHavePaths(t *testing.T) {
-	cat, err := schema.Load(kinds.Files, rules.Hooks())
+	cat, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,14 +9,14 @@ import (
 
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/objects/deletion"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 )
 
 // TestDecide checks the action and the resulting finalizers, by policy and kind (G19–G28).
 func TestDecide(t *testing.T) {
 	t.Parallel()
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func describe(d deletion.Decision) string {
 // TestDecide_longest checks that the end of a very long grace period does not overflow (G12, G14).
 func TestDecide_longest(t *testing.T) {
 	t.Parallel()
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestDecide_longest(t *testing.T) {
 // (G14).
 func TestDecide_again(t *testing.T) {
 	t.Parallel()
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

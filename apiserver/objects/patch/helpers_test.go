@@ -9,15 +9,15 @@ import (
 
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/objects/patch"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 	"quorate/apiserver/wire/status"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // catalog is compiled once. It is immutable.
-var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, rules.Hooks()) })
+var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, validation.Hooks()) })
 
 func kind(tb testing.TB, prefix, plural string) *schema.Kind {
 	tb.Helper()

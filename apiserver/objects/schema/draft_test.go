@@ -15,8 +15,8 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 )
 
 // TestMain creates the test objects of new kinds if -update is set, before any test reads them.
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // testdata/objects/NAME.yaml, which a client creates, and testdata/golden/full/NAME.yaml with every
 // field. It knows the kind's file only; a draft that hooks reject must be edited by hand.
 func draftMissing() error {
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		return err
 	}

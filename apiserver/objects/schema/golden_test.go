@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 	"quorate/raftstore/state"
 )
 
@@ -21,7 +21,7 @@ const maxYAML = 1 << 20
 
 func catalog(t testing.TB) *schema.Catalog {
 	t.Helper()
-	cat, err := schema.Load(kinds.Files, rules.Hooks())
+	cat, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

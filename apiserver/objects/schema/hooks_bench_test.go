@@ -8,7 +8,7 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// BenchmarkCreateWithHooks measures a create with the hooks of package rules, for the full objects
+// BenchmarkCreateWithHooks measures a create with the hooks of package validation, for the full objects
 // of the golden files.
 func BenchmarkCreateWithHooks(b *testing.B) {
 	cat := catalog(b)

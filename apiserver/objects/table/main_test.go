@@ -13,9 +13,9 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/table"
+	"quorate/apiserver/objects/validation"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -30,7 +30,7 @@ const created = "2026-01-02T02:58:35Z"
 
 func catalog(t testing.TB) *schema.Catalog {
 	t.Helper()
-	c, err := schema.Load(kinds.Files, rules.Hooks())
+	c, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,8 @@ func stored(t testing.TB, k *schema.Kind, object string) []byte {
 	return o.AppendJSON(nil)
 }
 
-// cells returns the cells of an object's row, decoded from JSON.
-func cells(t *testing.T, r table.Rows, value []byte) []any {
+// cellsOf returns the cells of an object's row, decoded from JSON.
+func cellsOf(t *testing.T, r table.Rows, value []byte) []any {
 	t.Helper()
 	text, err := r.AppendRow(nil, value, now)
 	if err != nil {

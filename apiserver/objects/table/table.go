@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/table/cells"
 )
 
 // Table converts the objects of one kind to rows. It is immutable.
@@ -22,14 +23,14 @@ func New(k *schema.Kind) (*Table, error) {
 		specs = nameAndAge()
 	}
 	t := &Table{kind: k}
-	known := renderers()
+	known := cells.Renderers()
 	for i := range specs {
 		c, err := compile(&specs[i], k.Message.Type(), known)
 		if err != nil {
 			return nil, fmt.Errorf("kind %s in %s: column %s: %w", k.Kind, k.Prefix, specs[i].Name, err)
 		}
 		t.columns = append(t.columns, c)
-		t.ages = t.ages || c.spec.Render == renderAge
+		t.ages = t.ages || c.spec.Render == cells.Age
 	}
 	t.definitions = appendDefinitions(nil, t.columns)
 	return t, nil
@@ -41,7 +42,7 @@ func nameAndAge() []schema.ColumnSpec {
 		{Name: "Name", Type: typeString, Format: "name", Description: "What the object is called.", Value: ".metadata.name"},
 		{
 			Name: "Age", Type: typeString, Description: "How long ago the object was created.",
-			Value: ".metadata.creationTimestamp", Render: renderAge,
+			Value: ".metadata.creationTimestamp", Render: cells.Age,
 		},
 	}
 }

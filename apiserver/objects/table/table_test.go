@@ -1,16 +1,19 @@
 package table_test
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/table"
+	"quorate/apiserver/objects/table/cells"
+	"quorate/apiserver/objects/validation"
 )
 
 const configMap = `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"m","namespace":"a","selfLink":"/l","resourceVersion":"7",` +
@@ -142,7 +145,7 @@ func kindWith(t *testing.T, column string) *schema.Kind {
 		}
 		files["types/"+file.Name()] = &fstest.MapFile{Data: data}
 	}
-	c, err := schema.Load(files, rules.Hooks())
+	c, err := schema.Load(files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +159,7 @@ func TestEveryRendererIsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range table.RendererNames() {
+	for _, name := range slices.Sorted(maps.Keys(cells.Renderers())) {
 		if !strings.Contains(string(text), "`"+name+"`") {
 			t.Errorf("README.md lacks %s", name)
 		}

@@ -3,5 +3,5 @@
 // it. Package route reads queries according to the table, and package openapi generates the
 // parameters of operations from it.
 //
-// To add a parameter, add a row to table.go and read the parameter where a verb needs it.
+// To add a parameter, add a row to query_parameters.go and read the parameter where a verb needs it.
 package parameter

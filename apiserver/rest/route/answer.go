@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
@@ -180,7 +180,7 @@ func (c *Call) hold(n int) error {
 }
 
 // HoldAnswer returns an empty holding of the budget of responses, for the sender of the call.
-func (c *Call) HoldAnswer() share.Holding {
+func (c *Call) HoldAnswer() budget.Holding {
 	if c.Sender == nil {
 		return c.Answers.Hold("", "")
 	}

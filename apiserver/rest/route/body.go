@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/wire/status"
 )
 
@@ -27,9 +27,9 @@ const (
 
 // BodyShares returns the bounds on the memory of request bodies: bytes for all, a quarter for those
 // of one user, and half for those of one address.
-func BodyShares(bytes int64) share.Config {
+func BodyShares(bytes int64) budget.Config {
 	largest := min(bytes, MaxBodyBytes+1) // one byte more shows that a body without a length is too large
-	return share.Config{Total: bytes, PerUser: max(bytes/4, largest), PerAddress: max(bytes/2, largest)}
+	return budget.Config{Total: bytes, PerUser: max(bytes/4, largest), PerAddress: max(bytes/2, largest)}
 }
 
 // Budget bounds the memory that all requests in progress use for one purpose.
@@ -99,7 +99,7 @@ func (c *Call) receive() ([]byte, error) {
 }
 
 func (c *Call) readBody(length int64) ([]byte, error) {
-	c.bodies = c.Bodies.Hold(c.userName(), share.AddressOf(c.R.RemoteAddr))
+	c.bodies = c.Bodies.Hold(c.userName(), budget.AddressOf(c.R.RemoteAddr))
 	if length > 0 {
 		return c.readKnown(int(length))
 	}
@@ -196,7 +196,7 @@ func (c *Call) KeepEncoded(bytes int) bool {
 	return true
 }
 
-// Release returns the memory that the call has taken. The front calls it when the call ends.
+// Release returns the memory that the call has taken. The handler of package apiserver calls it when the call ends.
 func (c *Call) Release() {
 	c.collapse()
 	c.bodies.Release()

@@ -9,8 +9,8 @@ import (
 
 	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/access/fairness"
-	"quorate/apiserver/access/share"
 	"quorate/apiserver/objects/deletion"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
@@ -36,9 +36,9 @@ type Call struct {
 	// ready.
 	Seat fairness.Seat
 	// Answers is the budget for the memory of responses that may wait for their clients.
-	Answers *share.Pool
+	Answers *budget.Pool
 	// Bodies is the budget for the memory of request bodies.
-	Bodies *share.Pool
+	Bodies *budget.Pool
 	// Decodings is the budget for the memory that decoding takes; nil means no bound.
 	Decodings *Decodings
 	// Encoded is the budget for the memory of encoded lists.
@@ -53,10 +53,10 @@ type Call struct {
 
 	body       []byte
 	hasBody    bool
-	bodies     share.Holding
+	bodies     budget.Holding
 	expansion  expansion
 	encoded    int64 // from Encoded
-	answering  share.Holding
+	answering  budget.Holding
 	query      url.Values
 	parsed     bool
 	match      match

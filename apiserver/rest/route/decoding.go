@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/wire/status"
 )
 
@@ -27,13 +27,13 @@ const (
 
 // Decodings bounds the memory of bodies that are decoded. Large decodings have a budget of their
 // own, so that small ones do not wait for them. Requests wait for the budget, users in turn.
-type Decodings struct{ small, large *share.Queue }
+type Decodings struct{ small, large *budget.Queue }
 
 // NewDecodings returns a budget of which nothing is used. It calls refused for each request that is
 // refused, with the bound that was reached.
-func NewDecodings(refused func(share.Bound)) *Decodings {
-	queue := func(total int64) *share.Queue {
-		return share.NewQueue(share.QueueConfig{
+func NewDecodings(refused func(budget.Bound)) *Decodings {
+	queue := func(total int64) *budget.Queue {
+		return budget.NewQueue(budget.QueueConfig{
 			Total: total, PerUser: total / decodingShare,
 			Waiters: maxDecodingWaiters, WaitersPerUser: maxDecodingWaitersPerUser, MaxWait: maxDecodingWait, Refused: refused,
 		})
@@ -49,7 +49,7 @@ func (d *Decodings) Waiters() int { return d.small.Waiters() + d.large.Waiters()
 
 // expansion is what a call has of a budget for decodings.
 type expansion struct {
-	queue *share.Queue
+	queue *budget.Queue
 	user  string
 	bytes int64
 }
@@ -68,7 +68,7 @@ func (c *Call) Expand(bytes int64) error {
 	}
 	user := c.userName()
 	if err := queue.Acquire(c.R.Context(), user, bytes); err != nil {
-		if errors.Is(err, share.ErrBusy) {
+		if errors.Is(err, budget.ErrBusy) {
 			return status.NewTooManyRequests()
 		}
 		return err

@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/access/fairness"
-	"quorate/apiserver/access/share"
 	"quorate/apiserver/wire/negotiate"
 )
 
@@ -27,7 +27,7 @@ func (w *seen) Write(p []byte) (int, error) {
 }
 
 // seated returns a call with a seat.
-func seated(t *testing.T, answers *share.Pool) (*Call, *seen) {
+func seated(t *testing.T, answers *budget.Pool) (*Call, *seen) {
 	t.Helper()
 	d, err := fairness.New(fairness.Config{Seats: 10, Registerer: prometheus.NewRegistry()})
 	if err != nil {
@@ -48,7 +48,7 @@ func seated(t *testing.T, answers *share.Pool) (*Call, *seen) {
 func TestAnswerLeavesItsSeat(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{100, smallAnswer, smallAnswer + 1, slowBody + 1, 1 << 20} {
-		answers := share.New(share.Config{Total: 4 << 20, PerUser: 2 << 20})
+		answers := budget.New(budget.Config{Total: 4 << 20, PerUser: 2 << 20})
 		c, w := seated(t, answers)
 		if err := c.Document(http.StatusOK, bytes.Repeat([]byte(" "), size), negotiate.JSON); err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func TestAnswerLeavesItsSeat(t *testing.T) {
 		if size > smallAnswer {
 			held = int64(size)
 		}
-		if got := answers.UsedBy("jane"); got != held {
+		if got := answers.Used(); got != held {
 			t.Errorf("%d bytes: %d are charged", size, got)
 		}
 		c.Release()
@@ -74,7 +74,7 @@ func TestAnswerLeavesItsSeat(t *testing.T) {
 // first byte; a write, which was done, is answered.
 func TestAnswersAreBounded(t *testing.T) {
 	t.Parallel()
-	answers := share.New(share.Config{Total: 4 << 20, PerUser: 1 << 20})
+	answers := budget.New(budget.Config{Total: 4 << 20, PerUser: 1 << 20})
 	first, _ := seated(t, answers)
 	if err := first.Document(http.StatusOK, make([]byte, 1<<20), negotiate.JSON); err != nil {
 		t.Fatal(err)

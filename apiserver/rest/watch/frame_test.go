@@ -15,8 +15,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
@@ -26,7 +26,7 @@ import (
 // testStream is a stream of ConfigMaps that writes into a buffer.
 func testStream(t *testing.T, form negotiate.Form) (*Stream, *httptest.ResponseRecorder) {
 	t.Helper()
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/selector"
+	"quorate/apiserver/objects/validation"
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
 )
@@ -111,7 +111,7 @@ type modelChange struct {
 // exactly the events that their requests ask for, however many events arrive at once and whether
 // batches are shared, refused, or sent by the streams' handlers (D1, D8, D9, D19, B29).
 func TestMixtureOfProjections(t *testing.T) {
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type Projection struct {
 	// Table is set if the stream sends Tables, in JSON.
 	Table Table
 	// Selector selects the objects sent. Selectors are compared by address: equal ones share an
-	// address if they come from one selector.Table.
+	// address if they come from one selector.Interner.
 	Selector *selector.Selector
 }
 

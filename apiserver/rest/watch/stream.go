@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"quorate/apiserver/access/auth"
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
 	"quorate/raftstore/history"
@@ -67,7 +67,7 @@ func (o *Options) validFor() time.Duration {
 // Stream is one open watch.
 type Stream struct {
 	streams    *Streams
-	held       share.Holding // of the bounds on streams
+	held       budget.Holding // of the bounds on streams
 	w          http.ResponseWriter
 	flusher    *http.ResponseController
 	enqueuer   enqueuer // nil if w is none

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/apiserver/access/auth"
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/wire/status"
 )
 
@@ -38,7 +38,7 @@ var errStuck = errors.New("the client takes nothing")
 
 // Streams serves all watch streams of a server.
 type Streams struct {
-	admit   func(Sender) (share.Holding, error)
+	admit   func(Sender) (budget.Holding, error)
 	metrics *metrics
 	ticks   atomic.Int64
 	cache   encodingCache
@@ -58,7 +58,7 @@ type Sender struct {
 
 // New returns Streams with their metrics registered. Streams calls admit for each stream; an error
 // refuses the stream, and the holding is released when it ends.
-func New(admit func(Sender) (share.Holding, error), reg prometheus.Registerer) *Streams {
+func New(admit func(Sender) (budget.Holding, error), reg prometheus.Registerer) *Streams {
 	s := &Streams{admit: admit, open: make(map[*Stream]struct{}), ended: make(chan struct{})}
 	s.ticks.Store(1) // 0 means that a stream is not writing
 	s.fanouts.open = make(map[fanoutKey]*fanout)

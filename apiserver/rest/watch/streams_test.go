@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
-	"quorate/apiserver/access/share"
+	"quorate/apiserver/access/budget"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/wire/status"
 	"quorate/raftstore/history"
@@ -110,9 +110,9 @@ func TestDrainRefusesNewStreams(t *testing.T) {
 }
 
 // atMost admits so many streams at a time.
-func atMost(n int64) func(Sender) (share.Holding, error) {
-	pool := share.New(share.Config{Total: n})
-	return func(Sender) (share.Holding, error) {
+func atMost(n int64) func(Sender) (budget.Holding, error) {
+	pool := budget.New(budget.Config{Total: n})
+	return func(Sender) (budget.Holding, error) {
 		held := pool.Hold("", "")
 		if _, ok := held.Take(1); !ok {
 			return held, status.NewTooManyRequests()

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
 )
@@ -17,7 +17,7 @@ const maxBytes = 1 << 20
 
 func catalog(t testing.TB) *schema.Catalog {
 	t.Helper()
-	c, err := schema.Load(kinds.Files, rules.Hooks())
+	c, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

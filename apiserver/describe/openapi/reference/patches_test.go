@@ -17,15 +17,15 @@ import (
 
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/objects/patch"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 )
 
 // patches checks that the server applies strategic merge patches that clients compute with the
 // documents as intended (F14).
 func patches(t *testing.T, d *documents) {
 	t.Helper()
-	catalog, err := schema.Load(kinds.Files, rules.Hooks())
+	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {
 		t.Fatal(err)
 	}

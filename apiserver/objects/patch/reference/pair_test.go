@@ -12,12 +12,12 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 
 	"quorate/apiserver/kinds"
-	"quorate/apiserver/objects/rules"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
 )
 
 // catalog is compiled once. It is immutable.
-var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, rules.Hooks()) })
+var catalog = sync.OnceValues(func() (*schema.Catalog, error) { return schema.Load(kinds.Files, validation.Hooks()) })
 
 // subject is a kind and the stock type that it is compared with.
 type subject struct {

@@ -1,0 +1,314 @@
+package apiserver
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"quorate/apiserver/access/audit"
+	"quorate/apiserver/access/auth"
+	"quorate/apiserver/access/budget"
+	"quorate/apiserver/access/rbac"
+	"quorate/apiserver/access/requestlog"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/negotiate"
+	"quorate/apiserver/wire/status"
+)
+
+// handler serves every request: it authenticates, routes, authorizes and admits it, calls the
+// handler, then counts, logs and releases its memory.
+type handler struct {
+	table         *route.Table
+	dynamic       *dynamic
+	open          *route.Table // paths that need no credentials
+	authenticator *auth.Authenticator
+	access        *rbac.Evaluator
+	seats         *seats
+	answers       *budget.Pool // memory of answers that may wait for their clients
+	bodies        *budget.Pool
+	decodings     *route.Decodings
+	encoded       *route.Budget
+	selectorBytes *budget.Pool
+	shares        *shares
+	failures      *authFailures
+	statuses      *negotiate.Statuses
+	metrics       *metrics
+	unrouted      *route.Series // of requests without an endpoint
+	requests      *requestlog.Log
+	audit         *audit.Log // nil without a policy
+	log           *slog.Logger
+	ids           requestIDs
+	fixed         fixedHeaders
+	crossOrigin   http.CrossOriginProtection // the zero value refuses writes from pages of all other origins
+}
+
+// fixedHeaders are header values that all answers share; net/http only reads them.
+type fixedHeaders struct{ cacheControl, noSniff, challenge []string }
+
+func newFixedHeaders() fixedHeaders {
+	return fixedHeaders{
+		cacheControl: []string{"no-cache, private"},
+		noSniff:      []string{"nosniff"},
+		challenge:    []string{`Bearer realm="platform"`},
+	}
+}
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &exchange{ResponseWriter: w, series: h.unrouted}
+	x.call = route.Call{
+		W: x, R: r, Now: time.Now(), Authorizer: h.access, Bodies: h.bodies, Decodings: h.decodings,
+		Encoded: h.encoded, Answers: h.answers, Faults: h, Statuses: h.statuses,
+	}
+	x.chargeWaiting()
+	x.id[0] = h.ids.next()
+	defer h.finish(x)
+	header := w.Header()
+	header["Audit-Id"] = x.id[:]
+	header["Cache-Control"] = h.fixed.cacheControl
+	if err := h.serve(x); err != nil {
+		h.fail(x, err)
+	}
+}
+
+func (h *handler) serve(x *exchange) error {
+	c := &x.call
+	open := isOpen(c.R.URL.Path)
+	if _, given := c.R.Header["Authorization"]; open && !given {
+		return h.dispatch(x, h.open)
+	}
+	credential, ambient, err := h.credential(c)
+	if err != nil {
+		return h.failures.refuse(c.R.Context(), c.R.RemoteAddr, c.Now) // even where no credentials are needed (J5)
+	}
+	if ambient {
+		if err := h.crossOrigin.Check(c.R); err != nil {
+			h.metrics.crossOrigin.Inc()
+			return status.NewForbiddenPath("a page of another origin may not use a client certificate; send a bearer token")
+		}
+	}
+	if open {
+		return h.dispatch(x, h.open)
+	}
+	c.Credential, c.User, c.Sender = credential, credential.User, credential.User
+	if err := h.known(c.User); err != nil {
+		return err
+	}
+	if auth.Impersonates(c.R.Header) {
+		if err := h.impersonate(x); err != nil {
+			return err
+		}
+	}
+	return h.dispatch(x, h.table)
+}
+
+// known returns an error until the roles are loaded: before that neither an approval nor a denial
+// would be certain.
+func (h *handler) known(u *auth.User) error {
+	if err := h.access.Ready(); err != nil && !u.In(auth.MastersGroup) {
+		return status.NewUnavailable(err.Error())
+	}
+	return nil
+}
+
+// impersonate replaces the user of the request by the one that its headers name, if the sender may
+// impersonate that user (J12).
+func (h *handler) impersonate(x *exchange) error {
+	c := &x.call
+	asked, err := auth.ReadImpersonation(c.R.Header)
+	if err != nil {
+		return status.NewBadRequest(err.Error())
+	}
+	for i := range asked.Needs {
+		need := &asked.Needs[i]
+		if !h.access.Allows(c.User, need) {
+			about := status.Subject{Group: need.Group, Plural: need.Resource, Name: need.Name}
+			return status.NewForbidden(about, auth.Denial(c.User, need))
+		}
+	}
+	c.User = asked.User
+	return h.known(c.User)
+}
+
+// credential returns the token of a request or, where it has none, its client certificate. A
+// certificate is ambient: a browser sends it with every request, whichever page asked for it.
+func (h *handler) credential(c *route.Call) (credential auth.Credential, ambient bool, err error) {
+	if _, given := c.R.Header["Authorization"]; !given {
+		if credential, ok := auth.OfCertificate(c.R.TLS, c.Now); ok {
+			return credential, true, nil
+		}
+	}
+	credential, err = h.authenticator.Authenticate(c.R.Header, c.Now)
+	return credential, false, err
+}
+
+// isOpen reports whether a path is served without credentials: health, and the version (semantics
+// Z13).
+func isOpen(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch first {
+	case "livez", "readyz", "healthz", "version":
+		return true
+	}
+	return false
+}
+
+func (h *handler) dispatch(x *exchange, table *route.Table) error {
+	c := &x.call
+	allow, ok, err := h.find(c, table)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		if allow != "" {
+			return status.NewMethodNotAllowed(c.Subject(), allow)
+		}
+		return status.NewNoRoute()
+	}
+	if err := h.chooseWatch(c); err != nil {
+		return err
+	}
+	h.beginAudit(x)
+	e := c.Endpoint
+	x.series = e.Series
+	if c.User != nil && e.LateAuthorization {
+		if err := c.AuthorizeSomewhere(); err != nil {
+			return err
+		}
+	} else if c.User != nil && !e.Authenticated {
+		if err := c.Authorize(c.Namespace, c.ListedName()); err != nil {
+			return err
+		}
+	}
+	if err := h.shares.enter(x); err != nil {
+		return err
+	}
+	return h.seats.serve(c)
+}
+
+// find sets the endpoint of a call, from the table or from the kinds of ThirdPartyResources.
+func (h *handler) find(c *route.Call, table *route.Table) (allow string, ok bool, err error) {
+	allow, ok = table.Find(c)
+	if ok || allow != "" || table != h.table {
+		return allow, ok, nil
+	}
+	return h.dynamic.find(c, h.seats.read)
+}
+
+// chooseWatch turns a list into a watch when the query asks for it (C45).
+func (h *handler) chooseWatch(c *route.Call) error {
+	if c.Endpoint.Watch == nil || c.R.URL.RawQuery == "" {
+		return nil
+	}
+	watch, err := c.Query().Bool("watch")
+	if watch {
+		c.Endpoint = c.Endpoint.Watch
+	}
+	return err
+}
+
+// asksWatch reports whether a request is for a watch, even if it failed before it had an endpoint.
+func asksWatch(c *route.Call) bool {
+	if c.Endpoint != nil {
+		return c.Endpoint.Verb == route.VerbWatch
+	}
+	watch, err := c.Query().Bool("watch")
+	return c.R.Method == http.MethodGet && (watch && err == nil || underWatch(c.R.URL.Path))
+}
+
+// underWatch reports whether a path is under the watch prefix of a version, as /api/v1/watch/pods
+// is (D31-D33).
+func underWatch(path string) bool {
+	segments := strings.SplitN(path, "/", 6) // the first is empty
+	at := 3
+	if len(segments) > 1 && segments[1] == "apis" {
+		at = 4 // behind group and version
+	}
+	return len(segments) > at+1 && segments[at] == "watch"
+}
+
+// fail answers with the Status of an error, or aborts a response that has begun (I29).
+func (h *handler) fail(x *exchange, err error) {
+	if errors.Is(err, route.ErrGone) {
+		panic(http.ErrAbortHandler)
+	}
+	failed, mapped := status.From(err, x.call.Subject())
+	if !mapped {
+		h.InternalError(&x.call, err)
+	}
+	if asksWatch(&x.call) {
+		failed = status.ForWatch(failed)
+	}
+	x.failure = &failed.Status
+	if x.code != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	header := x.Header()
+	header["Cache-Control"] = h.fixed.cacheControl // the headers of the success do not hold for the failure
+	delete(header, "Expires")
+	delete(header, "Etag")
+	header["X-Content-Type-Options"] = h.fixed.noSniff
+	if failed.Allow != "" {
+		header["Allow"] = []string{failed.Allow}
+	}
+	if d := failed.Status.Details; d != nil && d.RetryAfterSeconds > 0 {
+		header["Retry-After"] = []string{strconv.Itoa(d.RetryAfterSeconds)}
+	}
+	if failed.Status.Code == http.StatusUnauthorized {
+		header["Www-Authenticate"] = h.fixed.challenge
+	}
+	form, err := x.call.Form()
+	if err != nil || failed.Status.Code == http.StatusNotAcceptable {
+		form = negotiate.JSON // nothing acceptable: the body is JSON all the same (B23)
+	}
+	if err := x.call.Status(failed.Status.Code, &failed.Status, form); err != nil {
+		h.log.Error("answer with a Status", "request", x.id[0], "error", err)
+	}
+}
+
+// InternalError implements route.Faults.
+func (h *handler) InternalError(c *route.Call, err error) {
+	h.metrics.unmapped.Inc()
+	h.log.Error("request failed with an internal error", "request", c.W.Header().Get("Audit-Id"), "method", requestlog.Cut(c.R.Method),
+		"path", requestlog.Cut(c.R.URL.Path), "error", err)
+}
+
+// finish counts and logs a request and releases its memory, also after a panic.
+func (h *handler) finish(x *exchange) {
+	abort := false
+	if reason := recover(); reason != nil {
+		abort = h.recovered(x, reason)
+	}
+	x.call.Release()
+	x.held.Release()
+	took := time.Since(x.call.Now)
+	x.series.Observe(x.code, took)
+	h.metrics.sent.Add(float64(x.bytes))
+	h.logRequest(x, took)
+	h.endAudit(x)
+	if abort {
+		// net/http resets the stream, so that the client does not mistake a part for the whole.
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// recovered answers for a handler that panicked (I27); abort is true if a response that has begun
+// must be aborted.
+func (h *handler) recovered(x *exchange, reason any) (abort bool) {
+	if err, ok := reason.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		return true
+	}
+	x.panicked = true
+	h.metrics.panics.Inc()
+	h.log.Error("handler panicked", "request", x.id[0], "method", requestlog.Cut(x.call.R.Method),
+		"path", requestlog.Cut(x.call.R.URL.Path), "reason", reason, "stack", string(debug.Stack()))
+	if x.code != 0 {
+		return true
+	}
+	h.fail(x, status.NewInternal("this request caused the server to panic; look in its log for request "+x.id[0]))
+	return false
+}

@@ -1,0 +1,88 @@
+package apiserver
+
+import (
+	"net/http"
+
+	"quorate/apiserver/access/audit"
+	"quorate/apiserver/access/budget"
+	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/h2"
+	"quorate/apiserver/wire/status"
+)
+
+// exchange is one request with its response: a writer that records the code and the bytes sent.
+type exchange struct {
+	http.ResponseWriter
+	call   route.Call
+	series *route.Series
+	held   budget.Holding
+
+	code  int // 0 until the header is sent
+	bytes int64
+	id    [1]string // Audit-Id
+
+	waiting budget.Holding // of answers, while the response waits for the client
+
+	audited  bool           // the audit policy was asked
+	trail    *audit.Trail   // nil if nothing of the request is recorded
+	failure  *status.Status // why the request failed; nil if it has not
+	panicked bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (x *exchange) WriteHeader(code int) {
+	if x.code == 0 {
+		x.code = code
+		x.auditStart()
+	}
+	x.ResponseWriter.WriteHeader(code)
+}
+
+// Write implements http.ResponseWriter. A request that still has seats may lose them while it waits
+// for the client, and gets others before Write returns.
+func (x *exchange) Write(p []byte) (int, error) {
+	if x.code == 0 {
+		x.code = http.StatusOK
+	}
+	x.call.Seat.BeginWait()
+	n, err := x.ResponseWriter.Write(p)
+	x.bytes += int64(n)
+	if again := x.call.Seat.EndWait(x.call.R.Context()); err == nil {
+		err = again
+	}
+	return n, err
+}
+
+// FlushError is what http.ResponseController calls. It is like Write in regard of seats.
+func (x *exchange) FlushError() error {
+	x.call.Seat.BeginWait()
+	err := http.NewResponseController(x.ResponseWriter).Flush()
+	if again := x.call.Seat.EndWait(x.call.R.Context()); err == nil {
+		err = again
+	}
+	return err
+}
+
+// chargeWaiting makes a response of HTTP/2 take memory from the budget of its user when it has to
+// wait for the client.
+func (x *exchange) chargeWaiting() {
+	if w, ok := x.ResponseWriter.(interface{ Charge(h2.Account) }); ok {
+		w.Charge(x)
+	}
+}
+
+// BeginWaiting implements h2.Account.
+func (x *exchange) BeginWaiting() bool {
+	x.waiting = x.call.HoldAnswer()
+	_, ok := x.waiting.Take(waitingAnswer)
+	return ok
+}
+
+// EndWaiting implements h2.Account.
+func (x *exchange) EndWaiting() { x.waiting.Release() }
+
+// Unwrap lets http.ResponseController reach the connection.
+func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// Count adds bytes that were sent without calling Write.
+func (x *exchange) Count(bytes int64) { x.bytes += bytes }

@@ -1,0 +1,65 @@
+package validation
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/objects/schema"
+)
+
+func nodeHooks() schema.Hooks {
+	return schema.Hooks{
+		Defaulters: map[string]schema.Defaulter{
+			"externalIDFromName":      externalIDFromName,
+			"allocatableFromCapacity": allocatableFromCapacity,
+		},
+		Validators: map[string]schema.Validator{
+			"taintsUnique":        taintsUnique,
+			"nodeAddressesUnique": nodeAddressesUnique,
+		},
+		Comparisons: map[string]schema.Comparison{
+			"nodeFieldSetOnce": nodeFieldSetOnce,
+		},
+	}
+}
+
+func externalIDFromName(c *schema.Context, m *schema.Value) {
+	m.Make("externalID").SetStr(c.Object.Name())
+}
+
+// allocatableFromCapacity defaults the allocatable resources of a node to its capacity (M11).
+func allocatableFromCapacity(_ *schema.Context, m *schema.Value) {
+	if capacity := m.Field("capacity"); capacity.Len() > 0 {
+		m.Set("allocatable", capacity.Copy())
+	}
+}
+
+func taintsUnique(c *schema.Context, v *schema.Value) {
+	var taints seen[[2]string]
+	for i, taint := range v.Items() {
+		id := [2]string{taint.Field("key").Str(), taint.Field("effect").Str()}
+		if id == [2]string{} || taints.add(id) {
+			continue
+		}
+		err := field.Duplicate(c.Path(i), id[0]+":"+id[1])
+		err.Detail = "taints must be unique by key and effect pair"
+		c.Report(err)
+	}
+}
+
+func nodeAddressesUnique(c *schema.Context, v *schema.Value) {
+	var addresses seen[[2]string]
+	for i, address := range v.Items() {
+		if !addresses.add([2]string{address.Field("type").Str(), address.Field("address").Str()}) {
+			c.Duplicate(address, i)
+		}
+	}
+}
+
+// nodeFieldSetOnce rejects changes of a field after it was set (E25).
+func nodeFieldSetOnce(c *schema.Context, v, old *schema.Value) {
+	if old.Str() != "" && v.Str() != old.Str() {
+		c.Forbidden(fmt.Sprintf("node updates may not change %s except from \"\" to valid", c.FieldName()))
+	}
+}

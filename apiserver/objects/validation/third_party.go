@@ -1,0 +1,43 @@
+package validation
+
+import (
+	"strings"
+
+	"quorate/apiserver/objects/schema"
+)
+
+// reservedDomains returns the domains of groups that belong to the platform or that stock clients
+// rely on. Users cannot define kinds in them, so that no such kind can hide one of the platform's
+// (K11).
+func reservedDomains() [2]string { return [2]string{"platform.io", "k8s.io"} }
+
+func thirdPartyHooks() schema.Hooks {
+	return schema.Hooks{
+		Validators: map[string]schema.Validator{
+			"thirdPartyName":     thirdPartyName,
+			"versionNamesUnique": versionNamesUnique,
+		},
+	}
+}
+
+// thirdPartyName requires a name that consists of a kind and a group with a domain (K1, K2). It
+// checks new names only, because names are immutable.
+func thirdPartyName(c *schema.Context, _ *schema.Value) {
+	if c.Operation != schema.Create {
+		return
+	}
+	name := c.Object.Name()
+	_, group, _ := strings.Cut(name, ".")
+	switch {
+	case name == "": // the format rejects it
+	case !strings.Contains(group, "."):
+		c.Invalid(name, "must be at least three segments long: <kind>.<domain>.<tld>", "metadata", "name")
+	}
+	for _, domain := range reservedDomains() {
+		if group == domain || strings.HasSuffix(group, "."+domain) {
+			c.Invalid(name, "the groups of "+domain+" are reserved", "metadata", "name")
+		}
+	}
+}
+
+func versionNamesUnique(c *schema.Context, v *schema.Value) { reportRepeated(c, v, "name") }

@@ -1,0 +1,201 @@
+package applier
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"quorate/raftstore/fsm"
+	"quorate/raftstore/history"
+	"quorate/raftstore/lifecycle"
+	"quorate/raftstore/read"
+	"quorate/raftstore/readindex"
+	"quorate/raftstore/snapshot"
+	"quorate/raftstore/state"
+)
+
+// Config configures an Applier; all fields are required.
+type Config struct {
+	Hub      *history.Hub       // receives the events
+	Applied  *readindex.Applied // wakes readers that wait for an index
+	Retained *read.Retained     // receives the states that pins request
+	// Configured is called for each committed configuration of Raft, with the time at which the
+	// leader appended its entry.
+	Configured func(appended time.Time, servers []raft.Server)
+	// Restored is called after each Restore, with the time at which the last entry that was applied
+	// before was appended.
+	Restored func(appended time.Time)
+	// Fits returns an error for a snapshot of another node that must not be installed. Installed is
+	// called when the snapshot of another node has replaced the state.
+	Fits       func(index uint64) error
+	Installed  func(index uint64)
+	Lifecycle  *lifecycle.Lifecycle // ends the node at an entry that this build does not know
+	Logger     *slog.Logger
+	Registerer prometheus.Registerer
+}
+
+// Applier implements raft.FSM. Raft calls it from one goroutine, which owns the tree; any
+// goroutine may call Root and Started.
+type Applier struct {
+	cfg     Config
+	metrics *metrics
+	current atomic.Pointer[state.Root]
+	started atomic.Bool // set once Raft has restored its first state
+
+	tree     *state.Tree
+	appended time.Time // when the last applied entry was appended, by its leader's clock
+	ended    error     // set by an entry that this build does not know; the state does not change afterwards
+}
+
+var _ raft.BatchingFSM = (*Applier)(nil)
+
+// New returns an Applier with an empty state.
+func New(cfg Config) *Applier {
+	a := &Applier{cfg: cfg, metrics: newMetrics(cfg.Registerer), tree: state.NewTree()}
+	a.publish()
+	return a
+}
+
+// Root returns the state as of the last applied batch.
+func (a *Applier) Root() *state.Root { return a.current.Load() }
+
+// Started records that the node has restored its first state. Snapshots restored afterwards come
+// from other nodes.
+func (a *Applier) Started() { a.started.Store(true) }
+
+// Apply implements raft.FSM. Raft uses ApplyBatch instead.
+func (a *Applier) Apply(entry *raft.Log) any { return a.ApplyBatch([]*raft.Log{entry})[0] }
+
+// ApplyBatch applies entries and publishes state and events once for all of them. It publishes the
+// state first, so that a watcher that has seen an event finds its object, and wakes waiters for an
+// index last. A response is nil, the refusal, or *fsm.Unknown for an entry that this build does not
+// know and all entries after it, which it does not apply.
+func (a *Applier) ApplyBatch(entries []*raft.Log) []any {
+	// gofail: var applyBefore struct{}
+	start := time.Now()
+	answers := make([]any, len(entries))
+	events := make([]*history.Event, 0, len(entries))
+	for i, entry := range entries {
+		if a.ended != nil {
+			answers[i] = a.ended
+			continue
+		}
+		if entry.Type != raft.LogCommand {
+			a.tree.Advance(entry.Index)
+			if entry.Type == raft.LogConfiguration {
+				a.cfg.Configured(entry.AppendedAt, raft.DecodeConfiguration(entry.Data).Servers)
+			}
+			continue
+		}
+		result, event, err := fsm.Apply(a.tree, entry.Index, entry.Data)
+		if err != nil {
+			a.end(err)
+			answers[i] = err
+			continue
+		}
+		a.tree.Stamp(entry.AppendedAt) // the leader's clock, the same on every node
+		if event != nil {
+			// gofail: var breakDropEvent struct{}
+			// continue
+
+			events = append(events, event)
+		}
+		if result.Pinned {
+			a.pin(result.Time)
+		}
+		if result.Err != nil {
+			answers[i] = result.Err
+		}
+	}
+	a.appended = entries[len(entries)-1].AppendedAt
+	// gofail: var applyBeforePublish struct{}
+	a.publish()
+	// gofail: var applyAfterPublish struct{}
+	index := a.tree.Index()
+	a.cfg.Hub.Append(index, events)
+	a.cfg.Applied.Advance(index)
+	a.metrics.applyBatch.Observe(float64(len(entries)))
+	a.metrics.applySeconds.Observe(time.Since(start).Seconds())
+	// gofail: var applyAfter struct{}
+	return answers
+}
+
+// end ends the node with err. Until then the state does not change, and Raft continues as if the
+// Applier applied its entries. Reads that require no later state are still served.
+func (a *Applier) end(err error) {
+	a.ended = err
+	a.cfg.Lifecycle.Fail(err)
+}
+
+func (a *Applier) publish() { a.current.Store(a.tree.Publish()) }
+
+// pin retains the state after a pin that was proposed at the given time. During a restart, it
+// ignores pins that have expired.
+func (a *Applier) pin(proposed time.Time) {
+	if !a.cfg.Retained.IsExpired(proposed) {
+		a.cfg.Retained.Pin(a.tree.Publish(), proposed)
+	}
+}
+
+// Snapshot returns a pointer to the state. It fails after an unknown entry, because the state is
+// then older than the index that Raft would give the snapshot.
+func (a *Applier) Snapshot() (raft.FSMSnapshot, error) {
+	if a.ended != nil {
+		return nil, a.ended
+	}
+	return fsmSnapshot{a.Root()}, nil
+}
+
+// Restore replaces the state by that of a snapshot, once it has read and verified all of it.
+func (a *Applier) Restore(from io.ReadCloser) error {
+	// gofail: var restoreBefore struct{}
+	if a.ended != nil {
+		return a.ended
+	}
+	tree, err := fsm.ReadSnapshot(snapshot.NewReader(from))
+	if err != nil {
+		return fmt.Errorf("restore snapshot: %w", err)
+	}
+	index := tree.Index()
+	if a.started.Load() {
+		if err := a.cfg.Fits(index); err != nil {
+			return err
+		}
+	}
+	// gofail: var restoreBeforePublish struct{}
+	a.tree = tree
+	a.publish()
+	if a.started.Load() {
+		// Another node sent the snapshot. This node never applied the entries in between, and older
+		// retained states would keep the whole former state in memory.
+		a.cfg.Hub.Reset(index)
+		a.cfg.Retained.Clear()
+		a.cfg.Installed(index)
+	} else {
+		a.cfg.Hub.Begin(index)
+	}
+	a.cfg.Restored(a.appended)
+	a.cfg.Applied.Advance(index)
+	// gofail: var restoreAfter struct{}
+	a.cfg.Logger.Info("state restored from snapshot", "index", index, "objects", a.Root().Len())
+	return nil
+}
+
+// fsmSnapshot is a state that Raft writes as a snapshot.
+type fsmSnapshot struct{ root *state.Root }
+
+func (i fsmSnapshot) Persist(sink raft.SnapshotSink) error {
+	// gofail: var snapshotBefore struct{}
+	w := snapshot.NewWriter(sink)
+	if err := fsm.WriteSnapshot(w, i.root); err != nil {
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	return w.Close()
+}
+
+func (fsmSnapshot) Release() {}

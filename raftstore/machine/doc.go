@@ -1,7 +1,0 @@
-// Package machine is the state machine that Raft drives. It applies committed entries with package
-// fsm, publishes the state, passes the events to history, retains the states that pins request, and
-// writes and restores snapshots.
-//
-// Raft calls a Machine from one goroutine; the package starts none. The state that Root returns
-// never changes.
-package machine
