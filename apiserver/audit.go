@@ -64,9 +64,8 @@ func (h *handler) endAudit(x *exchange) {
 	}
 	if !x.audited {
 		if x.call.Endpoint == nil {
-			// Only the attributes are of interest, since the request has failed. Third-party kinds
-			// are not looked up: that may read from the leader, and anybody can send such a
-			// request.
+			// Only the attributes matter, because the request has failed. Third-party kinds are not
+			// looked up: anybody can send such a request, and a lookup may read from the leader.
 			_, _ = h.table.Find(&x.call)
 		}
 		h.follow(x)

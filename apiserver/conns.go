@@ -23,9 +23,9 @@ const (
 // connections is a listener that bounds the number of open connections and closes a connection
 // whose client has stopped reading.
 //
-// It does not use write deadlines to find such clients, because to set and clear a deadline costs
-// two timer operations a write, or 5 % of a GET. Instead, a write costs two atomic stores to a
-// field that a background goroutine reads.
+// It does not use write deadlines to detect such clients, because setting and clearing a deadline
+// costs two timer operations per write, or 5 % of a GET. Instead, a write costs two atomic stores
+// to a field that a background goroutine reads.
 type connections struct {
 	net.Listener
 	bound     *bound

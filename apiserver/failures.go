@@ -24,9 +24,9 @@ const (
 )
 
 // authFailures delays the refusals of an address that sends many requests without valid
-// credentials. Requests with valid credentials are served as always, since others may share the
-// address. So this bounds the work that wrong credentials cause, and guesses that wait for their
-// answers, but does not make a weak token safe.
+// credentials. It does not delay requests with valid credentials, because other users may share the
+// address. It thus bounds the work that wrong credentials cause and slows down guessing by clients
+// that wait for the responses, but it does not make a weak token safe.
 type authFailures struct {
 	meter   *ratelimit.Meter // by address; nil for no bound
 	delayed *budget.Pool

@@ -54,9 +54,10 @@ func (h *health) register(add func(method, path string, e *route.Endpoint)) {
 	}
 }
 
-// answer runs the checks, or the one that the path names. Alarms are shown beside them and fail
-// none: a node without space serves reads, and which node of a divided cluster is right is for the
-// operator to say. (A node whose disk hangs is not ready, by the check of its store.)
+// answer runs all checks, or the one that the path names. It lists alarms beside the checks, but an
+// alarm fails no check: a node without space serves reads, and only an operator can decide which
+// node of a diverged cluster is right. (A node whose disk hangs is not ready, by the check of its
+// store.)
 func (h *health) answer(c *route.Call, group string, checks []check) error {
 	if c.Name != "" {
 		i := slices.IndexFunc(checks, func(k check) bool { return k.name == c.Name })

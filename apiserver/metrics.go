@@ -60,8 +60,8 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 }
 
 // refusals returns a function that counts the refusals of a pool with these bounds, for
-// budget.Config. The label is the name of what the pool bounds, with -per-user or -per-address for
-// those bounds.
+// budget.Config. The label of the metric is the name of the bounded amount, with the suffix
+// -per-user or -per-address for these bounds.
 func (m *metrics) refusals(of string, cfg budget.Config) func(budget.Bound) {
 	counters := make(map[budget.Bound]prometheus.Counter)
 	for _, b := range []struct {

@@ -20,15 +20,15 @@ func (t *idleTotals) add(p *PhaseReport) {
 }
 
 func (t *idleTotals) tell(out *printer) {
-	out.printf("idle phases %d: %d acts, %d reads, %d that an act explains the failure of, %d findings\n", t.phases, t.acts, t.reads, t.excused, t.failed)
+	out.printf("idle phases %d: %d acts, %d reads, %d failed reads explained by acts, %d findings\n", t.phases, t.acts, t.reads, t.excused, t.failed)
 }
 
-// coverage prints which of the planned faults struck, and why the others did not.
+// coverage prints which of the planned faults were injected, and why the others were not.
 func (r *Report) coverage(out *printer) {
-	struck, missed := r.struck()
-	out.printf("faults: %d struck, %d never did, %d can't be had here\n", len(struck), len(missed), len(r.Unavailable))
+	injected, missed := r.injected()
+	out.printf("faults: %d injected, %d never injected, %d not possible here\n", len(injected), len(missed), len(r.Unavailable))
 	if len(missed) > 0 {
-		out.printf("  never struck, for want of a victim or of time: %s\n", strings.Join(missed, ", "))
+		out.printf("  never injected, because there was no target or no time: %s\n", strings.Join(missed, ", "))
 	}
 	for _, u := range r.Unavailable {
 		out.printf("  skipped: %s\n", skipped(u))
@@ -37,22 +37,22 @@ func (r *Report) coverage(out *printer) {
 
 func skipped(u nemesis.Unavailable) string { return fmt.Sprintf("%s: %s", u.Name, u.Why) }
 
-// struck divides the faults planned in the executed phases into those that struck and those that
-// did not.
-func (r *Report) struck() (struck, missed []string) {
+// injected divides the faults that the executed phases planned into those that were injected and
+// those that were not.
+func (r *Report) injected() (injected, missed []string) {
 	for _, p := range r.Phases {
-		for _, s := range p.Strikes {
-			struck = append(struck, s.Fault)
+		for _, s := range p.Injections {
+			injected = append(injected, s.Fault)
 		}
 	}
-	slices.Sort(struck)
-	struck = slices.Compact(struck)
+	slices.Sort(injected)
+	injected = slices.Compact(injected)
 	for _, p := range r.Phases {
 		for _, name := range p.Planned {
-			if !slices.Contains(struck, name) && !slices.Contains(missed, name) {
+			if !slices.Contains(injected, name) && !slices.Contains(missed, name) {
 				missed = append(missed, name)
 			}
 		}
 	}
-	return struck, missed
+	return injected, missed
 }

@@ -67,8 +67,8 @@ func (p *running) idle(ctx context.Context) (*PhaseReport, error) {
 	if ctx.Err() != nil {
 		return nil, errors.Join(hurt, ctx.Err())
 	}
-	report.Strikes, report.Ended, report.Seconds = n.Strikes(), n.Ended(), time.Since(began).Seconds()
-	limits := newLimits(report.Strikes, p.recorder.Offset, p.recorder.Now(), cmp.Or(p.BoundScale, 1))
+	report.Injections, report.Ended, report.Seconds = n.Injections(), n.Ended(), time.Since(began).Seconds()
+	limits := newLimits(report.Injections, p.recorder.Offset, p.recorder.Now(), cmp.Or(p.BoundScale, 1))
 	limits.whole(report.Idle.whole)
 	report.Verdict, report.Idle.IdleCounts = check.Idle(reads, limits.excuses)
 	owed, failed := nemesis.Part(hurt)
@@ -118,9 +118,9 @@ func (p *running) actAll(ctx context.Context, n *nemesis.Nemesis, readers *workl
 func (p *running) act(
 	ctx context.Context, n *nemesis.Nemesis, f nemesis.Fault, readers *workload.Idle, quiet time.Duration, report *IdleReport,
 ) error {
-	switch err := n.Inflict(ctx, f); {
-	case errors.Is(err, nemesis.ErrNoVictim): // contained in the report
-		p.Log.Warn("an act found nobody to strike", "act", f.Name, "reason", err)
+	switch err := n.InjectAndRecover(ctx, f); {
+	case errors.Is(err, nemesis.ErrNoTarget): // contained in the report
+		p.Log.Warn("an act found no target", "act", f.Name, "reason", err)
 	case err != nil:
 		return err
 	default:
@@ -166,8 +166,8 @@ func (l *limits) whole(at []time.Duration) {
 	}
 }
 
-// excuses reports whether the strikes explain that a read got no response, because its node was
-// struck or there may have been no leader.
+// excuses reports whether the injections explain that a read got no response, because its node was
+// affected or there may have been no leader.
 func (l *limits) excuses(r history.IdleRead) bool {
 	for _, e := range l.episodes {
 		most := e.bound(check.QuorumReads)
@@ -178,15 +178,15 @@ func (l *limits) excuses(r history.IdleRead) bool {
 		if most == 0 || r.Answered < e.from || r.Invoked > until {
 			continue
 		}
-		if e.struck(r.Node) || !r.Local && e.mayElect() {
+		if e.affected(r.Node) || !r.Local && e.mayElect() {
 			return true
 		}
 	}
 	return false
 }
 
-// mayElect reports whether the strikes may have caused an election or prevented every node from
+// mayElect reports whether the injections may have caused an election or prevented every node from
 // leading.
 func (e *episode) mayElect() bool {
-	return e.bound(check.Writes) > nemesis.Steady().Writes || len(e.strikes) > 1 || !e.strikes[0].Survivable
+	return e.bound(check.Writes) > nemesis.Steady().Writes || len(e.injections) > 1 || !e.injections[0].Survivable
 }

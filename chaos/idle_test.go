@@ -30,7 +30,7 @@ func TestIdleExcuses(t *testing.T) {
 	}{
 		"nothing was done":                      {nil, nil, read("n1", false, 101, 102), false},
 		"a command was given":                   {act(true, nemesis.Bound{}), nil, read("n1", false, 101, 102), false},
-		"the node was struck":                   {act(true, follower, "n1"), nil, read("n1", true, 101, 102), true},
+		"the node was affected":                 {act(true, follower, "n1"), nil, read("n1", true, 101, 102), true},
 		"begun before, ended while it was":      {act(true, follower, "n1"), nil, read("n1", true, 98, 102), true},
 		"ended before":                          {act(true, follower, "n1"), nil, read("n1", true, 98, 99), false},
 		"begun soon after":                      {act(true, follower, "n1"), nil, read("n1", true, 124, 126), true},

@@ -28,8 +28,8 @@ type running struct {
 	recorder *history.Recorder
 	load     *workload.Load
 	mixture  *mixture.Mixture // nil if there is none
-	// compacted means that a strike of an earlier phase may have made some node's log begin with a
-	// snapshot.
+	// compacted means that an injection of an earlier phase may have made some node's log begin
+	// with a snapshot.
 	compacted bool
 }
 
@@ -70,10 +70,10 @@ func (p *running) work(ctx context.Context) (*PhaseReport, error) {
 		return nil, errors.Join(hurt, ctx.Err())
 	}
 	report := &PhaseReport{
-		Phase: p.phase.Name, Planned: p.phase.planned(), Seed: p.phase.Seed, Namespace: load.Namespace, Strikes: n.Strikes(), Ended: n.Ended(),
+		Phase: p.phase.Name, Planned: p.phase.planned(), Seed: p.phase.Seed, Namespace: load.Namespace, Injections: n.Injections(), Ended: n.Ended(),
 		Calm: len(p.phase.Faults) == 0,
 	}
-	report.Verdict = p.judge(ctx, report.Strikes)
+	report.Verdict = p.judge(ctx, report.Injections)
 	report.Seconds = time.Since(began).Seconds()
 	owed, failed := nemesis.Part(hurt)
 	if failed == nil { // the nodes have recovered, so from here on everything missing is a finding
@@ -112,9 +112,9 @@ func (p *running) hurt(ctx context.Context, n *nemesis.Nemesis) error {
 	}
 	for range p.phase.Rounds {
 		for _, f := range p.phase.Faults {
-			err := n.Inflict(ctx, f)
-			if errors.Is(err, nemesis.ErrNoVictim) { // contained in the report
-				p.Log.Warn("a fault found nobody to strike", "fault", f.Name, "reason", err)
+			err := n.InjectAndRecover(ctx, f)
+			if errors.Is(err, nemesis.ErrNoTarget) { // contained in the report
+				p.Log.Warn("a fault found no target", "fault", f.Name, "reason", err)
 				err = n.AwaitWhole(ctx, f.Name)
 			}
 			if err != nil {
@@ -151,23 +151,23 @@ func (p *running) settle(ctx context.Context) error {
 }
 
 // judge stops the remaining clients and checks their records against the promises.
-func (p *running) judge(ctx context.Context, strikes []nemesis.Record) *check.Verdict {
+func (p *running) judge(ctx context.Context, injections []nemesis.Record) *check.Verdict {
 	record := p.load.Record()
-	positions, lists := excuses(strikes, p.recorder.Offset)
+	positions, lists := excuses(injections, p.recorder.Offset)
 	options := check.Options{
 		VisualizationDir: p.VisualizationDir, ExpiredPositions: positions, ExpiredLists: lists,
-		Allowed: newLimits(strikes, p.recorder.Offset, p.recorder.Now(), cmp.Or(p.BoundScale, 1)).allowed,
+		Allowed: newLimits(injections, p.recorder.Offset, p.recorder.Now(), cmp.Or(p.BoundScale, 1)).allowed,
 	}
 	verdict := check.All(ctx, &record, options)
 	p.judgeMixture(verdict, options)
 	return verdict
 }
 
-// excuses returns the periods in which the strikes explain that positions and lists are too old. A
-// node that lost its log does not have older positions. The state of a paged list may have been
+// excuses returns the periods in which the injections explain that positions and lists are too old.
+// A node that lost its log does not have older positions. The state of a paged list may have been
 // retained by that node, and is retained for some minutes by the nodes' clocks.
-func excuses(strikes []nemesis.Record, offset func(time.Time) time.Duration) (positions, lists []check.Excuse) {
-	for _, s := range strikes {
+func excuses(injections []nemesis.Record, offset func(time.Time) time.Duration) (positions, lists []check.Excuse) {
+	for _, s := range injections {
 		for _, node := range s.Forgot {
 			positions = append(positions, check.Excuse{Node: node, From: offset(s.At)})
 		}

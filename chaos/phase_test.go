@@ -43,7 +43,7 @@ func TestWhatWasFoundIsTold(t *testing.T) {
 		"the cluster is not whole": {brokenOff, right, func(p *PhaseReport) { p.NotRecovered = "n1 is not ready" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := &PhaseReport{Strikes: []nemesis.Record{{}}, Verdict: check.All(c.ctx, &c.record, check.Options{})}
+			report := &PhaseReport{Injections: []nemesis.Record{{}}, Verdict: check.All(c.ctx, &c.record, check.Options{})}
 			if c.change != nil {
 				c.change(report)
 			}

@@ -9,18 +9,18 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// Phase is a part of a run with its own history: clients work in a namespace while faults strike,
-// and then their records are judged.
+// Phase is a part of a run with its own history: clients work in a namespace while faults are
+// injected, and then their records are judged.
 type Phase struct {
 	Name   string
 	Seed   uint64 // seed of its random choices
 	Faults []nemesis.Fault
-	// Rounds is the number of times that each of the faults strikes, one after the other; 0 mixes
-	// them for the duration Lasting.
+	// Rounds is the number of times that each of the faults is injected, one after the other; 0
+	// mixes them for the duration Lasting.
 	Rounds  int
 	Lasting time.Duration
 	// Idle is the duration of a phase without writes, in which all kinds of reads continue. Each
-	// fault strikes once, and random ones until the time has passed.
+	// fault is injected once, and random ones until the time has passed.
 	Idle time.Duration
 }
 

@@ -23,14 +23,14 @@ type Report struct {
 
 // PhaseReport is the verdict on one phase.
 type PhaseReport struct {
-	Phase     string           `json:"phase"`
-	Seed      uint64           `json:"seed"`
-	Namespace string           `json:"namespace"` // of its objects, which are kept if the phase fails
-	Seconds   float64          `json:"seconds"`
-	Planned   []string         `json:"planned"` // names of faults
-	Strikes   []nemesis.Record `json:"strikes"`
-	Calm      bool             `json:"calm,omitempty"` // no faults were planned
-	Idle      *IdleReport      `json:"idle,omitempty"` // for a phase without writes
+	Phase      string           `json:"phase"`
+	Seed       uint64           `json:"seed"`
+	Namespace  string           `json:"namespace"` // of its objects, which are kept if the phase fails
+	Seconds    float64          `json:"seconds"`
+	Planned    []string         `json:"planned"` // names of faults
+	Injections []nemesis.Record `json:"strikes"`
+	Calm       bool             `json:"calm,omitempty"` // no faults were planned
+	Idle       *IdleReport      `json:"idle,omitempty"` // for a phase without writes
 	// Ended lists nodes that ended by themselves without explanation.
 	Ended []nemesis.Ended `json:"ended,omitempty"`
 	// NotRecovered is what the cluster did not do in time; "" if it recovered after each fault.
@@ -50,17 +50,17 @@ func (p *PhaseReport) Broken() iter.Seq[check.Finding] {
 }
 
 // OK reports whether all promises held and the cluster always recovered.
-func (p *PhaseReport) OK() bool { return p.Outcome() == Held || p.Outcome() == NotStruck }
+func (p *PhaseReport) OK() bool { return p.Outcome() == Held || p.Outcome() == NotInjected }
 
 // Outcome is the result of a phase or run.
 type Outcome string
 
 // The outcomes.
 const (
-	Held      Outcome = "held"
-	Broken    Outcome = "BROKEN"    // a promise was broken, or the cluster did not recover
-	Undecided Outcome = "undecided" // nothing wrong was found, but not everything could be judged
-	NotStruck Outcome = "no fault"  // all promises held, but no fault struck
+	Held        Outcome = "held"
+	Broken      Outcome = "BROKEN"    // a promise was broken, or the cluster did not recover
+	Undecided   Outcome = "undecided" // nothing wrong was found, but not everything could be judged
+	NotInjected Outcome = "no fault"  // all promises held, but no fault was injected
 )
 
 // Outcome returns the outcome of the phase.
@@ -73,8 +73,8 @@ func (p *PhaseReport) Outcome() Outcome {
 		return Broken
 	case !p.Verdict.OK():
 		return Undecided
-	case len(p.Strikes) == 0 && !p.Calm:
-		return NotStruck
+	case len(p.Injections) == 0 && !p.Calm:
+		return NotInjected
 	default:
 		return Held
 	}
@@ -82,7 +82,7 @@ func (p *PhaseReport) Outcome() Outcome {
 
 // Outcome returns the worst outcome of the phases, or Undecided if the run ended early.
 func (r *Report) Outcome() Outcome {
-	sum := NotStruck
+	sum := NotInjected
 	if r.Incomplete != "" {
 		sum = Undecided
 	}
@@ -90,7 +90,7 @@ func (r *Report) Outcome() Outcome {
 		switch one := p.Outcome(); {
 		case one == Broken:
 			return Broken
-		case one == Undecided || sum == NotStruck:
+		case one == Undecided || sum == NotInjected:
 			sum = one
 		}
 	}

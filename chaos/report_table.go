@@ -126,7 +126,7 @@ func refused(all []check.Refusal, s check.Service) string {
 
 func seconds(d time.Duration) string { return d.Round(10 * time.Millisecond).String() }
 
-// problems prints the findings of the phase and its strikes.
+// problems prints the findings of the phase and its injections.
 func (p *PhaseReport) problems(out *printer) {
 	if p.OK() {
 		return
@@ -156,12 +156,12 @@ func (p *PhaseReport) problems(out *printer) {
 	for _, file := range p.Verdict.Visualizations {
 		out.printf("  drawn: %s\n", file)
 	}
-	for _, s := range p.Strikes {
+	for _, s := range p.Injections {
 		out.printf("  %s\n", line(s))
 	}
 }
 
-// line describes one strike.
+// line describes one injection.
 func line(s nemesis.Record) string {
 	text := fmt.Sprintf("%s %s %s", s.At.Format("15:04:05.000"), s.Fault, strings.Join(s.Nodes, ","))
 	if len(s.Notes) > 0 {
@@ -175,14 +175,14 @@ func line(s nemesis.Record) string {
 
 // totals prints the totals of all phases.
 func (r *Report) totals(out *printer) {
-	var operations, acknowledged, unknown, lost, delivered, violations, expired, strikes, written int
+	var operations, acknowledged, unknown, lost, delivered, violations, expired, injections, written int
 	var idle idleTotals
 	var writes []check.Refusal
 	linearizable := 0
 	outcomes := map[Outcome]int{}
 	for _, p := range r.Phases {
 		outcomes[p.Outcome()]++
-		strikes += len(p.Strikes)
+		injections += len(p.Injections)
 		if p.Idle != nil {
 			idle.add(p)
 			continue
@@ -204,7 +204,7 @@ func (r *Report) totals(out *printer) {
 			linearizable++
 		}
 	}
-	out.printf("%.0f s, %d phases, %d strikes, %d operations\n", r.Seconds, len(r.Phases), strikes, operations)
+	out.printf("%.0f s, %d phases, %d injections, %d operations\n", r.Seconds, len(r.Phases), injections, operations)
 	out.printf("writes acknowledged %d, of unknown outcome %d, lost %d; linearizable in %d of %d phases\n",
 		acknowledged, unknown, lost, linearizable, written)
 	out.printf("watch events delivered %d, violations %d; positions and pages said to be too old %d; longest without a write %s\n",
@@ -218,8 +218,8 @@ func (r *Report) totals(out *printer) {
 	switch outcome := r.Outcome(); {
 	case outcome == Held:
 		out.printf("verdict: every promise held (seed %d)\n", r.Seed)
-	case outcome == NotStruck:
-		out.printf("verdict: none, since no fault struck anything (seed %d)\n", r.Seed)
+	case outcome == NotInjected:
+		out.printf("verdict: none, since no fault was injected (seed %d)\n", r.Seed)
 	case outcomes[outcome] == 0:
 		out.printf("verdict: none, since the run did not come to its end; every promise held in %d phases (seed %d)\n", outcomes[Held], r.Seed)
 	default:

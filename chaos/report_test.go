@@ -10,12 +10,12 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestReportOutcome: nothing but a run that came to its end, struck, and found nothing wrong is
-// said to have held.
+// TestReportOutcome: nothing but a run that came to its end, injected a fault, and found nothing
+// wrong is said to have held.
 func TestReportOutcome(t *testing.T) {
 	phase := func(change ...func(*chaos.PhaseReport)) *chaos.PhaseReport {
 		p := &chaos.PhaseReport{
-			Phase: "kill-all", Strikes: []nemesis.Record{{Fault: "kill-all"}},
+			Phase: "kill-all", Injections: []nemesis.Record{{Fault: "kill-all"}},
 			Verdict: &check.Verdict{Linearizable: check.Yes, Findings: []check.Finding{{Promise: check.NoLoss}}},
 		}
 		for _, do := range change {
@@ -32,12 +32,12 @@ func TestReportOutcome(t *testing.T) {
 		says   string // its last line
 	}{
 		"all held":          {chaos.Report{Phases: []*chaos.PhaseReport{phase(), phase()}}, chaos.Held, "every promise held"},
-		"nothing was begun": {chaos.Report{}, chaos.NotStruck, "no fault struck"},
-		"no fault struck": {
-			chaos.Report{Phases: []*chaos.PhaseReport{phase(func(p *chaos.PhaseReport) { p.Strikes = nil })}}, chaos.NotStruck, "no fault struck",
+		"nothing was begun": {chaos.Report{}, chaos.NotInjected, "no fault was injected"},
+		"no fault injected": {
+			chaos.Report{Phases: []*chaos.PhaseReport{phase(func(p *chaos.PhaseReport) { p.Injections = nil })}}, chaos.NotInjected, "no fault was injected",
 		},
-		"one of two struck": {
-			chaos.Report{Phases: []*chaos.PhaseReport{phase(func(p *chaos.PhaseReport) { p.Strikes = nil }), phase()}}, chaos.Held, "every promise held",
+		"one of two injected": {
+			chaos.Report{Phases: []*chaos.PhaseReport{phase(func(p *chaos.PhaseReport) { p.Injections = nil }), phase()}}, chaos.Held, "every promise held",
 		},
 		"broken off": {
 			chaos.Report{Incomplete: "interrupt", Phases: []*chaos.PhaseReport{phase()}}, chaos.Undecided, "none, since the run did not come to its end",

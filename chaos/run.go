@@ -43,9 +43,9 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// Run injects faults into the cluster, which must be ready, phase by phase, and returns the
-// verdict. An error means that the run could not start or complete. Misbehavior of the cluster is
-// not an error but part of the report, which is returned in any case.
+// Run injects faults into the cluster, which must be ready, phase by phase, and returns the report.
+// An error means that the run could not start or complete. Misbehavior of the cluster is not an
+// error but part of the report, which Run returns in any case.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	report := &Report{Seed: c.Seed, Began: time.Now(), Unavailable: c.Unavailable}
 	observer := nemesis.NewObserver(c.Credentials)
@@ -62,7 +62,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 		judged, err := p.run(ctx)
 		if judged != nil {
 			report.Phases = append(report.Phases, judged)
-			compacted = compacted || slices.ContainsFunc(judged.Strikes, func(s nemesis.Record) bool { return len(s.Forgot) > 0 })
+			compacted = compacted || slices.ContainsFunc(judged.Injections, func(s nemesis.Record) bool { return len(s.Forgot) > 0 })
 			if c.Judged != nil {
 				c.Judged(judged)
 			}
@@ -72,7 +72,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 			report.Incomplete = err.Error()
 			return report, err
 		}
-		if judged.NotRecovered != "" { // the next faults would strike a cluster that has not recovered
+		if judged.NotRecovered != "" { // the next faults would be injected into a cluster that has not recovered
 			if left := len(c.Phases) - i - 1; left > 0 {
 				report.Incomplete = fmt.Sprintf("the cluster did not recover, so that %d phases were not begun", left)
 			}

@@ -82,8 +82,8 @@ func (c *Cluster) newVoters() *voters.Voters {
 }
 
 // Run takes part in the cluster until ctx ends; the node stays a member. It returns *gossip.Refused
-// if the name or identity of this node belongs to another one, and an error if the data directory
-// cannot be written.
+// if another node owns the name or identity of this node, and an error if the data directory cannot
+// be written.
 func (c *Cluster) Run(ctx context.Context) error {
 	defer c.links.close()
 	group, ctx := errgroup.WithContext(ctx)

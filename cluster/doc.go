@@ -1,8 +1,8 @@
 // Package cluster makes nodes one cluster: it finds them (gossip), forms the first cluster of empty
-// nodes (bootstrap), changes Raft's configuration as members come and leave (voters), and serves
+// nodes (bootstrap), changes Raft's configuration as members join and leave (voters), and serves
 // the Membership service, which nodes call on each other.
 //
-// Wiring, in this order, since each needs the one before:
+// The parts must be created in this order, because each needs the one before:
 //
 //	r, err := roster.Open(dataDir, name, id)                // identity, owners of names
 //	peer, err := authority.PeerTLS(cluster.PeerTLS(r))      // r admits peers at each handshake
@@ -12,8 +12,8 @@
 //	c.Register(grpcServer)                                  // the Membership service, on the peer port
 //	c.Run(ctx)                                              // beside store.Run
 //
-// Goroutines: Run owns all of them and returns after they have. When its context ends, gossip
-// announces that this node has stopped; it stays a member. Leave ends the membership.
+// Run owns all goroutines and returns after they have ended. When its context ends, gossip
+// announces that this node has stopped; the node stays a member. Leave ends the membership.
 //
 // DESIGN.md shows why N empty nodes form exactly one cluster.
 package cluster

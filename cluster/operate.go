@@ -104,9 +104,9 @@ func (c *Cluster) transferHere(ctx context.Context, name string) (string, error)
 // Snapshot writes a snapshot of this node's state now.
 func (c *Cluster) Snapshot() (id string, index uint64, err error) { return c.cfg.Store.Snapshot() }
 
-// Leave ends this node's membership: a leader transfers leadership first, then the next leader
-// removes this node, and Leave returns when that is committed. The caller must end Run then. If
-// Leave fails, the node is still a member.
+// Leave ends this node's membership. If this node leads, it transfers leadership first; then the
+// leader removes this node, and Leave returns when the removal is committed. The caller must then
+// end Run. If Leave fails, the node is still a member.
 func (c *Cluster) Leave(ctx context.Context) error {
 	member, err := c.cfg.Store.HasState()
 	if err != nil || !member {

@@ -20,8 +20,8 @@ type Checksum = checksum.Checksum
 type Comparison = checksum.Comparison
 
 // CompareChecksums pins a state, has every node compute the checksum of its own copy, and compares
-// the checksums. It can be called on any node. It returns the errors of Pin; a node that does not
-// respond is part of the result.
+// the checksums. Any node can call it. It returns the errors of Pin; a node that does not respond
+// is part of the result.
 func (s *Store) CompareChecksums(ctx context.Context) (*Comparison, error) {
 	return s.checksums.Compare(ctx)
 }

@@ -41,8 +41,8 @@ func (s *Store) View(ctx context.Context, r Read) (*state.Root, error) { return 
 // last.
 func (s *Store) Pin(ctx context.Context) (*state.Root, error) { return s.pins.Pin(ctx) }
 
-// FetchRetained fetches a page from another node that retains a state which this node has lost, by
-// a restart or by installing a snapshot. It returns ErrNotRetained if most nodes are known not to
+// FetchRetained fetches a page from another node that retains a state which this node has lost in a
+// restart or to an installed snapshot. It returns ErrNotRetained if most nodes are known not to
 // retain the state, and ErrUnavailable if too few of them respond.
 func (s *Store) FetchRetained(ctx context.Context, p Page) (*RemotePage, error) {
 	return s.pages.FetchRetained(ctx, p)

@@ -63,9 +63,10 @@ func (s *Store) Run(ctx context.Context) error {
 	return errors.Join(s.join(failure, group.Wait), s.finishClose())
 }
 
-// join waits for Run's goroutines and adds their error to the failure. If the node can't continue,
-// for instance because a disk hangs, one of them may wait for a Raft that does not respond.
-// Therefore join waits for closeLimit only if there is a failure, or once there is one.
+// join waits for Run's goroutines and adds their error to failure. If the node can't continue, for
+// instance because a disk hangs, one of the goroutines may wait for a Raft library that does not
+// respond. Therefore join stops waiting closeLimit after the first failure. Without a failure, it
+// waits until all goroutines have returned.
 func (s *Store) join(failure error, wait func() error) error {
 	over := make(chan error, 1)
 	go func() { over <- wait() }()
@@ -169,8 +170,9 @@ func (s *Store) pruneRetained(ctx context.Context) error {
 }
 
 // disconnectFormer closes all connections to and from servers that have left the configuration,
-// until ctx ends. It waits for one interval, in which a server that asked to leave receives its
-// response. The handshake refuses new connections of servers that must not return.
+// until ctx ends. Before it closes the connections of a server, it waits for one interval, so that
+// a server that asked to leave receives its response. The handshake refuses new connections of
+// servers that must not return.
 func (s *Store) disconnectFormer(ctx context.Context) error {
 	ticker := time.NewTicker(membersInterval)
 	defer ticker.Stop()

@@ -8,10 +8,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// When a snapshot is due. A restart replays the entries after the newest snapshot at some 200,000 a
-// second, so those of a snapshotPause at full load take well under a second. Raft trims only the
-// log before a snapshot, so a log that has grown by a fraction of its bound makes one due sooner.
-// Writing a snapshot uses a core, so snapshots may take a twentieth of the time.
+// These constants determine when a snapshot is due. A restart replays about 200,000 entries per
+// second after the newest snapshot, so it replays the entries of a snapshotPause at full load in
+// well under a second. Raft trims only the log before a snapshot, so growth of the log by a
+// fraction of its bound makes a snapshot due sooner. Writing a snapshot uses a core, so snapshots
+// may take a twentieth of the time.
 const (
 	snapshotEntries  = 32 << 10
 	snapshotGrowth   = 8 // divisor of the log's bound
@@ -77,9 +78,9 @@ func (s *Store) takeSnapshot() error {
 	return nil
 }
 
-// hasSpaceFor reports whether the given number of snapshots, as large as the last one, fit on the
-// disk without using the reserve. An unfinished snapshot on a disk that is too small would
-// temporarily take the space of the log.
+// hasSpaceFor reports whether the given number of snapshots, each as large as the last one, fit on
+// the disk without using the reserve. On a disk that is too small, an unfinished snapshot would
+// temporarily take the space that the log needs.
 func (s *Store) hasSpaceFor(snapshots int64) bool {
 	size := int64(s.root().Bytes())
 	if list, err := s.snapshots.List(); err == nil && len(list) > 0 {
@@ -92,11 +93,12 @@ func (s *Store) hasSpaceFor(snapshots int64) bool {
 var errUncommitted = errors.New("this node's log has uncommitted entries beyond a snapshot that the leader sent " +
 	"(hashicorp/raft#697); restart this node, which then starts from that snapshot")
 
-// fits returns an error for a leader's snapshot if the log reaches beyond it. Such entries conflict
-// with the leader's log, or the leader would not have sent a snapshot. The library removes them
-// from the log, but still assumes the removed last entry: it would refuse every append from then
-// on, receive the snapshot again and again, and could vote for a candidate that lacks the
-// snapshot's entries. The snapshot is on disk, so the node ends, and its restart removes the log.
+// fits returns an error for a leader's snapshot if the log has entries beyond the snapshot's index.
+// Such entries conflict with the leader's log, because otherwise the leader would not have sent a
+// snapshot. The library removes them from the log, but continues to assume that the removed entry
+// is the last one: it would refuse every later append, receive the snapshot again and again, and
+// could vote for a candidate that lacks the snapshot's entries. The snapshot is on disk, so the
+// node ends, and its restart removes the log.
 func (s *Store) fits(index uint64) error {
 	if s.raft.State() == raft.Leader || s.raft.LastIndex() <= index {
 		return nil

@@ -24,11 +24,11 @@ func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 	return s.hub.Watch(p, after), nil
 }
 
-// Beginning returns the oldest state of a collection whose later events this node still has, for a
-// watch without a version, which replays the retained history (D10). It returns the objects in the
-// order of their keys, and the position from which a Watch continues. If the log begins with the
-// cluster, there are no objects and the position is 0. The iterator reads the objects from disk and
-// stops at an error.
+// Beginning returns the oldest state of a collection whose later events this node still has. A
+// watch without a version, which replays the retained history (D10), starts from it. Beginning
+// returns the objects in the order of their keys, and the position from which a Watch continues. If
+// the log begins with the cluster, there are no objects and the position is 0. The iterator reads
+// the objects from disk and stops at an error.
 func (s *Store) Beginning(ctx context.Context, p state.Prefix) (iter.Seq2[*state.Object, error], uint64, error) {
 	if err := s.life.Check(); err != nil {
 		return nil, 0, err

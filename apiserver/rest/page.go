@@ -245,9 +245,9 @@ func (l *pager) pageOf(ctx context.Context, clusterID string, src source, began 
 	return l.newPage(clusterID, src, s, began), nil
 }
 
-// newPage returns the page of a slice, with a continue value for the objects after it. The next
-// page may be empty, if none of these objects is selected or if the source is part of the
-// collection (C31).
+// newPage returns the page of a slice, with a continue value for the objects after the slice. The
+// next page may be empty if the selector selects none of these objects, or if the source is a part
+// of the collection (C31).
 func (l *pager) newPage(clusterID string, src source, s slice, began time.Time) *page {
 	p := &page{index: src.index, expected: len(s.objects), items: each(s.objects)}
 	if !s.more {

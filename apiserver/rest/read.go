@@ -41,8 +41,8 @@ func (r *resource) get(c *route.Call) error {
 func (r *resource) value(o *state.Object) ([]byte, error) { return r.kind.Present(o.Value) }
 
 // state returns a state that is as fresh as the resourceVersion of a request requires
-// (specification §4.4). If version is "", that is a confirmed state, if QuorumRead is set; for 0 it
-// is this node's state; for N it is a state of at least version N.
+// (specification §4.4). An empty version requires a confirmed state if QuorumRead is set; 0 accepts
+// this node's state; N requires a state of at least version N.
 func (h *Handlers) state(c *route.Call, version string) (*state.Root, error) {
 	switch version {
 	case "":

@@ -169,10 +169,11 @@ func fullSelectors(bound budget.Bound) string {
 	return "the selectors of " + whose + " take as much memory as they may (selector-bytes)"
 }
 
-// watchStart returns where a stream begins. With resourceVersion N it begins after the changes up
-// to N; with 0, with the current objects of this node; without, with the oldest objects that
-// history provides (D9–D11, Z8). With sendInitialEvents=true it begins with the objects of a state
-// as fresh as that of a list, and with sendInitialEvents=false after that state (D26).
+// watchStart returns the position and the objects with which a stream begins. With resourceVersion
+// N the stream begins after the changes up to N; with 0, with the current objects of this node;
+// without a version, with the oldest objects that history provides (D9–D11, Z8). With
+// sendInitialEvents=true it begins with the objects of a state as fresh as that of a list, and with
+// sendInitialEvents=false after that state (D26).
 func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOptions) (watch.Start, error) {
 	prefix := stored.Prefix(r.kind, c.Namespace)
 	switch {

@@ -1,6 +1,6 @@
-// Package capability decides whether a test of faults may be skipped for what the machine lacks.
-// Where the tests run as root with /dev/fuse and /dev/net/tun, all faults can be had: what claims
-// otherwise is broken, and so the test fails.
+// Package capability decides whether a test of faults may be skipped because the machine lacks
+// something. A machine on which the tests run as root with /dev/fuse and /dev/net/tun supports all
+// faults, so there a missing capability is a defect, and the test fails.
 package capability
 
 import (

@@ -22,9 +22,9 @@ type session struct {
 // to the last.
 type span struct{ first, last uint64 }
 
-// cachedReads checks that each cached read found something that existed, and not before it was
-// asked for, and that in each session there are states for all reads, each no older than the one
-// before. It returns how many couldn't be judged.
+// cachedReads checks that each cached read returned a state that existed and had begun before the
+// read ended, and that the reads of each session can be explained by states of which none is older
+// than the one before. It returns the number of reads that it could not judge.
 func cachedReads(ops []*history.Op, t *timeline, found findings) (unjudged int) {
 	sessions := map[session][]*history.Op{}
 	var order []session

@@ -82,9 +82,9 @@ type Verdict struct {
 	// known.
 	Linearizable  Answer   `json:"linearizable"`
 	UndecidedKeys []string `json:"undecidedKeys,omitempty"`
-	// Unjudged is how many lists and cached reads there was nothing to hold against: the watchers
-	// together didn't tell all that happened. A record without final states, or checksums, counts
-	// as one such read.
+	// Unjudged is the number of lists and cached reads that could not be compared with the
+	// timeline, because the watchers together did not report every change. A record without final
+	// states, or without checksums, counts as one such read.
 	Unjudged       int      `json:"unjudged"`
 	Visualizations []string `json:"visualizations,omitempty"` // files, in VisualizationDir
 	Problems       []string `json:"problems,omitempty"`       // with writing them
@@ -118,12 +118,12 @@ func (v *Verdict) OK() bool {
 	return v.Linearizable == Yes && v.Unjudged == 0
 }
 
-// All judges a history. It is a pure function of the record, but for the visualizations it writes
-// and the time that it may take; when ctx ends first, or the time is over, what wasn't decided is
-// Undecided.
+// All judges a history. Apart from the visualizations that it writes and from the time limit, it is
+// a pure function of the record. If ctx ends or the time limit is reached first, everything that is
+// not decided yet is reported as Undecided.
 //
-// The record must be of a namespace that was empty at its Start, all writes conditional (creates on
-// there being nothing), and no two of them of the same value.
+// The namespace of the record must have been empty at the record's Start. All writes must be
+// conditional (a create on the absence of the object), and no two writes may have the same value.
 func All(ctx context.Context, r *history.Record, o Options) *Verdict {
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout

@@ -7,10 +7,10 @@
 // most checks compare a watcher, a list or a final state with the timeline. A sweep through time
 // (sweep.go) decides whether quorum operations are linearizable: it looks for a moment for each
 // operation, such that changes happen in the order of their versions and each response fits the
-// state of its moment. Porcupine confirms these moments with its own model of a key (model.go).
+// state at its moment. Porcupine confirms these moments with its own model of a key (model.go).
 // Where the timeline is uncertain, porcupine searches for an order itself.
 //
 // All times are of one clock. An operation takes effect between Invoked and Answered, both
-// included, or, if its outcome is unknown, at any time after Invoked. An event has happened when it
-// Arrived. Check assumes nothing else, and reports what it can't judge.
+// inclusive, or, if its outcome is unknown, at any time after Invoked. An event happened no later
+// than Arrived. Check assumes nothing else, and reports what it can't judge.
 package check

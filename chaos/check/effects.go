@@ -54,10 +54,10 @@ func (w *writes) explain(e *history.Event) bool {
 // eventOf is the type of the event that a write of the kind causes.
 func eventOf(kind history.Kind) string { return [...]string{added, modified, deleted}[kind] }
 
-// causeOf returns the write that made the change, or nil. Of several deletions of an object that
-// which was acknowledged did it, or else the first asked for did, since nothing more is known of
-// the others; those conditional on another version only if there is no better, or if it isn't
-// certain that the change before c is the one that it followed.
+// causeOf returns the write that made a change, or nil. If several deletions of the object could
+// have made it, causeOf prefers one that is conditional on the version before c, provided that
+// certain says that this version is known; then an acknowledged one; then the one that was invoked
+// first, because nothing more is known about the others.
 func (w *writes) causeOf(c *change, certain bool) *history.Op {
 	if c.event.Type != deleted {
 		return w.sent[sent{c.key(), c.event.Item.Value}]

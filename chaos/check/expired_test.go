@@ -8,18 +8,18 @@ import (
 	"quorate/chaos/history"
 )
 
-// TestExpiryNeedsACause: a position or state that is said to be gone is a finding, unless something
-// struck that very node before and explains it.
+// TestExpiryNeedsACause: a position or state that is said to be gone is a finding, unless a fault
+// that was injected into that node before explains it.
 func TestExpiryNeedsACause(t *testing.T) {
 	told := history.Expiry{Node: "n2", At: 5 * time.Second, Text: "410"}
 	for name, c := range map[string]struct {
 		excuses []check.Excuse
 		found   int
 	}{
-		"nothing struck":              {nil, 1},
-		"it struck that node":         {[]check.Excuse{{Node: "n2", From: 4 * time.Second}}, 0},
-		"it struck that node later":   {[]check.Excuse{{Node: "n2", From: 6 * time.Second}}, 1},
-		"it struck another node":      {[]check.Excuse{{Node: "n1", From: 4 * time.Second}}, 1},
+		"no fault":                    {nil, 1},
+		"a fault of that node":        {[]check.Excuse{{Node: "n2", From: 4 * time.Second}}, 0},
+		"a later fault of that node":  {[]check.Excuse{{Node: "n2", From: 6 * time.Second}}, 1},
+		"a fault of another node":     {[]check.Excuse{{Node: "n1", From: 4 * time.Second}}, 1},
 		"it concerns all nodes":       {[]check.Excuse{{From: 5 * time.Second}}, 0},
 		"another node, then this one": {[]check.Excuse{{Node: "n1"}, {Node: "n2"}}, 0},
 	} {

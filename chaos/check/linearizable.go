@@ -12,9 +12,9 @@ import (
 	"quorate/chaos/history"
 )
 
-// linearizable judges every key. Where the timeline tells the order of its versions the sweep finds
-// the moments of all operations, and porcupine confirms them; where it doesn't porcupine searches,
-// and the answer may remain undecided.
+// linearizable judges every key. If the timeline determines the order of a key's versions, the
+// sweep finds a moment for each operation, and porcupine confirms these moments. Otherwise
+// porcupine searches for an order, and the key may remain undecided.
 func linearizable(ctx context.Context, r *history.Record, ops []*history.Op, t *timeline, o Options, v *Verdict, found findings) {
 	s := &search{timeline: t, ops: byKey(ops), dir: o.VisualizationDir, verdict: v, found: found}
 	s.seen = sync.OnceValue(func() *observations { return observe(r, ops, t) })

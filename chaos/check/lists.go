@@ -81,9 +81,9 @@ func (s *state) differs(version uint64, items []history.Item) string {
 	return ""
 }
 
-// lists checks that each list, also one of pages or from a node's own state, is exactly the state
-// at its version, and so is each node's final state. It returns how many couldn't be judged since
-// the watchers don't tell so much.
+// lists checks that each list, including paged lists and cached lists, is exactly the state at its
+// version, and that the final state of each node is, too. It returns the number of lists that it
+// could not judge because the watchers reported too few of the changes.
 func lists(r *history.Record, ops []*history.Op, t *timeline, found findings) (unjudged int) {
 	type list struct {
 		version  uint64

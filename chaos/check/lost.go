@@ -118,7 +118,7 @@ func answers(r *history.Record, ops []*history.Op, o Options, found findings) {
 	}
 	for i := range r.Expired {
 		if e := &r.Expired[i]; !excused(o.ExpiredLists, e) {
-			found.add(WatchResume, "a paged list was told by %s at %v that its state is gone, which nothing that struck explains: %s",
+			found.add(WatchResume, "a paged list was told by %s at %v that its state is gone, which no fault explains: %s",
 				e.Node, e.At.Round(time.Millisecond), e.Text)
 		}
 	}

@@ -125,9 +125,9 @@ func (s *search) operations(key string) (list []porcupine.Operation) {
 	return list
 }
 
-// doubtfulOperations are those on a key of which the timeline isn't sure. A write whose client
-// wasn't told was done if anybody saw that it was, and may still be done at any time if nobody
-// would have; the final states are reads.
+// doubtfulOperations returns the operations on a key whose versions the timeline does not
+// determine. A write of unknown outcome was applied if any client saw its effect; otherwise it may
+// still be applied at any time. The final states count as reads.
 func (s *search) doubtfulOperations(key string) (list []porcupine.Operation) {
 	everything := s.seen()
 	openEnd := everything.last + 2

@@ -12,11 +12,11 @@ import (
 
 // The sweep goes through time once and looks for a moment for every quorum operation, between its
 // call and its return, such that the changes happen in the order of their versions and every read
-// or refusal fits the state of its moment. It is lazy: a change is put off until it was known, or
-// until a read that must return can't be explained without it. That finds an order if there is one:
-// at any time the sweep has made no more changes than any other way would have, so that it leaves
-// no state earlier, and whatever another way would have placed in a state that the sweep has left,
-// the sweep has placed in it too.
+// or refusal fits the state at its moment. The sweep is lazy: it postpones a change until the
+// change was observed, or until a read that must return can't be explained without it. If a valid
+// order exists, the sweep finds one. At any time it has made no more changes than any valid order
+// has, so it leaves no state earlier than that order does, and it places in a state every operation
+// that the order places there.
 
 // bound is the call or the return of an operation.
 type bound struct {
@@ -46,9 +46,9 @@ type misplaced struct {
 	around *chunk // nil: it is the first one
 }
 
-// order sweeps over all operations on keys that aren't doubtful, and over the quorum lists. For
-// those keys it returns the narrowed history, where each operation is called only at its moment;
-// wrong are the operations for which there is no moment.
+// order sweeps over all operations on the keys whose versions are certain, and over the quorum
+// lists. For those keys it returns the narrowed history, in which each operation is called only at
+// its moment. wrong contains the operations for which there is no moment.
 func (t *timeline) order(ops []*history.Op, found findings) (traces map[string]*trace, wrong map[string]misplaced) {
 	s := &sweep{
 		timeline: t, now: map[string]*change{}, waiting: map[string][]*history.Op{}, placed: map[*history.Op]bool{}, found: found,
@@ -67,9 +67,9 @@ func (t *timeline) order(ops []*history.Op, found findings) (traces map[string]*
 	return s.traces, s.misplaced
 }
 
-// bounds are the calls and returns of what the sweep has to place, by time. Of changes only the
-// returns count: a change is looked at when something needs it. Calls come first, since intervals
-// are closed.
+// bounds returns the calls and returns of the operations that the sweep has to place, by time. It
+// contains only the returns of changes, because the sweep considers a change when another operation
+// needs it. Calls precede returns at the same time, because intervals are closed.
 func (t *timeline) bounds(ops []*history.Op) []bound {
 	bounds := make([]bound, 0, 2*len(ops))
 	for _, c := range t.changes {

@@ -114,9 +114,9 @@ func union(watches []history.Watch) map[uint64][]*change {
 	return all
 }
 
-// choose returns the one of the changes at one version that is believed: one that a write explains,
-// or else one that at least half of those were told who could have been. It returns nil if there is
-// none.
+// choose returns the change to believe of several that were reported at one version: one that a
+// write explains; otherwise one that at least half of the watchers that could have reported it did
+// report. It returns nil if there is none.
 func choose(told []*change, watches []stretch, w *writes) *change {
 	most := func(a, b *change) int { return cmp.Compare(a.tellers, b.tellers) }
 	explained := slices.DeleteFunc(slices.Clone(told), func(c *change) bool { return !w.explain(&c.event) })

@@ -16,7 +16,7 @@ func watchers(r *history.Record, t *timeline, o Options, found findings) (delive
 		delivered += len(w.Events)
 		upTo := reach(w)
 		if e := w.Expired; e != nil && !excused(o.ExpiredPositions, e) {
-			found.add(WatchResume, "watcher %d: position %d was said to be too old by %s at %v, which nothing that struck explains: %s",
+			found.add(WatchResume, "watcher %d: position %d was said to be too old by %s at %v, which no fault explains: %s",
 				w.Client, upTo, e.Node, e.At.Round(time.Millisecond), e.Text)
 		}
 		arrived[w.Client] = arrived[w.Client] || upTo >= r.End
@@ -31,7 +31,7 @@ func watchers(r *history.Record, t *timeline, o Options, found findings) (delive
 	return delivered
 }
 
-// Excuse is something that struck a node and explains a kind of answer of it, from a time on.
+// Excuse is a fault of a node that explains a kind of response of that node, from a time on.
 type Excuse struct {
 	Node string // "" for all nodes
 	From time.Duration

@@ -158,9 +158,9 @@ func readable(text []byte) string {
 	return strconv.Quote(string(text))
 }
 
-// send returns the beginning of an answer, which the caller must close, and the number of its
-// connection. Otherwise the outcome is Unavailable where nothing can have been done, and Unknown
-// where something may have.
+// send returns the beginning of a response, which the caller must close, and the number of its
+// connection. If there is no response, the outcome is Unavailable if the request certainly had no
+// effect, and Unknown otherwise.
 func (c *Client) send(ctx context.Context, accept, method, path string, content []byte) (*http.Response, int, Outcome, error) {
 	return c.sendWith(ctx, method, path, content, http.Header{"Accept": {accept}})
 }

@@ -18,9 +18,9 @@ const (
 	Conflict    // another version, or the name is taken
 	Unavailable // surely not applied: 503, 429, and 507, as nobody begins to write on a full disk
 	Unknown
-	// Refused is any answer that no correct server gives to such a request: another 4xx, a 5xx
+	// Refused is any response that no correct server gives to such a request: another 4xx, a 5xx
 	// other than 503, 504 and 507, or a failure whose body is not the Status that belongs to its
-	// code. Whether a write was applied is not known.
+	// code. The response does not say whether the write was applied.
 	Refused
 	Expired // what was asked for is said to be too old
 )
@@ -63,9 +63,9 @@ func outcomeOf(code int, contentType string, body []byte) (outcome Outcome, flaw
 // refusedStream is the HTTP/2 error code REFUSED_STREAM (RFC 9113 §7).
 const refusedStream = 0x7
 
-// goneAway is how net/http tells that the peer's GOAWAY names an earlier stream than that of the
-// request. It exports no value for it; should the text change, such requests become Unknown, which
-// is never wrong.
+// goneAway is the error text of net/http for a request whose stream is later than the one that the
+// peer's GOAWAY names. net/http exports no error value for it. If the text changes, such requests
+// become Unknown, which is always correct.
 const goneAway = "http2: Transport received Server's graceful shutdown GOAWAY"
 
 // unprocessed reports whether the peer said that it did nothing of the request (RFC 9113 §8.7).

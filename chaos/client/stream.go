@@ -39,9 +39,9 @@ type Notice struct {
 	Object Resource
 }
 
-// Stream calls each with every event of a watch, in order, until the stream ends or ctx is done;
-// opened is called with the number of the connection once the node has answered. It returns nil at
-// a clean end of the stream.
+// Stream calls each with every event of a watch, in order, until the stream ends or ctx is done. It
+// calls opened with the number of the connection once the node has responded. It returns nil if the
+// stream ends cleanly.
 func (c *Client) Stream(ctx context.Context, r Request, opened func(connection int), each func(Notice)) error {
 	resp, connection, _, err := c.request(ctx, r)
 	if err != nil {

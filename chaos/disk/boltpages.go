@@ -20,9 +20,9 @@ const (
 // span is a range of bytes.
 type span struct{ off, end int64 }
 
-// pagesInUse returns where the pages of the newest transaction of a bbolt file have something,
-// except those of its metadata and of its list of free pages: bbolt can't tell rot in the newer
-// metadata from a write that was torn, and has no checksum of the list.
+// pagesInUse returns the parts of a bbolt file that the pages of its newest transaction use, except
+// the metadata pages and the list of free pages: bbolt can't distinguish damage in the newer
+// metadata page from a torn write, and has no checksum of the list.
 func pagesInUse(f *os.File) ([]span, error) {
 	w := boltWalk{file: f, seen: map[uint64]bool{}}
 	root, err := w.root()

@@ -96,9 +96,9 @@ func (v *volume) atStake() (l loss) {
 	return l
 }
 
-// tear makes durable a part of what isn't, as a power cut may find the disk busy: the latest write
-// in part, of all else that was written page by page some, and of the names the beginning of the
-// journal (on a strict disk, some changes).
+// tear makes a random part of the unsynced changes durable, as a power cut during a write may: a
+// part of the latest write, some pages of the other unsynced writes, and the beginning of the
+// journal of names (on a strict disk, some changes of names).
 func (v *volume) tear(r *rand.Rand) {
 	if v.strict {
 		v.journal = slices.DeleteFunc(v.journal, func(c change) bool {

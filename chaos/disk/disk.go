@@ -58,9 +58,9 @@ type Stats struct {
 // Option changes what a disk promises.
 type Option func(*volume)
 
-// Strict makes names durable by an fsync of their directory and in no other way, which is all that
-// POSIX promises. Without it they become so in order, by the fsync of a file too, as on the file
-// systems in use.
+// Strict makes changes of names durable only by an fsync of their directory, which is all that
+// POSIX promises. Without Strict, changes of names become durable in order, also by the fsync of a
+// file, as on common file systems.
 func Strict(v *volume) { v.strict = true }
 
 // Available returns why disks can't be mounted here, or nil.
@@ -75,9 +75,9 @@ func Available() error {
 	return device.Close()
 }
 
-// Mount mounts a disk at dir, an existing directory, and returns when it can be used. Its files are
-// kept below the directory backing, which is made if need be; what is there from an earlier mount
-// counts as durable. A mount at dir whose process has ended is replaced.
+// Mount mounts a disk at dir, an existing directory, and returns when the disk can be used. It
+// keeps the disk's files below the directory backing, which it creates if necessary; files of an
+// earlier mount count as durable. Mount replaces a mount at dir whose process has ended.
 func Mount(dir, backing string, log *slog.Logger, options ...Option) (*Disk, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -124,14 +124,13 @@ func (d *Disk) Stats() Stats {
 	return s
 }
 
-// Crash does what a power cut does: what wasn't synced is gone. All processes that used the disk
-// must have ended; files that stay open for ten seconds are an error, and nothing has happened
-// then.
+// Crash simulates a power cut: all unsynced changes are lost. All processes that used the disk must
+// have ended. If files stay open for ten seconds, Crash returns an error and has changed nothing.
 func (d *Disk) Crash() error { return d.crash(func() {}) }
 
-// Tear is Crash in the middle of the work, as drawn from r: of what wasn't synced a part is there
-// nevertheless. Of the latest write it is the beginning, or some of its 512-byte sectors, never
-// all; of other writes whole pages; of names what came first.
+// Tear is Crash in the middle of a write, with random choices from r: a part of the unsynced
+// changes survives. Of the latest write, either a prefix or some of the 512-byte sectors survive,
+// but never the whole write; of other writes, whole pages; of changes of names, a prefix.
 func (d *Disk) Tear(r *rand.Rand) error { return d.crash(func() { d.files.tear(r) }) }
 
 func (d *Disk) crash(first func()) error {

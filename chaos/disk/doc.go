@@ -1,31 +1,31 @@
-// Package disk is a disk that fails on demand, for real and unmodified server processes: a FUSE
-// file system whose files behave as on any local disk until a test injects a fault. Faults make it
-// slow, hung, full, read-only or failing. Crash is a power cut: only synced data remains. The
-// functions of damage.go damage the files of a node that has exited.
+// Package disk implements a disk that fails on demand, for real and unmodified server processes: a
+// FUSE file system whose files behave as on any local disk until a test injects a fault. Faults
+// make it slow, hung, full, read-only or failing. Crash is a power cut: only synced data remains.
+// The functions of damage.go damage the files of a node that has exited.
 //
 // # What a power cut leaves
 //
-// The machine itself keeps running, so the disk tracks what is durable. Files below BACKING/tree
-// are always as processes see them. For each page that changed since the last sync of its file, the
-// disk keeps the former bytes, and Crash restores them. Nothing needs a sync of the host's own
-// disk, so a healthy Disk is faster than the one below it.
+// The host keeps running, so the disk tracks what is durable. Files below BACKING/tree always have
+// the contents that processes see. For each page that changed since the last sync of its file, the
+// disk keeps the former bytes, and Crash restores them. The disk never syncs the host's own disk,
+// so a healthy Disk is faster than the disk below it.
 //
-//   - The contents of a file, its size, owner and mode are durable when fsync or fdatasync of it
-//     has returned.
-//   - Names (create, mkdir, link, symlink, rename, remove) go into one journal, in order, as on
-//     ext4: an fsync of a file makes all changes durable up to the last one of this file, and an
-//     fsync of a directory those up to the last one inside it. So a new file that was synced has
-//     its name, and a name can be durable while the contents are not: then the file is empty or
-//     short.
-//   - A Strict disk promises no more than POSIX: only an fsync of their directory makes names
-//     durable.
+//   - The contents of a file, its size, owner and mode are durable when fsync or fdatasync of the
+//     file has returned.
+//   - Changes of names (create, mkdir, link, symlink, rename, remove) go into one journal, in
+//     order, as on ext4: an fsync of a file makes all changes durable up to the last one of this
+//     file, and an fsync of a directory makes all changes durable up to the last one inside it. So
+//     a new file that was synced has its name, and a name can be durable while the contents are
+//     not: then the file is empty or short.
+//   - A Strict disk promises no more than POSIX: only an fsync of their directory makes changes of
+//     names durable.
 //   - An fsync that fails discards the pages that it should have written (as on Linux): a later
 //     fsync that succeeds does not make them durable, unless a process wrote them again.
 //
-// Some file systems do more, which this disk does not: a rename over a file syncs nothing, and
-// neither do the passing of time, sync(2) and syncfs(2). The disk does not track whether the times
-// of files are durable, and has no extended attributes, devices or pipes. A write through a shared
-// writable mapping counts as written when the kernel writes it back.
+// Some file systems make more changes durable than this disk does: here, a rename over a file syncs
+// nothing, and neither do the passing of time, sync(2) and syncfs(2). The disk does not track
+// whether the times of files are durable, and has no extended attributes, devices or pipes. A write
+// through a shared writable mapping counts as written when the kernel writes it back.
 //
 // # Access
 //

@@ -23,9 +23,9 @@ type Faults struct {
 	FailWrites bool // whatever changes contents or names fails with EIO
 	ReadOnly   bool // the same with EROFS, and so does fsync
 
-	// Free is how many bytes may be written where nothing was before, counted from Set on, until
-	// writes fail with ENOSPC; what is removed is free again. Names take nothing. nil is no limit
-	// but that of the backing disk. statfs tells the same.
+	// Free is the number of bytes that may be written to unallocated parts of the disk, counted
+	// from Set on, before writes fail with ENOSPC. Removed bytes become free again. Names take no
+	// space. If Free is nil, only the backing disk limits writes. statfs reports the same number.
 	Free *int64
 }
 
@@ -58,10 +58,10 @@ func atFsync() obstacle {
 	}
 }
 
-// pause returns when the obstacle is no longer in the way of a request that came now: nil when it
-// may go on, EINTR when the caller is being killed, EIO when the disk is closing. interrupted is
-// closed when the caller gets any signal. Only a deadly one ends a request, as with a real disk:
-// Go's scheduler sends signals all the time, and bbolt's fdatasync expects no EINTR.
+// pause delays a request until the obstacle lets it pass. It returns nil when the request may
+// continue, EINTR when the caller is being killed, and EIO when the disk is closing. interrupted is
+// closed when the caller gets any signal. Only a deadly signal ends a request, as on a real disk:
+// Go's scheduler sends signals all the time, and bbolt's fdatasync does not expect EINTR.
 func (d *Disk) pause(interrupted <-chan struct{}, caller uint32, in obstacle) error {
 	var began time.Time
 	var looks *time.Ticker
@@ -109,9 +109,9 @@ func (d *Disk) pause(interrupted <-chan struct{}, caller uint32, in obstacle) er
 	}
 }
 
-// beingKilled reports whether SIGKILL is pending for a thread, or the thread is gone. One that
-// can't be seen from here (of another PID namespace: it has number 0) counts as gone: better an
-// fsync that ends by any signal than a process that can't be killed.
+// beingKilled reports whether SIGKILL is pending for a thread, or the thread is gone. A thread of
+// another PID namespace, which has number 0 here, counts as gone: an fsync that any signal ends is
+// better than a process that can't be killed.
 func beingKilled(thread uint32) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
 	if err != nil {

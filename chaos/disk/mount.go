@@ -23,9 +23,9 @@ const (
 	pollName = ".go-fuse-epoll-hack"
 )
 
-// mount puts the disk in its place and serves it. The mount is made here and not by the FUSE
-// library, which leaves the device open in child processes: a node that outlives its disk would
-// keep it alive.
+// mount mounts the disk and serves it. It does not use the mount function of the FUSE library,
+// which leaves the device open in child processes: a node that outlives its disk would keep the
+// disk alive.
 func (d *Disk) mount() error {
 	if err := unmountDead(d.dir); err != nil {
 		return err
@@ -62,9 +62,9 @@ func (d *Disk) mount() error {
 	return nil
 }
 
-// neverPolled has the kernel ask once whether files can be polled, and learn that they can't.
-// Otherwise Go programs that open files here, this one too, would have their scheduler's own poll
-// wait for us.
+// neverPolled makes the kernel ask once whether files can be polled, and learn that they can't.
+// Otherwise the scheduler of a Go program that opens files here, including this one, would poll
+// them and wait for this process.
 func (d *Disk) neverPolled() error {
 	fd, err := unix.Open(filepath.Join(d.dir, pollName), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -74,9 +74,9 @@ func (d *Disk) neverPolled() error {
 	return errors.Join(err, unix.Close(fd))
 }
 
-// unmount ends the kernel's side at once: MNT_FORCE breaks off what is under way, in other mount
-// namespaces too, so that the server ends; MNT_DETACH takes the name away even if somebody is still
-// there.
+// unmount detaches the disk from the kernel at once. MNT_FORCE aborts pending requests, in other
+// mount namespaces too, so that the server ends. MNT_DETACH removes the mount even if a process
+// still uses it.
 func (d *Disk) unmount() error { return unix.Unmount(d.dir, unix.MNT_FORCE|unix.MNT_DETACH) }
 
 // unmountDead takes away a mount whose server has ended.

@@ -103,9 +103,10 @@ func (r *requests) Write(interrupted <-chan struct{}, in *fuse.WriteIn, data []b
 	return uint32(written), status
 }
 
-// wipe has the kernel forget pages that it filled with what wasn't written. On a real disk such a
-// write fails before it gets there; a process that has mapped the file must not see it. The kernel
-// may hold one of the pages locked until the write is answered: then that comes first.
+// wipe makes the kernel discard cached pages with data that was not written. On a real disk such a
+// write fails before it reaches the cache, so a process that has mapped the file must not see the
+// data. The kernel may keep one of the pages locked until the write is answered, so wipe waits for
+// at most wipeWait.
 func (r *requests) wipe(id uint64, off, length int64) {
 	done := make(chan struct{})
 	r.d.wipes.Go(func() {

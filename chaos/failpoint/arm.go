@@ -12,9 +12,10 @@ import (
 	"strings"
 )
 
-// Terms for the common cases. Others are sleep(MILLISECONDS), print and panic. A count or a
-// percentage may go before, and further terms after: "3*off->return()" from the fourth time on,
-// "1*return()" once, "10.0%sleep(5)". Who sleeps at a point holds up all who come there.
+// These are the terms of common cases. Other terms are sleep(MILLISECONDS), print and panic. A
+// count or a percentage may precede a term, and further terms may follow it: "3*off->return()"
+// returns from the fourth time on, "1*return()" returns once, and "10.0%sleep(5)" sleeps in a tenth
+// of all cases. A goroutine that sleeps at a point delays all others that reach the point.
 const (
 	Kill  = `return("kill")` // ends the process as SIGKILL does
 	Break = "return()"       // breaks the rule of a point named "break…"
@@ -39,9 +40,9 @@ const maxAnswerBytes = 4 << 10
 // ErrUnknownPoint reports a name that isn't in Points.
 var ErrUnknownPoint = errors.New("no such failpoint")
 
-// Env returns the variables that a node's process needs in order to listen at address, HOST:PORT,
-// for Arm, and to have points armed from its very beginning. Nobody needs to be allowed to arm:
-// address should be one of loopback.
+// Env returns the environment variables that make a node's process listen for Arm at address, a
+// HOST:PORT, and arm the given points when it starts. Any client of that address may arm points, so
+// it should be a loopback address.
 func Env(address string, armed map[string]string) ([]string, error) {
 	env := []string{envHTTP + "=" + address}
 	if len(armed) == 0 {

@@ -43,9 +43,8 @@ type Op struct {
 	Kind   Kind
 	Client int
 	Node   string // that was asked
-	// Connection numbers, for one Client and Node, the connection by which a cached read was
-	// answered. A node that starts again may serve an older state than before; then it is on
-	// another connection.
+	// Connection numbers the connection that served a cached read, for one Client and Node. A
+	// restarted node may serve an older state than before, but only on another connection.
 	Connection        int
 	Key               string // empty for lists
 	Expect            Item   // what a Replace or Delete is conditional on: UID and Version

@@ -7,7 +7,7 @@ func TestEveryFaultHasABound(t *testing.T) {
 	left := bounds()
 	for _, f := range Faults() {
 		if f.Bound.Writes < Steady().Writes || f.Bound.Reads < Steady().Reads {
-			t.Errorf("%s: %+v is less than while nothing strikes", f.Name, f.Bound)
+			t.Errorf("%s: %+v is less than without a fault", f.Name, f.Bound)
 		}
 		delete(left, f.Name)
 	}

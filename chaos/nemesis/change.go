@@ -24,15 +24,15 @@ type change struct {
 
 // beginChange reserves the right to change the membership. Healing completes the change: leaving
 // nodes are removed, and the cluster has as many nodes as before.
-func beginChange(ctx context.Context, s *Strike) error {
-	if err := s.claimMembership(); err != nil {
+func beginChange(ctx context.Context, in *Injection) error {
+	if err := in.reserveMembership(); err != nil {
 		return err
 	}
-	s.change = &change{before: s.n.names(), voters: -1}
-	if members, err := s.n.leaderView(ctx); err == nil {
-		s.change.voters = voters(members)
+	in.change = &change{before: in.n.names(), voters: -1}
+	if members, err := in.n.leaderView(ctx); err == nil {
+		in.change.voters = voters(members)
 	}
-	s.undo(membership, "settle the membership", s.settle)
+	in.undo(membership, "settle the membership", in.settle)
 	return nil
 }
 
@@ -57,37 +57,37 @@ func find(members []client.Member, name string) (client.Member, bool) {
 
 // settle completes the change: leaving nodes are removed, and the numbers of nodes and voters are
 // those of before the change.
-func (s *Strike) settle(ctx context.Context) error {
-	for _, name := range s.change.leaving {
-		if err := s.expel(ctx, name); err != nil {
+func (in *Injection) settle(ctx context.Context) error {
+	for _, name := range in.change.leaving {
+		if err := in.expel(ctx, name); err != nil {
 			return err
 		}
 	}
 	for {
-		names := s.n.names()
+		names := in.n.names()
 		switch {
-		case len(names) > len(s.change.before):
-			newcomers := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(s.change.before, name) })
-			if err := s.expel(ctx, newcomers[0]); err != nil {
+		case len(names) > len(in.change.before):
+			newcomers := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(in.change.before, name) })
+			if err := in.expel(ctx, newcomers[0]); err != nil {
 				return err
 			}
-		case len(names) < len(s.change.before):
-			if _, err := s.join(ctx, true); err != nil {
+		case len(names) < len(in.change.before):
+			if _, err := in.join(ctx, true); err != nil {
 				return err
 			}
 		default:
-			return s.awaitVoters(ctx)
+			return in.awaitVoters(ctx)
 		}
 	}
 }
 
-func (s *Strike) awaitVoters(ctx context.Context) error {
-	if s.change.voters < 0 { // unknown, because there was no leader
+func (in *Injection) awaitVoters(ctx context.Context) error {
+	if in.change.voters < 0 { // unknown, because there was no leader
 		return nil
 	}
-	return s.await(ctx, fmt.Sprintf("%d voters", s.change.voters), func(ctx context.Context) error {
-		members, err := s.n.leaderView(ctx)
-		if err == nil && voters(members) != s.change.voters {
+	return in.await(ctx, fmt.Sprintf("%d voters", in.change.voters), func(ctx context.Context) error {
+		members, err := in.n.leaderView(ctx)
+		if err == nil && voters(members) != in.change.voters {
 			err = fmt.Errorf("there are %d", voters(members))
 		}
 		return err
@@ -95,20 +95,20 @@ func (s *Strike) awaitVoters(ctx context.Context) error {
 }
 
 // killLeaving kills a node that will not be started again.
-func (s *Strike) killLeaving(ctx context.Context, name string) error {
-	s.change.leaving = append(s.change.leaving, name)
+func (in *Injection) killLeaving(ctx context.Context, name string) error {
+	in.change.leaving = append(in.change.leaving, name)
 	act, cancel := acting(ctx)
 	defer cancel()
-	if err := s.n.Fleet.Kill(act, name); err != nil {
+	if err := in.n.Fleet.Kill(act, name); err != nil {
 		return fmt.Errorf("kill node %s: %w", name, err)
 	}
-	s.down[name] = true
+	in.down[name] = true
 	return nil
 }
 
 // join adds a node and waits until it is ready and, if voter is set, a voter.
-func (s *Strike) join(ctx context.Context, voter bool) (string, error) {
-	grower, has := nodes.As[nodes.Grower](s.n.Fleet)
+func (in *Injection) join(ctx context.Context, voter bool) (string, error) {
+	grower, has := nodes.As[nodes.Grower](in.n.Fleet)
 	if !has {
 		return "", fmt.Errorf("add a node: %s", growing().what)
 	}
@@ -121,17 +121,17 @@ func (s *Strike) join(ctx context.Context, voter bool) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("add a node: %w", err)
 	}
-	s.hurts(node.Name)
-	if s.n.Compacted || s.n.ledger.compacted() { // the new node may begin with a snapshot
-		s.forgets(node.Name)
+	in.affects(node.Name)
+	if in.n.Compacted || in.n.ledger.compacted() { // the new node may begin with a snapshot
+		in.forgets(node.Name)
 	}
-	s.endings = append(s.endings, node.Name)
-	s.log.Info("a node joins", "node", node.Name, "voter", voter)
-	if err := s.awaitReady(ctx, node.Name); err != nil {
+	in.endings = append(in.endings, node.Name)
+	in.log.Info("a node joins", "node", node.Name, "voter", voter)
+	if err := in.awaitReady(ctx, node.Name); err != nil {
 		return node.Name, err
 	}
-	return node.Name, s.await(ctx, "node "+node.Name+" as a member", func(ctx context.Context) error {
-		members, err := s.n.leaderView(ctx)
+	return node.Name, in.await(ctx, "node "+node.Name+" as a member", func(ctx context.Context) error {
+		members, err := in.n.leaderView(ctx)
 		if err != nil {
 			return err
 		}
@@ -143,18 +143,18 @@ func (s *Strike) join(ctx context.Context, voter bool) (string, error) {
 }
 
 // leave makes a node leave the cluster with its own command, and removes it from the fleet.
-func (s *Strike) leave(ctx context.Context, name string) error {
-	operator, has := nodes.As[nodes.Operator](s.n.Fleet)
+func (in *Injection) leave(ctx context.Context, name string) error {
+	operator, has := nodes.As[nodes.Operator](in.n.Fleet)
 	if !has {
 		return fmt.Errorf("leave: %s", operating().what)
 	}
-	s.endings = append(s.endings, name)
-	s.log.Info("a node leaves", "node", name)
-	err := s.await(ctx, "node "+name+" has left", func(ctx context.Context) error {
+	in.endings = append(in.endings, name)
+	in.log.Info("a node leaves", "node", name)
+	err := in.await(ctx, "node "+name+" has left", func(ctx context.Context) error {
 		ask, cancel := context.WithTimeout(ctx, operateTimeout)
 		defer cancel()
 		_, asked := operator.Operate(ask, name, "leave")
-		if asked == nil || s.n.absent(ctx, name) == nil { // the node may have left without responding
+		if asked == nil || in.n.absent(ctx, name) == nil { // the node may have left without responding
 			return nil
 		}
 		return asked
@@ -162,33 +162,33 @@ func (s *Strike) leave(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return s.forget(ctx, name)
+	return in.forget(ctx, name)
 }
 
 // expel removes a node from the cluster with the documented command remove. It ends the node first
 // if it runs, and does nothing if the node was removed already.
-func (s *Strike) expel(ctx context.Context, name string) error {
-	if !s.n.has(name) {
+func (in *Injection) expel(ctx context.Context, name string) error {
+	if !in.n.has(name) {
 		return nil
 	}
-	if err := s.endLeaving(ctx, name); err != nil {
+	if err := in.endLeaving(ctx, name); err != nil {
 		return err
 	}
-	if err := s.remove(ctx, name); err != nil {
+	if err := in.remove(ctx, name); err != nil {
 		return err
 	}
-	return s.forget(ctx, name)
+	return in.forget(ctx, name)
 }
 
 // remove removes an ended node from the cluster, and returns when the leader does not list it any
 // more.
-func (s *Strike) remove(ctx context.Context, name string) error {
-	return s.await(ctx, "node "+name+" removed", func(ctx context.Context) error {
-		absent := s.n.absent(ctx, name)
+func (in *Injection) remove(ctx context.Context, name string) error {
+	return in.await(ctx, "node "+name+" removed", func(ctx context.Context) error {
+		absent := in.n.absent(ctx, name)
 		if absent == nil {
 			return nil
 		}
-		return errors.Join(absent, s.operateOnce(ctx, "remove", name))
+		return errors.Join(absent, in.operateOnce(ctx, "remove", name))
 	})
 }
 
@@ -205,21 +205,21 @@ func (n *Nemesis) absent(ctx context.Context, name string) error {
 }
 
 // endLeaving kills a node if it runs.
-func (s *Strike) endLeaving(ctx context.Context, name string) error {
-	if gone, err := s.gone(ctx, name); gone || err != nil {
+func (in *Injection) endLeaving(ctx context.Context, name string) error {
+	if gone, err := in.gone(ctx, name); gone || err != nil {
 		return err
 	}
 	act, cancel := acting(ctx)
 	defer cancel()
-	if err := s.n.Fleet.Kill(act, name); err != nil {
+	if err := in.n.Fleet.Kill(act, name); err != nil {
 		return fmt.Errorf("kill node %s: %w", name, err)
 	}
-	s.down[name] = true
+	in.down[name] = true
 	return nil
 }
 
-func (s *Strike) forget(ctx context.Context, name string) error {
-	grower, has := nodes.As[nodes.Grower](s.n.Fleet)
+func (in *Injection) forget(ctx context.Context, name string) error {
+	grower, has := nodes.As[nodes.Grower](in.n.Fleet)
 	if !has {
 		return fmt.Errorf("forget a node: %s", growing().what)
 	}
@@ -232,17 +232,17 @@ func (s *Strike) forget(ctx context.Context, name string) error {
 }
 
 // operate runs an operator command on any node, until one node has executed it.
-func (s *Strike) operate(ctx context.Context, args ...string) error {
-	return s.await(ctx, "quorate "+strings.Join(args, " "), func(ctx context.Context) error { return s.operateOnce(ctx, args...) })
+func (in *Injection) operate(ctx context.Context, args ...string) error {
+	return in.await(ctx, "quorate "+strings.Join(args, " "), func(ctx context.Context) error { return in.operateOnce(ctx, args...) })
 }
 
 // operateOnce runs an operator command on one random node.
-func (s *Strike) operateOnce(ctx context.Context, args ...string) error {
-	return s.operateAt(ctx, s.pick(s.n.names()), args...)
+func (in *Injection) operateOnce(ctx context.Context, args ...string) error {
+	return in.operateAt(ctx, in.pick(in.n.names()), args...)
 }
 
-func (s *Strike) operateAt(ctx context.Context, name string, args ...string) error {
-	operator, has := nodes.As[nodes.Operator](s.n.Fleet)
+func (in *Injection) operateAt(ctx context.Context, name string, args ...string) error {
+	operator, has := nodes.As[nodes.Operator](in.n.Fleet)
 	if !has {
 		return fmt.Errorf("operate: %s", operating().what)
 	}

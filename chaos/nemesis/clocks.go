@@ -12,23 +12,23 @@ const minSkew, maxSkew = time.Hour, 20 * time.Hour
 func clockFaults() []Fault {
 	needs := []need{clocksSet()}
 	return []Fault{
-		{Name: "clock-forward", About: "one node's clock jumps hours ahead, and back later", Survivable: true, needs: needs, strike: skew(+1, one)},
-		{Name: "clock-back", About: "one node's clock jumps hours back, and ahead later", Survivable: true, needs: needs, strike: skew(-1, one)},
-		{Name: "clocks-forward", About: "all clocks jump hours ahead, and back later", Survivable: true, needs: needs, strike: skew(+1, every)},
-		{Name: "clocks-back", About: "all clocks jump hours back, and ahead later", Survivable: true, needs: needs, strike: skew(-1, every)},
+		{Name: "clock-forward", About: "one node's clock jumps hours ahead, and back later", Survivable: true, needs: needs, inject: skew(+1, one)},
+		{Name: "clock-back", About: "one node's clock jumps hours back, and ahead later", Survivable: true, needs: needs, inject: skew(-1, one)},
+		{Name: "clocks-forward", About: "all clocks jump hours ahead, and back later", Survivable: true, needs: needs, inject: skew(+1, every)},
+		{Name: "clocks-back", About: "all clocks jump hours back, and ahead later", Survivable: true, needs: needs, inject: skew(-1, every)},
 	}
 }
 
-func one(s *Strike) []string   { return []string{s.pick(s.n.names())} }
-func every(s *Strike) []string { return s.n.names() }
+func one(in *Injection) []string   { return []string{in.pick(in.n.names())} }
+func every(in *Injection) []string { return in.n.names() }
 
 // skew changes the clocks of some nodes by the same offset.
-func skew(sign time.Duration, of func(*Strike) []string) func(context.Context, *Strike) error {
-	return func(ctx context.Context, s *Strike) error {
-		victims := of(s)
-		if !s.n.ledger.claim(s, "clocks") { // healing one strike would reset the clocks of another
-			return ErrNoVictim
+func skew(sign time.Duration, of func(*Injection) []string) func(context.Context, *Injection) error {
+	return func(ctx context.Context, in *Injection) error {
+		targets := of(in)
+		if !in.n.ledger.reserve(in, "clocks") { // healing one injection would reset the clocks of another
+			return ErrNoTarget
 		}
-		return s.setClocks(ctx, sign*s.between(minSkew, maxSkew).Round(time.Second), victims...)
+		return in.setClocks(ctx, sign*in.between(minSkew, maxSkew).Round(time.Second), targets...)
 	}
 }

@@ -20,23 +20,23 @@ func damageFaults() []Fault {
 	return []Fault{
 		{
 			Name: "flip-log", About: "a bit of a node's log is turned over while it is down", Survivable: true,
-			needs: needs, strike: damageNode(disk.FlipLog), lasts: startDamaged,
+			needs: needs, inject: damageNode(disk.FlipLog), lasts: startDamaged,
 		},
 		{
 			Name: "tear-log", About: "sectors at the end of a node's log are zeros after it was down", Survivable: true,
-			needs: needs, strike: damageNode(disk.TearLog), lasts: startDamaged,
+			needs: needs, inject: damageNode(disk.TearLog), lasts: startDamaged,
 		},
 		{
 			Name: "truncate-log", About: "the end of a node's log is cut off while it is down", Survivable: true,
-			needs: needs, strike: damageNode(disk.TruncateLog), lasts: startDamaged,
+			needs: needs, inject: damageNode(disk.TruncateLog), lasts: startDamaged,
 		},
 		{
 			Name: "flip-snapshot", About: "a bit of a node's newest snapshot is turned over while it is down", Survivable: true,
-			needs: needs, strike: snapshotFirst(damageNode(disk.FlipSnapshot)), lasts: startDamaged,
+			needs: needs, inject: snapshotFirst(damageNode(disk.FlipSnapshot)), lasts: startDamaged,
 		},
 		{
 			Name: "delete-data", About: "a follower loses its data, is removed, and joins again by the same name", Survivable: true,
-			needs: []need{wiping(), operating(), observing(), atLeast(3)}, strike: killForWipe, lasts: rejoin,
+			needs: []need{wiping(), operating(), observing(), atLeast(3)}, inject: killForWipe, lasts: rejoin,
 		},
 	}
 }
@@ -45,72 +45,72 @@ func data() need { return capability[nodes.Data]("needs access to the nodes' fil
 
 // damageNode kills a node and damages its files. When healed, the node rejoins with an empty
 // directory.
-func damageNode(how func(*rand.Rand, string) (string, error)) func(context.Context, *Strike) error {
-	return func(ctx context.Context, s *Strike) error {
-		victim, err := s.claimOne(ctx)
+func damageNode(how func(*rand.Rand, string) (string, error)) func(context.Context, *Injection) error {
+	return func(ctx context.Context, in *Injection) error {
+		target, err := in.reserveOne(ctx)
 		if err != nil {
 			return err
 		}
-		if err := s.claimMembership(); err != nil {
+		if err := in.reserveMembership(); err != nil {
 			return err
 		}
-		if err := s.kill(ctx, victim); err != nil {
+		if err := in.kill(ctx, target); err != nil {
 			return err
 		}
-		s.willRejoin(victim)
-		fleet, has := nodes.As[nodes.Data](s.n.Fleet)
+		in.willRejoin(target)
+		fleet, has := nodes.As[nodes.Data](in.n.Fleet)
 		if !has {
-			return fmt.Errorf("damage node %s: %s", victim, data().what)
+			return fmt.Errorf("damage node %s: %s", target, data().what)
 		}
-		done, err := how(s.rand, fleet.DataDir(victim))
+		done, err := how(in.rand, fleet.DataDir(target))
 		if errors.Is(err, disk.ErrNothingToDamage) {
-			return fmt.Errorf("%w: %w", ErrNoVictim, err)
+			return fmt.Errorf("%w: %w", ErrNoTarget, err)
 		}
-		s.notes("%s", done)
+		in.notes("%s", done)
 		return err
 	}
 }
 
 // snapshotFirst makes all nodes write a snapshot before then.
-func snapshotFirst(then func(context.Context, *Strike) error) func(context.Context, *Strike) error {
-	return func(ctx context.Context, s *Strike) error {
-		for _, name := range s.n.names() {
-			if err := s.operateAt(ctx, name, "snapshot"); err != nil {
-				s.log.Info("a snapshot was not written", "node", name, "error", err) // the victim may have an older one
+func snapshotFirst(then func(context.Context, *Injection) error) func(context.Context, *Injection) error {
+	return func(ctx context.Context, in *Injection) error {
+		for _, name := range in.n.names() {
+			if err := in.operateAt(ctx, name, "snapshot"); err != nil {
+				in.log.Info("a snapshot was not written", "node", name, "error", err) // the target may have an older one
 			}
 		}
-		return then(ctx, s)
+		return then(ctx, in)
 	}
 }
 
 // startDamaged starts a node with damaged data. The node must become ready with the help of the
 // others, or end with a log line that gives the reason. In both cases it then rejoins with an empty
 // directory, because it could otherwise detect the damage at any later time.
-func startDamaged(ctx context.Context, s *Strike) error {
-	victim := s.Nodes()[0]
-	if err := s.start(ctx, victim); err != nil {
+func startDamaged(ctx context.Context, in *Injection) error {
+	target := in.Nodes()[0]
+	if err := in.start(ctx, target); err != nil {
 		return err
 	}
 	gone := false
-	err := s.await(ctx, "node "+victim+" ready, or ended", func(ctx context.Context) (err error) {
-		if gone, err = s.gone(ctx, victim); gone || err != nil {
+	err := in.await(ctx, "node "+target+" ready, or ended", func(ctx context.Context) (err error) {
+		if gone, err = in.gone(ctx, target); gone || err != nil {
 			return err
 		}
-		return s.ready(ctx, victim)
+		return in.ready(ctx, target)
 	})
 	if err == nil && gone {
-		err = s.refusedProperly(victim)
+		err = in.checkRefusal(target)
 	}
 	if err != nil {
 		return err
 	}
-	return s.rejoinEmpty(ctx, victim)
+	return in.rejoinEmpty(ctx, target)
 }
 
-// refusedProperly returns an error if a node did not end with a log line for the operator, but
+// checkRefusal returns an error if a node did not end with a log line for the operator, but
 // crashed.
-func (s *Strike) refusedProperly(name string) error {
-	logs, has := s.n.Fleet.(interface {
+func (in *Injection) checkRefusal(name string) error {
+	logs, has := in.n.Fleet.(interface {
 		LogTail(name string, count int) (string, error)
 	})
 	if !has {
@@ -121,76 +121,76 @@ func (s *Strike) refusedProperly(name string) error {
 		return err
 	}
 	lines := strings.Split(strings.TrimSpace(tail), "\n")
-	if i := slices.IndexFunc(lines, tellsOfCrash); i >= 0 {
-		return &NotRecovered{Fault: s.fault.Name, What: "node " + name + " refuses damaged data with one line", Err: errors.New(lines[i])}
+	if i := slices.IndexFunc(lines, isCrashLine); i >= 0 {
+		return &NotRecovered{Fault: in.fault.Name, What: "node " + name + " refuses damaged data with one line", Err: errors.New(lines[i])}
 	}
-	s.notes("%s refused: %s", name, lines[len(lines)-1])
+	in.notes("%s refused: %s", name, lines[len(lines)-1])
 	return nil
 }
 
-func killForWipe(ctx context.Context, s *Strike) error {
-	if err := s.claimMembership(); err != nil {
+func killForWipe(ctx context.Context, in *Injection) error {
+	if err := in.reserveMembership(); err != nil {
 		return err
 	}
-	victim, err := s.claimFollower(ctx)
+	target, err := in.reserveFollower(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.kill(ctx, victim); err != nil {
+	if err := in.kill(ctx, target); err != nil {
 		return err
 	}
-	s.willRejoin(victim)
+	in.willRejoin(target)
 	return nil
 }
 
-func rejoin(ctx context.Context, s *Strike) error { return s.rejoinEmpty(ctx, s.Nodes()[0]) }
+func rejoin(ctx context.Context, in *Injection) error { return in.rejoinEmpty(ctx, in.Nodes()[0]) }
 
 // willRejoin records that a node loses its data. When healed, the node rejoins.
-func (s *Strike) willRejoin(name string) {
-	s.emptied, s.endings = append(s.emptied, name), append(s.endings, name)
-	s.forgets(name)
-	s.undo(membership, "rejoin "+name, func(ctx context.Context) error { return s.rejoinEmpty(ctx, name) })
+func (in *Injection) willRejoin(name string) {
+	in.emptied, in.endings = append(in.emptied, name), append(in.endings, name)
+	in.forgets(name)
+	in.undo(membership, "rejoin "+name, func(ctx context.Context) error { return in.rejoinEmpty(ctx, name) })
 }
 
 // rejoinEmpty makes a node rejoin with an empty directory in the documented way: it is removed,
 // wiped and started. It does nothing if that is done already.
-func (s *Strike) rejoinEmpty(ctx context.Context, name string) error {
-	if !slices.Contains(s.emptied, name) || !s.n.has(name) {
+func (in *Injection) rejoinEmpty(ctx context.Context, name string) error {
+	if !slices.Contains(in.emptied, name) || !in.n.has(name) {
 		return nil
 	}
-	if err := s.endLeaving(ctx, name); err != nil {
+	if err := in.endLeaving(ctx, name); err != nil {
 		return err
 	}
-	if err := s.remove(ctx, name); err != nil {
+	if err := in.remove(ctx, name); err != nil {
 		return err
 	}
-	if err := s.wipe(ctx, name); err != nil {
+	if err := in.wipe(ctx, name); err != nil {
 		return err
 	}
-	s.log.Info("a node joins again with an empty directory", "node", name)
-	if err := s.startUntilTaken(ctx, name); err != nil {
+	in.log.Info("a node joins again with an empty directory", "node", name)
+	if err := in.startUntilVoter(ctx, name); err != nil {
 		return err
 	}
-	s.emptied = slices.DeleteFunc(s.emptied, func(other string) bool { return other == name })
+	in.emptied = slices.DeleteFunc(in.emptied, func(other string) bool { return other == name })
 	return nil
 }
 
-// startUntilTaken starts an empty node until it is a ready voter. The node's name is not free until
+// startUntilVoter starts an empty node until it is a ready voter. The node's name is not free until
 // the others have noticed that its former process is gone; until then the node ends, as documented.
-func (s *Strike) startUntilTaken(ctx context.Context, name string) error {
-	s.down[name] = true
+func (in *Injection) startUntilVoter(ctx context.Context, name string) error {
+	in.down[name] = true
 	barred := false
-	return s.await(ctx, "node "+name+" has joined again", func(ctx context.Context) error {
-		if err := s.removeEnded(ctx, name, &barred); err != nil {
+	return in.await(ctx, "node "+name+" has joined again", func(ctx context.Context) error {
+		if err := in.removeEnded(ctx, name, &barred); err != nil {
 			return err
 		}
-		if err := s.start(ctx, name); err != nil { // no effect if the node runs
+		if err := in.start(ctx, name); err != nil { // no effect if the node runs
 			return err
 		}
-		if err := s.ready(ctx, name); err != nil {
+		if err := in.ready(ctx, name); err != nil {
 			return err
 		}
-		members, err := s.n.leaderView(ctx)
+		members, err := in.n.leaderView(ctx)
 		if err != nil {
 			return err
 		}
@@ -205,11 +205,11 @@ func (s *Strike) startUntilTaken(ctx context.Context, name string) error {
 // leader that was cut off has added a former process of the node, which was wiped since, or the
 // leader has added this one but another node refused it. In both cases the node needs an empty
 // directory again; barred reports that this is still to be done.
-func (s *Strike) removeEnded(ctx context.Context, name string, barred *bool) error {
-	if gone, err := s.gone(ctx, name); !gone || err != nil {
+func (in *Injection) removeEnded(ctx context.Context, name string, barred *bool) error {
+	if gone, err := in.gone(ctx, name); !gone || err != nil {
 		return err
 	}
-	members, err := s.n.leaderView(ctx)
+	members, err := in.n.leaderView(ctx)
 	_, listed := find(members, name)
 	switch {
 	case err != nil && !*barred:
@@ -218,24 +218,24 @@ func (s *Strike) removeEnded(ctx context.Context, name string, barred *bool) err
 		return err
 	case listed:
 		if !*barred {
-			s.notes("%s was a member again before it had joined, and is removed again", name)
+			in.notes("%s was a member again before it had joined, and is removed again", name)
 		}
 		*barred = true
-		if err := s.operateOnce(ctx, "remove", name); err != nil {
+		if err := in.operateOnce(ctx, "remove", name); err != nil {
 			return err
 		}
 	case !*barred:
 		return nil
 	}
-	if err := s.wipe(ctx, name); err != nil {
+	if err := in.wipe(ctx, name); err != nil {
 		return err
 	}
 	*barred = false
 	return nil
 }
 
-func (s *Strike) wipe(ctx context.Context, name string) error {
-	wiper, has := nodes.As[nodes.Wiper](s.n.Fleet)
+func (in *Injection) wipe(ctx context.Context, name string) error {
+	wiper, has := nodes.As[nodes.Wiper](in.n.Fleet)
 	if !has {
 		return fmt.Errorf("wipe node %s: %s", name, wiping().what)
 	}

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// ErrNoVictim means that a fault cannot strike at the moment, because other strikes have claimed
-// the nodes or the cluster is too small.
-var ErrNoVictim = errors.New("nobody to strike")
+// ErrNoTarget means that a fault cannot be injected at the moment, because other injections have
+// reserved the nodes or the cluster is too small.
+var ErrNoTarget = errors.New("no node to inject the fault into")
 
-// NotRecovered means that a cluster did not do something within its time, although no fault or only
-// a survivable one was active. It is a finding. Any other error of a Nemesis means that the run
-// failed.
+// NotRecovered means that a cluster did not do something within its time limit, although no fault
+// or only a survivable one was active. It is a finding. Any other error of a Nemesis means that the
+// run failed.
 type NotRecovered struct {
 	Fault string
 	What  string // what did not happen

@@ -19,11 +19,11 @@ type Fault struct {
 	Bound Bound
 
 	needs []need
-	// strike causes the fault and returns. It records in s how to undo it.
-	strike func(ctx context.Context, s *Strike) error
+	// inject causes the fault and returns. It records in s how to undo it.
+	inject func(ctx context.Context, in *Injection) error
 	// lasts runs while the fault lasts, and returns by itself or when ctx ends; nil if there is
 	// nothing to run.
-	lasts func(ctx context.Context, s *Strike) error
+	lasts func(ctx context.Context, in *Injection) error
 }
 
 // need is a requirement of a fault on a fleet.

@@ -25,7 +25,7 @@ func TestEachIdleAct(t *testing.T) {
 						f := newFleet(t, size)
 						n := hurting(f, seed)
 						n.Writing, n.Calm = func() int { return 0 }, 0
-						if err := n.Inflict(t.Context(), act); err != nil {
+						if err := n.InjectAndRecover(t.Context(), act); err != nil {
 							t.Fatalf("seed %d: %v", seed, err)
 						}
 						f.whole(size)
@@ -39,18 +39,18 @@ func TestEachIdleAct(t *testing.T) {
 	}
 }
 
-// TestActsWithoutVictims checks that an act that strikes no node has no bound, so that it excuses
+// TestActsWithoutTargets checks that an act that affects no node has no bound, so that it excuses
 // no failure.
-func TestActsWithoutVictims(t *testing.T) {
+func TestActsWithoutTargets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, act := range nemesis.IdleGroups()[0].Acts {
 			n := hurting(newFleet(t, size), 1)
 			n.Calm = 0
-			if err := n.Inflict(t.Context(), act); err != nil {
+			if err := n.InjectAndRecover(t.Context(), act); err != nil {
 				t.Fatal(err)
 			}
-			if r := n.Strikes()[0]; (len(r.Nodes) == 0) != (r.Bound == nemesis.Bound{}) {
-				t.Errorf("%s struck %v and has the bound %+v", act.Name, r.Nodes, r.Bound)
+			if r := n.Injections()[0]; (len(r.Nodes) == 0) != (r.Bound == nemesis.Bound{}) {
+				t.Errorf("%s affected %v and has the bound %+v", act.Name, r.Nodes, r.Bound)
 			}
 		}
 	})
@@ -63,15 +63,15 @@ func TestRecordsNameNodesThatLostTheirLog(t *testing.T) {
 		t.Run(fault.Name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := hurting(newFleet(t, size), 1)
-				if err := n.Inflict(t.Context(), fault); err != nil {
+				if err := n.InjectAndRecover(t.Context(), fault); err != nil {
 					t.Fatal(err)
 				}
-				r := n.Strikes()[0]
+				r := n.Injections()[0]
 				damages := slices.Contains([]string{"flip-log", "tear-log", "truncate-log", "flip-snapshot", "delete-data"}, fault.Name)
 				lags := slices.Contains([]string{"install-snapshot", "kill-during-restore"}, fault.Name)
 				switch {
 				case damages && !slices.Equal(r.Forgot, r.Nodes[:1]):
-					t.Errorf("it struck %v, and %v forgot", r.Nodes, r.Forgot)
+					t.Errorf("it affected %v, and %v forgot", r.Nodes, r.Forgot)
 				case lags && len(r.Forgot) != size:
 					t.Errorf("%v forgot", r.Forgot)
 				case !damages && !lags && len(r.Forgot) > 0:
@@ -96,10 +96,10 @@ func TestJoinersAfterLoss(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			n := hurting(newFleet(t, size), 1)
 			n.Compacted = compacted
-			if err := n.Inflict(t.Context(), faults[0]); err != nil {
+			if err := n.InjectAndRecover(t.Context(), faults[0]); err != nil {
 				t.Fatal(err)
 			}
-			if forgot := n.Strikes()[0].Forgot; (len(forgot) == 1) != compacted {
+			if forgot := n.Injections()[0].Forgot; (len(forgot) == 1) != compacted {
 				t.Errorf("compacted %v: %v forgot", compacted, forgot)
 			}
 		})

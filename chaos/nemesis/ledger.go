@@ -12,10 +12,10 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// Record describes one strike in a report.
+// Record describes one injection in a report.
 type Record struct {
 	Fault string   `json:"fault"`
-	Nodes []string `json:"nodes,omitempty"` // nodes that were struck, in that order
+	Nodes []string `json:"nodes,omitempty"` // nodes that were affected, in that order
 	Notes []string `json:"notes,omitempty"` // further decisions and events
 	// Forgot lists the nodes that may have lost their log, or replaced it by a snapshot. They may
 	// reject older positions as too old.
@@ -23,78 +23,78 @@ type Record struct {
 	// Skewed means that clocks jumped, which affects what nodes keep for some minutes.
 	Skewed bool      `json:"skewed,omitempty"`
 	At     time.Time `json:"at"`
-	Healed time.Time `json:"healed"` // zero if the strike is not healed yet
+	Healed time.Time `json:"healed"` // zero if the injection is not healed yet
 	// Bound is that of the fault. Survivable means that writes had to continue.
 	Bound      Bound `json:"-"`
 	Survivable bool  `json:"-"`
 }
 
-// ledger records the active and the past strikes, and what the active ones have claimed.
+// ledger records the active and the past injections, and what the active ones have reserved.
 type ledger struct {
-	mu     sync.Mutex
-	claims map[string]*Strike                    // strikes by what they have claimed; guarded by mu
-	rules  map[*Strike]map[nodes.Link]nodes.Rule // guarded by mu
-	active []*Strike                             // guarded by mu
-	past   []Record                              // records of healed strikes; guarded by mu
+	mu           sync.Mutex
+	reservations map[string]*Injection                    // injections by what they have reserved; guarded by mu
+	rules        map[*Injection]map[nodes.Link]nodes.Rule // guarded by mu
+	active       []*Injection                             // guarded by mu
+	past         []Record                                 // records of healed injections; guarded by mu
 
 	// shaping serializes computing all rules and setting them in the network.
 	shaping sync.Mutex
 }
 
-// claim reserves something for the strike until it is healed. It returns false if another strike
-// has reserved it.
-func (l *ledger) claim(s *Strike, what string) bool {
+// reserve reserves something for the injection until it is healed. It returns false if another
+// injection has reserved it.
+func (l *ledger) reserve(in *Injection, what string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if owner := l.claims[what]; owner != nil && owner != s {
+	if owner := l.reservations[what]; owner != nil && owner != in {
 		return false
 	}
-	if l.claims == nil {
-		l.claims = map[string]*Strike{}
+	if l.reservations == nil {
+		l.reservations = map[string]*Injection{}
 	}
-	l.claims[what] = s
+	l.reservations[what] = in
 	return true
 }
 
-func (l *ledger) begin(s *Strike) {
+func (l *ledger) begin(in *Injection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.active = append(l.active, s)
+	l.active = append(l.active, in)
 }
 
-// end releases everything that the strike has claimed. If keep is set, it keeps the strike's
+// end releases everything that the injection has reserved. If keep is set, it keeps the injection's
 // record.
-func (l *ledger) end(s *Strike, keep bool) {
+func (l *ledger) end(in *Injection, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	maps.DeleteFunc(l.claims, func(_ string, owner *Strike) bool { return owner == s })
+	maps.DeleteFunc(l.reservations, func(_ string, owner *Injection) bool { return owner == in })
 	before := len(l.active)
-	l.active = slices.DeleteFunc(l.active, func(other *Strike) bool { return other == s })
+	l.active = slices.DeleteFunc(l.active, func(other *Injection) bool { return other == in })
 	if !keep || len(l.active) == before {
 		return
 	}
-	s.record.Healed = time.Now()
-	l.past = append(l.past, s.record.clone())
+	in.record.Healed = time.Now()
+	l.past = append(l.past, in.record.clone())
 }
 
-func (l *ledger) note(s *Strike, node, text string) {
+func (l *ledger) note(in *Injection, node, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if node != "" && !slices.Contains(s.record.Nodes, node) {
-		s.record.Nodes = append(s.record.Nodes, node)
+	if node != "" && !slices.Contains(in.record.Nodes, node) {
+		in.record.Nodes = append(in.record.Nodes, node)
 	}
 	if text != "" {
-		s.record.Notes = append(s.record.Notes, text)
+		in.record.Notes = append(in.record.Notes, text)
 	}
 }
 
 // forgot records nodes that may have lost their log.
-func (l *ledger) forgot(s *Strike, names ...string) {
+func (l *ledger) forgot(in *Injection, names ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, name := range names {
-		if !slices.Contains(s.record.Forgot, name) {
-			s.record.Forgot = append(s.record.Forgot, name)
+		if !slices.Contains(in.record.Forgot, name) {
+			in.record.Forgot = append(in.record.Forgot, name)
 		}
 	}
 }
@@ -104,13 +104,13 @@ func (l *ledger) compacted() bool {
 	return slices.ContainsFunc(l.records(), func(r Record) bool { return len(r.Forgot) > 0 })
 }
 
-func (l *ledger) skewed(s *Strike) {
+func (l *ledger) skewed(in *Injection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.record.Skewed = true
+	in.record.Skewed = true
 }
 
-func (l *ledger) strikes() []*Strike {
+func (l *ledger) injections() []*Injection {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.active)
@@ -120,8 +120,8 @@ func (l *ledger) records() []Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	records := slices.Clone(l.past)
-	for _, s := range l.active {
-		records = append(records, s.record.clone())
+	for _, in := range l.active {
+		records = append(records, in.record.clone())
 	}
 	slices.SortStableFunc(records, func(a, b Record) int { return cmp.Compare(a.At.UnixNano(), b.At.UnixNano()) })
 	return records
@@ -132,16 +132,16 @@ func (r Record) clone() Record {
 	return r
 }
 
-// shape sets the rules of one strike, or removes them if rules is nil, and updates the network with
-// the rules of all strikes.
-func (l *ledger) shape(ctx context.Context, fleet nodes.Fleet, s *Strike, rules map[nodes.Link]nodes.Rule) error {
+// shape sets the rules of one injection, or removes them if rules is nil, and updates the network
+// with the rules of all injections.
+func (l *ledger) shape(ctx context.Context, fleet nodes.Fleet, in *Injection, rules map[nodes.Link]nodes.Rule) error {
 	network, has := nodes.As[nodes.Network](fleet)
 	if !has {
 		return fmt.Errorf("shape links: %s", cutting().what)
 	}
 	l.shaping.Lock()
 	defer l.shaping.Unlock()
-	all := l.merge(s, rules)
+	all := l.merge(in, rules)
 	places := map[string]bool{nodes.Clients: true}
 	for _, node := range fleet.Nodes() {
 		places[node.Name] = true
@@ -151,17 +151,17 @@ func (l *ledger) shape(ctx context.Context, fleet nodes.Fleet, s *Strike, rules 
 	return network.Shape(ctx, all)
 }
 
-// merge records the rules of one strike and returns those of all strikes, with the worst rule for
-// each link. It returns nil if there are none.
-func (l *ledger) merge(s *Strike, rules map[nodes.Link]nodes.Rule) map[nodes.Link]nodes.Rule {
+// merge records the rules of one injection and returns those of all injections, with the worst rule
+// for each link. It returns nil if there are none.
+func (l *ledger) merge(in *Injection, rules map[nodes.Link]nodes.Rule) map[nodes.Link]nodes.Rule {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rules == nil {
-		l.rules = map[*Strike]map[nodes.Link]nodes.Rule{}
+		l.rules = map[*Injection]map[nodes.Link]nodes.Rule{}
 	}
-	l.rules[s] = rules
+	l.rules[in] = rules
 	if rules == nil {
-		delete(l.rules, s)
+		delete(l.rules, in)
 	}
 	if len(l.rules) == 0 {
 		return nil

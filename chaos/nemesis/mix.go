@@ -9,22 +9,22 @@ import (
 )
 
 const (
-	// maxAtOnce is the maximum number of concurrent strikes in a mix.
+	// maxAtOnce is the maximum number of concurrent injections in a mix.
 	maxAtOnce = 3
-	// The number of strikes in a storm, after which everything is healed.
+	// The number of injections in a storm, after which everything is healed.
 	minStorm, maxStorm = 3, 8
-	// maxGap is the maximum time between two strikes of a storm.
+	// maxGap is the maximum time between two injections of a storm.
 	maxGap = 2 * time.Second
 )
 
-// spell is a strike of a mix and the time at which it is healed.
-type spell struct {
-	*Strike
+// activeFault is an injection of a mix and the time at which it is healed.
+type activeFault struct {
+	*Injection
 	until time.Time
 }
 
-// Mix strikes with random faults, up to three concurrently, for a duration or until ctx ends. While
-// they overlap, only safety is required. After some strikes all are healed, and the cluster must
+// Mix injects random faults, up to three concurrently, for a duration or until ctx ends. While
+// they overlap, only safety is required. After some injections all are healed, and the cluster must
 // recover; Mix returns NotRecovered if it does not. Everything is healed when Mix returns.
 func (n *Nemesis) Mix(ctx context.Context, faults []Fault, lasting time.Duration) error {
 	end := time.Now().Add(lasting)
@@ -41,22 +41,22 @@ func (n *Nemesis) Mix(ctx context.Context, faults []Fault, lasting time.Duration
 	return ctx.Err()
 }
 
-// HealAll heals all strikes: first the surroundings of nodes, last what requires a quorum.
-func (n *Nemesis) HealAll(ctx context.Context) error { return n.heal(ctx, n.ledger.strikes()...) }
+// HealAll heals all injections: first the surroundings of nodes, last what requires a quorum.
+func (n *Nemesis) HealAll(ctx context.Context) error { return n.heal(ctx, n.ledger.injections()...) }
 
-// storm runs a number of overlapping strikes, some of which it heals on the way.
+// storm runs a number of overlapping injections, some of which it heals on the way.
 func (n *Nemesis) storm(ctx context.Context, faults []Fault, end time.Time) error {
-	var active []spell
+	var active []activeFault
 	for range minStorm + n.Rand.IntN(maxStorm-minStorm+1) {
 		if time.Now().After(end) {
 			return nil
 		}
-		s, err := n.Strike(ctx, faults[n.Rand.IntN(len(faults))])
+		in, err := n.Inject(ctx, faults[n.Rand.IntN(len(faults))])
 		switch {
 		case err == nil:
-			active = append(active, spell{s, time.Now().Add(randomTime(n.Rand, minHold, maxHold))})
-		case errors.Is(err, ErrNoVictim):
-			n.Log.Debug("a strike found nobody", "reason", err)
+			active = append(active, activeFault{in, time.Now().Add(randomTime(n.Rand, minHold, maxHold))})
+		case errors.Is(err, ErrNoTarget):
+			n.Log.Debug("a fault found no target", "reason", err)
 		default:
 			return err
 		}
@@ -67,24 +67,24 @@ func (n *Nemesis) storm(ctx context.Context, faults []Fault, end time.Time) erro
 	return nil
 }
 
-// wait pauses for a random time, and longer while the maximum number of strikes is active. It heals
-// strikes whose time has passed, except those whose healing requires a quorum or fails, which it
-// leaves to HealAll.
-func (n *Nemesis) wait(ctx context.Context, active []spell) ([]spell, error) {
+// wait pauses for a random time, and longer while the maximum number of injections is active. It
+// heals injections whose time has passed, except those whose healing requires a quorum or fails,
+// which it leaves to HealAll.
+func (n *Nemesis) wait(ctx context.Context, active []activeFault) ([]activeFault, error) {
 	if err := Pause(ctx, randomTime(n.Rand, 0, maxGap)); err != nil {
 		return active, err
 	}
 	for {
-		for _, s := range active {
-			if !s.late && time.Now().After(s.until) {
-				if err := s.Heal(ctx); err != nil {
-					n.Log.Info("a strike is healed later", "fault", s.fault.Name, "error", err)
+		for _, in := range active {
+			if !in.late && time.Now().After(in.until) {
+				if err := in.Heal(ctx); err != nil {
+					n.Log.Info("an injection is healed later", "fault", in.fault.Name, "error", err)
 				}
 			}
 		}
-		active = slices.DeleteFunc(active, func(s spell) bool { return s.over })
-		waiting := slices.ContainsFunc(active, func(s spell) bool { return !s.late && time.Now().Before(s.until) })
-		if len(n.ledger.strikes()) < maxAtOnce || !waiting {
+		active = slices.DeleteFunc(active, func(in activeFault) bool { return in.over })
+		waiting := slices.ContainsFunc(active, func(in activeFault) bool { return !in.late && time.Now().Before(in.until) })
+		if len(n.ledger.injections()) < maxAtOnce || !waiting {
 			return active, nil
 		}
 		if err := Pause(ctx, lookInterval); err != nil {

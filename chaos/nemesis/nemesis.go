@@ -18,15 +18,15 @@ const (
 	// election, and short enough for many faults.
 	minHold = time.Second
 	maxHold = 6 * time.Second
-	// leaderTimeout limits the search for a leader to strike, because there may be none during
-	// other strikes.
+	// leaderTimeout limits the search for a leader as the target, because there may be none during
+	// other injections.
 	leaderTimeout = 5 * time.Second
 	// maxRevivals limits how often a node that may end by itself is started again until the cluster
 	// has recovered.
 	maxRevivals = 5
 )
 
-// Nemesis injects faults. Only one goroutine may call its methods, except Strikes.
+// Nemesis injects faults. Only one goroutine may call its methods, except Injections.
 type Nemesis struct {
 	Fleet   nodes.Fleet
 	Cluster Cluster
@@ -46,101 +46,102 @@ type Nemesis struct {
 	Compacted bool
 
 	ledger ledger
-	// suspects are nodes that may still end by themselves because of a healed strike. They are
+	// suspects are nodes that may still end by themselves because of a healed injection. They are
 	// started again until the cluster has recovered.
 	suspects []string
 	revived  map[string]int // number of restarts of each suspect
-	excused  []string       // nodes that strikes explain to have ended by themselves since the last recovery
+	excused  []string       // nodes that injections explain to have ended by themselves since the last recovery
 	ended    []Ended
 }
 
 func (n *Nemesis) patience() time.Duration { return cmp.Or(n.Patience, DefaultPatience) }
 
-// Strikes returns the records of all strikes so far, in the order of their beginnings. It is safe
-// for concurrent use.
-func (n *Nemesis) Strikes() []Record { return n.ledger.records() }
+// Injections returns the records of all injections so far, in the order of their beginnings. It is
+// safe for concurrent use.
+func (n *Nemesis) Injections() []Record { return n.ledger.records() }
 
-// Inflict strikes once, keeps the fault active for a while, heals it, and returns when all nodes
-// are ready and writes continue. During a survivable fault it waits for writes to continue. It
-// returns a NotRecovered for what the cluster failed to do. Everything is healed when it returns.
-func (n *Nemesis) Inflict(ctx context.Context, f Fault) error {
-	s, err := n.begin(ctx, f, true)
+// InjectAndRecover injects a fault once, keeps the fault active for a while, heals it, and returns
+// when all nodes are ready and writes continue. During a survivable fault it waits for writes to
+// continue. It returns a NotRecovered for what the cluster failed to do. Everything is healed when
+// it returns.
+func (n *Nemesis) InjectAndRecover(ctx context.Context, f Fault) error {
+	in, err := n.begin(ctx, f, true)
 	if err != nil {
 		return err
 	}
-	err = n.endure(ctx, s)
-	if healed := s.Heal(ctx); err != nil || healed != nil {
+	err = n.endure(ctx, in)
+	if healed := in.Heal(ctx); err != nil || healed != nil {
 		return errors.Join(err, healed)
 	}
 	return n.AwaitWhole(ctx, f.Name)
 }
 
-// Strike strikes once and returns the Strike, which heals it. What the fault repeats continues in
-// the meantime. The error is ErrNoVictim if the fault cannot strike now. After an error everything
-// is healed, or left to HealAll if healing requires a quorum.
-func (n *Nemesis) Strike(ctx context.Context, f Fault) (*Strike, error) {
-	s, err := n.begin(ctx, f, false)
+// Inject injects a fault once and returns the Injection, which heals it. A fault that repeats its
+// effect continues in the meantime. The error is ErrNoTarget if the fault cannot be injected now.
+// After an error everything is healed, or left to HealAll if healing requires a quorum.
+func (n *Nemesis) Inject(ctx context.Context, f Fault) (*Injection, error) {
+	in, err := n.begin(ctx, f, false)
 	if err == nil {
-		s.goOn(ctx)
+		in.startLasting(ctx)
 	}
-	return s, err
+	return in, err
 }
 
-func (n *Nemesis) begin(ctx context.Context, f Fault, alone bool) (*Strike, error) {
+func (n *Nemesis) begin(ctx context.Context, f Fault, alone bool) (*Injection, error) {
 	if why := f.lacking(n.Fleet); why != "" {
 		return nil, fmt.Errorf("%s: %s", f.Name, why)
 	}
-	s := &Strike{
+	in := &Injection{
 		n: n, fault: f, rand: rand.New(rand.NewPCG(n.Rand.Uint64(), n.Rand.Uint64())), log: n.Log.With("fault", f.Name),
-		alone: alone, record: Record{Fault: f.Name, At: time.Now(), Bound: f.Bound, Survivable: f.Survivable}, harm: harm{down: map[string]bool{}},
+		alone: alone, record: Record{Fault: f.Name, At: time.Now(), Bound: f.Bound, Survivable: f.Survivable}, effects: effects{down: map[string]bool{}},
 	}
-	n.ledger.begin(s)
-	if err := f.strike(ctx, s); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name, err), n.takeBack(ctx, s))
+	n.ledger.begin(in)
+	if err := f.inject(ctx, in); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", f.Name, err), n.rollBack(ctx, in))
 	}
-	s.log.Info("struck", "nodes", s.Nodes(), "notes", s.record.Notes)
-	return s, nil
+	in.log.Info("fault injected", "nodes", in.Nodes(), "notes", in.record.Notes)
+	return in, nil
 }
 
-// takeBack heals a strike that failed half-way. If this requires a quorum and other strikes are
-// active, it leaves it to HealAll.
-func (n *Nemesis) takeBack(ctx context.Context, s *Strike) error {
+// rollBack heals an injection that failed half-way. If this requires a quorum and other injections
+// are active, it leaves it to HealAll.
+func (n *Nemesis) rollBack(ctx context.Context, in *Injection) error {
 	switch {
-	case len(s.undos) == 0:
-		n.ledger.end(s, false)
+	case len(in.undos) == 0:
+		n.ledger.end(in, false)
 		return nil
-	case s.late && !s.alone:
+	case in.late && !in.alone:
 		return nil
 	default:
-		return s.Heal(ctx)
+		return in.Heal(ctx)
 	}
 }
 
 // endure keeps the fault active for its duration.
-func (n *Nemesis) endure(ctx context.Context, s *Strike) error {
+func (n *Nemesis) endure(ctx context.Context, in *Injection) error {
 	before := n.Writing()
-	if s.fault.lasts != nil {
-		if err := s.fault.lasts(ctx, s); err != nil {
-			return fmt.Errorf("%s: %w", s.fault.Name, err)
+	if in.fault.lasts != nil {
+		if err := in.fault.lasts(ctx, in); err != nil {
+			return fmt.Errorf("%s: %w", in.fault.Name, err)
 		}
-	} else if err := Pause(ctx, s.between(minHold, maxHold)); err != nil {
+	} else if err := Pause(ctx, in.between(minHold, maxHold)); err != nil {
 		return err
 	}
-	if !s.fault.Survivable {
+	if !in.fault.Survivable {
 		return nil
 	}
-	if len(s.deposed) == 0 {
-		return n.awaitWrites(ctx, s.fault.Name, before)
+	if len(in.deposed) == 0 {
+		return n.awaitWrites(ctx, in.fault.Name, before)
 	}
-	what := fmt.Sprintf("another leader than %v", s.deposed)
-	err := s.await(ctx, what, func(ctx context.Context) error {
-		_, err := n.leaderOnce(ctx, s.deposed...)
+	what := fmt.Sprintf("another leader than %v", in.deposed)
+	err := in.await(ctx, what, func(ctx context.Context) error {
+		_, err := n.leaderOnce(ctx, in.deposed...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return n.awaitWrites(ctx, s.fault.Name, n.Writing())
+	return n.awaitWrites(ctx, in.fault.Name, n.Writing())
 }
 
 // AwaitWrites waits until writes continue. name is that of a fault or phase, for the error.
@@ -178,7 +179,7 @@ func (n *Nemesis) AwaitWhole(ctx context.Context, name string) error {
 	if err := n.AwaitWrites(ctx, name); err != nil {
 		return err
 	}
-	n.inquire()
+	n.examineEndings()
 	n.excused = nil
 	return nil
 }
@@ -206,13 +207,13 @@ func (n *Nemesis) revive(ctx context.Context, fault, name string) error {
 	return n.Fleet.Start(act, name)
 }
 
-// reviveOthers starts nodes that have ended by themselves because of strikes, while healing of
-// another strike requires a quorum that may include them. A node whose disk was read-only, for
+// reviveOthers starts nodes that have ended by themselves because of injections, while healing of
+// another injection requires a quorum that may include them. A node whose disk was read-only, for
 // example, can end some time after the disk was healed. It does not start nodes that are themselves
 // rejoining with the help of a quorum.
-func (n *Nemesis) reviveOthers(ctx context.Context, s *Strike) {
-	candidates, left := slices.Clone(n.suspects), s.Nodes()
-	for _, other := range n.ledger.strikes() {
+func (n *Nemesis) reviveOthers(ctx context.Context, in *Injection) {
+	candidates, left := slices.Clone(n.suspects), in.Nodes()
+	for _, other := range n.ledger.injections() {
 		if other.late {
 			left = append(left, other.Nodes()...)
 		} else {
@@ -223,15 +224,15 @@ func (n *Nemesis) reviveOthers(ctx context.Context, s *Strike) {
 		if slices.Contains(left, name) || !n.has(name) {
 			continue
 		}
-		if err := n.revive(ctx, s.fault.Name, name); err != nil {
-			n.Log.Debug("a node was not started again", "fault", s.fault.Name, "node", name, "error", err)
+		if err := n.revive(ctx, in.fault.Name, name); err != nil {
+			n.Log.Debug("a node was not started again", "fault", in.fault.Name, "node", name, "error", err)
 		}
 	}
 }
 
-// mayHaveEnded reports whether a strike, healed or not, explains that a node ended by itself.
+// mayHaveEnded reports whether an injection, healed or not, explains that a node ended by itself.
 func (n *Nemesis) mayHaveEnded(name string) bool {
-	return slices.Contains(n.suspects, name) || slices.ContainsFunc(n.ledger.strikes(), func(s *Strike) bool {
-		return slices.Contains(s.mayEnd, name)
+	return slices.Contains(n.suspects, name) || slices.ContainsFunc(n.ledger.injections(), func(in *Injection) bool {
+		return slices.Contains(in.mayEnd, name)
 	})
 }

@@ -44,11 +44,11 @@ func TestEachFault(t *testing.T) {
 					for seed := range uint64(4) {
 						f := newFleet(t, count)
 						n := hurting(f, seed)
-						if err := n.Inflict(t.Context(), fault); err != nil {
+						if err := n.InjectAndRecover(t.Context(), fault); err != nil {
 							t.Fatalf("seed %d: %v", seed, err)
 						}
 						f.whole(count)
-						records := n.Strikes()
+						records := n.Injections()
 						if len(records) != 1 || records[0].Fault != fault.Name || records[0].Healed.Before(records[0].At) {
 							t.Errorf("the record says %+v", records)
 						}
@@ -71,7 +71,7 @@ func TestEachFaultBrokenOff(t *testing.T) {
 					f := newFleet(t, size)
 					ctx, cancel := context.WithTimeout(t.Context(), after*time.Millisecond)
 					n := hurting(f, uint64(i))
-					if err := n.Inflict(ctx, fault); err != nil {
+					if err := n.InjectAndRecover(ctx, fault); err != nil {
 						if _, finding := errors.AsType[*nemesis.NotRecovered](err); finding {
 							t.Errorf("broken off after %dms, and held against the cluster: %v", after, err)
 						}
@@ -104,13 +104,13 @@ func TestMix(t *testing.T) {
 					t.Fatal(err)
 				}
 				f.whole(size)
-				overlapping(t, n.Strikes())
+				overlapping(t, n.Injections())
 			})
 		})
 	}
 }
 
-// overlapping fails the test unless several strikes of a mix were active at the same time, and
+// overlapping fails the test unless several injections of a mix were active at the same time, and
 // never more than three.
 func overlapping(t *testing.T, records []nemesis.Record) {
 	t.Helper()
@@ -125,10 +125,10 @@ func overlapping(t *testing.T, records []nemesis.Record) {
 		most = max(most, at)
 	}
 	if most < 2 || most > 3 {
-		t.Errorf("at most %d strikes at a time, want 2 or 3", most)
+		t.Errorf("at most %d injections at a time, want 2 or 3", most)
 	}
 	if len(records) < 20 {
-		t.Errorf("%d strikes in ten minutes", len(records))
+		t.Errorf("%d injections in ten minutes", len(records))
 	}
 }
 
@@ -154,7 +154,7 @@ func TestSameSeedSameFaults(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			for _, fault := range faults {
 				f := newFleet(t, 5)
-				if err := hurting(f, seed).Inflict(t.Context(), fault); err != nil {
+				if err := hurting(f, seed).InjectAndRecover(t.Context(), fault); err != nil {
 					t.Fatal(err)
 				}
 				// Snapshots of several nodes are requested concurrently, in no defined order.
@@ -199,7 +199,7 @@ func TestVictims(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFleet(t, size)
-				if err := hurting(f, 7).Inflict(t.Context(), named(t, name)); err != nil {
+				if err := hurting(f, 7).InjectAndRecover(t.Context(), named(t, name)); err != nil {
 					t.Fatal(err)
 				}
 				if calls := f.called(); !want(calls) {
@@ -256,13 +256,13 @@ func TestPossible(t *testing.T) {
 			t.Errorf("%s is not possible: %q", u.Name, u.Why)
 		}
 	}
-	if err := (&nemesis.Nemesis{Fleet: plain{newFleet(t, size)}}).Inflict(t.Context(), named(t, "pause-leader")); err == nil {
+	if err := (&nemesis.Nemesis{Fleet: plain{newFleet(t, size)}}).InjectAndRecover(t.Context(), named(t, "pause-leader")); err == nil {
 		t.Error("what isn't possible was made")
 	}
 }
 
-// TestSmallClusters checks that a fault does not strike a cluster that is too small to survive it,
-// because it would be a finding that writes do not continue.
+// TestSmallClusters checks that a fault is not injected into a cluster that is too small to survive
+// it, because it would be a finding that writes do not continue.
 func TestSmallClusters(t *testing.T) {
 	for count := 1; count < size; count++ {
 		faults, _ := nemesis.Possible(newFleet(t, count))
@@ -271,7 +271,7 @@ func TestSmallClusters(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					for seed := range uint64(4) {
 						f := newFleet(t, count)
-						if err := hurting(f, seed).Inflict(t.Context(), fault); err != nil {
+						if err := hurting(f, seed).InjectAndRecover(t.Context(), fault); err != nil {
 							t.Fatalf("seed %d: %v", seed, err)
 						}
 						f.whole(count)

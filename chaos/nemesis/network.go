@@ -33,30 +33,30 @@ func (l links) from(some, others []string, rule nodes.Rule) links {
 func networkFaults() []Fault {
 	cuts, shapes := []need{cutting(), atLeast(3)}, []need{shaping(), atLeast(2)}
 	return []Fault{
-		{Name: "isolate-leader", About: "the leader reaches no other node; clients may still reach it", Survivable: true, needs: cuts, strike: isolateLeader},
-		{Name: "isolate-follower", About: "a follower reaches no other node", Survivable: true, needs: cuts, strike: isolateFollower},
-		{Name: "split", About: "the cluster falls into a majority, and a minority with the leader", Survivable: true, needs: cuts, strike: split},
-		{Name: "bridge", About: "two halves reach each other only through one node", Survivable: true, needs: cuts, strike: bridge},
+		{Name: "isolate-leader", About: "the leader reaches no other node; clients may still reach it", Survivable: true, needs: cuts, inject: isolateLeader},
+		{Name: "isolate-follower", About: "a follower reaches no other node", Survivable: true, needs: cuts, inject: isolateFollower},
+		{Name: "split", About: "the cluster falls into a majority, and a minority with the leader", Survivable: true, needs: cuts, inject: split},
+		{Name: "bridge", About: "two halves reach each other only through one node", Survivable: true, needs: cuts, inject: bridge},
 		{
 			Name: "one-way-leader", About: "the leader hears no other node, or isn't heard by any", Survivable: true,
-			needs: cuts, strike: oneWayLeader,
+			needs: cuts, inject: oneWayLeader,
 		},
 		{
 			Name: "flapping", About: "one node's links are cut and healed again and again", Survivable: true,
-			needs: cuts, strike: claimLinks, lasts: flap,
+			needs: cuts, inject: reserveLinks, lasts: flap,
 		},
-		{Name: "delay", About: "all links are slow to arrive, each a little differently", Survivable: true, needs: shapes, strike: delay},
-		{Name: "loss", About: "all links lose packets", Survivable: true, needs: shapes, strike: loss},
-		{Name: "reorder", About: "packets overtake each other on all links", Survivable: true, needs: shapes, strike: reorder},
-		{Name: "duplicate", About: "packets arrive twice on all links", Survivable: true, needs: shapes, strike: duplicate},
-		{Name: "slow-link", About: "one follower's links carry little", Survivable: true, needs: shapes, strike: slowLink},
-		{Name: "cut-clients", About: "clients don't reach one node, which reaches the others", Survivable: true, needs: cuts, strike: cutClients},
+		{Name: "delay", About: "all links are slow to arrive, each a little differently", Survivable: true, needs: shapes, inject: delay},
+		{Name: "loss", About: "all links lose packets", Survivable: true, needs: shapes, inject: loss},
+		{Name: "reorder", About: "packets overtake each other on all links", Survivable: true, needs: shapes, inject: reorder},
+		{Name: "duplicate", About: "packets arrive twice on all links", Survivable: true, needs: shapes, inject: duplicate},
+		{Name: "slow-link", About: "one follower's links carry little", Survivable: true, needs: shapes, inject: slowLink},
+		{Name: "cut-clients", About: "clients don't reach one node, which reaches the others", Survivable: true, needs: cuts, inject: cutClients},
 	}
 }
 
 // others returns all nodes of the fleet except those in but.
-func (s *Strike) others(but ...string) (others []string) {
-	for _, name := range s.n.names() {
+func (in *Injection) others(but ...string) (others []string) {
+	for _, name := range in.n.names() {
 		if !slices.Contains(but, name) {
 			others = append(others, name)
 		}
@@ -65,82 +65,82 @@ func (s *Strike) others(but ...string) (others []string) {
 }
 
 // isolate cuts nodes off from all others, and with a probability of one half also from clients.
-func (s *Strike) isolate(ctx context.Context, names ...string) error {
+func (in *Injection) isolate(ctx context.Context, names ...string) error {
 	for _, name := range names {
-		s.hurts(name)
+		in.affects(name)
 	}
-	rules := links{}.between(names, s.others(names...), cut)
-	if s.rand.IntN(2) == 0 {
-		s.notes("clients as well")
+	rules := links{}.between(names, in.others(names...), cut)
+	if in.rand.IntN(2) == 0 {
+		in.notes("clients as well")
 		rules.between(names, []string{nodes.Clients}, cut)
 	}
-	return s.shape(ctx, rules)
+	return in.shape(ctx, rules)
 }
 
-func isolateLeader(ctx context.Context, s *Strike) error {
-	leader, err := s.leader(ctx)
+func isolateLeader(ctx context.Context, in *Injection) error {
+	leader, err := in.leader(ctx)
 	if err != nil {
 		return err
 	}
-	s.depose(leader)
-	return s.isolate(ctx, leader)
+	in.depose(leader)
+	return in.isolate(ctx, leader)
 }
 
-// follower returns a random node other than the leader. It does not claim the node, because rules
-// for links of several strikes can be combined.
-func (s *Strike) follower(ctx context.Context) (string, error) {
-	leader, err := s.leader(ctx)
+// follower returns a random node other than the leader. It does not reserve the node, because rules
+// for links of several injections can be combined.
+func (in *Injection) follower(ctx context.Context) (string, error) {
+	leader, err := in.leader(ctx)
 	if err != nil {
 		return "", err
 	}
-	return s.pick(s.others(leader)), nil
+	return in.pick(in.others(leader)), nil
 }
 
-func isolateFollower(ctx context.Context, s *Strike) error {
-	follower, err := s.follower(ctx)
+func isolateFollower(ctx context.Context, in *Injection) error {
+	follower, err := in.follower(ctx)
 	if err != nil {
 		return err
 	}
-	return s.isolate(ctx, follower)
+	return in.isolate(ctx, follower)
 }
 
-func split(ctx context.Context, s *Strike) error {
-	leader, err := s.leader(ctx)
+func split(ctx context.Context, in *Injection) error {
+	leader, err := in.leader(ctx)
 	if err != nil {
 		return err
 	}
-	others := s.shuffled(s.others(leader))
+	others := in.shuffled(in.others(leader))
 	besides := len(others)/2 - 1 // if the number of nodes is even, both halves would be minorities
 	minority := append(others[:besides:besides], leader)
-	s.depose(minority...)
+	in.depose(minority...)
 	for _, name := range minority {
-		s.hurts(name)
+		in.affects(name)
 	}
-	return s.shape(ctx, links{}.between(minority, s.others(minority...), cut))
+	return in.shape(ctx, links{}.between(minority, in.others(minority...), cut))
 }
 
-func bridge(ctx context.Context, s *Strike) error {
-	all := s.shuffled(s.n.names())
+func bridge(ctx context.Context, in *Injection) error {
+	all := in.shuffled(in.n.names())
 	shared, rest := all[0], all[1:]
-	s.hurts(shared)
+	in.affects(shared)
 	one, other := rest[:len(rest)/2], rest[len(rest)/2:]
-	s.notes("%v and %v", one, other)
-	return s.shape(ctx, links{}.between(one, other, cut))
+	in.notes("%v and %v", one, other)
+	return in.shape(ctx, links{}.between(one, other, cut))
 }
 
-func oneWayLeader(ctx context.Context, s *Strike) error {
-	leader, err := s.leader(ctx)
+func oneWayLeader(ctx context.Context, in *Injection) error {
+	leader, err := in.leader(ctx)
 	if err != nil {
 		return err
 	}
-	s.hurts(leader)
-	s.depose(leader)
-	if s.rand.IntN(2) == 0 {
-		s.notes("it hears nobody")
-		return s.shape(ctx, links{}.from(s.others(leader), []string{leader}, cut))
+	in.affects(leader)
+	in.depose(leader)
+	if in.rand.IntN(2) == 0 {
+		in.notes("it hears nobody")
+		return in.shape(ctx, links{}.from(in.others(leader), []string{leader}, cut))
 	}
-	s.notes("nobody hears it")
-	return s.shape(ctx, links{}.from([]string{leader}, s.others(leader), cut))
+	in.notes("nobody hears it")
+	return in.shape(ctx, links{}.from([]string{leader}, in.others(leader), cut))
 }
 
 const (
@@ -148,21 +148,21 @@ const (
 	minFlap, maxFlap   = 200 * time.Millisecond, 3 * time.Second
 )
 
-func claimLinks(ctx context.Context, s *Strike) error {
-	s.hurts(s.pick(s.n.names()))
-	return s.shape(ctx, nil)
+func reserveLinks(ctx context.Context, in *Injection) error {
+	in.affects(in.pick(in.n.names()))
+	return in.shape(ctx, nil)
 }
 
-func flap(ctx context.Context, s *Strike) error {
-	victim := s.Nodes()
-	flaps := minFlaps + s.rand.IntN(maxFlaps-minFlaps+1)
-	s.notes("%d times", flaps)
+func flap(ctx context.Context, in *Injection) error {
+	target := in.Nodes()
+	flaps := minFlaps + in.rand.IntN(maxFlaps-minFlaps+1)
+	in.notes("%d times", flaps)
 	for range flaps {
-		for _, rules := range []links{links{}.between(victim, s.others(victim...), cut), nil} {
-			if err := s.reshape(ctx, rules); err != nil {
+		for _, rules := range []links{links{}.between(target, in.others(target...), cut), nil} {
+			if err := in.reshape(ctx, rules); err != nil {
 				return err
 			}
-			if err := Pause(ctx, s.between(minFlap, maxFlap)); err != nil {
+			if err := Pause(ctx, in.between(minFlap, maxFlap)); err != nil {
 				return err
 			}
 		}
@@ -172,10 +172,10 @@ func flap(ctx context.Context, s *Strike) error {
 
 // everywhere sets rules for all links between nodes, and with a probability of one half also for
 // those to clients. rule is called for each link.
-func (s *Strike) everywhere(ctx context.Context, rule func() nodes.Rule) error {
-	places := s.n.names()
-	if s.rand.IntN(2) == 0 {
-		s.notes("clients as well")
+func (in *Injection) everywhere(ctx context.Context, rule func() nodes.Rule) error {
+	places := in.n.names()
+	if in.rand.IntN(2) == 0 {
+		in.notes("clients as well")
 		places = append(places, nodes.Clients)
 	}
 	rules := links{}
@@ -184,48 +184,48 @@ func (s *Strike) everywhere(ctx context.Context, rule func() nodes.Rule) error {
 			rules.from([]string{a}, []string{b}, rule())
 		}
 	}
-	return s.shape(ctx, rules)
+	return in.shape(ctx, rules)
 }
 
 // part returns a random fraction between low and high.
-func (s *Strike) part(low, high float64) float64 { return low + s.rand.Float64()*(high-low) }
+func (in *Injection) part(low, high float64) float64 { return low + in.rand.Float64()*(high-low) }
 
-func delay(ctx context.Context, s *Strike) error {
-	return s.everywhere(ctx, func() nodes.Rule {
-		return nodes.Rule{Delay: s.between(5*time.Millisecond, 150*time.Millisecond), Jitter: s.between(0, 50*time.Millisecond)}
+func delay(ctx context.Context, in *Injection) error {
+	return in.everywhere(ctx, func() nodes.Rule {
+		return nodes.Rule{Delay: in.between(5*time.Millisecond, 150*time.Millisecond), Jitter: in.between(0, 50*time.Millisecond)}
 	})
 }
 
-func loss(ctx context.Context, s *Strike) error {
-	return s.everywhere(ctx, func() nodes.Rule { return nodes.Rule{Loss: s.part(0.01, 0.1)} })
+func loss(ctx context.Context, in *Injection) error {
+	return in.everywhere(ctx, func() nodes.Rule { return nodes.Rule{Loss: in.part(0.01, 0.1)} })
 }
 
-func reorder(ctx context.Context, s *Strike) error {
-	return s.everywhere(ctx, func() nodes.Rule {
-		return nodes.Rule{Reorder: s.part(0.05, 0.4), Delay: s.between(time.Millisecond, 20*time.Millisecond)}
+func reorder(ctx context.Context, in *Injection) error {
+	return in.everywhere(ctx, func() nodes.Rule {
+		return nodes.Rule{Reorder: in.part(0.05, 0.4), Delay: in.between(time.Millisecond, 20*time.Millisecond)}
 	})
 }
 
-func duplicate(ctx context.Context, s *Strike) error {
-	return s.everywhere(ctx, func() nodes.Rule { return nodes.Rule{Duplicate: s.part(0.05, 0.5)} })
+func duplicate(ctx context.Context, in *Injection) error {
+	return in.everywhere(ctx, func() nodes.Rule { return nodes.Rule{Duplicate: in.part(0.05, 0.5)} })
 }
 
 // The range of the rate of a slow link in bytes per second.
 const minRate, maxRate = 16 << 10, 256 << 10
 
-func slowLink(ctx context.Context, s *Strike) error {
-	follower, err := s.follower(ctx)
+func slowLink(ctx context.Context, in *Injection) error {
+	follower, err := in.follower(ctx)
 	if err != nil {
 		return err
 	}
-	s.hurts(follower)
-	rate := minRate + s.rand.Int64N(maxRate-minRate+1)
-	s.notes("%d bytes a second", rate)
-	return s.shape(ctx, links{}.between([]string{follower}, s.others(follower), nodes.Rule{Rate: rate}))
+	in.affects(follower)
+	rate := minRate + in.rand.Int64N(maxRate-minRate+1)
+	in.notes("%d bytes a second", rate)
+	return in.shape(ctx, links{}.between([]string{follower}, in.others(follower), nodes.Rule{Rate: rate}))
 }
 
-func cutClients(ctx context.Context, s *Strike) error {
-	victim := s.pick(s.n.names())
-	s.hurts(victim)
-	return s.shape(ctx, links{}.between([]string{victim}, []string{nodes.Clients}, cut))
+func cutClients(ctx context.Context, in *Injection) error {
+	target := in.pick(in.n.names())
+	in.affects(target)
+	return in.shape(ctx, links{}.between([]string{target}, []string{nodes.Clients}, cut))
 }

@@ -27,11 +27,11 @@ func TestFormerProcessIsAdded(t *testing.T) {
 			return nil
 		}
 		n := hurting(f, 1)
-		if err := n.Inflict(t.Context(), named(t, "delete-data")); err != nil {
+		if err := n.InjectAndRecover(t.Context(), named(t, "delete-data")); err != nil {
 			t.Fatal(err)
 		}
 		f.whole(size)
-		if got := n.Strikes()[0].Notes; len(got) != 1 || !strings.Contains(got[0], "removed again") {
+		if got := n.Injections()[0].Notes; len(got) != 1 || !strings.Contains(got[0], "removed again") {
 			t.Errorf("the notes are %q", got)
 		}
 	})
@@ -58,7 +58,7 @@ func TestRefusedProcessIsAdded(t *testing.T) {
 					return nil
 				}
 				n := hurting(f, 1)
-				if err := n.Inflict(t.Context(), named(t, "delete-data")); err != nil {
+				if err := n.InjectAndRecover(t.Context(), named(t, "delete-data")); err != nil {
 					t.Fatal(err)
 				}
 				f.whole(size)
@@ -93,7 +93,7 @@ func TestNotRecovered(t *testing.T) {
 				}
 			}, true, "ready",
 		},
-		"a node ends by itself that nobody struck": {
+		"a node without an injected fault ends": {
 			"kill-leader", func(f *fleet, n *nemesis.Nemesis) {
 				f.fail = func(call string) error {
 					if strings.HasPrefix(call, "start n1") {
@@ -132,7 +132,7 @@ func TestNotRecovered(t *testing.T) {
 				f := newFleet(t, size)
 				n := hurting(f, 1)
 				c.arrange(f, n)
-				err := n.Inflict(t.Context(), named(t, c.fault))
+				err := n.InjectAndRecover(t.Context(), named(t, c.fault))
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Fatalf("the error is %v, want %q in it", err, c.want)
 				}
@@ -148,7 +148,7 @@ func TestHealIsRepeatedUntilItSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
 		n := hurting(f, 1)
-		s, err := n.Strike(t.Context(), named(t, "kill-all"))
+		in, err := n.Inject(t.Context(), named(t, "kill-all"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,11 +160,11 @@ func TestHealIsRepeatedUntilItSucceeds(t *testing.T) {
 			}
 			return nil
 		}
-		if err := s.Heal(t.Context()); !errors.Is(err, errBroken) {
+		if err := in.Heal(t.Context()); !errors.Is(err, errBroken) {
 			t.Errorf("healing ended with %v", err)
 		}
 		for range 3 { // the first call does what is left, the others do nothing
-			if err := s.Heal(t.Context()); err != nil {
+			if err := in.Heal(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
@@ -179,25 +179,25 @@ func TestStrikesClaimDistinctNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
 		n := hurting(f, 1)
-		var strikes []*nemesis.Strike
+		var injections []*nemesis.Injection
 		for range size {
-			s, err := n.Strike(t.Context(), named(t, "kill-at-start"))
+			in, err := n.Inject(t.Context(), named(t, "kill-at-start"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			strikes = append(strikes, s)
+			injections = append(injections, in)
 		}
 		for _, fault := range []string{"kill-leader", "kill-all", "pause-majority", "kill-at-start"} {
-			if _, err := n.Strike(t.Context(), named(t, fault)); !errors.Is(err, nemesis.ErrNoVictim) {
-				t.Errorf("%s with all nodes struck: %v", fault, err)
+			if _, err := n.Inject(t.Context(), named(t, fault)); !errors.Is(err, nemesis.ErrNoTarget) {
+				t.Errorf("%s with all nodes affected: %v", fault, err)
 			}
 		}
-		for _, s := range strikes {
-			if err := s.Heal(t.Context()); err != nil {
+		for _, in := range injections {
+			if err := in.Heal(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}
-		if _, err := n.Strike(t.Context(), named(t, "kill-all")); err != nil {
+		if _, err := n.Inject(t.Context(), named(t, "kill-all")); err != nil {
 			t.Errorf("after healing: %v", err)
 		}
 		if err := n.HealAll(t.Context()); err != nil {
@@ -207,17 +207,17 @@ func TestStrikesClaimDistinctNodes(t *testing.T) {
 	})
 }
 
-// TestRulesAreCombined checks that rules of several strikes for a link are combined, and that
-// healing one strike removes its rules only.
+// TestRulesAreCombined checks that rules of several injections for a link are combined, and that
+// healing one injection removes its rules only.
 func TestRulesAreCombined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
 		n := hurting(f, 1)
-		first, err := n.Strike(t.Context(), named(t, "one-way-leader"))
+		first, err := n.Inject(t.Context(), named(t, "one-way-leader"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		second, err := n.Strike(t.Context(), named(t, "loss"))
+		second, err := n.Inject(t.Context(), named(t, "loss"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,13 +248,13 @@ func TestRulesAreCombined(t *testing.T) {
 	})
 }
 
-// TestSuspectsAreStartedForAQuorum checks that a node that ends by itself after its strike was
-// healed is started while healing another strike requires a quorum.
+// TestSuspectsAreStartedForAQuorum checks that a node that ends by itself after its injection was
+// healed is started while healing another injection requires a quorum.
 func TestSuspectsAreStartedForAQuorum(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
 		n := hurting(f, 1)
-		crash, err := n.Strike(t.Context(), named(t, "kill-in-write"))
+		crash, err := n.Inject(t.Context(), named(t, "kill-in-write"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,10 +265,10 @@ func TestSuspectsAreStartedForAQuorum(t *testing.T) {
 		if err := crash.Heal(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.Strike(t.Context(), named(t, "delete-data")); err != nil {
+		if _, err := n.Inject(t.Context(), named(t, "delete-data")); err != nil {
 			t.Fatal(err)
 		}
-		f.states[sick].running = false // it was ending when the strike was healed
+		f.states[sick].running = false // it was ending when the injection was healed
 		if err := n.HealAll(t.Context()); err != nil {
 			t.Fatal(err)
 		}

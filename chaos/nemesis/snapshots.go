@@ -22,30 +22,30 @@ func snapshotFaults() []Fault {
 	return []Fault{
 		{
 			Name: "snapshot-under-load", About: "nodes are told to write snapshots, several at a time", Survivable: true,
-			needs: []need{operating()}, strike: func(context.Context, *Strike) error { return nil }, lasts: snapshots,
+			needs: []need{operating()}, inject: func(context.Context, *Injection) error { return nil }, lasts: snapshots,
 		},
 		{
 			Name: "install-snapshot", About: "a follower is down while the others write on, write snapshots and drop log", Survivable: true,
-			needs: needs, strike: killFollower, lasts: fallBehind,
+			needs: needs, inject: killFollower, lasts: fallBehind,
 		},
 		{
 			Name: "kill-during-snapshot", About: "nodes are killed while they write a snapshot", Survivable: true,
-			needs: needs, strike: claimToKillLater, lasts: killInSnapshots,
+			needs: needs, inject: reserveToKillLater, lasts: killInSnapshots,
 		},
 		{
 			Name: "kill-during-restore", About: "a follower that fell behind is killed again and again as it catches up", Survivable: true,
-			needs: needs, strike: killFollower, lasts: killCatchingUp,
+			needs: needs, inject: killFollower, lasts: killCatchingUp,
 		},
 	}
 }
 
-func snapshots(ctx context.Context, s *Strike) error {
-	count := minSnapshots + s.rand.IntN(maxSnapshots-minSnapshots+1)
+func snapshots(ctx context.Context, in *Injection) error {
+	count := minSnapshots + in.rand.IntN(maxSnapshots-minSnapshots+1)
 	for range count {
-		if err := s.snapshotAll(ctx, s.shuffled(s.n.names())[:1+s.rand.IntN(len(s.n.names()))]); err != nil {
+		if err := in.snapshotAll(ctx, in.shuffled(in.n.names())[:1+in.rand.IntN(len(in.n.names()))]); err != nil {
 			return err
 		}
-		if err := Pause(ctx, s.between(0, minHold)); err != nil {
+		if err := Pause(ctx, in.between(0, minHold)); err != nil {
 			return err
 		}
 	}
@@ -53,13 +53,13 @@ func snapshots(ctx context.Context, s *Strike) error {
 }
 
 // snapshotAll makes nodes write snapshots concurrently. All must succeed.
-func (s *Strike) snapshotAll(ctx context.Context, names []string) error {
+func (in *Injection) snapshotAll(ctx context.Context, names []string) error {
 	errs := make([]error, len(names))
 	var group sync.WaitGroup
 	for i, name := range names {
-		s.hurts(name)
+		in.affects(name)
 		group.Go(func() {
-			errs[i] = s.await(ctx, "snapshot of node "+name, func(ctx context.Context) error { return s.operateAt(ctx, name, "snapshot") })
+			errs[i] = in.await(ctx, "snapshot of node "+name, func(ctx context.Context) error { return in.operateAt(ctx, name, "snapshot") })
 		})
 	}
 	group.Wait()
@@ -71,14 +71,14 @@ func (s *Strike) snapshotAll(ctx context.Context, names []string) error {
 	return nil
 }
 
-// fallBehind makes the others write and take snapshots, so that their logs begin after the victim's
+// fallBehind makes the others write and take snapshots, so that their logs begin after the target's
 // last entry, if they keep short logs.
-func fallBehind(ctx context.Context, s *Strike) error {
-	victim := s.Nodes()[0]
+func fallBehind(ctx context.Context, in *Injection) error {
+	target := in.Nodes()[0]
 	for range 2 { // a snapshot compacts the log up to the previous one
-		before := s.n.Writing()
-		err := s.await(ctx, fmt.Sprintf("%d more writes acknowledged", behindCalms*s.n.Calm), func(context.Context) error {
-			if more := s.n.Writing() - before; more < behindCalms*s.n.Calm {
+		before := in.n.Writing()
+		err := in.await(ctx, fmt.Sprintf("%d more writes acknowledged", behindCalms*in.n.Calm), func(context.Context) error {
+			if more := in.n.Writing() - before; more < behindCalms*in.n.Calm {
 				return fmt.Errorf("%d were", more)
 			}
 			return nil
@@ -86,31 +86,31 @@ func fallBehind(ctx context.Context, s *Strike) error {
 		if err != nil {
 			return err
 		}
-		s.forgets(s.n.names()...) // if they keep short logs
-		if err := s.snapshotAll(ctx, s.others(victim)); err != nil {
+		in.forgets(in.n.names()...) // if they keep short logs
+		if err := in.snapshotAll(ctx, in.others(target)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func claimToKillLater(ctx context.Context, s *Strike) error {
-	_, err := s.claimOne(ctx)
+func reserveToKillLater(ctx context.Context, in *Injection) error {
+	_, err := in.reserveOne(ctx)
 	return err
 }
 
-func killInSnapshots(ctx context.Context, s *Strike) error {
-	victim := s.Nodes()[0]
-	count := minSnapshots + s.rand.IntN(maxSnapshots-minSnapshots+1)
-	s.notes("%d times", count)
+func killInSnapshots(ctx context.Context, in *Injection) error {
+	target := in.Nodes()[0]
+	count := minSnapshots + in.rand.IntN(maxSnapshots-minSnapshots+1)
+	in.notes("%d times", count)
 	for range count {
-		if err := s.killInSnapshot(ctx, victim); err != nil {
+		if err := in.killInSnapshot(ctx, target); err != nil {
 			return err
 		}
-		if err := s.start(ctx, victim); err != nil {
+		if err := in.start(ctx, target); err != nil {
 			return err
 		}
-		if err := s.awaitReady(ctx, victim); err != nil {
+		if err := in.awaitReady(ctx, target); err != nil {
 			return err
 		}
 	}
@@ -118,23 +118,23 @@ func killInSnapshots(ctx context.Context, s *Strike) error {
 }
 
 // killInSnapshot kills a node at a random time after a snapshot was requested.
-func (s *Strike) killInSnapshot(ctx context.Context, victim string) error {
+func (in *Injection) killInSnapshot(ctx context.Context, target string) error {
 	ordered, cancel := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	group.Go(func() {
-		_ = s.operateAt(ordered, victim, "snapshot") // the node may be killed before it responds
+		_ = in.operateAt(ordered, target, "snapshot") // the node may be killed before it responds
 	})
 	defer group.Wait()
 	defer cancel()
-	if err := Pause(ctx, s.between(0, maxSnapshotTime)); err != nil {
+	if err := Pause(ctx, in.between(0, maxSnapshotTime)); err != nil {
 		return err
 	}
-	return s.kill(ctx, victim)
+	return in.kill(ctx, target)
 }
 
-func killCatchingUp(ctx context.Context, s *Strike) error {
-	if err := fallBehind(ctx, s); err != nil {
+func killCatchingUp(ctx context.Context, in *Injection) error {
+	if err := fallBehind(ctx, in); err != nil {
 		return err
 	}
-	return killAtStart(ctx, s)
+	return killAtStart(ctx, in)
 }

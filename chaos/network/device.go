@@ -19,9 +19,9 @@ const (
 	ipv4HeaderBytes = 20
 )
 
-// openDevice makes a TUN device in the network namespace of the calling thread, gives it the
-// address and sets it up. A % in the name is for the kernel to number. The device is there until
-// the file is closed.
+// openDevice creates a TUN device in the network namespace of the calling thread, assigns the
+// address to it and sets it up. The kernel replaces a % in the name by a number. The device exists
+// until the file is closed.
 func openDevice(name string, address netip.Prefix) (*os.File, error) {
 	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -74,9 +74,9 @@ func taken() ([]netip.Prefix, error) {
 	return append(all, routes...), err
 }
 
-// parseRoutes reads the kernel's table of IPv4 routes: a line of headings, then columns, of which
-// the second is the destination and the eighth its mask, both as hexadecimal numbers in the
-// machine's order of bytes, little-endian.
+// parseRoutes parses the kernel's table of IPv4 routes, which begins with a line of headings. The
+// second column of each line is the destination and the eighth its mask, both as hexadecimal
+// numbers in the machine's byte order, little-endian.
 func parseRoutes(table io.Reader) (routes []netip.Prefix, err error) {
 	lines := bufio.NewScanner(table)
 	lines.Scan()

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Build builds the server as it is released into dir, with the dependencies of the main module, and
-// returns the path of the binary. The working directory must belong to the main module or to a
+// Build builds the server into dir, as for a release but with the dependencies of the main module,
+// and returns the path of the binary. The working directory must belong to the main module or to a
 // module that depends on it.
 func Build(ctx context.Context, dir string) (string, error) {
 	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "quorate").Output()

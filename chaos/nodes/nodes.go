@@ -30,8 +30,8 @@ type Fleet interface {
 }
 
 // As returns a fleet as T, one of the interfaces below, if the fleet has that capability. A fleet
-// that implements T may still lack the capability because of its configuration; it then reports
-// this by its method Able.
+// that implements T may still lack the capability because of its configuration; its method Able
+// then returns the reason.
 func As[T any](f Fleet) (able T, ok bool) {
 	if limited, says := f.(interface{ Able(capability any) bool }); says && !limited.Able((*T)(nil)) {
 		return able, false

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 )
 
-// calls are what goroutines want of the world. Each waits until the world, whose goroutine alone
-// touches the world, has served it: one at a time, in the order of their names, whatever order they
-// came in.
+// calls holds the calls that goroutines make to the world. Each call waits until the goroutine of
+// the world has served it. That goroutine serves one call at a time, in the order of the callers'
+// names, whatever order the calls arrived in.
 type calls struct {
 	mu    sync.Mutex
 	wait  []*call       // guarded by mu

@@ -122,10 +122,10 @@ func (w *World) unrest() string {
 	return ""
 }
 
-// stuck says whether somebody would be elected but for a rule of hashicorp/raft (v1.7, requestVote
-// and requestPreVote): a server gives no vote to one that is not in its configuration, which may be
-// an old one. So where all who have the newest entries joined after a server was last there, its
-// vote is missing until one of the others is back.
+// stuck reports whether only a rule of hashicorp/raft (v1.7, requestVote and requestPreVote)
+// prevents an election: a server grants no vote to a candidate that is not in the server's
+// configuration, which may be an old one. If every candidate with the newest entries joined while a
+// server was down, that server's vote is missing until one of the other voters returns.
 func (w *World) stuck() bool {
 	var newest configuration
 	for _, p := range w.running() {

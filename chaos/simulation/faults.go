@@ -194,9 +194,8 @@ func (w *World) expel(bar bool) {
 	})
 }
 
-// restartDoubtful starts the nodes again whose removal reported an error and took effect
-// nevertheless: a start that has left is not added again. Their operators see that they are no
-// members.
+// restartDoubtful restarts the nodes whose removal returned an error but took effect: the cluster
+// does not add a start that has left again. Their operators see that they are no longer members.
 func (w *World) restartDoubtful() {
 	l := w.leader()
 	for _, p := range w.running() {

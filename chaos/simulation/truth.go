@@ -11,9 +11,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// truth is what all nodes together know, and no node does: the one order of what was committed,
-// what follows from it by a state machine as naive as can be, and who led when. Everything that
-// nodes do is held against it.
+// truth is the global knowledge that no node has: the order of the committed entries, the state
+// that results from them by a naive state machine, and the leaders of each term. The simulation
+// compares everything that nodes do with it.
 type truth struct {
 	w         *World
 	leaders   map[uint64]string    // by term

@@ -1,9 +1,9 @@
-// Command tally runs go test and tells how many cases ran, and how many were skipped and why.
+// Command tally runs go test and reports how many cases ran, and how many were skipped and why.
 //
 //	tally -into DIR -- go test ./...     runs it with -json, prints what it prints, and keeps the counts in DIR
 //	tally -sum DIR                       prints the counts of all runs, the totals alone on the last line
 //
-// The first ends with 1 when a test failed, or go test did.
+// The first form exits with 1 if a test or go test itself failed.
 package main
 
 import (

@@ -19,9 +19,9 @@ const (
 	arrivePoll = 20 * time.Millisecond
 )
 
-// Settle writes a last object and waits until every watcher has got as far, for a minute at most:
-// watchers that don't arrive are for the checker to judge, by Watch.Reached and Record.End. It must
-// follow Stop. An error means that the cluster took no write.
+// Settle writes a last object and waits until every watcher has received it, for at most a minute.
+// The checker judges watchers that did not receive it, by Watch.Reached and Record.End. Settle must
+// follow Stop. An error means that the cluster accepted no write.
 func (l *Load) Settle(ctx context.Context) error {
 	last, err := l.create(ctx, func(client int) string { return fmt.Sprintf("end-%d", client) })
 	if err != nil {
@@ -66,9 +66,9 @@ func (l *Load) create(ctx context.Context, key func(client int) string) (version
 	}
 }
 
-// Finals reads the state of every node, no older than the last write, and has the nodes compare the
-// checksums of all they have. It insists until ctx is done. It must follow Settle. The error names
-// what could not be read; what could is in the Record.
+// Finals reads the state of every node, at least as new as the last write, and makes the nodes
+// compare the checksums of their whole states. It retries until ctx is done. It must follow Settle.
+// The error names the states that could not be read; the Record contains the others.
 func (l *Load) Finals(ctx context.Context) error {
 	w := l.worker()
 	version, listed := w.list(ctx)

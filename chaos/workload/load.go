@@ -22,9 +22,9 @@ type Config struct {
 	Targets   *Targets
 	Recorder  *history.Recorder
 	Seed      uint64
-	// Clients create, get, replace and delete, several of them the same keys; Keys is how many keys
-	// there are at a time: 0 is half as many as clients. A key whose history has grown long is left
-	// as it is, and another one takes its place.
+	// Clients is the number of clients that create, get, replace and delete objects; several of
+	// them use the same keys. Keys is the number of keys in use at a time; 0 means half as many as
+	// clients. When the history of a key has grown long, another key takes its place.
 	Clients, Keys int
 	Listers       int // list all keys by quorum
 	Pagers        int // list all keys in pages, each from any node

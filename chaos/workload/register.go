@@ -8,9 +8,9 @@ import (
 	"quorate/chaos/history"
 )
 
-// register creates, gets, replaces and deletes keys that others do the same to. It goes by what it
-// was told last, which is often no longer so: refusals are outcomes like others. After a write of
-// unknown outcome it goes on as another client.
+// register creates, gets, replaces and deletes keys that other clients use at the same time. It
+// acts on the last response that it received, which is often out of date: refusals are outcomes
+// like others. After a write of unknown outcome, it continues as another client.
 type register struct {
 	worker
 	beliefs []belief

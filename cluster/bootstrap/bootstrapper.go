@@ -28,8 +28,8 @@ type Config struct {
 }
 
 // ErrUnfinished reports that the first configuration could not be written. The library may have
-// written the term before, which it would treat as the state of a cluster. Only a start, which
-// compares both, can repeat the bootstrap (raftstore.Open).
+// written the term before the failure, and would treat that term as the state of a cluster. Only
+// raftstore.Open, which compares both at the next start, allows another attempt.
 var ErrUnfinished = errors.New("the first configuration was not written")
 
 // Bootstrapper forms the cluster, or finds the one to join.

@@ -28,8 +28,9 @@ type view struct {
 	over func(Meta) bool
 }
 
-// admission decides about another node by the meta that it announces: nil admits it, *rejection refuses
-// it, and *Refused ends this node instead. All nodes decide alike, in whatever order they meet.
+// admission decides about another node by the meta that it announces: nil admits the node,
+// *rejection refuses it, and *Refused ends this node instead. All nodes reach the same decision, in
+// whatever order they meet.
 func admission(v view, other Meta) error {
 	if v.cluster != "" && other.Cluster != "" && v.cluster != other.Cluster {
 		return &rejection{fmt.Sprintf("it belongs to cluster %s, this node to cluster %s", other.Cluster, v.cluster)}

@@ -68,9 +68,9 @@ func (d delegate) MergeRemoteState(data []byte, _ bool) {
 	}
 }
 
-// NotifyMerge is called when one node joins another, and may refuse the whole exchange. It does so
-// only between two clusters, and if this node must end; NotifyAlive judges each other node by
-// itself.
+// NotifyMerge is called when one node joins another, and may refuse the whole exchange. It refuses
+// only an exchange between two clusters, and any exchange if this node must end. NotifyAlive
+// decides about each node.
 func (d delegate) NotifyMerge(peers []*memberlist.Node) error {
 	for _, peer := range peers { // dead ones too: a node that was started again since has no claim to a name, even if it has ended
 		if m, err := decodeMeta(peer.Meta); err == nil {

@@ -25,7 +25,8 @@ type entry struct {
 	gossipName string
 }
 
-// memberTable maps the starts that memberlist knows to nodes. It holds all nodes but this one, by name.
+// memberTable maps the starts that memberlist knows to nodes. It holds all nodes but this one, by
+// name.
 type memberTable struct {
 	mu      sync.Mutex
 	entries map[string]entry // guarded by mu

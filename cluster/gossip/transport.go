@@ -10,9 +10,9 @@ import (
 	"github.com/hashicorp/memberlist"
 )
 
-// transport is memberlist's own, with bounds on the connections of others and on what is read of
-// any, and with a check of the key of what is received. Dials and dialled connections end with ctx:
-// a stop need not wait for an address that swallows packets.
+// transport wraps memberlist's own transport. It bounds the connections from other nodes and the
+// bytes read from each connection, and checks the key of received messages. Dials and dialled
+// connections end with ctx, so that a stop need not wait for an address that drops packets.
 type transport struct {
 	*memberlist.NetTransport
 	ctx     context.Context // of Run; memberlist's interface has no place for it
@@ -86,8 +86,8 @@ func (t *transport) DialAddressTimeout(a memberlist.Address, timeout time.Durati
 }
 
 // accepted handles the result of the first message on a connection from another node, and returns
-// what memberlist gets to see: of another key the end of the connection, which memberlist closes
-// then.
+// the error for memberlist. If the message is encrypted with another key, that is io.EOF, after
+// which memberlist closes the connection.
 func (g *Gossip) accepted(from net.Addr, err error) error {
 	switch {
 	case errors.Is(err, errOtherKey):

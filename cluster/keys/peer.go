@@ -25,9 +25,9 @@ type Peer struct {
 // PeerConfig is the content of a node's peer certificate, and the rule for its peers.
 type PeerConfig struct {
 	Self Peer
-	// Admit, when set, may refuse a node whose certificate is good: one that uses the name of
-	// another, for instance. It is called on every handshake, from any goroutine, and its error
-	// ends the connection.
+	// Admit, if not nil, may refuse a node whose certificate is valid, for instance because the
+	// node uses the name of another one. It is called on every handshake, from any goroutine; its
+	// error ends the connection.
 	Admit func(Peer) error
 }
 
@@ -57,8 +57,8 @@ func (a *Authority) PeerTLS(c PeerConfig) (*PeerTLS, error) {
 }
 
 // Config returns the configuration for the listener and for dialling any node. The caller sets
-// NextProtos. VerifyPeerCertificate does all the checks, by node name: host names and addresses do
-// not matter. No session is resumed, so it runs for every connection.
+// NextProtos. VerifyPeerCertificate does all the checks, by node name; it ignores host names and
+// addresses. Sessions are never resumed, so it runs for every connection.
 func (p *PeerTLS) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,

@@ -45,12 +45,12 @@ func main() {
 	}
 }
 
-// run returns the outcome of the run, NotStruck if there was none. When ctx ends the run, it calls
-// uncaught, so that a second signal ends the process.
+// run returns the outcome of the run, NotInjected if there was none. When ctx ends the run, it
+// calls uncaught, so that a second signal ends the process.
 func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Outcome, err error) {
 	options, err := parse(args, os.Stdout)
 	if err != nil {
-		return chaos.NotStruck, err
+		return chaos.NotInjected, err
 	}
 	if options.list {
 		return chaos.Held, listFaults()
@@ -62,12 +62,12 @@ func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Out
 	})()
 	fleet, err := options.fleet(ctx, log)
 	if err != nil {
-		return chaos.NotStruck, err
+		return chaos.NotInjected, err
 	}
 	defer func() { err = errors.Join(err, fleet.close(outcome == chaos.Held && err == nil)) }()
 	config, err := options.config(fleet, log)
 	if err != nil {
-		return chaos.NotStruck, err
+		return chaos.NotInjected, err
 	}
 	log.Info("run", "seed", options.seed, "phases", len(config.Phases))
 	report, err := chaos.Run(ctx, config)

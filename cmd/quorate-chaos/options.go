@@ -201,7 +201,7 @@ func (o *options) useless(given map[string]bool) error {
 	unless(o.workload != workloadMixture, "the clients that --workload mixture leaves out",
 		"clients", "keys", "listers", "pagers", "cached-readers", "watchers", "rate")
 	unless(o.duration > 0, "faults that are mixed, by --duration", "phase")
-	unless(o.duration == 0, "faults that strike alone, without --duration", "rounds")
+	unless(o.duration == 0, "faults that are injected one at a time, without --duration", "rounds")
 	return errors.Join(errs...)
 }
 

@@ -89,13 +89,13 @@ func TestMembers(t *testing.T) {
 func TestRunThatIsNotMade(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	outcome, err := run(t.Context(), func() {}, []string{"--quiet", "--plain", "--binary", "/no/such/file"})
-	if outcome != chaos.NotStruck || err == nil || !strings.Contains(err.Error(), "--binary") {
+	if outcome != chaos.NotInjected || err == nil || !strings.Contains(err.Error(), "--binary") {
 		t.Errorf("%s, %v", outcome, err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if outcome, err := run(ended, func() {}, []string{"--quiet", "--members", "a=https://127.0.0.1:1", "--kubeconfig", "/no/such/file",
-		"--kill-command", "true", "--start-command", "true"}); outcome != chaos.NotStruck || err == nil {
+		"--kill-command", "true", "--start-command", "true"}); outcome != chaos.NotInjected || err == nil {
 		t.Errorf("%s, %v", outcome, err)
 	}
 	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {

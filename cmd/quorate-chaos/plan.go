@@ -52,7 +52,7 @@ func (o *options) config(f *fleet, log *slog.Logger) (chaos.Config, error) {
 
 // logPhase logs the result of a phase.
 func logPhase(p *chaos.PhaseReport, log *slog.Logger) {
-	log.Info("phase verified", "phase", p.Phase, "outcome", p.Outcome(), "seconds", int(p.Seconds), "strikes", len(p.Strikes))
+	log.Info("phase verified", "phase", p.Phase, "outcome", p.Outcome(), "seconds", int(p.Seconds), "injections", len(p.Injections))
 	if p.NotRecovered != "" {
 		log.Warn("not recovered", "phase", p.Phase, "what", p.NotRecovered)
 	}

@@ -157,10 +157,10 @@ func (c *Comparer) Serve(ctx context.Context, index uint64) (*peerpb.ChecksumRes
 	return &peerpb.ChecksumResponse{Format: fsm.ChecksumFormat, Sum: c.of(root)}, nil
 }
 
-// Run compares the nodes' states while this node leads, one interval after the last comparison or
-// the start, until ctx ends. The interval also counts while other nodes lead. Otherwise each new
-// leader would start it again, and the states would never be compared if leaders changed more often
-// than that.
+// Run compares the nodes' states while this node leads, until ctx ends. The first comparison begins
+// one interval after Run is called, each later one an interval after the one before. Time during
+// which other nodes lead counts towards the interval. Otherwise each change of leader would restart
+// the interval, and a cluster whose leaders change more often than that would never compare states.
 func (c *Comparer) Run(ctx context.Context) error {
 	due := time.Now().Add(c.cfg.Interval)
 	return c.cfg.Leadership.WhileLeader(ctx, func(ctx context.Context) error {

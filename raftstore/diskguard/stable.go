@@ -15,9 +15,10 @@ import (
 // stableRetryInterval is the time after which Stable tries again to store a value on a full disk.
 const stableRetryInterval = 100 * time.Millisecond
 
-// Stable stores Raft's term and vote. Raft panics if it can't store its term. On a full disk Stable
-// therefore waits for space, during which Raft does nothing else. After any other failure it ends
-// the store with a one-line error and, once the store closes, the goroutine that would panic.
+// Stable stores Raft's term and vote. Raft panics if it can't store its term, so on a full disk
+// Stable waits for space; Raft does nothing else during that time. After any other failure Stable
+// ends the store with a one-line error and, once the store closes, ends the calling goroutine,
+// which would otherwise panic.
 type Stable struct {
 	raft.StableStore
 	life  *lifecycle.Lifecycle

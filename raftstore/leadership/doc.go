@@ -5,5 +5,5 @@
 // ends. A Leadership turns Raft's signals into epochs (Follow), lets a lone voter elect itself
 // (SelfElect), replaces a leader whose process has ended before its heartbeats are missed
 // (FailOver), and transfers leadership (Transfer, HandOver). The store runs Follow and FailOver on
-// goroutines of its own.
+// two goroutines.
 package leadership

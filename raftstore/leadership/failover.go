@@ -17,8 +17,8 @@ const (
 	// messages.
 	maxProbes = 5
 	// campaignsPerTimeout is the number of voters that may campaign one after the other within an
-	// election timeout. Each must have won or lost before the next one begins. Otherwise they split
-	// the vote and wait for that timeout after all.
+	// election timeout. Each campaign must be decided before the next one begins: overlapping
+	// campaigns split the vote, and the voters would wait for the election timeout after all.
 	campaignsPerTimeout = 2
 	// checksPerStep is how often a waiting voter checks, within each such step, whether another
 	// voter campaigns or leads.

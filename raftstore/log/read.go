@@ -175,10 +175,11 @@ func (s *Store) verify(ctx context.Context, low, high uint64) error {
 }
 
 // Align makes the log fit the newest snapshot, taken at index and term, and reports whether it
-// removed the log. Callers call it before Raft starts. It removes the whole log if that ends before
-// the snapshot or has another term at its index, as after a crash between the installation of a
-// snapshot and the removal of the old log. A snapshot beside a log without a term is an error: that
-// log has lost this node's votes and the entries that it acknowledged.
+// removed the log. It must be called before Raft starts. Align removes the whole log if the log
+// ends before the snapshot or has another term at the snapshot's index, as it does after a crash
+// between the installation of a snapshot and the removal of the old log. A snapshot beside a log
+// without a stored term is an error: that log has lost this node's votes and the entries that it
+// acknowledged.
 func (s *Store) Align(index, term uint64) (bool, error) {
 	have := *s.span.Load()
 	switch in, err := s.GetUint64([]byte(CurrentTerm)); {

@@ -20,10 +20,10 @@ const (
 // pair is a key of the stable store and its value.
 type pair struct{ key, value []byte }
 
-// Set stores a stable value of Raft (term, vote) and syncs it. It stores a vote's candidate in one
-// transaction with the term of that vote, which SetUint64 has kept for it. The library stores the
-// two one after the other: after a crash in between, the candidate of an earlier term would count
-// as the new term's, and get the vote without a comparison of logs.
+// Set stores a stable value of Raft (term, vote) and syncs it. It writes the candidate of a vote
+// and the term of that vote, which SetUint64 has only kept in memory, in one transaction. The
+// library stores the two one after the other: after a crash in between, the candidate of an earlier
+// term would count as the candidate of the new term, and get the vote without a comparison of logs.
 func (s *Store) Set(key, value []byte) error {
 	defer s.watch.begin("set").end()
 	s.writing.Lock()

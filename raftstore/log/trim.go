@@ -14,12 +14,13 @@ const (
 	trimBytes   = 4 << 20
 )
 
-// DeleteRange removes the entries from low to high, inclusive. From a prefix, which Raft no longer
-// needs, it removes only the entries beyond MaxBytes or MaxAge that no Hold keeps, and never high
-// itself: high may be the entry of the newest snapshot, whose term Raft compares when it sends the
-// entries after it. It removes any other range exactly: a suffix that conflicts with the leader's,
-// or the whole log after the installation of a snapshot. Raft must keep at least one trailing
-// entry, because DeleteRange takes the removal of the last one for the installation of a snapshot.
+// DeleteRange removes the entries from low to high, inclusive. If the range is a prefix, which Raft
+// no longer needs, DeleteRange removes only the entries that exceed MaxBytes or MaxAge and that no
+// Hold keeps. It never removes the entry at high, which may be the entry of the newest snapshot:
+// Raft compares its term when it sends the entries that follow. DeleteRange removes any other range
+// exactly: a suffix that conflicts with the leader's log, or the whole log after the installation
+// of a snapshot. Raft must keep at least one trailing entry, because DeleteRange takes the removal
+// of the last entry for the installation of a snapshot.
 func (s *Store) DeleteRange(low, high uint64) error {
 	have := *s.span.Load()
 	low, high = max(low, have.first), min(high, have.last)

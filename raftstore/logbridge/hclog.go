@@ -15,8 +15,8 @@ import (
 const levelTrace = slog.LevelDebug - 4
 
 // Hclog returns an hclog.Logger that writes to logger. If quiet is set, info lines become debug
-// lines. It writes a warning or error about the same peer once in ten seconds, and the next such
-// line has the number of those suppressed.
+// lines. The logger writes at most one warning or error about a peer in ten seconds, and adds the
+// number of suppressed lines to the next one.
 func Hclog(logger *slog.Logger, quiet bool) hclog.Logger {
 	return &bridge{logger: logger, quiet: quiet, limits: &limiter{}}
 }

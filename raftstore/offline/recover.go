@@ -93,8 +93,8 @@ func (s *Survivor) scan(l *log.Store) error {
 // Recover makes the survivor the only member of the new cluster NewID, which continues from the
 // survivor's state with versions raised by gap. It keeps the old files in the folder aside. The
 // recovery takes effect with the rename that finishes the snapshot. If the log was lost or can't be
-// read, no node starts until Recover has replaced the log as well; after a crash in between, the
-// caller runs it again.
+// read, Recover replaces the log after that rename, and no node starts in between; after a crash at
+// that point, the caller must run Recover again.
 func (s *Survivor) Recover(gap uint64) (made Created, aside string, err error) {
 	c := Cluster{Name: s.Name, PeerAddr: s.peerAddr, Root: s.contents.tree.Publish(), Gap: gap, Term: s.term}
 	if err := c.checkGap(); err != nil {

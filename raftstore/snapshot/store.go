@@ -37,8 +37,8 @@ var _ raft.SnapshotStore = (*Store)(nil)
 type Config struct {
 	Dir    string // parent of the folder of snapshots; must exist
 	Retain int    // number of snapshots to keep; 0 means DefaultRetain
-	// OnOpen is called with the index of each snapshot that Open opens, before anything of it is
-	// read; the function that it returns is called when the snapshot is closed. Raft may be sending
+	// OnOpen is called with the index of each snapshot that Open opens, before the snapshot is
+	// read. The function that it returns is called when the snapshot is closed. Raft may be sending
 	// the snapshot to a follower, which then needs the log entries after it. May be nil.
 	OnOpen     func(index uint64) (closed func())
 	Logger     *slog.Logger          // required

@@ -7,19 +7,19 @@
 // callers must not write to them.
 //
 // Invariants:
-//   - An Object, its Value and its attributes never change once the object is in a tree. The
-//     digits of Version stand in Value at VersionOffset.
+//   - An Object, its Value and its attributes never change once the object is in a tree. The digits
+//     of Version are in Value at VersionOffset.
 //   - The index of a tree only increases; applying entries out of order panics.
-//   - The content of a tree depends on the applied entries alone. Only which strings share memory
-//     may differ.
+//   - The content of a tree depends only on the applied entries. Trees may differ in which of their
+//     strings share memory.
 //   - Failed lists every entry above its Floor, up to the root's index, whose precondition did not
 //     hold. The number of remembered failures is a constant of the replicated behaviour.
 //
-// The tree is a btree.Map rather than a btree.BTreeG: it compares the keys in its nodes without a
-// function call, a lookup needs no object to compare with, and it has no locks. Each batch copies
-// the nodes on the paths that it touches. The two halves of a split node share an array until a
-// later batch writes to one of them, so at most one replaced version of an object stays in memory
-// in a neighbour; Loader leaves no such pairs.
+// The tree is a btree.Map rather than a btree.BTreeG: a btree.Map compares the keys in its nodes
+// without a function call, looks up a key without an object to compare with, and has no locks. Each
+// batch copies the nodes on the paths that it touches. The two halves of a split node share an
+// array until a later batch writes to one of them, so at most one replaced version of an object
+// stays in memory in a neighbour; Loader leaves no such pairs.
 //
 // Retainer keeps roots for paged reads, within bounds of number, age and memory. It is the only
 // type with a lock and is safe for concurrent use. The package has no goroutines.

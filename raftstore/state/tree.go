@@ -94,7 +94,7 @@ func (t *Tree) InitCluster(id string) {
 // Intern returns the bytes as Attributes that share memory with an equal set seen recently.
 func (t *Tree) Intern(b []byte) Attributes { return Attributes(t.attrs.intern(b)) }
 
-// Publish returns the present state. It takes a few allocations, whatever the size of the state.
+// Publish returns the current state. It takes a few allocations, whatever the size of the state.
 // The next change of each tree node then copies that node. Callers call Publish once per batch of
 // entries.
 func (t *Tree) Publish() *Root {

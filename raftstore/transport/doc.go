@@ -1,16 +1,17 @@
-// Package transport is the peer address of a node: one mutual-TLS listener that carries both Raft
-// and gRPC.
+// Package transport implements the peer address of a node: one mutual-TLS listener that carries
+// both Raft and gRPC.
 //
 // The ALPN protocol of the handshake selects the use of a connection: the Raft stream layer
 // receives "quorate-raft", the gRPC server "h2". A certificate is accepted if the cluster's
 // authority signed it and it names a peer (URI SAN quorate://peer/<node name>). Host names and
-// addresses in it are not checked, because a node's identity does not depend on its address.
+// addresses in a certificate are not checked, because a node's identity does not depend on its
+// address.
 //
 // Handshakes run outside the accept loop, each with a deadline. Their number is bounded, in total
 // and for each address. A connection beyond a bound replaces one that is less likely to be a
-// peer's: from an address of no member, from the address with the most connections, or silent for
-// the longest time. Log lines about refused connections are limited in rate. Mux.Run owns every
-// goroutine and every accepted connection: none remains when it returns.
+// peer's: one from an address of no member, one from the address with the most connections, or the
+// one that has been silent for the longest time. Log lines about refused connections are limited in
+// rate. Mux.Run owns every goroutine and every accepted connection: none remains when it returns.
 //
 // Raft wraps the library's network transport. It installs no heartbeat fast path
 // (hashicorp/raft#695): heartbeats queue to the main loop like every other request, so only that

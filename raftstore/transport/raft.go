@@ -144,10 +144,10 @@ func (t *Raft) addressOf(id raft.ServerID, known raft.ServerAddress) raft.Server
 	return known
 }
 
-// target returns the address of a peer with the peer's name in front. Machines and containers that
-// restart may swap addresses, so the address may be another node's by the time it is dialled. The
-// response of that node would count for the peer, and a quorum would be fewer nodes than it should
-// be.
+// target returns the address of a peer, prefixed with the peer's name. Machines and containers that
+// restart may swap addresses, so the address may belong to another node by the time it is dialled.
+// Without the name, the response of that node would count as the peer's, and a quorum would consist
+// of fewer nodes than it should.
 func (t *Raft) target(id raft.ServerID, known raft.ServerAddress) raft.ServerAddress {
 	return raft.ServerAddress(id) + nameSeparator + t.addressOf(id, known)
 }
@@ -211,9 +211,9 @@ func boundCommit(req *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	return &bounded
 }
 
-// retryStale calls ask again after an error, once for each idle connection that may have died with
-// the peer's former process. A vote request that does not arrive costs an election timeout. The
-// requests that use it may be received twice.
+// retryStale calls ask again after an error, once for each idle connection that may have been
+// broken by a restart of the peer. A lost vote request would cost an election timeout. A peer may
+// receive the request more than once.
 func (t *Raft) retryStale(ask func() error) error {
 	deadline := time.Now().Add(t.timeout)
 	err := ask()

@@ -1,20 +1,20 @@
-// Package audit records who did what, as events in the form of audit.k8s.io/v1, one JSON object on
-// each line, so that existing tools read them.
+// Package audit records who did what, as events in the format of audit.k8s.io/v1, one JSON object
+// per line, so that existing tools can read them.
 //
-//   - Policy decides by the first of its rules that matches how much is recorded of a request, and
-//     at which stages. ReadPolicy reads it from a file in the form of audit.k8s.io/v1 Policy.
-//   - Log begins a Trail for each request of which something is recorded; the trail emits an event
-//     at each stage, to sinks that must not block.
+//   - A Policy determines, by its first matching rule, how much of a request is recorded, and at
+//     which stages. ReadPolicy reads it from a file in the format of audit.k8s.io/v1 Policy.
+//   - A Log begins a Trail for each request of which something is recorded. The trail emits an
+//     event at each stage, to sinks that must not block.
 //
 // Invariants:
 //
 //   - The bodies of Secrets, of OAuth clients and tokens, of token reviews and of requested tokens
-//     are recorded at no level: their requests are recorded as Metadata, and of a failure without
-//     the message, which may quote the body.
-//   - An event has a bounded size: MaxObjectBytes for each body, and cut fields.
+//     are never recorded: the log records such requests at the level Metadata, and their failures
+//     without the message, which may quote the body.
+//   - An event has a bounded size: MaxObjectBytes for each body, and truncated fields.
 //   - Requests without a known user, which need no credentials, are recorded at a bounded rate, so
-//     that strangers cannot displace events about users.
+//     that anonymous clients cannot displace events about users.
 //
-// Run, the only goroutine, reports how many events that rate left out. The format is described in
-// docs/audit.md.
+// Run, the only goroutine, reports how many events the bound on that rate left out. docs/audit.md
+// describes the format.
 package audit

@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// OfCertificate returns the credential of a verified client certificate at time now: its common
-// name identifies the user, with its organizations as groups (semantics J6). ok is false if there
-// is no such certificate, and after any certificate of its chain has expired, which connections may
-// outlive. The TLS configuration determines which authorities are trusted.
+// OfCertificate returns the credential of a verified client certificate at time now: the common
+// name identifies the user, the organizations are the user's groups (semantics J6). ok is false if
+// there is no such certificate, or if any certificate of its chain has expired, because a
+// connection may outlive its certificates. The TLS configuration determines which authorities are
+// trusted.
 func OfCertificate(state *tls.ConnectionState, now time.Time) (c Credential, ok bool) {
 	if state == nil || len(state.VerifiedChains) == 0 {
 		return Credential{}, false

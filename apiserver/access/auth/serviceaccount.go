@@ -2,9 +2,9 @@ package auth
 
 import "strings"
 
-// Names of service accounts (J10). serviceAccountPrefix is the prefix of their user names. All of
-// them are in the group serviceAccountsGroup. Those of a namespace are also in a group whose name
-// is this one, a colon and the namespace.
+// The names of service accounts (J10). User names of service accounts begin with
+// serviceAccountPrefix. All service accounts are in the group serviceAccountsGroup. Those of a
+// namespace are also in a group whose name is serviceAccountsGroup, a colon and the namespace.
 const (
 	serviceAccountPrefix = "system:serviceaccount:"
 	serviceAccountsGroup = "system:serviceaccounts"

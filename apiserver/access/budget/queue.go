@@ -73,9 +73,9 @@ func (q *Queue) Waiters() int {
 	return len(q.waiters)
 }
 
-// Acquire returns nil when the user holds n more units. It waits for them, and returns ErrBusy if
-// too many wait already or MaxWait passes, and the error of ctx if that ends. Whoever waits should
-// hold nothing of the same queue.
+// Acquire returns nil when the user holds n more units. It waits for free units, and returns
+// ErrBusy if too many requests wait already or MaxWait passes, and ctx's error if ctx ends first. A
+// caller should hold nothing of the queue while it waits.
 func (q *Queue) Acquire(ctx context.Context, user string, n int64) error {
 	w, bound := q.enter(user, n)
 	switch {

@@ -1,7 +1,7 @@
-// Package background runs tasks that no request waits for: Persist repeats a task until it
-// succeeds, and Pause sleeps until its context ends. It is shared by packages garbage, lifecycle,
-// thirdparty and rbac, so that all of them retry, log and count failures in the same way. The
-// package starts no goroutines.
+// Package background contains the helpers of tasks that no request waits for: Persist repeats a
+// task until it succeeds, and Pause sleeps until its context ends. Packages garbage, lifecycle,
+// thirdparty and rbac use it, so that all of them retry, log and count failures in the same way.
+// The package starts no goroutines.
 package background
 
 import (

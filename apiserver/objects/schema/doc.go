@@ -3,5 +3,6 @@
 // concurrent use; an Object and its Values are not safe for concurrent use. The package starts no
 // goroutines and has no mutable state of its own.
 //
-// Hooks extend a kind beyond what its file can express: the file names functions of package validation.
+// Hooks extend a kind beyond what its file can express: the file names functions of package
+// validation.
 package schema

@@ -8,8 +8,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// BenchmarkCreateWithHooks measures a create with the hooks of package validation, for the full objects
-// of the golden files.
+// BenchmarkCreateWithHooks measures a create with the hooks of package validation, for the full
+// objects of the golden files.
 func BenchmarkCreateWithHooks(b *testing.B) {
 	cat := catalog(b)
 	for name, k := range map[string]*schema.Kind{"configmap": cat.Kind("/api/v1", "configmaps"), "pod": cat.Kind("/api/v1", "pods")} {

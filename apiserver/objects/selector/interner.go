@@ -2,9 +2,10 @@ package selector
 
 import "sync"
 
-// Interner holds the selectors of open watches. Equal selectors share one value, so that a thousand
-// watches with one selector take the memory of one, and streams can compare selectors by address. A
-// selector leaves the interner when the last watch that holds it ends. It is safe for concurrent use.
+// Interner holds the selectors of open watches. Equal selectors share one value, so a thousand
+// watches with one selector use the memory of one, and streams can compare selectors by address.
+// The interner drops a selector when the last watch that holds it ends. It is safe for concurrent
+// use.
 type Interner struct {
 	mu   sync.Mutex
 	held map[digest]*entry // guarded by mu
@@ -20,11 +21,11 @@ type entry struct {
 // NewInterner returns an empty interner.
 func NewInterner() *Interner { return &Interner{held: make(map[digest]*entry)} }
 
-// Hold returns the shared value of a selector and the function that ends the hold, which must be
-// called once. The value shares no memory with the request that s came from. If the interner doesn't
-// have an equal selector, Hold calls take with the bytes that the selector needs, and returns
-// take's error; the interner calls give, which take has returned, when it drops the selector. A nil
-// selector takes nothing.
+// Hold returns the shared value of a selector and a function that ends the hold, which must be
+// called once. The value shares no memory with the request that s came from. If the interner has no
+// equal selector, Hold calls take with the number of bytes that the selector needs, and returns
+// take's error. The interner calls give, which take returned, when it drops the selector. If the
+// selector is nil, Hold calls nothing.
 func (in *Interner) Hold(s *Selector, take func(bytes int64) (give func(), err error)) (shared *Selector, drop func(), err error) {
 	if s == nil {
 		return nil, func() {}, nil

@@ -1,5 +1,6 @@
-// Package validation implements the hooks that the kind and type files name: validators, defaulters,
-// immutability checks, preparation steps and converters. Each file contains one family of hooks.
+// Package validation implements the hooks that the kind and type files name: validators,
+// defaulters, immutability checks, preparation steps and converters. Each file contains one family
+// of hooks.
 //
 // Hooks returns all of them in one table for schema.Load. Hooks are pure functions of the objects
 // in the request and safe for concurrent use. A hook allocates only if it changes or reports

@@ -196,7 +196,8 @@ func (c *Call) KeepEncoded(bytes int) bool {
 	return true
 }
 
-// Release returns the memory that the call has taken. The handler of package apiserver calls it when the call ends.
+// Release returns the memory that the call has taken. The handler of package apiserver calls it
+// when the call ends.
 func (c *Call) Release() {
 	c.collapse()
 	c.bodies.Release()

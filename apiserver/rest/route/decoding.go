@@ -54,9 +54,9 @@ type expansion struct {
 	bytes int64
 }
 
-// Expand reserves memory for what the call decodes, up to so many bytes in all. It waits until
-// there is enough, and returns 429 if too many wait. While it waits, the call has nothing of the
-// budget, so that those who wait do not wait for each other.
+// Expand reserves memory for the data that the call decodes, up to the given number of bytes in
+// all. It waits until the budget has enough memory, and returns 429 if too many calls wait. A
+// waiting call holds nothing of the budget, so that waiting calls do not block each other.
 func (c *Call) Expand(bytes int64) error {
 	if c.Decodings == nil || bytes <= c.expansion.bytes {
 		return nil

@@ -1,6 +1,6 @@
-// Package route maps methods and paths to endpoints, and contains what the handlers of all
-// endpoints share: the request (Call), its query and its response.
+// Package route maps methods and paths to endpoints, and contains the parts that the handlers of
+// all endpoints share: the request (Call), its query and its response.
 //
-// Only table.go uses the router library. A Table is read-only after it is filled. A Call must be
-// used by its request's goroutine only.
+// Only route_table.go uses the router library. A Table is read-only after it is filled. Only the
+// goroutine of its request may use a Call.
 package route

@@ -63,7 +63,8 @@ type Endpoint struct {
 	// Watch, if not nil, replaces this endpoint for `?watch=true` (C45).
 	Watch *Endpoint
 
-	// Series holds the metrics of the endpoint. Package apiserver sets it when it registers the endpoint.
+	// Series holds the metrics of the endpoint. Package apiserver sets it when it registers the
+	// endpoint.
 	Series *Series
 }
 

@@ -31,12 +31,12 @@ func gone(err error) error {
 	return fmt.Errorf("%w: %w", ErrGone, err)
 }
 
-// Stream writes a long answer piece by piece with constant memory: append to Buf, call Spill now
-// and then, Close at the end. Nothing is sent before the first Spill that writes, so errors up to
-// then can still become a Status.
+// Stream writes a long response piece by piece with constant memory: append to Buf, call Spill now
+// and then, and Close at the end. Nothing is sent before the first Spill that writes, so earlier
+// errors can still become a Status.
 //
-// The call keeps its seats while it makes the answer, but loses them when a write waits for the
-// client. Its memory is charged to the budget of answers.
+// The call keeps its seats while it produces the response, but loses them when a write waits for
+// the client. The memory of the response is charged to the budget of responses.
 type Stream struct {
 	Buf []byte
 

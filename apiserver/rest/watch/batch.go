@@ -12,9 +12,9 @@ const (
 	maxBatchBytes = 64 << 10
 	// maxOwnBatchBytes bounds a batch with a selector, which often only one stream sends.
 	maxOwnBatchBytes = 16 << 10
-	// maxBatches is the number of batches that one pass over the streams of a connection remembers:
-	// so many without a selector, and as many with one. Streams that alternate between more
-	// projections encode some batches again.
+	// maxBatches is the number of batches without a selector that one pass over the streams of a
+	// connection remembers, and also the number of those with one. Streams that alternate between
+	// more projections encode some batches again.
 	maxBatches = 8
 )
 

@@ -1,15 +1,15 @@
 // Package watch streams changes to clients (specification §6, semantics D).
 //
-// Each stream runs on the goroutine of its request and reads a cursor into the shared history; it
-// has no queue, so a slow client costs no more than the buffer of its connection. The idle streams
-// of one connection that follow one resource form a fan-out: one of their handlers waits for
-// changes and enqueues them for all of these streams (fanout.go).
+// Each stream runs on the goroutine of its request and reads a cursor into the shared history. A
+// stream has no queue, so a slow client uses no more memory than the buffer of its connection. The
+// idle streams of one connection that follow one resource form a fan-out: one of their handlers
+// waits for changes and enqueues them for all of these streams (fanout.go).
 //
 // Streams counts the streams, bounds their number, cuts off those whose clients read nothing (Run,
-// one goroutine), and ends all of them (Drain). Events in JSON contain the stored bytes. What an
-// Encoder makes of an object, such as protobuf or the row of a Table, is encoded once and shared by
-// all streams that send it at about the same time (cache.go).
+// one goroutine), and ends all of them (Drain). Events in JSON contain the stored bytes. The output
+// of an Encoder, such as protobuf or the row of a Table, is encoded once and shared by all streams
+// that send it at about the same time (cache.go).
 //
-// DESIGN.md says how streams begin and end so that a client's cache continues from the version that
-// it has.
+// DESIGN.md describes how streams begin and end so that a client's cache continues from its
+// version.
 package watch

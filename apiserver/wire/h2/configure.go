@@ -30,10 +30,10 @@ type Options struct {
 // Configure makes srv serve HTTP/2 with this package. It must be called once, before srv serves.
 // Shutdown and Close of srv include the HTTP/2 connections.
 //
-// It honours Handler, ErrorLog, IdleTimeout, ReadHeaderTimeout, ReadTimeout, WriteTimeout,
-// MaxHeaderBytes and, of HTTP2, MaxConcurrentStreams, MaxReceiveBufferPerConnection,
-// MaxReceiveBufferPerStream, SendPingTimeout, PingTimeout and WriteByteTimeout. ConnState is called
-// only for the first and the last state of a connection.
+// The package respects Handler, ErrorLog, IdleTimeout, ReadHeaderTimeout, ReadTimeout, WriteTimeout
+// and MaxHeaderBytes of srv, and MaxConcurrentStreams, MaxReceiveBufferPerConnection,
+// MaxReceiveBufferPerStream, SendPingTimeout, PingTimeout and WriteByteTimeout of srv.HTTP2. It
+// calls ConnState only for the first and the last state of a connection.
 func Configure(srv *http.Server, opts Options) error {
 	if srv == nil {
 		return errors.New("configure HTTP/2: no server")

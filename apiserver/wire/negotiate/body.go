@@ -41,9 +41,9 @@ type Body struct {
 	protobuf bool
 }
 
-// NewBody returns the body for the bytes that a client sent. It converts YAML to JSON text of at
+// NewBody returns the body of the bytes that a client sent. It converts YAML to JSON text of at
 // most maxBytes. If source is SourceUnknown, it recognizes protobuf by its magic bytes, and
-// otherwise tries JSON and then YAML (A42, Z3). It retains sent and does not change it.
+// otherwise tries JSON and then YAML (A42, Z3). It retains sent and does not modify it.
 func NewBody(sent []byte, source Source, maxBytes int) (Body, error) {
 	switch source {
 	case SourceJSON:

@@ -13,9 +13,9 @@ func NewWatchLater(why string) *Error {
 }
 
 // ForWatch returns the failure that a watch sends for e: a temporary failure becomes a 429. After a
-// 429, and hardly any other code, the caches of stock clients resume from the version that they
-// have; after a 503 or 504 they list everything again. A watch that waits for a version that this
-// cluster has not reached receives e itself (C33).
+// 429, the caches of stock clients resume from their version; after a 503 or 504 they list all
+// objects again. A watch that waits for a version that this cluster has not reached receives e
+// itself (C33).
 func ForWatch(e *Error) *Error {
 	s := &e.Status
 	passes := s.Code == http.StatusServiceUnavailable || s.Code == http.StatusGatewayTimeout

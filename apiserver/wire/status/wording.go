@@ -84,8 +84,8 @@ func NewNotAcceptable(produced []string) *Error {
 }
 
 // NewNotConvertible reports that neither the requested conversion nor the plain object is available
-// in an accepted media type (B32: 406). turned lists the media types of the conversion, plain those
-// of the object.
+// in an accepted media type (B32: 406). turned lists the media types of the conversion, plain lists
+// those of the object.
 func NewNotConvertible(to string, turned, plain []string) *Error {
 	if len(turned) == 0 {
 		turned = []string{"none"}

@@ -146,9 +146,10 @@ type expected struct {
 	object Object
 }
 
-// expect returns the event by which a watch of the selection tells of the entry. The selection is
-// evaluated on the object before and after: a match that begins is an addition, one that ends is a
-// deletion, which shows the object as it last matched, at the version of the change.
+// expect returns the event that a watch of the selection must deliver for the entry. It evaluates
+// the selection on the object before and after the change. An object that begins to match is added.
+// An object that ceases to match is deleted; that event has the content that last matched, with the
+// version of the change.
 func (s *Selection) expect(e *entry) (x expected, any bool) {
 	was := e.before != nil && s.Matches(e.before)
 	matches := s.Matches(e.object)

@@ -1,4 +1,4 @@
-// Package manager tests controller-runtime, as it comes, on a cluster whose leaders are killed: two
-// replicas of a manager elect one of them with a Lease, and whichever leads must reconcile every
-// object to its last state.
+// Package manager tests unmodified controller-runtime on a cluster whose leaders are killed. Two
+// replicas of a manager elect one of them with a Lease, and the elected replica must reconcile
+// every object to its last state.
 package manager

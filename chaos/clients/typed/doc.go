@@ -1,4 +1,4 @@
-// Package typed tests the client libraries of client-go, as they come, on three nodes: typed,
-// dynamic and metadata clients, paging, discovery, scales, events, leader election, and watches
-// that outlive their node.
+// Package typed tests the unmodified client libraries of client-go on three nodes: typed, dynamic
+// and metadata clients, paging, discovery, scales, events, leader election, and watches that
+// continue after their node has stopped.
 package typed

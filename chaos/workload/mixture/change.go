@@ -7,9 +7,9 @@ import (
 	"quorate/chaos/client"
 )
 
-// release removes one finalizer of an object that is being deleted, mostly with a change of its
-// labels. After the last one the object is gone: watches that selected it by its labels of before
-// must hear of that, whatever its labels are in the end.
+// release removes one finalizer of an object that is being deleted, usually together with a change
+// of its labels. The removal of the last finalizer removes the object. A watch that selected the
+// object by its former labels must report that, whatever the final labels are.
 func (w *writer) release(s *slot) (client.Request, watchmodel.Write, error) {
 	_, left, _ := strings.Cut(s.object.Finalizers, ",")
 	return w.change(s, left)

@@ -17,9 +17,9 @@ const (
 	arrivePoll = 50 * time.Millisecond
 )
 
-// Settle writes a last object of each kind, and waits until every watch has delivered all that it
-// selects, for a minute at most: watches that don't get there are for the model to judge. It must
-// follow Stop. An error means that the cluster took no write.
+// Settle writes a last object of each kind, and waits until every watch has delivered all events
+// that it selects, for at most a minute. The model judges watches that did not. Settle must follow
+// Stop. An error means that the cluster accepted no write.
 func (m *Mixture) Settle(ctx context.Context) error {
 	m.settling.Store(true)
 	for i := range m.kinds {

@@ -50,9 +50,10 @@ func (s *shaper) oneIn(n int) bool { return s.IntN(n) == 0 }
 
 func pick[T any](r *rand.Rand, all []T) T { return all[r.IntN(len(all))] }
 
-// shape returns the next shape. A few are plain: JSON of a namespace, or of all, without a
-// selector. Such watches share the most, and the work for all others between them gives events time
-// to come. Most are of one kind, so that many share it.
+// shape returns the next shape. A few shapes are plain: JSON of a namespace, or of all namespaces,
+// without a selector. Plain watches share the most work; the watches of other shapes on the same
+// connection delay them, so that their events accumulate. Most shapes are of one kind, so that many
+// watches share it.
 func (s *shaper) shape() *shape {
 	k := s.favoured
 	if s.oneIn(3) {
@@ -71,9 +72,9 @@ func (s *shaper) shape() *shape {
 	return one
 }
 
-// scope chooses one object, one namespace, or all. Most watches see one object: they deliver
-// little, so that hundreds of them leave their clients time. Fewer see all ConfigMaps: other
-// workloads write many.
+// scope chooses one object, one namespace, or all namespaces. Most watches select one object: they
+// deliver few events, so that clients can run hundreds of them. Fewer select all ConfigMaps,
+// because other workloads write many.
 func (s *shaper) scope(one *shape, plain bool) {
 	if !plain && s.IntN(5) < 3 {
 		one.Namespace, one.Name = pick(s.Rand, s.namespaces), s.nameOf(s.IntN(writers), s.IntN(slotsPerWriter), 0)

@@ -51,8 +51,8 @@ func (p *part) end() {
 }
 
 // shutdown ends the node: it becomes not ready, stops accepting, ends watches, finishes requests,
-// transfers leadership, tells the members that it stopped (it remains one of them), stops serving
-// other nodes, closes Raft, and closes its files.
+// transfers leadership, announces to the members that it has stopped (it stays a member), stops
+// serving other nodes, closes Raft, and closes its files.
 func (r *running) shutdown() error {
 	r.api.end()
 	r.handOver()

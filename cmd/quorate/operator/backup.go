@@ -13,8 +13,8 @@ import (
 var errSilent = errors.New("no data arrived for too long")
 
 // Backup streams a backup of the whole state from the node to read. Its duration is not bounded;
-// patience bounds each wait for further bytes. Only package backup can tell whether the stream was
-// complete.
+// patience bounds each wait for further bytes. The caller must verify the stream with package
+// backup, because only that package detects a truncated one.
 func (c *Client) Backup(ctx context.Context, patience time.Duration, read func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -1,9 +1,9 @@
 // Command generate compiles the .proto files below the working directory to Go, without protoc: the
-// compiler is a library and the code generators are the tools pinned in go.mod.
+// compiler is a library, and the code generators are the tools pinned in go.mod.
 //
 //	generate [-check]
 //
-// With -check it writes nothing and fails when a generated file differs from what it would write.
+// With -check it writes nothing and fails if a generated file is out of date.
 package main
 
 import (

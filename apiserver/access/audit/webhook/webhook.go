@@ -49,9 +49,9 @@ func Open(path string) (*Webhook, error) {
 	}}, nil
 }
 
-// Deliver posts events, one JSON object on each line, as one EventList. It repeats an attempt that
-// failed, unless the server refused the events as such (4xx but 429), until it gives up or ctx
-// ends. The server may get events twice: their auditID and stage tell.
+// Deliver posts events, one JSON object per line, as one EventList. It repeats a failed attempt
+// until it gives up or ctx ends, unless the server refused the events themselves (4xx other than
+// 429). The server may receive an event twice; the event's auditID and stage identify it.
 func (w *Webhook) Deliver(ctx context.Context, events []byte) error {
 	list := eventList(events)
 	pause := firstPause

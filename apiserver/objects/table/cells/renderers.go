@@ -25,8 +25,8 @@ func (s *Source) Value() *schema.Value { return s.Path.one(s.Object) }
 type Renderer struct {
 	Text   func(s *Source) string // returns "" for an empty cell
 	Number func(s *Source) int64
-	// Accepts reports whether the renderer accepts values of type t at path p. If Accepts is nil, the
-	// renderer uses the whole object and the column has no path.
+	// Accepts reports whether the renderer accepts values of type t at path p. If Accepts is nil,
+	// the renderer uses the whole object and the column has no path.
 	Accepts func(p Path, t *schema.Type) bool
 }
 

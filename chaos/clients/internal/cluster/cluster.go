@@ -89,9 +89,9 @@ func showLogs(t *testing.T, fleet *nodes.Processes) {
 	}
 }
 
-// Config returns an administrator's configuration for stock clients: they connect to the given
-// node, counted from 0 and round again after the last, and to the ones after it while it is gone.
-// There is no limit on requests; set one where a client's own matters.
+// Config returns an administrator's configuration for stock clients. They connect to the node with
+// the given number, counted from 0 modulo the number of nodes, and fail over to the nodes after it.
+// The configuration has no rate limit; a test of a client's own limit must set one.
 func (c *Cluster) Config(t *testing.T, first int) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)
