@@ -1,0 +1,43 @@
+package structural
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
+)
+
+// stringFormats are the formats of strings that the server checks. It ignores others, as Kubernetes
+// does. A format is the same with and without dashes.
+var stringFormats = []string{
+	"bsonobjectid", "byte", "cidr", "creditcard", "date", "datetime", "duration", "email", "hexcolor", "hostname", "ipv4", "ipv6",
+	"isbn", "isbn10", "isbn13", "k8slongname", "k8sshortname", "mac", "password", "rgbcolor", "ssn", "uri",
+	"uuid", "uuid3", "uuid4", "uuid5",
+}
+
+// checkedFormat returns the format of a schema if the server checks it for the schema's type.
+func checkedFormat(k *keywords) string {
+	var known []string
+	switch {
+	case k.format == "":
+		return ""
+	case k.intOrString || k.typ == "" || k.typ == "string":
+		if slices.Contains(stringFormats, strings.ReplaceAll(k.format, "-", "")) {
+			return k.format
+		}
+		return ""
+	case k.typ == "integer":
+		known = []string{"int32", "int64"}
+	case k.typ == "number":
+		known = []string{"float", "double"}
+	}
+	if slices.Contains(known, k.format) {
+		return k.format
+	}
+	return ""
+}
+
+// fitsFormat reports whether a string has a format. Formats of numbers accept every string.
+func fitsFormat(format, s string) bool {
+	return !strfmt.Default.ContainsName(format) || strfmt.Default.Validates(format, s)
+}
