@@ -222,16 +222,16 @@ func (c *defaultChecker) metadata(n *node, a *around, meta bool, path *field.Pat
 		}
 		return nil
 	}
-	pruned := n.dflt.clone()
 	z := normalizer{only: true}
+	coerced := n.dflt.clone()
+	var failed *MetadataError
+	errors.As(z.coerce(&coerced, n, path), &failed)
+	pruned := n.dflt.clone()
 	z.normalize(&pruned, n, pruneUnknown)
 	if !equal(&pruned, n.dflt) {
-		errs = append(errs, field.Invalid(path, n.dflt.plain(), "must not have unknown fields"))
+		errs = append(errs, field.Invalid(path, coerced.plain(), "must not have unknown fields"))
 	}
-	coerced := n.dflt.clone()
-	if err := z.coerce(&coerced, n, path); err != nil {
-		var failed *MetadataError
-		errors.As(err, &failed)
+	if failed != nil {
 		return append(errs, failed.Err)
 	}
 	return append(errs, checkResources(c.ctx, n.dflt, n, path)...)

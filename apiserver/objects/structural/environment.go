@@ -27,8 +27,8 @@ const (
 // selfType is the name of the type of self, which no expression can write.
 const selfType = "@self"
 
-// baseEnv returns the CEL environment of all rules: the language and the libraries of Kubernetes
-// but those for authorization, which rules of schemas cannot use.
+// baseEnv returns the CEL environment of all rules: the language and the libraries of Kubernetes.
+// Rules of schemas have no authorizer, so they cannot use the functions for authorization.
 var baseEnv = sync.OnceValues(func() (*cel.Env, error) {
 	return cel.NewEnv(
 		cel.HomogeneousAggregateLiterals(),
@@ -43,7 +43,7 @@ var baseEnv = sync.OnceValues(func() (*cel.Env, error) {
 			cel.ValidateRegexLiterals(),
 			cel.ValidateHomogeneousAggregateLiterals(),
 		),
-		library.URLs(), library.Regex(), library.Lists(library.ListsVersion(0)), library.Quantity(),
+		library.Authz(), library.AuthzSelectors(), library.URLs(), library.Regex(), library.Lists(library.ListsVersion(0)), library.Quantity(),
 		library.IP(), library.CIDR(), library.Format(), library.SemverLib(library.SemverVersion(1)),
 		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.TwoVarComprehensions(), ext.Lists(ext.ListsVersion(3)),
 	)
@@ -88,13 +88,17 @@ func program(ast *cel.Ast) (cel.Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create CEL environment: %w", err)
 	}
-	return base.Program(ast,
+	p, err := base.Program(ast,
 		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
 		cel.CostLimit(maxCallCost),
 		cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)),
 		cel.CostTracking(&library.CostEstimator{}),
 		cel.InterruptCheckFrequency(interruptFrequency),
 	)
+	if err != nil {
+		return nil, fmt.Errorf("program instantiation failed: %w", err)
+	}
+	return p, nil
 }
 
 // sizeEstimator estimates the sizes of the parts of self by its type.

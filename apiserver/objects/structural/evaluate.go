@@ -260,7 +260,7 @@ func (e *evaluator) failure(p *compiled, n *node, s *subject, a *activation, pat
 	if n.kind != object && n.kind != array {
 		have = s.v.plain()
 	}
-	switch p.rule.Reason {
+	switch p.rule.reason() {
 	case "FieldValueForbidden":
 		return field.Forbidden(path, detail)
 	case "FieldValueRequired":

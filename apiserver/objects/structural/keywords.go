@@ -54,9 +54,11 @@ type additional struct {
 
 // Rule is an item of x-kubernetes-validations.
 type Rule struct {
-	Rule, Message, MessageExpression, FieldPath string
-	Reason                                      string // "" if absent
-	OptionalOldSelf                             *bool
+	Rule, Message, MessageExpression string
+
+	Reason          *string
+	FieldPath       string
+	OptionalOldSelf *bool
 }
 
 // property returns the schema of a property, or nil.
@@ -287,7 +289,8 @@ func (r *reader) rule(v *value, path *field.Path) *Rule {
 		case "fieldPath":
 			rule.FieldPath = r.str(&m.value, at)
 		case "reason":
-			rule.Reason = r.str(&m.value, at)
+			s := r.str(&m.value, at)
+			rule.Reason = &s
 		case "optionalOldSelf":
 			b := r.boolean(&m.value, at)
 			rule.OptionalOldSelf = &b

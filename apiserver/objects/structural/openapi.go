@@ -280,8 +280,8 @@ func (c *keywordChecker) ruleTexts(k *keywords, path *field.Path) {
 		if r.MessageExpression != "" && strings.TrimSpace(r.MessageExpression) == "" {
 			c.require(at.Child("messageExpression"), "messageExpression must be non-empty if specified")
 		}
-		if r.Reason != "" && !slices.Contains(ruleReasons, r.Reason) {
-			c.schema = append(c.schema, field.NotSupported(at.Child("reason"), r.Reason, ruleReasons))
+		if r.Reason != nil && !slices.Contains(ruleReasons, *r.Reason) {
+			c.schema = append(c.schema, field.NotSupported(at.Child("reason"), *r.Reason, ruleReasons))
 		}
 		if r.FieldPath == "" {
 			continue

@@ -122,6 +122,9 @@ func (c *ruleChecker) check(k *keywords, at place, s *ruleScope, path *field.Pat
 func (c *ruleChecker) rule(rule *Rule, env *ruleEnv, at place, count uint64, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	e, err := env.compile(rule)
+	if err == nil {
+		_, err = program(e.ast)
+	}
 	if err != nil {
 		errs = append(errs, field.Invalid(path.Child("rule"), rule, err.Error()))
 	} else {
@@ -152,6 +155,9 @@ func (c *ruleChecker) rule(rule *Rule, env *ruleEnv, at place, count uint64, pat
 
 func (c *ruleChecker) message(rule *Rule, env *ruleEnv, path *field.Path) field.ErrorList {
 	ast, err := env.compileMessage(rule)
+	if err == nil {
+		_, err = program(ast)
+	}
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, rule, err.Error())}
 	}

@@ -54,7 +54,7 @@ func (r *rules) write(key *strings.Builder) {
 		if rule.OptionalOldSelf != nil {
 			optional = fmt.Sprint(*rule.OptionalOldSelf)
 		}
-		fmt.Fprintf(key, "%q %q %q %q %q %q", rule.Rule, rule.Message, rule.MessageExpression, rule.Reason, r.paths[i], optional)
+		fmt.Fprintf(key, "%q %q %q %q %q %q", rule.Rule, rule.Message, rule.MessageExpression, rule.reason(), r.paths[i], optional)
 	}
 }
 
@@ -135,4 +135,12 @@ func (e *ruleEnv) compileMessage(rule *Rule) (*cel.Ast, error) {
 		return nil, fmt.Errorf("messageExpression must evaluate to a string")
 	}
 	return ast, nil
+}
+
+// reason returns the reason of errors, "" if the rule has none.
+func (r *Rule) reason() string {
+	if r.Reason == nil {
+		return ""
+	}
+	return *r.Reason
 }

@@ -38,7 +38,8 @@ func (v *validator) at() string {
 	var b strings.Builder
 	for _, s := range v.path {
 		if s.dotted && b.Len() == 0 {
-			b.WriteByte('.')
+			b.WriteString("." + s.name)
+			continue
 		}
 		s.appendTo(&b)
 	}
