@@ -26,13 +26,7 @@ func TestRemovedMemberIsNotAddedAgain(t *testing.T) {
 		eventually(t, "gossip of all nodes at "+n.name, func() bool { return !strings.Contains(n.members(t), "†") })
 	}
 
-	// The removed node does not know of this request: it runs on, and gossip never reports its
-	// removal.
-	service := &registrar{}
-	leader.Register(service)
-	request := &peerpb.LeaveRequest{Name: removed.name, NodeId: nodeID(t, removed.dir)}
-	_, err := service.membership.Leave(t.Context(), request)
-	must(t, err)
+	removeUnnoticed(t, leader, removed)
 	addAnother(t, leader, key, "n4", removed)
 
 	// A new node is added only by a leader that has considered all nodes of lower names first.
@@ -59,6 +53,37 @@ func TestRemovedMemberIsNotAddedAgain(t *testing.T) {
 	eventually(t, "a later start of the removed node to be a member", func() bool {
 		return isServer(successor, removed.name)
 	})
+}
+
+// TestLaterMemberAddsNoRemovedMember: a node that joined after a removal becomes the leader. It has
+// applied no configuration with the removed node, which is alive and known to it by gossip.
+func TestLaterMemberAddsNoRemovedMember(t *testing.T) {
+	t.Parallel()
+	key := keys.Generate()
+	nodes := trio(t, key, nil)
+	eventuallyMembers(t, nodes[0], "n1:voter n2:voter n3:voter")
+	leader := leaderOf(t, nodes...)
+	removed := others(nodes, leader)[0]
+	eventually(t, "gossip of all nodes", func() bool { return !strings.Contains(leader.members(t), "†") })
+	removeUnnoticed(t, leader, removed)
+
+	joiner := start(t, setup{name: "n4", key: key, join: []string{leader.host}, expect: 1})
+	eventually(t, "the joiner to lead", func() bool {
+		_, err := leader.TransferLeader(t.Context(), joiner.name)
+		return err == nil && joiner.store.IsLeader()
+	})
+	addAnother(t, joiner, key, "n5", removed)
+}
+
+// removeUnnoticed removes a node with a request that the node does not know of: it runs on, and
+// gossip never reports its removal.
+func removeUnnoticed(t *testing.T, leader, removed *node) {
+	t.Helper()
+	service := &registrar{}
+	leader.Register(service)
+	request := &peerpb.LeaveRequest{Name: removed.name, NodeId: nodeID(t, removed.dir)}
+	_, err := service.membership.Leave(t.Context(), request)
+	must(t, err)
 }
 
 // registrar keeps the Membership service that a node registers.

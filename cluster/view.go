@@ -44,7 +44,7 @@ func (c *Cluster) voter(m gossip.Member) voters.Member {
 	owner, _ := c.cfg.Roster.Owner(m.Name)
 	return voters.Member{
 		Name: m.Name, NodeID: m.NodeID, Start: m.Start, PeerAddr: m.PeerAddr, Cluster: m.Cluster, Owner: owner == m.NodeID,
-		Alive: m.Alive, Since: m.Since, Heard: m.Heard, Leaving: m.Leaving, NonVoter: m.NonVoter,
+		Alive: m.Alive, Since: m.Since, Leaving: m.Leaving, NonVoter: m.NonVoter,
 	}
 }
 

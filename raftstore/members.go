@@ -47,31 +47,6 @@ func (s *Store) RemoveServer(name string) error { return s.members.Remove(name) 
 // Servers returns the members in Raft's latest configuration, which may not be committed yet.
 func (s *Store) Servers() []raft.Server { return s.members.Servers() }
 
-// Configuration is a committed configuration of Raft.
-type Configuration = membership.Configuration
-
-// TakeConfigurations returns the configurations that this node has applied since the last call,
-// oldest first, and a channel that is closed when there are more. It has one caller. Unlike the
-// configuration that Servers returns, these are committed.
-//
-// After a restart the first one is that of the newest snapshot, followed by those in the log. A
-// snapshot from another node brings only the last of the configurations that it covers. If more
-// than 256 have not been taken, the oldest are dropped.
-func (s *Store) TakeConfigurations() (taken []Configuration, more <-chan struct{}) {
-	return s.configurations.Take()
-}
-
-// addSnapshotConfiguration queues the configuration of the newest snapshot, which is being
-// restored. appended is the time at which the last entry that this node had applied was appended.
-func (s *Store) addSnapshotConfiguration(appended time.Time) {
-	list, err := s.snapshots.List()
-	if err != nil || len(list) == 0 {
-		s.logger.Warn("read the configuration in a snapshot", "error", err)
-		return
-	}
-	s.configurations.Add(appended, list[0].Configuration.Servers)
-}
-
 // ClusterID returns the cluster's id, "" while this node does not know it.
 func (s *Store) ClusterID() string { return s.root().ClusterID() }
 

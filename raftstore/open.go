@@ -63,11 +63,10 @@ func Open(cfg Config) (*Store, error) {
 	}
 	life := lifecycle.New()
 	s := &Store{
-		cfg:            cfg,
-		logger:         cfg.Logger.With("component", "raftstore", "node", cfg.Name),
-		life:           life,
-		leaders:        leadership.NewTracker(life),
-		configurations: membership.NewConfigurations(),
+		cfg:     cfg,
+		logger:  cfg.Logger.With("component", "raftstore", "node", cfg.Name),
+		life:    life,
+		leaders: leadership.NewTracker(life),
 	}
 	s.alarms = diskguard.NewAlarms(s.logger, cfg.Registerer)
 	s.space = diskguard.NewSpace(diskguard.SpaceConfig{
@@ -127,7 +126,6 @@ func (s *Store) openState() error {
 	}
 	s.applier = applier.New(applier.Config{
 		Hub: s.hub, Applied: &s.applied, Retained: s.retained,
-		Configured: s.configurations.Add, Restored: s.addSnapshotConfiguration,
 		Fits: s.fits, Installed: s.snapshotIndex.Store,
 		Lifecycle: s.life, Logger: s.logger, Registerer: s.cfg.Registerer,
 	})

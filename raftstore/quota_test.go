@@ -129,6 +129,14 @@ func TestQuotaOfBytes(t *testing.T) {
 	if err := grow(follower.Store, large+large, true); err != nil {
 		t.Errorf("an update that is part of a deletion: %v", err)
 	}
+	removal := raftstore.Create{Key: key("removal"), Object: object("removal", large), Frees: true}
+	created, err := follower.Store.Create(within(t, 20*time.Second), removal)
+	if err != nil {
+		t.Fatalf("a create that is part of a removal: %v", err)
+	}
+	if _, err := leader.Store.Delete(within(t, 20*time.Second), raftstore.Delete{Key: created.Key, Previous: created}); err != nil {
+		t.Errorf("a deletion: %v", err)
+	}
 	if err := grow(follower.Store, large, false); err != nil {
 		t.Errorf("an update that shrinks: %v", err)
 	}

@@ -44,19 +44,18 @@ type Store struct {
 	applied  readindex.Applied
 	retained *read.Retained
 
-	writer         *write.Writer
-	reader         *read.Reader
-	pins           *read.Pins
-	pages          *read.Pages
-	caughtUp       atomic.Bool
-	checksums      *checksum.Comparer
-	leaders        *leadership.Tracker
-	leadership     *leadership.Leadership
-	members        *membership.Members
-	configurations *membership.Configurations
-	transport      *transport.Raft
-	peers          *forward.Client
-	forwarded      *forward.Server // for the writes of peers
+	writer     *write.Writer
+	reader     *read.Reader
+	pins       *read.Pins
+	pages      *read.Pages
+	caughtUp   atomic.Bool
+	checksums  *checksum.Comparer
+	leaders    *leadership.Tracker
+	leadership *leadership.Leadership
+	members    *membership.Members
+	transport  *transport.Raft
+	peers      *forward.Client
+	forwarded  *forward.Server // for the writes of peers
 
 	life     *lifecycle.Lifecycle
 	files    sync.Once

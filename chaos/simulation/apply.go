@@ -61,10 +61,6 @@ func (p *process) apply() {
 	}
 	p.w.truth.applied(p, commands, answers)
 	for _, e := range batch {
-		p.appended = e.AppendedAt
-		if e.Type == raft.LogConfiguration {
-			p.configurationApplied(configuration{e.Index, e.servers}, e.AppendedAt)
-		}
 		if e.write != nil && e.write.op == opPin {
 			p.notePin(e)
 		}
@@ -161,7 +157,6 @@ func (p *process) receiveState(m appending, reply func(answer)) {
 	p.applied, p.commit, p.config = s.index, s.index, p.configuration()
 	p.origin = p.applier.Root().Index()
 	p.pins = nil
-	p.configurationApplied(p.config, p.appended)
 	p.w.counts.Installed++
 	p.trace("has installed %s's snapshot of %d", m.from.name, s.index)
 	p.w.truth.restored(p)

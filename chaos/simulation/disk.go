@@ -6,14 +6,15 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"quorate/cluster/roster"
+	"quorate/cluster/voters"
 )
 
 // entry is a log entry, which never changes and is shared by all who have it.
 type entry struct {
 	raft.Log
-	write   *write        // what its client meant; nil for entries of Raft
-	servers []raft.Server // of a configuration
+	write   *write           // what its client meant; nil for entries of Raft
+	servers []raft.Server    // of a configuration
+	departs voters.Departure // of a configuration that removes a server
 }
 
 // savedState is a snapshot on a disk.
@@ -45,8 +46,6 @@ type identity struct {
 	cluster string
 	starts  uint64
 	record  record
-
-	departures roster.Departures // never changed
 }
 
 func (m *image) clone() image {

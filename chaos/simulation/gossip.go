@@ -37,7 +37,6 @@ type acquaintance struct {
 	rose  time.Time // when its beats rose last
 	alive bool
 	since time.Time
-	heard time.Time // when this start of it was first heard of
 }
 
 func (p *process) startGossip() {
@@ -107,9 +106,6 @@ func (p *process) hear(all []news, other record) {
 			continue
 		}
 		before := have.news
-		if before.starts != n.starts {
-			have.heard = p.w.now()
-		}
 		have.news, have.rose = n, p.w.now()
 		if !have.alive {
 			have.alive, have.since = true, p.w.now()
@@ -147,6 +143,6 @@ func (p *process) member(a *acquaintance) voters.Member {
 	return voters.Member{
 		Name: a.name, NodeID: a.nodeID, Start: a.starts, PeerAddr: a.addr, Cluster: a.cluster,
 		Owner: p.id.record.bindings[a.name].NodeID == a.nodeID,
-		Alive: a.alive, Since: a.since, Heard: a.heard, Leaving: a.leaving, NonVoter: a.replica,
+		Alive: a.alive, Since: a.since, Leaving: a.leaving, NonVoter: a.replica,
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"quorate/cluster/voters"
 )
 
 // fresh is how old the news of a server may be that is promoted: package voters asks for them every
@@ -23,6 +25,7 @@ func (p *process) judge(before configuration, c *change) {
 		}
 	case c.kind == addNonvoter && !known:
 		p.w.counts.Added++
+		p.judgeAddition(c.name)
 	case c.kind == addVoter && !voted:
 		p.w.counts.Promoted++
 		p.judgePromotion(n, known)
@@ -62,6 +65,23 @@ func (p *process) judgeSteps(before configuration) {
 	if differ > 1 {
 		p.w.violate("%s changes %d servers at once, from %s to %s", p.node.name, differ, describe(before.servers), describe(p.config.servers))
 	}
+}
+
+// judgeAddition checks that the start of a node that the leader knows of has not been removed.
+func (p *process) judgeAddition(name string) {
+	start := p.departure(name)
+	if departed, ok := p.w.truth.departed[start.NodeID]; ok && start.Start <= departed {
+		p.w.violate("%s adds start %d of %s again, which was removed", p.node.name, start.Start, name)
+	}
+}
+
+// departure returns the start of a node that this process knows of.
+func (p *process) departure(name string) voters.Departure {
+	a := p.table[name]
+	if a == nil {
+		return voters.Departure{}
+	}
+	return voters.Departure{NodeID: a.nodeID, Start: a.starts}
 }
 
 // judgeRemoval checks that a server given up has been silent for long enough, and that those left

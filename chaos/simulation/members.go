@@ -23,9 +23,7 @@ type members struct {
 	voters   *voters.Voters
 	epoch    *epoch // nil while this process is not a leader that is ready
 	turned   chan struct{}
-	taken    []raftstore.Configuration // applied, and not taken by package voters yet
-	more     chan struct{}             // closed and replaced when one is added
-	removing map[string]bool           // by an operator
+	removing map[string]bool // by an operator
 }
 
 // epoch is one time as leader.
@@ -36,10 +34,6 @@ type epoch struct {
 
 func (p *process) startMembers() {
 	p.turned, p.removing = make(chan struct{}), map[string]bool{}
-	p.more = make(chan struct{})
-	if s := p.newest(); s.index > 0 {
-		p.configurationApplied(s.config, time.Time{})
-	}
 	v := voters.New(voters.Config{
 		Self: p.node.name, Store: leadership{p}, Roster: bindings{p},
 		Cluster:  func() string { return asked(p, "cluster", func() string { return p.applier.Root().ClusterID() }) },
@@ -173,22 +167,6 @@ func (l leadership) Servers() []raft.Server {
 	return asked(l.p, "configuration", func() []raft.Server { return slices.Clone(l.p.config.servers) })
 }
 
-// TakeConfigurations returns what was applied since the last call, and what is closed when there is
-// more.
-func (l leadership) TakeConfigurations() (taken []raftstore.Configuration, more <-chan struct{}) {
-	l.p.ask("configurations applied", func() {
-		taken, more = l.p.taken, l.p.more
-		l.p.taken = nil
-	})
-	return taken, more
-}
-
-func (p *process) configurationApplied(c configuration, appended time.Time) {
-	p.taken = append(p.taken, raftstore.Configuration{Appended: appended, Servers: c.servers})
-	close(p.more)
-	p.more = make(chan struct{})
-}
-
 // askProgress asks a member how far it has come, as package cluster does.
 func (p *process) askProgress(ctx context.Context, m voters.Member) (voters.Progress, error) {
 	answer := make(chan voters.Progress, 1)
@@ -243,15 +221,6 @@ func (b bindings) Owner(name string) (nodeID string, ok bool) {
 
 func (b bindings) Remove(nodeID string) error {
 	b.p.ask("bar "+nodeID, func() { b.p.mergeRecord(record{removed: []string{nodeID}}) })
-	return nil
-}
-
-func (b bindings) Departures() roster.Departures {
-	return asked(b.p, "departures", func() roster.Departures { return b.p.id.departures })
-}
-
-func (b bindings) SetDepartures(d roster.Departures) error {
-	b.p.ask("set departures", func() { b.p.store(func(m *image) { m.id.departures = d }) })
 	return nil
 }
 

@@ -93,6 +93,9 @@ func (p *process) nextChange() {
 	servers = p.brokenChange(c, servers)
 	e := &entry{Log: raft.Log{Type: raft.LogConfiguration}, servers: servers}
 	e.Data = raft.EncodeConfiguration(raft.Configuration{Servers: servers})
+	if c.kind == remove {
+		e.departs = p.departure(c.name)
+	}
 	c.index = p.propose(e)
 	p.trace("will %s %s with entry %d: %s", c.kind, c.name, c.index, describe(servers))
 	p.judge(before, c)

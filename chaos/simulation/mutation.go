@@ -43,15 +43,17 @@ const (
 	DeadInstaller   Mutation = "take who has no state yet for dead"
 	ForgetReplica   Mutation = "forget who is never to vote"
 	ForgetExpected  Mutation = "forget how many voters are expected"
-	NobodyDies      Mutation = "take the dead for alive"
-	NobodyJoins     Mutation = "take no new members"
+	// ForgetDepartures is a leader that does not read who was removed.
+	ForgetDepartures Mutation = "forget who was removed"
+	NobodyDies       Mutation = "take the dead for alive"
+	NobodyJoins      Mutation = "take no new members"
 )
 
 // Mutations returns all of them.
 func Mutations() []Mutation {
 	return []Mutation{
 		SkipEntry, ChangeByte, SkipPin, LoseObject, ForgetFailed, KeepOldState, SkipOnDisk, HideTrimmed, ResumeLate, MiscountQuorum,
-		AckBeforeSync, VoteTwice, IgnoreLog, ChangeTwoAtOnce, RemoveTwo, HastyDeath, DeadInstaller, ForgetReplica, ForgetExpected,
+		AckBeforeSync, VoteTwice, IgnoreLog, ChangeTwoAtOnce, RemoveTwo, HastyDeath, DeadInstaller, ForgetReplica, ForgetExpected, ForgetDepartures,
 		NobodyDies, NobodyJoins,
 	}
 }

@@ -61,7 +61,6 @@ type data struct {
 	retained *read.Retained
 	origin   uint64 // index of the last snapshot installed from another node
 	applying bool
-	appended time.Time // when the entry was that was applied last
 	pins     []pin
 }
 
@@ -154,8 +153,6 @@ func (p *process) build() error {
 	}
 	p.applier = applier.New(applier.Config{
 		Hub: p.hub, Applied: &readindex.Applied{}, Retained: p.retained,
-		// Package voters learns of configurations from configurationApplied.
-		Configured: func(time.Time, []raft.Server) {}, Restored: func(time.Time) {},
 		Fits: p.fits, Installed: func(uint64) {},
 		Lifecycle: lifecycle.New(), Logger: quiet, Registerer: unmeasured{},
 	})

@@ -27,6 +27,7 @@ type truth struct {
 	events    []happened
 	refused   map[uint64]string // what for, by index
 	sums      map[uint64]uint64 // checksums of states, by index
+	departed  map[string]uint64 // the last start that was removed, by node id
 }
 
 // thing is a stored object.
@@ -48,7 +49,7 @@ type happened struct {
 func newTruth(w *World) truth {
 	return truth{
 		w: w, leaders: map[uint64]string{}, made: map[[2]uint64]*entry{},
-		objects: map[state.Key]thing{}, refused: map[uint64]string{}, sums: map[uint64]uint64{},
+		objects: map[state.Key]thing{}, refused: map[uint64]string{}, sums: map[uint64]uint64{}, departed: map[string]uint64{},
 	}
 }
 
@@ -82,6 +83,9 @@ func (t *truth) commit(p *process, e *entry) {
 	switch {
 	case e.Index == last+1:
 		t.committed, t.during = append(t.committed, e), append(t.during, p.term)
+		if id := e.departs.NodeID; id != "" {
+			t.departed[id] = max(t.departed[id], e.departs.Start)
+		}
 	case e.Index > last+1:
 		t.w.violate("model: %s commits entry %d, and nobody has committed %d", p.node.name, e.Index, last+1)
 	case t.committed[e.Index-1] != e:

@@ -17,7 +17,6 @@ type Member struct {
 	GossipAddr string
 	Alive      bool
 	Since      time.Time // when this node saw it become alive or dead
-	Heard      time.Time // when gossip first reported this start
 }
 
 type entry struct {
@@ -46,10 +45,7 @@ func (t *memberTable) up(gossipName, addr string, m Meta, now time.Time) {
 	if ok && have.gossipName != gossipName && !replaces(m, have) {
 		return
 	}
-	next := entry{Member{Meta: m, GossipAddr: addr, Alive: true, Since: now, Heard: now}, gossipName}
-	if ok && have.gossipName == gossipName {
-		next.Heard = have.Heard
-	}
+	next := entry{Member{Meta: m, GossipAddr: addr, Alive: true, Since: now}, gossipName}
 	if ok && have.Alive && have.NodeID == m.NodeID {
 		next.Since = have.Since
 	}

@@ -44,9 +44,8 @@ const fileName = "members.json"
 
 // document is DATA/members.json.
 type document struct {
-	Start      uint64     `json:"start"` // how often this node was started
-	Barring    *barring   `json:"barring,omitempty"`
-	Departures Departures `json:"departures,omitempty"`
+	Start   uint64   `json:"start"` // how often this node was started
+	Barring *barring `json:"barring,omitempty"`
 	Record
 }
 

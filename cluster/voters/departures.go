@@ -2,99 +2,165 @@ package voters
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
 
-	"quorate/cluster/roster"
+	"quorate/raftstore"
+	"quorate/raftstore/state"
 )
 
-// Every node notes which start of which member leaves, from the configurations that it applies.
-// Gossip may report that a member was removed only after Raft has made this node the leader, and
-// the removed node may still run: without the note the new leader would add it again. The notes do
-// not come from Store.Servers, which returns the latest configuration: that may be uncommitted and
-// truncated later.
+// Gossip may report that a member was removed only after Raft has made another node the leader, and
+// the removed node may still run: the new leader would add it again. So the leader writes each
+// removal to the replicated log before it changes the configuration. Every later leader has applied
+// that entry, or a snapshot that includes it, before it adds a member.
 
-// followConfigurations notes departures until ctx ends, on the leader and on all other nodes.
-func (v *Voters) followConfigurations(ctx context.Context) error {
-	for {
-		changed := v.cfg.Changed()
-		v.change.lock()
-		more := v.noteDepartures()
-		v.change.unlock()
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-more:
-		case <-changed:
-		}
-	}
+const (
+	// maxDepartures bounds the departures kept; the oldest are dropped first.
+	maxDepartures = 256
+	// departureTimeout bounds the write of a departure, before scaling.
+	departureTimeout = 10 * time.Second
+)
+
+// departuresKey is the key of the object that holds the departures. No API serves its resource, and
+// only resources of kinds defined at run time contain two slashes.
+var departuresKey = state.NewKey("cluster/departures", "", "departures")
+
+// Departure is a node that the leader removes, or has removed.
+type Departure struct {
+	NodeID string `json:"nodeID"`
+	// Start is the last start of the node that the leader knew. A later start may join again.
+	Start uint64 `json:"start"`
+	// Barred reports that no start of the node may join again.
+	Barred bool `json:"barred,omitempty"`
 }
 
-// noteDepartures takes the configurations that were applied since the last call, and notes each
-// server that one of them lacks and its predecessor had. It returns a channel that is closed when
-// there are more. The caller holds change.
-//
-// A snapshot from another node hides the configurations that it covers. A member that left and
-// joined again in between, or was replaced by another node of its name, is then not noted.
-func (v *Voters) noteDepartures() (more <-chan struct{}) {
-	taken, more := v.cfg.Store.TakeConfigurations()
-	for _, c := range taken {
-		for _, name := range v.configured {
-			if !configures(c.Servers, name) {
-				v.noteDeparture(name, c.Appended)
-			}
-		}
-		v.configured = nil
-		for _, s := range c.Servers {
-			v.configured = append(v.configured, string(s.ID))
-		}
-	}
-	v.forgetLeaving()
-	v.saveDepartures()
-	return more
+// Departures are the newest departures, one for each node, oldest first.
+type Departures []Departure
+
+// bars reports whether a node may never join again.
+func (d Departures) bars(nodeID string) bool {
+	return slices.ContainsFunc(d, func(have Departure) bool { return have.NodeID == nodeID && have.Barred })
 }
 
-// noteDeparture notes the start of a member that left by an entry appended at that time. It notes
-// only a start that gossip had reported before. A later report may be of a start after the
-// departure, as when this node catches up, or applies its log again after a restart: that start may
-// join, and the notes from before the restart are on the disk.
-func (v *Voters) noteDeparture(name string, appended time.Time) {
-	owner := v.ownerOf(name)
+// With returns the departures with one more, which replaces an earlier one of the same node. A
+// barred node remains barred. Of more than maxDepartures it drops the oldest.
+func (d Departures) With(left Departure) Departures {
+	left.Barred = left.Barred || d.bars(left.NodeID)
+	others := slices.DeleteFunc(slices.Clone(d), func(have Departure) bool { return have.NodeID == left.NodeID })
+	next := append(others, left)
+	return next[max(0, len(next)-maxDepartures):]
+}
+
+// Refuse returns why an action must not be taken for a member, "" if it may. A departed start is
+// neither added nor followed to another address. A barred node is not added; it is followed, because
+// it may still be in the configuration if its removal failed.
+func (d Departures) Refuse(kind Kind, m Member) string {
+	i := slices.IndexFunc(d, func(have Departure) bool { return have.NodeID == m.NodeID })
+	switch {
+	case i < 0:
+		return ""
+	case d[i].Barred && kind == Add:
+		return "the node was removed from the cluster; it may join with an empty data directory"
+	case m.Start <= d[i].Start:
+		return "this start of the node has left the cluster; a later one may join"
+	}
+	return ""
+}
+
+// departures returns the departures that this node has applied, and the object that holds them, nil
+// if there is none yet.
+func (v *Voters) departures(ctx context.Context) (Departures, *state.Object, error) {
+	root, err := v.cfg.Store.View(ctx, raftstore.Cached())
+	if err != nil {
+		return nil, nil, err
+	}
+	o := root.Get(departuresKey)
+	if o == nil {
+		return nil, nil, nil
+	}
+	var content struct {
+		Departures Departures `json:"departures"`
+	}
+	if err := json.Unmarshal(o.Value, &content); err != nil {
+		return nil, nil, fmt.Errorf("decode the departures: %w", err)
+	}
+	return content.Departures, o, nil
+}
+
+// recordDeparture commits that a node departs, before its server is removed from the configuration.
+// If the removal then fails, the node is still a member, and the record only prevents that this
+// start is followed to another address. recordDeparture returns ErrNotLeader if another node leads
+// or has written departures that this node has not applied.
+func (v *Voters) recordDeparture(ctx context.Context, name string, bar bool) error {
+	departed := Departure{NodeID: v.ownerOf(name), Barred: bar}
 	for _, m := range v.cfg.Members() {
-		departed := m.NodeID == owner || owner == "" && m.Name == name // a new cluster may not have bound its names yet
-		if departed && m.Heard.Before(appended) {
-			v.departed = v.departed.With(roster.Departure{NodeID: m.NodeID, Start: m.Start})
-			v.unsaved = true
+		if m.NodeID == departed.NodeID {
+			departed.Start = max(departed.Start, m.Start)
 		}
 	}
+	if departed.NodeID == "" || departed.Start == 0 && !bar {
+		return nil // no start is known that could be added
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(v.scaled(departureTimeout), departureTimeout))
+	defer cancel()
+	before, stored, err := v.departures(ctx)
+	if err != nil {
+		return err
+	}
+	o, err := encodeDepartures(before.With(departed))
+	if err != nil {
+		return err
+	}
+	if stored == nil {
+		_, err = v.cfg.Store.Create(ctx, raftstore.Create{Key: departuresKey, Object: o, Frees: true})
+	} else {
+		_, err = v.cfg.Store.Update(ctx, raftstore.Update{Key: departuresKey, Object: o, Previous: stored, Frees: true})
+	}
+	if err != nil {
+		return departureError(fmt.Errorf("record that %q leaves: %w", name, err))
+	}
+	return nil
 }
 
-// forgetLeaving drops the notes of nodes that announce that they leave. No leader adds them while
-// they do, and a node whose request to leave fails withdraws the announcement and stays a member.
-func (v *Voters) forgetLeaving() {
-	for _, m := range v.cfg.Members() {
-		if _, noted := v.departed.Start(m.NodeID); noted && m.Leaving {
-			v.departed = v.departed.Without(m.NodeID)
-			v.unsaved = true
+// finishRemovals bars the living nodes whose removal an earlier leader began and did not finish: they
+// are no longer in the configuration, and the roster admits them. A node that learns by gossip that
+// it is barred ends.
+func (v *Voters) finishRemovals(d Departures, servers []raft.Server, members []Member) error {
+	for _, m := range members {
+		configured := slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == m.Name })
+		if configured || !m.Alive || !d.bars(m.NodeID) {
+			continue
+		}
+		if err := v.cfg.Roster.Remove(m.NodeID); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
-// saveDepartures writes new notes to the disk. If that fails, the next call tries again; until then
-// only this process knows them.
-func (v *Voters) saveDepartures() {
-	if !v.unsaved {
-		return
+// encodeDepartures returns the object that holds the departures.
+func encodeDepartures(d Departures) (*state.Object, error) {
+	list, err := json.Marshal(d)
+	if err != nil {
+		return nil, fmt.Errorf("encode the departures: %w", err)
 	}
-	if err := v.cfg.Roster.SetDepartures(v.departed); err != nil {
-		v.cfg.Logger.Warn("note the members that left", "error", err)
-		return
-	}
-	v.unsaved = false
+	const head = `{"resourceVersion":"`
+	value := slices.Concat([]byte(head+`","departures":`), list, []byte("}"))
+	return &state.Object{Value: value, VersionOffset: uint32(len(head))}, nil
 }
 
-func configures(servers []raft.Server, name string) bool {
-	return slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == name })
+// departureError joins ErrNotLeader to the errors of a write after which the operator's request can
+// be repeated with the node that leads then.
+func departureError(err error) error {
+	_, exists := errors.AsType[*state.Exists](err)
+	_, conflict := errors.AsType[*state.Conflict](err)
+	if exists || conflict || errors.Is(err, raftstore.ErrUnavailable) || errors.Is(err, raftstore.ErrUnknownOutcome) {
+		return errors.Join(ErrNotLeader, err)
+	}
+	return err
 }

@@ -8,14 +8,14 @@
 // Autopilot's own removal of dead servers is off: it acts on the state of gossip at one moment, and
 // ignores the number of voters that the operator asked for (hashicorp/consul#5922).
 //
-// Every node notes which members leave, from the configurations that it applies, so that no later
-// leader adds them again before gossip has reported their removal.
+// Before the leader removes a server it writes the departure of its node to the replicated log, so
+// that no later leader adds the node again before gossip has reported its removal.
 //
 // Invariants: a node changes the configuration only while it holds Voters.change, and reads it
 // under the same lock, so that no step is based on a stale view. A name is bound to its node id in
 // the roster before its server is added.
 //
-// Goroutines: Run owns one that notes departures and, while this node leads, one that takes the
-// steps and those of autopilot. Each leadership has its own autopilot, which keeps nothing of an
+// Goroutines: while this node leads, Run takes the steps in its own goroutine and owns those of
+// autopilot. Each leadership has its own autopilot, which keeps nothing of an
 // earlier one, so quick changes of leadership can't confuse it (hashicorp/nomad#4749).
 package voters

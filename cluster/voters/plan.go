@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-
-	"quorate/cluster/roster"
 )
 
 // Member is a node as the leader sees it.
@@ -21,7 +19,6 @@ type Member struct {
 	Owner    bool // the roster says that this node owns the name
 	Alive    bool
 	Since    time.Time // alive or dead since
-	Heard    time.Time // when gossip first reported this start to the leader
 	Leaving  bool
 	NonVoter bool
 }
@@ -31,10 +28,10 @@ type Input struct {
 	Now      time.Time
 	Self     string // the leader
 	Cluster  string
-	Servers  []raft.Server     // the configuration
-	Members  []Member          // by gossip, the leader included
-	Watching time.Time         // when this node began to watch: a server that it never saw has been dead since then
-	Departed roster.Departures // starts that left, and are not added again
+	Servers  []raft.Server // the configuration
+	Members  []Member      // by gossip, the leader included
+	Watching time.Time     // when this node began to watch: a server that it never saw has been dead since then
+	Departed Departures    // starts and nodes that are not added again
 	// DeadServerAfter is how long a server must be dead to be removed; 0 is never.
 	DeadServerAfter time.Duration
 	// MinVoters is the number of voters below which no dead server is removed.
@@ -75,9 +72,8 @@ func Plan(in Input) (next *Action, obstacles []string) {
 		if action == nil {
 			continue
 		}
-		if start, left := in.Departed.Start(m.NodeID); left && m.Start <= start {
-			obstacles = append(obstacles, fmt.Sprintf("%s %q at %s: this start of it has left the cluster; a later one may come back",
-				action.Kind, m.Name, m.PeerAddr))
+		if reason := in.Departed.Refuse(action.Kind, m); reason != "" {
+			obstacles = append(obstacles, fmt.Sprintf("%s %q at %s: %s", action.Kind, m.Name, m.PeerAddr, reason))
 			continue
 		}
 		if other, taken := holder(in.Servers, m); taken {

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-
-	"quorate/cluster/roster"
 )
 
 var planNow = time.Unix(100_000, 0)
@@ -69,13 +67,13 @@ func TestPlan(t *testing.T) {
 		{name: "one that is leaving is not", config: "n1", members: "n1 n2", change: func(in *Input) { in.Members[1].Leaving = true }},
 		{name: "one that has left is not", config: "n1", members: "n1 n2",
 			change: func(in *Input) {
-				in.Departed = in.Departed.With(roster.Departure{NodeID: "id-n2", Start: 4})
+				in.Departed = in.Departed.With(Departure{NodeID: "id-n2", Start: 4})
 				in.Members[1].Start = 4
 			},
 			obstacle: `add "n2" at n2:1`},
 		{name: "one that left and started again is", config: "n1", members: "n1 n2",
 			change: func(in *Input) {
-				in.Departed = in.Departed.With(roster.Departure{NodeID: "id-n2", Start: 4})
+				in.Departed = in.Departed.With(Departure{NodeID: "id-n2", Start: 4})
 				in.Members[1].Start = 5
 			},
 			want: "add n2 n2:1 voter=false"},

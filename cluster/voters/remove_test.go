@@ -13,15 +13,20 @@ import (
 
 	"quorate/cluster/roster"
 	"quorate/raftstore"
+	"quorate/raftstore/fsm"
+	"quorate/raftstore/state"
 )
 
 // leading is a store that leads, and makes each change at once.
 type leading struct {
 	Store
 	servers []raft.Server
-	lost    error                     // what a removal comes to, though it takes effect
-	pending error                     // what waiting for the configuration comes to
-	applied []raftstore.Configuration // not taken yet
+	lost    error       // what a removal comes to, though it takes effect
+	keeps   bool        // a removal has no effect
+	pending error       // what waiting for the configuration comes to
+	tree    *state.Tree // what it has applied; nil is nothing
+	refuse  error       // the error of each write
+	calls   []string    // the changes made, in order
 }
 
 func (l *leading) IsLeader() bool                      { return true }
@@ -29,18 +34,57 @@ func (l *leading) CommitPending(context.Context) error { return l.pending }
 func (l *leading) Servers() []raft.Server              { return l.servers }
 func (l *leading) LastIndex() uint64                   { return 1 }
 
-func (l *leading) TakeConfigurations() (taken []raftstore.Configuration, more <-chan struct{}) {
-	taken, l.applied = l.applied, nil
-	return taken, nil
+func (l *leading) View(context.Context, raftstore.Read) (*state.Root, error) {
+	return l.applied().Publish(), nil
+}
+
+func (l *leading) applied() *state.Tree {
+	if l.tree == nil {
+		l.tree = state.NewTree()
+	}
+	return l.tree
+}
+
+func (l *leading) Create(_ context.Context, c raftstore.Create) (*state.Object, error) {
+	return l.write(c.Encode())
+}
+
+func (l *leading) Update(_ context.Context, u raftstore.Update) (*state.Object, error) {
+	return l.write(u.Encode())
+}
+
+// write applies an entry as the state machine does.
+func (l *leading) write(entry []byte, err error) (*state.Object, error) {
+	if err = errors.Join(err, l.refuse); err != nil {
+		return nil, err
+	}
+	l.calls = append(l.calls, "write")
+	result, _, err := fsm.Apply(l.applied(), l.applied().Index()+1, entry)
+	if err = errors.Join(err, result.Err); err != nil {
+		return nil, err
+	}
+	return l.tree.Get(departuresKey), nil
 }
 
 func (l *leading) AddNonvoter(name, address string) error {
+	for i := range l.servers {
+		if string(l.servers[i].ID) == name {
+			l.servers[i].Address = raft.ServerAddress(address)
+			return nil
+		}
+	}
 	s := raft.Server{Suffrage: raft.Nonvoter, ID: raft.ServerID(name), Address: raft.ServerAddress(address)}
 	l.servers = append(slices.Clone(l.servers), s)
 	return nil
 }
 
+func (l *leading) AddVoter(name, address string) error { return l.AddNonvoter(name, address) }
+
 func (l *leading) RemoveServer(name string) error {
+	l.calls = append(l.calls, "remove "+name)
+	if l.keeps {
+		return l.lost
+	}
 	for i, s := range l.servers {
 		if string(s.ID) == name {
 			l.servers = append(l.servers[:i:i], l.servers[i+1:]...)
@@ -61,13 +105,6 @@ func (f *full) Remove(nodeID string) error {
 		return syscall.ENOSPC
 	}
 	return f.Roster.Remove(nodeID)
-}
-
-func (f *full) SetDepartures(d roster.Departures) error {
-	if f.full {
-		return syscall.ENOSPC
-	}
-	return f.Roster.SetDepartures(d)
 }
 
 // votersOf makes the voters of a node that hears of n1, n2 and n3 by gossip.

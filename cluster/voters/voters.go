@@ -10,10 +10,10 @@ import (
 
 	"github.com/hashicorp/raft"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
 
 	"quorate/cluster/roster"
 	"quorate/raftstore"
+	"quorate/raftstore/state"
 )
 
 // reviewInterval is how often the leader reviews the configuration when gossip reports no change.
@@ -27,9 +27,10 @@ type Store interface {
 	IsLeader() bool
 	LastIndex() uint64
 	LastLogTerm() uint64
-	// TakeConfigurations returns the committed configurations that this node has applied since the
-	// last call, oldest first, and a channel that is closed when there are more.
-	TakeConfigurations() (taken []raftstore.Configuration, more <-chan struct{})
+	// View, Create and Update read and write the departures.
+	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
+	Create(ctx context.Context, c raftstore.Create) (*state.Object, error)
+	Update(ctx context.Context, u raftstore.Update) (*state.Object, error)
 	Configuration
 }
 
@@ -51,10 +52,6 @@ type Roster interface {
 	Bind(name string, b roster.Binding) error
 	Owner(name string) (nodeID string, ok bool)
 	Remove(nodeID string) error
-	// Departures returns the starts that this node has noted as departed, and SetDepartures
-	// replaces them.
-	Departures() roster.Departures
-	SetDepartures(roster.Departures) error
 }
 
 // Progress is how much of the log a server has, as the server itself reports it.
@@ -93,10 +90,7 @@ type Voters struct {
 	metrics  *metrics
 	watching time.Time
 
-	change     changeLock        // held while the configuration is changed
-	departed   roster.Departures // guarded by change
-	unsaved    bool              // guarded by change; departed is not on the disk yet
-	configured []string          // guarded by change; names in the last configuration that was taken
+	change changeLock // held while the configuration is changed
 }
 
 // New returns a Voters. Servers that it never sees alive count as dead from now on.
@@ -104,17 +98,8 @@ func New(cfg Config) *Voters {
 	return &Voters{cfg: cfg, metrics: newMetrics(cfg.Registerer), watching: time.Now(), change: make(changeLock, 1)}
 }
 
-// Run notes which servers leave the configuration, and changes the configuration whenever this node
-// leads, until ctx ends.
-func (v *Voters) Run(ctx context.Context) error {
-	v.change.lock()
-	v.departed = v.cfg.Roster.Departures() // noted before this start
-	v.change.unlock()
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return v.followConfigurations(ctx) })
-	group.Go(func() error { return v.cfg.Store.WhileLeader(ctx, v.lead) })
-	return group.Wait()
-}
+// Run changes the configuration whenever this node leads, until ctx ends.
+func (v *Voters) Run(ctx context.Context) error { return v.cfg.Store.WhileLeader(ctx, v.lead) }
 
 func (v *Voters) lead(ctx context.Context) error {
 	stop := v.startAutopilot(ctx)
@@ -124,7 +109,7 @@ func (v *Voters) lead(ctx context.Context) error {
 	var said string
 	for ctx.Err() == nil { // the wait below need not have seen its end
 		changed := v.cfg.Changed()
-		again, obstacles, err := v.review()
+		again, obstacles, err := v.review(ctx)
 		if err != nil && ctx.Err() == nil {
 			v.cfg.Logger.Warn("change the Raft configuration", "reason", err)
 		}
@@ -145,22 +130,29 @@ func (v *Voters) lead(ctx context.Context) error {
 }
 
 // review takes the next step, and reports whether another step may follow immediately.
-func (v *Voters) review() (again bool, obstacles []string, err error) {
+func (v *Voters) review(ctx context.Context) (again bool, obstacles []string, err error) {
 	v.change.lock()
 	defer v.change.unlock()
 	cluster := v.cfg.Cluster()
 	if cluster == "" {
 		return false, nil, nil
 	}
-	v.noteDepartures() // a leader has applied what its predecessors committed
+	departed, _, err := v.departures(ctx) // a leader has applied what its predecessors committed
+	if err != nil {
+		return false, nil, err
+	}
+	servers, members := v.cfg.Store.Servers(), v.cfg.Members()
+	if err := v.finishRemovals(departed, servers, members); err != nil {
+		return false, nil, err
+	}
 	action, obstacles := Plan(Input{
-		Now: time.Now(), Self: v.cfg.Self, Cluster: cluster, Servers: v.cfg.Store.Servers(), Members: v.cfg.Members(),
-		Watching: v.watching, Departed: v.departed, DeadServerAfter: v.cfg.DeadServerAfter, MinVoters: v.cfg.MinVoters(),
+		Now: time.Now(), Self: v.cfg.Self, Cluster: cluster, Servers: servers, Members: members,
+		Watching: v.watching, Departed: departed, DeadServerAfter: v.cfg.DeadServerAfter, MinVoters: v.cfg.MinVoters(),
 	})
 	if action == nil {
 		return false, obstacles, nil
 	}
-	if err := v.apply(*action); err != nil {
+	if err := v.apply(ctx, *action); err != nil {
 		return false, obstacles, fmt.Errorf("%s %q: %w", action.Kind, action.Name, err)
 	}
 	// gofail: var memberAfterChange struct{}
@@ -177,9 +169,12 @@ func (v *Voters) review() (again bool, obstacles []string, err error) {
 //
 // Before it adds a member, apply binds the member's name to its node in the roster. It returns a
 // *roster.NameTaken if the name belongs to another node.
-func (v *Voters) apply(a Action) error {
+func (v *Voters) apply(ctx context.Context, a Action) error {
 	switch {
 	case a.Kind == Remove:
+		if err := v.recordDeparture(ctx, a.Name, false); err != nil {
+			return err
+		}
 		return v.cfg.Store.RemoveServer(a.Name)
 	case a.Kind == Move && a.Voter:
 		return v.cfg.Store.AddVoter(a.Name, a.PeerAddr)
@@ -215,7 +210,7 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 		if err := v.cfg.Store.CommitPending(ctx); err != nil {
 			return notLeader(err)
 		}
-		return v.finishRemoval(name, bar)
+		return v.finishRemoval(ctx, name, bar)
 	}
 	if onlyVoter(servers, name) {
 		return ErrLastVoter
@@ -224,6 +219,9 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 		return err
 	}
 	owner := v.ownerOf(name)
+	if err := v.recordDeparture(ctx, name, bar); err != nil {
+		return err
+	}
 	// gofail: var memberBeforeRemove struct{}
 	if err := v.cfg.Store.RemoveServer(name); err != nil {
 		return notLeader(err)
@@ -231,7 +229,6 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 	// gofail: var memberAfterRemove struct{}
 	v.metrics.changes.WithLabelValues(string(Remove)).Inc()
 	v.cfg.Logger.Info("Raft configuration changed", "change", Remove, "member", name, "reason", "asked for")
-	v.noteDepartures() // before the name is free
 	if bar && owner != "" {
 		if err := v.cfg.Roster.Remove(owner); err != nil {
 			return err
@@ -244,10 +241,13 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 // removed the server may have stopped before it barred the node, or had no space to record that. If
 // the node still runs, a leader would add it again, and a second request to remove it would fail
 // with ErrUnknownMember.
-func (v *Voters) finishRemoval(name string, bar bool) error {
+func (v *Voters) finishRemoval(ctx context.Context, name string, bar bool) error {
 	owner := v.ownerOf(name)
 	if !bar || owner == "" {
 		return ErrUnknownMember
+	}
+	if err := v.recordDeparture(ctx, name, bar); err != nil {
+		return err
 	}
 	if err := v.cfg.Roster.Remove(owner); err != nil {
 		return err

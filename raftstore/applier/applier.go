@@ -24,12 +24,6 @@ type Config struct {
 	Hub      *history.Hub       // receives the events
 	Applied  *readindex.Applied // wakes readers that wait for an index
 	Retained *read.Retained     // receives the states that pins request
-	// Configured is called for each committed configuration of Raft, with the time at which the
-	// leader appended its entry.
-	Configured func(appended time.Time, servers []raft.Server)
-	// Restored is called after each Restore, with the time at which the last entry that was applied
-	// before was appended.
-	Restored func(appended time.Time)
 	// Fits returns an error for a snapshot of another node that must not be installed. Installed is
 	// called when the snapshot of another node has replaced the state.
 	Fits       func(index uint64) error
@@ -47,9 +41,8 @@ type Applier struct {
 	current atomic.Pointer[state.Root]
 	started atomic.Bool // set once Raft has restored its first state
 
-	tree     *state.Tree
-	appended time.Time // when the last applied entry was appended, by its leader's clock
-	ended    error     // set by an entry that this build does not know; the state does not change afterwards
+	tree  *state.Tree
+	ended error // set by an entry that this build does not know; the state does not change afterwards
 }
 
 var _ raft.BatchingFSM = (*Applier)(nil)
@@ -87,9 +80,6 @@ func (a *Applier) ApplyBatch(entries []*raft.Log) []any {
 		}
 		if entry.Type != raft.LogCommand {
 			a.tree.Advance(entry.Index)
-			if entry.Type == raft.LogConfiguration {
-				a.cfg.Configured(entry.AppendedAt, raft.DecodeConfiguration(entry.Data).Servers)
-			}
 			continue
 		}
 		result, event, err := fsm.Apply(a.tree, entry.Index, entry.Data)
@@ -112,7 +102,6 @@ func (a *Applier) ApplyBatch(entries []*raft.Log) []any {
 			answers[i] = result.Err
 		}
 	}
-	a.appended = entries[len(entries)-1].AppendedAt
 	// gofail: var applyBeforePublish struct{}
 	a.publish()
 	// gofail: var applyAfterPublish struct{}
@@ -179,7 +168,6 @@ func (a *Applier) Restore(from io.ReadCloser) error {
 	} else {
 		a.cfg.Hub.Begin(index)
 	}
-	a.cfg.Restored(a.appended)
 	a.cfg.Applied.Advance(index)
 	// gofail: var restoreAfter struct{}
 	a.cfg.Logger.Info("state restored from snapshot", "index", index, "objects", a.Root().Len())

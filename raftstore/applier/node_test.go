@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/raft"
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,7 +44,6 @@ func newNode(t *testing.T, entries replay.Entries) *node {
 	}
 	n.applier = applier.New(applier.Config{
 		Hub: n.hub, Applied: &n.applied, Retained: n.retained,
-		Configured: func(time.Time, []raft.Server) {}, Restored: func(time.Time) {},
 		Fits: func(uint64) error { return nil }, Installed: func(uint64) {},
 		Lifecycle: n.life, Logger: quiet, Registerer: prometheus.NewRegistry(),
 	})

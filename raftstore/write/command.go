@@ -23,7 +23,7 @@ const entryFormat = 1
 type command struct {
 	state.Precondition        // empty for a pin, which concerns no object
 	pins               bool   // whether the write is a pin
-	frees              bool   // whether the write is part of a deletion
+	frees              bool   // whether the write is part of a removal
 	client             uint64 // see Update
 	size               int    // of the object that it stores, by state.Object.Size
 	data               []byte
@@ -120,7 +120,14 @@ func encoded(data []byte, err error) (*command, error) {
 	return newCommand(data, &entry), nil
 }
 
-func (c Create) command() (*command, error) { return encoded(c.Encode()) }
+func (c Create) command() (*command, error) {
+	command, err := encoded(c.Encode())
+	if err != nil {
+		return nil, err
+	}
+	command.frees = c.Frees
+	return command, nil
+}
 
 func (u Update) command() (*command, error) {
 	c, err := encoded(u.Encode())

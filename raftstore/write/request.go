@@ -11,6 +11,9 @@ type Create struct {
 	// Guard, unless empty, is the key of an object that must exist and not be sealed: the namespace
 	// (A33: this check is atomic with the write).
 	Guard state.Key
+	// Frees reports that the create is part of a removal, which the leader accepts even if little
+	// space is left, and beyond any quota.
+	Frees bool
 }
 
 // Update replaces an object.
@@ -23,8 +26,8 @@ type Update struct {
 	Previous *state.Object
 	// UID, unless empty, must be the uid of the stored object.
 	UID string
-	// Frees reports that the update is part of a deletion, which the leader accepts even if little
-	// space is left.
+	// Frees reports that the update is part of a removal, which the leader accepts even if little
+	// space is left, and beyond any quota.
 	Frees bool
 	// Client identifies the client among those that write to the same object, for instance by a
 	// hash of its connection; 0 if unknown. After a conflict, a client that retries is served
