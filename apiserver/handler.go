@@ -59,6 +59,7 @@ func newFixedHeaders() fixedHeaders {
 
 // ServeHTTP implements http.Handler.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	trimSlash(r)
 	x := &exchange{ResponseWriter: w, series: h.unrouted}
 	x.call = route.Call{
 		W: x, R: r, Now: time.Now(), Authorizer: h.access, Bodies: h.bodies, Decodings: h.decodings,
@@ -72,6 +73,22 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header["Cache-Control"] = h.fixed.cacheControl
 	if err := h.serve(x); err != nil {
 		h.fail(x, err)
+	}
+}
+
+// trimSlash removes one slash from the end of the path of a GET of a resource, a discovery document
+// or the version, as stock clients send them. Writes keep theirs, and find no route (B35), as do
+// paths whose stock server compares them whole: health checks, metrics and OpenAPI. The audit log
+// has the URI as it was sent.
+func trimSlash(r *http.Request) {
+	path, ok := strings.CutSuffix(r.URL.Path, "/")
+	if !ok || r.Method != http.MethodGet {
+		return
+	}
+	switch first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); {
+	case path == "/version", first == "api", first == "apis", first == "oapi":
+		r.URL.Path = path
+		r.URL.RawPath = strings.TrimSuffix(r.URL.RawPath, "/")
 	}
 }
 
@@ -174,6 +191,11 @@ func (h *handler) dispatch(x *exchange, table *route.Table) error {
 	}
 	h.beginAudit(x)
 	e := c.Endpoint
+	if c.R.URL.RawQuery != "" && e.Verb != route.VerbWatch { // watches ignore the parameter (D30)
+		if _, err := c.Query().Timeout(); err != nil {
+			return err
+		}
+	}
 	x.series = e.Series
 	if c.User != nil && e.LateAuthorization {
 		if err := c.AuthorizeSomewhere(); err != nil {

@@ -159,7 +159,7 @@ func (m *mixture) change(client *http.Client, random *rand.Rand) bool {
 		n = ""
 	}
 	switch {
-	case err == nil && a.Code == 200:
+	case err == nil && a.OK():
 		if n != "" {
 			m.seq.Lock()
 			m.acked[n] = number(m.t, version(m.t, a.Body))

@@ -139,6 +139,7 @@ func (r *resource) insertNamed(ctx context.Context, c *route.Call, w *write, o *
 		if err := r.checkFree(ctx, c, key); err != nil {
 			return err
 		}
+		w.created = true
 		return r.respondDry(c, w, o)
 	}
 	created, err := r.store.Create(ctx, raftstore.Create{
@@ -150,6 +151,7 @@ func (r *resource) insertNamed(ctx context.Context, c *route.Call, w *write, o *
 	if err != nil {
 		return err
 	}
+	w.created = true
 	return r.respond(c, w, created)
 }
 

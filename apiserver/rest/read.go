@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 
 	"quorate/apiserver/objects/stored"
@@ -34,7 +35,7 @@ func (r *resource) get(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	return r.answer(c, &as, value)
+	return r.answer(c, http.StatusOK, &as, value)
 }
 
 // value returns the bytes of an object in the version of the kind.

@@ -97,18 +97,27 @@ func (r *resource) item(as *representation, value, room []byte, now time.Time) (
 	return room, room, err
 }
 
+// CreationCode returns the code of the response that creates an object of a kind: 200, as the
+// specification says of its kinds (§4.2), and 201 for all others, as today's clients expect.
+func CreationCode(k *schema.Kind) int {
+	if k.Spec.Extra != "" {
+		return http.StatusCreated
+	}
+	return http.StatusOK
+}
+
 // answer responds with one object, given in stored form or in the form of the kind.
-func (r *resource) answer(c *route.Call, as *representation, value []byte) error {
+func (r *resource) answer(c *route.Call, code int, as *representation, value []byte) error {
 	if as.whole() {
 		document, err := r.kind.Present(value)
 		if err != nil {
 			return err
 		}
-		return c.Object(http.StatusOK, r.kind, document, as.form)
+		return c.Object(code, r.kind, document, as.form)
 	}
 	document, err := r.appendTurned(nil, as, value, c.Now)
 	if err != nil {
 		return err
 	}
-	return c.Object(http.StatusOK, as.partial, document, as.form)
+	return c.Object(code, as.partial, document, as.form)
 }

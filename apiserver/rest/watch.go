@@ -49,8 +49,15 @@ func (r *resource) watch(c *route.Call) error {
 	defer drop()
 	opts.selector = held
 	kind, encoder, head := r.streamed(&as)
+	markRow := ""
+	if as.rows != nil && opts.initial {
+		if markRow, err = as.rows.MarkRow(c.Now); err != nil {
+			return err
+		}
+	}
 	return r.streams.Serve(c.R.Context(), c.W, watch.Options{
 		Projection: watch.Projection{Kind: kind, Form: as.form, Encoder: encoder, Table: head, Selector: opts.selector},
+		MarkRow:    markRow,
 		Sender:     watch.Sender{User: c.Sender, Address: c.R.RemoteAddr},
 		Statuses:   c.Statuses,
 		Bookmarks:  opts.bookmarks,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -31,6 +32,7 @@ const (
 type write struct {
 	as         representation
 	body       negotiate.Body
+	created    bool // the response is that of a creation
 	dryRun     bool
 	validation string
 	stored     int64 // at most how many bytes the stored object takes when it is decoded
@@ -129,6 +131,9 @@ func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 	if c.Recording != nil {
 		c.Recording.KeepRequest(o.AppendJSON(nil))
 	}
+	if n := len(problems.List()); n > 0 {
+		c.Endpoint.Series.ObserveDropped(n, w.validation)
+	}
 	if w.validation == validateStrict {
 		if err := r.kind.StrictError(problems); err != nil {
 			return nil, err
@@ -177,15 +182,23 @@ func (r *resource) namespace(c *route.Call, o *schema.Object) (string, error) {
 	return namespace, nil
 }
 
+// code returns the code of the response to a write.
+func (r *resource) code(w *write) int {
+	if w.created {
+		return CreationCode(r.kind)
+	}
+	return http.StatusOK
+}
+
 // respond responds with the stored form of the object.
 func (r *resource) respond(c *route.Call, w *write, o *state.Object) error {
 	// gofail: var answerBefore struct{}
-	return r.answer(c, &w.as, o.Value)
+	return r.answer(c, r.code(w), &w.as, o.Value)
 }
 
 // respondDry responds with an object that was not stored.
 func (r *resource) respondDry(c *route.Call, w *write, o *schema.Object) error {
-	return r.answer(c, &w.as, o.AppendJSON(nil))
+	return r.answer(c, r.code(w), &w.as, o.AppendJSON(nil))
 }
 
 // checkGrants returns an error if an object grants permissions that its writer does not have (J28,

@@ -36,7 +36,7 @@ const streamTime = time.Minute
 // ok expects 200 and returns the body.
 func ok(t *testing.T, a testserver.Answer) string {
 	t.Helper()
-	if a.Code != http.StatusOK {
+	if !a.OK() {
 		t.Fatalf("code %d, want 200: %s", a.Code, a.Body)
 	}
 	return a.Body

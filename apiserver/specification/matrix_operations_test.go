@@ -111,7 +111,7 @@ func matrixSubresources() []matrixRow {
 		{name: "token of serviceaccounts, not served", method: "POST", path: item("ServiceAccount", team, "builder") + "/token", body: "{}", code: 404},
 		{name: "read secrets", method: "GET", path: item("Secret", team, "$name"), prepared: "Secret", code: 200, needs: in(team, "get", "", "secrets")},
 		{name: "list secrets", method: "GET", path: collection("Secret", team), code: 200, needs: in(team, "list", "", "secrets")},
-		{name: "create secrets", method: "POST", path: collection("Secret", team), body: minimal("Secret", team, "$name"), code: 200,
+		{name: "create secrets", method: "POST", path: collection("Secret", team), body: minimal("Secret", team, "$name"), code: 201,
 			needs: in(team, "create", "", "secrets")},
 	}
 	for i := range rows {
@@ -133,7 +133,7 @@ func matrixGrants() []matrixRow {
 		return minimal("RoleBinding", team, "$name", `{"roleRef":{"kind":"ClusterRole","name":"`+to+`"}}`)
 	}
 	review := func(name string, rights ...right) matrixRow {
-		return matrixRow{name: "create " + name, method: "POST", path: accessReviews + name, code: 200, needs: rights,
+		return matrixRow{name: "create " + name, method: "POST", path: accessReviews + name, code: 201, needs: rights,
 			body: `{"spec":{"user":"jane","namespace":"team","resourceAttributes":{"verb":"get","resource":"pods","namespace":"team"}}}`}
 	}
 	createRole, createBinding := needs(team, "create", rbacGroup, "roles"), needs(team, "create", rbacGroup, "rolebindings")
@@ -147,8 +147,8 @@ func matrixGrants() []matrixRow {
 		{name: "create roles, of pods/status", method: "POST", path: roles, code: 200,
 			body:  role(`{"apiGroups":[""],"resources":["pods/status"],"verbs":["patch"]}`),
 			needs: []right{createRole, needs(team, "patch", "", "pods/status")}},
-		{name: "bind view in the namespace", method: "POST", path: bindings, body: binding("view"), code: 200, needs: []right{createBinding}},
-		{name: "bind cluster-admin in the namespace", method: "POST", path: bindings, body: binding("cluster-admin"), code: 200,
+		{name: "bind view in the namespace", method: "POST", path: bindings, body: binding("view"), code: 201, needs: []right{createBinding}},
+		{name: "bind cluster-admin in the namespace", method: "POST", path: bindings, body: binding("cluster-admin"), code: 201,
 			needs: []right{createBinding, needs(team, "bind", rbacGroup, "clusterroles")}},
 		{name: "create clusterroles", method: "POST", path: collection("ClusterRole", ""), body: minimal("ClusterRole", "", "$name"), code: 200,
 			needs: []right{needs("", "create", rbacGroup, "clusterroles")}},
@@ -165,9 +165,9 @@ func matrixGrants() []matrixRow {
 		review("selfsubjectrulesreviews", right{verb: "create", resource: "selfsubjectrulesreviews"}),
 		review("subjectaccessreviews", needs("", "create", "authorization.k8s.io", "subjectaccessreviews")),
 		review("namespaces/team/localsubjectaccessreviews", needs(team, "create", "authorization.k8s.io", "localsubjectaccessreviews")),
-		{name: "create selfsubjectreviews", method: "POST", path: userReviews + "selfsubjectreviews", body: "{}", code: 200,
+		{name: "create selfsubjectreviews", method: "POST", path: userReviews + "selfsubjectreviews", body: "{}", code: 201,
 			needs: []right{{verb: "create", resource: "selfsubjectreviews"}}},
-		{name: "create tokenreviews", method: "POST", path: userReviews + "tokenreviews", body: `{"spec":{"token":"x"}}`, code: 200,
+		{name: "create tokenreviews", method: "POST", path: userReviews + "tokenreviews", body: `{"spec":{"token":"x"}}`, code: 201,
 			needs: []right{needs("", "create", "authentication.k8s.io", "tokenreviews")}},
 	}
 }

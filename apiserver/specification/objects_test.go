@@ -198,7 +198,7 @@ var objectRows = []row{
 	{"M34", func(t *testing.T, s *testserver.Server) {
 		ns := namespace(t, s)
 		for kind, change := range map[string][2]string{
-			"Node":             {"status.nodeInfo.platformletVersion", `{"status":{"nodeInfo":{"platformletVersion":"1","kubeletVersion":"2"}}}`},
+			"Node":             {"status.daemonEndpoints.platformletEndpoint.Port", `{"status":{"daemonEndpoints":{"platformletEndpoint":{"Port":1},"kubeletEndpoint":{"of":"2"}}}}`},
 			"Image":            {"containerImageManifestMediaType", `{"containerImageManifestMediaType":"1","dockerImageManifestMediaType":"2"}`},
 			"PersistentVolume": {"spec.cloudCPersistentDisk.pdName", `{"spec":{"hostPath":null,"cloudCPersistentDisk":{"pdName":"1"},"gcePersistentDisk":{"pdName":"2"}}}`},
 		} {

@@ -189,7 +189,7 @@ func (o *operation) do(op string) {
 		path += "/finalize"
 	}
 	a := o.s.Do(method, path, body, contentTypeOf(method))
-	if a.Code != 200 {
+	if !a.OK() {
 		o.t.Errorf("%s %s %s: %d %s", op, method, path, a.Code, a.Body)
 		return
 	}

@@ -81,7 +81,7 @@ var grantRows = []row{
 		u.here("binder", `[{"apiGroups":["rbac.authorization.platform.io"],"resources":["roles","clusterroles"],"verbs":["bind"]}]`)
 		for what, try := range tries {
 			name := strings.ReplaceAll(what, " ", "-") + "-" + u.ns
-			if a := try(name); (a.Code == 200) != (what == "cluster role" || what == "role") {
+			if a := try(name); a.OK() != (what == "cluster role" || what == "role") {
 				t.Errorf("with the verb bind in the namespace: %s: %d %s", what, a.Code, a.Body)
 			}
 		}

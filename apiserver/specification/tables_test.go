@@ -109,7 +109,10 @@ var tableRows = []row{
 		marked := watch(t, s, watching(path, "sendInitialEvents", "true", "resourceVersionMatch", "NotOlderThan", "allowWatchBookmarks", "true"), "Accept: "+asTable)
 		marked.want("ADDED a")
 		mark := marked.want("BOOKMARK")
-		if want(t, mark, "kind", "Table", "rows", "[]", "columnDefinitions", ""); version(t, mark) == 0 {
+		if want(t, mark, "kind", "Table", "columnDefinitions", "", "rows.1", "",
+			"rows.0.cells", `["","0",""]`, "rows.0.object.kind", "PartialObjectMetadata", "rows.0.object.apiVersion", "meta.k8s.io/v1",
+			`rows.0.object.metadata.annotations.k8s\.io/initial-events-end`, "true",
+			"rows.0.object.metadata.resourceVersion", get(t, mark, "metadata.resourceVersion"), "metadata.annotations", ""); version(t, mark) == 0 {
 			t.Errorf("no version: %s", mark)
 		}
 		broken := watch(t, s, watching(path, "sendInitialEvents", "true", "resourceVersionMatch", "NotOlderThan", "resourceVersion", "99999999"), "Accept: "+asTable)

@@ -54,7 +54,7 @@ func on(s *testserver.Server, user, method, path, body string) testserver.Answer
 
 func (r *replicas) done(a testserver.Answer) {
 	r.t.Helper()
-	if a.Code != 200 {
+	if !a.OK() {
 		r.t.Fatalf("%d %s", a.Code, a.Body)
 	}
 }

@@ -86,7 +86,7 @@ func (r *review) endpoint(cfg *Config, k *schema.Kind) *route.Endpoint {
 			if err := answer(cfg, c, o); err != nil {
 				return err
 			}
-			return c.Document(http.StatusOK, o.AppendJSON(nil), form)
+			return c.Document(rest.CreationCode(k), o.AppendJSON(nil), form)
 		},
 	}
 }

@@ -201,7 +201,7 @@ func TestUnavailableWhilePermissionsAreUnknown(t *testing.T) {
 		{access, `{"spec":{` + podRead + `,"user":"joe"}}`, 503},
 		{localAccess, `{"spec":{` + podRead + `,"user":"joe"}}`, 503},
 		{selfAccess, `{"spec":{"resourceAttributes":{"verb":"delete","resource":"pods"}}}`, 503},
-		{access, `{"spec":{` + podRead + `,"user":"jane","uid":"1"}}`, 200},
+		{access, `{"spec":{` + podRead + `,"user":"jane","uid":"1"}}`, 201},
 	} {
 		if got := o.ask(t, tc.path, tc.body); got.Code != tc.code {
 			t.Errorf("%s %s: %d %s", tc.path, tc.body, got.Code, got.Body)
@@ -232,7 +232,7 @@ func TestForms(t *testing.T) {
 			"status:\n  allowed: true\n"},
 	} {
 		got := o.ask(t, selfAccess, tc.body, "Content-Type: "+tc.sent, "Accept: "+tc.accept)
-		if got.Code != http.StatusOK || got.Body.String() != tc.want || got.Header().Get("Content-Type") != tc.accept {
+		if got.Code != http.StatusCreated || got.Body.String() != tc.want || got.Header().Get("Content-Type") != tc.accept {
 			t.Errorf("%s, %s: %d %q, want %q", tc.sent, tc.accept, got.Code, got.Body, tc.want)
 		}
 	}
@@ -247,8 +247,8 @@ func TestOptions(t *testing.T) {
 		query, body, warning, text string
 		code                       int
 	}{
-		{"", odd, `299 - "unknown field \"spec.nonResourceAttributes.how\""`, `"allowed":true`, 200},
-		{"?fieldValidation=Ignore&dryRun=All&fieldManager=kubectl", odd, "", `"allowed":true`, 200},
+		{"", odd, `299 - "unknown field \"spec.nonResourceAttributes.how\""`, `"allowed":true`, 201},
+		{"?fieldValidation=Ignore&dryRun=All&fieldManager=kubectl", odd, "", `"allowed":true`, 201},
 		{"?fieldValidation=Strict", odd, "", `unknown field \"spec.nonResourceAttributes.how\"`, 400},
 		{"?dryRun=Some", odd, "", "dryRun", 422},
 		{"", `{"kind":"Pod","apiVersion":"v1"}`, "", "Pod", 400},

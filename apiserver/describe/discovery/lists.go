@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"slices"
@@ -50,25 +49,19 @@ func storageHash(k *schema.Kind) string {
 	return base64.StdEncoding.EncodeToString(sum[:bytes])
 }
 
-// groupsOf returns the named groups with their versions, the preferred version first (L2). Versions
-// with extra kinds only come last.
+// groupsOf returns the named groups with their versions, the preferred version first (L2): the
+// newest stable one.
 func groupsOf(kinds map[string][]*schema.Kind) []group {
 	versions := map[string][]groupVersion{}
-	rank := map[string]int{} // by apiVersion
 	for prefix, served := range kinds {
 		if strings.HasPrefix(prefix, groupPrefix) {
 			k := served[0]
 			versions[k.Group] = append(versions[k.Group], groupVersion{GroupVersion: k.APIVersion, Version: k.Version})
-			if !slices.ContainsFunc(served, func(k *schema.Kind) bool { return k.Spec.Extra == "" }) {
-				rank[k.APIVersion] = 1
-			}
 		}
 	}
 	groups := make([]group, 0, len(versions))
 	for name, list := range versions {
-		slices.SortFunc(list, func(a, b groupVersion) int {
-			return cmp.Or(cmp.Compare(rank[a.GroupVersion], rank[b.GroupVersion]), compareVersions(a.Version, b.Version))
-		})
+		slices.SortFunc(list, func(a, b groupVersion) int { return compareVersions(a.Version, b.Version) })
 		groups = append(groups, group{Name: name, Versions: list, PreferredVersion: list[0]})
 	}
 	slices.SortFunc(groups, func(a, b group) int { return strings.Compare(a.Name, b.Name) })

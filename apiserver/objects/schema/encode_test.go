@@ -74,7 +74,7 @@ func TestEncode(t *testing.T) {
 		o := decode(t, cat.Kind("/api/v1", "nodes"), `{"metadata":{"name":"n"},"status":{}}`)
 		want := `{"kind":"Node","apiVersion":"v1","metadata":{"name":"n","creationTimestamp":null},"spec":{},"status":{` +
 			`"daemonEndpoints":{"platformletEndpoint":{"Port":0}},"nodeInfo":{"machineID":"","systemUUID":"","bootID":"","kernelVersion":"",` +
-			`"osImage":"","containerRuntimeVersion":"","platformletVersion":"","platformProxyVersion":"","operatingSystem":"","architecture":""}}}`
+			`"osImage":"","containerRuntimeVersion":"","platformletVersion":"","platformProxyVersion":"","operatingSystem":"","architecture":"","kubeletVersion":"","kubeProxyVersion":""}}}`
 		if got := string(o.AppendJSON(nil)); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

@@ -60,6 +60,11 @@ func (d *decoder) stored(k *Kind, value []byte) (*Value, error) {
 	if kind := root.Field("kind").Str(); kind != k.Kind { // an object of another kind would decode to an empty one
 		return nil, fmt.Errorf("read a stored %s as one of kind %s", kind, k.Kind)
 	}
+	if k.renames {
+		if link := root.Lookup("metadata", "selfLink"); link.IsSet() {
+			link.str = k.relink(link.str)
+		}
+	}
 	return root, nil
 }
 

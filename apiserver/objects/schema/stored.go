@@ -20,10 +20,9 @@ func (k *Kind) Borrow(value []byte, fn func(root *Value) error) error {
 }
 
 // AppendPartial appends a stored value of kind of as an object of this kind, which has metadata
-// only. It decodes only the metadata, unless kind of converts stored values and may thus change the
-// metadata.
+// only. It decodes only the metadata, unless kind of is a view and may thus change the metadata.
 func (k *Kind) AppendPartial(dst, value []byte, of *Kind) ([]byte, error) {
-	if of.converts {
+	if of.converts || of.renames {
 		var err error
 		if value, err = of.Present(value); err != nil {
 			return dst, err

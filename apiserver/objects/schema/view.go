@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 )
 
 // A view is a kind whose objects are stored in the form of another kind. Either its message differs
@@ -45,16 +46,58 @@ func convert(o *Object, to *Kind, fn Converter) *Object {
 		out.root.box.kids[to.slots.metadata] = m.retype(to.slots.metaType)
 	}
 	fn(o, out)
+	if link := out.SelfLink(); link != "" {
+		out.SetSelfLink(to.relink(link))
+	}
 	return out
 }
 
+// relink returns the selfLink of an object, whichever kind it was written through, as one of this
+// kind: with this kind's prefix. Text that is no path of an object stays.
+func (k *Kind) relink(link string) string {
+	n := prefixLen(link)
+	if n == 0 {
+		return link
+	}
+	return k.Prefix + link[n:]
+}
+
+// prefixLen returns the length of the prefix in the path of an object: of /apis/GROUP/VERSION, or
+// of /api/VERSION and the like. It is 0 for other texts.
+func prefixLen(link string) int {
+	segments := 2
+	if strings.HasPrefix(link, "/apis/") {
+		segments = 3
+	}
+	n := 0
+	for range segments {
+		if n == len(link) || link[n] != '/' {
+			return 0
+		}
+		next := strings.IndexByte(link[n+1:], '/')
+		if next < 0 {
+			return 0
+		}
+		n += 1 + next
+	}
+	return n
+}
+
 // as returns the object as a version of its kind that has the same form. The two share all values
-// except the root message.
+// except the root message, and the metadata, whose selfLink differs.
 func (o *Object) as(to *Kind) *Object {
 	root := *o.root
 	root.box = &box{kids: slices.Clone(o.root.box.kids), keys: o.root.box.keys}
 	root.box.kids[to.slots.version] = &Value{typ: to.Message.fields[to.slots.version].Type, str: to.APIVersion}
-	return &Object{Kind: to, root: &root}
+	out := &Object{Kind: to, root: &root}
+	if link := o.SelfLink(); link != "" {
+		metadata := *o.Metadata()
+		metadata.box = &box{kids: slices.Clone(metadata.box.kids), keys: metadata.box.keys}
+		metadata.box.kids[to.slots.selfLink] = nil // not the shared value
+		root.box.kids[to.slots.metadata] = &metadata
+		out.SetSelfLink(to.relink(link))
+	}
+	return out
 }
 
 // Present returns a stored value as the kind serves it: unchanged; with the kind's apiVersion, if
@@ -68,6 +111,10 @@ func (k *Kind) Present(value []byte) ([]byte, error) {
 	out := make([]byte, 0, len(prefix)+len(rest))
 	return append(append(out, prefix...), rest...), nil
 }
+
+// linkKey precedes the selfLink in stored metadata. Names and namespaces, which precede it, contain
+// no such bytes: quotes in texts are escaped.
+const linkKey = `"selfLink":"`
 
 // Parts returns the result of Present as two parts, to avoid a copy. The first may be empty.
 func (k *Kind) Parts(value []byte) (prefix string, rest []byte, err error) {
@@ -85,7 +132,16 @@ func (k *Kind) Parts(value []byte) (prefix string, rest []byte, err error) {
 	for range 2 { // skip kind and apiVersion, whose texts contain no commas
 		_, rest, _ = bytes.Cut(rest, []byte{','})
 	}
-	return k.prefix, rest, nil
+	before, after, ok := bytes.Cut(rest, []byte(linkKey))
+	if !ok {
+		return k.prefix, rest, nil
+	}
+	link, _, _ := bytes.Cut(after, []byte{'"'})
+	n := prefixLen(string(link))
+	if n == 0 {
+		return k.prefix, rest, nil
+	}
+	return k.prefix + string(before) + linkKey + k.Prefix, after[n:], nil
 }
 
 // fromStored decodes a stored value and converts it to the form of this kind.

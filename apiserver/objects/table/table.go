@@ -118,6 +118,25 @@ func (r Rows) Append(b, value []byte, now time.Time) ([]byte, error) {
 	return append(b, `]}`...), err
 }
 
+// MarkRow returns the member rows of the Table of a bookmark, with one row, up to the
+// resourceVersion in the metadata of its object. The cells are those of an object without fields.
+// The row has an object even if the client wants none, because the bookmark's annotations are there
+// alone, as upstream.
+func (r Rows) MarkRow(now time.Time) (string, error) {
+	k := r.Table.kind
+	empty := []byte(`{"kind":"` + k.Kind + `","apiVersion":"` + k.APIVersion + `","metadata":{}}`)
+	b := []byte(`,"rows":[`)
+	err := k.Borrow(empty, func(root *schema.Value) (err error) {
+		b = r.appendCells(b, root, now)
+		return nil
+	})
+	of := r.Partial
+	if r.Include == Object {
+		of = k
+	}
+	return string(b) + `,"object":{"kind":"` + of.Kind + `","apiVersion":"` + of.APIVersion + `","metadata":{"resourceVersion":"`, err
+}
+
 // Ages reports whether the output of Append depends on the time.
 func (r Rows) Ages() bool { return r.Table.ages }
 
@@ -131,14 +150,7 @@ func (r Rows) AppendRow(b, value []byte, now time.Time) ([]byte, error) {
 }
 
 func (r Rows) appendRow(b, value []byte, root *schema.Value, now time.Time) ([]byte, error) {
-	b = append(b, `{"cells":[`...)
-	for i := range r.Table.columns {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = r.Table.columns[i].appendCell(b, root, now)
-	}
-	b = append(b, ']')
+	b = r.appendCells(b, root, now)
 	var err error
 	switch r.Include {
 	case Metadata:
@@ -147,6 +159,18 @@ func (r Rows) appendRow(b, value []byte, root *schema.Value, now time.Time) ([]b
 		b, err = r.appendObject(append(b, `,"object":`...), value)
 	}
 	return append(b, '}'), err
+}
+
+// appendCells appends the beginning of a row, with its cells.
+func (r Rows) appendCells(b []byte, root *schema.Value, now time.Time) []byte {
+	b = append(b, `{"cells":[`...)
+	for i := range r.Table.columns {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = r.Table.columns[i].appendCell(b, root, now)
+	}
+	return append(b, ']')
 }
 
 func (r Rows) appendObject(b, value []byte) ([]byte, error) {

@@ -18,6 +18,9 @@ func nodeHooks() schema.Hooks {
 			"taintsUnique":        taintsUnique,
 			"nodeAddressesUnique": nodeAddressesUnique,
 		},
+		Steps: map[string]schema.Step{
+			"agentVersions": agentVersions,
+		},
 		Comparisons: map[string]schema.Comparison{
 			"nodeFieldSetOnce": nodeFieldSetOnce,
 		},
@@ -61,5 +64,29 @@ func nodeAddressesUnique(c *schema.Context, v *schema.Value) {
 func nodeFieldSetOnce(c *schema.Context, v, old *schema.Value) {
 	if old.Str() != "" && v.Str() != old.Str() {
 		c.Forbidden(fmt.Sprintf("node updates may not change %s except from \"\" to valid", c.FieldName()))
+	}
+}
+
+// agentVersions keeps the versions of a node's agents equal under their two names. If a client
+// writes one of the two, the other follows. The specification's name wins over the stock one.
+func agentVersions(c *schema.Context) {
+	info := c.Object.Root().Lookup("status", "nodeInfo")
+	if info == nil {
+		return
+	}
+	var old *schema.Value
+	if c.Old != nil {
+		old = c.Old.Root().Lookup("status", "nodeInfo")
+	}
+	for _, names := range [...][2]string{{"platformletVersion", "kubeletVersion"}, {"platformProxyVersion", "kubeProxyVersion"}} {
+		name, stock := names[0], names[1]
+		version := info.Field(name).Str()
+		if sent := info.Field(stock).Str(); sent != "" && (version == "" || version == old.Field(name).Str()) {
+			version = sent
+		}
+		if version != "" {
+			info.Make(name).SetStr(version)
+			info.Make(stock).SetStr(version)
+		}
 	}
 }

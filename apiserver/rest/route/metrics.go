@@ -8,10 +8,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics counts requests and measures their latency by verb and kind.
+// Metrics counts requests and measures their latency by verb and kind. It counts the fields of their
+// bodies that no kind has.
 type Metrics struct {
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec
+	dropped  *prometheus.CounterVec
 }
 
 // NewMetrics registers the metrics of requests.
@@ -26,8 +28,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Help:    "Time from the header of a request to the end of its response, except for watches.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
 		}, []string{"verb", "kind"}),
+		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_apiserver_fields_dropped_total",
+			Help: "Unknown and repeated fields of request bodies, by kind and by the field validation that the client asked for: " +
+				"Strict refuses them, Warn drops them with a warning, Ignore drops them. At most 100 of a body count.",
+		}, []string{"kind", "validation"}),
 	}
-	reg.MustRegister(m.requests, m.latency)
+	reg.MustRegister(m.requests, m.latency, m.dropped)
 	return m
 }
 
@@ -53,6 +60,15 @@ func (s *Series) Observe(code int, took time.Duration) {
 	if s.verb != VerbWatch {
 		s.latency.Observe(took.Seconds())
 	}
+}
+
+// ObserveDropped records n fields of a request body that the kind does not have. A nil Series, that
+// of an endpoint outside of a server, records nothing.
+func (s *Series) ObserveDropped(n int, validation string) {
+	if s == nil {
+		return
+	}
+	s.metrics.dropped.WithLabelValues(s.kind, validation).Add(float64(n))
 }
 
 func (s *Series) counter(code int) prometheus.Counter {

@@ -36,6 +36,11 @@ type Options struct {
 	// Projection decides which events the stream sends and how it encodes them.
 	Projection
 
+	// MarkRow is the JSON of the rows in the Table of a bookmark that has annotations, up to the
+	// resourceVersion in the metadata of the only row's object; empty unless the stream sends
+	// Tables.
+	MarkRow string
+
 	Sender    Sender
 	Statuses  *negotiate.Statuses
 	Bookmarks bool
