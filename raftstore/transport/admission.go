@@ -55,6 +55,9 @@ type handshake struct {
 	ended   chan struct{}             // closed when the handshake has returned
 }
 
+// Write writes as a socket does.
+func (h *handshake) Write(b []byte) (int, error) { return socket{h.Conn}.Write(b) }
+
 // admit adds a connection, and evicts another one if a bound is reached. If it refuses the
 // connection, it closes it and returns nil.
 func (a *admission) admit(ctx context.Context, conn net.Conn) *handshake {

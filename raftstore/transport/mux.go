@@ -219,7 +219,7 @@ func (m *Mux) Dial(ctx context.Context, name, address, protocol string) (net.Con
 	if err != nil {
 		return nil, fmt.Errorf("dial peer %s: %w", address, err)
 	}
-	c := tls.Client(raw, cfg)
+	c := tls.Client(socket{raw}, cfg)
 	if err := c.HandshakeContext(ctx); err != nil {
 		raw.Close()
 		return nil, fmt.Errorf("dial peer %s: %s: %w", address, reason(err), err)

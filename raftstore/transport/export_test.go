@@ -1,0 +1,6 @@
+package transport
+
+import "net"
+
+// AcceptRaft returns the next connection for Raft.
+func (m *Mux) AcceptRaft() (net.Conn, error) { return m.raft.Accept() }
