@@ -11,6 +11,7 @@ import (
 
 	"quorate/apiserver/access/budget"
 	"quorate/apiserver/wire/h2"
+	"quorate/raftstore/addresskey"
 )
 
 const (
@@ -66,7 +67,7 @@ func (c *connections) Accept() (net.Conn, error) {
 }
 
 func (c *connections) hold(remote net.Addr) budget.Holding {
-	address := budget.AddressOf(remote.String())
+	address := addresskey.Of(remote.String())
 	if tcp, ok := remote.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
 		return c.bound.HoldPrivileged("", address)
 	}

@@ -10,6 +10,7 @@ import (
 	"quorate/apiserver/access/budget"
 	"quorate/apiserver/access/ratelimit"
 	"quorate/apiserver/wire/status"
+	"quorate/raftstore/addresskey"
 )
 
 const (
@@ -49,7 +50,7 @@ func (f *authFailures) refuse(ctx context.Context, remote string, now time.Time)
 	if f.meter == nil {
 		return status.NewUnauthorized()
 	}
-	address := budget.AddressOf(remote)
+	address := addresskey.Of(remote)
 	excess := f.meter.Add(address, now)
 	if excess == 0 {
 		return status.NewUnauthorized()

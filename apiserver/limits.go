@@ -14,6 +14,7 @@ import (
 	"quorate/apiserver/access/fairness"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/status"
+	"quorate/raftstore/addresskey"
 )
 
 // seats are the seats of the requests under way, of reads and of writes apart (I28).
@@ -75,7 +76,7 @@ func enter(d *fairness.Dispatcher, c *route.Call, seat *fairness.Seat) error {
 	if u := c.Sender; u != nil {
 		r.User, r.Groups = u.Name, u.Groups
 	} else {
-		r.Address = budget.AddressOf(c.R.RemoteAddr)
+		r.Address = addresskey.Of(c.R.RemoteAddr)
 	}
 	if e := c.Endpoint; e != nil {
 		r.Verb, r.Group, r.Resource, r.Namespace = e.Verb, e.Subject.Group, e.Subject.Plural, c.Namespace

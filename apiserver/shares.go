@@ -11,6 +11,7 @@ import (
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/rest/watch"
 	"quorate/apiserver/wire/status"
+	"quorate/raftstore/addresskey"
 )
 
 // Shares are what one user and one address may have of the node, so that nobody can take all of it.
@@ -143,7 +144,7 @@ func (s *shares) enter(x *exchange) error {
 
 // admitWatch returns the holding of a watch stream, or the 429 if a bound is reached.
 func (s *shares) admitWatch(w watch.Sender) (budget.Holding, error) {
-	held := s.watches.hold(w.User, budget.AddressOf(w.Address))
+	held := s.watches.hold(w.User, addresskey.Of(w.Address))
 	if which, ok := held.Take(1); !ok {
 		return held, s.watches.refusal(which)
 	}

@@ -123,7 +123,7 @@ type resource struct {
 	kind       *schema.Kind
 	scale      *resource // of the subresource scale; nil if there is none
 	table      *table.Table
-	offers     offers
+	variants   variants
 	selectable selector.Fields
 	exports    bool // reads accept the parameter export
 	end        *watch.End
@@ -139,7 +139,7 @@ func newResource(h *Handlers, k *schema.Kind) (*resource, error) {
 		Handlers: h,
 		kind:     k,
 		table:    columns,
-		offers:   newOffers(k, h.partials),
+		variants: newVariants(k, h.partials),
 		selectable: selector.Fields{
 			Supported: setOf(spec.Supported),
 			Accepted:  setOf(spec.Accepted),

@@ -24,7 +24,7 @@ const shortList = 16
 
 // list responds with a collection or one page of it, and writes it item by item (C1, C29).
 func (r *resource) list(c *route.Call) error {
-	as, err := r.choose(c, r.offers.lists)
+	as, err := r.choose(c, r.variants.lists)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ type representation struct {
 
 // represent negotiates the representation of one object.
 func (r *resource) represent(c *route.Call) (representation, error) {
-	return r.choose(c, r.offers.objects)
+	return r.choose(c, r.variants.objects)
 }
 
 // choose negotiates a representation among the variants offered.

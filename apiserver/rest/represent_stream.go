@@ -11,7 +11,7 @@ import (
 
 // representStream negotiates the representation of objects in a watch stream (D8).
 func (r *resource) representStream(c *route.Call) (representation, error) {
-	form, target, err := c.ChooseStream(r.offers.streams)
+	form, target, err := c.ChooseStream(r.variants.streams)
 	if err != nil || target == (negotiate.Target{}) {
 		return representation{form: form}, err
 	}

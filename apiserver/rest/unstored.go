@@ -9,7 +9,7 @@ import (
 // Unstored reads the object of a create request that stores nothing, such as a review, and the form
 // of its response.
 func Unstored(c *route.Call) (*schema.Object, negotiate.Form, error) {
-	r := &resource{kind: c.Endpoint.Kind, offers: newOffers(c.Endpoint.Kind, nil)}
+	r := &resource{kind: c.Endpoint.Kind, variants: newVariants(c.Endpoint.Kind, nil)}
 	w, err := r.begin(c, "CreateOptions")
 	if err != nil {
 		return nil, negotiate.JSON, err

@@ -138,8 +138,8 @@ func gossipWith(t *testing.T, in *messages) {
 	if err := <-logged; err != nil {
 		t.Error(err)
 	}
-	if streams.total != 0 || len(streams.byHost) != 0 {
-		t.Errorf("%d streams stay counted, by host %v", streams.total, streams.byHost)
+	if streams.total != 0 || len(streams.byAddress) != 0 {
+		t.Errorf("%d streams stay counted, by host %v", streams.total, streams.byAddress)
 	}
 }
 

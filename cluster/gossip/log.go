@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"quorate/raftstore/addresskey"
 	"quorate/raftstore/logbridge"
 )
 
@@ -153,11 +154,14 @@ func (r repeats) seen(key string, now time.Time) bool {
 
 // reportOtherKey reports a message that is encrypted with another key.
 func (g *Gossip) reportOtherKey(from net.Addr) {
-	host := hostOf(from)
+	host, _, err := net.SplitHostPort(from.String())
+	if err != nil {
+		host = from.String()
+	}
 	g.metrics.refused.Inc()
 	g.report(finding{
 		level:   levelWarn,
-		key:     "other key " + host,
+		key:     "other key " + addresskey.Of(host),
 		message: "gossip from " + host + " refused: encrypted with another cluster key",
 	})
 }

@@ -4,14 +4,16 @@ import (
 	"context"
 	"net"
 	"sync"
+
+	"quorate/raftstore/addresskey"
 )
 
 const (
 	// maxStreams bounds the connections that are read at a time. A message is read whole before its
 	// key can be checked, so this bounds what strangers can take up.
 	maxStreams = 32
-	// maxStreamsPerAddress leaves connections for others if one address opens many and sends
-	// nothing.
+	// maxStreamsPerAddress leaves connections for others if one address or IPv6 network (package
+	// addresskey) opens many and sends nothing.
 	maxStreamsPerAddress = 8
 	// maxStreamBytes bounds what is read of one connection: a node takes some 300 bytes in the
 	// state that nodes exchange, so this is enough for thousands.
@@ -34,13 +36,13 @@ type streams struct {
 	g        *Gossip
 	admitted chan net.Conn
 
-	mu     sync.Mutex
-	total  int
-	byHost map[string]int
+	mu        sync.Mutex
+	total     int            // guarded by mu
+	byAddress map[string]int // by addresskey.Of; guarded by mu
 }
 
 func newStreams(g *Gossip) *streams {
-	return &streams{g: g, admitted: make(chan net.Conn), byHost: make(map[string]int)}
+	return &streams{g: g, admitted: make(chan net.Conn), byAddress: make(map[string]int)}
 }
 
 // running runs functions until the function that it returns is called, which waits for their end.
@@ -83,38 +85,29 @@ func (s *streams) run(ctx context.Context, accepted <-chan net.Conn) {
 // admit counts a connection, or returns the bound that it is over.
 func (s *streams) admit(c net.Conn) (admitted net.Conn, limit string) {
 	from := c.RemoteAddr()
-	host := hostOf(from)
+	key := addresskey.Of(from.String())
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.total >= maxStreams:
 		return nil, limitStreams
-	case s.byHost[host] >= maxStreamsPerAddress:
+	case s.byAddress[key] >= maxStreamsPerAddress:
 		return nil, limitAddressStreams
 	}
 	s.total++
-	s.byHost[host]++
+	s.byAddress[key]++
 	return &conn{
 		Conn: c, key: s.g.key, metrics: s.g.metrics, left: maxStreamBytes,
 		received: func(err error) error { return s.g.accepted(from, err) },
-		onClose:  func() { s.release(host) },
+		onClose:  func() { s.release(key) },
 	}, ""
 }
 
-func (s *streams) release(host string) {
+func (s *streams) release(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.total--
-	if s.byHost[host]--; s.byHost[host] == 0 {
-		delete(s.byHost, host)
+	if s.byAddress[key]--; s.byAddress[key] == 0 {
+		delete(s.byAddress, key)
 	}
-}
-
-// hostOf returns the host of an address; the port of a connection is another one each time.
-func hostOf(addr net.Addr) string {
-	host, _, err := net.SplitHostPort(addr.String())
-	if err != nil {
-		return addr.String()
-	}
-	return host
 }

@@ -9,17 +9,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"quorate/raftstore/addresskey"
 )
 
 const (
 	// maxHandshakes bounds the concurrent handshakes.
 	maxHandshakes = 256
-	// maxHandshakesPerAddress bounds those of one IPv4 address, or of one IPv6 network of
-	// sharedBits.
+	// maxHandshakesPerAddress bounds the concurrent handshakes of one address or network (package
+	// addresskey).
 	maxHandshakesPerAddress = 128
-	// sharedBits is the length of the IPv6 prefix whose addresses share a bound, because one host
-	// usually has the whole prefix.
-	sharedBits = 64
 	// answerPatience is how long a client whose ClientHello has arrived keeps its place against
 	// others of its address. A peer responds within a round trip.
 	answerPatience = 200 * time.Millisecond
@@ -62,7 +61,7 @@ func (h *handshake) Write(b []byte) (int, error) { return socket{h.Conn}.Write(b
 // connection, it closes it and returns nil.
 func (a *admission) admit(ctx context.Context, conn net.Conn) *handshake {
 	addr := remoteAddr(conn)
-	h := &handshake{Conn: conn, share: shareOf(addr), member: a.members.contains(addr), ended: make(chan struct{})}
+	h := &handshake{Conn: conn, share: addresskey.Network(addr), member: a.members.contains(addr), ended: make(chan struct{})}
 	evicted, admitted := a.add(h)
 	if evicted != nil {
 		a.metrics.refused.Inc()
@@ -187,14 +186,4 @@ func remoteAddr(conn net.Conn) netip.Addr {
 		return netip.Addr{}
 	}
 	return tcp.AddrPort().Addr().Unmap().WithZone("")
-}
-
-// shareOf returns the network whose connections are bounded together.
-func shareOf(addr netip.Addr) netip.Prefix {
-	bits := addr.BitLen()
-	if addr.Is6() {
-		bits = sharedBits
-	}
-	share, _ := addr.Prefix(bits) // only the zero Addr has none, and the zero Prefix serves for that
-	return share
 }

@@ -3,7 +3,7 @@
 // client can use all of it.
 //
 //	pool := budget.New(budget.Config{Total: 256 << 20, PerUser: 64 << 20, PerAddress: 128 << 20})
-//	holding := pool.Hold(user.Name, budget.AddressOf(r.RemoteAddr))
+//	holding := pool.Hold(user.Name, addresskey.Of(r.RemoteAddr))
 //	defer holding.Release()
 //	if bound, ok := holding.Take(n); !ok { ... } // bound says which bound was reached
 //

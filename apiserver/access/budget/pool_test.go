@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quorate/apiserver/access/budget"
+	"quorate/raftstore/addresskey"
 )
 
 func TestBounds(t *testing.T) {
@@ -112,29 +113,11 @@ func TestReturnOfMoreThanTaken(t *testing.T) {
 	h.Return(1)
 }
 
-func TestAddressOf(t *testing.T) {
-	t.Parallel()
-	for remote, want := range map[string]string{
-		"192.0.2.7:4711":           "192.0.2.7",
-		"192.0.2.7":                "192.0.2.7",
-		"[::ffff:192.0.2.7]:4711":  "192.0.2.7",
-		"[2001:db8:1:2:3:4:5:6]:1": "2001:db8:1:2::/64",
-		"[2001:db8:1:2:9::1]:1":    "2001:db8:1:2::/64",
-		"[fe80::1%eth0]:1":         "fe80::/64",
-		"pipe":                     "pipe",
-		"":                         "",
-	} {
-		if got := budget.AddressOf(remote); got != want {
-			t.Errorf("%q: got %q, want %q", remote, got, want)
-		}
-	}
-}
-
 func BenchmarkTake(b *testing.B) {
 	p := budget.New(budget.Config{Total: 1 << 30, PerUser: 1 << 28, PerAddress: 1 << 29})
 	b.ReportAllocs()
 	for b.Loop() {
-		h := p.Hold("system:serviceaccount:default:builder", budget.AddressOf("192.0.2.7:4711"))
+		h := p.Hold("system:serviceaccount:default:builder", addresskey.Of("192.0.2.7:4711"))
 		h.Take(512)
 		h.Release()
 	}

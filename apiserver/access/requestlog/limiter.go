@@ -1,77 +1,74 @@
 package requestlog
 
 import (
+	"strconv"
 	"sync"
+	"time"
 
-	"golang.org/x/time/rate"
+	"quorate/apiserver/access/ratelimit"
 )
 
 const (
-	// refusalBurst lines about refusals with one code of one user are logged at once, then
-	// refusalRate a second.
+	// For each code and user, refusalBurst lines about refused requests are logged at once, then
+	// refusalRate lines per second.
 	refusalBurst = 10
 	refusalRate  = 1
-	// maxRefused bounds the pairs of code and user that are told apart. Beyond it, users share one
-	// bound for each code.
+	// maxRefused bounds the pairs of code and user that have a bound of their own. Further users
+	// share one bound for each code.
 	maxRefused = 1024
 )
 
 // refused identifies requests that were refused for the same reason: by code and the user who sent
-// them, empty if nobody knows.
+// them, empty if the user is unknown.
 type refused struct {
 	code int
 	user string
 }
 
+func (r refused) key() string { return strconv.Itoa(r.code) + " " + r.user }
+
 // refusals bounds the lines about refused requests.
 type refusals struct {
-	mu   sync.Mutex
-	seen map[refused]*allowance // guarded by mu
+	meter *ratelimit.Meter
+
+	mu      sync.Mutex
+	leftOut map[refused]int // lines left out since the last sweep; guarded by mu
 }
 
-// allowance is what one user may have logged.
-type allowance struct {
-	limit   *rate.Limiter
-	leftOut int
+func newRefusals() *refusals {
+	return &refusals{meter: ratelimit.New(refusalRate, refusalBurst), leftOut: map[refused]int{}}
 }
 
-// allows reports whether a refusal is logged. It counts those that are not.
-func (r *refusals) allows(what refused) bool {
+// allows reports whether a refusal at the time now is logged. It counts the refusals that are not.
+func (r *refusals) allows(what refused, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := r.seen[what]
-	if a == nil && len(r.seen) >= maxRefused {
+	if _, known := r.leftOut[what]; !known && len(r.leftOut) >= maxRefused {
 		what.user = ""
-		a = r.seen[what]
 	}
-	if a == nil {
-		if r.seen == nil {
-			r.seen = map[refused]*allowance{}
-		}
-		a = &allowance{limit: rate.NewLimiter(refusalRate, refusalBurst)}
-		r.seen[what] = a
+	if _, ok := r.meter.Take(what.key(), now); !ok {
+		r.leftOut[what]++
+		return false
 	}
-	if a.limit.Allow() {
-		return true
+	if _, known := r.leftOut[what]; !known {
+		r.leftOut[what] = 0
 	}
-	a.leftOut++
-	return false
+	return true
 }
 
-// sweep returns how many lines were left out since the last call, and forgets users who have caused
-// none for so long that they have their whole burst again.
+// sweep returns the numbers of lines that were left out since the last call, and forgets the users
+// none of whose lines were left out. A forgotten user does not get a new burst: the meter counts on.
 func (r *refusals) sweep() map[refused]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	left := map[refused]int{}
-	for what, a := range r.seen {
-		switch {
-		case a.leftOut > 0:
-			left[what] = a.leftOut
-			a.leftOut = 0
-		case a.limit.Tokens() >= refusalBurst:
-			delete(r.seen, what)
+	for what, lines := range r.leftOut {
+		if lines == 0 {
+			delete(r.leftOut, what)
+			continue
 		}
+		left[what] = lines
+		r.leftOut[what] = 0
 	}
 	return left
 }

@@ -52,13 +52,13 @@ type Entry struct {
 type Log struct {
 	policy   Policy
 	out      *slog.Logger
-	refusals refusals
+	refusals *refusals
 	metrics  *metrics
 }
 
 // New returns a log that writes to out, which must not block.
 func New(policy Policy, out *slog.Logger, registerer prometheus.Registerer) *Log {
-	return &Log{policy: policy, out: out, metrics: newMetrics(registerer)}
+	return &Log{policy: policy, out: out, refusals: newRefusals(), metrics: newMetrics(registerer)}
 }
 
 // Run logs how many lines were left out, until ctx ends.
@@ -88,7 +88,7 @@ func (l *Log) Log(e *Entry) {
 	if !l.wants(e) {
 		return
 	}
-	if e.Code >= http.StatusBadRequest && e.Code < http.StatusInternalServerError && !l.refusals.allows(refused{e.Code, e.by()}) {
+	if e.Code >= http.StatusBadRequest && e.Code < http.StatusInternalServerError && !l.refusals.allows(refused{e.Code, e.by()}, time.Now()) {
 		l.metrics.leftOut.Inc()
 		return
 	}

@@ -78,7 +78,7 @@ func imageWithoutSpace(c *schema.Context, v *schema.Value) {
 func portNamesUnique(c *schema.Context, v *schema.Value) { reportRepeated(c, v, "name") }
 
 func mountPathsUnique(c *schema.Context, v *schema.Value) {
-	var paths seen[string]
+	var paths set[string]
 	for i, mount := range v.Items() {
 		if path := mount.Field("mountPath").Str(); path != "" && !paths.add(path) {
 			c.Invalid(path, "must be unique", i, "mountPath")

@@ -30,9 +30,9 @@ type address struct {
 	ip, uid string
 }
 
-// offer is a set of ports together with the subsets that contain them, and thus with their
+// portGroup is a set of ports together with the subsets that contain them, and thus with their
 // addresses.
-type offer struct {
+type portGroup struct {
 	ports   []*schema.Value // a single nil for subsets without ports
 	subsets []int
 }
@@ -43,7 +43,7 @@ func subsetsStayBounded(c *schema.Context, v *schema.Value) {
 		return
 	}
 	total := 0
-	for _, o := range offers(v) {
+	for _, o := range groupPorts(v) {
 		for _, i := range o.subsets {
 			total += v.At(i).Field("addresses").Len() + v.At(i).Field("notReadyAddresses").Len()
 		}
@@ -66,7 +66,7 @@ func repackSubsets(c *schema.Context) {
 		return
 	}
 	out := subsets.Type().New()
-	for _, p := range pack(subsets, offers(subsets)) {
+	for _, p := range pack(subsets, groupPorts(subsets)) {
 		p.write(out.Append())
 	}
 	root.Set("subsets", out)
@@ -81,7 +81,7 @@ func isPacked(subset *schema.Value) bool {
 	if ready.Len() == 0 || notReady.Len() == 0 {
 		return true
 	}
-	var both seen[address]
+	var both set[address]
 	for _, a := range ready.Items() {
 		both.add(addressOf(a))
 	}
@@ -124,13 +124,13 @@ func compareAddresses(a, b *schema.Value) int {
 	return cmp.Or(strings.Compare(x.ip, y.ip), strings.Compare(x.uid, y.uid))
 }
 
-// offers groups the ports of all subsets by the set of subsets that contain them, in order of first
+// groupPorts groups the ports of all subsets by the set of subsets that contain them, in order of first
 // occurrence.
-func offers(subsets *schema.Value) []*offer {
-	bySubsets := map[string]*offer{}
-	var out []*offer
+func groupPorts(subsets *schema.Value) []*portGroup {
+	bySubsets := map[string]*portGroup{}
+	var out []*portGroup
 	var key []byte
-	for _, single := range places(subsets) {
+	for _, single := range singlePorts(subsets) {
 		key = key[:0]
 		for _, i := range single.subsets {
 			key = binary.AppendUvarint(key, uint64(i))
@@ -145,14 +145,14 @@ func offers(subsets *schema.Value) []*offer {
 	return out
 }
 
-// places returns one offer for each port.
-func places(subsets *schema.Value) []*offer {
-	byPort := map[port]*offer{}
-	var order []*offer
+// singlePorts returns one portGroup for each port.
+func singlePorts(subsets *schema.Value) []*portGroup {
+	byPort := map[port]*portGroup{}
+	var order []*portGroup
 	note := func(p *schema.Value, subset int) {
 		o := byPort[portOf(p)]
 		if o == nil {
-			o = &offer{ports: []*schema.Value{p}}
+			o = &portGroup{ports: []*schema.Value{p}}
 			byPort[portOf(p)] = o
 			order = append(order, o)
 		}
@@ -177,9 +177,9 @@ type packed struct {
 	ready, notReady []*schema.Value
 }
 
-// pack collects the addresses of each offer, merges offers with the same addresses, and sorts the
+// pack collects the addresses of each portGroup, merges groups with the same addresses, and sorts the
 // result.
-func pack(subsets *schema.Value, all []*offer) []*packed {
+func pack(subsets *schema.Value, all []*portGroup) []*packed {
 	byAddresses := map[string]*packed{}
 	var out []*packed
 	var key []byte

@@ -39,7 +39,7 @@ func allocatableFromCapacity(_ *schema.Context, m *schema.Value) {
 }
 
 func taintsUnique(c *schema.Context, v *schema.Value) {
-	var taints seen[[2]string]
+	var taints set[[2]string]
 	for i, taint := range v.Items() {
 		id := [2]string{taint.Field("key").Str(), taint.Field("effect").Str()}
 		if id == [2]string{} || taints.add(id) {
@@ -52,7 +52,7 @@ func taintsUnique(c *schema.Context, v *schema.Value) {
 }
 
 func nodeAddressesUnique(c *schema.Context, v *schema.Value) {
-	var addresses seen[[2]string]
+	var addresses set[[2]string]
 	for i, address := range v.Items() {
 		if !addresses.add([2]string{address.Field("type").Str(), address.Field("address").Str()}) {
 			c.Duplicate(address, i)

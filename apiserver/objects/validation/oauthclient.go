@@ -19,7 +19,7 @@ func oauthClientHooks() schema.Hooks {
 
 // redirectURIs requires URIs that are unique and absolute (J56).
 func redirectURIs(c *schema.Context, v *schema.Value) {
-	var uris seen[string]
+	var uris set[string]
 	for i, item := range v.Items() {
 		uri := item.Str()
 		if uri != "" && !uris.add(uri) {

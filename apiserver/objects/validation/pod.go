@@ -122,7 +122,7 @@ func podDeadlineUpdate(c *schema.Context, deadline, old *schema.Value) bool {
 // onlyAddedTolerations requires the update to keep all tolerations. It may add some and change
 // tolerationSeconds.
 func onlyAddedTolerations(c *schema.Context, tolerations, old *schema.Value) {
-	var have seen[[4]string]
+	var have set[[4]string]
 	for _, t := range tolerations.Items() {
 		have.add(tolerationIdentity(t))
 	}

@@ -43,7 +43,7 @@ func aliasServiceAccount(_ *schema.Context, m *schema.Value) {
 
 // containerNames requires names that are unique among all containers and init containers (M31).
 func containerNames(c *schema.Context, v *schema.Value) {
-	var names seen[string]
+	var names set[string]
 	for _, list := range containerLists() {
 		for i, container := range v.Field(list).Items() {
 			if name := container.Field("name").Str(); name != "" && !names.add(name) {
@@ -74,7 +74,7 @@ type hostPort struct {
 // hostPortsUnique requires host ports to be unique among containers that run at the same time.
 func hostPortsUnique(c *schema.Context, v *schema.Value) {
 	for _, list := range containerLists() {
-		var taken seen[hostPort]
+		var taken set[hostPort]
 		for i, container := range v.Field(list).Items() {
 			for j, port := range container.Field("ports").Items() {
 				p := hostPort{port.Field("protocol").Str(), port.Field("hostIP").Str(), port.Field("hostPort").Int()}
@@ -103,7 +103,7 @@ func hostNetworkPorts(c *schema.Context, v *schema.Value) {
 // mountsNameVolumes requires every mount to name a volume of the pod, or in a stateful set one of
 // its claims (M32).
 func mountsNameVolumes(c *schema.Context, v *schema.Value) {
-	var volumes seen[string]
+	var volumes set[string]
 	for _, volume := range v.Field("volumes").Items() {
 		volumes.add(volume.Field("name").Str())
 	}

@@ -115,7 +115,7 @@ type portKey struct {
 // and protocol.
 func servicePortsUnique(c *schema.Context, v *schema.Value) {
 	reportRepeated(c, v, "name")
-	var inside, outside seen[portKey]
+	var inside, outside set[portKey]
 	for i, port := range v.Items() {
 		key := portKey{port.Field("protocol").Str(), port.Field("port").Int()}
 		if !inside.add(key) {
@@ -194,7 +194,7 @@ func clusterIPsAgree(c *schema.Context, v *schema.Value) {
 	case first != all.At(0).Str():
 		c.Invalid(all.At(0), "first value must match `clusterIP`", "clusterIPs", 0)
 	}
-	var families seen[bool]
+	var families set[bool]
 	for i, item := range all.Items() {
 		if item.Str() == headless {
 			if all.Len() > 1 {

@@ -108,7 +108,7 @@ func oneProjection(c *schema.Context, v *schema.Value) {
 
 // projectedPaths rejects projected items with the same path.
 func projectedPaths(c *schema.Context, v *schema.Value) {
-	var paths seen[string]
+	var paths set[string]
 	for i, source := range v.Items() {
 		for _, name := range [...]string{"secret", "configMap", "downwardAPI"} {
 			for j, item := range source.Lookup(name, "items").Items() {

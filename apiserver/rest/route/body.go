@@ -11,6 +11,7 @@ import (
 
 	"quorate/apiserver/access/budget"
 	"quorate/apiserver/wire/status"
+	"quorate/raftstore/addresskey"
 )
 
 const (
@@ -99,7 +100,7 @@ func (c *Call) receive() ([]byte, error) {
 }
 
 func (c *Call) readBody(length int64) ([]byte, error) {
-	c.bodies = c.Bodies.Hold(c.userName(), budget.AddressOf(c.R.RemoteAddr))
+	c.bodies = c.Bodies.Hold(c.userName(), addresskey.Of(c.R.RemoteAddr))
 	if length > 0 {
 		return c.readKnown(int(length))
 	}

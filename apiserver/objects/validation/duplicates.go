@@ -2,15 +2,15 @@ package validation
 
 import "quorate/apiserver/objects/schema"
 
-// seen is a set for finding duplicate values. It allocates only when it has more than 16 values.
-type seen[T comparable] struct {
+// set is a set for finding duplicate values. It allocates only when it has more than 16 values.
+type set[T comparable] struct {
 	few  [16]T
 	n    int
 	many map[T]struct{}
 }
 
 // add adds a value and reports whether it was not in the set.
-func (s *seen[T]) add(value T) bool {
+func (s *set[T]) add(value T) bool {
 	if s.has(value) {
 		return false
 	}
@@ -30,7 +30,7 @@ func (s *seen[T]) add(value T) bool {
 	return true
 }
 
-func (s *seen[T]) has(value T) bool {
+func (s *set[T]) has(value T) bool {
 	if s.many != nil {
 		_, ok := s.many[value]
 		return ok
@@ -46,7 +46,7 @@ func (s *seen[T]) has(value T) bool {
 // reportRepeated reports the items of a list whose field name has the same value as in an earlier
 // item. It ignores empty values.
 func reportRepeated(c *schema.Context, list *schema.Value, name string) {
-	var names seen[string]
+	var names set[string]
 	for i, item := range list.Items() {
 		if s := item.Field(name).Str(); s != "" && !names.add(s) {
 			c.Duplicate(s, i, name)

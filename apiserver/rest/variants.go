@@ -32,16 +32,16 @@ func newPartials(c *schema.Catalog) (partials, error) {
 	return p, nil
 }
 
-// ofVersion returns the kind of a version, which must be one that was offered.
+// ofVersion returns the kind of a version, which must be one of the variants.
 func (p partials) ofVersion(version string) *schema.Kind {
 	return p[slices.IndexFunc(p, func(k *schema.Kind) bool { return k.Version == version })]
 }
 
-// offers are the variants in which a kind's objects, lists and streams are served. The first of
+// variants are the variants in which a kind's objects, lists and streams are served. The first of
 // each is the unconverted object (B24, B25, B31).
-type offers struct{ objects, lists, streams []negotiate.Variant }
+type variants struct{ objects, lists, streams []negotiate.Variant }
 
-func newOffers(k *schema.Kind, p partials) offers {
+func newVariants(k *schema.Kind, p partials) variants {
 	text, all := negotiate.Own(false).Forms, negotiate.Own(true).Forms
 	lines, frames := negotiate.Offered(), negotiate.Offered(negotiate.Protobuf, negotiate.KubernetesProtobuf) // of streams
 	own, streamed := all, frames
@@ -49,7 +49,7 @@ func newOffers(k *schema.Kind, p partials) offers {
 		own, streamed = text, lines
 	}
 	plain := func(forms negotiate.Offer) []negotiate.Variant { return []negotiate.Variant{{Forms: forms}} }
-	o := offers{objects: plain(own), lists: plain(own), streams: plain(streamed)}
+	o := variants{objects: plain(own), lists: plain(own), streams: plain(streamed)}
 	for i, as := range p {
 		turned := func(kind string, forms negotiate.Offer) negotiate.Variant {
 			return negotiate.Variant{Target: negotiate.Target{Group: metaGroup, Version: as.Version, Kind: kind}, Forms: forms}
