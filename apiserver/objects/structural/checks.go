@@ -11,17 +11,17 @@ import (
 
 // checks validates a value that is not null against all keywords but type, items, properties and
 // required. typ and alternative are the types that the schema requires.
-func (v *validator) checks(val *value, c *checks, typ, alternative kind, old counterpart) {
+func (v *validator) checks(val *value, c *checks, typ, alternative kind) {
 	v.passed += 3 // for the junctors, which always apply, and for enum
-	v.junctors(val, c, old)
+	v.junctors(val, c)
 	switch val.kind {
 	case text:
 		v.passed++
 		v.str(val, c)
-		if c.format != "" {
+		if format := v.format(c); knownFormat(format) {
 			v.passed++
-			if !fitsFormat(c.format, val.text) {
-				v.wrongFormat(c.format, val.text)
+			if !fitsFormat(format, val.text) {
+				v.wrongFormat(format, val.text)
 			}
 		}
 	case number:
@@ -138,8 +138,8 @@ func (v *validator) number(val *value, c *checks, typ kind) {
 	}
 	format := ""
 	switch {
-	case typ == integer && (c.format == "int32" || c.format == "int64"), typ == number && (c.format == "float" || c.format == "double"):
-		format = c.format
+	case typ == integer && (c.celFormat == "int32" || c.celFormat == "int64"), typ == number && (c.celFormat == "float" || c.celFormat == "double"):
+		format = c.celFormat
 	}
 	n, isWhole := val.whole()
 	v.inRange(val.float(), n, isWhole, typ, format, "Checked")
@@ -251,18 +251,18 @@ func compare[T int64 | float64](a, b T) int {
 
 // junctors checks anyOf, oneOf, allOf and not, and reports the errors of the alternative that
 // passed most checks.
-func (v *validator) junctors(val *value, c *checks, old counterpart) {
+func (v *validator) junctors(val *value, c *checks) {
 	if len(c.anyOf) > 0 {
-		v.anyOf(val, c.anyOf, old)
+		v.anyOf(val, c.anyOf)
 	}
 	if len(c.oneOf) > 0 {
-		v.oneOf(val, c.oneOf, old)
+		v.oneOf(val, c.oneOf)
 	}
 	if len(c.allOf) > 0 {
-		v.allOf(val, c.allOf, old)
+		v.allOf(val, c.allOf)
 	}
 	if c.not != nil {
-		if errs, _ := v.try(val, c.not, old); errs == nil {
+		if errs, _ := v.try(val, c.not); errs == nil {
 			v.whole(fmt.Sprintf("%q must not validate the schema (not)", v.at()))
 		}
 	}
@@ -270,19 +270,19 @@ func (v *validator) junctors(val *value, c *checks, old counterpart) {
 
 // try validates a value against a nested schema and returns the errors and the number of checks
 // that passed, without recording either.
-func (v *validator) try(val *value, n *nested, old counterpart) (errs []problem, passed int) {
+func (v *validator) try(val *value, n *nested) (errs []problem, passed int) {
 	before, passedBefore := len(v.errs), v.passed
-	v.nested(val, n, old)
+	v.nested(val, n)
 	errs, passed = append(errs, v.errs[before:]...), v.passed-passedBefore
 	v.errs, v.passed = v.errs[:before], passedBefore
 	return errs, passed
 }
 
-func (v *validator) anyOf(val *value, list []*nested, old counterpart) {
+func (v *validator) anyOf(val *value, list []*nested) {
 	var best []problem
 	most := math.MinInt
 	for _, n := range list {
-		errs, passed := v.try(val, n, old)
+		errs, passed := v.try(val, n)
 		if errs == nil {
 			v.passed += passed
 			return
@@ -296,11 +296,11 @@ func (v *validator) anyOf(val *value, list []*nested, old counterpart) {
 	v.passed += most
 }
 
-func (v *validator) oneOf(val *value, list []*nested, old counterpart) {
+func (v *validator) oneOf(val *value, list []*nested) {
 	var best []problem
 	most, valid, first := math.MinInt, 0, 0
 	for _, n := range list {
-		errs, passed := v.try(val, n, old)
+		errs, passed := v.try(val, n)
 		if errs == nil {
 			if valid++; valid == 1 {
 				first = passed
@@ -321,10 +321,10 @@ func (v *validator) oneOf(val *value, list []*nested, old counterpart) {
 	}
 }
 
-func (v *validator) allOf(val *value, list []*nested, old counterpart) {
+func (v *validator) allOf(val *value, list []*nested) {
 	valid := 0
 	for _, n := range list {
-		errs, passed := v.try(val, n, old)
+		errs, passed := v.try(val, n)
 		v.errs = append(v.errs, errs...)
 		v.passed += passed
 		if errs == nil {

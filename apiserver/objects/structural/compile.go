@@ -66,6 +66,11 @@ func Compile(ctx context.Context, raw []byte, o Options) (*Schema, *Report, erro
 	if len(report.Errors) > 0 {
 		return nil, report, nil
 	}
+	for n := range b.ids {
+		if n.rules != nil {
+			n.rules.forget() // Checking defaults needed some, but maybe no object will.
+		}
+	}
 	return &Schema{root: root, nodes: len(b.ids)}, report, nil
 }
 
@@ -181,7 +186,7 @@ func (c *defaultChecker) one(n *node, a *around, meta bool, path *field.Path) {
 		c.errs = append(c.errs, errs...)
 		return
 	}
-	v := validator{base: path}
+	v := validator{base: path, asWritten: true}
 	v.node(n.dflt, n, counterpart{})
 	if len(v.errs) > 0 {
 		c.errs = append(c.errs, v.list()...)
@@ -200,10 +205,9 @@ func (c *defaultChecker) one(n *node, a *around, meta bool, path *field.Path) {
 	c.budget = min(c.budget, left)
 }
 
-// metadata checks the embedded resources in a default, or the metadata that it is a part of, and
-// that it has no unknown fields.
+// metadata returns the errors of the embedded resources in a default, or of the metadata that it is
+// a part of. It records unknown fields.
 func (c *defaultChecker) metadata(n *node, a *around, meta bool, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
 	if meta {
 		resource := a.wrap(n.dflt.clone())
 		for name, with := range map[string]string{"kind": "Validation", "apiVersion": "validation/v1"} {
@@ -229,12 +233,12 @@ func (c *defaultChecker) metadata(n *node, a *around, meta bool, path *field.Pat
 	pruned := n.dflt.clone()
 	z.normalize(&pruned, n, pruneUnknown)
 	if !equal(&pruned, n.dflt) {
-		errs = append(errs, field.Invalid(path, coerced.plain(), "must not have unknown fields"))
+		c.errs = append(c.errs, field.Invalid(path, coerced.plain(), "must not have unknown fields"))
 	}
 	if failed != nil {
-		return append(errs, failed.Err)
+		return field.ErrorList{failed.Err}
 	}
-	return append(errs, checkResources(c.ctx, n.dflt, n, path)...)
+	return checkResources(c.ctx, n.dflt, n, path)
 }
 
 // wrap returns the resource in which a value is.

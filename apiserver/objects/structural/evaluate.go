@@ -174,6 +174,10 @@ func (e *evaluator) rules(n *node, s *subject, path *field.Path) {
 	}
 	for i := range programs {
 		p, a := &programs[i], required
+		if p.err != nil {
+			e.errs = append(e.errs, field.Invalid(path, n.kind.String(), fmt.Sprintf("rule compile error: %v", p.err)))
+			continue
+		}
 		if p.rule.OptionalOldSelf != nil && *p.rule.OptionalOldSelf {
 			a = optional
 		}

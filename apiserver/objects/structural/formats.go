@@ -37,7 +37,8 @@ func checkedFormat(k *keywords) string {
 	return ""
 }
 
-// fitsFormat reports whether a string has a format. Formats of numbers accept every string.
-func fitsFormat(format, s string) bool {
-	return !strfmt.Default.ContainsName(format) || strfmt.Default.Validates(format, s)
-}
+// knownFormat reports whether there is a format of strings with a name.
+func knownFormat(name string) bool { return name != "" && strfmt.Default.ContainsName(name) }
+
+// fitsFormat reports whether a string has a format that is known.
+func fitsFormat(format, s string) bool { return strfmt.Default.Validates(format, s) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/google/cel-go/cel"
 	celcommon "k8s.io/apiserver/pkg/cel/common"
@@ -15,9 +16,8 @@ type rules struct {
 	list  []*Rule
 	paths []string // of the fields that they name, "" if they name none
 
-	once     sync.Once
-	programs []compiled
-	err      error
+	building sync.Mutex
+	programs atomic.Pointer[[]compiled]
 }
 
 // compiled is a rule that can be evaluated.
@@ -27,6 +27,7 @@ type compiled struct {
 	program     cel.Program
 	message     cel.Program // nil if there is no messageExpression
 	usesOldSelf bool
+	err         error // why the rule cannot be evaluated: a schema that Compile returned has none
 }
 
 func newRules(k *keywords) *rules {
@@ -60,9 +61,24 @@ func (r *rules) write(key *strings.Builder) {
 
 // build returns the programs of a node's rules. resource says that the node is the object itself.
 func (r *rules) build(n *node, resource bool) ([]compiled, error) {
-	r.once.Do(func() { r.programs, r.err = r.compile(n, resource) })
-	return r.programs, r.err
+	if built := r.programs.Load(); built != nil {
+		return *built, nil
+	}
+	r.building.Lock()
+	defer r.building.Unlock()
+	if built := r.programs.Load(); built != nil {
+		return *built, nil
+	}
+	programs, err := r.compile(n, resource)
+	if err != nil {
+		return nil, err
+	}
+	r.programs.Store(&programs)
+	return programs, nil
 }
+
+// forget drops the programs, which take some 20 kB each.
+func (r *rules) forget() { r.programs.Store(nil) }
 
 func (r *rules) compile(n *node, resource bool) ([]compiled, error) {
 	typ := celcommon.SchemaDeclType(declare(n), resource)
@@ -75,26 +91,28 @@ func (r *rules) compile(n *node, resource bool) ([]compiled, error) {
 	}
 	out := make([]compiled, len(r.list))
 	for i, rule := range r.list {
-		e, err := env.compile(rule)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = compiled{rule: rule, path: r.paths[i], usesOldSelf: e.usesOldSelf}
-		if out[i].program, err = program(e.ast); err != nil {
-			return nil, err
-		}
-		if rule.MessageExpression == "" {
-			continue
-		}
-		ast, err := env.compileMessage(rule)
-		if err != nil {
-			return nil, err
-		}
-		if out[i].message, err = program(ast); err != nil {
-			return nil, err
-		}
+		out[i] = compiled{rule: rule, path: r.paths[i]}
+		out[i].err = out[i].compile(env)
 	}
 	return out, nil
+}
+
+// compile compiles the expressions of a rule.
+func (c *compiled) compile(env *ruleEnv) error {
+	e, err := env.compile(c.rule)
+	if err != nil {
+		return err
+	}
+	c.usesOldSelf = e.usesOldSelf
+	if c.program, err = program(e.ast); err != nil || c.rule.MessageExpression == "" {
+		return err
+	}
+	ast, err := env.compileMessage(c.rule)
+	if err != nil {
+		return err
+	}
+	c.message, err = program(ast)
+	return err
 }
 
 // expression is a rule that passed the type check.

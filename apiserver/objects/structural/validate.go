@@ -14,10 +14,13 @@ import (
 // stricter while objects exist: the value must have a counterpart in the old object, which members
 // of objects have, and items of lists with x-kubernetes-list-type map.
 type validator struct {
-	base   *field.Path
-	path   []validStep
-	errs   []problem
-	passed int // how many checks nested schemas passed: the best alternative of anyOf and oneOf has most
+	base *field.Path
+	path []validStep
+	errs []problem
+	// asWritten says that the value is a default, which Kubernetes checks against the schema as it is
+	// written: with formats that it otherwise ignores, and x-kubernetes-int-or-string as no type.
+	asWritten bool
+	passed    int // how many checks nested schemas passed: the best alternative of anyOf and oneOf has most
 }
 
 // validStep is a step to the value being validated. A member that additionalProperties describes is
@@ -89,39 +92,56 @@ type counterpart struct {
 	root bool
 }
 
-// node validates a value and the values below it.
+// noChecks restrict nothing, but a number must be in the range of its type.
+var noChecks checks
+
+// node validates a value and the values below it, and ignores the errors if nothing changed.
 func (v *validator) node(val *value, n *node, c counterpart) {
 	if !n.checked {
 		return
 	}
 	before := len(v.errs)
+	v.changed(val, n, c)
+	if len(v.errs) > before && c.node != nil && unchanged(c.node, val, c.old) {
+		v.errs = v.errs[:before]
+	}
+}
+
+func (v *validator) changed(val *value, n *node, c counterpart) {
 	typ, alternative := n.kind, anyKind
-	if n.intOrString {
+	if n.intOrString && !v.asWritten {
 		typ, alternative = integer, text
 	}
 	format := ""
 	if n.checks != nil {
-		format = n.checks.format
+		format = v.format(n.checks)
 	}
 	v.typ(val, typ, alternative, format, n.nullable)
-	if val.kind == null {
+	switch {
+	case val.kind == null:
 		if n.checks != nil {
 			v.enum(val, n.checks)
 		}
 		return
+	case n.checks != nil:
+		v.checks(val, n.checks, typ, alternative)
+	case val.kind == number && alternative == anyKind:
+		v.number(val, &noChecks, typ)
 	}
-	if n.checks != nil {
-		v.checks(val, n.checks, typ, alternative, c)
-	}
-	switch {
-	case val.kind == array:
+	switch val.kind {
+	case array:
 		v.items(val, n.items, c)
-	case val.kind == object:
+	case object:
 		v.members(val, n, c)
 	}
-	if len(v.errs) > before && c.node != nil && unchanged(c.node, val, c.old) {
-		v.errs = v.errs[:before]
+}
+
+// format returns the format that a value is checked for.
+func (v *validator) format(c *checks) string {
+	if v.asWritten {
+		return c.celFormat
 	}
+	return c.format
 }
 
 func (v *validator) items(val *value, items *node, c counterpart) {
@@ -173,28 +193,27 @@ func (v *validator) required(val *value, c *checks) {
 	}
 }
 
-// nested validates a value against a schema inside of allOf, anyOf, oneOf or not.
-func (v *validator) nested(val *value, n *nested, c counterpart) {
+// nested validates a value against a schema inside of allOf, anyOf, oneOf or not. It reports errors
+// also in what did not change.
+func (v *validator) nested(val *value, n *nested) {
 	v.passed++
-	v.typ(val, n.checks.kind, anyKind, n.checks.format, false)
+	v.typ(val, n.checks.kind, anyKind, v.format(&n.checks), false)
 	if val.kind == null {
 		v.enum(val, &n.checks)
 		v.passed--
 		return
 	}
-	v.checks(val, &n.checks, n.checks.kind, anyKind, c)
+	v.checks(val, &n.checks, n.checks.kind, anyKind)
 	switch val.kind {
 	case array:
 		v.passed += 2
 		if n.items == nil {
 			return
 		}
-		old := c.list()
 		v.path = append(v.path, validStep{})
 		for i := range val.kids {
-			item := &val.kids[i].value
 			v.path[len(v.path)-1].index = i
-			v.nestedChild(item, n.items, c.item(old, item))
+			v.nested(&val.kids[i].value, n.items)
 		}
 		v.path = v.path[:len(v.path)-1]
 	case object:
@@ -202,7 +221,7 @@ func (v *validator) nested(val *value, n *nested, c counterpart) {
 		for _, p := range n.properties {
 			if m := val.member(p.name); m != nil {
 				v.path = append(v.path, validStep{step{p.name, -1}, false})
-				v.nestedChild(m, p.schema, c.member(p.name))
+				v.nested(m, p.schema)
 				v.path = v.path[:len(v.path)-1]
 			}
 		}
@@ -223,15 +242,6 @@ func (n *nested) has(name string) bool {
 		}
 	}
 	return false
-}
-
-// nestedChild validates a member or item against a nested schema, unless it did not change.
-func (v *validator) nestedChild(val *value, n *nested, c counterpart) {
-	before := len(v.errs)
-	v.nested(val, n, c)
-	if len(v.errs) > before && c.node != nil && unchanged(c.node, val, c.old) {
-		v.errs = v.errs[:before]
-	}
 }
 
 // typ checks the type of a value: it must be typ or alternative, if those are not anyKind.

@@ -30,6 +30,7 @@ func TestValidate(t *testing.T) {
 		"long":      {"", `{"spec":{"name":"aaaaa"}}`, []string{`spec.name: Too long: may not be more than 4 bytes`}},
 		"pattern":   {"", `{"spec":{"name":"A1"}}`, []string{`spec.name: Invalid value: "A1": spec.name in body should match '^[a-z]+$'`}},
 		"range":     {"", `{"spec":{"name":"ab","size":13}}`, []string{`spec.size: Invalid value: 13: spec.size in body should be a multiple of 2`, `spec.size: Invalid value: 13: spec.size in body should be less than or equal to 10`}},
+		"fraction":  {"", `{"spec":{"name":"ab","map":[{"k":"a","v":1.5}]}}`, []string{`<nil>: Invalid value: "": Checked value must be of type integer (default format) in spec.map[0].v`, `spec.map[0].v: Invalid value: "number": spec.map[0].v in body must be of type integer: "number"`}},
 		"enum":      {"", `{"spec":{"name":"ab","mode":"c"}}`, []string{`spec.mode: Unsupported value: "c": supported values: "a", "b"`}},
 		"format":    {"", `{"spec":{"name":"ab","date":"x"}}`, []string{`spec.date: Invalid value: "x": spec.date in body must be of type date: "x"`}},
 		"port":      {"", `{"spec":{"name":"ab","port":true}}`, []string{`spec.port: Invalid value: "boolean": spec.port in body must be of type integer,string: "boolean"`}},

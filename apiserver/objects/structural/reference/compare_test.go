@@ -121,6 +121,10 @@ func (c *tally) same(t *testing.T, got, want field.ErrorList) bool {
 // selfType is the name of the type of self, which the library makes up.
 var selfType = regexp.MustCompile(`selfType\d+`)
 
+// firstError is the reason why a rule about an object or list cannot be evaluated. If two members
+// are malformed, the library reports either.
+var firstError = regexp.MustCompile(`(Invalid value: "(?:array|object)":).* evaluating rule`)
+
 func causes(errs field.ErrorList) []string {
 	var out []string
 	for _, e := range errs {
@@ -133,7 +137,8 @@ func causes(errs field.ErrorList) []string {
 func texts(errs field.ErrorList) []string {
 	var out []string
 	for _, e := range errs {
-		out = append(out, selfType.ReplaceAllString(e.Error(), "@self"))
+		text := selfType.ReplaceAllString(e.Error(), "@self")
+		out = append(out, firstError.ReplaceAllString(text, "$1 evaluating rule"))
 	}
 	slices.Sort(out)
 	return out
