@@ -49,8 +49,8 @@ var finalWrites = []struct {
 	}},
 }
 
-// TestWatchOfADeletionThatChangesWhatSelectorsRead: a deletion is delivered to the watches whose
-// selector the object matched before it, and to no others, live and resumed, from memory and from
+// TestWatchOfADeletionThatChangesWhatSelectorsRead checks that a deletion is delivered to exactly
+// the watches whose selector matched the object before it, live and resumed, from memory and from
 // the log (D19, D20).
 func TestWatchOfADeletionThatChangesWhatSelectorsRead(t *testing.T) {
 	t.Parallel()

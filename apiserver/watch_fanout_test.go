@@ -26,9 +26,9 @@ func gauge(t *testing.T, s *testserver.Server, name string) float64 {
 	return sum
 }
 
-// TestStreamsOfAConnectionShareADispatcher: over HTTP/2, streams of one connection form a fan-out
-// through all writers that wrap a response, and each client receives the same events (D1, D38). A
-// stream over HTTP/1.1 waits for changes itself.
+// TestStreamsOfAConnectionShareADispatcher checks that streams of one HTTP/2 connection form a
+// fan-out through all writers that wrap a response, and that each client receives the same events
+// (D1, D38). A stream over HTTP/1.1 waits for changes itself.
 func TestStreamsOfAConnectionShareADispatcher(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

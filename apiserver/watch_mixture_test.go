@@ -24,9 +24,9 @@ const (
 )
 
 // TestWatchMixture opens watches of every shape on few connections, some of them while writers
-// change objects in several namespaces, and compares what each receives with a model of its own:
-// the exact sequence of types, versions and objects, and nothing foreign (D1, D8, D9, D19, D22,
-// D31, D32).
+// change objects in several namespaces, and compares the events of each watch with a model: the
+// exact sequence of types, versions and objects, and no other event (D1, D8, D9, D19, D22, D31,
+// D32).
 func TestWatchMixture(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

@@ -31,9 +31,10 @@ const (
 	maxUnclear = pagingObjects / 100
 )
 
-// TestPagingSurvivesItsNode: one client reads a list in pages while others update and delete. The
-// node that serves it, the leader, is killed half-way; paging goes on at the others while they have
-// no leader, and all pages together are exactly the state at the list's resourceVersion (C35, C37).
+// TestPagingSurvivesItsNode checks that one client can read a list in pages while others update and
+// delete. The node that serves the list, the leader, is killed half-way. The client continues with
+// the other nodes while they have no leader, and all pages together are exactly the state at the
+// list's resourceVersion (C35, C37).
 func TestPagingSurvivesItsNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts three servers and kills one")

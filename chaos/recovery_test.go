@@ -183,9 +183,9 @@ func (c *cluster) history(node string, from, upTo uint64) map[string][]client.Ob
 	return seen
 }
 
-// TestBackupIsRestoredElsewhere: a backup of a cluster that is written to is restored as another:
-// the state of exactly the backup's version, under higher versions than any that was ever
-// acknowledged, and writes go on (N14).
+// TestBackupIsRestoredElsewhere checks that a backup of a cluster under writes can be restored as
+// another cluster: the restored state is exactly that of the backup's version, all its versions are
+// higher than any that was ever acknowledged, and writes continue (N14).
 func TestBackupIsRestoredElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts six servers")

@@ -9,9 +9,9 @@ import (
 	"quorate/cluster/keys"
 )
 
-// A member that stopped right after the first election, before it had heard the cluster's id, comes
-// back at another address: the leader must reach it there although it cannot say what it belongs
-// to.
+// A member that stopped right after the first election, before it had learned the cluster's id,
+// returns at another address. The leader must reach it there although the member can't name its
+// cluster.
 func TestMemberReturnsBeforeItKnewItsCluster(t *testing.T) {
 	nodes := trio(t, keys.Generate(), nil)
 	oneCluster(t, nodes...)

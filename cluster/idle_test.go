@@ -24,8 +24,8 @@ func serveReads(t *testing.T, after string, nodes ...*node) {
 	}
 }
 
-// TestIdleClusterServesReads runs operator commands, right, mistaken and repeated, on a cluster
-// that takes no writes. The last entry of the log is then a configuration, or one that the command
+// TestIdleClusterServesReads runs operator commands, correct, mistaken and repeated, on a cluster
+// without writes. The last entry of the log is then a configuration, or an entry that the command
 // itself has appended.
 func TestIdleClusterServesReads(t *testing.T) {
 	t.Parallel()

@@ -180,9 +180,9 @@ func (full) Bootstrap([]raft.Server) error {
 	return fmt.Errorf("bootstrap: failed to append configuration entry to log: %v", syscall.ENOSPC) // as the library words it
 }
 
-// TestBootstrapOnAFullDisk: the library may have stored the first term and not the first
-// configuration. A node that went on would wait for ever for what nobody writes; one that is
-// started again repeats it.
+// TestBootstrapOnAFullDisk checks the case that the library has stored the first term but not the
+// first configuration. A node that continued would wait forever for a configuration that no node
+// writes; a node that is restarted repeats the bootstrap.
 func TestBootstrapOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := setup{name: "n1", key: keys.Generate(), dir: t.TempDir(), host: newHost(), expect: 1}

@@ -11,9 +11,9 @@ import (
 )
 
 // TestRemovedMemberIsNotAddedAgain: two members know of a removal from the log alone, as after a
-// partition that cut them off from gossip meanwhile. The removed node is alive. Neither the leader
-// nor its successor adds it again, also not after the successor was restarted; a later start of the
-// node may come back.
+// partition that cut them off from gossip. The removed node is alive. Neither the leader nor its
+// successor adds the node again, even after the successor was restarted. A later start of the node
+// may return.
 func TestRemovedMemberIsNotAddedAgain(t *testing.T) {
 	t.Parallel()
 	key := keys.Generate()

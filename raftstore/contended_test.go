@@ -34,9 +34,9 @@ func replace(ctx context.Context, s *raftstore.Store, client uint64, name string
 	}
 }
 
-// Eight writers update one object and retry after each conflict. Of the writes with one version
-// exactly one succeeds (E33), and conflicts are delayed. Their number depends on the disk;
-// latch_test.go checks the order.
+// Eight writers update one object and retry after each conflict. Of the writes with one version,
+// exactly one succeeds (E33), and conflicts are delayed. The number of conflicts depends on the
+// disk; latch_test.go checks the order.
 func TestWritersToOneObject(t *testing.T) {
 	const writers, each = 8, 25
 	for name, nodes := range map[string]int{"one_node": 1, "three_nodes": 3} {

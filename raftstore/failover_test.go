@@ -11,9 +11,9 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// delayHeartbeatTimeouts makes all nodes except the leader miss heartbeats late: long after they
-// can have noticed the end of the leader's process, and soon enough to repeat an election without a
-// winner.
+// delayHeartbeatTimeouts delays the heartbeat timeouts of all nodes except the leader: they expire
+// long after the nodes can have noticed the end of the leader's process, and soon enough to repeat
+// an election without a winner.
 func delayHeartbeatTimeouts(t *testing.T, c *testcluster.Cluster, leader *testcluster.Node) {
 	t.Helper()
 	for _, n := range c.Running() {

@@ -18,8 +18,8 @@ import (
 )
 
 // The parameters of TestJoinerOnASlowLinkCatchesUp: sending a snapshot takes three seconds, during
-// which the log writes and trims several times the bytes that it keeps. The link carries twice the
-// bytes that are written.
+// which the log writes and trims several times its bound in bytes. The bandwidth of the link is
+// twice the rate of writes.
 const (
 	joinedObjects = 1500
 	joinedBytes   = 4 << 10 // per object

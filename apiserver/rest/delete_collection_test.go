@@ -57,9 +57,9 @@ func (s *contendedStore) Delete(_ context.Context, d raftstore.Delete) (*state.O
 	return d.Previous, nil
 }
 
-// TestDeleteCollectionConflict: after a conflict, a delete of a collection deletes the selected
-// object in its new version, but not another object that was created under the same name before
-// the state was read again (G31).
+// TestDeleteCollectionConflict checks that, after a conflict, a delete of a collection deletes the
+// selected object in its new version, but not another object that was created under the same name
+// before the state was read again (G31).
 func TestDeleteCollectionConflict(t *testing.T) {
 	t.Parallel()
 	k := configMaps(t)

@@ -16,7 +16,7 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// What the files of rows share, in the order in which a row uses it:
+// The files of rows share these helpers, in the order in which a row uses them:
 //
 //	ns := namespace(t, s)                                     a namespace of the row's own
 //	pod := create(t, s, "Pod", ns, "p", `{"spec":{…}}`)       a valid object, changed by a merge patch, as it is stored
@@ -24,9 +24,9 @@ import (
 //	collection("Pod", ns), item("Pod", ns, "p"), watchPath…   paths
 //	s.Do("PUT", item(…), body, "Accept: application/yaml")    a request as the administrator
 //	body := ok(t, s.Do(…))                                    200, and its body
-//	expect(t, s.Do(…), 422, "Invalid", "spec.replicas")       a refusal, and texts that its body holds
+//	expect(t, s.Do(…), 422, "Invalid", "spec.replicas")       a refusal, and texts that its body contains
 //	st := refusal(t, s.Do(…), 422, "Invalid")                 the same, decoded
-//	get(t, body, "spec.containers.0.name")                    a member as text, "" if it is not there; `\.` is a dot in a name
+//	get(t, body, "spec.containers.0.name")                    a member as text, "" if it is missing; `\.` is a dot in a name
 //	names(t, list)                                            of a list's items
 //	w := watch(t, s, path); w.want("ADDED p", "DELETED p")    events, bounded in time
 

@@ -9,9 +9,9 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestCrossOriginWrites sends what a browser sends when a page asks it to post a form: with the
-// user's certificate, whichever page it is. A token is never sent unasked, so it needs no such
-// care.
+// TestCrossOriginWrites sends the requests that a browser sends when a page of any origin makes it
+// post a form: with the user's certificate. A browser never adds a token by itself, so requests
+// with tokens need no such check.
 func TestCrossOriginWrites(t *testing.T) {
 	t.Parallel()
 	var authority tls.Certificate

@@ -16,9 +16,9 @@ import (
 	"quorate/apiserver/objects/validation"
 )
 
-// fieldRows prove the tables of §2: an object with every field that the specification names is
-// created, its status written, and read back whole. The objects are those that package schema pins
-// in all forms.
+// fieldRows prove the tables of §2: each test creates an object with every field that the
+// specification names, writes its status, and reads the whole object back. The golden tests of
+// package schema use the same objects.
 var fieldRows = []row{
 	{"§2.1", metadataFields},
 	{"§2.1-initializers", initializerFields},

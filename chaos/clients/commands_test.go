@@ -22,7 +22,8 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 
 var jobName = regexp.MustCompile(`^&(\w+)&$`)
 
-// kubectl runs against the next node. With a last word &name& it stays in the background.
+// kubectl runs kubectl against the next node. If the last word is &name&, the command runs in the
+// background as that job.
 //
 //	[!] kubectl args... [&name&]
 func kubectl(ts *testscript.TestScript, neg bool, args []string) {
@@ -37,8 +38,8 @@ func kubectl(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, ts.Exec(binaries.kubectl, args...))
 }
 
-// each runs kubectl once for each line of a file, which takes the place of {}; stdout then looks at
-// all that was printed.
+// each runs kubectl once for each line of a file, and replaces {} by the line. stdout then examines
+// the output of all runs.
 //
 //	each file args...
 func each(ts *testscript.TestScript, neg bool, args []string) {
@@ -84,8 +85,8 @@ func findJob(ts *testscript.TestScript, name string) *job {
 	return j
 }
 
-// shows waits until a job has printed a match of the pattern, and keeps its first group in the
-// variable.
+// shows waits until a job has printed a match of the pattern, and stores the match's first group in
+// the variable.
 //
 //	shows name pattern [VARIABLE]
 func shows(ts *testscript.TestScript, neg bool, args []string) {
@@ -101,7 +102,7 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// await waits until a job ends by itself; stdout then looks at all that it printed.
+// await waits until a job ends by itself. stdout then examines all of its output.
 //
 //	[!] await name
 func await(ts *testscript.TestScript, neg bool, args []string) {
@@ -113,7 +114,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, err)
 }
 
-// cancel ends a job that would go on; stdout then looks at all that it printed.
+// cancel ends a job that does not end by itself. stdout then examines all of its output.
 //
 //	cancel name
 func cancel(ts *testscript.TestScript, neg bool, args []string) {
@@ -129,8 +130,8 @@ func cancel(ts *testscript.TestScript, neg bool, args []string) {
 	fmt.Fprint(ts.Stdout(), text)
 }
 
-// prints compares what the last command printed with a file of the script, but for what differs
-// from run to run (see steady).
+// prints compares the output of the last command with a file of the script, except for the parts
+// that differ from run to run (see steady).
 //
 //	prints file
 func prints(ts *testscript.TestScript, neg bool, args []string) {
@@ -148,7 +149,7 @@ func prints(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("printed:\n%s\nwant, but for what changes from run to run:\n%s", got, want)
 }
 
-// holds compares what the last command printed with words, which is handy for one value.
+// holds compares the output of the last command with words, which is convenient for a single value.
 //
 //	[!] holds text
 func holds(ts *testscript.TestScript, neg bool, args []string) {

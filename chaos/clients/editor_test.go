@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// substitute is an editor for kubectl edit: it replaces OLD by NEW wherever OLD stands in the file,
-// and fails where it does not stand at all.
+// substitute is an editor for kubectl edit. It replaces every OLD in the file by NEW, and fails if
+// the file does not contain OLD.
 //
 //	substitute OLD NEW FILE
 func substitute() {

@@ -70,9 +70,9 @@ func TestKindIsOneFile(t *testing.T) {
 	})
 }
 
-// TestKindNeedsGoldensOnly adds kinds to a copy of the source and rewrites the golden files there:
-// the tests of all that is made from the catalogue pass, and no file has changed but the golden
-// files of these kinds, which are new.
+// TestKindNeedsGoldensOnly adds kinds to a copy of the source and rewrites the golden files there.
+// The tests of everything that is generated from the catalogue must pass, and only the golden files
+// of these kinds, which are new, may have changed.
 func TestKindNeedsGoldensOnly(t *testing.T) {
 	source := sourceWithNewKinds(t)
 	before := checksums(t, source)

@@ -10,9 +10,9 @@ import (
 
 const readme = "../../README.md"
 
-// TestReadme types the sessions of the README, one after the other, at a fresh node. A session is a
-// block of code whose first line is a command, which stands after "$ "; what stands below a command
-// is what it prints, but for what differs from run to run (see steady).
+// TestReadme runs the sessions of the README, one after the other, against a fresh node. A session
+// is a block of code whose first line is a command, which follows "$ ". The lines below a command
+// are its output, except for the parts that differ from run to run (see steady).
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 const scripts = "testdata/script"
 
 // TestScripts runs each script, the transcript of a verb of kubectl, against one cluster of three
-// nodes (§4). KUBECTL.md lists them. Scripts run in parallel: each has a namespace and a home of
-// its own, and names what it makes outside of its namespace after itself.
+// nodes (§4). KUBECTL.md lists the scripts. Scripts run in parallel: each has its own namespace and
+// home directory, and derives the names of objects outside of its namespace from its own name.
 func TestScripts(t *testing.T) {
 	c := startCluster(t, binaries.quorate, 3)
 	testscript.Run(t, testscript.Params{

@@ -204,9 +204,9 @@ func reusesVersions(t *testing.T, armed bool) bool {
 	return false
 }
 
-// appliesTwice: watchers receive a write twice that was sent once, because the leader died
-// after it had applied it. A node sends such a write again for as long as it has patience, within
-// which another leader must be found: so there are some attempts.
+// appliesTwice reports whether watchers receive a write twice that was sent once, because the
+// leader was killed after it had applied the write. A node repeats such a write until its time
+// limit, within which another leader must be elected, so the function makes several attempts.
 func appliesTwice(t *testing.T, armed bool) bool {
 	const attempts = 5
 	c := newTrio(t, "--timeout-scale", "1")

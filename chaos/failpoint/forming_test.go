@@ -2,9 +2,9 @@ package failpoint_test
 
 import "testing"
 
-// TestKilledWhileThreeFormACluster ends each of three nodes that comes to a point on the way to
-// their first configuration, of which there must be one only: the oldest node proposes it, and the
-// others promise.
+// TestKilledWhileThreeFormACluster kills each of three nodes when it reaches a point on the way to
+// their first configuration. There must be only one such configuration: the oldest node proposes
+// it, and the others promise it.
 func TestKilledWhileThreeFormACluster(t *testing.T) {
 	binary(t)
 	for _, point := range []string{

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// BenchmarkRoundTrip compares small HTTPS requests from the clients' place to a host with the same
-// over loopback: the time of one, and the processor's time for it, of client, server and network
-// together.
+// BenchmarkRoundTrip compares small HTTPS requests from the clients' network to a host with
+// requests over loopback: the duration of one request, and the CPU time of client, server and
+// network together.
 func BenchmarkRoundTrip(b *testing.B) { roundTrips(b, 1) }
 
 // BenchmarkManyClients is the same with many clients at a time, who leave the processor no rest.

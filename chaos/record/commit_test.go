@@ -9,11 +9,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestCommitOfOverruledEntry: found here, by nodes that were killed after an entry was in their log
-// and before anybody else had it. A new leader tells of its commit index together with fewer
-// entries than that, or none, and the follower commits all of its log up to the index: also entries
-// behind those that were compared, which the new leader has overruled. The follower's state has a
-// write then that never was.
+// TestCommitOfOverruledEntry: found here, by killing nodes after an entry was in their log and
+// before any other node had it. A new leader sends its commit index with fewer entries than the
+// index covers, or none. The follower commits all of its log up to that index, including entries
+// after the compared ones, which the new leader has overruled. The follower's state then contains a
+// write that never happened.
 func TestCommitOfOverruledEntry(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		trans := n.transport("a")
@@ -58,9 +58,9 @@ func (l slowNoop) StoreLogs(entries []*raft.Log) error {
 	return l.InmemStore.StoreLogs(entries)
 }
 
-// TestLeaderTellsOfMoreThanItSends is the leader's half of it: the library looks how far its log
-// goes, waits because the follower could not be reached before, and then takes the commit index,
-// which may have gone further meanwhile.
+// TestLeaderTellsOfMoreThanItSends shows the leader's part of that fault: the library determines
+// how far its log goes, waits because the follower was unreachable, and then reads the commit
+// index, which may have advanced in the meantime.
 func TestLeaderTellsOfMoreThanItSends(t *testing.T) {
 	const (
 		failures = 9                      // after which the library waits for 1280 ms

@@ -26,9 +26,9 @@ func (h *hanging) StoreLogs(entries []*raft.Log) error {
 
 func (h *hanging) StoreLog(entry *raft.Log) error { return h.StoreLogs([]*raft.Log{entry}) }
 
-// TestHungDisk: hashicorp/raft#503. The leader's disk hangs. Its main loop hangs with it, its
-// heartbeats go on, and nobody else is elected. Muting the transport, which the store does when a
-// log write takes too long (raftstore's own TestHungDisk), lets the others go on without it.
+// TestHungDisk: hashicorp/raft#503. The leader's disk hangs, and its main loop hangs in a write.
+// Its heartbeats continue, so no other node is elected. If the store silences the transport when a
+// log write takes too long (raftstore's own TestHungDisk), the other nodes elect another leader.
 func TestHungDisk(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		const timeout = 2 * time.Second // no healthy follower stands still for so long, or it would stand for election

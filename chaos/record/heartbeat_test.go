@@ -100,9 +100,9 @@ func TestHeartbeatRace(t *testing.T) {
 // yet.
 func holdBeforeDispatch(t *testing.T, sink *gateSink, r *raft.Raft, log *raft.InmemStore) (uint64, <-chan error, func()) {
 	t.Helper()
-	// The loop reports at most once a second, at the first turn after that. With pauses between the
-	// entries, longer than an entry takes, that turn is most likely the one that gets the next
-	// entry.
+	// The loop reports at most once a second, in the first iteration after that. With pauses
+	// between the entries that are longer than an entry takes, that iteration is most likely the
+	// one that gets the next entry.
 	pace := time.NewTicker(20 * time.Millisecond)
 	defer pace.Stop()
 	for ; ; <-pace.C {

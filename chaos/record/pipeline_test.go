@@ -8,9 +8,9 @@ import (
 )
 
 // TestPipelineDeadlock: found here, in the library's pipelined replication with its default of two
-// requests in flight. The library stops taking a pipeline's answers at the first bad one, and may
-// have sent twice more before it looks. The second of those sends never returns: the follower gets
-// no entries until this leader is deposed, and Raft's shutdown never ends.
+// requests in flight. The library stops reading a pipeline's responses at the first refusal, and
+// may have sent twice more before it notices. The second of those sends never returns: the follower
+// gets no entries until this leader is deposed, and Raft's shutdown never ends.
 func TestPipelineDeadlock(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		trans := n.transport("l")

@@ -65,8 +65,8 @@ func appends(rpc raft.RPC) bool {
 }
 
 // TestReadBeforeBarrier: hashicorp/raft#603, first half. A new leader does not know yet that an
-// entry of its predecessor was committed, and acknowledged. Who takes the commit index, confirms
-// leadership and reads, misses it.
+// entry of its predecessor was committed and acknowledged. A read that takes the commit index and
+// confirms leadership at that moment misses the entry.
 func TestReadBeforeBarrier(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)
@@ -134,8 +134,8 @@ func createEntry(t *testing.T, name string, index uint64) (key state.Key, entry 
 }
 
 // TestReadByOldAnswer: hashicorp/raft#603, second half. The library's VerifyLeader counts the
-// answer to a heartbeat that was sent, and answered, before it was called. While that answer was
-// under way another leader was elected.
+// response to a heartbeat that was sent, and answered, before VerifyLeader was called. Another
+// leader was elected while that response was in flight.
 func TestReadByOldAnswer(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)

@@ -15,11 +15,12 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestSnapshotOverConflict: hashicorp/raft#697. A follower has entries that nobody committed,
-// beyond the index of a snapshot that it installs. The library keeps them, refuses every append
-// after the snapshot because the entry before it has another term, and is sent the snapshot again,
-// for ever, restarts included. Even where the log is removed, as it is here, the library goes on
-// believing in its end. The store refuses such a snapshot and ends, and starts from it again.
+// TestSnapshotOverConflict: hashicorp/raft#697. A follower has uncommitted entries beyond the index
+// of a snapshot that it installs. The library keeps them and refuses every append after the
+// snapshot, because the entry before the append has another term. It then receives the snapshot
+// again, forever, even after restarts. Even if the log is removed, as here, the library continues
+// to assume its last entry. The store refuses such a snapshot and ends, and starts from that
+// snapshot again.
 func TestSnapshotOverConflict(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)

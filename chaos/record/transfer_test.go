@@ -16,10 +16,10 @@ import (
 // up one thing more, as chance has it.
 const attempts = 8
 
-// TestEndlessTransferEndsNode: hashicorp/raft#696. Transfers to a follower that does not answer,
-// the last one cut short by losing leadership: its goroutine waits for ever to hand something to a
-// replication that has ended, and the library goes on saying that a transfer is in progress.
-// Elected again, the node refuses every write.
+// TestEndlessTransferEndsNode: hashicorp/raft#696. A node transfers leadership to a follower that
+// does not respond, and loses leadership during the last transfer. The goroutine of that transfer
+// waits forever for a replication that has ended, and the library reports that a transfer is in
+// progress. Elected again, the node refuses every write.
 func TestEndlessTransferEndsNode(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)

@@ -125,10 +125,10 @@ func (v *voter) asks(t *testing.T, candidate *puppet, at raft.ServerAddress, ter
 	return resp.Granted
 }
 
-// TestVoteByAddress: found from outside. The library remembers for whom it voted by address. After
-// a vote for b it grants the same term to c where c has b's former address, as machines and
-// containers that start again do, and does not even look at c's log. Two leaders of one term are
-// possible, and one of them lacks what was committed.
+// TestVoteByAddress: reported from outside. The library records its vote by address. After a vote
+// for b, it grants the same term to c if c has b's former address, as restarted machines and
+// containers may, without comparing c's log. Two leaders of one term are then possible, of which
+// one lacks committed entries.
 func TestVoteByAddress(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		v := newVoter(t, n)
@@ -195,9 +195,9 @@ func TestVoteOfAStore(t *testing.T) {
 	}
 }
 
-// TestTornVote: found from outside. The library stores the term of a vote and its candidate one
-// after the other. After a crash in between, the candidate of an earlier term passes for that of
-// the new one, and has its vote without a look at its log.
+// TestTornVote: reported from outside. The library stores the term of a vote and its candidate one
+// after the other. After a crash in between, the candidate of an earlier term counts as the
+// candidate of the new term, and gets the vote without a comparison of its log.
 func TestTornVote(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		v := newVoter(t, n)

@@ -65,9 +65,9 @@ func TestStopLosesNoOutcome(t *testing.T) {
 	}
 }
 
-// TestKilledNodeLeavesUnknownOutcomes: a write under way when its node is killed is recorded as one
-// that may have happened, and its client is never heard of again; what surely wasn't sent is
-// counted.
+// TestKilledNodeLeavesUnknownOutcomes checks that a write in progress when its node is killed is
+// recorded as one of unknown outcome, after which its client sends nothing more, and that a write
+// that was certainly not sent is counted.
 func TestKilledNodeLeavesUnknownOutcomes(t *testing.T) {
 	b := newBench(t)
 	load := b.start(b.config())

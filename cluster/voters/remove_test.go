@@ -117,9 +117,9 @@ func votersOf(store Store, names Roster) *Voters {
 	})
 }
 
-// TestRemovalBrokenOff: a node that was taken out of the configuration, by a leader that got no
-// further, is barred when the removal is asked for again. It would come back by itself otherwise,
-// while nobody knew a member of its name.
+// TestRemovalBrokenOff checks that a node that a leader removed from the configuration, without
+// barring it, is barred when the removal is requested again. Otherwise it would return by itself
+// while no member had its name.
 func TestRemovalBrokenOff(t *testing.T) {
 	for name, lost := range map[string]error{"leadership is lost": raftstore.ErrNotLeader, "the disk is full": nil} {
 		t.Run(name, func(t *testing.T) {

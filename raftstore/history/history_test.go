@@ -227,9 +227,9 @@ func TestCursor_keeps_up_with_a_writer(t *testing.T) {
 	group.Wait()
 }
 
-// Each event is appended while cursors prepare to wait for it. The next event, which would wake a
-// cursor that missed one, follows only when all cursors have returned the last. So a wake-up that
-// is lost between a cursor's check and its wait fails the test.
+// The test appends each event while cursors prepare to wait for it. It appends the next event,
+// which would wake a cursor that missed one, only after all cursors have returned the last. So a
+// wake-up that is lost between a cursor's check and its wait fails the test.
 func TestCursor_loses_no_wake_up(t *testing.T) {
 	t.Run("in_memory", func(t *testing.T) {
 		hub, _ := newHub(t, Config{})

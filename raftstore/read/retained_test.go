@@ -9,8 +9,8 @@ import (
 )
 
 // Nodes retain a state for a fixed time after its pin was proposed, and pages of a list may rely on
-// PinnedFor from when Pin returned. So a pin may be shared for a minute only, even on an idle
-// cluster, where an older one would have the newest state as well.
+// PinnedFor from the moment at which Pin returned. So readers may share a pin for only a minute,
+// even on an idle cluster, where an older pin has the newest state as well.
 func TestPinsAreSharedForAMinuteOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		retainer, err := state.NewRetainer(state.RetainerConfig{})

@@ -181,8 +181,8 @@ func TestMuxRoutes(t *testing.T) {
 }
 
 // TestPipelineAfterRefusal uses a pipeline as the library's replication does: it reads responses up
-// to the first refusal, and sends until it notices. On the library's own pipeline the last send
-// never returns.
+// to the first refusal, and sends until it notices the refusal. On the library's own pipeline the
+// last send never returns.
 func TestPipelineAfterRefusal(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)

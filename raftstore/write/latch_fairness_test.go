@@ -190,9 +190,9 @@ func (r *race) state() *state.Root {
 	return r.root()
 }
 
-// Clients with a slow connection succeed as often as fast ones, one write holds the key at a time,
-// and no write waits forever, whatever fails or is cancelled. Under synctest a lost wake-up is a
-// deadlock, which fails the test.
+// TestRace checks that clients with a slow connection succeed as often as fast ones, that one write
+// holds the key at a time, and that no write waits forever, whatever fails or is cancelled. Under
+// synctest a lost wake-up is a deadlock, which fails the test.
 func TestRace(t *testing.T) {
 	const duration = 2 * time.Second
 	for seed := range uint64(20) {

@@ -228,9 +228,10 @@ func TestCostlyRequestsLeaveSeats(t *testing.T) {
 	}
 }
 
-// TestLightFlowIsNotDelayed: however many seats heavy flows ask for, a flow with one request at a
-// time waits no longer than the independent bound of start-time fair queueing: until each other
-// queue has been granted two of the greatest costs, all of which are held for the longest time.
+// TestLightFlowIsNotDelayed checks that a flow with one request at a time waits no longer than the
+// bound of start-time fair queueing, which does not depend on how many seats heavy flows request:
+// until each other queue has been granted two requests of the greatest cost, all of which are held
+// for the longest time.
 func TestLightFlowIsNotDelayed(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {

@@ -275,9 +275,9 @@ func TestDrainEndsFanOut(t *testing.T) {
 	})
 }
 
-// TestDispatcherAndSuccessorLeaveTogether: a stream that becomes the dispatcher while its client
-// disconnects appoints the next dispatcher, so the remaining stream still gets its events (D28,
-// D38).
+// TestDispatcherAndSuccessorLeaveTogether checks that a stream that becomes the dispatcher while
+// its client disconnects appoints the next dispatcher, so that the remaining stream still receives
+// its events (D28, D38).
 func TestDispatcherAndSuccessorLeaveTogether(t *testing.T) {
 	for round := range 300 {
 		synctest.Test(t, func(t *testing.T) {

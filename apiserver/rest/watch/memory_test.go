@@ -31,9 +31,9 @@ func TestStreamsKeepNoBuffer(t *testing.T) {
 	}
 }
 
-// TestInitialObjectsEndWithTheStream: a stream whose client disconnects stops to look for initial
-// objects that its selector matches, and one whose timeout expires does not end as if it had sent
-// all of them.
+// TestInitialObjectsEndWithTheStream checks that a stream whose client disconnects stops searching
+// for initial objects that its selector matches, and that a stream whose timeout expires does not
+// end as if it had sent all of them.
 func TestInitialObjectsEndWithTheStream(t *testing.T) {
 	t.Parallel()
 	st, _ := testStream(t, negotiate.JSON)

@@ -61,9 +61,9 @@ const (
 // maxProgram bounds the frames of one input, repetitions included.
 const maxProgram = 3000
 
-// FuzzFrames plays a client that sends any frames, reads or does not, and lets time pass, in a
-// bubble of synctest: a goroutine that is left over, or that waits for ever, fails the input.
-// judge says what else must hold.
+// FuzzFrames simulates a client that sends any frames, reads or does not read, and lets time pass,
+// in a bubble of synctest: an input fails if a goroutine remains or waits forever. judge checks
+// everything else.
 func FuzzFrames(f *testing.F) {
 	const end = 1 // of the flags of actRequest, actData and actTrailers
 	f.Add([]byte{actRequest, end, 0, actSettle})

@@ -17,10 +17,10 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// judge serves one connection and checks all that it sends: each frame is valid in its place, data
-// stays within the windows that the client has granted, and credit within the data that it has
-// sent. Whenever the connection has settled, its account of bodies, streams and handlers must
-// balance, and at the end no stream and no handler may be left.
+// judge serves one connection and checks everything that it sends: each frame is valid in its
+// place, data stays within the windows that the client has granted, and credit stays within the
+// data that the client has sent. Whenever the connection is idle, its account of bodies, streams
+// and handlers must balance, and at the end no stream and no handler may remain.
 type judge struct {
 	t      *testing.T
 	server *server

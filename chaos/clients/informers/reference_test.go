@@ -40,9 +40,9 @@ func fullWatch(ctx context.Context, t *testing.T, config *rest.Config, end uint6
 // verdict compares one informer's record with all that happened.
 type verdict struct{ missed, repeated, disordered, invented int }
 
-// compare finds the state that a record began with among those that there were, and expects every
-// later change once, in order. There must have been no deletions before: only then each state was
-// there once.
+// compare finds the state with which a record began among all states of the history, and expects
+// every later change once, in order. The history must contain no earlier deletions, because only
+// then each state is unique.
 func compare(all []history.Event, r *record) (verdict, error) {
 	start, ok := begin(all, r.initial)
 	if !ok {

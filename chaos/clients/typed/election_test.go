@@ -66,9 +66,9 @@ func (ts *terms) current() (who int, ok bool) {
 	return 0, false
 }
 
-// leaderElection: candidates on three nodes elect one of them with a Lease. Leaders of the cluster
-// are killed, then the candidate that holds the lease stops, twice: another takes over each time,
-// and never do two lead.
+// leaderElection checks that candidates on three nodes elect one of them with a Lease. It kills
+// leaders of the cluster and then stops the candidate that holds the lease, twice. Another
+// candidate must take over each time, and two candidates must never lead at once.
 func leaderElection(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	held := &terms{}
 	var running sync.WaitGroup

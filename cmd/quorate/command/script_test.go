@@ -142,9 +142,9 @@ func signal(ts *testscript.TestScript, neg bool, args []string) {
 // hosts counts the loopback hosts handed out.
 var hosts atomic.Uint32
 
-// ports VARIABLE... sets the variables to addresses for TCP and UDP. Each is on a loopback host of
-// its own, so that no other process uses it before its node does; a free port from the system could
-// be assigned again.
+// ports VARIABLE... sets the variables to addresses for TCP and UDP. Each address has its own
+// loopback host, so that no other process uses it before its node does; the system could assign a
+// free port again.
 func ports(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: ports VARIABLE...")

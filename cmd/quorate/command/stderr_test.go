@@ -19,9 +19,9 @@ import (
 // answerWithin bounds an answer of a node whose standard error nobody reads.
 const answerWithin = 20 * time.Second
 
-// TestNobodyReadsStderr: a node whose log cannot be written serves refused requests and writes as
-// before, counts the lines that it drops, and tells their number when somebody reads again. Without
-// a reader it ends in bounded time.
+// TestNobodyReadsStderr checks that a node whose log cannot be written serves refused requests and
+// writes as before, counts the lines that it drops, and reports their number when a reader returns.
+// Without a reader it ends in bounded time.
 func TestNobodyReadsStderr(t *testing.T) {
 	t.Parallel()
 	r, w, err := os.Pipe()

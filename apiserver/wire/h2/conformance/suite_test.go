@@ -22,9 +22,9 @@ type outcome struct {
 	why     string // when it failed: the expected events and the received one
 }
 
-// run runs every case of the suite once, the strict ones included, and returns the outcomes by case
-// id, such as "http2/6.5.3/1". A case runs against the server whose URL serverOf returns for its
-// id.
+// run runs every case of the suite once, including the strict ones, and returns the outcomes by
+// case id, such as "http2/6.5.3/1". A case runs against the server whose URL serverOf returns for
+// its id.
 func run(t *testing.T, serverOf func(id string) string) map[string]outcome {
 	t.Helper()
 	outcomes := make(map[string]outcome)
@@ -71,8 +71,8 @@ func runCase(t *testing.T, server string, c *spec.TestCase, number int) outcome 
 	return o
 }
 
-// quietly calls f with standard output discarded: the suite prints its progress there. Only one
-// case may run at a time, because the suite keeps its output and its indentation in package
+// quietly calls f while it discards standard output, to which the suite prints its progress. Only
+// one case may run at a time, because the suite keeps its output and its indentation in package
 // variables.
 func quietly(f func() error) error {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
