@@ -65,7 +65,7 @@ func TestInformers(t *testing.T) {
 	began = time.Now()
 	n := c.Nemesis(t, calm, load.recorder.Acknowledged)
 	for range kills {
-		if err := n.Inflict(ctx, nemesis.KillLeader()); err != nil {
+		if err := n.InjectAndRecover(ctx, nemesis.KillLeader()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -63,7 +63,7 @@ func TestManager(t *testing.T) {
 		if kill == kills/2 {
 			handOver(ctx, t, managers)
 		}
-		if err := n.Inflict(ctx, nemesis.KillLeader()); err != nil {
+		if err := n.InjectAndRecover(ctx, nemesis.KillLeader()); err != nil {
 			t.Fatal(err)
 		}
 	}

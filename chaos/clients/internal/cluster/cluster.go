@@ -147,7 +147,7 @@ func (c *Cluster) KillLeader(ctx context.Context, t *testing.T) error {
 		}
 		return written
 	}
-	return c.Nemesis(t, 1, writing).Inflict(ctx, nemesis.KillLeader())
+	return c.Nemesis(t, 1, writing).InjectAndRecover(ctx, nemesis.KillLeader())
 }
 
 // RollingRestart stops one node after the other in order and starts it again, the next one once it
