@@ -28,6 +28,9 @@ type Store interface {
 	Alarms() []raftstore.Alarm
 	// Applied returns the index of the last entry applied here.
 	Applied() uint64
+	// DiskFree returns the free bytes on the disk of the data directory. known is false before they
+	// were measured.
+	DiskFree() (bytes int64, known bool)
 	// Snapshot writes a snapshot of this node's state now.
 	Snapshot() (id string, index uint64, err error)
 }

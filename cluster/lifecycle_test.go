@@ -56,6 +56,11 @@ func TestLeave(t *testing.T) {
 		if err := n.Leave(t.Context()); !errors.Is(err, cluster.ErrLastVoter) {
 			t.Errorf("Leave says %v", err)
 		}
+		ctx, cancel := context.WithTimeout(t.Context(), patience) // a refusal does not wait for another leader
+		defer cancel()
+		if err := n.Remove(ctx, n.name); !errors.Is(err, cluster.ErrLastVoter) {
+			t.Errorf("Remove says %v", err)
+		}
 	})
 }
 

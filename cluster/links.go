@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 
 	"quorate/cluster/gossip"
 	"quorate/proto/peerpb"
@@ -16,7 +17,17 @@ const (
 	callTimeout = 2 * time.Second
 	// minCallTimeout leaves time for a handshake on a busy machine, whatever the scale.
 	minCallTimeout = time.Second
+	// maxRedialPause bounds the pause between two attempts to reach a member that was down. gRPC's
+	// default of two minutes would report a restarted member as dead for as long.
+	maxRedialPause = time.Second
 )
+
+// redial replaces gRPC's pauses between attempts to connect.
+func redial() grpc.DialOption {
+	pauses := backoff.DefaultConfig
+	pauses.BaseDelay, pauses.MaxDelay = 100*time.Millisecond, maxRedialPause
+	return grpc.WithConnectParams(grpc.ConnectParams{Backoff: pauses, MinConnectTimeout: callTimeout})
+}
 
 var errStopped = errors.New("this node is stopping")
 
@@ -43,7 +54,7 @@ func (l *links) membership(peerAddr string) (peerpb.MembershipClient, error) {
 	conn, ok := l.conns[peerAddr]
 	if !ok {
 		var err error
-		if conn, err = l.connect("", peerAddr); err != nil {
+		if conn, err = l.connect("", peerAddr, redial()); err != nil {
 			return nil, err
 		}
 		l.conns[peerAddr] = conn

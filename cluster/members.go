@@ -34,22 +34,30 @@ const (
 
 // Member is a node of the cluster as this node sees it.
 type Member struct {
-	Name         string `json:"name"`
-	NodeID       string `json:"nodeID,omitempty"`
-	APIAddr      string `json:"apiAddr,omitempty"` // empty for a member that this node never saw alive
-	PeerAddr     string `json:"peerAddr"`
-	Role         Role   `json:"role"`
-	Alive        bool   `json:"alive"`
-	AppliedIndex uint64 `json:"appliedIndex"` // 0 if it did not respond in time
-	LastIndex    uint64 `json:"lastIndex"`
+	Name     string
+	NodeID   string
+	APIAddr  string // empty for a member that this node never saw alive
+	PeerAddr string
+	Role     Role
+	// Report is what the member responded. It is nil if gossip reports the member as dead, or if it
+	// did not respond in time.
+	Report *Report
 	// Alarms are those about this member, whoever raised them.
-	Alarms []raftstore.Alarm `json:"alarms"`
+	Alarms []raftstore.Alarm
+}
+
+// Report is what a member says of itself.
+type Report struct {
+	AppliedIndex, LastIndex, Term uint64
+	LastContact                   time.Duration // with the leader; negative if it never had any
+	Build                         string
+	DiskFree                      *int64 // in bytes; nil if unknown
 }
 
 // Members returns the nodes of the cluster, by name: those of Raft's configuration and those about
-// to be added to it. It asks all of them for their indexes, for a second or two at most.
+// to be added to it. It asks all that gossip reports as alive, for a second or two at most.
 func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
-	members := c.compose(c.cfg.Store.Servers())
+	members, alive := c.compose(c.cfg.Store.Servers())
 	ctx, cancel := context.WithTimeout(ctx, c.callTimeout())
 	defer cancel()
 	var (
@@ -59,18 +67,18 @@ func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 	)
 	group.SetLimit(askedAtOnce)
 	for i, m := range members {
-		if !m.Alive {
+		if !alive[m.Name] {
 			continue
 		}
 		group.Go(func() error {
 			response, err := c.ask(ctx, m.Name, m.NodeID, m.PeerAddr)
 			if err != nil {
-				c.logger.Debug("ask a member for its indexes", "member", m.Name, "reason", err)
-				return nil // its indexes stay zero
+				c.logger.Debug("ask a member for its report", "member", m.Name, "reason", err)
+				return nil
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			members[i].AppliedIndex, members[i].LastIndex = response.AppliedIndex, response.LastIndex
+			members[i].Report = reportOf(response)
 			for _, a := range response.Alarms {
 				alarms[a.Node] = append(alarms[a.Node], raftstore.Alarm{Name: raftstore.AlarmName(a.Name), Node: a.Node, Message: a.Message})
 			}
@@ -85,17 +93,26 @@ func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 	return members, nil
 }
 
-// compose merges Raft's configuration with what gossip reports.
-func (c *Cluster) compose(servers []raft.Server) []Member {
+func reportOf(r *peerpb.DescribeResponse) *Report {
+	return &Report{
+		AppliedIndex: r.AppliedIndex, LastIndex: r.LastIndex, Term: r.Term,
+		LastContact: time.Duration(r.LastContactMs) * time.Millisecond, Build: r.Build, DiskFree: r.DiskFreeBytes,
+	}
+}
+
+// compose merges Raft's configuration with what gossip reports. alive has the names of the members
+// that gossip reports as alive.
+func (c *Cluster) compose(servers []raft.Server) (members []Member, alive map[string]bool) {
 	self := gossip.Member{Meta: c.gossip.Self(), Alive: true}
 	known := map[string]gossip.Member{c.self.Name: self}
 	for _, m := range c.gossip.Members() {
 		known[m.Name] = m
 	}
 	leader, _ := c.cfg.Store.Leader()
-	var members []Member
+	alive = map[string]bool{}
 	for _, s := range servers {
 		m := memberOf(known[string(s.ID)])
+		alive[string(s.ID)] = known[string(s.ID)].Alive
 		m.Name, m.Role = string(s.ID), Nonvoter
 		if s.Suffrage == raft.Voter {
 			m.Role = Voter
@@ -112,15 +129,15 @@ func (c *Cluster) compose(servers []raft.Server) []Member {
 	cluster := c.cfg.Store.ClusterID()
 	for _, m := range known {
 		if m.Alive && cluster != "" && m.Cluster == cluster && !m.Leaving {
-			members = append(members, memberOf(m))
+			members, alive[m.Name] = append(members, memberOf(m)), true
 		}
 	}
 	slices.SortFunc(members, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
-	return members
+	return members, alive
 }
 
 func memberOf(m gossip.Member) Member {
-	return Member{Name: m.Name, NodeID: m.NodeID, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Alive: m.Alive, Role: Nonvoter}
+	return Member{Name: m.Name, NodeID: m.NodeID, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Role: Nonvoter}
 }
 
 // ask asks a member to describe itself, and checks that the node at its address is that member.
@@ -154,6 +171,9 @@ func (c *Cluster) describe() *peerpb.DescribeResponse {
 	}
 	for _, a := range c.cfg.Store.Alarms() {
 		response.Alarms = append(response.Alarms, a.Proto())
+	}
+	if free, known := c.cfg.Store.DiskFree(); known {
+		response.DiskFreeBytes = &free
 	}
 	if since, heard := c.cfg.Store.SinceContact(); heard {
 		response.LastContactMs = since.Milliseconds()
@@ -195,7 +215,8 @@ func (c *Cluster) askPromise(ctx context.Context, to bootstrap.Server, p bootstr
 
 // clientOf returns a client of a member at its current address.
 func (c *Cluster) clientOf(name string) (peerpb.MembershipClient, error) {
-	for _, m := range c.compose(c.cfg.Store.Servers()) {
+	members, _ := c.compose(c.cfg.Store.Servers())
+	for _, m := range members {
 		if m.Name == name {
 			return c.links.membership(m.PeerAddr)
 		}

@@ -44,6 +44,9 @@ func (c *Cluster) removeHere(ctx context.Context, name string) error {
 		return voters.ErrNotLeader
 	}
 	if name == c.self.Name {
+		if onlyVoter(c.cfg.Store.Servers(), name) {
+			return ErrLastVoter
+		}
 		// The next leader removes this node: the caller retries, and reaches that leader. It
 		// retries a transfer that timed out, too.
 		_, err := c.transferHere(ctx, "")

@@ -36,6 +36,10 @@ type Alarm = diskguard.Alarm
 // other nodes. The caller must not change them.
 func (s *Store) Alarms() []Alarm { return s.alarms.List() }
 
+// DiskFree returns the free bytes on the disk of the data directory, those that this node has
+// claimed for its log included. known is false before they were measured.
+func (s *Store) DiskFree() (bytes int64, known bool) { return s.space.Free() }
+
 // Alarms returns this node's alarms to a peer.
 func (p rpc) Alarms(_ context.Context, req *peerpb.AlarmsRequest) (*peerpb.AlarmsResponse, error) {
 	if err := p.admit(req.GetClusterId()); err != nil {

@@ -31,15 +31,31 @@ type Refused struct{ Reason string }
 
 func (e *Refused) Error() string { return e.Reason }
 
-// Member is one node in the response of GET /cluster/v1/members.
+// The roles of a member.
+const (
+	RoleLeader   = "leader"
+	RoleVoter    = "voter"
+	RoleNonvoter = "nonvoter"
+)
+
+// Member is one node in the response of GET /cluster/v1/members. Values that are unknown, as all of
+// a node that does not respond, are null.
 type Member struct {
-	Name         string `json:"name"`
-	APIAddr      string `json:"apiAddr"`
-	PeerAddr     string `json:"peerAddr"`
-	Role         string `json:"role"` // leader, voter or nonvoter
-	Alive        bool   `json:"alive"`
-	AppliedIndex uint64 `json:"appliedIndex"`
-	LastIndex    uint64 `json:"lastIndex"`
+	Name     string `json:"name"`
+	APIAddr  string `json:"apiAddr"`
+	PeerAddr string `json:"peerAddr"`
+	Role     string `json:"role"`  // leader, voter or nonvoter, as the responding node knows
+	Alive    bool   `json:"alive"` // whether the node responded just now
+
+	AppliedIndex *uint64 `json:"appliedIndex"`
+	LastIndex    *uint64 `json:"lastIndex"`
+	// Lag is how many of the leader's log entries the node has not applied.
+	Lag  *uint64 `json:"lag"`
+	Term *uint64 `json:"term"`
+	// LastContactSeconds is the time since the node's last contact with the leader.
+	LastContactSeconds *float64 `json:"lastContactSeconds"`
+	Version            *string  `json:"version"`
+	DiskFreeBytes      *int64   `json:"diskFreeBytes"` // on the disk of the data directory
 	// Alarms are the active alarms of the node: no-space, disk-stalled, diverged.
 	Alarms []Alarm `json:"alarms"`
 }

@@ -1335,9 +1335,10 @@ type DescribeResponse struct {
 	Term          uint64                 `protobuf:"varint,8,opt,name=term,proto3" json:"term,omitempty"`
 	Leader        string                 `protobuf:"bytes,9,opt,name=leader,proto3" json:"leader,omitempty"`
 	Build         string                 `protobuf:"bytes,10,opt,name=build,proto3" json:"build,omitempty"`
-	LastTerm      uint64                 `protobuf:"varint,11,opt,name=last_term,json=lastTerm,proto3" json:"last_term,omitempty"`                  // of the last log entry
-	LastContactMs int64                  `protobuf:"varint,12,opt,name=last_contact_ms,json=lastContactMs,proto3" json:"last_contact_ms,omitempty"` // since the leader was heard of; 0 on the leader, -1 when never
-	Alarms        []*Alarm               `protobuf:"bytes,13,rep,name=alarms,proto3" json:"alarms,omitempty"`                                       // that this node has raised
+	LastTerm      uint64                 `protobuf:"varint,11,opt,name=last_term,json=lastTerm,proto3" json:"last_term,omitempty"`                        // of the last log entry
+	LastContactMs int64                  `protobuf:"varint,12,opt,name=last_contact_ms,json=lastContactMs,proto3" json:"last_contact_ms,omitempty"`       // since the leader was heard of; 0 on the leader, -1 when never
+	Alarms        []*Alarm               `protobuf:"bytes,13,rep,name=alarms,proto3" json:"alarms,omitempty"`                                             // that this node has raised
+	DiskFreeBytes *int64                 `protobuf:"varint,14,opt,name=disk_free_bytes,json=diskFreeBytes,proto3,oneof" json:"disk_free_bytes,omitempty"` // of the data directory's disk; absent before it was measured
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1461,6 +1462,13 @@ func (x *DescribeResponse) GetAlarms() []*Alarm {
 		return x.Alarms
 	}
 	return nil
+}
+
+func (x *DescribeResponse) GetDiskFreeBytes() int64 {
+	if x != nil && x.DiskFreeBytes != nil {
+		return *x.DiskFreeBytes
+	}
+	return 0
 }
 
 type PromiseRequest struct {
@@ -2096,7 +2104,7 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\"\x11\n" +
-	"\x0fDescribeRequest\"\x91\x03\n" +
+	"\x0fDescribeRequest\"\xd2\x03\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x1d\n" +
@@ -2113,7 +2121,9 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	" \x01(\tR\x05build\x12\x1b\n" +
 	"\tlast_term\x18\v \x01(\x04R\blastTerm\x12&\n" +
 	"\x0flast_contact_ms\x18\f \x01(\x03R\rlastContactMs\x12.\n" +
-	"\x06alarms\x18\r \x03(\v2\x16.quorate.peer.v1.AlarmR\x06alarms\"\x8b\x01\n" +
+	"\x06alarms\x18\r \x03(\v2\x16.quorate.peer.v1.AlarmR\x06alarms\x12+\n" +
+	"\x0fdisk_free_bytes\x18\x0e \x01(\x03H\x00R\rdiskFreeBytes\x88\x01\x01B\x12\n" +
+	"\x10_disk_free_bytes\"\x8b\x01\n" +
 	"\x0ePromiseRequest\x12!\n" +
 	"\fbootstrap_id\x18\x01 \x01(\tR\vbootstrapId\x12\x1a\n" +
 	"\bproposer\x18\x02 \x01(\tR\bproposer\x12:\n" +
@@ -2262,6 +2272,7 @@ func file_peerpb_peer_proto_init() {
 	if File_peerpb_peer_proto != nil {
 		return
 	}
+	file_peerpb_peer_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -17,7 +17,7 @@ func newChecksum(p *Process) *cobra.Command {
 	var a access
 	var output string
 	cmd := &cobra.Command{
-		Use: "checksum", Short: "Compare the states of all nodes; the exit code is 1 if they differ", Args: arguments(0, 0),
+		Use: "checksum", Short: "Compare the states of all nodes; the exit code is 1 if one differs or is unknown", Args: arguments(0, 0),
 		Long: "Compute the checksums of all nodes' states after one log entry, and compare them. They must be equal:\n" +
 			"stop a node that has diverged, remove it (quorate remove NAME), and start it with an empty data\n" +
 			"directory, so that it fetches the state. The leader compares every five minutes: it logs an error if\n" +
@@ -48,18 +48,21 @@ func newChecksum(p *Process) *cobra.Command {
 	return cmd
 }
 
-// checkChecksums returns an error that says what to do if states differ, nil if they are equal. If
-// no state is that of most nodes, the error advises against emptying them, because that would lose
-// all data.
+// checkChecksums returns an error that says what to do if states differ or one is unknown, nil if
+// all are equal. If no state is that of most nodes, the error advises against emptying them, because
+// that would lose all data.
 func checkChecksums(sums admin.Checksums) error {
-	known := 0
+	var missing []string
 	for _, n := range sums.Nodes {
-		if n.Checksum != "" {
-			known++
+		if n.Checksum == "" {
+			missing = append(missing, n.Name)
 		}
 	}
-	switch len(sums.Diverged) {
+	switch known := len(sums.Nodes) - len(missing); len(sums.Diverged) {
 	case 0:
+		if len(missing) > 0 {
+			return fmt.Errorf("the state of %s is unknown; those of the others are equal after entry %d", strings.Join(missing, ", "), sums.Index)
+		}
 		return nil
 	case known:
 		return fmt.Errorf("the states of %s differ after entry %d, and none is that of most: make the other nodes respond, and empty no data directory "+

@@ -20,6 +20,9 @@ func TestChecksumsWithoutMajority(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+	if err := checkChecksums(admin.Checksums{Nodes: []admin.Checksum{a, away}}); err == nil || !strings.Contains(err.Error(), "the state of c is unknown") {
+		t.Errorf("without the state of c: %v", err)
+	}
 	if err := checkChecksums(admin.Checksums{Nodes: []admin.Checksum{a, c}}); err != nil {
 		t.Error(err)
 	}

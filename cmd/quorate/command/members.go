@@ -1,12 +1,15 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +21,10 @@ func newMembers(p *Process) *cobra.Command {
 	var a access
 	var output string
 	cmd := &cobra.Command{
-		Use: "members", Short: "List the nodes of the cluster", Args: arguments(0, 0),
+		Use: "members", Short: "List the nodes of the cluster; the exit code is 1 without a quorum", Args: arguments(0, 0),
+		Long: "Ask all nodes of the cluster what they have applied. A dash is a value that is unknown, as all of a node\n" +
+			"that does not respond within a second or two. LAG is how many of the leader's log entries a node has not\n" +
+			"applied, CONTACT the time since the node heard from the leader.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output != "table" && output != "json" {
 				return usageError{fmt.Errorf("--output %q: want table or json", output)}
@@ -29,9 +35,14 @@ func newMembers(p *Process) *cobra.Command {
 					return err
 				}
 				if output == "json" {
-					return printJSON(p.Stdout, members)
+					err = printJSON(p.Stdout, members)
+				} else {
+					err = printMembers(p.Stdout, members)
 				}
-				return printMembers(p.Stdout, members)
+				if err == nil {
+					err = admin.QuorumOf(members).Err()
+				}
+				return err
 			})
 		},
 	}
@@ -46,8 +57,12 @@ func printJSON(w io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
-// alarmsOf returns the names of the alarms about a member, "none" without any.
+// alarmsOf returns the names of the alarms about a member, "none" without any. Other members may
+// have raised alarms about one that does not respond.
 func alarmsOf(m admin.Member) string {
+	if len(m.Alarms) == 0 && !m.Alive {
+		return unknown
+	}
 	if len(m.Alarms) == 0 {
 		return "none"
 	}
@@ -59,11 +74,40 @@ func alarmsOf(m admin.Member) string {
 }
 
 func printMembers(w io.Writer, members []admin.Member) error {
+	fmt.Fprintln(w, admin.QuorumOf(members))
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAME\tAPI\tPEER\tROLE\tALIVE\tAPPLIED\tLAST\tALARMS")
+	fmt.Fprintln(table, "NAME\tROLE\tALIVE\tTERM\tAPPLIED\tLAG\tCONTACT\tFREE DISK\tVERSION\tAPI\tPEER\tALARMS")
 	for _, m := range members {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%t\t%d\t%d\t%s\n",
-			m.Name, m.APIAddr, m.PeerAddr, m.Role, m.Alive, m.AppliedIndex, m.LastIndex, alarmsOf(m))
+		cells := []string{
+			m.Name, m.Role, strconv.FormatBool(m.Alive), known(m.Term), known(m.AppliedIndex), known(m.Lag), contactOf(m), diskOf(m), known(m.Version),
+			cmp.Or(m.APIAddr, unknown), m.PeerAddr, alarmsOf(m),
+		}
+		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
 	return table.Flush()
+}
+
+// unknown is the cell of a value that is unknown.
+const unknown = "-"
+
+// known returns the cell of a value that may be unknown.
+func known[T any](value *T) string {
+	if value == nil {
+		return unknown
+	}
+	return fmt.Sprint(*value)
+}
+
+func contactOf(m admin.Member) string {
+	if m.LastContactSeconds == nil {
+		return unknown
+	}
+	return time.Duration(*m.LastContactSeconds * float64(time.Second)).Round(time.Millisecond).String()
+}
+
+func diskOf(m admin.Member) string {
+	if m.DiskFreeBytes == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%.1f GiB", float64(*m.DiskFreeBytes)/(1<<30))
 }

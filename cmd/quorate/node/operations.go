@@ -42,17 +42,37 @@ func (o *operations) Members(ctx context.Context) ([]admin.Member, error) {
 	if err != nil {
 		return nil, err
 	}
+	var last uint64 // of the leader's log
+	for _, m := range members {
+		if m.Role == cluster.Leader && m.Report != nil {
+			last = m.Report.LastIndex
+		}
+	}
 	all := make([]admin.Member, len(members))
 	for i, m := range members {
 		all[i] = admin.Member{
-			Name: m.Name, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Role: string(m.Role), Alive: m.Alive,
-			AppliedIndex: m.AppliedIndex, LastIndex: m.LastIndex, Alarms: []admin.Alarm{},
+			Name: m.Name, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Role: string(m.Role), Alive: m.Report != nil, Alarms: []admin.Alarm{},
+		}
+		if m.Report != nil {
+			addReport(&all[i], m.Report, last)
 		}
 		for _, a := range m.Alarms {
 			all[i].Alarms = append(all[i].Alarms, admin.Alarm{Name: string(a.Name), Message: a.Message})
 		}
 	}
 	return all, nil
+}
+
+// addReport adds what a member responded. last is the last index of the leader's log, 0 if unknown.
+func addReport(m *admin.Member, r *cluster.Report, last uint64) {
+	m.AppliedIndex, m.LastIndex, m.Term = &r.AppliedIndex, &r.LastIndex, &r.Term
+	m.Version, m.DiskFreeBytes = &r.Build, r.DiskFree
+	if r.LastContact >= 0 {
+		m.LastContactSeconds = new(r.LastContact.Seconds())
+	}
+	if last > 0 {
+		m.Lag = new(last - min(last, r.AppliedIndex))
+	}
 }
 
 // Leave implements admin.Cluster. The node stops once it has left; the shutdown finishes requests

@@ -1,0 +1,62 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Quorum is what the responses of the voters say about the cluster.
+type Quorum struct {
+	Voters int
+	Alive  int      // voters that responded
+	Silent []string // names of the voters that did not
+	Leader string   // "" if the responding node knows none, or it did not respond
+}
+
+// QuorumOf counts the voters among members.
+func QuorumOf(members []Member) Quorum {
+	var q Quorum
+	for _, m := range members {
+		if m.Role != RoleLeader && m.Role != RoleVoter {
+			continue
+		}
+		q.Voters++
+		if !m.Alive {
+			q.Silent = append(q.Silent, m.Name)
+			continue
+		}
+		q.Alive++
+		if m.Role == RoleLeader {
+			q.Leader = m.Name
+		}
+	}
+	return q
+}
+
+// Tolerates returns how many more voters may fail; it is negative without a quorum.
+func (q Quorum) Tolerates() int { return q.Alive - (q.Voters/2 + 1) }
+
+// String returns the verdict in one line.
+func (q Quorum) String() string {
+	verdict := fmt.Sprintf("%d of %d voters", q.Alive, q.Voters)
+	switch t := q.Tolerates(); {
+	case t < 0:
+		return verdict + ", no quorum"
+	case t == 1:
+		return verdict + ", tolerates 1 failure"
+	default:
+		return fmt.Sprintf("%s, tolerates %d failures", verdict, t)
+	}
+}
+
+// Err returns why the cluster can't write, and what to do, nil if it can.
+func (q Quorum) Err() error {
+	switch {
+	case q.Tolerates() < 0:
+		return fmt.Errorf("no quorum: %s did not respond; start what is down, and if it is lost for good see quorate recover --help",
+			strings.Join(q.Silent, ", "))
+	case q.Leader == "":
+		return fmt.Errorf("no leader: %d of %d voters respond, and should elect one within seconds", q.Alive, q.Voters)
+	}
+	return nil
+}
