@@ -47,7 +47,7 @@ func (x *exchange) Write(p []byte) (int, error) {
 	x.call.Seat.BeginWait()
 	n, err := x.ResponseWriter.Write(p)
 	x.bytes += int64(n)
-	if again := x.call.Seat.EndWait(x.call.R.Context()); err == nil {
+	if again := x.call.Seat.EndWait(x.call.R.Context(), n); err == nil {
 		err = again
 	}
 	return n, err
@@ -57,7 +57,7 @@ func (x *exchange) Write(p []byte) (int, error) {
 func (x *exchange) FlushError() error {
 	x.call.Seat.BeginWait()
 	err := http.NewResponseController(x.ResponseWriter).Flush()
-	if again := x.call.Seat.EndWait(x.call.R.Context()); err == nil {
+	if again := x.call.Seat.EndWait(x.call.R.Context(), 0); err == nil {
 		err = again
 	}
 	return err

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"iter"
+	"runtime"
 
 	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/objects/stored"
@@ -11,6 +12,27 @@ import (
 
 // lookEvery is the number of objects between two checks of whether the context has ended.
 const lookEvery = 1024
+
+const (
+	// stepBytes is how much of a collection a walk goes through before it yields the processor to
+	// other goroutines: some tenths of a millisecond, if each object is encoded and compressed. The
+	// runtime would interrupt it only after 10 ms, for which the readers of all connections wait.
+	stepBytes = 128 << 10
+	// objectBytes is what an object counts in a step beside its bytes.
+	objectBytes = 256
+)
+
+// step counts what a walk has gone through since it last yielded the processor.
+type step int
+
+// pass counts an object, and yields if the step is complete.
+func (s *step) pass(o *state.Object) {
+	*s += step(objectBytes + len(o.Value))
+	if *s >= stepBytes {
+		*s = 0
+		runtime.Gosched()
+	}
+}
 
 // walk calls fn with the selected objects of a collection, in the order of their keys, until fn
 // returns false. If ctx ends first, it returns the error of ctx.
@@ -37,7 +59,9 @@ func (r *resource) visit(
 	}
 	var err error
 	visited := 0
+	var s step
 	root.Ascend(stored.Prefix(r.kind, namespace), after, func(o *state.Object) bool {
+		s.pass(o)
 		if visited++; visited%lookEvery == 0 {
 			if err = ctx.Err(); err != nil {
 				return false

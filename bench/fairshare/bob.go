@@ -51,18 +51,22 @@ func (c *client) do(ctx context.Context, method, path, body string) (int, error)
 }
 
 // startBob runs bob in a process of his own. The function that it returns ends it.
-func startBob(ctx context.Context, o *options, server string) (stop func() error, err error) {
+func startBob(ctx context.Context, o *options, server string) (pid int, stop func() error, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	cmd := exec.CommandContext(ctx, self, "-role", bobRole, "-server", server, "-conns", fmt.Sprint(o.conns))
+	args := []string{self, "-role", bobRole, "-server", server, "-conns", fmt.Sprint(o.conns), fmt.Sprint("-reconnect=", o.reconnect)}
+	if o.nice > 0 {
+		args = append([]string{"nice", "-n", fmt.Sprint(o.nice)}, args...)
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), tokenVariable+"=bob-token")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return 0, nil, err
 	}
-	return func() error {
+	return cmd.Process.Pid, func() error {
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			return err
 		}
@@ -81,6 +85,9 @@ func bob(ctx context.Context, o *options) error {
 			defer c.http.CloseIdleConnections()
 			for ctx.Err() == nil {
 				what, code, err := c.attack(ctx, i)
+				if o.reconnect {
+					c.http.CloseIdleConnections()
+				}
 				if err != nil {
 					code = 0
 				}

@@ -20,9 +20,13 @@ type options struct {
 	conns    int
 	objects  int
 	duration time.Duration
-	role     string // of a child process
-	server   string
-	token    string
+	// nice is what bob's process yields to the others.
+	nice int
+	// reconnect makes bob use a new connection for each request.
+	reconnect bool
+	role      string // of a child process
+	server    string
+	token     string
 }
 
 func main() {
@@ -32,6 +36,8 @@ func main() {
 	flag.IntVar(&o.conns, "conns", 2000, "connections of bob")
 	flag.IntVar(&o.objects, "objects", 2000, "objects of 1 KiB in the collection")
 	flag.DurationVar(&o.duration, "duration", 15*time.Second, "length of each phase")
+	flag.IntVar(&o.nice, "nice", 0, "nice value of bob's process: with 19, alice's latency is what the node makes it, not bob's own work")
+	flag.BoolVar(&o.reconnect, "reconnect", false, "bob uses a new connection for each request")
 	flag.StringVar(&o.role, "role", "", "used by the command itself")
 	flag.StringVar(&o.server, "server", "", "used by the command itself")
 	flag.Parse()
@@ -63,7 +69,7 @@ func experiment(ctx context.Context, o *options) error {
 	if err := alice.measure(ctx, "alone", o.duration); err != nil {
 		return err
 	}
-	stopBob, err := startBob(ctx, o, n.server)
+	bobPID, stopBob, err := startBob(ctx, o, n.server)
 	if err != nil {
 		return err
 	}
@@ -71,8 +77,9 @@ func experiment(ctx context.Context, o *options) error {
 	case <-time.After(o.duration / 3): // for bob to connect
 	case <-ctx.Done():
 	}
+	cpu := startAccount(n.cmd.Process.Pid, bobPID)
 	err = alice.measure(ctx, "with bob", o.duration)
-	return errors.Join(err, stopBob())
+	return errors.Join(err, cpu.print(), stopBob())
 }
 
 // client sends requests of one user.

@@ -76,7 +76,7 @@ func TestBursts(t *testing.T) {
 						time.Sleep(700 * time.Millisecond)
 						if i%2 == 0 {
 							s.BeginWait()
-							err = s.EndWait(t.Context())
+							err = s.EndWait(t.Context(), sliceBytes)
 						}
 						s.Leave()
 						s.Leave()
@@ -376,7 +376,7 @@ func TestClose(t *testing.T) {
 		}
 		holder.BeginWait()
 		time.Sleep(time.Second)
-		if err := holder.EndWait(t.Context()); err != nil {
+		if err := holder.EndWait(t.Context(), sliceBytes); err != nil {
 			t.Error(err)
 		}
 		holder.Leave()

@@ -12,6 +12,9 @@ const (
 	// sliceCost is what a request that lost its seats while it answered is charged for new ones: a
 	// slice of an answer is some 64 KiB, which costs as much as a few gets.
 	sliceCost = 4
+	// sliceBytes is how much a holder sends or receives before it lets others go first. Less would
+	// cost more than it gives: two switches of goroutines for each object of a list.
+	sliceBytes = 64 << 10
 	// maxResume bounds how long such a request waits.
 	maxResume = time.Minute
 )
@@ -24,6 +27,7 @@ type Seat struct {
 	seats   int
 	entered bool // and not left
 	timer   *time.Timer
+	moved   int // bytes since others could go first
 
 	held  bool // guarded by level.mu
 	waits bool // guarded by level.mu: the holder waits for its client
@@ -72,24 +76,27 @@ func (s *Seat) lose() {
 	}
 }
 
-// EndWait is called after the request has waited for its client. It takes the seats again if they
-// were lost, and lets others go first that wait. It returns the error of ctx, or ErrBusy after a
-// minute; the request then holds nothing.
-func (s *Seat) EndWait(ctx context.Context) error {
+// EndWait is called after the request has waited for its client, with the number of bytes that were
+// sent or received meanwhile. It takes the seats again if they were lost, and once for each slice
+// lets others go first that wait. It returns the error of ctx, or ErrBusy after a minute; the
+// request then holds nothing.
+func (s *Seat) EndWait(ctx context.Context, bytes int) error {
 	if !s.entered {
 		return nil
 	}
 	s.timer.Stop()
+	s.moved += bytes
 	l := s.level
 	l.mu.Lock()
 	s.waits = false
 	if s.held {
-		if l.waiting == 0 {
+		if l.waiting == 0 || s.moved < sliceBytes {
 			l.mu.Unlock()
 			return nil
 		}
 		l.release(s)
 	}
+	s.moved = 0
 	w := l.await(&s.queue.resumed, s, sliceCost)
 	held := s.held
 	l.mu.Unlock()

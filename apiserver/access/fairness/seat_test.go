@@ -3,6 +3,7 @@ package fairness
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,7 +26,7 @@ func TestWaitingForTheClient(t *testing.T) {
 		go func() { fresh <- enter(t, d, "slow", 1) }()
 		synctest.Wait()
 		resumed := make(chan error)
-		go func() { resumed <- slow.EndWait(t.Context()) }()
+		go func() { resumed <- slow.EndWait(t.Context(), sliceBytes) }()
 		synctest.Wait()
 		other.Leave()
 		if err := <-resumed; err != nil || !slow.held {
@@ -46,7 +47,7 @@ func TestShortWait(t *testing.T) {
 		for range 5 {
 			s.BeginWait()
 			time.Sleep(patience - 1)
-			if err := s.EndWait(t.Context()); err != nil || !s.held {
+			if err := s.EndWait(t.Context(), sliceBytes); err != nil || !s.held {
 				t.Fatalf("%v, held %v", err, s.held)
 			}
 			time.Sleep(2 * patience) // work; no timer of the wait may come now
@@ -59,11 +60,42 @@ func TestShortWait(t *testing.T) {
 		synctest.Wait()
 		s.BeginWait()
 		ended := make(chan error)
-		go func() { ended <- s.EndWait(t.Context()) }()
+		go func() { ended <- s.EndWait(t.Context(), sliceBytes) }()
 		other := <-granted // between two slices of the first
 		other.Leave()
 		if err := <-ended; err != nil {
 			t.Error(err)
+		}
+		s.Leave()
+		wantIdle(t, d)
+	})
+}
+
+// TestSlice: others go first after a slice, not after each piece of it.
+func TestSlice(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := one(t, 1)
+		s := enter(t, d, "a", 1)
+		var served atomic.Bool
+		go func() {
+			other := enter(t, d, "b", 1)
+			served.Store(true)
+			other.Leave()
+		}()
+		synctest.Wait()
+		const pieces = 8
+		for i := range pieces {
+			if served.Load() {
+				t.Fatalf("another request was served after %d of %d pieces of a slice", i, pieces)
+			}
+			s.BeginWait()
+			if err := s.EndWait(t.Context(), sliceBytes/pieces); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !served.Load() {
+			t.Error("no other request was served after a slice")
 		}
 		s.Leave()
 		wantIdle(t, d)
@@ -91,7 +123,7 @@ func TestLeaveWhileSeatsAreLost(t *testing.T) {
 		other := enter(t, d, "b", 1)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := gone.EndWait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if err := gone.EndWait(ctx, sliceBytes); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		gone.Leave()
@@ -102,7 +134,7 @@ func TestLeaveWhileSeatsAreLost(t *testing.T) {
 		wantIdle(t, d)
 		var zero Seat
 		zero.BeginWait()
-		if err := zero.EndWait(ctx); err != nil {
+		if err := zero.EndWait(ctx, sliceBytes); err != nil {
 			t.Error(err)
 		}
 		zero.Leave()

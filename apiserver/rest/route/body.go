@@ -61,7 +61,7 @@ func (c *Call) Body() ([]byte, error) {
 	if !c.hasBody {
 		c.Seat.BeginWait()
 		c.body, err = c.receive()
-		if again := c.Seat.EndWait(c.R.Context()); err == nil {
+		if again := c.Seat.EndWait(c.R.Context(), len(c.body)); err == nil {
 			err = again
 		}
 		c.hasBody = err == nil

@@ -170,11 +170,7 @@ func (c *conn) write() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for c.awaitOutput() {
-		c.mu.Unlock()
-		// Let runnable handlers add frames first: a write of many frames costs as much as one of a
-		// single frame.
-		runtime.Gosched()
-		c.mu.Lock()
+		c.letHandlersAdd()
 		o := &c.out
 		buf := o.buf
 		o.buf, o.spare, o.control = o.spare, nil, 0
@@ -187,6 +183,20 @@ func (c *conn) write() {
 	}
 	c.out.closed = true
 	c.freeBuffers()
+}
+
+// letHandlersAdd lets runnable handlers of the connection add frames to the outgoing buffer: a write
+// of many frames costs as much as one of a single frame. It does nothing if there is only the handler
+// that has woken the writer. A goroutine that yields waits behind all runnable goroutines of the
+// process, which is long when others keep the node busy, and a client with one request at a time
+// would wait for nothing. mu is held; letHandlersAdd releases it while it yields.
+func (c *conn) letHandlersAdd() {
+	if c.running <= 1 {
+		return
+	}
+	c.mu.Unlock()
+	runtime.Gosched()
+	c.mu.Lock()
 }
 
 // awaitOutput waits until the outgoing buffer is not empty. It returns false once the connection is
