@@ -34,6 +34,8 @@ type connections struct {
 	ticks     atomic.Int64
 	coalescer h2.Coalescer
 
+	handshakes *budget.Queue
+
 	mu   sync.Mutex
 	open map[*guarded]struct{}
 }
@@ -44,6 +46,7 @@ func guard(l net.Listener, limits Limits, m *metrics) *connections {
 		Total: int64(limits.Connections), PerAddress: int64(limits.Shares.ConnectionsPerAddress),
 		Reserve: int64(limits.Connections/reservePart + 1),
 	}, "open connections", "max-connections", m)
+	c.handshakes = newHandshakes(limits, m)
 	c.ticks.Store(1) // 0 means that a connection is not writing
 	return c
 }
@@ -56,8 +59,8 @@ func (c *connections) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		conn := &guarded{Conn: raw, all: c}
-		conn.held = c.hold(raw.RemoteAddr())
+		conn := &guarded{Conn: raw, all: c, address: addresskey.Of(raw.RemoteAddr().String())}
+		conn.held = c.hold(raw.RemoteAddr(), conn.address)
 		if _, ok := conn.held.Take(1); ok {
 			c.add(conn)
 			return c.coalescer.Wrap(conn), nil
@@ -66,8 +69,7 @@ func (c *connections) Accept() (net.Conn, error) {
 	}
 }
 
-func (c *connections) hold(remote net.Addr) budget.Holding {
-	address := addresskey.Of(remote.String())
+func (c *connections) hold(remote net.Addr, address string) budget.Holding {
 	if tcp, ok := remote.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
 		return c.bound.HoldPrivileged("", address)
 	}
@@ -123,14 +125,19 @@ func (c *connections) stuckAt(now int64) []*guarded {
 // guarded is a connection that records when its current write began.
 type guarded struct {
 	net.Conn
-	all     *connections
-	writing atomic.Int64 // the tick at which the write under way began; 0 between writes
-	once    sync.Once
-	held    budget.Holding
+	all       *connections
+	address   string
+	computing atomic.Bool  // the server computes the handshake
+	writing   atomic.Int64 // the tick at which the write under way began; 0 between writes
+	once      sync.Once
+	held      budget.Holding
 }
 
 // Write implements net.Conn.
 func (g *guarded) Write(p []byte) (int, error) {
+	if g.computing.Load() {
+		g.endHandshake()
+	}
 	g.writing.Store(g.all.ticks.Load())
 	n, err := g.Conn.Write(p)
 	g.writing.Store(0)
@@ -145,5 +152,6 @@ func (g *guarded) Close() error {
 		delete(g.all.open, g)
 		g.held.Release()
 	})
+	g.endHandshake()
 	return g.Conn.Close()
 }

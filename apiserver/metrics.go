@@ -88,6 +88,17 @@ func (m *metrics) decodingRefusals() func(budget.Bound) {
 	return func(b budget.Bound) { counters[b].Inc() }
 }
 
+// handshakeRefusals is refusals for the queue of handshakes, which has waiters, and addresses instead
+// of users.
+func (m *metrics) handshakeRefusals() func(budget.Bound) {
+	counters := map[budget.Bound]prometheus.Counter{
+		budget.Total:   m.limits.WithLabelValues("handshakes"),
+		budget.User:    m.limits.WithLabelValues("handshakes-per-address"),
+		budget.Waiting: m.limits.WithLabelValues("handshakes-waited"),
+	}
+	return func(b budget.Bound) { counters[b].Inc() }
+}
+
 // watchHandler registers gauges of the requests in progress.
 func (m *metrics) watchHandler(reg prometheus.Registerer, h *handler) {
 	inFlight := func(class string, n *atomic.Int64) prometheus.Collector {
@@ -128,5 +139,8 @@ func (m *metrics) watchConnections(reg prometheus.Registerer, c *connections) {
 	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_connections",
 		Help: "Open connections of clients.",
-	}, func() float64 { return float64(c.count()) }))
+	}, func() float64 { return float64(c.count()) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_apiserver_handshakes_waiting",
+		Help: "Connections whose TLS handshake waits for a processor.",
+	}, func() float64 { return float64(c.handshakes.Waiters()) }))
 }

@@ -81,6 +81,7 @@ func (s *Server) Listen() (net.Addr, error) {
 			return nil, fmt.Errorf("listen on %s: %w", s.cfg.Addr, err)
 		}
 		s.listener = guard(l, s.cfg.Limits, s.metrics)
+		s.http.TLSConfig.GetConfigForClient = s.listener.admitHandshake
 		s.metrics.watchConnections(s.cfg.Registerer, s.listener)
 	}
 	return s.listener.Addr(), nil

@@ -16,6 +16,7 @@ import (
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/status"
+	"quorate/raftstore/addresskey"
 )
 
 // from is a connection from an address.
@@ -74,7 +75,7 @@ func TestConnectionsFollowTheModel(t *testing.T) {
 				fits := count() < total && ofAddress < each
 				extra := !fits && key == "127.0.0.1" && reserved < reserve
 				conn := &guarded{Conn: addressed(ip), all: c}
-				conn.held = c.hold(conn.RemoteAddr())
+				conn.held = c.hold(conn.RemoteAddr(), addresskey.Of(conn.RemoteAddr().String()))
 				_, ok := conn.held.Take(1)
 				if ok != (fits || extra) {
 					t.Fatalf("from %s: %v, but it fits %v, or the reserve %v", ip, ok, fits, extra)

@@ -37,6 +37,9 @@ type Coalescer struct{ pool sync.Pool }
 // Wrap returns a connection for TLS to run over, which reads from and writes to c.
 func (u *Coalescer) Wrap(c net.Conn) *CoalescingConn { return &CoalescingConn{Conn: c, pool: &u.pool} }
 
+// NetConn returns the connection that it reads from and writes to.
+func (b *CoalescingConn) NetConn() net.Conn { return b.Conn }
+
 // Read implements net.Conn.
 func (b *CoalescingConn) Read(p []byte) (int, error) {
 	if len(b.read) == 0 {
