@@ -10,16 +10,15 @@ import (
 	"quorate/chaos/history"
 )
 
-// session is all cached reads of one client by one connection to one node. What a node serves never
-// goes back during one.
+// session identifies the cached reads of one client over one connection to one node. The state that
+// the node serves must never go back within a session.
 type session struct {
 	client     int
 	node       string
 	connection int
 }
 
-// span is a stretch of versions during which a read would have found what it found: from the first
-// to the last.
+// span is a range of versions, inclusive, at which a read would have returned its result.
 type span struct{ first, last uint64 }
 
 // cachedReads checks that each cached read returned a state that existed and had begun before the
@@ -48,8 +47,8 @@ func cachedReads(ops []*history.Op, t *timeline, found findings) (unjudged int) 
 	return unjudged
 }
 
-// begun returns, for each number of changes, when the last of so many had been asked for at the
-// earliest.
+// begun returns, for each number of changes, the earliest time by which the last of these changes
+// had been requested.
 func (t *timeline) begun() []time.Duration {
 	begun := make([]time.Duration, len(t.changes)+1)
 	for i, c := range t.changes {
@@ -61,7 +60,7 @@ func (t *timeline) begun() []time.Duration {
 	return begun
 }
 
-// session judges the reads of one session, in the order in which they were asked for.
+// session judges the reads of one session, in the order in which they were invoked.
 func (t *timeline) session(reads []*history.Op, begun []time.Duration, found findings) {
 	type position struct {
 		answered time.Duration
@@ -100,7 +99,7 @@ func (t *timeline) session(reads []*history.Op, begun []time.Duration, found fin
 	}
 }
 
-// spans are the versions at which the read would have found what it found, in order.
+// spans returns the spans of versions at which the read would have returned its result, in order.
 func (t *timeline) spans(op *history.Op) []span {
 	switch {
 	case op.Kind == history.CachedList:
@@ -121,7 +120,7 @@ func (t *timeline) spans(op *history.Op) []span {
 	return gaps
 }
 
-// until is the last version before a change; without one there is no end.
+// until returns the last version before a change, or the maximum if there is no change.
 func until(c *change) uint64 {
 	if c == nil {
 		return math.MaxUint64

@@ -39,7 +39,8 @@ var promises = [...]Promise{
 // Answer is the answer to a yes-or-no question, as far as it is known.
 type Answer string
 
-// The answers. Undecided: the search was given up, or the history has too little information.
+// The answers. Undecided means that the search was abandoned, or that the history has too little
+// information.
 const (
 	Yes       Answer = "yes"
 	No        Answer = "no"
@@ -57,8 +58,8 @@ type Options struct {
 	// ExpiredPositions explain 410 for watch positions, and ExpiredLists 410 for the states of
 	// paged lists. Without an excuse for that node and time such a response is a finding.
 	ExpiredPositions, ExpiredLists []Excuse
-	// Allowed is how long an outage may last, given the faults at the time; nil: outages are not
-	// judged.
+	// Allowed returns how long an outage may last, given the faults at the time. If it is nil,
+	// outages are not judged.
 	Allowed func(Outage) time.Duration
 }
 
@@ -74,12 +75,12 @@ type Counts struct {
 	Unavailable  int `json:"unavailable"`  // surely not done
 }
 
-// Verdict is what became of one history.
+// Verdict is the result of judging one history.
 type Verdict struct {
-	// Findings has every promise, also those that held.
+	// Findings contains every promise, including those that held.
 	Findings []Finding `json:"findings"`
-	// Linearizable is Yes only if it is for all keys; UndecidedKeys are those for which it isn't
-	// known.
+	// Linearizable is Yes only if every key is linearizable. UndecidedKeys are the keys for which
+	// the answer is unknown.
 	Linearizable  Answer   `json:"linearizable"`
 	UndecidedKeys []string `json:"undecidedKeys,omitempty"`
 	// Unjudged is the number of lists and cached reads that could not be compared with the
@@ -97,14 +98,14 @@ type Verdict struct {
 	Streams   int `json:"streams"`
 	Delivered int `json:"delivered"` // events, to all watchers
 	Expired   int `json:"expired"`   // positions and states said to be too old
-	// Mixture is nil where there was none.
+	// Mixture is nil if the history has none.
 	Mixture *Mixture `json:"mixture,omitempty"`
 
-	// LongestUnavailable is the longest time in which no write was acknowledged to anybody while
-	// clients were trying, and LongestUnread the longest in which no quorum read was answered.
+	// LongestUnavailable is the longest time in which no write was acknowledged although clients
+	// were trying, and LongestUnread the longest time in which no quorum read succeeded.
 	LongestUnavailable time.Duration `json:"longestUnavailable"`
 	LongestUnread      time.Duration `json:"longestUnread"`
-	// Refusals are the longest outages of each service of each node.
+	// Refusals contains the longest outage of each service of each node.
 	Refusals []Refusal `json:"refusals,omitempty"`
 }
 
@@ -161,7 +162,7 @@ func All(ctx context.Context, r *history.Record, o Options) *Verdict {
 	return v
 }
 
-// byInvocation returns the operations in the order in which they were asked for.
+// byInvocation returns the operations in the order in which they were invoked.
 func byInvocation(ops []history.Op) []*history.Op {
 	sorted := make([]*history.Op, len(ops))
 	for i := range ops {

@@ -18,7 +18,7 @@ func answered(op *history.Op) bool {
 	return op.Outcome == client.OK || op.Outcome == client.NotFound && !op.Kind.IsWrite()
 }
 
-// workloads counts what came of the operations of each kind.
+// workloads counts the outcomes of the operations of each kind.
 func workloads(r *history.Record) map[history.Kind]Counts {
 	all := map[history.Kind]Counts{}
 	for i := range r.Ops {
@@ -50,8 +50,8 @@ func workloads(r *history.Record) map[history.Kind]Counts {
 	return all
 }
 
-// longestGap is the longest time between two answers to operations of some kinds, counted from when
-// the first was asked for until when the last was: after that nobody was trying.
+// longestGap returns the longest time between two responses to operations of some kinds, from the
+// invocation of the first operation to that of the last, after which no client was trying.
 func longestGap(ops []history.Op, of func(history.Kind) bool) time.Duration {
 	var moments []time.Duration
 	var first, last time.Duration

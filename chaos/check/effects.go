@@ -7,10 +7,10 @@ import (
 	"quorate/chaos/history"
 )
 
-// sent is what a create or replace sent; no two are equal.
+// sent identifies a create or replace by its content; no two are equal.
 type sent struct{ key, value string }
 
-// target is what a replace or deletion is conditional on.
+// target is the object and version on which a replace or deletion is conditional.
 type target struct {
 	uid     string
 	version uint64
@@ -22,7 +22,7 @@ type writes struct {
 	deletes map[string][]*history.Op // by uid, in the order in which they were asked for, without those that were refused
 }
 
-// newWrites takes operations in the order in which they were asked for.
+// newWrites requires operations in the order in which they were invoked.
 func newWrites(ops []*history.Op) *writes {
 	w := &writes{sent: map[sent]*history.Op{}, deletes: map[string][]*history.Op{}}
 	for _, op := range ops {
@@ -44,8 +44,8 @@ func mayHaveHappened(op *history.Op) bool {
 	return op.Outcome == client.OK || op.Outcome == client.Unknown
 }
 
-// explain reports whether there is a write that caused the event, if it had effect. A deletion
-// sends nothing by which to know it.
+// explain reports whether a write could have caused the event. The content of a deletion does not
+// identify the write.
 func (w *writes) explain(e *history.Event) bool {
 	op := w.sent[sent{e.Item.Key, e.Item.Value}]
 	return op != nil && e.Type == eventOf(op.Kind) && mayHaveHappened(op) && (!acknowledged(op) || op.Got == e.Item)
@@ -107,7 +107,7 @@ func (t *timeline) effects(w *writes, found findings) {
 	}
 }
 
-// unexplained says what is wrong with a change that no write made.
+// unexplained describes the violation of a change that no write caused.
 func unexplained(c *change) (Promise, string) {
 	if c.cause != nil {
 		return Effects, fmt.Sprintf("the %s was told %q, and has effect", c.cause.Kind, c.cause.Outcome)
@@ -115,8 +115,8 @@ func unexplained(c *change) (Promise, string) {
 	return WatchTruth, "nobody asked for it, or all who did were told that it wasn't done"
 }
 
-// misfit says why the change can't follow the one before it, or contradicts its writer's response;
-// "" if it can.
+// misfit returns the reason why the change can't follow the one before it, or contradicts the
+// response to its write, and "" if there is none.
 func (t *timeline) misfit(c *change) (Promise, string) {
 	had, op := c.before.item(), c.cause
 	switch {

@@ -2,17 +2,17 @@ package check
 
 import "fmt"
 
-// maxSamples bounds how many violations of one promise are described in words.
+// maxSamples bounds the violations of one promise that are described in words.
 const maxSamples = 20
 
-// Finding is how often a promise was broken.
+// Finding counts the violations of a promise.
 type Finding struct {
 	Promise Promise  `json:"promise"`
 	Count   int      `json:"count"`
 	Samples []string `json:"samples,omitempty"`
 }
 
-// findings collects what all checks find.
+// findings collects the violations that all checks find.
 type findings map[Promise]*Finding
 
 // add counts one violation.
@@ -28,7 +28,7 @@ func (f findings) add(p Promise, format string, args ...any) {
 	}
 }
 
-// count is how often the promises were broken.
+// count returns the number of violations of the promises.
 func (f findings) count(of ...Promise) (n int) {
 	for _, p := range of {
 		if one := f[p]; one != nil {
@@ -38,7 +38,7 @@ func (f findings) count(of ...Promise) (n int) {
 	return n
 }
 
-// all returns a finding for each promise, also for those that held.
+// all returns a finding for each promise, including those that held.
 func (f findings) all() []Finding {
 	list := make([]Finding, 0, len(promises))
 	for _, p := range promises {

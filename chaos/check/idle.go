@@ -6,18 +6,18 @@ import (
 	"quorate/chaos/history"
 )
 
-// IdleSlow is how long a read of an idle cluster may take. It is more than an election that comes
-// by itself, during which a read waits for a leader.
+// IdleSlow is the time limit of a read of an idle cluster. It is longer than an election, during
+// which a read waits for a leader.
 const IdleSlow = 10 * time.Second
 
-// IdleCounts is what came of the reads of an idle cluster.
+// IdleCounts counts the outcomes of the reads of an idle cluster.
 type IdleCounts struct {
 	Reads   int `json:"reads"`
 	Excused int `json:"excused"` // that failed or were slow, as something that was done then explains
 }
 
-// Idle judges the reads of a cluster on which nobody wrote. Each must be answered rightly, and
-// soon, unless it is excused. One that got a wrong answer never is.
+// Idle judges the reads of a cluster without writes. Each read must return the right response in
+// time, unless it is excused. A wrong response is never excused.
 func Idle(reads []history.IdleRead, excused func(history.IdleRead) bool) (*Verdict, IdleCounts) {
 	found, counts := findings{}, IdleCounts{Reads: len(reads)}
 	for _, r := range reads {

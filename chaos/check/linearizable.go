@@ -40,7 +40,7 @@ func linearizable(ctx context.Context, r *history.Record, ops []*history.Op, t *
 	}
 }
 
-// byKey returns all quorum operations but lists.
+// byKey returns all quorum operations except lists, by key.
 func byKey(ops []*history.Op) map[string][]*history.Op {
 	keys := map[string][]*history.Op{}
 	for _, op := range ops {
@@ -51,7 +51,7 @@ func byKey(ops []*history.Op) map[string][]*history.Op {
 	return keys
 }
 
-// confirm lets porcupine check the moments that the sweep found, which is no search.
+// confirm makes porcupine check the moments that the sweep found; it does not search.
 func confirm(ctx context.Context, t *trace) bool {
 	if t == nil { // nothing was done, and nobody was told of anything
 		return true

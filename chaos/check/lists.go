@@ -9,15 +9,15 @@ import (
 	"quorate/chaos/history"
 )
 
-// state is what exists after some of the timeline's changes.
+// state is the state after some of the timeline's changes.
 type state struct {
 	*timeline
 	rank int // the number of changes
 	now  map[string]*change
-	// late writes may still have effect after the last change that is known, since nobody knows of
-	// any effect of theirs.
+	// late are writes that may still take effect after the last known change, because no client saw
+	// an effect of theirs.
 	late map[sent]bool
-	// unmade are the uids that such a deletion may remove.
+	// unmade are the uids that late deletions may remove.
 	unmade map[string]bool
 }
 
@@ -36,7 +36,7 @@ func newState(t *timeline, ops []*history.Op) *state {
 	return s
 }
 
-// advance goes on to the state at a version.
+// advance advances the state to a version.
 func (s *state) advance(version uint64) {
 	for ; s.rank < len(s.changes) && s.changes[s.rank].version() <= version; s.rank++ {
 		if c := s.changes[s.rank]; c.present() {
@@ -47,8 +47,8 @@ func (s *state) advance(version uint64) {
 	}
 }
 
-// differs says how items that were read at a version, at which the state is, differ from it; "" if
-// they don't.
+// differs describes how items that were read at a version differ from the state at that version,
+// and returns "" if they are equal.
 func (s *state) differs(version uint64, items []history.Item) string {
 	after := version > s.covered // then what nobody was told of yet may have happened
 	seen, matching := make(map[string]bool, len(items)), 0

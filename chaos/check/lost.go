@@ -8,8 +8,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// losses are the acknowledged writes that had no effect, or whose effect is gone, and how that is
-// known.
+// losses are the acknowledged writes that had no effect, or whose effect was lost, with the
+// evidence.
 type losses map[*history.Op]string
 
 // lostWrites compares every acknowledged write with the events of the watchers and with the
@@ -39,8 +39,8 @@ func lostWrites(r *history.Record, ops []*history.Op, t *timeline) losses {
 	return gone
 }
 
-// inFinal holds the writes of one key against what a node has of it in the end. Only the last one
-// can be seen there, and deletions of the object that is there.
+// inFinal compares the writes of one key with a node's final item. The item shows only the last
+// write and deletions of the object.
 func (l losses) inFinal(node string, item history.Item, writes []*history.Op) {
 	var last *history.Op
 	for _, op := range writes {
@@ -65,7 +65,7 @@ func (l losses) inFinal(node string, item history.Item, writes []*history.Op) {
 	}
 }
 
-// mayBeDeleted reports whether somebody may have deleted the object, as it was then or later.
+// mayBeDeleted reports whether a client may have deleted the object at that version or a later one.
 func mayBeDeleted(item history.Item, writes []*history.Op) bool {
 	for _, op := range writes {
 		if op.Kind == history.Delete && mayHaveHappened(op) && op.Expect.UID == item.UID && op.Expect.Version >= item.Version {
@@ -83,7 +83,7 @@ func byName(items []history.Item) map[string]history.Item {
 	return named
 }
 
-// tell adds what was lost to the findings.
+// tell adds the losses to the findings.
 func (l losses) tell(ops []*history.Op, found findings) {
 	for _, op := range ops {
 		if why, gone := l[op]; gone {
@@ -92,7 +92,7 @@ func (l losses) tell(ops []*history.Op, found findings) {
 	}
 }
 
-// answers finds responses that no server should send, and responses about another object.
+// answers finds responses that no correct server sends, and responses about another object.
 func answers(r *history.Record, ops []*history.Op, o Options, found findings) {
 	for _, text := range r.Refused {
 		found.add(Answers, "%s", text)

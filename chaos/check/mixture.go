@@ -20,8 +20,8 @@ type Mixture struct {
 	Violations int `json:"violations"`
 }
 
-// AddMixture adds what became of a mixture of watches, and the answers to its clients that no
-// correct server gives. Each of its rules is a promise.
+// AddMixture adds the verdict of a mixture of watches, and the responses to its clients that no
+// correct server sends. Each of its rules is a promise.
 func (v *Verdict) AddMixture(m *watchmodel.Verdict, problems []string, o Options) {
 	v.Mixture = &Mixture{
 		Watches: m.Watches, Streams: m.Streams, Events: m.Events, Refused: m.Refused, Expired: len(m.Expired),
@@ -43,7 +43,7 @@ func (v *Verdict) AddMixture(m *watchmodel.Verdict, problems []string, o Options
 	}
 }
 
-// merge adds findings to those that the verdict has.
+// merge adds findings to those of the verdict.
 func (v *Verdict) merge(found findings) {
 	for promise, more := range found {
 		i := slices.IndexFunc(v.Findings, func(f Finding) bool { return f.Promise == promise })

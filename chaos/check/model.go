@@ -10,7 +10,7 @@ import (
 	"quorate/chaos/history"
 )
 
-// object is the state of one key: the zero Item, or what is there.
+// object is the state of one key: its item, or the zero Item if the object does not exist.
 type object struct {
 	item  history.Item
 	high  uint64 // the highest version that the key has had
@@ -24,7 +24,7 @@ func objectAfter(c *change) object {
 	return object{item: c.item(), high: c.version()}
 }
 
-// fate is what is known of whether an operation was done.
+// fate says whether an operation was applied, as far as this is known.
 type fate uint8
 
 const (
@@ -33,16 +33,16 @@ const (
 	end              // no operation: from here on what is open is never done
 )
 
-// operation is what the model steps by: an operation and what it made or found, also where its
-// client wasn't told.
+// operation is a step of the model: an operation and its result, which may be known although its
+// client did not receive it.
 type operation struct {
 	op   *history.Op
 	got  history.Item
 	fate fate
 }
 
-// model is the specification of one key, for porcupine. When ctx is done nothing is right any more,
-// so that a search ends.
+// model is the specification of one key, for porcupine. When ctx is done, every step fails, so that
+// a search ends.
 func model(ctx context.Context, from object) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return from },
@@ -64,7 +64,7 @@ func model(ctx context.Context, from object) porcupine.Model {
 	}
 }
 
-// step takes the operation's effect on what is there, and reports whether it can have been so.
+// step applies the operation to the state, and reports whether its result was possible.
 func (o operation) step(had object) (bool, object) {
 	switch {
 	case o.fate == end:
@@ -84,7 +84,7 @@ func (o operation) step(had object) (bool, object) {
 	}
 }
 
-// admits reports whether a write has effect on what is there.
+// admits reports whether a write takes effect in the state.
 func admits(op *history.Op, had history.Item) bool {
 	if op.Kind == history.Create {
 		return had == history.Item{}
@@ -92,7 +92,7 @@ func admits(op *history.Op, had history.Item) bool {
 	return had != history.Item{} && had.UID == op.Expect.UID && had.Version == op.Expect.Version
 }
 
-// allows reports whether what is there explains what a read found, or why a write was refused.
+// allows reports whether the state explains the result of a read, or the refusal of a write.
 func allows(op *history.Op, had history.Item) bool {
 	absent := had == history.Item{}
 	switch {

@@ -4,8 +4,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// nodes checks that all nodes have the same in the end, each asked for itself: their objects and
-// the checksums of all they hold.
+// nodes checks that the final states of all nodes are equal, each read from the node itself: their
+// objects and the checksums of their whole states.
 func nodes(r *history.Record, t *timeline, ops []*history.Op, found findings) {
 	late := newState(t, ops)
 	for i := range r.Finals {
@@ -24,8 +24,8 @@ func nodes(r *history.Record, t *timeline, ops []*history.Op, found findings) {
 	}
 }
 
-// compare looks for what differs between two nodes. Only a write whose client wasn't told may have
-// happened between the two answers.
+// compare finds the differences between two nodes. Only a write of unknown outcome may have been
+// applied between the two responses.
 func compare(a, b *history.Final, late *state, found findings) {
 	if a.Version > b.Version {
 		a, b = b, a

@@ -7,14 +7,15 @@ import (
 	"quorate/chaos/history"
 )
 
-// observation is what somebody found a value to be part of, and when that was first known.
+// observation is an item that contains a value, as a client saw it, and the time at which it was
+// first known.
 type observation struct {
 	item history.Item
 	at   time.Duration
 }
 
-// observations are all that anybody saw of the values that were written. They tell what became of
-// writes where the timeline doesn't.
+// observations are all items with written values that clients saw. They show the outcome of writes
+// where the timeline does not.
 type observations struct {
 	items   map[sent]observation
 	finals  map[string][]*history.Op // reads of each key on all nodes at the end

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// maxSearched is how many operations of one key porcupine is given at once: the memory it takes
-	// grows with the square of that.
+	// maxSearched is the maximum number of operations of one key in one search of porcupine, whose
+	// memory grows with the square of that number.
 	maxSearched = 20_000
-	// maxDrawn is how many operations a page may have, and maxVisualizations how many pages are
-	// left.
+	// maxDrawn is the maximum number of operations on a page, and maxVisualizations the maximum
+	// number of pages.
 	maxDrawn, maxVisualizations = 2 * chunkOperations, 10
 	// drawTimeout bounds the search for what the page of a misplaced operation shows.
 	drawTimeout = 2 * time.Second
@@ -35,10 +35,10 @@ type search struct {
 	found     findings
 }
 
-// sure reports whether the timeline tells what happened to a key.
+// sure reports whether the timeline determines the changes of a key.
 func (s *search) sure(key string) bool { return s.complete && !s.doubtful[key] }
 
-// find lets porcupine search for an order of the operations on a key.
+// find makes porcupine search for an order of the operations on a key.
 func (s *search) find(ctx context.Context, key string, budget time.Duration) {
 	operations := s.operations(key)
 	if !s.sure(key) {
@@ -64,7 +64,7 @@ func (s *search) find(ctx context.Context, key string, budget time.Duration) {
 	}
 }
 
-// draw leaves a page about a key with a misplaced operation, of which there is a finding already.
+// draw writes a page about a key with a misplaced operation, for which a finding exists already.
 func (s *search) draw(ctx context.Context, key string, wrong misplaced, budget time.Duration) {
 	from, operations := s.around(wrong)
 	if s.dir == "" || ctx.Err() != nil || budget <= 0 || len(operations) > maxDrawn {
@@ -76,13 +76,13 @@ func (s *search) draw(ctx context.Context, key string, wrong misplaced, budget t
 	}
 }
 
-// undecided says so of a key, and of the whole.
+// undecided records that a key, and thus the whole history, is undecided.
 func (s *search) undecided(key string) {
 	s.verdict.UndecidedKeys = append(s.verdict.UndecidedKeys, key)
 	s.verdict.Linearizable = Undecided
 }
 
-// visualize leaves a page about a key.
+// visualize writes a page about a key.
 func (s *search) visualize(key string, m porcupine.Model, info porcupine.LinearizationInfo) {
 	if s.dir == "" || len(s.verdict.Visualizations) >= maxVisualizations {
 		return
@@ -95,7 +95,7 @@ func (s *search) visualize(key string, m porcupine.Model, info porcupine.Lineari
 	s.verdict.Visualizations = append(s.verdict.Visualizations, path)
 }
 
-// around returns what was done around a misplaced operation, and what was there before.
+// around returns the operations around a misplaced one, and the state before them.
 func (s *search) around(wrong misplaced) (from object, list []porcupine.Operation) {
 	operations := []operation{wrong.operation}
 	if c := wrong.around; c != nil {
@@ -112,8 +112,8 @@ func (s *search) around(wrong misplaced) (from object, list []porcupine.Operatio
 	return from, list
 }
 
-// operations are those on a key as porcupine takes them, when the timeline tells what came of each
-// write of unknown outcome.
+// operations returns the operations on a key for porcupine, if the timeline determines the effect
+// of each write of unknown outcome.
 func (s *search) operations(key string) (list []porcupine.Operation) {
 	for _, op := range s.ops[key] {
 		if c := s.made[op]; c != nil {

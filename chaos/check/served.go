@@ -10,7 +10,7 @@ import (
 	"quorate/chaos/history"
 )
 
-// Service is what a cluster, or a node of it, does for clients.
+// Service is a service that a cluster or a node provides to clients.
 type Service string
 
 // The services.
@@ -20,21 +20,21 @@ const (
 	CachedReads Service = "cached reads"
 )
 
-// minOutage is the length below which an outage is not looked at: any request may take so long on a
-// busy machine.
+// minOutage is the length below which an outage is ignored: on a busy machine any request may take
+// that long.
 const minOutage = 500 * time.Millisecond
 
-// Outage is a time in which requests were made and none was served.
+// Outage is a period in which requests were made and none succeeded.
 type Outage struct {
 	Service  Service
 	Node     string // that was asked; "" for writes, which any node may serve
 	From, To time.Duration
 }
 
-// Length is how long the outage lasted.
+// Length returns the length of the outage.
 func (o Outage) Length() time.Duration { return o.To - o.From }
 
-// String names what was refused, and where.
+// String describes the service and the node.
 func (o Outage) String() string {
 	if o.Node == "" {
 		return string(o.Service)
@@ -42,7 +42,7 @@ func (o Outage) String() string {
 	return fmt.Sprintf("%s on %s", o.Service, o.Node)
 }
 
-// Refusal is the longest outage of a service, beside how long it was allowed to be.
+// Refusal is the longest outage of a service, with the permitted length.
 type Refusal struct {
 	Service Service       `json:"service"`
 	Node    string        `json:"node,omitempty"`
@@ -61,8 +61,8 @@ type server struct {
 	node    string
 }
 
-// served holds every outage against what is allowed, and returns the longest of each service of
-// each node.
+// served compares every outage with the permitted length, and returns the longest outage of each
+// service of each node.
 func served(r *history.Record, ops []*history.Op, allowed func(Outage) time.Duration, found findings) (longest []Refusal) {
 	if allowed == nil {
 		return nil
@@ -93,8 +93,8 @@ func served(r *history.Record, ops []*history.Op, allowed func(Outage) time.Dura
 	return longest
 }
 
-// attempts are all requests by who was to serve them. A write that came too late was neither served
-// nor refused.
+// attempts returns all requests by the server that should have served them. A write that came too
+// late was neither served nor refused.
 func attempts(r *history.Record, ops []*history.Op) map[server][]attempt {
 	all := map[server][]attempt{}
 	add := func(kind history.Kind, node string, a attempt) {
@@ -118,8 +118,8 @@ func attempts(r *history.Record, ops []*history.Op) map[server][]attempt {
 	return all
 }
 
-// outages are the times between two answers, from when the first request that got none was made, or
-// the next that got one.
+// outages returns the periods between two successful responses. An outage begins with the first
+// failed request, or with the next successful one.
 func (s server) outages(attempts []attempt) (outages []Outage) {
 	slices.SortFunc(attempts, func(a, b attempt) int { return cmp.Compare(a.answered, b.answered) })
 	var last time.Duration // when a request was served

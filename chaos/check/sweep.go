@@ -26,7 +26,7 @@ type bound struct {
 	op      *history.Op // a read, or a write that was refused
 }
 
-// sweep is where the walk through time has come to.
+// sweep is the position of the sweep through time.
 type sweep struct {
 	*timeline
 	rank    int                // the number of changes made
@@ -92,7 +92,7 @@ func (t *timeline) bounds(ops []*history.Op) []bound {
 	return bounds
 }
 
-// speaks reports whether the operation says something of the newest state.
+// speaks reports whether the response to the operation depends on the newest state.
 func speaks(op *history.Op) bool {
 	switch op.Kind {
 	case history.CachedGet, history.CachedList:
@@ -104,14 +104,14 @@ func speaks(op *history.Op) bool {
 	}
 }
 
-// call looks whether the state of now will do.
+// call checks whether the current state fits the operation, and places it if so.
 func (s *sweep) call(op *history.Op) {
 	if !s.fits(op) {
 		s.waiting[op.Key] = append(s.waiting[op.Key], op)
 	}
 }
 
-// fits places the operation at this moment if the state is right for it.
+// fits places the operation at this moment if the state fits it.
 func (s *sweep) fits(op *history.Op) bool {
 	if isList(op) {
 		s.placed[op] = s.rankAt(op.Version) == s.rank
@@ -145,8 +145,8 @@ func (s *sweep) ret(op *history.Op) {
 	}
 }
 
-// explained returns how many changes must have been made, at least, for the operation to be right,
-// and whether they all had been asked for by the time it returned.
+// explained returns the minimum number of changes that must have been made for the operation to be
+// right, and whether all of them had been requested by the time it returned.
 func (s *sweep) explained(op *history.Op) (rank int, ok bool) {
 	if isList(op) {
 		rank = s.rankAt(op.Version)
@@ -169,7 +169,7 @@ func (s *sweep) explained(op *history.Op) (rank int, ok bool) {
 	return rank, true
 }
 
-// after is the first change of the key that isn't made yet.
+// after returns the first change of the key that has not been made yet.
 func (s *sweep) after(key string) *change {
 	if c := s.now[key]; c != nil {
 		return s.next(c)
@@ -192,7 +192,7 @@ func (s *sweep) until(last *change, at time.Duration) {
 	}
 }
 
-// make makes the next change, at this moment, and places what was waiting for it.
+// make makes the next change, at this moment, and places the operations that waited for it.
 func (s *sweep) make() {
 	c := s.changes[s.rank]
 	if c.cause != nil && !s.doubtful[c.key()] {
@@ -205,7 +205,7 @@ func (s *sweep) make() {
 	}
 }
 
-// misplace remembers the first operation of a key for which there is no moment.
+// misplace records the first operation of a key for which there is no moment.
 func (s *sweep) misplace(key string, o operation) {
 	if _, known := s.misplaced[key]; known {
 		return
@@ -217,7 +217,7 @@ func (s *sweep) misplace(key string, o operation) {
 	s.misplaced[key] = m
 }
 
-// misfit says why there is no moment for an operation.
+// misfit returns the reason why there is no moment for an operation.
 func (s *sweep) misfit(op *history.Op) string {
 	if isList(op) {
 		return fmt.Sprintf("the state of version %d was the newest at no moment in between", op.Version)
@@ -226,7 +226,7 @@ func (s *sweep) misfit(op *history.Op) string {
 		op.Outcome, describeItem(op.Got), describeItem(s.now[op.Key].item()))
 }
 
-// asked is when the change was asked for, as far as that is known for certain.
+// asked returns the time at which the change was requested, as far as that is certain.
 func (t *timeline) asked(c *change) time.Duration {
 	if c.cause == nil || t.doubtful[c.key()] {
 		return 0
@@ -234,7 +234,7 @@ func (t *timeline) asked(c *change) time.Duration {
 	return c.cause.Invoked
 }
 
-// trace is the narrowed history of a key.
+// trace returns the narrowed history of a key.
 func (s *sweep) trace(key string) *trace {
 	tr := s.traces[key]
 	if tr == nil {

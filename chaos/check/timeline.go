@@ -28,8 +28,8 @@ func (c *change) version() uint64 { return c.event.Item.Version }
 
 func (c *change) key() string { return c.event.Item.Key }
 
-// item is the object after the change: the zero Item if there is none. A nil change is before the
-// first one.
+// item returns the object after the change, or the zero Item if there is none. A nil change stands
+// for the state before the first change.
 func (c *change) item() history.Item {
 	if c == nil || c.event.Type == deleted {
 		return history.Item{}
@@ -39,27 +39,26 @@ func (c *change) item() history.Item {
 
 func (c *change) present() bool { return c.item() != history.Item{} }
 
-// tells reports whether the event is of this change, wherever and whenever it arrived.
+// tells reports whether the event is of this change, regardless of where and when it arrived.
 func (c *change) tells(e *history.Event) bool {
 	return c.event.Type == e.Type && c.event.Item == e.Item
 }
 
-// timeline is all that happened, by version, as far as the watchers together tell it and the writes
-// explain it.
+// timeline contains all changes, by version, as far as the watchers together report them and the
+// writes explain them.
 type timeline struct {
 	changes []*change // by version
 	at      map[uint64]*change
 	keys    map[string][]*change // by version
-	// made is the change that a write made.
+	// made maps each write to its change.
 	made    map[*history.Op]*change
 	start   uint64
 	watched []stretch // in which somebody always watched
 	// covered is the version up to which no change is missing, if all watchers received every
-	// change; complete says that this is all.
+	// change; complete reports whether that is the whole history.
 	covered  uint64
 	complete bool
-	// doubtful keys have a past that isn't sure: what was told of it and what was written don't
-	// fit.
+	// doubtful keys have an uncertain history: the reported events and the writes do not fit.
 	doubtful map[string]bool
 }
 
@@ -136,7 +135,7 @@ func choose(told []*change, watches []stretch, w *writes) *change {
 	return nil
 }
 
-// reach is the version up to which a watcher claims to have received everything.
+// reach returns the version up to which a watcher claims to have received everything.
 func reach(w *history.Watch) uint64 {
 	upTo := w.Reached
 	for i := range w.Events {
@@ -145,8 +144,7 @@ func reach(w *history.Watch) uint64 {
 	return upTo
 }
 
-// stretch is what a watcher claims to have received: all changes after one version, up to another
-// one.
+// stretch is a range of versions whose changes a watcher claims to have received.
 type stretch struct{ after, upTo uint64 }
 
 func stretchesOf(watches []history.Watch) []stretch {
@@ -158,7 +156,7 @@ func stretchesOf(watches []history.Watch) []stretch {
 	return list
 }
 
-// merge joins stretches, by their beginning, that leave no gap between them.
+// merge joins adjacent and overlapping stretches, which must be sorted by their beginning.
 func merge(stretches []stretch) (merged []stretch) {
 	for _, s := range stretches {
 		if last := len(merged) - 1; last >= 0 && s.after <= merged[last].upTo {
@@ -170,7 +168,8 @@ func merge(stretches []stretch) (merged []stretch) {
 	return merged
 }
 
-// reaches is how far somebody always watched, from a version on.
+// reaches returns the version up to which at least one watcher was always watching, from a version
+// on.
 func (t *timeline) reaches(from uint64) uint64 {
 	for _, s := range t.watched {
 		if s.after <= from {
@@ -180,8 +179,8 @@ func (t *timeline) reaches(from uint64) uint64 {
 	return from
 }
 
-// follows reports whether nothing of the key can have happened between the change before and c:
-// somebody watched all the time.
+// follows reports whether no change of the key can be missing between the change before and c,
+// because a watcher covered that time.
 func (t *timeline) follows(c *change) bool {
 	from := t.start
 	if c.before != nil {
@@ -190,7 +189,7 @@ func (t *timeline) follows(c *change) bool {
 	return t.reaches(from) >= c.version()
 }
 
-// rankAt is the number of changes up to a version.
+// rankAt returns the number of changes up to a version.
 func (t *timeline) rankAt(version uint64) int {
 	n, _ := slices.BinarySearchFunc(t.changes, version, func(c *change, v uint64) int {
 		if c.version() <= v {
@@ -201,7 +200,7 @@ func (t *timeline) rankAt(version uint64) int {
 	return n
 }
 
-// next is the change after c of the same key, nil if there is none.
+// next returns the change after c of the same key, or nil.
 func (t *timeline) next(c *change) *change {
 	past := t.keys[c.key()]
 	n, _ := slices.BinarySearchFunc(past, c.rank+1, func(other *change, rank int) int { return cmp.Compare(other.rank, rank) })
@@ -211,7 +210,7 @@ func (t *timeline) next(c *change) *change {
 	return past[n]
 }
 
-// first is the first change of a key, nil if there is none.
+// first returns the first change of a key, or nil.
 func (t *timeline) first(key string) *change {
 	if past := t.keys[key]; len(past) > 0 {
 		return past[0]

@@ -10,19 +10,19 @@ import (
 	"quorate/chaos/history"
 )
 
-// chunkOperations is how many operations of one key are given to porcupine at once: the memory it
-// takes grows with the square of that.
+// chunkOperations is the maximum number of operations of one key that porcupine checks at once: its
+// memory grows with the square of that number.
 const chunkOperations = 2000
 
-// trace is the history of one key, narrowed: each operation is called only at the moment that the
-// sweep found for it. An order for that is an order for the history as it was.
+// trace is the narrowed history of one key: each operation is called only at the moment that the
+// sweep found for it. A valid order of the narrowed history is one of the original history, too.
 type trace struct {
 	chunks []*chunk
 	open   map[*history.Op]int // ids of operations of the last chunk that haven't returned
 }
 
-// chunk is a part of a trace. All its operations return before those of the next one are called, if
-// need be earlier than in truth.
+// chunk is a part of a trace. All its operations return before those of the next chunk are called,
+// if necessary earlier than they did.
 type chunk struct {
 	from       object
 	events     []porcupine.Event

@@ -9,14 +9,14 @@ import (
 	"quorate/chaos/history"
 )
 
-// sighting is a moment at which a version was known to somebody, so that it had happened.
+// sighting is a moment at which a client knew a version, which therefore existed.
 type sighting struct {
 	at      time.Duration
 	version uint64
 	op      *history.Op // that was answered; nil: a watcher was told
 }
 
-// sightings are all moments at which somebody was told of a version, by time.
+// sightings returns all moments at which a client received a version, by time.
 func sightings(ops []*history.Op, t *timeline) []sighting {
 	var all []sighting
 	for _, op := range ops {
@@ -31,8 +31,8 @@ func sightings(ops []*history.Op, t *timeline) []sighting {
 	return all
 }
 
-// versionTold is the version that an answer speaks of, or, of a deletion, that watchers know; 0 if
-// there is none.
+// versionTold returns the version in a response or, for a deletion, the version that watchers
+// report; 0 if there is none.
 func versionTold(op *history.Op, t *timeline) uint64 {
 	switch {
 	case op.Outcome != client.OK:
@@ -46,8 +46,8 @@ func versionTold(op *history.Op, t *timeline) uint64 {
 	}
 }
 
-// versions checks that no two writes have one version, and that what was asked for after a version
-// was known has a higher one: a write in any case, a quorum list the same or a higher one.
+// versions checks that no two writes have one version, and that an operation that was invoked after
+// a version was known has a later one: a write a higher version, a quorum list at least the same.
 func versions(ops []*history.Op, t *timeline, found findings) {
 	owner := map[uint64]*history.Op{}
 	seen := sightings(ops, t)

@@ -7,8 +7,9 @@ import (
 	"quorate/chaos/history"
 )
 
-// watchers holds each watcher against the timeline: everything between its positions, once and in
-// order, and nothing else. It returns how many events were delivered to all.
+// watchers compares each watcher with the timeline: it must have received all changes between its
+// positions, once and in order, and nothing else. It returns the number of events delivered to all
+// watchers.
 func watchers(r *history.Record, t *timeline, o Options, found findings) (delivered int) {
 	arrived := map[int]bool{}
 	for i := range r.Watches {
@@ -23,7 +24,7 @@ func watchers(r *history.Record, t *timeline, o Options, found findings) (delive
 		t.watcher(w, upTo, found)
 	}
 	for i := range r.Watches {
-		// A watch that expired was followed by another one of the same client.
+		// Another watch of the same client follows a watch that expired.
 		if w := &r.Watches[i]; w.Expired == nil && reach(w) < r.End || !arrived[w.Client] {
 			found.add(WatchResume, "watcher %d came only to version %d of %d", w.Client, reach(w), r.End)
 		}
@@ -37,7 +38,7 @@ type Excuse struct {
 	From time.Duration
 }
 
-// excused reports whether something explains that a node said that what was asked for is too old.
+// excused reports whether a fault explains that a node refused a position or state as too old.
 func excused(by []Excuse, e *history.Expiry) bool {
 	return slices.ContainsFunc(by, func(x Excuse) bool { return (x.Node == "" || x.Node == e.Node) && x.From <= e.At })
 }

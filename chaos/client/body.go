@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// body is that of one request. It can be sent once, and tells whether the transport ever took any
-// of it: if not, no server can have seen a whole request, however the attempt ended.
+// body is the body of one request. It can be sent once, and records whether the transport ever read
+// from it. If not, no server can have received the whole request, however the attempt ended.
 type body struct {
 	mu     sync.Mutex // guards all below
 	rest   bytes.Reader
@@ -22,7 +22,8 @@ func newBody(content []byte) *body {
 	return b
 }
 
-// Read implements io.Reader. After Close there is no more: what untouched says then, stays true.
+// Read implements io.Reader. After Close it returns no more bytes, so the result of untouched
+// remains true.
 func (b *body) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

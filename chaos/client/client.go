@@ -18,13 +18,14 @@ import (
 )
 
 const (
-	// lanes is how many connections a client shares its requests out to.
+	// lanes is the number of connections over which a client distributes its requests.
 	lanes = 4
-	// maxAnswerBytes bounds what is read of one answer: a list of a whole run fits.
+	// maxAnswerBytes bounds the bytes that are read of one response: a list of all objects of a run
+	// fits.
 	maxAnswerBytes = 512 << 20
 )
 
-// Credentials open one cluster's API.
+// Credentials give access to one cluster's API.
 type Credentials struct {
 	CA    []byte // PEM
 	Token string
@@ -40,8 +41,8 @@ type Client struct {
 	lane   *lane // where requests go
 }
 
-// Window bounds what a client takes before it has read it, in bytes of one answer and of all
-// answers of one connection. The zero Window is that of net/http.
+// Window bounds the unread bytes of one response and of all responses of one connection. The zero
+// Window is that of net/http.
 type Window struct{ Stream, Connection int }
 
 // New returns a client of the node at base, "https://host:port". Nothing is dialled before the
@@ -60,15 +61,15 @@ func New(base string, c Credentials) (*Client, error) {
 	return client, nil
 }
 
-// Apart returns a client of the same node with connections of its own, so many lanes; Close closes
-// those only.
+// Apart returns a client of the same node with the given number of connections of its own. Its
+// Close closes only those.
 func (c *Client) Apart(lanes int, w Window) *Client {
 	other := &Client{base: c.base, token: c.token, server: c.server, roots: c.roots}
 	other.dialBy(lanes, w)
 	return other
 }
 
-// dialBy gives the client its lanes.
+// dialBy creates the client's lanes.
 func (c *Client) dialBy(lanes int, w Window) {
 	transport := &http.Transport{
 		TLSClientConfig:    &tls.Config{RootCAs: c.roots, MinVersion: tls.VersionTLS12},
@@ -87,28 +88,28 @@ func (c *Client) dialBy(lanes int, w Window) {
 	c.lane = c.all[0]
 }
 
-// Lane returns a client of the same node that shares a connection with those of the same n, modulo
-// a small number; Close closes all.
+// Lane returns a client of the same node that uses connection n, modulo a small number. Close of
+// any of these clients closes all connections.
 func (c *Client) Lane(n int) *Client {
 	other := *c
 	other.lane = c.all[n%len(c.all)]
 	return &other
 }
 
-// Close breaks all connections off; requests under way fail, and so do later ones.
+// Close closes all connections. Pending and later requests fail.
 func (c *Client) Close() {
 	for _, one := range c.all {
 		one.close()
 	}
 }
 
-// do sends one request and reads the whole answer. The error says more about any outcome but OK.
+// do sends one request and reads the whole response. The error describes any outcome other than OK.
 func (c *Client) do(ctx context.Context, method, path string, content []byte) (Outcome, []byte, error) {
 	a, err := c.exchange(ctx, method, path, content)
 	return a.outcome, a.text, err
 }
 
-// answer is what came of one request.
+// answer is the response to one request.
 type answer struct {
 	outcome    Outcome
 	text       []byte
@@ -119,7 +120,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, content []by
 	return c.exchangeAs(ctx, JSON, method, path, content)
 }
 
-// exchangeAs asks for an answer of a media type.
+// exchangeAs requests a response in a media type.
 func (c *Client) exchangeAs(ctx context.Context, accept, method, path string, content []byte) (answer, error) {
 	resp, connection, outcome, err := c.send(ctx, accept, method, path, content)
 	if err != nil {
@@ -134,7 +135,7 @@ func (c *Client) exchangeAs(ctx context.Context, accept, method, path string, co
 	return answer{outcome, text, connection}, errorOf(outcome, flaw, method+" "+path, resp.StatusCode, text)
 }
 
-// errorOf is the error of an outcome; nil for OK.
+// errorOf returns the error of an outcome, nil for OK.
 func errorOf(outcome Outcome, flaw, request string, code int, text []byte) error {
 	switch {
 	case outcome == OK:
@@ -146,10 +147,10 @@ func errorOf(outcome Outcome, flaw, request string, code int, text []byte) error
 	}
 }
 
-// maxQuoted bounds what an error quotes of an answer.
+// maxQuoted bounds the part of a response that an error quotes.
 const maxQuoted = 300
 
-// readable is the beginning of an answer, as text.
+// readable returns the beginning of a response as text.
 func readable(text []byte) string {
 	text = text[:min(len(text), maxQuoted)]
 	if utf8.Valid(text) && !bytes.ContainsFunc(text, unicode.IsControl) {

@@ -16,7 +16,7 @@ type Member struct {
 	LastIndex    uint64 `json:"lastIndex"`
 }
 
-// Members asks the node who is in the cluster.
+// Members returns the members of the cluster as the node sees them.
 func (c *Client) Members(ctx context.Context) ([]Member, error) {
 	var list struct {
 		Members []Member `json:"members"`
@@ -25,36 +25,36 @@ func (c *Client) Members(ctx context.Context) ([]Member, error) {
 	return list.Members, err
 }
 
-// Checksums says what the states of all nodes sum up to after one entry of the log. They must be
+// Checksums contains the checksums of the states of all nodes after one log entry. They must be
 // equal.
 type Checksums struct {
 	Index uint64     `json:"index"`
 	Nodes []Checksum `json:"nodes"`
-	// Diverged are the nodes whose state is another than that of most.
+	// Diverged are the nodes whose state differs from that of most nodes.
 	Diverged []string `json:"diverged"`
 }
 
-// Checksum is that of one node; it is empty where Problem says why it isn't known.
+// Checksum is the checksum of one node's state. If it is empty, Problem says why it is unknown.
 type Checksum struct {
 	Name     string `json:"name"`
 	Checksum string `json:"checksum,omitempty"`
 	Problem  string `json:"problem,omitempty"`
 }
 
-// Checksums makes all nodes sum up their states after one write.
+// Checksums makes all nodes compute the checksums of their states after one write.
 func (c *Client) Checksums(ctx context.Context) (Checksums, error) {
 	var sums Checksums
 	_, err := c.ask(ctx, http.MethodPost, "/cluster/v1/checksum", nil, &sums)
 	return sums, err
 }
 
-// Ready reports whether the node calls itself ready.
+// Ready reports whether the node reports that it is ready.
 func (c *Client) Ready(ctx context.Context) bool {
 	outcome, _, _ := c.do(ctx, http.MethodGet, "/readyz", nil)
 	return outcome == OK
 }
 
-// EnsureNamespace creates a namespace, or finds it there.
+// EnsureNamespace creates a namespace unless it exists.
 func (c *Client) EnsureNamespace(ctx context.Context, name string) (Outcome, error) {
 	body, err := json.Marshal(wireObject{Kind: "Namespace", APIVersion: "v1", Metadata: wireMeta{Name: name}})
 	if err != nil {
@@ -67,8 +67,8 @@ func (c *Client) EnsureNamespace(ctx context.Context, name string) (Outcome, err
 	return outcome, err
 }
 
-// DeleteNamespace asks that a namespace goes, with all that is below it. One that isn't there is
-// gone.
+// DeleteNamespace requests the deletion of a namespace with all its objects. A missing namespace
+// counts as deleted.
 func (c *Client) DeleteNamespace(ctx context.Context, name string) (Outcome, error) {
 	outcome, _, err := c.do(ctx, http.MethodDelete, "/api/v1/namespaces/"+name, nil)
 	if outcome == NotFound || outcome == Conflict { // it goes already
@@ -77,7 +77,7 @@ func (c *Client) DeleteNamespace(ctx context.Context, name string) (Outcome, err
 	return outcome, err
 }
 
-// ask sends one request and decodes the answer into what answer points to.
+// ask sends one request and decodes the response into the value that answer points to.
 func (c *Client) ask(ctx context.Context, method, path string, body []byte, answer any) (Outcome, error) {
 	outcome, text, err := c.do(ctx, method, path, body)
 	if outcome != OK {

@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	// dialTimeout bounds the making of a connection, TLS handshake included.
+	// dialTimeout bounds the time to establish a connection, including the TLS handshake.
 	dialTimeout = 3 * time.Second
-	// pingAfter is how long a connection may be silent before the peer is asked whether it lives,
-	// and how long it has to say so: a peer whose packets are lost resets nothing.
+	// pingAfter is the time after which a silent connection sends a ping, and the time limit for
+	// the response: a peer whose packets are lost does not reset the connection.
 	pingAfter = 2 * time.Second
-	// reserveAttempts is how many new connections a request finds full before it is given up.
+	// reserveAttempts is the number of new connections that a request may find full before it
+	// fails.
 	reserveAttempts = 3
 )
 
@@ -25,15 +26,14 @@ var (
 	errFull   = errors.New("no connection has room for one more request")
 )
 
-// connection is one connection of a lane. Unlike with a pool, a request that it was given never
-// goes to another one.
+// connection is one connection of a lane. Unlike with a pool, a request never moves to another
+// connection.
 type connection struct {
 	*http.ClientConn
 	number int
 }
 
-// lane keeps one connection to a node, and makes another one when it broke or has no room for more
-// requests.
+// lane keeps one connection to a node, and replaces it when it breaks or can take no more requests.
 type lane struct {
 	transport *http.Transport
 	address   string
@@ -46,14 +46,14 @@ type lane struct {
 	dials   sync.WaitGroup
 }
 
-// dial is an attempt that all who need a connection wait for.
+// dial is an attempt to connect, for which all requests that need a connection wait.
 type dial struct {
 	done   chan struct{} // closed at the end, after err is set
 	cancel context.CancelFunc
 	err    error
 }
 
-// reserve returns a connection with room for one request, which the caller must then make or
+// reserve returns a connection with capacity for one request, which the caller must then make or
 // release. After an error nothing was sent.
 func (l *lane) reserve(ctx context.Context) (*connection, error) {
 	for dials := 0; ; dials++ {
@@ -75,7 +75,7 @@ func (l *lane) reserve(ctx context.Context) (*connection, error) {
 	}
 }
 
-// use finds a connection with room, or joins the attempt to make one.
+// use returns a connection with capacity, or the current attempt to make one.
 func (l *lane) use() (*connection, *dial, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,7 +125,7 @@ func (l *lane) dial(ctx context.Context, attempt *dial) {
 	}
 }
 
-// close breaks all connections off and waits for attempts to make one.
+// close closes all connections and waits for attempts to make one.
 func (l *lane) close() {
 	l.mu.Lock()
 	l.closed = true

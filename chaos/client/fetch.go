@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// Fetch reads what is at a path, in the representation that accept names, and returns the body. The
-// error says more about any outcome but OK.
+// Fetch requests a path in the representation that accept names, and returns the body. The error
+// describes any outcome other than OK.
 func (c *Client) Fetch(ctx context.Context, accept, path string) ([]byte, Outcome, error) {
 	a, err := c.exchangeAs(ctx, accept, http.MethodGet, path, nil)
 	return a.text, a.outcome, err

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// protobufMagic begins every object in protobuf.
+// protobufMagic is the prefix of every object in protobuf.
 const protobufMagic = "k8s\x00"
 
 var errProtobuf = errors.New("malformed protobuf")

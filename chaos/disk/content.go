@@ -11,17 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pageBytes is the unit in which contents are remembered, given up and counted, as a kernel does.
+// pageBytes is the unit in which contents are recorded, discarded and counted, as in a kernel.
 const pageBytes = 4096
 
-// page is one that was changed and not synced.
+// page is a page that was changed and not synced.
 type page struct {
 	old  []byte // what a power cut leaves of it: pageBytes, or nil for zeros
 	lost bool   // a failed fsync has given it up: only another write and sync makes it durable
 }
 
-// content is the bytes of a file. The backing file has them as processes see them; a page that
-// isn't dirty is durable as it is there, as far as safe reaches.
+// content holds the bytes of a file. The backing file has the bytes that processes see. A page that
+// isn't dirty is durable in the backing file, up to safe.
 type content struct {
 	file       *os.File
 	holder     string // the name of the backing file that is nobody's but ours
@@ -68,7 +68,7 @@ func (c *content) findBlocks() error {
 	return nil
 }
 
-// read is pread(2): fewer bytes than asked for are the end of the file.
+// findBlocks determines where the backing file has data.
 func (c *content) read(buf []byte, off int64) (int, error) {
 	n, err := c.file.ReadAt(buf, off)
 	if errors.Is(err, io.EOF) {
@@ -77,7 +77,7 @@ func (c *content) read(buf []byte, off int64) (int, error) {
 	return n, err
 }
 
-// write changes contents as write(2) does. What is beyond the end grows the file.
+// write changes contents as write(2) does. A write beyond the end extends the file.
 func (c *content) write(data []byte, off int64) (int, error) {
 	if err := c.remember(off, off+int64(len(data))); err != nil {
 		return 0, err
@@ -103,7 +103,7 @@ func (c *content) resize(size int64) error {
 	return nil
 }
 
-// punch puts zeros in the place of contents and frees their blocks, as fallocate(2) does.
+// punch replaces a range by zeros and frees its blocks, as fallocate(2) does.
 func (c *content) punch(off, end int64) error {
 	if err := c.remember(off, min(end, c.size)); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (c *content) punch(off, end int64) error {
 	return nil
 }
 
-// remember keeps, of the pages that are about to change, what a power cut leaves of them.
+// remember keeps, for the pages that are about to change, the bytes that a power cut restores.
 func (c *content) remember(off, end int64) error {
 	first, last := off/pageBytes, pages(end)
 	from, to := last, int64(0) // the clean pages that have something durable, with what is between them
@@ -146,21 +146,21 @@ func (c *content) remember(off, end int64) error {
 	return nil
 }
 
-// sync makes the contents durable, but for what a failed sync has given up.
+// sync makes the contents durable, except for pages that a failed sync has discarded.
 func (c *content) sync() {
 	c.safe = c.size
 	end := pages(c.size)
 	maps.DeleteFunc(c.dirty, func(i int64, p *page) bool { return !p.lost || i >= end })
 }
 
-// giveUp is what a failed sync does.
+// giveUp discards the dirty pages, as a failed sync does.
 func (c *content) giveUp() {
 	for _, p := range c.dirty {
 		p.lost = true
 	}
 }
 
-// unsynced is the number of bytes that a power cut would change.
+// unsynced returns the number of bytes that a power cut would change.
 func (c *content) unsynced() int64 {
 	both := min(c.size, c.safe)
 	total := max(c.size, c.safe) - both
@@ -170,7 +170,7 @@ func (c *content) unsynced() int64 {
 	return total
 }
 
-// restore makes the backing file what a power cut leaves.
+// restore changes the backing file to its durable contents, as a power cut does.
 func (c *content) restore() error {
 	if c.size != c.safe {
 		if err := c.file.Truncate(c.safe); err != nil {
@@ -199,8 +199,8 @@ func (c *content) restore() error {
 	return nil
 }
 
-// remove ends the backing file.
+// remove closes and removes the backing file.
 func (c *content) remove() error { return errors.Join(c.file.Close(), os.Remove(c.holder)) }
 
-// pages is how many pages hold size bytes.
+// pages returns the number of pages that hold size bytes.
 func pages(size int64) int64 { return (size + pageBytes - 1) / pageBytes }

@@ -9,10 +9,11 @@ import (
 	"slices"
 )
 
-// sectorBytes is the largest write that disks do whole or not at all.
+// sectorBytes is the size of the largest write that disks perform atomically.
 const sectorBytes = 512
 
-// crash makes what processes see what is durable. Every inode but the root gets a new number.
+// crash replaces the state that processes see by the durable state. Every inode but the root gets a
+// new number.
 func (v *volume) crash() error {
 	tree := filepath.Join(v.backing, rebuiltName)
 	before := v.inodes
@@ -38,8 +39,8 @@ func (v *volume) crash() error {
 	return nil
 }
 
-// rebuild makes the durable entries of a directory those that processes see, in a new place on the
-// backing disk.
+// rebuild replaces the entries of a directory by its durable entries, in a new place on the backing
+// disk.
 func (v *volume) rebuild(dir *inode, path string) error {
 	if err := errors.Join(os.Mkdir(path, 0o700), dress(path, dir.safe)); err != nil {
 		return err
@@ -64,7 +65,7 @@ func (v *volume) rebuild(dir *inode, path string) error {
 	return nil
 }
 
-// revive puts one inode in its place, as it is durable.
+// revive restores the durable state of one inode at its path.
 func (v *volume) revive(n *inode, path string) error {
 	switch {
 	case n.isDir():
@@ -77,10 +78,10 @@ func (v *volume) revive(n *inode, path string) error {
 	}
 }
 
-// loss is what a power cut takes.
+// loss counts what a power cut discards.
 type loss struct{ bytes, files, names int64 }
 
-// atStake is what a power cut would take now.
+// atStake returns what a power cut would discard now.
 func (v *volume) atStake() (l loss) {
 	for _, n := range v.inodes {
 		if n.content != nil && n.links > 0 {
@@ -147,7 +148,8 @@ func (c *content) tear(r *rand.Rand, latest extent) {
 	c.safe = max(c.safe, min(c.size, reached))
 }
 
-// keep makes one sector durable; false when it can't be read, so that it isn't.
+// keep makes one sector durable. It returns false if the sector can't be read and thus is not
+// durable.
 func (c *content) keep(sector int64) bool {
 	p := c.dirty[sector*sectorBytes/pageBytes]
 	if p == nil {
@@ -166,8 +168,8 @@ func (c *content) keep(sector int64) bool {
 
 func (e extent) touches(page int64) bool { return e.off < (page+1)*pageBytes && page*pageBytes < e.end }
 
-// survivors draws the sectors of a write that reach the disk: its beginning, or any of them. At
-// least one does, and at least one doesn't; of a write of one sector none does.
+// survivors chooses the sectors of a write that reach the disk: a prefix, or any of them. At least
+// one does, and at least one doesn't. If the write has one sector, none does.
 func (e extent) survivors(r *rand.Rand, size int64) []int64 {
 	first, last := e.off/sectorBytes, (min(e.end, size)+sectorBytes-1)/sectorBytes
 	count := int(last - first)

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Where a node keeps what, below its data directory: the documentation of raftstore/log and
-// raftstore/snapshot says so.
+// The places of a node's files below its data directory, as documented in raftstore/log and
+// raftstore/snapshot.
 const (
 	logFile       = "raft/log.db"
 	snapshotsDir  = "raft/snapshots"
@@ -18,17 +18,17 @@ const (
 	snapshotMeta  = "meta.json"
 )
 
-// tornPages is how many pages at the end of a log TearLog may hit.
+// tornPages is the number of pages at the end of a log that TearLog may damage.
 const tornPages = 8
 
-// ErrNothingToDamage is returned when a node has no such file, or nothing in it.
+// ErrNothingToDamage reports that a node does not have the file, or that it is empty.
 var ErrNothingToDamage = errors.New("there is nothing to damage")
 
-// The damage below is done to the data directory of a node that has ended, at places drawn from r.
-// The result says in a few words what was done, for a report.
+// The functions below damage the data directory of a node that has ended, at places chosen with r.
+// They return a short description of the damage for a report.
 
-// FlipLog turns over one bit in the Raft log: in a page that is in use, of entries or of what leads
-// to them.
+// FlipLog flips one bit in a page of the Raft log that is in use: one with entries or with
+// references to them.
 func FlipLog(r *rand.Rand, dataDir string) (string, error) {
 	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
 		used, err := pagesInUse(f)
@@ -39,7 +39,7 @@ func FlipLog(r *rand.Rand, dataDir string) (string, error) {
 	})
 }
 
-// TruncateLog cuts off the end of the Raft log: at least a byte, and at most half, of what is in
+// TruncateLog removes the end of the Raft log: at least one byte and at most half of the bytes in
 // use.
 func TruncateLog(r *rand.Rand, dataDir string) (string, error) {
 	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
@@ -53,8 +53,8 @@ func TruncateLog(r *rand.Rand, dataDir string) (string, error) {
 	})
 }
 
-// TearLog puts zeros in the place of some sectors of the pages at the end of the Raft log, as
-// writes that were never done leave them.
+// TearLog replaces some sectors of the pages at the end of the Raft log by zeros, as writes that
+// did not reach the disk leave them.
 func TearLog(r *rand.Rand, dataDir string) (string, error) {
 	return edit(filepath.Join(dataDir, logFile), func(f *os.File) (string, error) {
 		used, err := pagesInUse(f)
@@ -72,7 +72,7 @@ func TearLog(r *rand.Rand, dataDir string) (string, error) {
 	})
 }
 
-// FlipSnapshot turns over one bit of the newest snapshot: of its state, or of what says what it is.
+// FlipSnapshot flips one bit of the newest snapshot: of its state or of its metadata.
 func FlipSnapshot(r *rand.Rand, dataDir string) (string, error) {
 	dir, err := newestSnapshot(dataDir)
 	if err != nil {
@@ -94,7 +94,7 @@ func FlipSnapshot(r *rand.Rand, dataDir string) (string, error) {
 	})
 }
 
-// newestSnapshot is the folder that was made last of those which are whole.
+// newestSnapshot returns the folder of the newest complete snapshot.
 func newestSnapshot(dataDir string) (string, error) {
 	metas, err := filepath.Glob(filepath.Join(dataDir, snapshotsDir, "*", snapshotMeta))
 	if err != nil {
@@ -121,7 +121,7 @@ func newestSnapshot(dataDir string) (string, error) {
 	return newest, nil
 }
 
-// Empty deletes all that is in a data directory, and leaves the directory.
+// Empty deletes the contents of a data directory, but not the directory.
 func Empty(dataDir string) (string, error) {
 	entries, err := os.ReadDir(dataDir)
 	if err != nil {
@@ -135,7 +135,7 @@ func Empty(dataDir string) (string, error) {
 	return fmt.Sprintf("%d files and directories deleted", len(entries)), nil
 }
 
-// edit does something to a file, and syncs it: a later power cut doesn't heal it.
+// edit changes a file and syncs it, so that a later power cut doesn't undo the change.
 func edit(path string, do func(*os.File) (string, error)) (what string, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {

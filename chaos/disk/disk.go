@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	// releaseWait bounds how long Crash waits for the kernel to tell that the files of a process
+	// releaseWait bounds how long Crash waits for the kernel to report that the files of a process
 	// that has ended are closed.
 	releaseWait = 10 * time.Second
 	releasePoll = 2 * time.Millisecond
 )
 
-// Disk is a mounted file system. Its methods may be called at any time, by any goroutine.
+// Disk is a mounted file system. Its methods are safe for concurrent use.
 type Disk struct {
 	dir    string
 	log    *slog.Logger
@@ -41,7 +41,7 @@ type Disk struct {
 	stats   Stats         // guarded by mu
 }
 
-// Stats counts what a disk did since it was mounted.
+// Stats counts the operations of a disk since it was mounted.
 type Stats struct {
 	Reads        int64 // that the page cache of the kernel didn't serve
 	Writes       int64 // requests to write; one holds at most 1 MiB
@@ -55,7 +55,7 @@ type Stats struct {
 	LostNames    int64 // changes of names that crashes took back
 }
 
-// Option changes what a disk promises.
+// Option changes the guarantees of a disk.
 type Option func(*volume)
 
 // Strict makes changes of names durable only by an fsync of their directory, which is all that
@@ -98,10 +98,10 @@ func Mount(dir, backing string, log *slog.Logger, options ...Option) (*Disk, err
 	return d, nil
 }
 
-// Dir is where the disk is mounted.
+// Dir returns the directory at which the disk is mounted.
 func (d *Disk) Dir() string { return d.dir }
 
-// Set replaces what is wrong with the disk. The zero Faults heals it, which lets go on what hangs.
+// Set replaces the faults of the disk. The zero Faults heals it and releases hanging requests.
 func (d *Disk) Set(f Faults) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,7 +151,7 @@ func (d *Disk) crash(first func()) error {
 	return nil
 }
 
-// lockUnused returns with mu held and no file open.
+// lockUnused locks mu while no file is open.
 func (d *Disk) lockUnused() error {
 	deadline := time.Now().Add(d.wait)
 	tick := time.NewTicker(releasePoll)
@@ -174,8 +174,8 @@ func (d *Disk) lockUnused() error {
 	}
 }
 
-// Close unmounts the disk. What hangs fails with EIO, and who still has files open finds them
-// broken. The backing directory keeps what processes saw last.
+// Close unmounts the disk. Hanging requests fail with EIO, and open files become unusable. The
+// backing directory keeps the state that processes saw last.
 func (d *Disk) Close() error {
 	d.mu.Lock()
 	if d.closing {

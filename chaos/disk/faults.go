@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Faults is all that is wrong with a disk at one time. The zero Faults is a good disk.
+// Faults is the set of faults of a disk at one time. The zero Faults is a healthy disk.
 type Faults struct {
 	FsyncDelay  time.Duration // added to each fsync of a file or a directory
 	FsyncJitter time.Duration // added to FsyncDelay, at random up to this
@@ -29,10 +29,11 @@ type Faults struct {
 	Free *int64
 }
 
-// killPoll is how often the caller of a hanging request is looked at after it got a signal.
+// killPoll is the interval at which the caller of a hanging request is examined after it got a
+// signal.
 const killPoll = 20 * time.Millisecond
 
-// refusal is the error of whatever would change the disk; nil when changes are taken.
+// refusal returns the error of a request that would change the disk, nil if changes are accepted.
 func (f Faults) refusal() error {
 	switch {
 	case f.ReadOnly:
@@ -44,13 +45,13 @@ func (f Faults) refusal() error {
 	}
 }
 
-// obstacle is what a kind of request has to get past.
+// obstacle returns the effect of faults on a kind of request: whether it hangs, and its delay.
 type obstacle func(Faults) (hangs bool, delay time.Duration)
 
 func atRead(f Faults) (bool, time.Duration)  { return false, f.ReadDelay }
 func atWrite(f Faults) (bool, time.Duration) { return false, f.WriteDelay }
 
-// atFsync draws the jitter once, so that looking at the obstacle again doesn't change it.
+// atFsync chooses the jitter once, so that evaluating the obstacle again doesn't change it.
 func atFsync() obstacle {
 	part := rand.Float64()
 	return func(f Faults) (bool, time.Duration) {

@@ -9,7 +9,7 @@ import (
 
 // The operations on one inode.
 
-// write writes what there is room for. It is an error when that is nothing.
+// write writes as many bytes as fit. It returns an error if none fit.
 func (v *volume) write(n *inode, data []byte, off int64) (int, error) {
 	end, err := v.room(n.content, off, off+int64(len(data)))
 	if err != nil {
@@ -26,7 +26,7 @@ func (v *volume) resize(n *inode, size int64) error {
 	return n.content.resize(size)
 }
 
-// allocate is fallocate(2), for those of its modes that files need here.
+// allocate implements the modes of fallocate(2) that files need here.
 func (v *volume) allocate(n *inode, off, end int64, mode uint32) error {
 	switch mode {
 	case unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE:
@@ -68,7 +68,7 @@ func (v *volume) describe(n *inode, a attributes, modified time.Time) error {
 	return unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{at, at}, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// sync makes durable what an fsync of an inode does.
+// sync makes durable what an fsync of the inode makes durable.
 func (v *volume) sync(n *inode) {
 	n.safe = n.now
 	if n.content != nil {

@@ -34,8 +34,8 @@ type inode struct {
 
 func (n *inode) isDir() bool { return n.entries != nil }
 
-// path is where the inode is on the backing disk. Of a file with several names it is the one that
-// is always there.
+// path returns the path of the inode on the backing disk. For a file with several names it is the
+// permanent one.
 func (n *inode) path(v *volume) string {
 	switch {
 	case n == v.root:
@@ -47,7 +47,7 @@ func (n *inode) path(v *volume) string {
 	}
 }
 
-// isBelow reports whether a directory is another one, or in it at any depth.
+// isBelow reports whether a directory is dir or is inside it, at any depth.
 func (n *inode) isBelow(dir *inode) bool {
 	for ; n != nil; n = n.parent {
 		if n == dir {
@@ -57,7 +57,7 @@ func (n *inode) isBelow(dir *inode) bool {
 	return false
 }
 
-// attr tells the kernel of the inode.
+// attr describes the inode to the kernel.
 func (n *inode) attr(out *fuse.Attr) {
 	*out = fuse.Attr{
 		Ino: n.id, Mode: n.now.mode, Owner: fuse.Owner{Uid: n.now.uid, Gid: n.now.gid},
@@ -80,7 +80,7 @@ func (n *inode) attr(out *fuse.Attr) {
 	out.SetTimes(&n.modified, &n.modified, &n.modified)
 }
 
-// parentID is what ".." stands for.
+// parentID returns the number of the inode that ".." refers to.
 func (n *inode) parentID() uint64 {
 	if n.parent == nil {
 		return n.id
@@ -88,7 +88,7 @@ func (n *inode) parentID() uint64 {
 	return n.parent.id
 }
 
-// adopted makes an inode of what is on the backing disk already; all of it counts as durable.
+// adopted returns an inode for a file that exists on the backing disk; all of it counts as durable.
 func adopted(info os.FileInfo) *inode {
 	stat := info.Sys().(*syscall.Stat_t)
 	a := attributes{mode: stat.Mode, uid: stat.Uid, gid: stat.Gid}

@@ -2,14 +2,14 @@ package disk
 
 import "slices"
 
-// entry says what a name in a directory stands for: nil for nothing.
+// entry maps a name in a directory to an inode, or to nil for none.
 type entry struct {
 	dir  *inode
 	name string
 	to   *inode
 }
 
-// change is one step of the names, such as a rename.
+// change is one atomic change of names, such as a rename.
 type change struct {
 	number  uint64
 	entries []entry
@@ -28,7 +28,7 @@ func (v *volume) record(about *inode, entries ...entry) {
 	v.journal = append(v.journal, change{number: v.changes, entries: entries})
 }
 
-// syncNames makes durable what an fsync of this inode does.
+// syncNames makes durable the changes of names that an fsync of the inode makes durable.
 func (v *volume) syncNames(n *inode) {
 	switch {
 	case !v.strict:

@@ -16,9 +16,9 @@ import (
 const (
 	fuseDevice = "/dev/fuse"
 	fuseType   = "fuse.quorate-disk"
-	// maxWriteBytes is the largest request that kernels send by default.
+	// maxWriteBytes is the size of the largest request that kernels send by default.
 	maxWriteBytes = 1 << 20
-	// pollName is a file that the FUSE server makes up, to tell the kernel that nothing here is
+	// pollName is a file that the FUSE server simulates, to tell the kernel that nothing here is
 	// ever polled.
 	pollName = ".go-fuse-epoll-hack"
 )
@@ -79,7 +79,7 @@ func (d *Disk) neverPolled() error {
 // still uses it.
 func (d *Disk) unmount() error { return unix.Unmount(d.dir, unix.MNT_FORCE|unix.MNT_DETACH) }
 
-// unmountDead takes away a mount whose server has ended.
+// unmountDead removes a mount whose server has ended.
 func unmountDead(dir string) error {
 	var s unix.Stat_t
 	for {

@@ -13,7 +13,7 @@ import (
 // The operations on names: each changes the backing tree, what processes see, and the journal, in
 // this order.
 
-// vacant is where a new name would be on the backing disk.
+// vacant returns the path of a new name on the backing disk.
 func (v *volume) vacant(dir *inode, name string) (string, error) {
 	switch {
 	case !dir.isDir():
@@ -92,7 +92,7 @@ func (v *volume) link(n, dir *inode, name string) error {
 	return nil
 }
 
-// remove takes a name away: that of a directory, which must be empty, or of anything else.
+// remove removes a name: that of a directory, which must be empty, or of another inode.
 func (v *volume) remove(dir *inode, name string, directory bool) error {
 	n := dir.entries[name]
 	switch {
@@ -114,7 +114,7 @@ func (v *volume) remove(dir *inode, name string, directory bool) error {
 	return nil
 }
 
-// rename moves a name, in one step, over what has the new name.
+// rename renames atomically, and replaces the inode with the new name, if any.
 func (v *volume) rename(from *inode, name string, to *inode, newName string, flags uint32) error {
 	n, over := from.entries[name], to.entries[newName]
 	switch {
@@ -136,7 +136,7 @@ func (v *volume) rename(from *inode, name string, to *inode, newName string, fla
 	case over != nil && len(over.entries) > 0:
 		return syscall.ENOTEMPTY
 	}
-	// Not os.Rename, which never takes the place of a directory.
+	// os.Rename never replaces a directory.
 	if err := unix.Rename(filepath.Join(from.path(v), name), filepath.Join(to.path(v), newName)); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (v *volume) rename(from *inode, name string, to *inode, newName string, fla
 	return nil
 }
 
-// dress gives a file on the backing disk its owner and mode. Symbolic links have no mode.
+// dress sets the owner and mode of a file on the backing disk. Symbolic links have no mode.
 func dress(path string, a attributes) error {
 	if err := os.Lchown(path, int(a.uid), int(a.gid)); err != nil || a.mode&syscall.S_IFMT == syscall.S_IFLNK {
 		return err

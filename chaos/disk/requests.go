@@ -7,12 +7,12 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// attrValid is how long the kernel may keep the attributes of a file: only it changes them, and a
-// power cut leaves no inode the same. Names and directories aren't kept at all.
+// attrValid is how long the kernel may cache the attributes of a file: only the kernel changes
+// them, and a power cut replaces every inode. Names and directories aren't cached.
 const attrValid = time.Hour
 
-// requests is the disk as the kernel sees it: it translates, finds inodes, applies faults and
-// locks. The methods are those of fuse.RawFileSystem.
+// requests is the disk as the kernel sees it: it translates requests, finds inodes, applies faults
+// and locks. The methods are those of fuse.RawFileSystem.
 type requests struct {
 	fuse.RawFileSystem
 	d *Disk
@@ -20,7 +20,7 @@ type requests struct {
 
 func (r *requests) String() string { return "quorate-disk" }
 
-// lookup finds inodes. Those from before a power cut are gone.
+// inode returns an inode. Inodes from before a power cut no longer exist.
 func (r *requests) inode(id uint64) (*inode, error) {
 	if n := r.d.files.inodes[id]; n != nil {
 		return n, nil
@@ -45,7 +45,7 @@ func (r *requests) refused() error {
 	return err
 }
 
-// change does what changes the disk, under the lock, unless faults forbid it.
+// change runs a function that changes the disk, under the lock, unless faults forbid it.
 func (r *requests) change(do func() error) fuse.Status {
 	r.d.mu.Lock()
 	defer r.d.mu.Unlock()
@@ -55,7 +55,7 @@ func (r *requests) change(do func() error) fuse.Status {
 	return fuse.ToStatus(do())
 }
 
-// look does what changes nothing.
+// look runs a function that changes nothing.
 func (r *requests) look(do func() error) fuse.Status {
 	r.d.mu.RLock()
 	defer r.d.mu.RUnlock()
@@ -129,7 +129,7 @@ func (r *requests) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsO
 	})
 }
 
-// make makes a new name by do, which returns what it is for.
+// make creates a name with do, which returns its inode.
 func (r *requests) make(parent uint64, out *fuse.EntryOut, do func(dir *inode) (*inode, error)) fuse.Status {
 	return r.change(func() error {
 		dir, err := r.dir(parent)

@@ -9,7 +9,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// wipeWait bounds how long a write that failed waits until the kernel has forgotten its pages.
+// wipeWait bounds how long a failed write waits until the kernel has discarded its pages.
 const wipeWait = 50 * time.Millisecond
 
 func (r *requests) Create(_ <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
@@ -36,8 +36,8 @@ func (r *requests) Open(_ <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) f
 	return fuse.ToStatus(err)
 }
 
-// opened counts a handle. The kernel keeps the pages it has of the file: they are of this inode,
-// and so of no time before a power cut.
+// opened counts a handle. The kernel may keep its cached pages of the file: they belong to this
+// inode, and thus do not precede a power cut.
 func (r *requests) opened(n *inode, out *fuse.OpenOut) {
 	n.opens++
 	r.d.files.opens++
@@ -73,7 +73,7 @@ func (r *requests) Read(interrupted <-chan struct{}, in *fuse.ReadIn, buf []byte
 	return fuse.ReadResultData(buf[:got]), status
 }
 
-// file finds an inode that has contents.
+// file returns an inode that has contents.
 func (r *requests) file(id uint64) (*inode, error) {
 	n, err := r.inode(id)
 	if err == nil && n.content == nil {
@@ -227,7 +227,7 @@ func (r *requests) ReleaseDir(in *fuse.ReleaseIn) {
 	r.released(in.NodeId)
 }
 
-// list takes down the entries of a directory for one who reads it while they change.
+// list records the entries of a directory for a process that reads it while they change.
 func (v *volume) list(dir *inode) uint64 {
 	entries := []fuse.DirEntry{
 		{Name: ".", Ino: dir.id, Mode: syscall.S_IFDIR, Off: 1},

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// blocks is which pages of a file take space on the disk.
+// blocks records which pages of a file take space on the disk.
 type blocks struct {
 	set  []uint64
 	used int64
@@ -18,7 +18,7 @@ func (b *blocks) len() int64 { return int64(len(b.set)) * 64 }
 
 func (b *blocks) has(i int64) bool { return i < b.len() && b.set[i/64]&(1<<(i%64)) != 0 }
 
-// take notes that the bytes of a range were written.
+// take records that a range of bytes was written.
 func (b *blocks) take(off, end int64) {
 	last := pages(end)
 	for b.len() < last {
@@ -49,7 +49,7 @@ func (b *blocks) drop(first, last int64) {
 	}
 }
 
-// used is how many pages all files take that processes can reach.
+// used returns the number of pages of all files that processes can reach.
 func (v *volume) used() (total int64) {
 	for _, n := range v.inodes {
 		if n.content != nil && n.links+n.opens > 0 {
@@ -59,7 +59,8 @@ func (v *volume) used() (total int64) {
 	return total
 }
 
-// limit lets so many more bytes be written where nothing was before; nil takes the limit away.
+// limit sets the number of bytes that may still be written to unallocated parts; nil removes the
+// limit.
 func (v *volume) limit(free *int64) {
 	v.capacity = math.MaxInt64
 	if free != nil {
@@ -69,7 +70,7 @@ func (v *volume) limit(free *int64) {
 
 func (v *volume) limited() bool { return v.capacity != math.MaxInt64 }
 
-// room is how far a write of a range to a file may go before the disk is full.
+// room returns how far a write of a range to a file may go before the disk is full.
 func (v *volume) room(c *content, off, end int64) (int64, error) {
 	if !v.limited() {
 		return end, nil
@@ -89,7 +90,7 @@ func (v *volume) room(c *content, off, end int64) (int64, error) {
 	return end, nil
 }
 
-// statfs is the space of the backing disk, and not more than the limit.
+// statfs returns the space of the backing disk, bounded by the limit.
 func (v *volume) statfs() (unix.Statfs_t, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(v.backing, &s); err != nil {

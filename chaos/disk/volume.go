@@ -13,15 +13,15 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// What is below a backing directory.
+// The entries of a backing directory.
 const (
 	treeName    = "tree"     // names, as processes see them
 	rebuiltName = "tree.new" // names while a power cut is made
 	filesName   = "files"    // one more name of each file, by number, so that no contents go before their last durable name
 )
 
-// volume is the files of a disk: as processes see them, and as a power cut leaves them. It does no
-// locking.
+// volume holds the files of a disk, as processes see them and as a power cut leaves them. It does
+// no locking.
 type volume struct {
 	backing  string
 	strict   bool
@@ -47,14 +47,14 @@ type extent struct {
 
 func (v *volume) treeDir() string { return filepath.Join(v.backing, treeName) }
 
-// newHolder is a name below files that nothing has.
+// newHolder returns an unused name below files.
 func (v *volume) newHolder() string {
 	v.holders++
 	return filepath.Join(v.backing, filesName, strconv.FormatUint(v.holders, 10))
 }
 
-// openVolume takes over what a backing directory holds, all of which counts as durable, or makes an
-// empty volume there.
+// openVolume opens the volume in a backing directory, all of which counts as durable, or creates an
+// empty one.
 func openVolume(backing string, log *slog.Logger, options ...Option) (*volume, error) {
 	v := &volume{backing: backing, log: log, listings: map[uint64][]fuse.DirEntry{}}
 	for _, option := range options {
@@ -113,7 +113,7 @@ func (v *volume) load() error {
 	})
 }
 
-// fill gives an inode what its type has, from the backing disk.
+// fill initializes an inode by its type from the backing disk.
 func (v *volume) fill(n *inode, path string, mode os.FileMode) (err error) {
 	switch {
 	case mode.IsRegular():
@@ -138,8 +138,8 @@ func (v *volume) add(n *inode) {
 	v.inodes[n.id] = n
 }
 
-// enter and leave change what processes see; the journal and the backing disk are their callers'
-// business.
+// enter and leave change the names that processes see; their callers change the journal and the
+// backing disk.
 func (v *volume) enter(dir *inode, name string, n *inode) {
 	dir.entries[name] = n
 	dir.modified = time.Now()
@@ -155,7 +155,7 @@ func (v *volume) leave(dir *inode, name string) *inode {
 	return n
 }
 
-// reap forgets an inode that nobody can come back to.
+// reap forgets an inode that no process can reach any more.
 func (v *volume) reap(n *inode) {
 	if n.links+n.opens+n.pins > 0 || v.inodes[n.id] != n {
 		return
@@ -174,7 +174,7 @@ func (v *volume) reap(n *inode) {
 	}
 }
 
-// close lets go of the backing files. Only the tree stays.
+// close closes the backing files. It keeps the tree.
 func (v *volume) close() error {
 	var errs []error
 	for _, n := range v.inodes {

@@ -37,8 +37,8 @@ type Item struct {
 	Value   string
 }
 
-// Op is one operation of one client. Times are counted from the beginning of the history, on a
-// clock that never jumps.
+// Op is one operation of one client. Times are durations since the beginning of the history, on a
+// monotonic clock.
 type Op struct {
 	Kind   Kind
 	Client int
@@ -50,8 +50,8 @@ type Op struct {
 	Expect            Item   // what a Replace or Delete is conditional on: UID and Version
 	Value             string // that a write sent; no two writes of a history send the same
 	Invoked, Answered time.Duration
-	// Outcome is OK, NotFound, Conflict or Unknown. What surely wasn't done (Unavailable) is only
-	// counted.
+	// Outcome is OK, NotFound, Conflict or Unknown. Operations that certainly had no effect
+	// (Unavailable) are only counted.
 	Outcome client.Outcome
 	Got     Item   // what a read found, or what a write was told it made; of a Delete only Key and UID are told
 	Items   []Item // what a list found
@@ -66,8 +66,8 @@ type Event struct {
 	Arrived time.Duration
 }
 
-// Watch is all that one watcher received, across all its streams. A watch whose position was said
-// to be too old ends there: its client lists and begins another one.
+// Watch contains all events that one watcher received, across all its streams. A watch whose
+// position was refused as too old ends there: its client lists and begins another one.
 type Watch struct {
 	Client  int
 	After   uint64 // the version from which it watched
@@ -77,29 +77,28 @@ type Watch struct {
 	Reached uint64  // its last position, of an event or a bookmark
 }
 
-// Expiry is an answer that what was asked for is too old.
+// Expiry is a response that a position or state is too old.
 type Expiry struct {
 	Node string
 	At   time.Duration
 	Text string // the answer
 }
 
-// Failure is a request that was not carried out, or a read that got no answer.
+// Failure is an operation that certainly had no effect, or a read without a usable response.
 type Failure struct {
 	Kind              Kind
 	Node              string // that was asked
 	Invoked, Answered time.Duration
 }
 
-// Final is what one node itself holds after all clients have stopped: a state no older than the
-// last write.
+// Final is the state of one node after all clients have stopped, no older than the last write.
 type Final struct {
 	Node    string
 	Version uint64
 	Items   []Item
 }
 
-// Record is all that happened in one phase of a run: everything below one namespace.
+// Record is the history of one phase of a run: all operations in one namespace.
 type Record struct {
 	Start, End  uint64 // the versions before the first write and after the last
 	Ops         []Op
@@ -113,10 +112,10 @@ type Record struct {
 	Refused     []string         // answers that no correct server gives in such a run
 }
 
-// maxRefused bounds the samples of answers that no correct server gives.
+// maxRefused bounds the samples of responses that no correct server sends.
 const maxRefused = 20
 
-// Recorder takes down a history while it happens.
+// Recorder records a history while it happens.
 type Recorder struct {
 	began time.Time
 
@@ -130,10 +129,10 @@ func NewRecorder() *Recorder {
 	return &Recorder{began: time.Now(), record: Record{Unavailable: map[Kind]int{}, Unanswered: map[Kind]int{}}}
 }
 
-// Now is the time since the history began.
+// Now returns the time since the history began.
 func (r *Recorder) Now() time.Duration { return time.Since(r.began) }
 
-// Add takes down an operation that has ended.
+// Add records an operation that has ended.
 func (r *Recorder) Add(op Op) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -143,10 +142,10 @@ func (r *Recorder) Add(op Op) {
 	}
 }
 
-// Offset is the time of the history at which something happened.
+// Offset converts a time to one of the history.
 func (r *Recorder) Offset(at time.Time) time.Duration { return at.Sub(r.began) }
 
-// Unavailable counts an operation that was surely not carried out.
+// Unavailable counts an operation that certainly had no effect.
 func (r *Recorder) Unavailable(op Op) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -154,7 +153,7 @@ func (r *Recorder) Unavailable(op Op) {
 	r.record.Failures = append(r.record.Failures, failureOf(op))
 }
 
-// Unanswered counts a read that got no answer, or none that helps.
+// Unanswered counts a read without a usable response.
 func (r *Recorder) Unanswered(op Op) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,14 +165,14 @@ func failureOf(op Op) Failure {
 	return Failure{Kind: op.Kind, Node: op.Node, Invoked: op.Invoked, Answered: op.Answered}
 }
 
-// Expired takes down that the state of a paged list was said to be gone.
+// Expired records that a node refused the state of a paged list as too old.
 func (r *Recorder) Expired(e Expiry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.record.Expired = append(r.record.Expired, e)
 }
 
-// Refused takes down an answer that no correct server gives.
+// Refused records a response that no correct server sends.
 func (r *Recorder) Refused(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -182,14 +181,14 @@ func (r *Recorder) Refused(text string) {
 	}
 }
 
-// Acknowledged is the number of writes acknowledged so far.
+// Acknowledged returns the number of writes acknowledged so far.
 func (r *Recorder) Acknowledged() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.acked
 }
 
-// Take returns the history and lets go of it. Nothing may be recorded any more.
+// Take returns the history. Nothing may be recorded afterwards.
 func (r *Recorder) Take() Record {
 	r.mu.Lock()
 	defer r.mu.Unlock()

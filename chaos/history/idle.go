@@ -2,16 +2,16 @@ package history
 
 import "time"
 
-// IdleRead is one read of a cluster on which nobody writes.
+// IdleRead is one read of a cluster without writes.
 type IdleRead struct {
 	Kind string
 	Node string
-	// Local says that the node answers from its own state, with a leader or without.
+	// Local means that the node responds from its own state, with or without a leader.
 	Local             bool
 	Invoked, Answered time.Duration
-	// Problem is why it got no answer, or what is wrong with the answer; empty: it was answered
-	// rightly.
+	// Problem says why there was no response, or what is wrong with it; "" if the response was
+	// right.
 	Problem string
-	// Wrong says that there was an answer, and it was not that of a correct server.
+	// Wrong means that there was a response that no correct server sends.
 	Wrong bool
 }

@@ -13,13 +13,13 @@ type clock struct {
 	wake  chan struct{} // holds one: the next packet is due earlier than it was
 
 	mu      sync.Mutex
-	parcels parcels       // guarded by mu
-	count   uint64        // of all that were ever added; guarded by mu
-	bytes   map[*link]int // that wait; guarded by mu
+	packets delayedPackets // guarded by mu
+	count   uint64         // of all that were ever added; guarded by mu
+	bytes   map[*link]int  // that wait; guarded by mu
 }
 
-// parcel is a packet under way.
-type parcel struct {
+// delayedPacket is a packet in flight.
+type delayedPacket struct {
 	link   *link
 	due    time.Duration
 	number uint64 // packets due at the same time keep their order
@@ -32,8 +32,8 @@ func newClock() *clock {
 
 func (c *clock) now() time.Duration { return time.Since(c.began) }
 
-// add takes a copy of a packet that was scheduled under a rule. It refuses one that is too much for
-// the link.
+// add copies a packet that was scheduled under a rule. It refuses a packet that exceeds the
+// capacity of the link.
 func (c *clock) add(l *link, rule *Rule, due time.Duration, packet []byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,14 +50,14 @@ func (c *clock) add(l *link, rule *Rule, due time.Duration, packet []byte) bool 
 	c.bytes[l] += len(packet)
 	l.waiting.Add(1)
 	c.count++
-	heap.Push(&c.parcels, parcel{link: l, due: due, number: c.count, packet: slices.Clone(packet)})
-	if c.parcels[0].number == c.count {
+	heap.Push(&c.packets, delayedPacket{link: l, due: due, number: c.count, packet: slices.Clone(packet)})
+	if c.packets[0].number == c.count {
 		c.interrupt()
 	}
 	return true
 }
 
-// release makes all packets of a link due, or forgets them.
+// release makes all packets of a link due, or drops them.
 func (c *clock) release(l *link, forget bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,16 +67,16 @@ func (c *clock) release(l *link, forget bool) {
 	if forget {
 		l.dropped.Add(uint64(l.waiting.Swap(0))) // all adding and taking away is done under the lock
 		delete(c.bytes, l)
-		c.parcels = slices.DeleteFunc(c.parcels, func(p parcel) bool { return p.link == l })
+		c.packets = slices.DeleteFunc(c.packets, func(p delayedPacket) bool { return p.link == l })
 	} else {
 		now := c.now()
-		for i := range c.parcels {
-			if c.parcels[i].link == l {
-				c.parcels[i].due = now
+		for i := range c.packets {
+			if c.packets[i].link == l {
+				c.packets[i].due = now
 			}
 		}
 	}
-	heap.Init(&c.parcels)
+	heap.Init(&c.packets)
 	c.interrupt()
 }
 
@@ -87,7 +87,7 @@ func (c *clock) interrupt() {
 	}
 }
 
-// run delivers until done is closed; what is under way then never arrives.
+// run delivers packets until done is closed; packets in flight are then lost.
 func (c *clock) run(done <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -104,17 +104,17 @@ func (c *clock) run(done <-chan struct{}) {
 	}
 }
 
-// deliver delivers what is due, and returns when the next packet is.
+// deliver delivers the packets that are due, and returns when the next one is.
 func (c *clock) deliver() (next time.Duration, some bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.parcels) > 0 {
-		if c.parcels[0].due > c.now() {
-			return c.parcels[0].due, true
+	for len(c.packets) > 0 {
+		if c.packets[0].due > c.now() {
+			return c.packets[0].due, true
 		}
-		p := heap.Pop(&c.parcels).(parcel)
-		// The lock is held so that what a new rule lets through can't overtake it. The kernel takes
-		// a packet without waiting.
+		p := heap.Pop(&c.packets).(delayedPacket)
+		// The lock is held so that packets under a new rule can't overtake this one. The kernel
+		// accepts a packet without waiting.
 		p.link.deliver(p.packet)
 		if c.bytes[p.link] -= len(p.packet); c.bytes[p.link] == 0 {
 			delete(c.bytes, p.link)
@@ -124,19 +124,19 @@ func (c *clock) deliver() (next time.Duration, some bool) {
 	return 0, false
 }
 
-// parcels implements heap.Interface.
-type parcels []parcel
+// delayedPackets implements heap.Interface.
+type delayedPackets []delayedPacket
 
-func (p parcels) Len() int { return len(p) }
-func (p parcels) Less(i, j int) bool {
+func (p delayedPackets) Len() int { return len(p) }
+func (p delayedPackets) Less(i, j int) bool {
 	return p[i].due < p[j].due || p[i].due == p[j].due && p[i].number < p[j].number
 }
-func (p parcels) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
-func (p *parcels) Push(x any)   { *p = append(*p, x.(parcel)) }
-func (p *parcels) Pop() any {
+func (p delayedPackets) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
+func (p *delayedPackets) Push(x any)   { *p = append(*p, x.(delayedPacket)) }
+func (p *delayedPackets) Pop() any {
 	old := *p
 	last := old[len(old)-1]
-	old[len(old)-1] = parcel{} // lets go of the packet
+	old[len(old)-1] = delayedPacket{} // releases the memory of the packet
 	*p = old[:len(old)-1]
 	return last
 }

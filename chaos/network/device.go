@@ -38,8 +38,8 @@ func openDevice(name string, address netip.Prefix) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil // only now: what is no device yet can't be waited for
 }
 
-// attach makes the device of the file, and returns its name. Checksums are left to who receives a
-// packet from outside, which nobody does: both ends are on this machine.
+// attach creates the device of the file, and returns its name. The receiver of a packet from
+// outside would verify its checksum, but there is none: both ends are on this machine.
 func attach(fd int, name string) (string, error) {
 	request, err := unix.NewIfreq(name)
 	if err != nil {
@@ -108,7 +108,7 @@ func setLoopbackUp() error {
 	return nil
 }
 
-// destination is where a packet goes, as a device reads it: header and all.
+// destination returns the destination of a packet with its device header.
 func destination(packet []byte) (to netip.Addr, ok bool) {
 	if len(packet) < headerBytes+ipv4HeaderBytes || packet[headerBytes]>>4 != 4 {
 		return to, false

@@ -8,13 +8,12 @@ import (
 )
 
 const (
-	// queueBytes bounds what waits on one link, as a router's memory does. What comes when it is
-	// full is dropped.
+	// queueBytes bounds the bytes that wait on one link, like a router's memory. Packets that
+	// arrive when the queue is full are dropped.
 	queueBytes = 4 << 20
 	// queueTime bounds how long a packet waits for a link with a Rate to be free.
 	queueTime = time.Second
-	// reorderGap is how much later than those that overtake them packets arrive on a link without a
-	// Delay.
+	// reorderGap is the delay of packets that others overtake on a link without a Delay.
 	reorderGap = 3 * time.Millisecond
 )
 
@@ -44,7 +43,7 @@ type link struct {
 	delivered, dropped, lost, overflowed, failures atomic.Uint64
 }
 
-// carry takes a packet over the link. The packet is the caller's again when it returns.
+// carry sends a packet over the link. It does not retain the packet.
 func (l *link) carry(packet []byte) {
 	rule := l.rule.Load()
 	if rule == nil {
@@ -87,8 +86,8 @@ func (l *link) schedule(rule *Rule, packet []byte) {
 	}
 }
 
-// due is when a packet of a size that is sent now arrives; not ok: never, as too many wait for the
-// wire.
+// due returns when a packet of a size that is sent now arrives. ok is false if it never arrives,
+// because too many packets wait for the link.
 func (l *link) due(rule *Rule, now time.Duration, size int) (due time.Duration, ok bool) {
 	sent := now
 	if rule.Rate > 0 {
@@ -113,7 +112,7 @@ func (l *link) due(rule *Rule, now time.Duration, size int) (due time.Duration, 
 	return l.last, true
 }
 
-// deliver hands a packet to the receiver's kernel.
+// deliver passes a packet to the receiver's kernel.
 func (l *link) deliver(packet []byte) {
 	if _, err := l.to.Write(packet); err != nil {
 		l.failures.Add(1) // as on a real network, nobody is told
@@ -122,8 +121,8 @@ func (l *link) deliver(packet []byte) {
 	l.delivered.Add(1)
 }
 
-// shape sets the link's rule. What is under way arrives now, or never when the link is cut: it
-// doesn't hold up what comes after it.
+// shape sets the link's rule. Packets in flight arrive now, or never if the link is cut, so that
+// they do not delay later ones.
 func (l *link) shape(rule Rule) {
 	old := l.rule.Load()
 	switch {

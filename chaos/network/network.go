@@ -17,13 +17,13 @@ const maxHosts = 254
 
 // Network is a virtual network.
 type Network struct {
-	log     *slog.Logger
-	seed    uint64
-	subnet  netip.Prefix
-	claim   io.Closer // makes the subnet this network's
-	clock   *clock
-	closing chan struct{}
-	running sync.WaitGroup
+	log         *slog.Logger
+	seed        uint64
+	subnet      netip.Prefix
+	reservation io.Closer // makes the subnet this network's
+	clock       *clock
+	closing     chan struct{}
+	running     sync.WaitGroup
 
 	mu    sync.Mutex
 	hosts map[string]*Host // guarded by mu
@@ -32,7 +32,7 @@ type Network struct {
 	last  byte             // of the address that was given last; guarded by mu
 }
 
-// Available reports why there can't be a virtual network in this process; nil: there can.
+// Available returns the reason why there can't be a virtual network in this process, or nil.
 func Available() error {
 	if os.Geteuid() != 0 {
 		return errors.New("a virtual network takes root")
@@ -45,15 +45,15 @@ func Available() error {
 	return errors.Join(err, n.Close())
 }
 
-// New makes a network with nobody on it but Clients. The seed decides which packets are hit by
-// rules that hit a part of them.
+// New creates a network whose only host is Clients. The seed determines which packets are affected
+// by rules that affect a fraction of them.
 func New(seed uint64, log *slog.Logger) (*Network, error) {
-	subnet, held, err := claim()
+	subnet, held, err := reserve()
 	if err != nil {
 		return nil, err
 	}
 	n := &Network{
-		log: log, seed: seed, subnet: subnet, claim: held, clock: newClock(), closing: make(chan struct{}),
+		log: log, seed: seed, subnet: subnet, reservation: held, clock: newClock(), closing: make(chan struct{}),
 		hosts: map[string]*Host{}, links: map[Link]*link{},
 	}
 	n.running.Go(func() { n.clock.run(n.closing) })
@@ -93,8 +93,8 @@ func (n *Network) Add(name string) (*Host, error) {
 	return h, nil
 }
 
-// address is the next one that nobody has. That of a host that was removed is given again as late
-// as can be.
+// address returns the next unused address. Addresses of removed hosts are reused as late as
+// possible.
 func (n *Network) address() netip.Addr {
 	used := map[byte]bool{}
 	for _, h := range n.hosts {
@@ -110,7 +110,7 @@ func (n *Network) address() netip.Addr {
 	}
 }
 
-// Remove takes a host off the network and kills what was started on it.
+// Remove removes a host from the network and kills the processes on it.
 func (n *Network) Remove(name string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -127,7 +127,7 @@ func (n *Network) Remove(name string) error {
 	return h.close()
 }
 
-// disconnect forgets a link and what is under way on it.
+// disconnect removes a link and the packets in flight on it.
 func (n *Network) disconnect(name Link) {
 	n.links[name].shape(Rule{Drop: true})
 	delete(n.links, name)
@@ -144,8 +144,8 @@ func (n *Network) connect(from, to *Host) {
 	from.links[to.address.As4()[3]].Store(l)
 }
 
-// Shape sets the rules of all links; those not named are good, and nil heals everything. Rules for
-// hosts that aren't there yet hold from when they are.
+// Shape sets the rules of all links; unnamed links are good, and nil heals everything. Rules for
+// hosts that do not exist yet apply once they do.
 func (n *Network) Shape(rules map[Link]Rule) error {
 	for link, rule := range rules {
 		if err := rule.Validate(); err != nil {
@@ -161,7 +161,7 @@ func (n *Network) Shape(rules map[Link]Rule) error {
 	return nil
 }
 
-// Counters tell what happened on each link.
+// Counters returns the counters of each link.
 func (n *Network) Counters() map[Link]Counters {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -172,7 +172,7 @@ func (n *Network) Counters() map[Link]Counters {
 	return all
 }
 
-// Close ends the network, and what was started on its hosts. It is called once.
+// Close closes the network and kills the processes on its hosts. It must be called once.
 func (n *Network) Close() error {
 	close(n.closing)
 	n.mu.Lock()
@@ -182,5 +182,5 @@ func (n *Network) Close() error {
 	}
 	n.mu.Unlock()
 	n.running.Wait()
-	return errors.Join(append(errs, n.claim.Close())...)
+	return errors.Join(append(errs, n.reservation.Close())...)
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clients is the name of the place of all clients: this process's own namespace.
+// Clients is the name of the host of all clients: this process's own namespace.
 const Clients = "clients"
 
 // Link is a direction between two hosts.
@@ -13,7 +13,7 @@ type Link struct{ From, To string }
 
 func (l Link) String() string { return l.From + ">" + l.To }
 
-// Rule is what happens to the packets on a link. The zero Rule is a good link.
+// Rule determines what happens to the packets on a link. The zero Rule is a good link.
 type Rule struct {
 	Drop      bool
 	Delay     time.Duration
@@ -24,7 +24,7 @@ type Rule struct {
 	Rate      int64         // bytes a second; 0: unlimited
 }
 
-// Validate reports what no link can do.
+// Validate returns an error for a rule that no link can follow.
 func (r Rule) Validate() error {
 	for name, part := range map[string]float64{"loss": r.Loss, "reorder": r.Reorder, "duplicate": r.Duplicate} {
 		if !(part >= 0 && part <= 1) {

@@ -13,13 +13,13 @@ import (
 	"syscall"
 )
 
-// candidates are the subnets a network may have: 198.18.0.0/15 is set aside for tests of networks
-// (RFC 2544), so that no real one should be there.
+// candidates is the number of subnets that a network may use: 198.18.0.0/15 is reserved for network
+// tests (RFC 2544), so no real network should use it.
 const candidates = 512
 
-// claim finds a subnet that is nobody's on this machine. It is this process's until the claim is
-// closed, or the process ends.
-func claim() (netip.Prefix, io.Closer, error) {
+// reserve reserves a subnet that nothing on this machine uses, until the reservation is closed or
+// the process ends.
+func reserve() (netip.Prefix, io.Closer, error) {
 	taken, err := taken()
 	if err != nil {
 		return netip.Prefix{}, nil, err
@@ -29,13 +29,13 @@ func claim() (netip.Prefix, io.Closer, error) {
 		if overlapsAny(subnet, taken) {
 			continue
 		}
-		// A socket of this name exists once in a network namespace, and goes with its process.
+		// A network namespace can have only one socket of this name, which ends with its process.
 		socket, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: "@quorate-network-" + subnet.String()})
 		if errors.Is(err, syscall.EADDRINUSE) {
 			continue
 		}
 		if err != nil {
-			return netip.Prefix{}, nil, fmt.Errorf("claim subnet %s: %w", subnet, err)
+			return netip.Prefix{}, nil, fmt.Errorf("reserve subnet %s: %w", subnet, err)
 		}
 		return subnet, socket, nil
 	}
@@ -51,7 +51,7 @@ func overlapsAny(subnet netip.Prefix, taken []netip.Prefix) bool {
 	return false
 }
 
-// taken are the subnets of this machine's interfaces and routes; the default route is none.
+// taken returns the subnets of this machine's interfaces and routes, without the default route.
 func taken() ([]netip.Prefix, error) {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// arriveTimeout is how long watchers have to see the last write.
+	// arriveTimeout is the time limit for watchers to receive the last write.
 	arriveTimeout = time.Minute
-	// arrivePoll is how often they are looked at.
+	// arrivePoll is the interval at which they are checked.
 	arrivePoll = 20 * time.Millisecond
 )
 
@@ -41,8 +41,8 @@ func (l *Load) Settle(ctx context.Context) error {
 	return nil
 }
 
-// create makes an object and returns its version, or 0 when there is one of that key. Each time it
-// must be tried again it is as a new client, whose number may be part of the key.
+// create creates an object and returns its version, or 0 if the key exists. It makes each further
+// attempt as a new client, whose number may be part of the key.
 func (l *Load) create(ctx context.Context, key func(client int) string) (version uint64, err error) {
 	for {
 		w := l.worker()
@@ -90,8 +90,8 @@ func (l *Load) Finals(ctx context.Context) error {
 	return errors.Join(errors.Join(failed...), w.checksums(ctx))
 }
 
-// final reads what a node holds itself. It must not be asked for just that version: one that it has
-// no more it would get elsewhere.
+// final reads the state of a node. It does not request the exact version, because the node would
+// fetch a state that it no longer has from another node.
 func (w *worker) final(ctx context.Context, target Target, version uint64) (history.Final, error) {
 	query := fmt.Sprintf("resourceVersion=%d&resourceVersionMatch=NotOlderThan", version)
 	for {
@@ -107,7 +107,7 @@ func (w *worker) final(ctx context.Context, target Target, version uint64) (hist
 	}
 }
 
-// checksums asks until every node has summed up its state.
+// checksums retries until every node has computed the checksum of its state.
 func (w *worker) checksums(ctx context.Context) error {
 	return w.insist(ctx, func(ctx context.Context, node Target) error {
 		sums, err := node.Client.Checksums(ctx)

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// idleEvery is how often each kind of read is made on each node.
+	// idleEvery is the interval of each kind of read on each node.
 	idleEvery = 250 * time.Millisecond
-	// idleFollow is how often it is looked which nodes there are.
+	// idleFollow is the interval at which the set of nodes is read.
 	idleFollow = 100 * time.Millisecond
-	// roundPoll is how often it is looked who was answered.
+	// roundPoll is the interval at which the completion of a round is checked.
 	roundPoll = 20 * time.Millisecond
 )
 
-// Idle is a cluster on which nobody writes, and readers of every kind at work on every node. It
-// owns a goroutine for each kind of read on each node, until Close.
+// Idle is a cluster without writes, with readers of every kind on every node. It owns a goroutine
+// for each kind of read on each node, until Close.
 type Idle struct {
 	load     *Load
 	recorder *history.Recorder
@@ -39,15 +39,15 @@ type Idle struct {
 	answered map[string]map[string]time.Duration // by node and kind, when the last read was made that was answered; guarded by mu
 }
 
-// content is what all reads are to find.
+// content is the state that all reads must return.
 type content struct {
 	namespace string
 	version   uint64                   // at which it was
 	objects   map[string]client.Object // by name
 }
 
-// StartIdle reads what a load that was prepared and filled has written, again and again,
-// everywhere. Nobody may write below its namespace.
+// StartIdle repeatedly reads the objects of a prepared and filled load on every node. Nothing may
+// be written in its namespace.
 func StartIdle(ctx context.Context, l *Load) (*Idle, error) {
 	i := &Idle{load: l, recorder: l.Recorder, kinds: readKinds(), answered: map[string]map[string]time.Duration{}}
 	w := l.worker()
@@ -73,8 +73,8 @@ func StartIdle(ctx context.Context, l *Load) (*Idle, error) {
 	return i, nil
 }
 
-// catchUp waits until every node has applied the last write, which a list by quorum waits for:
-// until then a node may answer a cached read from before it.
+// catchUp waits until every node has applied the last write, by a quorum list: before that, a node
+// may serve a cached read from an older state.
 func (i *Idle) catchUp(ctx context.Context) error {
 	for _, node := range i.load.Targets.All() {
 		for {
@@ -90,7 +90,7 @@ func (i *Idle) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// readAll keeps readers at work on the nodes that there are.
+// readAll keeps readers running on the current nodes.
 func (i *Idle) readAll(ctx context.Context) {
 	readers := map[Target]context.CancelFunc{}
 	var all sync.WaitGroup
@@ -128,7 +128,7 @@ func (i *Idle) repeat(ctx context.Context, target Target, lane int, kind readKin
 	}
 }
 
-// read makes one read. One that is under way when the readers are stopped gets its answer.
+// read makes one read. A read in progress when the readers are stopped still gets its response.
 func (i *Idle) read(ctx context.Context, target Target, lane int, kind readKind) {
 	r := history.IdleRead{Kind: kind.name, Node: target.Name, Local: kind.local, Invoked: i.recorder.Now()}
 	asked, cancel := asking(ctx)
@@ -152,8 +152,8 @@ func (i *Idle) read(ctx context.Context, target Target, lane int, kind readKind)
 	}
 }
 
-// Round waits until every kind of read was made anew on every node and answered. The error names
-// those that were not until ctx ended.
+// Round waits until every kind of read was made again on every node and succeeded. The error names
+// the reads that had not when ctx ended.
 func (i *Idle) Round(ctx context.Context) error {
 	from := i.recorder.Now()
 	for {
@@ -167,8 +167,8 @@ func (i *Idle) Round(ctx context.Context) error {
 	}
 }
 
-// Page lists in pages on every node. The cluster may keep a state for that, which takes an entry of
-// the log: whatever goes wrong until the next write has to be seen before.
+// Page lists in pages on every node. The cluster may retain a state for that, which takes a log
+// entry. Failures that last until the next write must therefore be detected before.
 func (i *Idle) Page(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, target := range i.load.Targets.All() {
@@ -177,7 +177,8 @@ func (i *Idle) Page(ctx context.Context) {
 	all.Wait()
 }
 
-// missing are the kinds of reads and the nodes of which none was answered that was made since.
+// missing returns the kinds of reads and the nodes for which no read that began after from has
+// succeeded.
 func (i *Idle) missing(from time.Duration) (missing []string) {
 	targets := i.load.Targets.All()
 	i.mu.Lock()

@@ -55,7 +55,7 @@ func (s *slot) doubt(key string) {
 // key needs mu.
 func (s *slot) key() string { return fmt.Sprintf("r%d-%d", s.index, s.generation) }
 
-// beliefs returns those of client i: of the slots where it fights.
+// beliefs returns the beliefs of client i about the keys that it uses.
 func (l *Load) beliefs(i int) []belief {
 	count := min(len(l.slots), (rivals*len(l.slots)+l.Clients-1)/l.Clients)
 	all := make([]belief, count)

@@ -16,7 +16,7 @@ import (
 	"quorate/chaos/history"
 )
 
-// Config says which clients work on a cluster, and how.
+// Config configures the clients of a load.
 type Config struct {
 	Namespace string // made if it isn't there; nobody else may write below it
 	Targets   *Targets
@@ -39,15 +39,15 @@ type Config struct {
 const (
 	// prepareTimeout bounds the making of the namespace.
 	prepareTimeout = time.Minute
-	// burstSeconds is for how long requests that weren't made, because the cluster hung, are made
-	// up for.
+	// burstSeconds bounds the time for which requests that were not made while the cluster hung are
+	// made up for.
 	burstSeconds = 0.1
-	// fillers is how many keys are created at a time.
+	// fillers is the number of keys that are created concurrently.
 	fillers = 64
 )
 
-// Load is clients at work. Its life is Start (or Prepare, Fill, Begin), Stop, Settle, Finals,
-// Record, in this order; Close ends it at any time.
+// Load is a set of running clients. Callers call Start (or Prepare, Fill, Begin), Stop, Settle,
+// Finals and Record, in this order; they may call Close at any time.
 type Load struct {
 	Config
 	start, end uint64 // the versions before the first write and of the last one
@@ -119,8 +119,7 @@ func (l *Load) prepare(ctx context.Context) error {
 	return nil
 }
 
-// Fill creates all keys, as fast as the cluster takes them. An error means that ctx was done
-// before.
+// Fill creates all keys as fast as the cluster accepts them. An error means that ctx ended before.
 func (l *Load) Fill(ctx context.Context) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -183,11 +182,11 @@ func (l *Load) worker() worker {
 	return worker{Load: l, number: number, rand: rand.New(rand.NewPCG(l.Seed, uint64(number)))}
 }
 
-// number returns that of a client that there wasn't yet.
+// number returns the number of a new client.
 func (l *Load) number() int { return int(l.numbers.Add(1)) }
 
-// Stop ends all clients but watchers, and returns when each has the answer to its last request, or
-// has given up waiting for it.
+// Stop ends all clients except watchers, and returns when each has received the response to its
+// last request or has given up.
 func (l *Load) Stop() {
 	l.stop()
 	l.workers.Wait()
