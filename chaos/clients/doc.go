@@ -1,3 +1,3 @@
-// Package clients tests a running cluster with the tools that its users have: stock clients,
-// unchanged. It is a module of its own so that what it needs stays out of the product's go.mod.
+// Package clients tests a running cluster with unmodified stock clients. It is a separate module,
+// so that its dependencies stay out of the product's go.mod.
 package clients

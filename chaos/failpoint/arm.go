@@ -27,17 +27,17 @@ const (
 	envTerms = "GOFAIL_FAILPOINTS"
 )
 
-// A wrong term in a process's environment would be passed over, and a value that no point expects
-// would do nothing.
+// A process ignores an invalid term in its environment, and a value that no point expects has no
+// effect.
 const (
 	term         = `(\d+\*|\d+\.\d+%)*(off|print|panic|sleep\(\d+\)|return\(\)|return\("kill"\))`
 	termsPattern = "^" + term + "(->" + term + ")*$"
 )
 
-// maxAnswerBytes bounds what is read of a node's answer.
+// maxAnswerBytes bounds the bytes that are read of a node's response.
 const maxAnswerBytes = 4 << 10
 
-// ErrUnknownPoint reports a name that isn't in Points.
+// ErrUnknownPoint reports a name that Points does not contain.
 var ErrUnknownPoint = errors.New("no such failpoint")
 
 // Env returns the environment variables that make a node's process listen for Arm at address, a
@@ -58,8 +58,8 @@ func Env(address string, armed map[string]string) ([]string, error) {
 	return append(env, envTerms+"="+strings.Join(all, ";")), nil
 }
 
-// Arm makes a point of the node that listens at address, HOST:PORT, do what terms say from now on;
-// no terms disarm it. The client says how the node is reached.
+// Arm arms a point of the node that listens at address, HOST:PORT, with terms. Empty terms disarm
+// the point. The client determines how the node is reached.
 func Arm(ctx context.Context, client *http.Client, address, point, terms string) error {
 	if terms == "" {
 		terms = "off" // gofail refuses to disable what is disabled already

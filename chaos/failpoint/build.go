@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// command is the package that is built.
+// command is the package to build.
 const command = "quorate/cmd/quorate"
 
 //go:embed overlay
@@ -27,7 +27,7 @@ type Options struct {
 }
 
 // Build compiles quorate with all failpoints into dir, which must exist, and returns the binary's
-// path. The sources are read only.
+// path. It does not modify the sources.
 func Build(ctx context.Context, dir string, o Options) (binary string, err error) {
 	work, err := os.MkdirTemp(dir, "overlay-")
 	if err != nil {
@@ -42,7 +42,7 @@ func Build(ctx context.Context, dir string, o Options) (binary string, err error
 	return binary, nil
 }
 
-// builder collects what the compiler is to see in place of the sources.
+// builder collects the files that replace sources in the compilation.
 type builder struct {
 	source  string
 	work    string            // where the replacements are
@@ -70,7 +70,7 @@ func (b *builder) build(ctx context.Context, binary string, clock bool) error {
 	return b.compile(ctx, binary)
 }
 
-// put has the compiler see content at path.
+// put replaces the file at path by content in the compilation.
 func (b *builder) put(path string, content []byte) error {
 	if _, ok := b.replace[path]; ok {
 		return fmt.Errorf("%s is replaced twice", path)
@@ -105,14 +105,14 @@ func (b *builder) points(ctx context.Context) error {
 	return nil
 }
 
-// Where the wall clock is read, and how it is moved. The build fails where the standard library has
-// it otherwise.
+// The text that reads the wall clock, and its replacement. The build fails if the standard library
+// has another text.
 const (
 	clockRead  = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	clockMoved = clockRead + "\tsec, nsec = shifted(sec, nsec)\n"
 )
 
-// clock replaces time.Now, and has the command listen to who moves the clock. std is GOROOT.
+// clock replaces time.Now, and makes the command accept changes of the clock. std is GOROOT.
 func (b *builder) clock(std string) error {
 	folder := filepath.Join(std, "src", "time")
 	path := filepath.Join(folder, "time.go")
@@ -130,7 +130,7 @@ func (b *builder) clock(std string) error {
 	)
 }
 
-// broken adds what the points that break rules need, and no other code does.
+// broken adds the code that only points that break rules need.
 func (b *builder) broken() error {
 	const root = "overlay/broken"
 	return fs.WalkDir(overlays, root, func(path string, entry fs.DirEntry, err error) error {

@@ -12,8 +12,8 @@ import (
 // starts: see WriteClock.
 func ClockEnv(path string) string { return "QUORATE_TEST_CLOCK=" + path }
 
-// WriteClock writes the offset of a wall clock from the machine's to the file at path, in one step. A
-// running process reads the file again on SIGUSR2.
+// WriteClock atomically writes the offset of a wall clock from the machine's clock to the file at
+// path. A running process reads the file again on SIGUSR2.
 func WriteClock(path string, offset time.Duration) error {
 	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -7,7 +7,7 @@ type Point struct {
 	Moment string
 }
 
-// Stage says what a node must be doing to come to a point.
+// Stage says what a node must do to reach a point.
 type Stage string
 
 // The stages.

@@ -11,11 +11,11 @@ import (
 	"go.etcd.io/gofail/code"
 )
 
-// marker begins the comment that is a failpoint. The comment's further lines are code that runs
-// when the point is armed to return; so a comment of another kind must not follow.
+// marker begins a comment that is a failpoint. The further lines of the comment are code that runs
+// when the point is armed to return, so no other comment may follow.
 const marker = "// gofail:"
 
-// sources lists the files of the module that the command is compiled from.
+// sources lists the files of the module from which the command is compiled.
 func sources(ctx context.Context, dir string) ([]string, error) {
 	const each = `{{if and .Module .Module.Main}}{{range .GoFiles}}{{$.Dir}}/{{.}}{{"\n"}}{{end}}{{end}}`
 	list, err := goTool(ctx, dir, "list", "-deps", "-f", each, command)
@@ -25,8 +25,8 @@ func sources(ctx context.Context, dir string) ([]string, error) {
 	return strings.Fields(list), nil
 }
 
-// rewrite makes the failpoints in a file real. It returns the file and one more for the package,
-// which declares the points; nil when the file has none.
+// rewrite activates the failpoints in a file. It returns the file and another file of the package,
+// which declares the points; both are nil if the file has no points.
 func rewrite(path string, content []byte) (rewritten, binding []byte, err error) {
 	if !bytes.Contains(content, []byte(marker)) {
 		return nil, nil, nil

@@ -14,11 +14,12 @@ import (
 	"quorate/chaos/client"
 )
 
-// readKind is a way to read.
+// readKind is a kind of read.
 type readKind struct {
 	name  string
 	local bool // answered from the node's own state
-	// do reads. A flaw says what is wrong with an answer; an error, that there was none.
+	// do makes the read. A flaw describes a wrong response; an error means that there was no
+	// response.
 	do func(ctx context.Context, c *client.Client, want *content) (flaw string, err error)
 }
 
@@ -31,7 +32,7 @@ const (
 // watchSeconds is how long each stream lasts.
 const watchSeconds = 2
 
-// readKinds are all kinds of reads, but lists in pages.
+// readKinds returns all kinds of reads except paged lists.
 func readKinds() []readKind {
 	return []readKind{
 		{"get", false, getObject("")},
@@ -53,7 +54,7 @@ func readKinds() []readKind {
 	}
 }
 
-// told parts what came of a request into a flaw of the answer and the lack of one.
+// told divides the outcome of a request into a flaw of the response and the lack of a response.
 func told(outcome client.Outcome, err error) (flaw string, missing error) {
 	switch outcome {
 	case client.OK:
@@ -65,11 +66,11 @@ func told(outcome client.Outcome, err error) (flaw string, missing error) {
 	}
 }
 
-// cached asks for the node's own state, whatever it is.
+// cached requests the node's own state, whatever its version.
 const cached = "resourceVersion=0"
 
-// found parts what is wrong with the content of an answer. A node that has just started may not
-// have all of its state yet: from a node's own state that is no answer, and not a wrong one.
+// found classifies a wrong content. A node that has just started may not have its whole state yet;
+// a response from its own state then counts as missing, not as wrong.
 func found(query, flaw string) (string, error) {
 	if flaw != "" && query == cached {
 		return "", errors.New(flaw)
@@ -81,11 +82,11 @@ func notOlder(want *content) string {
 	return fmt.Sprintf("resourceVersion=%d&resourceVersionMatch=NotOlderThan", want.version)
 }
 
-// exactAttempts is how often a list of an exact version is tried: an entry of the log that writes
-// nothing may come in between, after which the node rightly has the state before it no more.
+// exactAttempts is the number of attempts of a list at an exact version: an entry without a write
+// may advance the state in between, after which the node no longer has the previous state.
 const exactAttempts = 5
 
-// listExactly lists at just the version that the node has.
+// listExactly lists at exactly the version that the node has.
 func listExactly(ctx context.Context, c *client.Client, want *content) (flaw string, err error) {
 	for range exactAttempts {
 		now, outcome, err := c.Page(ctx, want.namespace, cached)
@@ -134,7 +135,7 @@ func getObject(query string) func(context.Context, *client.Client, *content) (st
 	}
 }
 
-// any is the first object by name.
+// any returns the first object by name.
 func (c *content) any() client.Object {
 	return c.objects[slices.Min(slices.Collect(maps.Keys(c.objects)))]
 }
@@ -149,7 +150,7 @@ func listObjects(query func(*content) string) func(context.Context, *client.Clie
 	}
 }
 
-// differs says how a list differs from what was written; "" if it does not.
+// differs describes how a list differs from the written objects, and returns "" if it does not.
 func (c *content) differs(version uint64, objects []client.Object) string {
 	if version < c.version {
 		return fmt.Sprintf("the list is of version %d, and the last write was %d", version, c.version)
@@ -165,10 +166,10 @@ func (c *content) differs(version uint64, objects []client.Object) string {
 	return ""
 }
 
-// pageSize makes several pages of what is written.
+// pageSize is small, so that the written objects take several pages.
 const pageSize = 5
 
-// pagedRead is a list in pages by quorum.
+// pagedRead returns the kind of paged quorum lists.
 func pagedRead() readKind {
 	return readKind{"paged list", false, func(ctx context.Context, c *client.Client, want *content) (string, error) {
 		query := fmt.Sprintf("limit=%d", pageSize)
@@ -190,7 +191,7 @@ func pagedRead() readKind {
 	}}
 }
 
-// decoded lists in a representation, and counts what is in it.
+// decoded lists in a representation, and counts the items.
 func decoded(accept, query string, count func(text []byte) (int, error)) func(context.Context, *client.Client, *content) (string, error) {
 	return func(ctx context.Context, c *client.Client, want *content) (string, error) {
 		text, outcome, err := c.Fetch(ctx, accept, client.Collection(want.namespace)+"?"+query)
@@ -231,7 +232,7 @@ func metadataItems(text []byte) (int, error) {
 	return len(list.Items), err
 }
 
-// protobufList lists in protobuf. All names and uids must be in it.
+// protobufList lists in protobuf. The response must contain all names and uids.
 func protobufList(query string) func(context.Context, *client.Client, *content) (string, error) {
 	return func(ctx context.Context, c *client.Client, want *content) (string, error) {
 		text, outcome, err := c.Fetch(ctx, client.Protobuf, client.Collection(want.namespace)+"?"+query)
@@ -247,7 +248,7 @@ func protobufList(query string) func(context.Context, *client.Client, *content) 
 	}
 }
 
-// watchNothing watches from the last write on, after which nothing happens.
+// watchNothing watches from the last write on, after which there are no events.
 func watchNothing(ctx context.Context, c *client.Client, want *content) (flaw string, err error) {
 	err = c.WatchFor(ctx, want.namespace, want.version, watchSeconds, func(e client.Event) {
 		if e.Type != "BOOKMARK" || e.Version < want.version {
@@ -260,7 +261,7 @@ func watchNothing(ctx context.Context, c *client.Client, want *content) (flaw st
 	return flaw, err
 }
 
-// document reads a JSON document, in which a list must not be empty.
+// document reads a JSON document that contains a list, which must not be empty.
 func document(path, list string) func(context.Context, *client.Client, *content) (string, error) {
 	return func(ctx context.Context, c *client.Client, _ *content) (string, error) {
 		text, outcome, err := c.Fetch(ctx, client.JSON, path)
@@ -279,13 +280,14 @@ func document(path, list string) func(context.Context, *client.Client, *content)
 }
 
 const (
-	// probeTimes is how often in a row a node must say that it is not well, as for those who take
-	// it out of service then: for a moment it may have no leader while leadership is handed on.
+	// probeTimes is the number of consecutive failed health checks that count as a failure, as for
+	// those who then take the node out of service: a node may have no leader for a moment during a
+	// leadership transfer.
 	probeTimes = 4
 	probeEvery = 250 * time.Millisecond
 )
 
-// probe asks for health. A node that is not well says so in plain text.
+// probe makes a health check. A node that is not healthy says so in plain text.
 func probe(path string) func(context.Context, *client.Client, *content) (string, error) {
 	return func(ctx context.Context, c *client.Client, _ *content) (flaw string, err error) {
 		for range probeTimes {

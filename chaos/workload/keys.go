@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// keyOps is after how many operations a key is left for another one: a checker's work on one
-	// key grows fast with its history.
+	// keyOps is the number of operations after which a key is replaced by another one: a checker's
+	// work on one key grows fast with its history.
 	keyOps = 1000
-	// keyDoubts is the same for writes of unknown outcome, each of which may happen at any later
-	// time.
+	// keyDoubts is the corresponding number of writes of unknown outcome, each of which may take
+	// effect at any later time.
 	keyDoubts = 6
-	// rivals is how many clients about fight for a key.
+	// rivals is the approximate number of clients that use one key.
 	rivals = 4
 )
 
-// slot is the place of a key that several clients fight for.
+// slot holds the current key of several clients.
 type slot struct {
 	index int
 
@@ -43,7 +43,7 @@ func (s *slot) look() string {
 	return s.key()
 }
 
-// doubt notes that nobody knows what became of a write to key.
+// doubt records a write of unknown outcome to key.
 func (s *slot) doubt(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *slot) doubt(key string) {
 	}
 }
 
-// key needs mu.
+// key must be called with mu held.
 func (s *slot) key() string { return fmt.Sprintf("r%d-%d", s.index, s.generation) }
 
 // beliefs returns the beliefs of client i about the keys that it uses.

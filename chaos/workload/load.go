@@ -30,14 +30,14 @@ type Config struct {
 	Pagers        int // list all keys in pages, each from any node
 	CachedReaders int // get and list from the nodes' own states
 	Watchers      int // follow all changes
-	// Rate is how many requests a second all clients together make, streams of watchers aside; 0:
-	// as many as the cluster takes.
+	// Rate is the number of requests per second of all clients together, except streams of
+	// watchers; 0 means no limit.
 	Rate float64
 	Log  *slog.Logger
 }
 
 const (
-	// prepareTimeout bounds the making of the namespace.
+	// prepareTimeout bounds the creation of the namespace.
 	prepareTimeout = time.Minute
 	// burstSeconds bounds the time for which requests that were not made while the cluster hung are
 	// made up for.
@@ -72,7 +72,7 @@ func Start(ctx context.Context, c Config) (*Load, error) {
 	return l, nil
 }
 
-// Prepare makes the namespace and returns a load of which no client has begun.
+// Prepare creates the namespace and returns a load whose clients have not begun.
 func Prepare(ctx context.Context, c Config) (*Load, error) {
 	if c.Keys == 0 {
 		c.Keys = max(1, c.Clients/2)
@@ -91,7 +91,7 @@ func Prepare(ctx context.Context, c Config) (*Load, error) {
 	return l, nil
 }
 
-// prepare makes the namespace and notes where its history begins.
+// prepare creates the namespace and records where its history begins.
 func (l *Load) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()

@@ -30,10 +30,10 @@ func (w *worker) list(ctx context.Context) (version uint64, listed bool) {
 	return page.Version, w.read(op, outcome, err)
 }
 
-// pager lists all keys in pages, each asked of any node.
+// pager lists all keys in pages, each from any node.
 type pager struct{ worker }
 
-// minPage and maxPage are between what the pages of one list hold.
+// minPage and maxPage are the bounds of the page size of a list.
 const minPage, maxPage = 5, 60
 
 func (p *pager) step(ctx context.Context) bool {
@@ -80,16 +80,17 @@ func (p *pager) page(ctx context.Context, c *client.Client, query string) (clien
 	return c.Page(ctx, p.Namespace, query)
 }
 
-// cachedReader reads from the nodes' own states, of each node as a client of its own.
+// cachedReader reads the nodes' own states, with a separate client for each node.
 type cachedReader struct {
 	worker
 	numbers map[*client.Client]int
 }
 
 const (
-	// cachedSlots is how many of the keys a cached reader reads: few, so that it reads each often.
+	// cachedSlots is the number of keys that a cached reader reads. It is small, so that each key
+	// is read often.
 	cachedSlots = 3
-	// cachedListEvery is how many cached reads go for one cached list.
+	// cachedListEvery is the number of cached reads between two cached lists.
 	cachedListEvery = 20
 )
 

@@ -18,7 +18,7 @@ type register struct {
 	seq     int
 }
 
-// belief is what a client learned last about a key.
+// belief is the last result that a client received about a key.
 type belief struct {
 	*slot
 	key   string
@@ -26,7 +26,7 @@ type belief struct {
 	item  history.Item // zero: it is not there
 }
 
-// step does one operation on one of its keys, and reports whether the cluster took it.
+// step makes one operation on one of its keys, and reports whether the cluster accepted it.
 func (r *register) step(ctx context.Context) bool {
 	b := r.fresh
 	if r.fresh = nil; b == nil {
@@ -63,7 +63,7 @@ func (r *register) step(ctx context.Context) bool {
 	return r.wrote(b, op, outcome, err)
 }
 
-// choose decides what to do by what the client believes, mostly what should work.
+// choose chooses an operation by the client's belief, usually one that should succeed.
 func (r *register) choose(b *belief) history.Kind {
 	roll := r.rand.IntN(100)
 	switch {
@@ -100,8 +100,8 @@ func (r *register) send(ctx context.Context, c *client.Client, op history.Op) (h
 	}
 }
 
-// wrote records a write that has ended, changes the client's belief, and reports whether the
-// cluster took it.
+// wrote records a write that has ended, updates the client's belief, and reports whether the
+// cluster accepted the write.
 func (r *register) wrote(b *belief, op history.Op, outcome client.Outcome, err error) bool {
 	took := r.recordWrite(op, outcome, err)
 	switch {
@@ -120,7 +120,7 @@ func (r *register) wrote(b *belief, op history.Op, outcome client.Outcome, err e
 	return took
 }
 
-// recordWrite takes down a write that has ended, and reports whether the cluster decided on it.
+// recordWrite records a write that has ended, and reports whether the cluster decided on it.
 func (w *worker) recordWrite(op history.Op, outcome client.Outcome, err error) bool {
 	op.Answered, op.Outcome = w.Recorder.Now(), outcome
 	switch {
@@ -136,7 +136,7 @@ func (w *worker) recordWrite(op history.Op, outcome client.Outcome, err error) b
 	case outcome != client.Unknown:
 		w.Recorder.Refused(fmt.Sprintf("%s: %v", op.Kind, err))
 	}
-	// An answer that no correct server gives says nothing of what was done.
+	// A response that no correct server sends does not say whether the write was applied.
 	op.Outcome = client.Unknown
 	w.Recorder.Add(op)
 	return false

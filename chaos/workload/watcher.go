@@ -11,7 +11,7 @@ import (
 	"quorate/chaos/history"
 )
 
-// habit is how a watcher goes about it.
+// habit determines how a watcher behaves.
 type habit int
 
 const (
@@ -22,14 +22,14 @@ const (
 )
 
 const (
-	// shortStay and longStay are between what a restless watcher stays at a node.
+	// shortStay and longStay are the minimum and maximum duration of a restless watcher's stream.
 	shortStay, longStay = 100 * time.Millisecond, 4 * time.Second
-	// latest is when the last latecomers come.
+	// latest is the maximum delay before a late watcher begins.
 	latest = 5 * time.Second
 )
 
-// watcher follows all changes from one version on. When a stream ends, for whatever reason, it goes
-// on after the last event or bookmark, at any node.
+// watcher follows all changes from one version on. When a stream ends, for any reason, the watcher
+// continues after the last event or bookmark, on any node.
 type watcher struct {
 	worker
 	habit habit
@@ -72,7 +72,7 @@ func (w *watcher) arrive(ctx context.Context) (version uint64, listed bool) {
 	return 0, false
 }
 
-// follow takes one stream after the other until ctx is done, or the position has expired.
+// follow opens one stream after the other until ctx is done or the position has expired.
 func (w *watcher) follow(ctx context.Context) (expired bool) {
 	for ctx.Err() == nil {
 		target, found := w.Targets.pick(w.rand)
@@ -110,8 +110,8 @@ func (w *watcher) stream(ctx context.Context, target Target) error {
 func (w *watcher) take(node string, e client.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	// The position is whatever came last, even if it goes back: then the checker sees what a client
-	// would suffer.
+	// The last version becomes the position even if it is lower than the one before: the checker
+	// must see what a client would experience.
 	w.now.Reached = e.Version
 	if e.Type != "BOOKMARK" {
 		event := history.Event{Type: intern(e.Type), Item: itemOf(e.Object), Node: node, Arrived: w.Recorder.Now()}
@@ -119,14 +119,14 @@ func (w *watcher) take(node string, e client.Event) {
 	}
 }
 
-// position is the version of the last event or bookmark; 0 before the watcher has come.
+// position returns the version of the last event or bookmark, or 0 before the watcher has begun.
 func (w *watcher) position() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.now.Reached
 }
 
-// watches returns what the watcher received. It must have ended.
+// watches returns the watches of the watcher, which must have ended.
 func (w *watcher) watches() []history.Watch {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	// answerTimeout is how long a client waits for an answer: longer than an election, so that
-	// "unknown" is the server's word.
+	// answerTimeout is the time limit of a client for a response. It is longer than an election, so
+	// that "unknown" comes from the server.
 	answerTimeout = 15 * time.Second
-	// shortPause and longPause are between what a client of a cluster that refuses everything waits
-	// before it asks again.
+	// shortPause and longPause are the minimum and maximum pause of a client after a request that
+	// the cluster refused.
 	shortPause, longPause = 20 * time.Millisecond, 200 * time.Millisecond
 )
 
 var errNoTargets = errors.New("there are no nodes to ask")
 
-// worker is what all clients have.
+// worker contains the parts that all clients have.
 type worker struct {
 	*Load
 	number int
 	rand   *rand.Rand
 }
 
-// loop makes a step for each request that the rate allows until ctx is done, and rests after one
-// that got nowhere. A step that has begun ends by itself: its outcome is recorded.
+// loop makes a step for each request that the rate allows until ctx is done, and pauses after a
+// step that failed. A step that has begun is completed, and its outcome recorded.
 func (w *worker) loop(ctx context.Context, step func(ctx context.Context) bool) {
 	for w.limiter.Wait(ctx) == nil {
 		if !step(ctx) {
@@ -55,13 +55,13 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// asking bounds one request. It outlives ctx, so that a request under way when the clients are
-// stopped gets its answer.
+// asking returns a context that bounds one request. It outlives ctx, so that a request in progress
+// when the clients are stopped gets its response.
 func asking(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), answerTimeout)
 }
 
-// ask begins an operation on any node.
+// ask begins an operation on a random node.
 func (w *worker) ask(kind history.Kind, key string) (op history.Op, c *client.Client, found bool) {
 	target, found := w.Targets.pick(w.rand)
 	if !found {
@@ -94,7 +94,7 @@ func (w *worker) read(op history.Op, outcome client.Outcome, err error) bool {
 	return false
 }
 
-// insist asks one node after the other until one gives no error or ctx is done.
+// insist sends a request to one node after the other until one succeeds or ctx is done.
 func (w *worker) insist(ctx context.Context, request func(ctx context.Context, node Target) error) error {
 	err := errNoTargets
 	for ctx.Err() == nil {
@@ -111,7 +111,7 @@ func (w *worker) insist(ctx context.Context, request func(ctx context.Context, n
 	return fmt.Errorf("%w: %w", ctx.Err(), err)
 }
 
-// unless is the error of any outcome but OK.
+// unless returns the error of any outcome other than OK.
 func unless(outcome client.Outcome, err error) error {
 	if outcome == client.OK {
 		return nil
@@ -119,7 +119,7 @@ func unless(outcome client.Outcome, err error) error {
 	return fmt.Errorf("%s: %w", outcome, err)
 }
 
-// valueKey is where an object has its value.
+// valueKey is the key of the value in an object.
 const valueKey = "value"
 
 func valueOf(value string) map[string]string { return map[string]string{valueKey: value} }
@@ -128,7 +128,8 @@ func objectOf(item history.Item) client.Object {
 	return client.Object{Name: item.Key, UID: item.UID, Version: item.Version, Data: valueOf(item.Value)}
 }
 
-// itemOf keeps of an object what a history needs. A history has the same few strings very often.
+// itemOf returns the part of an object that a history needs. It interns strings, of which a history
+// contains few different ones.
 func itemOf(o client.Object) history.Item {
 	return history.Item{Key: intern(o.Name), UID: intern(o.UID), Version: o.Version, Value: intern(o.Data[valueKey])}
 }

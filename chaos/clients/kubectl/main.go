@@ -1,5 +1,5 @@
-// Command kubectl is the stock client, built from its public packages, so that tests need none on
-// the machine.
+// Command kubectl is the stock client, built from its public packages, so that tests do not need an
+// installed one.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package trap is what failpoints run into, in binaries that package failpoint builds. Nothing else
-// may import it.
+// Package trap implements failpoints in binaries that package failpoint builds. No other code may
+// import it.
 package trap
 
 import (
@@ -10,7 +10,7 @@ import (
 )
 
 // Kill is the value that ends the process at the point, as SIGKILL does: return("kill"). gofail's
-// own panic would run what is deferred, and handlers that recover would survive it.
+// own panic would run deferred functions, and handlers that recover would survive it.
 const Kill = "kill"
 
 // Point is a failpoint of gofail that can also end the process.
@@ -22,8 +22,8 @@ type Point struct {
 // New registers a point. A name can be registered once.
 func New(name string) Point { return Point{runtime.NewFailpoint(name), name} }
 
-// Acquire does what the point is armed for, and returns the value when it is armed to return one.
-// The code after the point runs without an error only.
+// Acquire executes the terms of the point. If the point is armed to return, Acquire returns the
+// value and a nil error, and the code after the point must run.
 func (p Point) Acquire() (any, error) {
 	value, err := p.Failpoint.Acquire()
 	if value == Kill {

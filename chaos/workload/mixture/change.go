@@ -15,7 +15,7 @@ func (w *writer) release(s *slot) (client.Request, watchmodel.Write, error) {
 	return w.change(s, left)
 }
 
-// change gives the object other labels and the finalizers, by any of three requests.
+// change changes the labels and finalizers of the object, by one of three kinds of requests.
 func (w *writer) change(s *slot, finalizers string) (request client.Request, write watchmodel.Write, err error) {
 	d := w.draft()
 	if finalizers != "" {

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// sharedLanes is how many connections all ordinary watches of a node share.
+	// sharedLanes is the number of connections that all ordinary watches of a node share.
 	sharedLanes = 2
-	// Slow readers take this much before they have read it.
+	// The flow-control windows of slow readers, in bytes.
 	slowStreamBytes, slowConnectionBytes = 16 << 10, 256 << 10
 )
 
-// node is how the mixture talks to one node.
+// node holds the clients of one node.
 type node struct {
 	workload.Target
 	shared *client.Client // watches
@@ -22,7 +22,7 @@ type node struct {
 	own    *client.Client // references and writers
 }
 
-// connections are the clients of all nodes that there were.
+// connections holds the clients of all nodes, including former ones.
 type connections struct {
 	targets *workload.Targets
 
@@ -34,7 +34,7 @@ func newConnections(targets *workload.Targets) *connections {
 	return &connections{targets: targets, nodes: map[*client.Client]*node{}}
 }
 
-// all returns the nodes that there are now.
+// all returns the current nodes.
 func (c *connections) all() []*node {
 	targets := c.targets.All()
 	nodes := make([]*node, len(targets))

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// arriveTimeout is how long watches have to get to the last write.
+	// arriveTimeout is the time limit for watches to deliver the last write.
 	arriveTimeout = time.Minute
-	// arrivePoll is how often they are looked at.
+	// arrivePoll is the interval at which they are checked.
 	arrivePoll = 50 * time.Millisecond
 )
 

@@ -32,7 +32,7 @@ func kinds() []kind {
 	}
 }
 
-// path returns that of a collection, or of an object; an empty namespace is all.
+// path returns the path of a collection or an object. An empty namespace means all namespaces.
 func (k *kind) path(v version, namespace, name string) string {
 	path := v.prefix
 	if namespace != "" {
@@ -48,13 +48,13 @@ func (k *kind) path(v version, namespace, name string) string {
 const (
 	// markerKey is the annotation that names the last write.
 	markerKey = "mixture.quorate.io/write"
-	// valueKey is where a ConfigMap has its value.
+	// valueKey is the key of the value in a ConfigMap.
 	valueKey = "value"
-	// The finalizers that objects are created with.
+	// The finalizers of new objects.
 	firstFinalizer, secondFinalizer = "mixture.quorate.io/first", "mixture.quorate.io/second"
 )
 
-// objectOf returns what the model knows of an object.
+// objectOf converts an object to the model's form.
 func objectOf(r *client.Resource) watchmodel.Object {
 	o := watchmodel.Object{
 		Namespace: r.Namespace, Name: r.Name, UID: r.UID, Version: r.Version, Labels: watchmodel.LabelsOf(r.Labels),
@@ -78,7 +78,7 @@ type draft struct {
 	padding    int    // bytes
 }
 
-// labelled are labels as a map.
+// labelled converts labels to a map.
 func labelled(l watchmodel.Labels) map[string]string {
 	m := map[string]string{}
 	for pair := range strings.SplitSeq(string(l), ",") {
@@ -89,7 +89,8 @@ func labelled(l watchmodel.Labels) map[string]string {
 	return m
 }
 
-// body returns the object in JSON. What is there is replaced over its version, if that is known.
+// body returns the object in JSON. If the version of the existing object is known, the body
+// replaces that version.
 func (k *kind) body(v version, namespace, name string, d draft, there *watchmodel.Object) ([]byte, error) {
 	annotations := map[string]string{markerKey: d.marker, "mixture.quorate.io/padding": strings.Repeat("p", d.padding)}
 	metadata := map[string]any{
@@ -122,7 +123,7 @@ func (k *kind) body(v version, namespace, name string, d draft, there *watchmode
 	return json.Marshal(object)
 }
 
-// mergePatch returns a merge patch from the labels that are there to those of the draft.
+// mergePatch returns a merge patch that changes the existing labels to those of the draft.
 func (d *draft) mergePatch(there *watchmodel.Object) ([]byte, error) {
 	labels := map[string]any{}
 	for key := range labelled(there.Labels) {

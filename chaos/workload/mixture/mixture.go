@@ -13,7 +13,7 @@ import (
 	"quorate/chaos/workload"
 )
 
-// Config says how large a mixture is.
+// Config determines the size of a mixture.
 type Config struct {
 	Name    string // begins the names of its namespaces; nobody else may write below them
 	Targets *workload.Targets
@@ -26,22 +26,22 @@ type Config struct {
 }
 
 const (
-	// writers is how many writers there are, each with objects of its own.
+	// writers is the number of writers, each with its own objects.
 	writers = 24
-	// slotsPerWriter is how many objects of each kind a writer has at a time.
+	// slotsPerWriter is the number of objects of each kind that a writer has at a time.
 	slotsPerWriter = 2
-	// writesPerRound is how often a writer writes in a round, without a pause.
+	// writesPerRound is the number of writes of a writer in a round, without a pause.
 	writesPerRound = 4
-	// namespaceCount is how many namespaces the writers write in.
+	// namespaceCount is the number of namespaces in which the writers write.
 	namespaceCount = 4
-	// minReferences is how many references each resource has at least.
+	// minReferences is the minimum number of references of each resource.
 	minReferences = 2
-	// maxProblems bounds the samples of answers that no correct server gives.
+	// maxProblems bounds the samples of responses that no correct server sends.
 	maxProblems = 20
 )
 
-// Mixture is watches and writers at work. Its life is Start, Stop, Settle, Record; Close ends it at
-// any time, and Tidy removes what it wrote.
+// Mixture is a set of running watches and writers. Callers call Start, Stop, Settle and Record, in
+// this order; they may call Close at any time, and Tidy removes the written objects.
 type Mixture struct {
 	Config
 	kinds       []kind
@@ -62,7 +62,7 @@ type Mixture struct {
 	acked    int
 }
 
-// changes is what is recorded of one resource.
+// changes is the record of one resource.
 type changes struct {
 	kind       *kind
 	base       uint64
@@ -75,8 +75,7 @@ type changes struct {
 	end    uint64
 }
 
-// Start makes namespaces and users, and begins to write and watch. The caller must Close the
-// mixture.
+// Start creates namespaces and users, and starts writers and watches. The caller must call Close.
 func Start(ctx context.Context, c Config) (*Mixture, error) {
 	m := &Mixture{
 		Config: c, kinds: kinds(), connections: newConnections(c.Targets), logs: map[string]*changes{},
@@ -121,13 +120,13 @@ func (m *Mixture) begin(ctx context.Context) {
 // random returns a source of its own for each stream of choices.
 func (m *Mixture) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(m.Seed, stream)) }
 
-// nameOf is the name of an object of a writer. A name is used again after its object is gone,
-// unless nobody knows whether it is.
+// nameOf returns the name of an object of a writer. A name is reused after its object is removed,
+// unless the outcome of the removal is unknown.
 func (m *Mixture) nameOf(writer, slot, generation int) string {
 	return fmt.Sprintf("o%d-%d-%d", writer, slot, generation)
 }
 
-// problem takes down an answer that no correct server gives.
+// problem records a response that no correct server sends.
 func (m *Mixture) problem(format string, values ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -143,7 +142,7 @@ func (m *Mixture) Acknowledged() int {
 	return m.acked
 }
 
-// wrote takes down a write.
+// wrote records a write.
 func (m *Mixture) wrote(log *changes, w watchmodel.Write) {
 	log.mu.Lock()
 	log.writes = append(log.writes, w)
@@ -156,7 +155,7 @@ func (m *Mixture) wrote(log *changes, w watchmodel.Write) {
 	}
 }
 
-// known returns a version that the resource had, no older than the base.
+// known returns a version of the resource that existed, no older than the base.
 func (c *changes) known(r *rand.Rand) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,7 +165,7 @@ func (c *changes) known(r *rand.Rand) uint64 {
 	return max(c.base, c.writes[r.IntN(len(c.writes))].Object.Version)
 }
 
-// Stop ends the writers, and returns when each has the answer to its last request.
+// Stop ends the writers, and returns when each has received the response to its last request.
 func (m *Mixture) Stop() {
 	m.stopWrites()
 	m.writing.Wait()
@@ -180,8 +179,8 @@ func (m *Mixture) Close() {
 	m.watching.Wait()
 }
 
-// Record ends all clients and returns what they received, and samples of answers that no correct
-// server gives.
+// Record ends all clients and returns the events that they received, and samples of responses that
+// no correct server sends.
 func (m *Mixture) Record() (*watchmodel.Record, []string) {
 	m.Stop()
 	m.stopWatches()

@@ -12,7 +12,7 @@ import (
 )
 
 // reference watches all objects of a resource, without a selector, on a connection without judged
-// watches. Each prefers another node.
+// watches. Each reference prefers a different node.
 type reference struct {
 	*Mixture
 	log    *changes
@@ -31,7 +31,7 @@ func newReference(m *Mixture, log *changes, number int) *reference {
 	}
 }
 
-// run watches until ctx is done. Where its position has expired it begins anew, after a list.
+// run watches until ctx is done. If its position has expired, it lists and begins a new watch.
 func (r *reference) run(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; {
 		if nodes := r.connections.all(); len(nodes) > 0 {
@@ -74,7 +74,7 @@ func (r *reference) position() uint64 {
 	return r.now.Reached
 }
 
-// restart begins anew after a list.
+// restart lists and begins a new watch.
 func (r *reference) restart(ctx context.Context) {
 	version, err := r.version(ctx, r.log.kind, "", "")
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *reference) restart(ctx context.Context) {
 	r.now = watchmodel.Reference{Watcher: r.number, After: version, Reached: version}
 }
 
-// told returns what the reference has received by now.
+// told returns the events that the reference has received so far.
 func (r *reference) told() []watchmodel.Reference {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// answerTimeout is how long a request may take.
+	// answerTimeout is the time limit of a request.
 	answerTimeout = 15 * time.Second
-	// prepareTimeout bounds the making of namespaces and users.
+	// prepareTimeout bounds the creation of namespaces and users.
 	prepareTimeout = time.Minute
 	// retryPause is the time between two attempts.
 	retryPause = 100 * time.Millisecond
 )
 
-// prepare makes the namespaces and the users, and lists what there is.
+// prepare creates the namespaces and users, and lists the existing objects.
 func (m *Mixture) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, prepareTimeout)
 	defer cancel()
@@ -45,7 +45,7 @@ func (m *Mixture) prepare(ctx context.Context) error {
 	return nil
 }
 
-// unless is the error of any outcome but OK.
+// unless returns the error of any outcome other than OK.
 func unless(outcome client.Outcome, err error) error {
 	if outcome == client.OK {
 		return nil
@@ -53,7 +53,7 @@ func unless(outcome client.Outcome, err error) error {
 	return fmt.Errorf("%s: %w", outcome, err)
 }
 
-// insist asks one node after the other until one gives no error, or ctx is done.
+// insist sends a request to one node after the other until one succeeds or ctx is done.
 func (m *Mixture) insist(ctx context.Context, request func(ctx context.Context, n *node) error) error {
 	var last error
 	for {
@@ -71,7 +71,8 @@ func (m *Mixture) insist(ctx context.Context, request func(ctx context.Context, 
 	}
 }
 
-// allow lets a user read the kinds of the mixture in one namespace, and waits until all nodes know.
+// allow permits a user to read the kinds of the mixture in one namespace, and waits until all nodes
+// apply that.
 func (m *Mixture) allow(ctx context.Context, user, namespace string) error {
 	const group, prefix = "rbac.authorization.platform.io", "/apis/rbac.authorization.platform.io/v1/namespaces/"
 	rules := []any{map[string]any{
@@ -123,7 +124,7 @@ func (m *Mixture) awaitAllowed(ctx context.Context, n *node, user, namespace str
 	}
 }
 
-// list takes down all objects of a kind, at a version after which all is watched.
+// list records all objects of a kind, at a version after which all changes are watched.
 func (m *Mixture) list(ctx context.Context, k *kind) error {
 	log := &changes{kind: k}
 	err := m.insist(ctx, func(ctx context.Context, n *node) error {
@@ -147,7 +148,7 @@ func (m *Mixture) list(ctx context.Context, k *kind) error {
 	return nil
 }
 
-// version returns that of a list of the selected namespace, from which a watch can begin.
+// version returns the version of a list of the selected namespace, from which a watch can begin.
 func (m *Mixture) version(ctx context.Context, k *kind, namespace, user string) (version uint64, err error) {
 	err = m.insist(ctx, func(ctx context.Context, n *node) error {
 		request := client.Request{Path: k.path(k.versions[0], namespace, "") + "?limit=1", User: user}

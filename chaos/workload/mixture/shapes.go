@@ -10,7 +10,7 @@ import (
 	"quorate/chaos/client"
 )
 
-// habit is how a watch begins, and how it comes to its next stream.
+// habit determines how a watch begins, and how its streams end.
 type habit int
 
 const (
@@ -22,7 +22,7 @@ const (
 	habits  = iota
 )
 
-// shape is all that distinguishes a watch from others.
+// shape contains everything that distinguishes a watch from others.
 type shape struct {
 	kind    *kind
 	version version
@@ -152,8 +152,8 @@ func (s *shaper) fieldTerms(one *shape) []watchmodel.Term {
 	}
 }
 
-// authorize has some watches opened by users who may read one namespace only, and a few of those
-// ask for what they may not have.
+// authorize assigns some watches to users who may read only one namespace, and makes a few of those
+// request something that they may not read.
 func (s *shaper) authorize(one *shape) {
 	switch {
 	case one.Namespace == s.namespaces[0] && s.oneIn(2):

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	// shortStay and longStay are between what a client stays that breaks its streams off.
+	// shortStay and longStay are the minimum and maximum duration of a stream that the client
+	// aborts.
 	shortStay, longStay = 200 * time.Millisecond, 5 * time.Second
-	// maxSeconds bounds the timeoutSeconds of a stream that the server is to end.
+	// maxSeconds bounds the timeoutSeconds of a stream that the server ends.
 	maxSeconds = 4
-	// longestPause bounds how long a slow reader takes nothing.
+	// longestPause bounds the time in which a slow reader reads nothing.
 	longestPause = time.Second
-	// probePause is the time between two attempts to open a watch that its user may not have.
+	// probePause is the time between two attempts to open a forbidden watch.
 	probePause = 2 * time.Second
 )
 
@@ -82,8 +83,8 @@ func (w *watcher) expired() bool {
 	return len(streams) > 0 && streams[len(streams)-1].Expired
 }
 
-// follow takes one stream after the other. It returns false when ctx is done, and true when the
-// watch is to begin anew.
+// follow opens one stream after the other. It returns false when ctx is done, and true if the watch
+// must begin again.
 func (w *watcher) follow(ctx context.Context) (anew bool) {
 	for ctx.Err() == nil {
 		nodes := w.connections.all()
@@ -112,7 +113,8 @@ func (w *watcher) follow(ctx context.Context) (anew bool) {
 	return false
 }
 
-// choose returns a node for the next stream: two times of three the one that most streams go to.
+// choose returns a node for the next stream, with a probability of two thirds the node with the
+// most streams.
 func (w *watcher) choose(nodes []*node) *node {
 	if w.rand.IntN(3) > 0 {
 		return nodes[w.Seed%uint64(len(nodes))]
@@ -120,7 +122,7 @@ func (w *watcher) choose(nodes []*node) *node {
 	return pick(w.rand, nodes)
 }
 
-// connection returns a connection to the node. Most streams share the first.
+// connection returns a connection to the node. Most streams share the first one.
 func (w *watcher) connection(n *node) *client.Client {
 	switch {
 	case w.shape.slow:
@@ -132,7 +134,7 @@ func (w *watcher) connection(n *node) *client.Client {
 	}
 }
 
-// stream opens one stream and takes what it delivers.
+// stream opens one stream and records the events that it delivers.
 func (w *watcher) stream(ctx context.Context, n *node) error {
 	seconds := 0
 	if w.shape.habit == timed {
@@ -161,8 +163,8 @@ func (w *watcher) stream(ctx context.Context, n *node) error {
 	return err
 }
 
-// take takes one event. The position is whatever came last, even if it goes back: then the model
-// sees what a client would suffer. Among initial events there is no position.
+// take records one event. Its version becomes the position even if it is lower than the last: the
+// model must see what a client would experience. Initial events do not change the position.
 func (w *watcher) take(ctx context.Context, s *watchmodel.Stream, n client.Notice) {
 	e := watchmodel.Event{Type: n.Type, Form: n.Object.APIVersion + " " + n.Object.Kind, Arrived: w.Now(), Initial: n.Object.EndsInitialEvents()}
 	o := watchmodel.Object{Version: n.Object.Version}
@@ -191,7 +193,7 @@ func (w *watcher) position() uint64 {
 	return w.now.Position
 }
 
-// chains returns what the watch received. It must have ended.
+// chains returns the chains of the watch, which must have ended.
 func (w *watcher) chains() []watchmodel.Chain {
 	w.mu.Lock()
 	defer w.mu.Unlock()

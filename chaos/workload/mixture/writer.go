@@ -10,7 +10,7 @@ import (
 	"quorate/chaos/client"
 )
 
-// What selectors select by. Objects change between these values all the time.
+// The values by which selectors select. Writers change the labels of objects between these values.
 const (
 	groupLabel = "group"
 	tierLabel  = "tier" // some objects have none
@@ -21,7 +21,7 @@ func tiers() []string     { return []string{"front", "back"} }
 func nodeNames() []string { return []string{"", "node-1", "node-2"} }
 func phases() []string    { return []string{"Pending", "Running", "Succeeded"} }
 
-// slot is the place of an object that one writer writes.
+// slot holds an object that one writer writes.
 type slot struct {
 	kind       *kind
 	namespace  string
@@ -30,8 +30,8 @@ type slot struct {
 	object     *watchmodel.Object // as it is, nil: it is not there
 }
 
-// writer creates, changes and deletes objects of its own, one request after the other. After a
-// write of unknown outcome it leaves the object as it is, and goes on with another one.
+// writer creates, changes and deletes its own objects, one request after the other. After a write
+// of unknown outcome it abandons the object and continues with another one.
 type writer struct {
 	*Mixture
 	number int
@@ -56,7 +56,7 @@ func newWriter(m *Mixture, number int) *writer {
 }
 
 // run writes a few times in each round. All writers write at the same time, and objects of one
-// kind: what streams share, they share of several events at a time, while more events come.
+// kind, so that streams share several events at a time while further ones arrive.
 func (w *writer) run(ctx context.Context, began time.Time) {
 	for ctx.Err() == nil {
 		k := w.favoured
@@ -70,7 +70,7 @@ func (w *writer) run(ctx context.Context, began time.Time) {
 	}
 }
 
-// step writes once.
+// step makes one write.
 func (w *writer) step(ctx context.Context, s *slot) {
 	nodes := w.connections.all()
 	if len(nodes) == 0 {
@@ -82,7 +82,7 @@ func (w *writer) step(ctx context.Context, s *slot) {
 		w.problem("make a request: %v", err)
 		return
 	}
-	// A request under way when the writers are stopped gets its answer.
+	// A request in progress when the writers are stopped still gets its response.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), answerTimeout)
 	defer cancel()
 	write.Node, write.Invoked = n.Name, w.Now()
@@ -91,7 +91,7 @@ func (w *writer) step(ctx context.Context, s *slot) {
 	w.settle(s, write, &answer, outcome, err)
 }
 
-// settle takes down what came of a write.
+// settle records the outcome of a write.
 func (w *writer) settle(s *slot, write watchmodel.Write, answer *client.Resource, outcome client.Outcome, err error) {
 	log := w.logs[s.kind.resource]
 	switch outcome {
@@ -111,7 +111,7 @@ func (w *writer) settle(s *slot, write watchmodel.Write, answer *client.Resource
 	s.generation++
 }
 
-// acknowledge takes the answer to a write.
+// acknowledge records the response to a write.
 func (w *writer) acknowledge(s *slot, write *watchmodel.Write, answer *client.Resource) {
 	o := objectOf(answer)
 	switch {

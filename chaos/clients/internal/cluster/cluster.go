@@ -21,14 +21,13 @@ import (
 	"quorate/chaos/workload"
 )
 
-// startTimeout bounds how long nodes may take to form a cluster on a busy machine, and to come
-// back.
+// startTimeout bounds the time in which nodes form a cluster, or return, on a busy machine.
 const startTimeout = 2 * time.Minute
 
 // Cluster is a running cluster.
 type Cluster struct {
 	*nodes.Processes
-	// Clients are the chaos runner's own, by the name of the node.
+	// Clients are the chaos runner's clients, by node name.
 	Clients    map[string]*client.Client
 	observer   *nemesis.Observer
 	kubeconfig string
@@ -76,7 +75,7 @@ func Start(t *testing.T, count int) *Cluster {
 	return c
 }
 
-// logTail is how many of the last lines of a node's log are shown after a failure.
+// logTail is the number of the last lines of a node's log that are shown after a failure.
 const logTail = 40
 
 func showLogs(t *testing.T, fleet *nodes.Processes) {
@@ -103,7 +102,7 @@ func (c *Cluster) Config(t *testing.T, first int) *rest.Config {
 	return config
 }
 
-// addresses are those of all nodes, beginning with the given one.
+// addresses returns the addresses of all nodes, beginning with the given node.
 func (c *Cluster) addresses(t *testing.T, first int) []string {
 	t.Helper()
 	var addresses []string
@@ -117,7 +116,7 @@ func (c *Cluster) addresses(t *testing.T, first int) []string {
 	return addresses
 }
 
-// Targets are all nodes for the chaos runner's writers.
+// Targets returns all nodes for the chaos runner's writers.
 func (c *Cluster) Targets() []workload.Target {
 	var targets []workload.Target
 	for _, node := range c.Nodes() {
@@ -126,8 +125,8 @@ func (c *Cluster) Targets() []workload.Target {
 	return targets
 }
 
-// Nemesis returns what kills nodes, the next one when calm more units of work, as done counts them,
-// are done.
+// Nemesis returns a nemesis that kills nodes. Between two faults it waits until calm more units of
+// work, as counted by done, are complete.
 func (c *Cluster) Nemesis(t *testing.T, calm int, done func() int) *nemesis.Nemesis {
 	return &nemesis.Nemesis{
 		Fleet: c, Cluster: c.observer, Rand: mathrand.New(mathrand.NewPCG(1, 1)),
@@ -135,8 +134,8 @@ func (c *Cluster) Nemesis(t *testing.T, calm int, done func() int) *nemesis.Neme
 	}
 }
 
-// KillLeader kills the leader once, and returns when writes went on without it and it is ready
-// again.
+// KillLeader kills the leader once, and returns when writes have continued and the killed node is
+// ready again.
 func (c *Cluster) KillLeader(ctx context.Context, t *testing.T) error {
 	written := 0
 	writing := func() int {
@@ -150,8 +149,8 @@ func (c *Cluster) KillLeader(ctx context.Context, t *testing.T) error {
 	return c.Nemesis(t, 1, writing).InjectAndRecover(ctx, nemesis.KillLeader())
 }
 
-// RollingRestart stops one node after the other in order and starts it again, the next one once it
-// is ready.
+// RollingRestart restarts the nodes gracefully, one after the other. It waits until a node is ready
+// before it restarts the next one.
 func (c *Cluster) RollingRestart(ctx context.Context) error {
 	for _, node := range c.Nodes() {
 		if err := c.restart(ctx, node.Name); err != nil {

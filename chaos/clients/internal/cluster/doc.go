@@ -1,3 +1,3 @@
-// Package cluster runs real nodes for tests with stock clients: the server as it ships, one process
-// a node. Each test that starts a cluster owns it; its processes end with the test.
+// Package cluster runs real nodes for tests with stock clients: the released server, one process
+// per node. Each cluster belongs to the test that starts it, and its processes end with the test.
 package cluster

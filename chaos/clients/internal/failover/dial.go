@@ -19,7 +19,8 @@ import (
 	"time"
 )
 
-// dialTimeout bounds how long one node is tried: a machine that is gone does not even refuse.
+// dialTimeout bounds the attempt to connect to one node: a machine that is down does not refuse
+// connections.
 const dialTimeout = 3 * time.Second
 
 // Dial returns a dial function for rest.Config.Dial. The function ignores its address argument and
