@@ -193,7 +193,7 @@ func (s *Server) register(h *handler, catalog *schema.Catalog, served *thirdpart
 	documents.Register(adder(h.table), func(c *route.Call) *discovery.Documents { return s.dynamic.known(c).documents })
 	schemas.Register(adder(h.table), func(c *route.Call) *openapi.Documents { return s.dynamic.known(c).schemas })
 	registerPaths(adder(h.table), s.cfg.Gatherer, catalog)
-	return registerOpen(adder(h.open), s.health, s.cfg.Build)
+	return registerOpen(adder(h.open), s.health, s.cfg.Build, s.cfg.ReportedVersion)
 }
 
 // eachEndpoint calls fn with the endpoints of a route.

@@ -39,6 +39,10 @@ type Config struct {
 	// node's state.
 	QuorumRead bool
 
+	// ReportedVersion is the version of the API at /version, MAJOR.MINOR.PATCH; 1.8.0 if it is
+	// empty, which is that of the specification. Clients decide by it what they ask for.
+	ReportedVersion string
+
 	Logger *slog.Logger
 	// RequestLogger receives one line for each request that RequestPolicy selects (writes if it is
 	// empty). Neither logger may block.
@@ -138,6 +142,10 @@ func (c *Config) validate() error {
 	c.RequestPolicy = cmp.Or(c.RequestPolicy, requestlog.Writes)
 	if err := c.RequestPolicy.Check(); err != nil {
 		return fmt.Errorf("apiserver: %w", err)
+	}
+	c.ReportedVersion = cmp.Or(c.ReportedVersion, defaultReportedVersion)
+	if err := CheckReportedVersion(c.ReportedVersion); err != nil {
+		return fmt.Errorf("apiserver: ReportedVersion: %w", err)
 	}
 	c.Limits = c.Limits.withDefaults()
 	return nil

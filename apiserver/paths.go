@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"runtime"
 	"sync"
 
@@ -29,16 +30,28 @@ type version struct {
 	Platform     string `json:"platform"`
 }
 
-// The version of the API that is served.
-const (
-	apiMajor   = "1"
-	apiMinor   = "8"
-	apiVersion = "v1.8.0"
-)
+// defaultReportedVersion is the version of the API of the specification.
+const defaultReportedVersion = "1.8.0"
 
-func versionDocument(b Build) ([]byte, error) {
+// reportedPattern matches the versions that may be reported: MAJOR.MINOR.PATCH.
+var reportedPattern = regexp.MustCompile(`^(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})$`)
+
+// CheckReportedVersion returns an error unless a version may be reported to clients.
+func CheckReportedVersion(text string) error {
+	if !reportedPattern.MatchString(text) {
+		return fmt.Errorf("%q is not a version of the form MAJOR.MINOR.PATCH, such as %s", text, defaultReportedVersion)
+	}
+	return nil
+}
+
+// versionDocument returns the document of a build that reports a version of the API.
+func versionDocument(b Build, reported string) ([]byte, error) {
+	parts := reportedPattern.FindStringSubmatch(reported)
+	if parts == nil {
+		return nil, CheckReportedVersion(reported)
+	}
 	v := version{
-		Major: apiMajor, Minor: apiMinor, GitVersion: apiVersion, GitCommit: b.Commit, GitTreeState: b.TreeState,
+		Major: parts[1], Minor: parts[2], GitVersion: "v" + reported, GitCommit: b.Commit, GitTreeState: b.TreeState,
 		BuildDate: b.Date, GoVersion: runtime.Version(), Compiler: runtime.Compiler,
 		Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
@@ -71,8 +84,8 @@ func ownPaths() []string {
 }
 
 // registerOpen adds the paths that need no credentials.
-func registerOpen(add func(method, path string, e *route.Endpoint), h *health, build Build) error {
-	document, err := versionDocument(build)
+func registerOpen(add func(method, path string, e *route.Endpoint), h *health, build Build, reported string) error {
+	document, err := versionDocument(build, reported)
 	if err != nil {
 		return fmt.Errorf("make version document: %w", err)
 	}

@@ -196,7 +196,7 @@ func (n *Node) openAPI(reach addresses) error {
 	key := n.dir.Key().TokenSigning()
 	n.api, err = apiserver.New(apiserver.Config{
 		Addr: s.Listen.API, AdvertiseAddr: reach.of(s.Listen.API), TLS: config, Store: n.store, Cluster: n.operations,
-		SigningKey: key, TokenFile: s.API.TokenFile, QuorumRead: s.API.QuorumRead,
+		SigningKey: key, TokenFile: s.API.TokenFile, QuorumRead: s.API.QuorumRead, ReportedVersion: s.API.ReportedVersion,
 		Logger: n.logger.With("component", "api"), RequestLogger: n.logs.requests, RequestPolicy: requestlog.Policy(s.API.RequestLog),
 		AuditPolicy: n.logs.policy, AuditSinks: n.logs.sinks,
 		Registerer: n.registry, Gatherer: n.registry,

@@ -53,6 +53,7 @@ type API struct {
 	CertFile, KeyFile string // both or neither; empty: issued by the cluster's authority
 	ClientCAFile      string
 	QuorumRead        bool
+	ReportedVersion   string // of the API, at /version
 	MaxRequests       int
 	Limits            Limits
 	FairnessFile      string        // levels of priority; empty: the default ones
@@ -123,6 +124,7 @@ func (s *Settings) registerAPI(fs *pflag.FlagSet) {
 	fs.StringVar(&s.API.KeyFile, "tls-key-file", "", "its private key")
 	fs.StringVar(&s.API.ClientCAFile, "client-ca-file", "", "authorities whose client certificates are accepted")
 	fs.BoolVar(&s.API.QuorumRead, "quorum-read", true, "reads without a resourceVersion are linearizable; false serves them from the node's own state")
+	fs.StringVar(&s.API.ReportedVersion, "reported-version", "1.8.0", "version of the API at /version, by which clients such as Helm decide what they install")
 	fs.IntVar(&s.API.MaxRequests, "max-requests", 2000, "bound on concurrent reads, and on concurrent writes, without watches; more wait, or get 429")
 	fs.StringVar(&s.API.FairnessFile, "fairness-file", "", "priority levels of requests, in YAML: who gets which share of --max-requests")
 	fs.DurationVar(&s.API.EventTTL, "event-ttl", time.Hour, "how long Events are kept after their last write")

@@ -117,6 +117,7 @@ func TestRefusals(t *testing.T) {
 		{"small audit log", []string{"--audit-log-max-size=1KiB"}, nil, "", "want at least 1MiB"},
 		{"young audit log", []string{"--audit-log-max-age=1s"}, nil, "", "want at least 1m"},
 		{"many audit logs", []string{"--audit-log-max-files=1001"}, nil, "", "want 0 to 1000"},
+		{"reported version", []string{"--reported-version=v1.30"}, nil, "", "want MAJOR.MINOR.PATCH"},
 		{"request log", []string{"--request-log=some"}, nil, "", "want one of none, errors, writes, all"},
 		{"no servers", []string{"--bootstrap-expect=0"}, nil, "", "want 1 to 99"},
 		{"timeout scale", []string{"--timeout-scale=0"}, nil, "", "want 0.1 to 20"},

@@ -16,6 +16,9 @@ import (
 // certificate's URI, and a gossip name.
 var namePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$`)
 
+// reportedPattern matches versions of the API as package apiserver takes them.
+var reportedPattern = regexp.MustCompile(`^(0|[1-9][0-9]{0,3})(\.(0|[1-9][0-9]{0,3})){2}$`)
+
 const (
 	maxExpect = 99
 	// maxEventTTL is well within the time that the state remembers (state.Times).
@@ -102,6 +105,9 @@ func (s *Settings) checkAPI() error {
 	var errs []error
 	if (s.API.CertFile == "") != (s.API.KeyFile == "") {
 		errs = append(errs, errors.New("--tls-cert-file and --tls-key-file go together: give both or neither"))
+	}
+	if !reportedPattern.MatchString(s.API.ReportedVersion) {
+		errs = append(errs, fmt.Errorf("--reported-version %q: want MAJOR.MINOR.PATCH, such as 1.30.0", s.API.ReportedVersion))
 	}
 	switch {
 	case s.Audit.Webhook != "" && s.Audit.Policy == "":
