@@ -184,10 +184,13 @@ func fieldsOf(m *schema.Message, seen map[*schema.Message]bool) map[string]bool 
 // all of these fields: the sources of a volume exclude each other, and some fields of a pod
 // template are set by its kind.
 var refused = map[string][]string{
-	"cronjob":          {"spec.jobTemplate.spec.selector"},
-	"daemonset":        {"spec.template.spec.activeDeadlineSeconds"},
-	"persistentvolume": {"spec.vendorAVolume"},
-	"statefulset":      {"spec.template.spec.activeDeadlineSeconds"},
+	"cronjob":             {"spec.jobTemplate.spec.selector"},
+	"daemonset":           {"spec.template.spec.activeDeadlineSeconds"},
+	"deployment":          {"spec.template.spec.activeDeadlineSeconds"},
+	"persistentvolume":    {"spec.vendorAVolume"},
+	"poddisruptionbudget": {"spec"},
+	"replicaset":          {"spec.template.spec.activeDeadlineSeconds"},
+	"statefulset":         {"spec.template.spec.activeDeadlineSeconds"},
 }
 
 func TestFullObjectsAreValid(t *testing.T) {

@@ -30,7 +30,7 @@ func New(k *schema.Kind) (*Table, error) {
 			return nil, fmt.Errorf("kind %s in %s: column %s: %w", k.Kind, k.Prefix, specs[i].Name, err)
 		}
 		t.columns = append(t.columns, c)
-		t.ages = t.ages || c.spec.Render == cells.Age
+		t.ages = t.ages || c.spec.Render == cells.Age || c.spec.Render == cells.JobDuration
 	}
 	t.definitions = appendDefinitions(nil, t.columns)
 	return t, nil

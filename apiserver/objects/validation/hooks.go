@@ -30,7 +30,8 @@ func Hooks() schema.Hooks {
 
 func families() []schema.Hooks {
 	return []schema.Hooks{
-		autoscalerHooks(), configMapHooks(), containerHooks(), cronJobHooks(), endpointsHooks(), envHooks(), eventHooks(), imageHooks(),
+		autoscalerHooks(), claimHooks(), configMapHooks(), containerHooks(), cronJobHooks(), deploymentHooks(), endpointsHooks(),
+		envHooks(), eventHooks(), imageHooks(), ingressHooks(), jobHooks(),
 		leaseHooks(), legacyBindingHooks(), metadataHooks(), namespaceHooks(), networkHooks(), nodeHooks(), oauthClientHooks(),
 		oldAutoscalerHooks(), persistentVolumeHooks(), podHooks(), podSpecHooks(), probeHooks(), rbacHooks(), reviewHooks(),
 		schedulingHooks(), secretHooks(), serviceHooks(), signatureHooks(), statusHooks(), thirdPartyHooks(), volumeHooks(),

@@ -45,6 +45,7 @@ func rowFamilies() []family {
 		{"Network", networkRows()}, {"Image", imageRows()}, {"Signature", signatureRows()}, {"OAuthClient", oauthClientRows()},
 		{"ThirdParty", thirdPartyRows()}, {"Review", reviewRows()},
 		{"Autoscaler v1", oldAutoscalerRows()},
+		{"Deployment", deploymentRows()}, {"Job", jobRows()}, {"Ingress", ingressRows()}, {"Claim", claimRows()},
 		{"ConfigMap", configMapRows()}, {"Secret", secretRows()}, {"Lease", leaseRows()}, {"Service", serviceRows()},
 	}
 }

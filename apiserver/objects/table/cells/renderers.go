@@ -35,6 +35,7 @@ func Renderers() map[string]Renderer {
 	all := values()
 	for _, family := range []map[string]func(s *Source) string{
 		podTexts(), nodeTexts(), workloadTexts(), bindingTexts(), eventTexts(), storageTexts(), networkTexts(), autoscalingTexts(),
+		jobTexts(), claimTexts(),
 	} {
 		for name, text := range family {
 			all[name] = Renderer{Text: text}
@@ -45,7 +46,8 @@ func Renderers() map[string]Renderer {
 	return all
 }
 
-// Age is the only renderer whose cells depend on the time.
+// Age is the renderer of the time since a time. Its cells and those of JobDuration depend on the time
+// at which they are made.
 const Age = "age"
 
 // values returns the renderers of the value at a column's path.

@@ -22,11 +22,13 @@ func volumeClaim(s *Source) string {
 	return claim.Field("namespace").Str() + "/" + claim.Field("name").Str()
 }
 
-// accessModes returns the abbreviated access modes without duplicates, in the order that `kubectl`
+func accessModes(s *Source) string { return abbreviated(texts(s)) }
+
+// abbreviated returns the abbreviated access modes without duplicates, in the order that `kubectl`
 // uses.
-func accessModes(s *Source) string {
+func abbreviated(modes []string) string {
 	there := map[string]bool{}
-	for _, mode := range texts(s) {
+	for _, mode := range modes {
 		there[mode] = true
 	}
 	var short []string
