@@ -23,7 +23,8 @@ func newHandshakes(l Limits, m *metrics) *budget.Queue {
 }
 
 // admitHandshake waits until the server may compute the handshake of a connection, whose
-// ClientHello has arrived. It is tls.Config.GetConfigForClient: nil means the configuration as it is.
+// ClientHello has arrived. It is tls.Config.GetConfigForClient: nil means the configuration as it
+// is.
 func (c *connections) admitHandshake(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	conn := guardedOf(hello.Conn)
 	if conn == nil || conn.computing.Load() { // not accepted here, or a second ClientHello

@@ -88,8 +88,8 @@ func (m *metrics) decodingRefusals() func(budget.Bound) {
 	return func(b budget.Bound) { counters[b].Inc() }
 }
 
-// handshakeRefusals is refusals for the queue of handshakes, which has waiters, and addresses instead
-// of users.
+// handshakeRefusals is refusals for the queue of handshakes, which has waiters, and addresses
+// instead of users.
 func (m *metrics) handshakeRefusals() func(budget.Bound) {
 	counters := map[budget.Bound]prometheus.Counter{
 		budget.Total:   m.limits.WithLabelValues("handshakes"),

@@ -13,6 +13,6 @@
 // processors that each process used, and the responses that bob received.
 //
 // Bob's process competes with the node and alice's for the same processors, as it would not on a
-// machine of its own. With -nice 19 the operating system prefers the others, so that most of alice's
-// latency is the node's.
+// machine of its own. With -nice 19 the operating system prefers the others, so that most of
+// alice's latency is the node's.
 package main

@@ -41,6 +41,34 @@ func TestAppliedCreateCountsOnce(t *testing.T) {
 	}
 }
 
+// TestGrowthUnderWayCounts: a write takes room from another one before it is applied, and until it is
+// released.
+func TestGrowthUnderWayCounts(t *testing.T) {
+	t.Parallel()
+	root := state.NewTree().Publish()
+	current := func() *state.Root { return root }
+	metrics := newQuotaMetrics(prometheus.NewRegistry())
+	create := func(name string) *command {
+		return &command{Precondition: state.Precondition{Key: state.NewKey("pods", "a", name), Creates: true}, size: 500}
+	}
+	free, err := newQuotas(Quota{StateBytes: 1 << 40}, metrics).reserve(create("first"), current)
+	if err != nil || free.growth == 0 {
+		t.Fatalf("a create grows the state by %d bytes, %v", free.growth, err)
+	}
+	q := newQuotas(Quota{StateBytes: root.Bytes() + free.growth*3/2}, metrics)
+	first, err := q.reserve(create("first"), current)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := q.reserve(create("second"), current); err == nil {
+		t.Error("two creates under way exceed the bytes of the state")
+	}
+	q.release(first) // as after a failed proposal
+	if _, err := q.reserve(create("second"), current); err != nil {
+		t.Errorf("after a release: %v", err)
+	}
+}
+
 // BenchmarkReserve is what quotas add to a create.
 func BenchmarkReserve(b *testing.B) {
 	tree := state.NewTree()

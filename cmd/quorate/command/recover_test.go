@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,9 @@ func TestAlertRules(t *testing.T) {
 	used := regexp.MustCompile(`quorate_[a-z_]+(\{alarm="[a-z-]+"\})?`).FindAllString(string(rules), -1)
 	if len(used) < 7 {
 		t.Errorf("the rules use %q", used)
+	}
+	if !slices.Contains(used, "quorate_apiserver_fairness_refused_total") {
+		t.Error("no rule reports that requests are refused for a full queue")
 	}
 	for _, name := range used {
 		if !strings.Contains(metrics, "\n"+name+" ") && !strings.Contains(metrics, "\n"+name+"{") {
