@@ -17,10 +17,11 @@ func duplicates(v *value, n *node, path *field.Path) field.ErrorList {
 	case object:
 		for i := range v.kids {
 			kid := &v.kids[i]
-			if p := n.property(kid.name); p != nil {
-				errs = append(errs, duplicates(&kid.value, p, path.Child(kid.name))...)
-			} else if n.values != nil {
+			switch p := n.property(kid.name); {
+			case p == nil && n.values != nil && n.values.listTypes:
 				errs = append(errs, duplicates(&kid.value, n.values, path.Key(kid.name))...)
+			case p != nil && p.listTypes:
+				errs = append(errs, duplicates(&kid.value, p, path.Child(kid.name))...)
 			}
 		}
 	case array:
@@ -33,7 +34,9 @@ func duplicates(v *value, n *node, path *field.Path) field.ErrorList {
 			errs = append(errs, duplicateKeys(v, n, path)...)
 		}
 		for i := range v.kids {
-			errs = append(errs, duplicates(&v.kids[i].value, n.items, path.Index(i))...)
+			if n.items != nil && n.items.listTypes {
+				errs = append(errs, duplicates(&v.kids[i].value, n.items, path.Index(i))...)
+			}
 		}
 	}
 	return errs

@@ -34,7 +34,7 @@ func (s *Schema) Normalize(dst, src []byte) (Normalized, error) {
 	}
 	n.normalize(&v, s.root, pruneUnknown)
 	slices.Sort(n.dropped)
-	return Normalized{v.appendTo(dst), n.dropped}, nil
+	return Normalized{v.appendTo(slices.Grow(dst, len(src)+64)), n.dropped}, nil
 }
 
 // mode says what becomes of fields that a schema does not specify.

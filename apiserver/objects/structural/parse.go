@@ -30,13 +30,14 @@ type parser struct {
 
 // Limits of the size of a chunk of the arena. Each is twice as large as the one before it.
 const (
-	firstChunk = 32
+	firstStack = 16
+	firstChunk = 16
 	maxChunk   = 512
 )
 
 // parse reads a text that is one JSON value.
 func parse(s string) (value, error) {
-	p := parser{s: s}
+	p := parser{s: s, stack: make([]member, 0, firstStack)}
 	v, err := p.value(0)
 	if err != nil {
 		return value{}, err
