@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -65,27 +66,36 @@ func TestChecksums_of_all_nodes_are_equal_while_writing(t *testing.T) {
 	}
 }
 
-// corruptingLog is a log that replaces one word of its entries, as a broken disk or memory might.
-type corruptingLog struct{ raft.LogStore }
+// corruptingLog is a log that replaces one word of its entries once it corrupts, as a broken disk or
+// memory might. A follower applies what it reads; a leader applies and sends what it was given.
+type corruptingLog struct {
+	raft.LogStore
+	corrupts atomic.Bool
+}
 
-func (l corruptingLog) GetLog(index uint64, entry *raft.Log) error {
+func (l *corruptingLog) GetLog(index uint64, entry *raft.Log) error {
 	err := l.LogStore.GetLog(index, entry)
-	entry.Data = bytes.ReplaceAll(entry.Data, []byte("truth"), []byte("false"))
+	if l.corrupts.Load() {
+		entry.Data = bytes.ReplaceAll(entry.Data, []byte("truth"), []byte("false"))
+	}
 	return err
 }
 
 func TestChecksums_name_the_node_that_diverged(t *testing.T) {
 	t.Parallel()
-	registries := map[string]*prometheus.Registry{}
+	registries, logs := map[string]*prometheus.Registry{}, map[string]*corruptingLog{}
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) {
 		cfg.ChecksumInterval = 50 * time.Millisecond
 		registries[cfg.Name] = prometheus.NewRegistry()
 		cfg.Registerer = registries[cfg.Name]
-		if cfg.Name == "n1" {
-			raftstore.WrapLog(cfg, func(log raft.LogStore) raft.LogStore { return corruptingLog{log} })
-		}
+		raftstore.WrapLog(cfg, func(log raft.LogStore) raft.LogStore {
+			logs[cfg.Name] = &corruptingLog{LogStore: log}
+			return logs[cfg.Name]
+		})
 	})
 	c.Ready()
+	follower := c.Follower(c.Leader()).Name
+	logs[follower].corrupts.Store(true)
 	const comparisons = "quorate_raftstore_checksum_comparisons_total"
 	testcluster.Eventually(t, "the leader has compared the states, which are equal", func() bool {
 		return metric(t, registries[c.Leader().Name], comparisons, "equal") > 0
@@ -93,14 +103,14 @@ func TestChecksums_name_the_node_that_diverged(t *testing.T) {
 	mustCreate(t, c.Leader().Store, "a", "truth")
 	for _, n := range c.Nodes {
 		r := compare(t, n)
-		if !slices.Equal(r.Diverged(), []string{"n1"}) {
+		if !slices.Equal(r.Diverged(), []string{follower}) {
 			t.Errorf("%s reports %v as diverged: %+v", n.Name, r.Diverged(), r)
 		}
 	}
 	testcluster.Eventually(t, "the leader's metric counts the diverged node", func() bool {
 		return metric(t, registries[c.Leader().Name], "quorate_raftstore_diverged_nodes", "") == 1
 	})
-	if alarms := c.Leader().Store.Alarms(); len(alarms) != 1 || alarms[0].Name != raftstore.Diverged || alarms[0].Node != "n1" ||
+	if alarms := c.Leader().Store.Alarms(); len(alarms) != 1 || alarms[0].Name != raftstore.Diverged || alarms[0].Node != follower ||
 		!strings.Contains(alarms[0].Message, "stop it, remove it") || metric(t, registries[c.Leader().Name], "quorate_alarm", "diverged") != 1 {
 		t.Errorf("the alarms are %v", alarms)
 	}

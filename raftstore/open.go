@@ -209,9 +209,11 @@ func (s *Store) openRaft() error {
 	// block a heartbeat for long.
 	s.transport = s.cfg.Peers.Raft(s.cfg.AddressOf, 2*s.cfg.electionTimeout(), logger)
 	s.transport.SetFollowers(transport.Followers{Installed: s.joiners.Installed, Stored: s.joiners.Stored})
+	s.transport.SetCommitted(s.applied.Index)
 	stable := diskguard.NewStable(s.log, s.life)
 	err := diskguard.Start(func() (err error) {
-		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.applier, s.cfg.wrapLog(raftLog{s.log, &s.snapshotIndex, s.replay}), stable, s.snapshots, s.transport)
+		entries := s.transport.EarlyLog(s.cfg.wrapLog(raftLog{s.log, &s.snapshotIndex, s.replay}))
+		s.raft, err = raft.NewRaft(s.raftConfig(logger), s.applier, entries, stable, s.snapshots, s.transport)
 		return err
 	})
 	if err != nil {

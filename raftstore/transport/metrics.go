@@ -17,6 +17,7 @@ type metrics struct {
 	memberAddresses prometheus.Gauge
 	refused         prometheus.Counter
 	limits          *prometheus.CounterVec
+	earlyAppends    prometheus.Counter
 }
 
 // newMetrics returns the metrics, registered unless reg is nil.
@@ -40,12 +41,16 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "quorate_raftstore_peer_limit_hits_total",
 			Help: "Connections to the peer address closed and log lines suppressed because a bound was reached, by bound.",
 		}, []string{"limit"}),
+		earlyAppends: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_early_appends_total",
+			Help: "Appends sent to followers while this node as leader stored the same entries.",
+		}),
 	}
 	for _, limit := range []string{limitHandshakes, limitAddressHandshakes, limitHelloTime, limitHandshakeTime, limitLogLines} {
 		m.limits.WithLabelValues(limit)
 	}
 	if reg != nil {
-		reg.MustRegister(m.open, m.handshakes, m.memberAddresses, m.refused, m.limits)
+		reg.MustRegister(m.open, m.handshakes, m.memberAddresses, m.refused, m.limits, m.earlyAppends)
 	}
 	return m
 }

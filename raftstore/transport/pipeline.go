@@ -13,15 +13,23 @@ import (
 // waits for the decoder, and the decoder waits for a reader of its response; neither observes that
 // the pipeline has ended. From then on the follower gets no entries while this node leads, and Raft
 // can't be shut down. This pipeline discards responses after a refusal and fails later sends.
+//
+// It also sends appends early, see Raft.EarlyLog.
 type pipeline struct {
 	raft.AppendPipeline
 	transport *Raft
 	follower  raft.ServerID
 	responses chan raft.AppendFuture
+	announced chan []*raft.Log      // entries that Raft is about to store
+	inFlight  atomic.Int32          // requests without a response
+	early     atomic.Pointer[early] // not asked for by the library yet; nil if there is none
 	broken    atomic.Bool
 	closed    chan struct{}
 	closeOnce sync.Once
-	pump      sync.WaitGroup
+	work      sync.WaitGroup
+
+	sending sync.Mutex
+	sent    raft.AppendEntriesRequest // the last request, with its last entry as PrevLogEntry and without entries
 }
 
 // errBroken is the error of sends after the follower has refused an append.
@@ -30,21 +38,47 @@ var errBroken = errors.New("append refused earlier")
 func newPipeline(inner raft.AppendPipeline, t *Raft, follower raft.ServerID) *pipeline {
 	p := &pipeline{
 		AppendPipeline: inner, transport: t, follower: follower,
-		responses: make(chan raft.AppendFuture), closed: make(chan struct{}),
+		responses: make(chan raft.AppendFuture), announced: make(chan []*raft.Log, 1), closed: make(chan struct{}),
 	}
-	p.pump.Go(p.run)
+	p.work.Go(p.run)
+	p.work.Go(p.sendEarly)
+	t.pipelines.add(p)
 	return p
 }
 
 // AppendEntries implements raft.AppendPipeline.
 func (p *pipeline) AppendEntries(req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
+	shorten(req)
+	p.sending.Lock()
+	defer p.sending.Unlock()
+	if err := p.refusal(); err != nil {
+		return nil, err
+	}
+	if future, err := p.claim(req); future != nil || err != nil {
+		return future, err
+	}
+	return p.send(req, resp)
+}
+
+// refusal returns the reason for which the pipeline sends nothing, nil if there is none.
+func (p *pipeline) refusal() error {
 	switch {
 	case p.transport.muted.Load():
-		return nil, errMuted
+		return errMuted
 	case p.broken.Load():
-		return nil, errBroken
+		return errBroken
+	default:
+		return nil
 	}
-	shorten(req)
+}
+
+// send sends a request. The caller holds sending.
+func (p *pipeline) send(req *raft.AppendEntriesRequest, resp *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
+	p.sent = *req
+	if n := len(req.Entries); n > 0 {
+		p.sent.PrevLogEntry, p.sent.PrevLogTerm, p.sent.Entries = req.Entries[n-1].Index, req.Entries[n-1].Term, nil
+	}
+	p.inFlight.Add(1)
 	return p.AppendPipeline.AppendEntries(boundCommit(req), resp)
 }
 
@@ -53,9 +87,12 @@ func (p *pipeline) Consumer() <-chan raft.AppendFuture { return p.responses }
 
 // Close implements raft.AppendPipeline.
 func (p *pipeline) Close() error {
-	p.closeOnce.Do(func() { close(p.closed) })
+	p.closeOnce.Do(func() {
+		p.transport.pipelines.remove(p)
+		close(p.closed)
+	})
 	err := p.AppendPipeline.Close()
-	p.pump.Wait()
+	p.work.Wait()
 	return err
 }
 
@@ -65,8 +102,12 @@ func (p *pipeline) run() {
 	for {
 		select {
 		case response := <-p.AppendPipeline.Consumer():
+			p.inFlight.Add(-1)
 			if p.broken.Load() {
 				continue
+			}
+			if !p.awaitClaim(response) {
+				return
 			}
 			if response.Error() != nil || !response.Response().Success {
 				p.broken.Store(true)

@@ -31,6 +31,8 @@ type Raft struct {
 	timeout   time.Duration // of a request
 	muted     atomic.Bool
 	followers Followers
+	committed func() uint64 // see SetCommitted
+	pipelines pipelines
 
 	requests  *requests
 	work      sync.WaitGroup
@@ -75,6 +77,7 @@ func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Durati
 		dialled:          conns,
 		timeout:          timeout,
 		followers:        nobody,
+		committed:        func() uint64 { return 0 },
 		NetworkTransport: inner,
 		requests:         newRequests(inner.Consumer()),
 		resolve:          resolve,
@@ -89,6 +92,10 @@ func (t *Raft) AdvanceCommit(term, index uint64) { t.requests.commits.advance(te
 
 // SetFollowers sets the receiver of reports about followers. Call it before Raft starts.
 func (t *Raft) SetFollowers(f Followers) { t.followers = f }
+
+// SetCommitted sets the source of an index up to which entries are committed, for appends that are
+// sent early. Call it before Raft starts.
+func (t *Raft) SetCommitted(index func() uint64) { t.committed = index }
 
 // SetHeartbeatHandler does nothing, which disables the library's fast path. With it, a heartbeat
 // changes term and state on the transport's goroutine while the main loop writes as leader or
