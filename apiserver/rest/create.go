@@ -127,6 +127,9 @@ func (r *resource) insertNamed(ctx context.Context, c *route.Call, w *write, o *
 		return status.NewInvalid(c.Subject(), errs)
 	}
 	r.kind.Canonicalize(schema.Create, o, nil)
+	if err := w.attribute(r.owners.main, c, o, nil); err != nil {
+		return err
+	}
 	object, _ := stored.Encode(o)
 	if err := checkSize(object); err != nil {
 		return err

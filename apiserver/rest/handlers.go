@@ -125,6 +125,7 @@ type resource struct {
 	table      *table.Table
 	variants   variants
 	selectable selector.Fields
+	owners     owners
 	exports    bool // reads accept the parameter export
 	end        *watch.End
 }
@@ -140,6 +141,7 @@ func newResource(h *Handlers, k *schema.Kind) (*resource, error) {
 		kind:     k,
 		table:    columns,
 		variants: newVariants(k, h.partials),
+		owners:   newOwners(k),
 		selectable: selector.Fields{
 			Supported: setOf(spec.Supported),
 			Accepted:  setOf(spec.Accepted),

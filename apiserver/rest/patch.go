@@ -38,6 +38,9 @@ func (r *resource) patchStatus(c *route.Call) error { return r.patchAs(c, schema
 // object changes concurrently and the patch contains no resourceVersion, it applies the patch again
 // (F31).
 func (r *resource) patchAs(c *route.Call, operation schema.Operation) error {
+	if apply, err := applies(c); err == nil && apply {
+		return r.applyAs(c, operation)
+	}
 	p, err := r.beginPatch(c)
 	if err != nil {
 		return err

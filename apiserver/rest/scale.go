@@ -31,8 +31,11 @@ func (r *resource) replaceScale(c *route.Call) error {
 	return u.run()
 }
 
-// patchScale sets the replicas of an object by a patch of its scale.
+// patchScale sets the replicas of an object by a patch of its scale, or by an apply.
 func (r *resource) patchScale(c *route.Call) error {
+	if apply, err := applies(c); err == nil && apply {
+		return r.applyScale(c)
+	}
 	p, err := r.scale.beginPatch(c)
 	if err != nil {
 		return err
@@ -44,7 +47,7 @@ func (r *resource) patchScale(c *route.Call) error {
 // the new scale.
 func (r *resource) newRescale(c *route.Call, w *write, wanted func(previous *state.Object) (*schema.Object, error)) *update {
 	u := r.newUpdate(c, w, schema.Update)
-	u.answers = r.scale
+	u.answers, u.owner = r.scale, r.owners.scale
 	u.derive = func(previous *state.Object) (*schema.Object, error) {
 		scale, err := wanted(previous)
 		if err != nil {

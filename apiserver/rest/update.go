@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"quorate/apiserver/objects/apply"
 	"quorate/apiserver/objects/deletion"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
@@ -35,6 +36,8 @@ type update struct {
 	conditional bool
 	// creates means that the update creates a missing object.
 	creates bool
+	// owner keeps the managed fields.
+	owner *apply.Manager
 	// answers is the resource in whose form the response contains the written object.
 	answers *resource
 	// ownUID means that the uid of the new object is a precondition (E5). A patch, by contrast,
@@ -48,7 +51,10 @@ type update struct {
 var errStale = errors.New("decided from a state that may be stale")
 
 func (r *resource) newUpdate(c *route.Call, w *write, operation schema.Operation) *update {
-	return &update{resource: r, c: c, w: w, key: stored.Key(r.kind, c.Namespace, c.Name), operation: operation, answers: r}
+	return &update{
+		resource: r, c: c, w: w, key: stored.Key(r.kind, c.Namespace, c.Name), operation: operation, answers: r,
+		owner: r.owners.of(operation),
+	}
 }
 
 // run derives and writes until the object is stored or finally refused, or the deadline passes.
@@ -90,6 +96,9 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	if previous == nil {
 		return u.missing(ctx)
 	}
+	if u.w.applied {
+		u.w.created = false // it may have been missing at an earlier attempt
+	}
 	o, err := u.derive(previous)
 	if err != nil {
 		return u.refuse(err)
@@ -106,11 +115,13 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 		return u.refuse(status.NewInvalid(u.c.Subject(), errs))
 	}
 	u.kind.Canonicalize(u.operation, o, old)
-	next, encoded := stored.Encode(o)
+	if err := u.w.attribute(u.owner, u.c, o, old); err != nil {
+		return err
+	}
+	next, unchanged := encode(o, old, previous)
 	if err := checkSize(next); err != nil {
 		return u.refuse(err)
 	}
-	unchanged := encoded.SameAs(previous)
 	if !unchanged {
 		if err := u.checkGrants(ctx, u.c, o, old); err != nil {
 			return u.refuse(err)
@@ -161,6 +172,9 @@ func (u *update) missing(ctx context.Context) error {
 	}
 	if err := u.namespaceOpen(ctx, u.c); err != nil {
 		return err
+	}
+	if u.w.applied {
+		u.w.created = true
 	}
 	return u.insertNamed(ctx, u.c, u.w, o)
 }

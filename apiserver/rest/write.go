@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"quorate/apiserver/objects/apply"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/rest/route"
@@ -19,7 +20,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// maxManagerBytes limits the parameter fieldManager, which is validated but not stored (A54).
+// maxManagerBytes limits the name of a field manager (A54).
 const maxManagerBytes = 128
 
 // The values of fieldValidation that have an effect.
@@ -35,7 +36,9 @@ type write struct {
 	created    bool // the response is that of a creation
 	dryRun     bool
 	validation string
-	stored     int64 // at most how many bytes the stored object takes when it is decoded
+	manager    string // the parameter fieldManager
+	applied    bool   // a server-side apply, which brings the managed fields along
+	stored     int64  // at most how many bytes the stored object takes when it is decoded
 }
 
 // begin reads a write request in the order in which its errors take precedence: Accept,
@@ -74,10 +77,14 @@ func (r *resource) storedExpansion(c *route.Call) int64 {
 	if err != nil {
 		return 0 // the write finds out
 	}
-	if o := root.Get(stored.Key(r.kind, c.Namespace, c.Name)); o != nil {
-		return schema.JSONExpansion(o.Value)
+	o := root.Get(stored.Key(r.kind, c.Namespace, c.Name))
+	switch {
+	case o == nil:
+		return 0
+	case apply.Managed(o.Value): // the old and the new object are compared
+		return apply.Expansion(2 * schema.JSONExpansion(o.Value))
 	}
-	return 0
+	return schema.JSONExpansion(o.Value)
 }
 
 func (w *write) readOptions(c *route.Call, options string) error {
@@ -95,7 +102,8 @@ func (w *write) readOptions(c *route.Call, options string) error {
 		return err
 	}
 	w.validation = cmp.Or(validation, w.validation)
-	return checkManager(q.Get("fieldManager"), options)
+	w.manager = q.Get("fieldManager")
+	return checkManager(w.manager, options)
 }
 
 // readDryRun reports whether the write is a dry run: every dryRun must be All (A52), else 422
@@ -184,7 +192,10 @@ func (r *resource) namespace(c *route.Call, o *schema.Object) (string, error) {
 
 // code returns the code of the response to a write.
 func (r *resource) code(w *write) int {
-	if w.created {
+	switch {
+	case w.created && w.applied: // which is no operation of the specification
+		return http.StatusCreated
+	case w.created:
 		return CreationCode(r.kind)
 	}
 	return http.StatusOK

@@ -65,14 +65,43 @@ var patchRows = []row{
 			want(t, patched(t, s, mergePatch, item(k.kind, "", rowName(k.kind, "patched")), label), "metadata.labels.row", "changed")
 		}
 	}},
-	{"F2 F3", func(t *testing.T, s *testserver.Server) {
+	{"F2", func(t *testing.T, s *testserver.Server) {
 		path := pod(t, s)
-		for _, mediaType := range []string{"", "application/json", "application/yaml", "text/plain", "application/apply-patch+yaml"} {
+		for _, mediaType := range []string{"", "application/json", "application/yaml", "text/plain", "application/apply-patch+cbor"} {
 			unchanged(t, s, "Content-Type: "+mediaType, path, 415, "UnsupportedMediaType",
 				"the body of the request was in an unknown format - accepted media types include: application/json-patch+json, "+
-					"application/merge-patch+json, application/strategic-merge-patch+json", label)
+					"application/merge-patch+json, application/strategic-merge-patch+json, application/apply-patch+yaml", label)
 		}
 		want(t, patched(t, s, mergePatch+"; charset=utf-8", path, label), "metadata.labels.row", "changed")
+	}},
+	{"F3", func(t *testing.T, s *testserver.Server) {
+		ns := namespace(t, s)
+		for _, k := range catalog() {
+			name := rowName(k.kind, "applied")
+			a := s.Do("PATCH", item(k.kind, ns, name)+"?fieldManager=row", minimal(k.kind, ns, name, `{"metadata":{"labels":{"row":"applied"}}}`), applyPatch)
+			if a.Code != 201 {
+				t.Errorf("%s: code %d: %s", k.kind, a.Code, a.Body)
+				continue
+			}
+			want(t, ok(t, s.Do("GET", item(k.kind, ns, name), "")), "metadata.name", name)
+			if !strings.Contains(a.Body, `"managedFields":[{"manager":"row","operation":"Apply","apiVersion":"`+k.apiVersion()+`",`) {
+				t.Errorf("%s: managed fields of %s", k.kind, a.Body)
+			}
+		}
+	}},
+	{"F4", func(t *testing.T, s *testserver.Server) {
+		ns := namespace(t, s)
+		one, body := item("ConfigMap", ns, "a"), minimal("ConfigMap", ns, "a")
+		expectInvalid(t, s.Do("PATCH", one, body, applyPatch), "fieldManager", "FieldValueRequired", "is required for apply patch")
+		a := s.Do("PATCH", one+"?fieldManager=m", body, applyPatch)
+		if a.Code != 201 {
+			t.Fatalf("code %d: %s", a.Code, a.Body)
+		}
+		other := minimal("ConfigMap", ns, "a", `{"data":{"k":"other"}}`)
+		a = s.Do("PATCH", one+"?fieldManager=n", other, applyPatch)
+		expect(t, a, 409, "Conflict")
+		want(t, a.Body, "details.causes.0.reason", "FieldManagerConflict", "details.causes.0.field", ".data.k")
+		want(t, ok(t, s.Do("PATCH", one+"?fieldManager=n&force=true", other, applyPatch)), "data.k", "other")
 	}},
 	{"F5", func(t *testing.T, s *testserver.Server) {
 		path := pod(t, s)

@@ -10,6 +10,7 @@ import (
 const (
 	mergePatch     = "Content-Type: application/merge-patch+json"
 	strategicPatch = "Content-Type: application/strategic-merge-patch+json"
+	applyPatch     = "Content-Type: application/apply-patch+yaml"
 )
 
 // ownedBy is an owner reference.

@@ -53,6 +53,7 @@ const (
 	mediaJSONPatch = "application/json-patch+json"
 	mediaMerge     = "application/merge-patch+json"
 	mediaStrategic = "application/strategic-merge-patch+json"
+	mediaApply     = "application/apply-patch+yaml"
 )
 
 // produced returns the media types of responses with objects of a kind.
@@ -76,7 +77,7 @@ func consumed(k *schema.Kind) []string {
 	if !k.Schemaless() && patchable(k.Message, map[*schema.Message]bool{}) {
 		media = append(media, mediaStrategic)
 	}
-	return media
+	return append(media, mediaApply)
 }
 
 // groupName returns group and version for operation ids, such as "CoreV1" or

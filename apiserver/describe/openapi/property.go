@@ -131,6 +131,9 @@ func (s *schemas) addFormat(p object, name string) {
 // it: merge applies to lists only.
 func addPatch(to object, f *schema.Field) {
 	list := f.Type.Form == schema.FormList
+	if f.Spec.Atomic {
+		to["x-kubernetes-map-type"] = "atomic"
+	}
 	var strategies []string
 	merges := false
 	for strategy := range strings.SplitSeq(f.Spec.PatchStrategy, ",") {
@@ -154,19 +157,14 @@ func addPatch(to object, f *schema.Field) {
 		to["x-kubernetes-list-type"] = "set"
 	default:
 		to["x-kubernetes-patch-merge-key"] = key
-		addMapKeys(to, f.Type.Elem().Message(), key)
+		addMapKeys(to, f.Type.Elem().Message(), f.Spec.Keys())
 	}
 }
 
-// addMapKeys adds the keys that identify the items of a list, if they are required. Ports with the
-// same number differ in their protocols.
-func addMapKeys(to object, item *schema.Message, key string) {
-	if item == nil || item.Field(key) == nil || !item.Field(key).Spec.Required {
+// addMapKeys adds the keys that identify the items of a list, if the first is required.
+func addMapKeys(to object, item *schema.Message, keys []string) {
+	if item == nil || item.Field(keys[0]) == nil || !item.Field(keys[0]).Spec.Required {
 		return
-	}
-	keys := []string{key}
-	if item.Field("protocol") != nil {
-		keys = append(keys, "protocol")
 	}
 	to["x-kubernetes-list-type"] = "map"
 	to["x-kubernetes-list-map-keys"] = keys

@@ -134,6 +134,9 @@ func (s *schemas) define(name string, m *schema.Message) {
 	if m.Open() {
 		component["x-kubernetes-preserve-unknown-fields"] = true
 	}
+	if m.Spec.Atomic {
+		component["x-kubernetes-map-type"] = "atomic"
+	}
 	properties := object{}
 	var required []string
 	for _, f := range m.Fields() {

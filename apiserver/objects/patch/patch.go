@@ -21,6 +21,7 @@ const (
 	JSON Type = iota
 	Merge
 	Strategic
+	Apply // server-side apply, which package apply implements
 )
 
 // mediaTypes are the media types of §4.3, indexed by Type, in the order in which a 415 lists them.
@@ -28,6 +29,7 @@ var mediaTypes = [...]string{
 	JSON:      "application/json-patch+json",
 	Merge:     "application/merge-patch+json",
 	Strategic: "application/strategic-merge-patch+json",
+	Apply:     "application/apply-patch+yaml",
 }
 
 // String returns the type's media type.
@@ -57,7 +59,7 @@ type Patch struct {
 	problems   []string
 }
 
-// Parse parses the body of a patch request. It returns a 400 error for a malformed patch (F7, F13)
+// Parse parses the body of a patch request that is not an apply. It returns a 400 error for a malformed patch (F7, F13)
 // and a 413 error for too many operations (F11).
 func Parse(t Type, body []byte) (*Patch, error) {
 	root, problems, err := tree.Parse(body)
@@ -106,7 +108,7 @@ func (p *Patch) Apply(k *schema.Kind, document []byte) ([]byte, error) {
 		return merge.Append(out, text, p.root), nil
 	}
 	if k.Schemaless() {
-		return nil, status.NewUnsupportedMediaType(mediaTypes[:Strategic])
+		return nil, status.NewUnsupportedMediaType([]string{mediaTypes[JSON], mediaTypes[Merge], mediaTypes[Apply]})
 	}
 	return strategic.Append(out, text, p.root, k.Message)
 }

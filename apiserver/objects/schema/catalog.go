@@ -109,6 +109,9 @@ func (c *Catalog) linkStorage() error {
 		k.converts = k.Message != k.storage.Message
 		k.renames = !k.converts
 	}
+	for _, k := range c.kinds {
+		k.storage.versions = append(k.storage.versions, k)
+	}
 	return nil
 }
 

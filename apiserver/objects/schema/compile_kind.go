@@ -121,6 +121,7 @@ func findSlots(m *Message) (metaSlots, error) {
 		"deletionTimestamp": &s.deletionTimestamp, "deletionGracePeriodSeconds": &s.deletionGracePeriodSeconds,
 		"labels": &s.labels, "annotations": &s.annotations, "ownerReferences": &s.ownerReferences,
 		"initializers": &s.initializers, "finalizers": &s.finalizers, "clusterName": &s.clusterName,
+		"managedFields": &s.managedFields,
 	} {
 		if *at, err = slot(s.metaType.message, name); err != nil {
 			return s, err

@@ -262,7 +262,7 @@ func (d *decoder) readMessage(t *Type, depth int) (*Value, error) {
 		case f == nil && m.open != nil:
 			err = d.readOpen(m, name, depth)
 		case f == nil:
-			err = d.skipUnknown(m, name, depth)
+			err = d.skipUnknown(depth)
 		default:
 			word, bit := f.index/64, uint64(1)<<(f.index%64)
 			if seen[word]&bit != 0 {
@@ -292,12 +292,9 @@ func (d *decoder) zero(t *Type) (*Value, error) {
 	return t.New(), nil
 }
 
-// skipUnknown skips an unknown field and records it as a problem. It does not record managedFields
-// in metadata, which clients send back after reading it from other servers (A55).
-func (d *decoder) skipUnknown(m *Message, name string, depth int) error {
-	if name != "managedFields" || m.Name != metaMessage {
-		d.problems.add("unknown field", d.at())
-	}
+// skipUnknown skips an unknown field and records it as a problem.
+func (d *decoder) skipUnknown(depth int) error {
+	d.problems.add("unknown field", d.at())
 	return d.skip(depth + 1)
 }
 

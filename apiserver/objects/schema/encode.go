@@ -118,17 +118,21 @@ func (w *writer) close(bracket byte) {
 
 // field writes a member with a comma, or nothing if the field is omitted.
 func (w *writer) field(f *Field, v *Value) {
-	switch {
-	case v == nil && !f.always, v != nil && !f.always && !f.pointer && omitted(v):
+	if f.omits(v) {
 		return
-	case v == nil:
-		w.out = append(w.out, f.keyJSON...)
+	}
+	w.out = append(w.out, f.keyJSON...)
+	if v == nil {
 		w.empty(f)
-	default:
-		w.out = append(w.out, f.keyJSON...)
+	} else {
 		w.value(v)
 	}
 	w.out = append(w.out, ',')
+}
+
+// omits reports whether the encoding omits the field if it has value v, which is nil if it is unset.
+func (f *Field) omits(v *Value) bool {
+	return v == nil && !f.always || v != nil && !f.always && !f.pointer && omitted(v)
 }
 
 // omitted reports whether the encoding omits a value of a field that has neither `pointer` nor

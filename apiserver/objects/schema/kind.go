@@ -76,6 +76,7 @@ type Kind struct {
 	converts  bool  // objects are stored in another form
 	open      bool  // the kind is schemaless
 	scaling   scaling
+	versions  []*Kind // of the kind that is stored: itself and its views
 	decoders  decoders
 }
 
@@ -93,6 +94,20 @@ type kindHooks struct {
 // ListPrefix returns the length of the prefix of a stored value that contains kind and apiVersion,
 // which the items of a list omit. An item is "{" + value[ListPrefix():].
 func (k *Kind) ListPrefix() int { return len(k.prefix) }
+
+// Versions returns the kinds that serve the same objects, this one included: one for each
+// apiVersion. The caller must not modify the slice.
+func (k *Kind) Versions() []*Kind { return k.storage.versions }
+
+// AsVersion returns the kind that serves the same objects with another apiVersion, or nil.
+func (k *Kind) AsVersion(apiVersion string) *Kind {
+	for _, version := range k.storage.versions {
+		if version.APIVersion == apiVersion {
+			return version
+		}
+	}
+	return nil
+}
 
 // CheckName returns the reasons why a name violates the kind's name rule, or nil if it is valid.
 func (k *Kind) CheckName(name string) []string { return k.name.check(name, false) }

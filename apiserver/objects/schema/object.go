@@ -137,6 +137,22 @@ func (o *Object) MakeFinalizers() *Value { return o.makeMeta(o.Kind.slots.finali
 // Initializers returns the initializers; nil when there are none.
 func (o *Object) Initializers() *Value { return o.meta(o.Kind.slots.initializers) }
 
+// ManagedFields returns the list of entries that say who owns which fields; nil when there is none,
+// which differs from an empty list only in what a client sent.
+func (o *Object) ManagedFields() *Value { return o.meta(o.Kind.slots.managedFields) }
+
+// MakeManagedFields returns the list of managed fields for appending to, without entries.
+func (o *Object) MakeManagedFields() *Value {
+	o.ClearManagedFields()
+	return o.makeMeta(o.Kind.slots.managedFields)
+}
+
+// KeepManagedFields copies the managed fields of old.
+func (o *Object) KeepManagedFields(old *Object) { o.keepMeta(o.Kind.slots.managedFields, old) }
+
+// ClearManagedFields removes the managed fields.
+func (o *Object) ClearManagedFields() { o.clearMeta(o.Kind.slots.managedFields) }
+
 // metaSlots holds the slots of the fields that the server itself reads or sets.
 type metaSlots struct {
 	metaType *Type
@@ -148,5 +164,5 @@ type metaSlots struct {
 
 	name, generateName, namespace, selfLink, uid, resourceVersion, generation, creationTimestamp,
 	deletionTimestamp, deletionGracePeriodSeconds, labels, annotations, ownerReferences, initializers,
-	finalizers, clusterName int
+	finalizers, clusterName, managedFields int
 }

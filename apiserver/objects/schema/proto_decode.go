@@ -84,7 +84,7 @@ func (d *protoDecoder) fields(v *Value, w *wireMessage, end, depth int) error {
 		at = i
 		switch {
 		case f == nil:
-			err = d.skipUnknownField(v.typ.message, key, end, depth)
+			err = d.skipUnknownField(key, end, depth)
 		case f.inside != nil:
 			err = d.wrapper(v, f, key, end, depth)
 		default:

@@ -5,22 +5,15 @@ import (
 	"strings"
 )
 
-// managedFieldsNumber is the number of managedFields in upstream's ObjectMeta.
-const managedFieldsNumber = 17
-
 // skipUnknownField skips an unknown field and records it as a problem, with its number instead of
-// its name: `unknown field "spec.<number 33>"`. Two kinds of unknown fields are not problems:
-// metadata.managedFields, which clients send back as other servers sent it (semantics A55), and
-// fields without content, because upstream's encoders also write unset fields (see unset).
-func (d *protoDecoder) skipUnknownField(m *Message, key uint64, end, depth int) error {
+// its name: `unknown field "spec.<number 33>"`. Fields without content are not problems, because
+// upstream's encoders also write unset fields (see unset).
+func (d *protoDecoder) skipUnknownField(key uint64, end, depth int) error {
 	start := d.pos
 	if err := d.skipField(key, end, depth); err != nil {
 		return err
 	}
 	number := key >> wireTypeBits
-	if m.Name == metaMessage && number == managedFieldsNumber {
-		return nil
-	}
 	if (&protoDecoder{decoder: decoder{scanner: scanner{s: d.s, pos: start}}}).unset(key, d.pos, depth) {
 		return nil
 	}

@@ -52,6 +52,7 @@ func (c *Catalog) Schemaless(d Definition) ([]*Kind, error) {
 		}
 		kinds[i] = k
 		k.storage = kinds[0]
+		kinds[0].versions = kinds[:i+1]
 	}
 	return kinds, nil
 }

@@ -1,6 +1,10 @@
 package schema
 
-import "go.yaml.in/yaml/v3"
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
 
 // KindSpec is the content of a kind file. README.md of package kinds explains the keys.
 type KindSpec struct {
@@ -132,6 +136,7 @@ type MessageSpec struct {
 	Rule         string     `yaml:"rule"`
 	Note         string     `yaml:"note"`
 	Open         bool       `yaml:"open"`
+	Atomic       bool       `yaml:"atomic"`
 	ProtoWrapper string     `yaml:"protoWrapper"`
 	Validate     []string   `yaml:"validate"`
 	Defaulter    string     `yaml:"defaulter"`
@@ -181,6 +186,9 @@ type FieldSpec struct {
 	PatchMergeKey string `yaml:"patchMergeKey"`
 	PatchNote     string `yaml:"patchNote"`
 
+	Atomic      bool     `yaml:"atomic"`
+	ListMapKeys []string `yaml:"listMapKeys"`
+
 	Immutable     bool     `yaml:"immutable"`
 	ImmutableRule string   `yaml:"immutableRule"`
 	SetBy         string   `yaml:"setBy"`
@@ -197,6 +205,23 @@ type FieldSpec struct {
 	DefaultIf      string   `yaml:"defaultIf"`
 	Defaulter      string   `yaml:"defaulter"`
 	ImmutableCheck string   `yaml:"immutableCheck"`
+}
+
+// Merges reports whether a list merges item by item.
+func (s *FieldSpec) Merges() bool {
+	return s.PatchStrategy == "merge" || strings.HasPrefix(s.PatchStrategy, "merge,")
+}
+
+// Keys returns the fields that identify the items of a list that merges; none if an item is its own
+// identity.
+func (s *FieldSpec) Keys() []string {
+	switch {
+	case len(s.ListMapKeys) > 0:
+		return s.ListMapKeys
+	case s.PatchMergeKey != "":
+		return []string{s.PatchMergeKey}
+	}
+	return nil
 }
 
 // FormatSpec is a named string format in a file.

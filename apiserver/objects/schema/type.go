@@ -87,3 +87,17 @@ type Field struct {
 	immutable  bool
 	requiredIf Condition
 }
+
+// KeyDefault returns the text, number or boolean that a field which identifies the items of a list
+// has if it is unset: its default, or the zero value.
+func (f *Field) KeyDefault() any {
+	v := f.def
+	if v == nil {
+		v = f.Type.New()
+	}
+	out, err := v.content()
+	if err != nil { // cannot happen: only rawExtension has errors
+		return nil
+	}
+	return out
+}

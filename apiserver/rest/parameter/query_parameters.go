@@ -34,7 +34,7 @@ func table() []Declaration {
 		},
 		{
 			Name: "fieldManager", Read: writes, Documented: writes,
-			Description: "Name of who makes the change.",
+			Description: "Name of who makes the change. A server-side apply must have it.",
 		},
 		{
 			Name: "fieldSelector", Read: selects, Documented: selects,
@@ -45,8 +45,8 @@ func table() []Declaration {
 			Description: "What becomes of unknown and repeated fields: they are ignored, warned of, or refused.",
 		},
 		{
-			Name: "force", Type: Boolean, Read: Patch,
-			Description: "Refused: only server-side apply, which is not supported, can be forced.",
+			Name: "force", Type: Boolean, Read: Patch, Documented: Patch,
+			Description: "Lets a server-side apply take over fields that others manage. Other patches must not have it.",
 		},
 		{
 			Name: "gracePeriodSeconds", Type: Integer, Read: deletes, Documented: deletes,

@@ -70,6 +70,7 @@ const (
 	NamespaceTerminating    CauseReason = "NamespaceTerminating"
 	ResourceVersionTooLarge CauseReason = "ResourceVersionTooLarge"
 	ResourceExpired         CauseReason = "ResourceExpired"
+	FieldManagerConflict    CauseReason = "FieldManagerConflict"
 )
 
 // Subject is the object or collection that a request is about.

@@ -141,6 +141,18 @@ func NewModified(s Subject) *Error {
 	return conflict(s, "the object has been modified; please apply your changes to the latest version and try again")
 }
 
+// NewApplyConflict reports fields of an apply that other managers own (409). It lists the conflicts
+// up to a bound.
+func NewApplyConflict(causes []Cause, message string) *Error {
+	if len(causes) > maxCauses {
+		causes = causes[:maxCauses]
+	}
+	if len(message) > maxCauseBytes {
+		message = strings.ToValidUTF8(message[:maxCauseBytes], "") + "..."
+	}
+	return failure(http.StatusConflict, Conflict, message, &Details{Causes: causes})
+}
+
 // NewUIDConflict reports a body about an earlier object of this name (E5: 409).
 func NewUIDConflict(s Subject, want, have string) *Error {
 	return conflict(s, fmt.Sprintf("Precondition failed: UID in precondition: %s, UID in object meta: %s", want, have))
