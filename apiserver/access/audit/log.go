@@ -105,7 +105,9 @@ func (l *Log) Begin(r Received) *Trail {
 		t.level = Metadata
 	}
 	if t.level >= Request {
-		t.recording = &Recording{responses: t.level >= RequestResponse && r.Attributes.Path == ""}
+		t.recording = &Recording{
+			responses: t.level >= RequestResponse && r.Attributes.Path == "", omitManaged: decision.omitManaged,
+		}
 	}
 	return t
 }

@@ -58,7 +58,7 @@ func ParsePolicy(content []byte) (*Policy, error) {
 		"apiVersion":        func(at place) { version = r.text(at) },
 		"kind":              func(at place) { kind = r.text(at) },
 		"metadata":          func(place) {},
-		"omitManagedFields": func(at place) { r.boolean(at) }, // objects have no such fields
+		"omitManagedFields": func(at place) { p.omitManaged = r.boolean(at) },
 		"omitStages":        func(at place) { p.omit = r.stages(at) },
 		"rules": func(at place) {
 			r.list(at, func(at place) { p.rules = append(p.rules, r.rule(at)) })
@@ -165,10 +165,17 @@ func (r *reader) texts(at place) (all []string) {
 	return all
 }
 
-func (r *reader) boolean(at place) {
-	if at = at.resolve(); at.node.Kind != yaml.ScalarNode || at.node.Tag != "!!bool" {
+func (r *reader) boolean(at place) bool {
+	at = at.resolve()
+	if at.node.Kind != yaml.ScalarNode || at.node.Tag != "!!bool" {
+		r.fail(at, "want true or false")
+		return false
+	}
+	var value bool
+	if err := at.node.Decode(&value); err != nil {
 		r.fail(at, "want true or false")
 	}
+	return value
 }
 
 // choice returns the position of a text among the names.

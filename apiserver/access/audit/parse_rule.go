@@ -13,7 +13,7 @@ func (r *reader) rule(at place) (read rule) {
 		"namespaces":        func(at place) { read.namespaces = r.texts(at) },
 		"nonResourceURLs":   func(at place) { read.paths = r.paths(at) },
 		"omitStages":        func(at place) { read.omit = r.stages(at) },
-		"omitManagedFields": r.boolean,
+		"omitManagedFields": func(at place) { omit := r.boolean(at); read.omitManaged = &omit },
 		"resources": func(at place) {
 			r.list(at, func(at place) { read.resources = append(read.resources, r.resources(at)) })
 		},

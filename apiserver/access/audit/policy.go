@@ -47,8 +47,9 @@ func (s stages) has(stage Stage) bool    { return s&(1<<stage) != 0 }
 
 // Policy is a list of rules. It never changes.
 type Policy struct {
-	rules []rule
-	omit  stages
+	rules       []rule
+	omit        stages
+	omitManaged bool
 }
 
 // rule matches requests; an empty list matches all. A rule with resources or namespaces matches no
@@ -60,6 +61,7 @@ type rule struct {
 	resources         []resources
 	paths             []string // a last * matches the rest
 	omit              stages
+	omitManaged       *bool // instead of the policy's, if not nil
 }
 
 // resources are kinds of one group, PLURAL, PLURAL/SUBRESOURCE, PLURAL/*, */SUBRESOURCE or *, all
@@ -72,8 +74,9 @@ type resources struct {
 
 // Decision is what a policy says about a request.
 type Decision struct {
-	Level Level
-	omit  stages
+	Level       Level
+	omit        stages
+	omitManaged bool // leave metadata.managedFields out of bodies
 }
 
 // Emits reports whether an event is emitted at a stage.
@@ -84,7 +87,11 @@ func (d Decision) Emits(s Stage) bool { return d.Level != None && !d.omit.has(s)
 func (p *Policy) Decide(user *auth.User, a *auth.Attributes) Decision {
 	for i := range p.rules {
 		if r := &p.rules[i]; r.matches(user, a) {
-			return Decision{Level: r.level, omit: p.omit | r.omit}
+			d := Decision{Level: r.level, omit: p.omit | r.omit, omitManaged: p.omitManaged}
+			if r.omitManaged != nil {
+				d.omitManaged = *r.omitManaged
+			}
+			return d
 		}
 	}
 	return Decision{}

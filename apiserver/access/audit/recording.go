@@ -13,6 +13,7 @@ const MaxObjectBytes = 64 << 10
 type Recording struct {
 	request, response body
 	responses         bool
+	omitManaged       bool
 }
 
 // body is a body that was recorded.
@@ -22,7 +23,7 @@ type body struct {
 }
 
 // KeepRequest records what the client sent: JSON, of which it keeps a copy.
-func (r *Recording) KeepRequest(document []byte) { r.request = keep(document) }
+func (r *Recording) KeepRequest(document []byte) { r.request = r.keep(document) }
 
 // WantsResponse reports whether KeepResponse records anything.
 func (r *Recording) WantsResponse() bool { return r.responses }
@@ -30,15 +31,45 @@ func (r *Recording) WantsResponse() bool { return r.responses }
 // KeepResponse records what the server returned, as KeepRequest does.
 func (r *Recording) KeepResponse(document []byte) {
 	if r.responses {
-		r.response = keep(document)
+		r.response = r.keep(document)
 	}
 }
 
+const managedFields = "managedFields"
+
+// withoutManagedFields returns an object, or a list of objects, without their managed fields. It
+// returns anything else as it is.
+func withoutManagedFields(document []byte) []byte {
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber()
+	var o map[string]any
+	if decoder.Decode(&o) != nil {
+		return document
+	}
+	objects := []any{o}
+	if items, ok := o["items"].([]any); ok {
+		objects = append(objects, items...)
+	}
+	for _, each := range objects {
+		item, _ := each.(map[string]any)
+		metadata, _ := item["metadata"].(map[string]any)
+		delete(metadata, managedFields)
+	}
+	out, err := json.Marshal(o)
+	if err != nil {
+		return document
+	}
+	return out
+}
+
 // keep returns a copy without white space, in which a line of a file has no other line.
-func keep(document []byte) body {
+func (r *Recording) keep(document []byte) body {
 	b := body{size: len(document)}
 	if len(document) > MaxObjectBytes {
 		return b
+	}
+	if r.omitManaged && bytes.Contains(document, []byte(managedFields)) {
+		document = withoutManagedFields(document)
 	}
 	var compact bytes.Buffer
 	if json.Compact(&compact, document) == nil {
