@@ -34,6 +34,7 @@ func TestClients(t *testing.T) {
 		{"a metadata client", metadataClient},
 		{"a pager", pages},
 		{"scales", scales},
+		{"server-side apply", applies},
 		{"discovery and mapping", discoveries},
 		{"events", events},
 	} {
