@@ -316,7 +316,7 @@ func TestDiskIsLost(t *testing.T) {
 	for _, name := range []string{"n1", "n2"} { // an empty node is refused the name of one that seems alive
 		c.must(nodes.Await(c.ctx, func() bool {
 			members, err := c.clients[name].Members(c.ctx)
-			return err == nil && slices.ContainsFunc(members, func(m client.Member) bool { return m.Name == "n3" && !m.Alive })
+			return err == nil && slices.ContainsFunc(members, func(m client.Member) bool { return m.Name == "n3" && m.IsDead() })
 		}))
 	}
 	c.command("remove", "n3", "--data-dir", c.fleet.DataDir("n1"))

@@ -39,6 +39,7 @@ type Member struct {
 	APIAddr  string // empty for a member that this node never saw alive
 	PeerAddr string
 	Role     Role
+	Alive    bool // as gossip reports, which takes seconds to find a member dead
 	// Report is what the member responded. It is nil if gossip reports the member as dead, or if it
 	// did not respond in time.
 	Report *Report
@@ -57,7 +58,7 @@ type Report struct {
 // Members returns the nodes of the cluster, by name: those of Raft's configuration and those about
 // to be added to it. It asks all that gossip reports as alive, for a second or two at most.
 func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
-	members, alive := c.compose(c.cfg.Store.Servers())
+	members := c.compose(c.cfg.Store.Servers())
 	ctx, cancel := context.WithTimeout(ctx, c.callTimeout())
 	defer cancel()
 	var (
@@ -67,7 +68,7 @@ func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 	)
 	group.SetLimit(askedAtOnce)
 	for i, m := range members {
-		if !alive[m.Name] {
+		if !m.Alive {
 			continue
 		}
 		group.Go(func() error {
@@ -100,19 +101,16 @@ func reportOf(r *peerpb.DescribeResponse) *Report {
 	}
 }
 
-// compose merges Raft's configuration with what gossip reports. alive has the names of the members
-// that gossip reports as alive.
-func (c *Cluster) compose(servers []raft.Server) (members []Member, alive map[string]bool) {
+// compose merges Raft's configuration with what gossip reports.
+func (c *Cluster) compose(servers []raft.Server) (members []Member) {
 	self := gossip.Member{Meta: c.gossip.Self(), Alive: true}
 	known := map[string]gossip.Member{c.self.Name: self}
 	for _, m := range c.gossip.Members() {
 		known[m.Name] = m
 	}
 	leader, _ := c.cfg.Store.Leader()
-	alive = map[string]bool{}
 	for _, s := range servers {
 		m := memberOf(known[string(s.ID)])
-		alive[string(s.ID)] = known[string(s.ID)].Alive
 		m.Name, m.Role = string(s.ID), Nonvoter
 		if s.Suffrage == raft.Voter {
 			m.Role = Voter
@@ -129,15 +127,15 @@ func (c *Cluster) compose(servers []raft.Server) (members []Member, alive map[st
 	cluster := c.cfg.Store.ClusterID()
 	for _, m := range known {
 		if m.Alive && cluster != "" && m.Cluster == cluster && !m.Leaving {
-			members, alive[m.Name] = append(members, memberOf(m)), true
+			members = append(members, memberOf(m))
 		}
 	}
 	slices.SortFunc(members, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
-	return members, alive
+	return members
 }
 
 func memberOf(m gossip.Member) Member {
-	return Member{Name: m.Name, NodeID: m.NodeID, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Role: Nonvoter}
+	return Member{Name: m.Name, NodeID: m.NodeID, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Alive: m.Alive, Role: Nonvoter}
 }
 
 // ask asks a member to describe itself, and checks that the node at its address is that member.
@@ -215,8 +213,7 @@ func (c *Cluster) askPromise(ctx context.Context, to bootstrap.Server, p bootstr
 
 // clientOf returns a client of a member at its current address.
 func (c *Cluster) clientOf(name string) (peerpb.MembershipClient, error) {
-	members, _ := c.compose(c.cfg.Store.Servers())
-	for _, m := range members {
+	for _, m := range c.compose(c.cfg.Store.Servers()) {
 		if m.Name == name {
 			return c.links.membership(m.PeerAddr)
 		}

@@ -207,7 +207,7 @@ func (n *node) members(t *testing.T) string {
 		if m.Role == cluster.Leader {
 			role = string(cluster.Voter)
 		}
-		if m.Report == nil {
+		if !m.Alive {
 			role += "†"
 		}
 		words = append(words, m.Name+":"+role)

@@ -44,8 +44,10 @@ type Member struct {
 	Name     string `json:"name"`
 	APIAddr  string `json:"apiAddr"`
 	PeerAddr string `json:"peerAddr"`
-	Role     string `json:"role"`  // leader, voter or nonvoter, as the responding node knows
-	Alive    bool   `json:"alive"` // whether the node responded just now
+	Role     string `json:"role"` // leader, voter or nonvoter, as the responding node knows
+	// Alive is true if the node responded just now, and false if gossip has found it dead, after
+	// which another node may take its name.
+	Alive *bool `json:"alive"`
 
 	AppliedIndex *uint64 `json:"appliedIndex"`
 	LastIndex    *uint64 `json:"lastIndex"`

@@ -5,6 +5,9 @@ import (
 	"strings"
 )
 
+// IsAlive reports whether the member responded.
+func (m *Member) IsAlive() bool { return m.Alive != nil && *m.Alive }
+
 // Quorum is what the responses of the voters say about the cluster.
 type Quorum struct {
 	Voters int
@@ -21,7 +24,7 @@ func QuorumOf(members []Member) Quorum {
 			continue
 		}
 		q.Voters++
-		if !m.Alive {
+		if !m.IsAlive() {
 			q.Silent = append(q.Silent, m.Name)
 			continue
 		}

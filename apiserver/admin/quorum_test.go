@@ -23,7 +23,7 @@ func TestQuorum(t *testing.T) {
 		var members []Member
 		for word := range strings.FieldsSeq(c.members) {
 			name, role, _ := strings.Cut(strings.TrimSuffix(word, "†"), ":")
-			members = append(members, Member{Name: name, Role: role, Alive: !strings.HasSuffix(word, "†")})
+			members = append(members, Member{Name: name, Role: role, Alive: new(!strings.HasSuffix(word, "†"))})
 		}
 		q := QuorumOf(members)
 		if got := q.String(); got != c.want {

@@ -11,10 +11,16 @@ import (
 type Member struct {
 	Name         string `json:"name"`
 	Role         string `json:"role"`
-	Alive        bool   `json:"alive"`
+	Alive        *bool  `json:"alive"` // nil if it did not respond, and gossip has not found it dead yet
 	AppliedIndex uint64 `json:"appliedIndex"`
 	LastIndex    uint64 `json:"lastIndex"`
 }
+
+// IsAlive reports whether the member responded.
+func (m *Member) IsAlive() bool { return m.Alive != nil && *m.Alive }
+
+// IsDead reports whether gossip has found the member dead.
+func (m *Member) IsDead() bool { return m.Alive != nil && !*m.Alive }
 
 // Members returns the members of the cluster as the node sees them.
 func (c *Client) Members(ctx context.Context) ([]Member, error) {

@@ -123,7 +123,7 @@ func (n *Nemesis) leaderOnce(ctx context.Context, besides ...string) (string, er
 	votes := map[string]int{}
 	for _, members := range n.views(ctx) {
 		for _, m := range members {
-			if m.Role == "leader" && m.Alive && !slices.Contains(besides, m.Name) {
+			if m.Role == "leader" && m.IsAlive() && !slices.Contains(besides, m.Name) {
 				votes[m.Name]++
 			}
 		}

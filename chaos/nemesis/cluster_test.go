@@ -64,7 +64,7 @@ func (f *fleet) Members(_ context.Context, node nodes.Node) (members []client.Me
 		if !s.member {
 			continue
 		}
-		m := client.Member{Name: name, Role: "nonvoter", Alive: f.lives(name)}
+		m := client.Member{Name: name, Role: "nonvoter", Alive: new(f.lives(name))}
 		if s.voter {
 			m.Role = "voter"
 		}

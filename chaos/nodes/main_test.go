@@ -153,7 +153,7 @@ func (f *fleet) member(asked, what string, wanted func(client.Member) bool) (nam
 	return name
 }
 
-func leads(m client.Member) bool { return m.Role == "leader" && m.Alive }
+func leads(m client.Member) bool { return m.Role == "leader" && m.IsAlive() }
 
 // others returns the names of all nodes but one.
 func (f *fleet) others(name string) (names []string) {

@@ -99,7 +99,7 @@ func (f *fleet) growAndShrink() {
 		f.t.Errorf("the fleet is %v with %v", f.Nodes(), reader)
 	}
 	f.awaitReady(reader.Name)
-	f.member("n1", "a reader n4", func(m client.Member) bool { return m.Name == reader.Name && m.Role == "nonvoter" && m.Alive })
+	f.member("n1", "a reader n4", func(m client.Member) bool { return m.Name == reader.Name && m.Role == "nonvoter" && m.IsAlive() })
 	_, err = f.Operate(f.ctx, reader.Name, "leave")
 	f.must(err)
 	f.must(f.Forget(f.ctx, reader.Name))
@@ -119,7 +119,7 @@ func (f *fleet) wipe() {
 	}
 	f.must(f.Stop(f.ctx, "n3"))
 	for _, other := range []string{"n1", "n2"} { // either may be asked whether the name is free
-		f.member(other, "that n3 is gone", func(m client.Member) bool { return m.Name == "n3" && !m.Alive })
+		f.member(other, "that n3 is gone", func(m client.Member) bool { return m.Name == "n3" && m.IsDead() })
 	}
 	_, err := f.Operate(f.ctx, "n1", "remove", "n3")
 	f.must(err)

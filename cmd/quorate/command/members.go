@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -60,7 +59,7 @@ func printJSON(w io.Writer, value any) error {
 // alarmsOf returns the names of the alarms about a member, "none" without any. Other members may
 // have raised alarms about one that does not respond.
 func alarmsOf(m admin.Member) string {
-	if len(m.Alarms) == 0 && !m.Alive {
+	if len(m.Alarms) == 0 && !m.IsAlive() {
 		return unknown
 	}
 	if len(m.Alarms) == 0 {
@@ -79,7 +78,7 @@ func printMembers(w io.Writer, members []admin.Member) error {
 	fmt.Fprintln(table, "NAME\tROLE\tALIVE\tTERM\tAPPLIED\tLAG\tCONTACT\tFREE DISK\tVERSION\tAPI\tPEER\tALARMS")
 	for _, m := range members {
 		cells := []string{
-			m.Name, m.Role, strconv.FormatBool(m.Alive), known(m.Term), known(m.AppliedIndex), known(m.Lag), contactOf(m), diskOf(m), known(m.Version),
+			m.Name, m.Role, known(m.Alive), known(m.Term), known(m.AppliedIndex), known(m.Lag), contactOf(m), diskOf(m), known(m.Version),
 			cmp.Or(m.APIAddr, unknown), m.PeerAddr, alarmsOf(m),
 		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))

@@ -51,10 +51,13 @@ func (o *operations) Members(ctx context.Context) ([]admin.Member, error) {
 	all := make([]admin.Member, len(members))
 	for i, m := range members {
 		all[i] = admin.Member{
-			Name: m.Name, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Role: string(m.Role), Alive: m.Report != nil, Alarms: []admin.Alarm{},
+			Name: m.Name, APIAddr: m.APIAddr, PeerAddr: m.PeerAddr, Role: string(m.Role), Alarms: []admin.Alarm{},
 		}
-		if m.Report != nil {
+		switch {
+		case m.Report != nil:
 			addReport(&all[i], m.Report, last)
+		case !m.Alive:
+			all[i].Alive = new(false)
 		}
 		for _, a := range m.Alarms {
 			all[i].Alarms = append(all[i].Alarms, admin.Alarm{Name: string(a.Name), Message: a.Message})
@@ -65,6 +68,7 @@ func (o *operations) Members(ctx context.Context) ([]admin.Member, error) {
 
 // addReport adds what a member responded. last is the last index of the leader's log, 0 if unknown.
 func addReport(m *admin.Member, r *cluster.Report, last uint64) {
+	m.Alive = new(true)
 	m.AppliedIndex, m.LastIndex, m.Term = &r.AppliedIndex, &r.LastIndex, &r.Term
 	m.Version, m.DiskFreeBytes = &r.Build, r.DiskFree
 	if r.LastContact >= 0 {

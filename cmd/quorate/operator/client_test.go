@@ -45,7 +45,7 @@ func TestMembersSendsTokenAndReadsResponse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]admin.Member{{Name: "n1", Role: "leader", Alive: true, LastIndex: new(uint64(7))}}, got); diff != "" {
+	if diff := cmp.Diff([]admin.Member{{Name: "n1", Role: "leader", Alive: new(true), LastIndex: new(uint64(7))}}, got); diff != "" {
 		t.Error(diff)
 	}
 }
