@@ -10,9 +10,9 @@ import (
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/access/review"
 	"quorate/apiserver/admin"
+	"quorate/apiserver/controllers/custom"
 	"quorate/apiserver/controllers/garbage"
 	"quorate/apiserver/controllers/lifecycle"
-	"quorate/apiserver/controllers/thirdparty"
 	"quorate/apiserver/describe/discovery"
 	"quorate/apiserver/describe/openapi"
 	"quorate/apiserver/kinds"
@@ -35,7 +35,7 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	served, err := thirdparty.New(thirdparty.Config{
+	served, err := custom.New(custom.Config{
 		Store: cfg.Store, Catalog: catalog, Logger: cfg.Logger, Registerer: cfg.Registerer,
 	})
 	if err != nil {
@@ -143,7 +143,7 @@ func newHandler(cfg Config, access *rbac.Evaluator) (*handler, error) {
 }
 
 // register adds the routes of the handler.
-func (s *Server) register(h *handler, catalog *schema.Catalog, served *thirdparty.Served) error {
+func (s *Server) register(h *handler, catalog *schema.Catalog, served *custom.Served) error {
 	var err error
 	if h.statuses, err = negotiate.NewStatuses(catalog); err != nil {
 		return err

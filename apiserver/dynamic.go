@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"quorate/apiserver/access/fairness"
-	"quorate/apiserver/controllers/thirdparty"
+	"quorate/apiserver/controllers/custom"
 	"quorate/apiserver/describe/discovery"
 	"quorate/apiserver/describe/openapi"
 	"quorate/apiserver/objects/schema"
@@ -25,79 +26,165 @@ const (
 	// indexWait bounds the same wait for documents that list the kinds: without a leader they list
 	// those that this node knows.
 	indexWait = time.Second
-	// thirdPartyLabel is the label of all kinds of ThirdPartyResources in metrics, whose number is
-	// unbounded.
+	// thirdPartyLabel and customLabel are the labels of all kinds of ThirdPartyResources and
+	// CustomResourceDefinitions in metrics, whose number is unbounded.
 	thirdPartyLabel = "thirdparty"
+	customLabel     = "custom"
 )
 
-// dynamic serves the kinds of ThirdPartyResources, which are added and removed at run time.
+// dynamic serves the kinds of ThirdPartyResources and CustomResourceDefinitions, which are added and
+// removed at run time.
 type dynamic struct {
-	served  *thirdparty.Served
+	served  *custom.Served
 	objects *rest.Handlers
 	store   rest.Store
 	metrics *route.Metrics
-	series  map[string]*route.Series // by verb; the publisher's own
+	series  map[[2]string]*route.Series // by verb and label; the publisher's own
 	current atomic.Pointer[extension]
 }
 
-// extension holds the routes and documents of a set of ThirdPartyResources. It is immutable.
+// extension holds the routes and documents of a set of definitions. It is immutable.
 type extension struct {
-	table     *route.Table
+	groups    map[string]*group
+	owners    []*custom.Owner
 	documents *discovery.Documents
 	schemas   *openapi.Documents
 }
 
-func newDynamic(served *thirdparty.Served, objects *rest.Handlers, store rest.Store, documents *discovery.Documents,
+// group holds the routes of one group.
+type group struct {
+	owners []*custom.Owner
+	routes map[*custom.Owner][]mounted
+	table  *route.Table
+}
+
+// mounted is a route.
+type mounted struct {
+	method, path string
+	endpoint     *route.Endpoint
+}
+
+func newDynamic(served *custom.Served, objects *rest.Handlers, store rest.Store, documents *discovery.Documents,
 	schemas *openapi.Documents, metrics *route.Metrics,
 ) *dynamic {
-	d := &dynamic{served: served, objects: objects, store: store, metrics: metrics, series: map[string]*route.Series{}}
-	d.current.Store(&extension{route.NewTable(), documents, schemas})
+	d := &dynamic{served: served, objects: objects, store: store, metrics: metrics, series: map[[2]string]*route.Series{}}
+	d.current.Store(&extension{documents: documents, schemas: schemas})
 	return d
 }
 
-// publish builds the routes and documents of a set and serves them.
-func (d *dynamic) publish(set *thirdparty.Set) error {
-	x := &extension{table: route.NewTable()}
-	add := func(method, path string, e *route.Endpoint) {
-		eachEndpoint(e, d.prepare)
-		x.table.Add(method, path, e)
+// publish builds the routes and documents of a set and serves them. It reuses the routes of groups
+// and owners that have not changed.
+func (d *dynamic) publish(set *custom.Set) error {
+	was := d.current.Load()
+	if slices.Equal(set.Owners, was.owners) {
+		return nil // the definitions have changed, and what they define has not
 	}
+	x := &extension{groups: map[string]*group{}, owners: set.Owners}
 	var kinds []*schema.Kind
 	for _, owner := range set.Owners {
-		store := d.served.Instances(d.store, owner)
 		for _, k := range owner.Kinds {
-			if err := d.objects.Mount(k.Kind, rest.Collection{Store: store, End: k.End}, add); err != nil {
-				return err
-			}
 			kinds = append(kinds, k.Kind)
 		}
+		if len(owner.Kinds) > 0 {
+			name := owner.Kinds[0].Group
+			if x.groups[name] == nil {
+				x.groups[name] = &group{}
+			}
+			x.groups[name].owners = append(x.groups[name].owners, owner)
+		}
 	}
+	x.schemas = was.schemas.With(kinds)
 	var err error
-	x.schemas = d.current.Load().schemas.With(kinds)
-	x.schemas.Mount(add)
-	if x.documents, err = d.current.Load().documents.With(kinds, x.schemas.Paths()); err != nil {
+	if x.documents, err = was.documents.With(kinds, x.schemas.Paths()); err != nil {
 		return err
 	}
-	for path, document := range x.documents.Own() {
-		add(http.MethodGet, path, discovery.Endpoint(func(*route.Call) *discovery.Document { return document }))
+	for name, g := range x.groups {
+		if former := was.groups[name]; former != nil && slices.Equal(former.owners, g.owners) {
+			x.groups[name] = former
+			continue
+		}
+		if err := d.mount(g, was.groups[name]); err != nil {
+			return err
+		}
 	}
+	d.mountDocuments(x, was)
 	d.current.Store(x)
 	return nil
 }
 
-// prepare sets the metrics of an endpoint and makes it route a request again if its route is out of
-// date.
-func (d *dynamic) prepare(e *route.Endpoint) {
-	if d.series[e.Verb] == nil {
-		d.series[e.Verb] = d.metrics.Series(e.Verb, thirdPartyLabel)
+// mount makes the routes of a group's owners. former is the group as it was; it may be nil.
+func (d *dynamic) mount(g, former *group) error {
+	g.table, g.routes = route.NewTable(), map[*custom.Owner][]mounted{}
+	for _, owner := range g.owners {
+		if former != nil {
+			g.routes[owner] = former.routes[owner]
+		}
+		if g.routes[owner] == nil {
+			routes, err := d.routesOf(owner)
+			if err != nil {
+				return err
+			}
+			g.routes[owner] = routes
+		}
+		for _, m := range g.routes[owner] {
+			g.table.Add(m.method, m.path, m.endpoint)
+		}
 	}
-	e.Series = d.series[e.Verb]
+	return nil
+}
+
+// routesOf returns the routes of an owner's kinds.
+func (d *dynamic) routesOf(owner *custom.Owner) ([]mounted, error) {
+	var routes []mounted
+	store, label := d.served.Instances(d.store, owner), thirdPartyLabel
+	if owner.Defined {
+		label = customLabel
+	}
+	for _, k := range owner.Kinds {
+		err := d.objects.Mount(k.Kind, rest.Collection{Store: store, End: k.End}, func(method, path string, e *route.Endpoint) {
+			eachEndpoint(e, func(e *route.Endpoint) { d.prepare(e, label, k.Warning) })
+			routes = append(routes, mounted{method, path, e})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return routes, nil
+}
+
+// mountDocuments adds the routes of the documents of the groups whose tables are new.
+func (d *dynamic) mountDocuments(x, was *extension) {
+	add := func(method, path string, e *route.Endpoint) {
+		name, _ := groupOf(path)
+		if g := x.groups[name]; g != nil && g != was.groups[name] {
+			eachEndpoint(e, func(e *route.Endpoint) { d.prepare(e, "none", "") })
+			g.table.Add(method, path, e)
+		}
+	}
+	x.schemas.Mount(add)
+	for path, document := range x.documents.Own() {
+		add(http.MethodGet, path, discovery.Endpoint(func(*route.Call) *discovery.Document { return document }))
+	}
+}
+
+// prepare sets the metrics of an endpoint and makes it send a warning, if there is one, and route a
+// request again if its route is out of date.
+func (d *dynamic) prepare(e *route.Endpoint, label, warning string) {
+	key := [2]string{e.Verb, label}
+	if d.series[key] == nil {
+		d.series[key] = d.metrics.Series(e.Verb, label)
+	}
+	e.Series = d.series[key]
 	serve := e.Serve
 	e.Serve = func(c *route.Call) error {
+		if warning != "" {
+			rest.Warn(c, warning)
+		}
 		err := serve(c)
-		if _, stale := errors.AsType[*thirdparty.Stale](err); !stale {
+		if _, stale := errors.AsType[*custom.Stale](err); !stale {
 			return err
 		}
+		c.W.Header().Del("Warning") // the other route has its own
 		ok, err := d.reroute(c, e)
 		if err != nil {
 			return err
@@ -113,7 +200,7 @@ func (d *dynamic) prepare(e *route.Endpoint) {
 // in which the kind was deleted and not yet made again: before there is no route, this node makes
 // sure, as find does.
 func (d *dynamic) reroute(c *route.Call, stale *route.Endpoint) (ok bool, err error) {
-	if _, ok := d.current.Load().table.Find(c); ok && c.Endpoint != stale {
+	if _, ok := d.current.Load().find(c); ok && c.Endpoint != stale {
 		return true, nil
 	}
 	_, ok, err = d.findConfirmed(c)
@@ -121,13 +208,13 @@ func (d *dynamic) reroute(c *route.Call, stale *route.Endpoint) (ok bool, err er
 }
 
 // find looks for the route of a call that the fixed table does not have. Before there is none, this
-// node makes sure that it knows all ThirdPartyResources: one may have been acknowledged elsewhere a
+// node makes sure that it knows all definitions: one may have been acknowledged elsewhere a
 // moment ago (K5).
 func (d *dynamic) find(c *route.Call, reads *fairness.Dispatcher) (allow string, ok bool, err error) {
-	if !maybeDynamic(c.R.URL.Path) {
+	if _, ok := groupOf(c.R.URL.Path); !ok {
 		return "", false, nil
 	}
-	if allow, ok = d.current.Load().table.Find(c); ok || allow != "" {
+	if allow, ok = d.current.Load().find(c); ok || allow != "" {
 		return allow, ok, nil
 	}
 	var seat fairness.Seat
@@ -138,7 +225,7 @@ func (d *dynamic) find(c *route.Call, reads *fairness.Dispatcher) (allow string,
 	return d.findConfirmed(c)
 }
 
-// findConfirmed looks for a route among those of all ThirdPartyResources that were acknowledged
+// findConfirmed looks for a route among those of all definitions that were acknowledged
 // before the call.
 func (d *dynamic) findConfirmed(c *route.Call) (allow string, ok bool, err error) {
 	ctx, cancel, err := c.Deadline(confirmWait)
@@ -149,16 +236,25 @@ func (d *dynamic) findConfirmed(c *route.Call) (allow string, ok bool, err error
 	if err := d.served.Confirm(ctx); err != nil {
 		return "", false, err
 	}
-	allow, ok = d.current.Load().table.Find(c)
+	allow, ok = d.current.Load().find(c)
 	return allow, ok, nil
 }
 
-// maybeDynamic reports whether a path is of a group that a ThirdPartyResource can define: one with
-// a dot, outside platform.io.
-func maybeDynamic(path string) bool {
-	path, ok := strings.CutPrefix(strings.TrimPrefix(path, "/openapi/v3"), "/apis/")
-	group, _, _ := strings.Cut(path, "/")
-	return ok && strings.Contains(group, ".") && !strings.HasSuffix(group, ".platform.io")
+// find sets the endpoint of a call, as route.Table does.
+func (x *extension) find(c *route.Call) (allow string, ok bool) {
+	name, _ := groupOf(c.R.URL.Path)
+	if g := x.groups[name]; g != nil {
+		return g.table.Find(c)
+	}
+	return "", false
+}
+
+// groupOf returns the group of a path. ok reports whether a definition may define kinds in it: one
+// with a dot, outside platform.io.
+func groupOf(path string) (name string, ok bool) {
+	path, ok = strings.CutPrefix(strings.TrimPrefix(path, "/openapi/v3"), "/apis/")
+	name, _, _ = strings.Cut(path, "/")
+	return name, ok && strings.Contains(name, ".") && !strings.HasSuffix(name, ".platform.io")
 }
 
 // known returns what is served now. For documents that list groups it makes sure that this is all

@@ -1,8 +1,8 @@
 package apiserver
 
 import (
+	"quorate/apiserver/controllers/custom"
 	"quorate/apiserver/controllers/lifecycle"
-	"quorate/apiserver/controllers/thirdparty"
 	"quorate/apiserver/rest"
 	"quorate/raftstore"
 )
@@ -11,7 +11,7 @@ import (
 type Store interface {
 	rest.Store
 	lifecycle.Store
-	thirdparty.Store
+	custom.Store
 	// Ready returns nil if this node has a leader and has caught up, and otherwise why it is not
 	// ready.
 	Ready() error

@@ -26,6 +26,8 @@ type patchCall struct {
 	w     *write
 	body  []byte
 	patch *patch.Patch
+	// warnings are the Warning headers that were there before the patch was applied.
+	warnings []string
 }
 
 // patch applies a patch of one of the three types to an object (F1).
@@ -60,7 +62,7 @@ func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &patchCall{resource: r, c: c, w: &write{as: as}}
+	p := &patchCall{resource: r, c: c, w: &write{as: as}, warnings: c.W.Header()["Warning"]}
 	if p.body, err = c.Body(); err != nil {
 		return nil, err
 	}
@@ -117,7 +119,7 @@ func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
 	if p.w.validation == validateStrict && len(dropped) > 0 { // unknown fields (F36), duplicate names (F37)
 		return nil, p.unfit("strict decoding error: " + strings.Join(dropped, ", "))
 	}
-	p.c.W.Header().Del("Warning") // from an earlier attempt
+	p.c.W.Header()["Warning"] = slices.Clone(p.warnings) // without those of an earlier attempt
 	p.w.warnDropped(p.c, o, dropped)
 	return o, p.checkPath(p.c, o)
 }

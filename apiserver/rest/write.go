@@ -156,16 +156,16 @@ func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 func (w *write) warnDropped(c *route.Call, o *schema.Object, dropped []string) {
 	if w.validation == validateWarn {
 		for _, problem := range dropped {
-			warn(c, problem)
+			Warn(c, problem)
 		}
 	}
 	for _, uid := range o.DuplicateOwners() {
-		warn(c, fmt.Sprintf(".metadata.ownerReferences contains duplicate entries; only the first with uid %s is kept", uid))
+		Warn(c, fmt.Sprintf(".metadata.ownerReferences contains duplicate entries; only the first with uid %s is kept", uid))
 	}
 }
 
-// warn adds a Warning header: 299 - "text", quoted.
-func warn(c *route.Call, text string) {
+// Warn adds a Warning header: 299 - "text", quoted.
+func Warn(c *route.Call, text string) {
 	c.W.Header().Add("Warning", "299 - "+strconv.QuoteToASCII(text))
 }
 

@@ -22,9 +22,9 @@ var discoveryRows = []row{
 	}},
 	{"L2 L3", func(t *testing.T, s *testserver.Server) {
 		list := ok(t, s.Do("GET", "/apis", ""))
-		want(t, list, "kind", "APIGroupList", "apiVersion", "v1", "groups.0.name", "apps",
-			"groups.0.versions.0", `{"groupVersion":"apps/v1","version":"v1"}`,
-			"groups.0.versions.1", `{"groupVersion":"apps/v1beta2","version":"v1beta2"}`, "groups.0.preferredVersion.version", "v1")
+		want(t, list, "kind", "APIGroupList", "apiVersion", "v1", "groups.1.name", "apps",
+			"groups.1.versions.0", `{"groupVersion":"apps/v1","version":"v1"}`,
+			"groups.1.versions.1", `{"groupVersion":"apps/v1beta2","version":"v1beta2"}`, "groups.1.preferredVersion.version", "v1")
 		found := map[string]bool{}
 		for i := 0; get(t, list, fmt.Sprintf("groups.%d.name", i)) != ""; i++ {
 			name := get(t, list, fmt.Sprintf("groups.%d.name", i))

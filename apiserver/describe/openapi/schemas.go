@@ -75,7 +75,10 @@ func (s *schemas) kind(k *schema.Kind) string {
 		s.contexts = []string{k.Version}
 	}
 	name, there := s.claim(kindPackage(k), k.Kind, k.Message)
-	if !there {
+	switch {
+	case k.Custom():
+		s.defineCustom(name, k)
+	case !there:
 		s.define(name, k.Message)
 	}
 	if component, ok := s.all[name].(object); ok {

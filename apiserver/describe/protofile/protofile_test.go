@@ -43,6 +43,9 @@ func TestPublishedFilesDecodeObjects_B20(t *testing.T) {
 		t.Run(form, func(t *testing.T) {
 			messages := compile(t, texts)
 			for _, k := range cat.Kinds() {
+				if !k.HasProtobuf() {
+					continue
+				}
 				t.Run(strings.Trim(k.Prefix, "/")+"/"+k.Plural, func(t *testing.T) { readsObject(t, messages, k) })
 			}
 			for _, name := range []string{"Status", "WatchEvent", "DeleteOptions", "ListMeta", "Unknown", "PodList", "ClusterRoleBindingLegacyList"} {

@@ -65,5 +65,8 @@ func convert(content map[string]any, source, target *schema.Kind) (map[string]an
 	if err != nil {
 		return nil, err
 	}
-	return target.FromStorage(source.ToStorage(o)).Content()
+	if o, err = target.FromStorage(source.ToStorage(o)); err != nil {
+		return nil, err
+	}
+	return o.Content()
 }

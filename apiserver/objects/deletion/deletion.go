@@ -46,6 +46,9 @@ func Decide(o *schema.Object, opts Options, now time.Time) Decision {
 	_, terminating := o.DeletionTimestamp()
 	if !terminating { // a deletion in progress keeps its policy (G28)
 		opts.Policy.apply(o)
+		if name := o.Kind.Strategy.CleanupFinalizer; name != "" && !HasFinalizer(o, name) {
+			o.MakeFinalizers().Append().SetStr(name)
+		}
 	}
 	if isNamespace(o) {
 		return decideNamespace(o, now)

@@ -10,9 +10,10 @@ import (
 
 // selector is a field that field selectors may select on.
 type selector struct {
-	label   string // name of the field in selectors
-	path    []int  // slots from the root message to the field
-	boolean bool   // reads as "true" or "false"
+	label   string   // name of the field in selectors
+	path    []int    // slots from the root message to the field
+	open    []string // instead of path: names from an open member of the root to the field
+	boolean bool     // reads as "true" or "false"
 }
 
 // compileSelectors compiles the field selectors that a kind supports, sorted by label.
@@ -65,6 +66,15 @@ func (k *Kind) SelectableField(label string) (canonical string, ok bool) {
 	return label, slices.Contains(k.Spec.FieldSelectors.Accepted, label)
 }
 
+// indexed returns the fields whose values are stored with objects: those that field selectors may
+// name, in any version of a custom kind.
+func (k *Kind) indexed() []selector {
+	if k.custom != nil {
+		return k.custom.indexed
+	}
+	return k.selectors
+}
+
 // labelAttributes encodes the labels for label selectors.
 func (o *Object) labelAttributes() state.Attributes {
 	labels := o.Labels()
@@ -86,14 +96,15 @@ func (o *Object) labelAttributes() state.Attributes {
 // fieldAttributes encodes the selectable fields for field selectors; an unset field is "".
 func (o *Object) fieldAttributes() state.Attributes {
 	size := 0
-	for i := range o.Kind.selectors {
-		s := &o.Kind.selectors[i]
+	indexed := o.Kind.indexed()
+	for i := range indexed {
+		s := &indexed[i]
 		size += len(s.label) + len(o.selected(s)) + 2
 	}
 	var b strings.Builder
 	b.Grow(size)
-	for i := range o.Kind.selectors {
-		s := &o.Kind.selectors[i]
+	for i := range indexed {
+		s := &indexed[i]
 		addAttribute(&b, s.label, o.selected(s))
 	}
 	return state.Attributes(b.String())
@@ -113,6 +124,9 @@ func addAttribute(b *strings.Builder, name, value string) {
 
 // selected returns the text of a selectable field, as the selector's value is compared with it.
 func (o *Object) selected(s *selector) string {
+	if s.open != nil {
+		return scalarText(o.root.MemberAt(s.open))
+	}
 	v := o.root
 	for _, slot := range s.path {
 		if v = v.box.kids[slot]; v == nil {

@@ -15,7 +15,7 @@ const (
 
 // Catalog is the set of all compiled kinds. It is immutable.
 type Catalog struct {
-	kinds    []*Kind
+	kinds    []*Kind          // that are served
 	byRoute  map[string]*Kind // "/api/v1/pods"
 	stored   map[string]*Kind // by the resource that their objects are stored under
 	unstored []*Kind
@@ -76,7 +76,7 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 		return nil, err
 	}
 	for _, k := range slices.Concat(c.kinds, c.unstored) {
-		k.protobuf = k.Message.fullyNumbered(map[*Message]bool{})
+		k.protobuf = k.Spec.TextOnly == "" && k.Message.fullyNumbered(map[*Message]bool{})
 	}
 	if err := c.linkStorage(); err != nil {
 		return nil, err

@@ -80,6 +80,7 @@ func (k *Kind) strategy(spec *KindSpec) {
 		HasStatus:                k.slots.status >= 0,
 		DefaultGracePeriod:       s.DefaultGracePeriod.Default,
 		DefaultPropagation:       orElse(s.DefaultPropagation, "Background"),
+		CleanupFinalizer:         s.CleanupFinalizer,
 		TTLSeconds:               s.TTLSeconds,
 	}
 }

@@ -6,6 +6,9 @@ package schema
 func (k *Kind) Decode(body []byte) (*Object, Problems, error) {
 	d := newDecoder(string(body))
 	o, err := k.decode(d)
+	if err == nil && k.custom != nil {
+		o, err = k.normalize(o, &d.problems)
+	}
 	return o, d.problems, err
 }
 

@@ -86,14 +86,18 @@ func (p Problems) List() []string {
 }
 
 func (p *Problems) add(what, path string) {
+	if len(path) > maxProblemBytes {
+		path = strings.ToValidUTF8(path[:maxProblemBytes], "") + "..."
+	}
+	p.addText(what + " " + strconv.Quote(path))
+}
+
+func (p *Problems) addText(text string) {
 	if len(p.list) >= maxProblems {
 		p.more++
 		return
 	}
-	if len(path) > maxProblemBytes {
-		path = strings.ToValidUTF8(path[:maxProblemBytes], "") + "..."
-	}
-	p.list = append(p.list, what+" "+strconv.Quote(path))
+	p.list = append(p.list, text)
 }
 
 // StrictError returns the error that rejects a body with problems when the client asked for strict

@@ -51,7 +51,7 @@ func TestObjects(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				golden(t, name+".view.json", indent(t, k.FromStorage(o).AppendJSON(nil)))
+				golden(t, name+".view.json", indent(t, restore(t, k, o).AppendJSON(nil)))
 			}
 		})
 	}

@@ -28,3 +28,13 @@ func mustQuantity(t testing.TB, s string) string {
 	}
 	return quantityText(q)
 }
+
+// restore converts a stored object to the form of a kind.
+func restore(t testing.TB, k *Kind, stored *Object) *Object {
+	t.Helper()
+	o, err := k.FromStorage(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}

@@ -15,6 +15,9 @@ func (k *Kind) PrepareCreate(o *Object) {
 		o.clearMeta(s.namespace)
 	}
 	dedupeOwners(o)
+	if k.custom != nil {
+		k.prepareCustom(Create, o, nil)
+	}
 	k.run(k.hooks.prepare[Create], Create, o, nil)
 	if k.Strategy.Generation {
 		o.SetGeneration(1)
@@ -25,6 +28,9 @@ func (k *Kind) PrepareCreate(o *Object) {
 // only the server sets from old (E6, E13), runs the kind's hooks and the defaults, and increments
 // the generation if the spec has changed. It keeps resourceVersion.
 func (k *Kind) PrepareUpdate(op Operation, o, old *Object) {
+	if k.custom != nil {
+		k.prepareCustom(op, o, old)
+	}
 	s := &k.slots
 	for _, slot := range [...]int{s.selfLink, s.generation, s.creationTimestamp, s.deletionTimestamp,
 		s.deletionGracePeriodSeconds, s.clusterName} {
@@ -38,9 +44,19 @@ func (k *Kind) PrepareUpdate(op Operation, o, old *Object) {
 	}
 	dedupeOwners(o)
 	k.run(k.hooks.prepare[op], op, o, old)
-	if k.Strategy.Generation && s.spec >= 0 && !Equal(o.root.box.kids[s.spec], old.root.box.kids[s.spec]) {
+	if k.Strategy.Generation && k.respecified(op, o, old) {
 		o.SetGeneration(old.Generation() + 1)
 	}
+}
+
+// respecified reports whether an update changes what the generation counts: the spec, or in a
+// custom kind everything besides the metadata and a status that is a subresource.
+func (k *Kind) respecified(op Operation, o, old *Object) bool {
+	if k.custom != nil {
+		return op != UpdateStatus && !sameMembers(o.root, old.root)
+	}
+	at := k.slots.spec
+	return at >= 0 && !Equal(o.root.box.kids[at], old.root.box.kids[at])
 }
 
 // Canonicalize converts a valid object to the kind's canonical form. It is the last step before

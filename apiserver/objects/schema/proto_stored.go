@@ -44,7 +44,7 @@ func (k *Kind) AppendProtobufItem(dst, value []byte) ([]byte, error) {
 // stored decodes a stored value. The result is valid until the decoder is reset, because its
 // strings share the memory of value. A value whose form differs from the kind's is converted.
 func (d *decoder) stored(k *Kind, value []byte) (*Value, error) {
-	if k.converts && !bytes.HasPrefix(value, []byte(k.prefix)) {
+	if k.adapter != nil || k.converts && !bytes.HasPrefix(value, []byte(k.prefix)) {
 		o, err := k.fromStored(value)
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -46,14 +47,19 @@ func (k *Kind) addScale(base *Kind, spec *ScaleSpec) error {
 		}
 	}
 	k.scaling = s
+	k.newScale(base, s.fillScale)
+	return nil
+}
+
+// newScale sets k.Scale to a view of k's objects in the form of base, which fill converts them to.
+func (k *Kind) newScale(base *Kind, fill Converter) {
 	k.Scale = &Kind{
 		Identity: base.Identity, Spec: base.Spec, Message: base.Message, Strategy: base.Strategy, Resource: k.Resource,
 		slots: base.slots, prefix: base.prefix, name: k.name, protobuf: base.protobuf, storage: k.storage, converts: true,
-		hooks: kindHooks{fromStorage: s.fillScale},
+		hooks: kindHooks{fromStorage: fill},
 	}
 	k.Scale.Strategy.AllowUnconditionalUpdate = k.Strategy.AllowUnconditionalUpdate
 	k.Operations |= OpScaleRead | OpScaleReplace | OpScalePatch
-	return nil
 }
 
 // lookup returns the type of the field at a path, or nil if there is no such field.
@@ -67,9 +73,9 @@ func (t *Type) lookup(names []string) *Type {
 	return t
 }
 
-// fillScale fills the scale to from the stored object from. It copies only the metadata that
-// identifies the object and its version.
-func (s *scaling) fillScale(from, to *Object) {
+// identify copies the metadata that identifies the stored object from and its version to the scale
+// to, and no other.
+func (s *scaling) identify(from, to *Object) {
 	created := from.CreationTimestamp()
 	to.root.Clear("metadata")
 	to.SetName(from.Name())
@@ -79,6 +85,11 @@ func (s *scaling) fillScale(from, to *Object) {
 	if !created.IsZero() {
 		to.SetCreationTimestamp(created)
 	}
+}
+
+// fillScale fills the scale to from the stored object from.
+func (s *scaling) fillScale(from, to *Object) {
+	s.identify(from, to)
 	to.root.Make("spec").Make("replicas").SetInt(from.root.Lookup(s.replicas...).Int())
 	status := to.root.Make("status")
 	status.Make("replicas").SetInt(from.root.Lookup(s.observed...).Int())
@@ -92,8 +103,13 @@ func (k *Kind) Rescale(o, scale *Object) {
 	o.SetResourceVersion(scale.ResourceVersion())
 	o.SetUID(scale.UID())
 	v := o.root
+	replicas := scale.root.Lookup("spec", "replicas").Int()
+	if k.custom != nil {
+		v.SetMemberAt(k.scaling.replicas, strconv.FormatInt(replicas, 10))
+		return
+	}
 	for _, name := range k.scaling.replicas {
 		v = v.Make(name)
 	}
-	v.SetInt(scale.root.Lookup("spec", "replicas").Int())
+	v.SetInt(replicas)
 }

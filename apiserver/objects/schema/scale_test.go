@@ -17,7 +17,7 @@ func TestScaleForms_H11(t *testing.T) {
 		t.Run(strings.Trim(prefix, "/"), func(t *testing.T) {
 			k := cat.Kind(prefix, "statefulsets")
 			decoded := full(t, k.Storage())
-			scale := k.Scale.FromStorage(decoded)
+			scale := restore(t, k.Scale, decoded)
 			want := formsOf(t, scale)
 			for name, got := range want.files("scale") {
 				golden(t, filepath.Join("full", name), got)
@@ -80,4 +80,14 @@ func TestSelectorText(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+}
+
+// restore converts a stored object to the form of a kind.
+func restore(t testing.TB, k *schema.Kind, stored *schema.Object) *schema.Object {
+	t.Helper()
+	o, err := k.FromStorage(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }

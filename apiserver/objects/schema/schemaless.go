@@ -27,27 +27,10 @@ type Definition struct {
 // Schemaless compiles one kind for each version of a definition. All versions share their objects,
 // which are stored in the form of the first one (K10). Use With to add the kinds to a catalog.
 func (c *Catalog) Schemaless(d Definition) ([]*Kind, error) {
-	m := c.messages[openMessage]
-	if m == nil || m.open == nil {
-		return nil, fmt.Errorf("the catalog has no open message %s", openMessage)
-	}
 	kinds := make([]*Kind, len(d.Versions))
 	for i, version := range d.Versions {
-		spec := d.spec(version)
-		k := &Kind{Spec: spec, Message: m, prefix: kindPrefix(spec), name: c.names, open: true, renames: true}
-		if err := k.identify(spec); err != nil {
-			return nil, fmt.Errorf("kind %s in group %s: %w", d.Kind, d.Group, err)
-		}
-		k.Resource = d.Resource
-		var err error
-		if k.slots, err = findSlots(m); err != nil {
-			return nil, err
-		}
-		k.strategy(spec)
-		if k.Operations, err = offered(spec, false); err != nil {
-			return nil, err
-		}
-		if k.selectors, err = compileSelectors(k, spec.FieldSelectors); err != nil {
+		k, err := c.openKind(d.spec(version), d.Resource)
+		if err != nil {
 			return nil, err
 		}
 		kinds[i] = k
@@ -55,6 +38,30 @@ func (c *Catalog) Schemaless(d Definition) ([]*Kind, error) {
 		kinds[0].versions = kinds[:i+1]
 	}
 	return kinds, nil
+}
+
+// openKind compiles a kind without a file, whose objects may have any members. The caller sets the
+// kind in whose form objects are stored.
+func (c *Catalog) openKind(spec *KindSpec, resource string) (*Kind, error) {
+	m := c.messages[openMessage]
+	if m == nil || m.open == nil {
+		return nil, fmt.Errorf("the catalog has no open message %s", openMessage)
+	}
+	k := &Kind{Spec: spec, Message: m, prefix: kindPrefix(spec), name: c.names, open: true, renames: true}
+	err := k.identify(spec)
+	if err != nil {
+		return nil, fmt.Errorf("kind %s in group %s: %w", spec.Kind, spec.Group, err)
+	}
+	k.Resource = resource
+	if k.slots, err = findSlots(m); err != nil {
+		return nil, err
+	}
+	k.strategy(spec)
+	if k.Operations, err = offered(spec, true); err != nil {
+		return nil, err
+	}
+	k.selectors, err = compileSelectors(k, spec.FieldSelectors)
+	return k, err
 }
 
 // spec returns what a kind file for the definition would contain.
@@ -69,13 +76,21 @@ func (d *Definition) spec(version string) *KindSpec {
 }
 
 // With returns a catalog that also contains kinds. They must include all versions of each
-// definition. The receiver does not change.
+// definition. Of a version that is not served, the catalog has only how objects are stored. The
+// receiver does not change.
 func (c *Catalog) With(kinds []*Kind) (*Catalog, error) {
+	served := slices.DeleteFunc(slices.Clone(kinds), func(k *Kind) bool { return k.unserved })
 	out := &Catalog{
-		kinds: slices.Concat(c.kinds, kinds), byRoute: maps.Clone(c.byRoute), stored: maps.Clone(c.stored),
+		kinds: slices.Concat(c.kinds, served), byRoute: maps.Clone(c.byRoute), stored: maps.Clone(c.stored),
 		unstored: c.unstored, messages: c.messages, formats: c.formats, names: c.names,
 	}
 	for _, k := range kinds {
+		if k.unserved {
+			if k.storage == k {
+				out.stored[k.Resource] = k
+			}
+			continue
+		}
 		route := k.Prefix + "/" + k.Plural
 		if out.byRoute[route] != nil {
 			return nil, fmt.Errorf("two kinds have the route %s", route)
@@ -92,8 +107,8 @@ func (c *Catalog) With(kinds []*Kind) (*Catalog, error) {
 	return out, nil
 }
 
-// Schemaless reports whether the kind has no schema, so that its objects may have any members. Such
-// kinds have no protobuf form and no strategic merge patch (B21, F25).
+// Schemaless reports whether the kind has no file with a message of its own: it was defined at run
+// time. Such kinds have no protobuf form and no strategic merge patch (B21, F25).
 func (k *Kind) Schemaless() bool { return k.open }
 
 // Open reports whether the message keeps members other than its declared fields.

@@ -138,7 +138,7 @@ func TestVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	back := v2.FromStorage(decoded)
+	back := restore(t, v2, decoded)
 	if back.Kind != v2 || back.Field("apiVersion").Str() != "stable.example.com/v2" || back.Name() != "a" {
 		t.Errorf("read back as %s", back.AppendJSON(nil))
 	}

@@ -24,6 +24,7 @@ type KindSpec struct {
 	Storage    string   `yaml:"storage"`
 	Extra      string   `yaml:"extra"`
 	Unstored   bool     `yaml:"unstored"`
+	TextOnly   string   `yaml:"textOnly"`
 
 	NameRule       NameRuleSpec        `yaml:"nameRule"`
 	Operations     OperationsSpec      `yaml:"operations"`
@@ -92,6 +93,7 @@ type StrategySpec struct {
 	AllowCreateOnUpdate      bool              `yaml:"allowCreateOnUpdate"`
 	DefaultGracePeriod       GraceSpec         `yaml:"defaultGracePeriod"`
 	DefaultPropagation       string            `yaml:"defaultPropagation"`
+	CleanupFinalizer         string            `yaml:"cleanupFinalizer"`
 	TTLSeconds               int64             `yaml:"ttlSeconds"`
 }
 

@@ -44,6 +44,9 @@ func (c *Context) validate() {
 	for _, validate := range c.Kind.hooks.validators {
 		validate(c, c.Object.root)
 	}
+	if c.Kind.custom != nil {
+		c.validateCustom()
+	}
 	if c.Old == nil {
 		return
 	}

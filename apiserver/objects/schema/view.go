@@ -26,9 +26,15 @@ func (k *Kind) ToStorage(o *Object) *Object {
 }
 
 // FromStorage converts a stored object to the form of this kind. It returns o itself if the kind is
-// not a view.
-func (k *Kind) FromStorage(o *Object) *Object {
-	return convert(o, k, k.hooks.fromStorage)
+// not a view and serves objects as they are stored. An error means invalid stored data.
+func (k *Kind) FromStorage(o *Object) (*Object, error) {
+	if k.adapter != nil {
+		var err error
+		if o, err = k.adapter.adapt(o); err != nil {
+			return nil, err
+		}
+	}
+	return convert(o, k, k.hooks.fromStorage), nil
 }
 
 func convert(o *Object, to *Kind, fn Converter) *Object {
@@ -119,9 +125,9 @@ const linkKey = `"selfLink":"`
 // Parts returns the result of Present as two parts, to avoid a copy. The first may be empty.
 func (k *Kind) Parts(value []byte) (prefix string, rest []byte, err error) {
 	switch {
-	case !k.renames && !k.converts, bytes.HasPrefix(value, []byte(k.prefix)):
+	case k.adapter == nil && (!k.renames && !k.converts || bytes.HasPrefix(value, []byte(k.prefix))):
 		return "", value, nil
-	case k.converts:
+	case k.adapter != nil, k.converts:
 		o, err := k.fromStored(value)
 		if err != nil {
 			return "", nil, err
@@ -151,5 +157,5 @@ func (k *Kind) fromStored(value []byte) (*Object, error) {
 		// Not wrapped: stored bytes that can't be decoded are not the client's fault.
 		return nil, errors.New("read a stored object: " + err.Error())
 	}
-	return k.FromStorage(o), nil
+	return k.FromStorage(o)
 }

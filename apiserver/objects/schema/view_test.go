@@ -48,7 +48,7 @@ func TestVersionsShareTheStoredForm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := k.FromStorage(decoded).AppendJSON(nil); !bytes.Equal(got, want) {
+			if got := restore(t, k, decoded).AppendJSON(nil); !bytes.Equal(got, want) {
 				t.Errorf("decoded %s\nwant    %s", got, want)
 			}
 			o, problems, err := k.Decode(want)
@@ -85,7 +85,7 @@ func TestConvertedKindsArePresented(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := k.FromStorage(decoded)
+			want := restore(t, k, decoded)
 			presented, err := k.Present(stored)
 			if err != nil || !bytes.Equal(presented, want.AppendJSON(nil)) {
 				t.Errorf("%v\ngot  %s\nwant %s", err, presented, want.AppendJSON(nil))

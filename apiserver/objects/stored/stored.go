@@ -62,5 +62,5 @@ func Decode(k *schema.Kind, o *state.Object) (*schema.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode stored object at version %d: %w", o.Version, err)
 	}
-	return k.FromStorage(decoded), nil
+	return k.FromStorage(decoded)
 }

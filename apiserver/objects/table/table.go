@@ -12,12 +12,16 @@ import (
 type Table struct {
 	kind        *schema.Kind
 	columns     []column
+	custom      []*customColumn // of a custom kind, after the columns
 	definitions []byte
 	ages        bool // some cell depends on the time
 }
 
 // New compiles the columns of a kind. Columns that are not valid for the kind are errors.
 func New(k *schema.Kind) (*Table, error) {
+	if k.Custom() {
+		return newCustom(k)
+	}
 	specs := k.Spec.Columns
 	if len(specs) == 0 {
 		specs = nameAndAge()
@@ -32,7 +36,7 @@ func New(k *schema.Kind) (*Table, error) {
 		t.columns = append(t.columns, c)
 		t.ages = t.ages || c.spec.Render == cells.Age || c.spec.Render == cells.JobDuration
 	}
-	t.definitions = appendDefinitions(nil, t.columns)
+	t.definitions = appendDefinitions(nil, specs)
 	return t, nil
 }
 
@@ -50,13 +54,13 @@ func nameAndAge() []schema.ColumnSpec {
 // Definitions returns the columnDefinitions of the table as JSON. The caller must not modify them.
 func (t *Table) Definitions() []byte { return t.definitions }
 
-func appendDefinitions(b []byte, columns []column) []byte {
+func appendDefinitions(b []byte, specs []schema.ColumnSpec) []byte {
 	b = append(b, '[')
-	for i := range columns {
+	for i := range specs {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		spec := columns[i].spec
+		spec := &specs[i]
 		b = schema.AppendString(append(b, `{"name":`...), spec.Name)
 		b = schema.AppendString(append(b, `,"type":`...), spec.Type)
 		b = schema.AppendString(append(b, `,"format":`...), spec.Format)
@@ -127,8 +131,8 @@ func (r Rows) MarkRow(now time.Time) (string, error) {
 	empty := []byte(`{"kind":"` + k.Kind + `","apiVersion":"` + k.APIVersion + `","metadata":{}}`)
 	b := []byte(`,"rows":[`)
 	err := k.Borrow(empty, func(root *schema.Value) (err error) {
-		b = r.appendCells(b, root, now)
-		return nil
+		b, err = r.appendCells(b, empty, root, now)
+		return err
 	})
 	of := r.Partial
 	if r.Include == Object {
@@ -150,8 +154,10 @@ func (r Rows) AppendRow(b, value []byte, now time.Time) ([]byte, error) {
 }
 
 func (r Rows) appendRow(b, value []byte, root *schema.Value, now time.Time) ([]byte, error) {
-	b = r.appendCells(b, root, now)
-	var err error
+	b, err := r.appendCells(b, value, root, now)
+	if err != nil {
+		return b, err
+	}
 	switch r.Include {
 	case Metadata:
 		b, err = r.Partial.AppendPartial(append(b, `,"object":`...), value, r.Table.kind)
@@ -162,7 +168,7 @@ func (r Rows) appendRow(b, value []byte, root *schema.Value, now time.Time) ([]b
 }
 
 // appendCells appends the beginning of a row, with its cells.
-func (r Rows) appendCells(b []byte, root *schema.Value, now time.Time) []byte {
+func (r Rows) appendCells(b, value []byte, root *schema.Value, now time.Time) ([]byte, error) {
 	b = append(b, `{"cells":[`...)
 	for i := range r.Table.columns {
 		if i > 0 {
@@ -170,7 +176,8 @@ func (r Rows) appendCells(b []byte, root *schema.Value, now time.Time) []byte {
 		}
 		b = r.Table.columns[i].appendCell(b, root, now)
 	}
-	return append(b, ']')
+	b, err := r.Table.appendCustom(b, value, now)
+	return append(b, ']'), err
 }
 
 func (r Rows) appendObject(b, value []byte) ([]byte, error) {

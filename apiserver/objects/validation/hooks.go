@@ -30,7 +30,7 @@ func Hooks() schema.Hooks {
 
 func families() []schema.Hooks {
 	return []schema.Hooks{
-		autoscalerHooks(), claimHooks(), configMapHooks(), containerHooks(), cronJobHooks(), deploymentHooks(), endpointsHooks(),
+		autoscalerHooks(), claimHooks(), configMapHooks(), containerHooks(), cronJobHooks(), definitionHooks(), deploymentHooks(), endpointsHooks(),
 		envHooks(), eventHooks(), imageHooks(), ingressHooks(), jobHooks(),
 		leaseHooks(), legacyBindingHooks(), metadataHooks(), namespaceHooks(), networkHooks(), nodeHooks(), oauthClientHooks(),
 		oldAutoscalerHooks(), persistentVolumeHooks(), podHooks(), podSpecHooks(), probeHooks(), rbacHooks(), reviewHooks(),

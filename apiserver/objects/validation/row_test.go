@@ -43,7 +43,7 @@ func rowFamilies() []family {
 		{"Event", eventRows()}, {"Rbac", rbacRows()}, {"LegacyBinding", legacyBindingRows()}, {"Autoscaler", autoscalerRows()},
 		{"DaemonSet", daemonSetRows()}, {"StatefulSet", statefulSetRows()}, {"CronJob", cronJobRows()},
 		{"Network", networkRows()}, {"Image", imageRows()}, {"Signature", signatureRows()}, {"OAuthClient", oauthClientRows()},
-		{"ThirdParty", thirdPartyRows()}, {"Review", reviewRows()},
+		{"ThirdParty", thirdPartyRows()}, {"Definition", definitionRows()}, {"Review", reviewRows()},
 		{"Autoscaler v1", oldAutoscalerRows()},
 		{"Deployment", deploymentRows()}, {"Job", jobRows()}, {"Ingress", ingressRows()}, {"Claim", claimRows()},
 		{"ConfigMap", configMapRows()}, {"Secret", secretRows()}, {"Lease", leaseRows()}, {"Service", serviceRows()},
@@ -165,7 +165,7 @@ func reread(k *schema.Kind, o *schema.Object) (*schema.Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read what was stored: %w", err)
 	}
-	return k.FromStorage(stored), nil
+	return k.FromStorage(stored)
 }
 
 func differences(o *schema.Object, want map[string]string) string {

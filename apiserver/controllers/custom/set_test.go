@@ -1,4 +1,4 @@
-package thirdparty
+package custom
 
 import (
 	"fmt"
@@ -69,25 +69,15 @@ func (w *world) put(name, uid string, versions ...string) {
 	for i, v := range versions {
 		list[i] = `{"name":"` + v + `"}`
 	}
-	o, err := k.DecodeStored(fmt.Appendf(nil, `{"metadata":{"name":%q,"uid":%q},"versions":[%s]}`, name, uid, strings.Join(list, ",")))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	object, _ := stored.Encode(o)
-	w.version++
-	object.Key, object.Version, object.Created = stored.Key(k, "", name), w.version, w.version
-	if before := w.tree.Get(object.Key); before != nil && before.UID == uid {
-		object.Created = before.Created
-	}
-	object.Value = state.Splice(object.Value, object.VersionOffset, w.version)
-	w.tree.Advance(w.version)
-	w.tree.Set(object)
+	w.store(k, name, fmt.Sprintf(`{"metadata":{"name":%q,"uid":%q},"versions":[%s]}`, name, uid, strings.Join(list, ",")))
 }
 
-func (w *world) drop(name string) {
+func (w *world) drop(name string) { w.remove(w.served.factory.kind, name) }
+
+func (w *world) remove(k *schema.Kind, name string) {
 	w.version++
 	w.tree.Advance(w.version)
-	w.tree.Delete(stored.Key(w.served.factory.kind, "", name))
+	w.tree.Delete(stored.Key(k, "", name))
 }
 
 func (w *world) instance(resource, name string) {
@@ -157,7 +147,7 @@ func TestSet(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 			root := w.tree.Publish()
-			if !set.covers(root, w.served.prefix) || nothing.covers(root, w.served.prefix) != (len(set.known) == 0) {
+			if !set.covers(root, w.served.prefixes) || nothing.covers(root, w.served.prefixes) != (len(set.known) == 0) {
 				t.Error("what the set covers is wrong")
 			}
 		})
@@ -180,7 +170,7 @@ func TestSetReusesUnchangedParts(t *testing.T) {
 	if first.owner("2").end("v2") != second.owner("2").end("v2") || first.owner("2").end("v1") == second.owner("2").end("v3") {
 		t.Error("a version that stays has another end, or a new one an old")
 	}
-	if first.covers(w.tree.Publish(), w.served.prefix) {
+	if first.covers(w.tree.Publish(), w.served.prefixes) {
 		t.Error("the former set covers the new state")
 	}
 	if o := first.owner("2"); o.holdsIn(w.tree.Publish()) || !o.standsIn(w.tree.Publish()) {
@@ -213,7 +203,7 @@ func TestOrphaned(t *testing.T) {
 		w.instance(resource, "b")
 	}
 	root := w.tree.Publish()
-	if got := slices.Collect(orphaned(root, w.served.prefix)); !slices.Equal(got, []string{"x.y/crontabs/2", "x.y/crontabs/20", "z.y/a/3"}) {
+	if got := slices.Collect(orphaned(root, w.served.prefixes)); !slices.Equal(got, []string{"x.y/crontabs/2", "x.y/crontabs/20", "z.y/a/3"}) {
 		t.Errorf("orphaned: %q", got)
 	}
 	want := []string{"apps/daemonsets", "configmaps", "extensions/thirdpartyresources", "pods", "x.y/crontabs/1", "x.y/crontabs/2",

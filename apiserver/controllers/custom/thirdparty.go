@@ -1,6 +1,7 @@
-package thirdparty
+package custom
 
 import (
+	"fmt"
 	"strings"
 
 	"quorate/apiserver/objects/schema"
@@ -32,26 +33,23 @@ func plural(singular string) string {
 	return singular + "s"
 }
 
-// separator separates group, plural and uid in the resource of instances. The resources of other
-// kinds contain it at most once.
-const separator = "/"
-
-// resourceOf returns the first part of the keys of a ThirdPartyResource's instances.
-func resourceOf(d *schema.Definition, uid string) string {
-	return d.Group + separator + d.Plural + separator + uid
-}
-
-// ownerOf returns the uid in the resource of instances. ok is false for the resources of other
-// kinds.
-func ownerOf(resource string) (uid string, ok bool) {
-	if strings.Count(resource, separator) != 2 {
-		return "", false
+// thirdParty returns the owner of a ThirdPartyResource: that of the previous set if it has not
+// changed.
+func (f *factory) thirdParty(o *state.Object, d schema.Definition, before *Set) (*Owner, error) {
+	former := before.owner(o.UID)
+	if former != nil && former.index.Load() == o.Version {
+		return former, nil
 	}
-	return resource[strings.LastIndex(resource, separator)+1:], true
-}
-
-// nameOf returns the name in a key.
-func nameOf(k state.Key) string {
-	_, _, name := k.Split()
-	return name
+	decoded, err := f.kind.DecodeStored(o.Value)
+	if err != nil {
+		return nil, fmt.Errorf("decode ThirdPartyResource %s: %w", nameOf(o.Key), err)
+	}
+	for _, v := range decoded.Field("versions").Items() {
+		d.Versions = append(d.Versions, v.Field("name").Str())
+	}
+	compiled, err := f.static.Schemaless(d)
+	if err != nil {
+		return nil, err
+	}
+	return newOwner(o, d.Resource, compiled, former), nil
 }

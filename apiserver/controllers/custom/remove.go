@@ -1,4 +1,4 @@
-package thirdparty
+package custom
 
 import (
 	"context"
@@ -14,20 +14,20 @@ import (
 
 const (
 	// sweepEvery is the interval at which the leader looks for late instances, written through a
-	// node that did not yet know of the deletion of their ThirdPartyResource.
+	// node that did not yet know of the deletion of their definition.
 	sweepEvery = 5 * time.Second
 	// parallel is the number of concurrent deletes. They share disk writes.
 	parallel = 64
 )
 
-// remove removes the instances of deleted ThirdPartyResources (K13) while this node leads. The work
+// remove removes the instances of deleted definitions (K13) while this node leads. The work
 // follows from the state alone, so that the next leader continues where the last one stopped.
 func (s *Served) remove(ctx context.Context) error {
 	root, err := s.store.View(ctx, raftstore.Cached())
 	if err != nil {
 		return err
 	}
-	changes, err := s.store.Watch(s.prefix, root.Index())
+	changes, err := s.store.Watch(s.prefixes[0], root.Index())
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (s *Served) remove(ctx context.Context) error {
 func (s *Served) sweep(ctx context.Context, root *state.Root) error {
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(parallel)
-	for resource := range orphaned(root, s.prefix) {
+	for resource := range orphaned(root, s.prefixes) {
 		root.Ascend(state.ResourcePrefix(resource), "", func(o *state.Object) bool {
 			writes.Go(func() error { return s.removeOne(ctx, o) })
 			return ctx.Err() == nil
@@ -91,12 +91,12 @@ func (s *Served) removeOne(ctx context.Context, o *state.Object) error {
 	}
 }
 
-// orphaned yields the resources of instances whose ThirdPartyResource is not in the state. Because
+// orphaned yields the resources of instances whose definition is not in the state. Because
 // uids are never reused, it is not in any newer state either.
-func orphaned(root *state.Root, thirdParties state.Prefix) iter.Seq[string] {
+func orphaned(root *state.Root, definitions prefixes) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		owners := map[string]bool{}
-		root.Ascend(thirdParties, "", func(o *state.Object) bool {
+		definitions.each(root, func(o *state.Object) bool {
 			owners[o.UID] = true
 			return true
 		})

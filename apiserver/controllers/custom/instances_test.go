@@ -1,4 +1,4 @@
-package thirdparty
+package custom
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package thirdparty
+package custom
 
 import (
 	"context"
@@ -33,19 +33,34 @@ type instances struct {
 
 func (i *instances) View(ctx context.Context, r raftstore.Read) (*state.Root, error) {
 	root, err := i.Store.View(ctx, r)
-	if err != nil || i.owner.holdsIn(root) {
+	if err != nil {
 		return root, err
 	}
-	return nil, i.stale(ctx, root)
+	return i.current(ctx, root)
+}
+
+// current returns root, or a *Stale if the owner's kinds are not those of root.
+func (i *instances) current(ctx context.Context, root *state.Root) (*state.Root, error) {
+	if i.owner.holdsIn(root) {
+		return root, nil
+	}
+	if err := i.served.Refresh(ctx, root); err != nil {
+		return nil, err
+	}
+	// An update may have left the kinds as they are.
+	if i.owner.Defined && i.owner.standsIn(root) && i.served.current.Load().owner(i.owner.uid) == i.owner {
+		return root, nil
+	}
+	return nil, &Stale{status.NewNoRoute()}
 }
 
 // Pin is View for a state that is to be retained.
 func (i *instances) Pin(ctx context.Context) (*state.Root, error) {
 	root, err := i.Store.Pin(ctx)
-	if err != nil || i.owner.holdsIn(root) {
+	if err != nil {
 		return root, err
 	}
-	return nil, i.stale(ctx, root)
+	return i.current(ctx, root)
 }
 
 // A client that has read a state from before the owner's creation knows the objects of a former

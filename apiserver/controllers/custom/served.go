@@ -1,4 +1,4 @@
-package thirdparty
+package custom
 
 import (
 	"context"
@@ -22,6 +22,7 @@ import (
 // Store is the part of the replicated store that this package uses.
 type Store interface {
 	View(ctx context.Context, r raftstore.Read) (*state.Root, error)
+	Update(ctx context.Context, u raftstore.Update) (*state.Object, error)
 	Delete(ctx context.Context, d raftstore.Delete) (*state.Object, error)
 	Watch(p state.Prefix, after uint64) (*history.Cursor, error)
 	WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error
@@ -36,12 +37,13 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// Served is the set of kinds that a node serves for ThirdPartyResources.
+// Served is the set of kinds that a node serves for ThirdPartyResources and
+// CustomResourceDefinitions.
 type Served struct {
 	*derived.Refresher // keeps current up to date
 	store              Store
 	factory            factory
-	prefix             state.Prefix // key prefix of ThirdPartyResources
+	prefixes           prefixes
 	log                *slog.Logger
 	metrics            *metrics
 	current            atomic.Pointer[Set]
@@ -50,14 +52,15 @@ type Served struct {
 // New returns a Served with an empty set. Run fills it.
 func New(cfg Config) (*Served, error) {
 	kind := cfg.Catalog.Kind("/apis/extensions/v1beta1", "thirdpartyresources")
-	if kind == nil {
-		return nil, errors.New("thirdparty: the catalog has no ThirdPartyResources")
+	definition := cfg.Catalog.Kind("/apis/apiextensions.k8s.io/v1", "customresourcedefinitions")
+	if kind == nil || definition == nil {
+		return nil, errors.New("custom: the catalog lacks ThirdPartyResources or CustomResourceDefinitions")
 	}
 	s := &Served{
-		store:   cfg.Store,
-		factory: factory{kind: kind, static: cfg.Catalog, groups: cfg.Catalog.Groups()},
-		prefix:  stored.Prefix(kind, ""),
-		log:     cfg.Logger.With("component", "thirdparty"),
+		store:    cfg.Store,
+		factory:  factory{kind: kind, definition: definition, static: cfg.Catalog, groups: cfg.Catalog.Groups()},
+		log:      cfg.Logger.With("component", "custom"),
+		prefixes: prefixes{stored.Prefix(kind, ""), stored.Prefix(definition, "")},
 	}
 	s.Refresher = derived.New(cfg.Store, s.log, s.covers)
 	s.metrics = newMetrics(cfg.Registerer, s)
@@ -80,18 +83,18 @@ func (s *Served) CatalogOf(ctx context.Context, root *state.Root) (*schema.Catal
 func (s *Served) Ready() error {
 	root, err := s.store.View(context.Background(), raftstore.Cached()) // does not wait
 	if err == nil && !s.covers(root) {
-		err = errors.New("kinds of ThirdPartyResources are not served yet")
+		err = errors.New("kinds that definitions define are not served yet")
 	}
 	return err
 }
 
 func (s *Served) covers(root *state.Root) bool {
 	set := s.current.Load()
-	return root.Index() <= set.index || set.covers(root, s.prefix)
+	return root.Index() <= set.index || set.covers(root, s.prefixes)
 }
 
-// Run keeps the set up to date until ctx ends, and removes the objects of deleted
-// ThirdPartyResources while this node leads. It must be called once. It calls publish, from one
+// Run keeps the set up to date until ctx ends. While this node leads, it removes the objects of
+// deleted definitions and writes the status of CustomResourceDefinitions. It must be called once. It calls publish, from one
 // goroutine, with each new set before it considers the set served.
 func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 	group, ctx := errgroup.WithContext(ctx)
@@ -99,16 +102,20 @@ func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 		s.Answer(ctx, func(ctx context.Context, root *state.Root) error { return s.advance(ctx, group, root, publish) })
 		return nil
 	})
-	group.Go(func() error {
-		s.tasks().Persist(ctx, "follow", func(ctx context.Context) error { return s.Follow(ctx, s.prefix) })
-		return nil
-	})
-	group.Go(func() error {
-		return s.store.WhileLeader(ctx, func(ctx context.Context) error {
-			s.tasks().Persist(ctx, "remove", s.remove)
+	for _, prefix := range s.prefixes {
+		group.Go(func() error {
+			s.tasks().Persist(ctx, "follow", func(ctx context.Context) error { return s.Follow(ctx, prefix) })
 			return nil
 		})
-	})
+	}
+	for name, task := range map[string]func(context.Context) error{"remove": s.remove, "attend": s.attend} {
+		group.Go(func() error {
+			return s.store.WhileLeader(ctx, func(ctx context.Context) error {
+				s.tasks().Persist(ctx, name, task)
+				return nil
+			})
+		})
+	}
 	return group.Wait()
 }
 
@@ -125,7 +132,7 @@ func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state
 	}
 	if err != nil {
 		s.metrics.errors.Inc()
-		s.log.Error("kinds of ThirdPartyResources can't be served", "index", root.Index(), "error", err)
+		s.log.Error("kinds that definitions define can't be served", "index", root.Index(), "error", err)
 		return err
 	}
 	s.current.Store(set)
@@ -138,7 +145,7 @@ func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state
 }
 
 // end ends the watches of kinds that are no longer served. Those of a removed version end at once
-// (K15), those of a deleted ThirdPartyResource after its last instance is removed (K14).
+// (K15), those of a deleted definition after its last instance is removed (K14).
 func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) error {
 	if now != nil {
 		gone := slices.DeleteFunc(slices.Clone(former.Kinds), func(k Kind) bool { return now.serves(k.Version) })
@@ -167,7 +174,7 @@ func (s *Served) endWatches(ctx context.Context, kinds []Kind, root *state.Root)
 	return nil
 }
 
-// awaitRemoval waits until the last instance of a deleted ThirdPartyResource is removed, and then
+// awaitRemoval waits until the last instance of a deleted definition is removed, and then
 // ends its watches.
 func (s *Served) awaitRemoval(ctx context.Context, former *Owner) error {
 	prefix := state.ResourcePrefix(former.resource)

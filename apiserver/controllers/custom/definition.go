@@ -1,0 +1,157 @@
+package custom
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"quorate/apiserver/objects/deletion"
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/validation"
+	"quorate/raftstore/state"
+)
+
+// maxDefinitions limits the CustomResourceDefinitions. More are refused; if there are more all the
+// same, because they were created at the same time, the oldest are served.
+const maxDefinitions = 1000
+
+// definition is what a set needs to know of a CustomResourceDefinition. It is immutable.
+type definition struct {
+	version // that was read
+	object  *state.Object
+
+	group           string
+	asked, accepted names // of the spec, and of the status
+	conditions      []condition
+	established     bool // says the status
+	terminating     bool
+	cleans          bool // it has the cleanup finalizer
+	generation      int64
+	approval        condition // no condition if the group needs no approval
+	verdict         verdict
+}
+
+// verdict is what a set makes of a definition among the others.
+type verdict struct {
+	accepted names
+	conflict conflict // why not all names are accepted
+	refusal  conflict // why the kinds are not served, if not because of a conflict
+	owner    *Owner   // nil if the kinds are not served
+}
+
+// content is what determines the kinds that a definition defines.
+type content struct {
+	generation  int64
+	terminating bool
+	names       names
+}
+
+func (c *content) equal(other *content) bool {
+	return c.generation == other.generation && c.terminating == other.terminating && c.names.equal(&other.names)
+}
+
+// read returns what a set needs to know of a CustomResourceDefinition, without a verdict.
+func (f *factory) read(o *state.Object, before *Set) (*definition, error) {
+	if former := before.definition(o.UID); former != nil && former.index == o.Version {
+		d := *former
+		d.verdict = verdict{}
+		return &d, nil
+	}
+	decoded, err := f.definition.DecodeStored(o.Value)
+	if err != nil {
+		return nil, fmt.Errorf("decode CustomResourceDefinition %s: %w", nameOf(o.Key), err)
+	}
+	root := decoded.Root()
+	d := &definition{
+		version: version{o.UID, o.Version}, object: o, group: text(root.Field("spec"), "group"), generation: decoded.Generation(),
+		asked: namesOf(root.Lookup("spec", "names")), accepted: namesOf(root.Lookup("status", "acceptedNames")),
+		conditions: conditionsOf(root), established: validation.Established(root), cleans: deletion.HasFinalizer(decoded, f.definition.Strategy.CleanupFinalizer),
+	}
+	_, d.terminating = decoded.DeletionTimestamp()
+	if a, needed := validation.ApprovalOf(decoded); needed {
+		d.approval = condition{conditionApproval, a.Status, a.Reason, strings.Clone(a.Message)}
+	}
+	return d, nil
+}
+
+// definition returns the CustomResourceDefinition with a uid, or nil.
+func (s *Set) definition(uid string) *definition { return s.definitionsByUID[uid] }
+
+// addDefinition adds a CustomResourceDefinition. Its kinds are served as soon as its names are
+// accepted, and then for as long as it exists.
+func (b *setBuilder) addDefinition(d *definition) error {
+	v := &d.verdict
+	v.accepted, v.conflict = b.names.accept(d)
+	route := d.group + separator + d.asked.plural
+	switch {
+	case v.conflict != (conflict{}) && !d.established:
+		return nil
+	case b.groups[d.group]:
+		v.refusal = conflict{"GroupReserved", "the server itself serves the group " + d.group}
+		return nil
+	case b.taken[route]:
+		v.conflict = conflict{"PluralConflict", fmt.Sprintf("%q is already in use", d.asked.plural)}
+		return nil
+	case b.set.definitionsServed == maxDefinitions:
+		v.refusal = conflict{"LimitReached", fmt.Sprintf("at most %d CustomResourceDefinitions are served", maxDefinitions)}
+		return nil
+	}
+	owner, err := b.custom(d)
+	if err != nil {
+		v.refusal = conflict{"InvalidSchema", err.Error()}
+		return nil
+	}
+	b.taken[route] = true
+	b.set.definitionsServed++
+	v.owner = owner
+	b.add(owner)
+	return nil
+}
+
+// custom returns the owner of a CustomResourceDefinition: that of the previous set if the same kinds
+// are defined.
+func (b *setBuilder) custom(d *definition) (*Owner, error) {
+	former := b.before.owner(d.uid)
+	now := content{d.generation, d.terminating, d.verdict.accepted}
+	if former != nil && former.content.equal(&now) {
+		former.index.Store(d.index)
+		former.source.Store(d.object)
+		return former, nil
+	}
+	decoded, err := b.definition.DecodeStored(d.object.Value)
+	if err != nil {
+		return nil, err
+	}
+	source := &atomic.Pointer[state.Object]{}
+	source.Store(d.object)
+	custom, err := describe(decoded, d, source)
+	if err != nil {
+		return nil, err
+	}
+	compiled, err := b.static.Custom(*custom)
+	if err != nil {
+		return nil, err
+	}
+	owner := newOwner(d.object, custom.Resource, compiled, former)
+	owner.Defined, owner.content, owner.source = true, now, source
+	for i, v := range decoded.Root().Lookup("spec", "versions").Items() {
+		owner.warn(compiled[i], v)
+	}
+	return owner, nil
+}
+
+// warn sets the warning of a deprecated version.
+func (o *Owner) warn(k *schema.Kind, v *schema.Value) {
+	if !v.Field("deprecated").Bool() {
+		return
+	}
+	warning := text(v, "deprecationWarning")
+	if warning == "" {
+		warning = fmt.Sprintf("%s %s is deprecated", k.APIVersion, k.Kind)
+	}
+	for i := range o.Kinds {
+		if o.Kinds[i].Kind == k {
+			o.Kinds[i].Warning = warning
+		}
+	}
+}

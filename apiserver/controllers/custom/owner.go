@@ -1,0 +1,83 @@
+package custom
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rest/watch"
+	"quorate/raftstore/state"
+)
+
+// Owner is a definition that is served: a ThirdPartyResource or a CustomResourceDefinition. An
+// update that changes what is served results in another Owner.
+type Owner struct {
+	// Kinds are the kinds that clients can use.
+	Kinds []Kind
+	// Defined reports whether a CustomResourceDefinition is the owner.
+	Defined bool
+
+	key      state.Key
+	uid      string
+	index    atomic.Uint64 // newest version known to define the same kinds
+	created  uint64        // index of its creation; all instances are newer
+	resource string
+	compiled []*schema.Kind // of all versions, whether served or not
+	// Of a CustomResourceDefinition: what defines the kinds, and its newest version that does.
+	content content
+	source  *atomic.Pointer[state.Object]
+}
+
+// Kind is a kind that is served.
+type Kind struct {
+	*schema.Kind
+	// End ends when the kind's routes are removed and its watches have no more events (K14, K15).
+	End *watch.End
+	// Warning is sent with each answer if it is not empty.
+	Warning string
+}
+
+func newOwner(o *state.Object, resource string, compiled []*schema.Kind, former *Owner) *Owner {
+	owner := &Owner{key: o.Key, uid: o.UID, created: o.Created, resource: resource, compiled: compiled}
+	owner.index.Store(o.Version)
+	for _, k := range compiled {
+		if k.Served() {
+			owner.Kinds = append(owner.Kinds, Kind{Kind: k, End: former.end(k.Version)})
+		}
+	}
+	return owner
+}
+
+// standsIn reports whether the definition exists in root, possibly updated.
+func (o *Owner) standsIn(root *state.Root) bool {
+	found := root.Get(o.key)
+	return found != nil && found.UID == o.uid
+}
+
+// holdsIn reports whether the definition exists in root in the newest version that is known to
+// define the owner's kinds.
+func (o *Owner) holdsIn(root *state.Root) bool {
+	found := root.Get(o.key)
+	return found != nil && found.UID == o.uid && found.Version == o.index.Load()
+}
+
+// end returns the End of a version: that of the previous Owner o if o had the version, else a new
+// one.
+func (o *Owner) end(version string) *watch.End {
+	if o != nil {
+		for _, k := range o.Kinds {
+			if k.Version == version {
+				return k.End
+			}
+		}
+	}
+	return watch.NewEnd()
+}
+
+// serves reports whether the owner has a version.
+func (o *Owner) serves(version string) bool {
+	return slices.ContainsFunc(o.Kinds, func(k Kind) bool { return k.Version == version })
+}
+
+// storage returns the kind in whose form the instances are stored.
+func (o *Owner) storage() *schema.Kind { return o.compiled[0].Storage() }

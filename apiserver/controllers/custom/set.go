@@ -1,0 +1,151 @@
+package custom
+
+import (
+	"cmp"
+	"slices"
+
+	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/objects/stored"
+	"quorate/raftstore/state"
+)
+
+// maxServed limits the ThirdPartyResources that are served, because each takes routes and documents
+// on every node. If there are more, the oldest are served.
+const maxServed = 1000
+
+// Set holds the kinds that the definitions of a state define. It is immutable.
+type Set struct {
+	// Catalog contains the kinds that have files and those of the set.
+	Catalog *schema.Catalog
+	// Owners are the definitions that are served, by time of creation.
+	Owners []*Owner
+
+	index    uint64 // of the state
+	known    []version
+	unserved int // ThirdPartyResources
+	byUID    map[string]*Owner
+	// definitions are the CustomResourceDefinitions, by time of creation.
+	definitions       []*definition
+	definitionsByUID  map[string]*definition
+	definitionsServed int
+}
+
+// version identifies one version of one definition.
+type version struct {
+	uid   string
+	index uint64
+}
+
+// prefixes are the key prefixes of ThirdPartyResources and CustomResourceDefinitions.
+type prefixes [2]state.Prefix
+
+// each calls fn with each definition in root until fn returns false.
+func (p prefixes) each(root *state.Root, fn func(o *state.Object) bool) {
+	more := true
+	for _, prefix := range p {
+		root.Ascend(prefix, "", func(o *state.Object) bool {
+			more = more && fn(o)
+			return more
+		})
+	}
+}
+
+// covers reports whether the set is that of a state.
+func (s *Set) covers(root *state.Root, p prefixes) bool {
+	i, same := 0, true
+	p.each(root, func(o *state.Object) bool {
+		same = i < len(s.known) && s.known[i] == version{o.UID, o.Version}
+		i++
+		return same
+	})
+	return same && i == len(s.known)
+}
+
+// owner returns the owner with a uid, or nil.
+func (s *Set) owner(uid string) *Owner { return s.byUID[uid] }
+
+// factory builds sets.
+type factory struct {
+	kind       *schema.Kind // ThirdPartyResource
+	definition *schema.Kind // CustomResourceDefinition
+	static     *schema.Catalog
+	groups     map[string]bool // of the static kinds
+}
+
+// make returns the set of a state. It reuses the unchanged parts of the previous set.
+func (f *factory) make(root *state.Root, before *Set) (*Set, error) {
+	set := &Set{index: root.Index(), byUID: map[string]*Owner{}, definitionsByUID: map[string]*definition{}}
+	var objects []*state.Object
+	definitions := map[*state.Object]*definition{}
+	prefixes{stored.Prefix(f.kind, ""), stored.Prefix(f.definition, "")}.each(root, func(o *state.Object) bool {
+		objects = append(objects, o)
+		set.known = append(set.known, version{o.UID, o.Version})
+		return true
+	})
+	// If two define the same plural in one group, only the older one is served (K11).
+	slices.SortStableFunc(objects, func(a, b *state.Object) int { return cmp.Compare(a.Created, b.Created) })
+	for _, o := range objects {
+		if o.Key.Resource() != f.definition.Resource {
+			continue
+		}
+		d, err := f.read(o, before)
+		if err != nil {
+			return nil, err
+		}
+		definitions[o] = d
+		set.definitions = append(set.definitions, d)
+		set.definitionsByUID[o.UID] = d
+	}
+	b := &setBuilder{factory: f, set: set, before: before, names: claimAccepted(set.definitions), taken: map[string]bool{}}
+	for _, o := range objects {
+		var err error
+		if d := definitions[o]; d != nil {
+			err = b.addDefinition(d)
+		} else {
+			err = b.addThirdParty(o)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	set.Catalog, err = f.static.With(b.kinds)
+	return set, err
+}
+
+// setBuilder adds definitions to a set in the order of their creation.
+type setBuilder struct {
+	*factory
+	set    *Set
+	before *Set
+	names  *claims
+	taken  map[string]bool // groups with plurals
+	kinds  []*schema.Kind
+}
+
+// add adds an owner, unless its kinds are not served.
+func (b *setBuilder) add(o *Owner) {
+	b.set.Owners = append(b.set.Owners, o)
+	b.set.byUID[o.uid] = o
+	for _, k := range o.compiled {
+		b.kinds = append(b.kinds, k)
+	}
+}
+
+// addThirdParty adds a ThirdPartyResource.
+func (b *setBuilder) addThirdParty(o *state.Object) error {
+	d := Define(nameOf(o.Key))
+	d.Resource = resourceOf(d.Group, d.Plural, o.UID)
+	route := d.Group + separator + d.Plural
+	if b.taken[route] || b.names.has(d.Group, d.Plural) || b.groups[d.Group] || len(b.set.Owners)-b.set.definitionsServed == maxServed {
+		b.set.unserved++
+		return nil
+	}
+	b.taken[route] = true
+	b.names.claimThirdParty(&d)
+	owner, err := b.thirdParty(o, d, b.before)
+	if err == nil {
+		b.add(owner)
+	}
+	return err
+}

@@ -1,0 +1,79 @@
+package apiserver_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"quorate/apiserver/internal/testserver"
+)
+
+// maxDefinitions is the number of CustomResourceDefinitions that a server accepts.
+const maxDefinitions = 1000
+
+// maxDefinitionBytes bounds the live heap for each definition of a common size: some 80 KiB of its
+// kind, routes and stored form, and as much again in the log and the history, which are bounded
+// apart.
+const maxDefinitionBytes = 192 << 10
+
+// largeSchema returns a schema of a common size: ten objects of ten described fields.
+func largeSchema() string {
+	about := strings.Repeat("Says what the field is for, in a sentence or two. ", 2)
+	var parts []string
+	for i := range 10 {
+		var fields []string
+		for j := range 10 {
+			fields = append(fields, fmt.Sprintf(`"field%d":{"type":"string","maxLength":%d,"description":"%s"}`, j, 100+10*i+j, about))
+		}
+		parts = append(parts, fmt.Sprintf(`"part%d":{"type":"object","description":"%s","properties":{%s}}`, i, about, strings.Join(fields, ",")))
+	}
+	return `{"type":"object","properties":{"spec":{"type":"object","properties":{` + strings.Join(parts, ",") + `}}}}`
+}
+
+// TestCustomResourceLimit creates as many definitions as a server accepts. It checks that one more
+// is refused, that all are served, and how much memory they take.
+func TestCustomResourceLimit(t *testing.T) {
+	s := testserver.Start(t, nil)
+	check(t, s.Do("POST", definitions, widgetDefinition()), want{code: 201})
+	awaitCondition(t, s, widgetsName, "Established", "True")
+	before := int64(liveHeap())
+	schema := largeSchema()
+	define := func(i int) (testserver.Answer, error) {
+		group := fmt.Sprintf("g%d.example.com", i%50)
+		body := strings.ReplaceAll(definitionOf(fmt.Sprintf("things%d", i), fmt.Sprintf("Thing%d", i), "Namespaced",
+			widgetVersion("v1", `"served":true,"storage":true`, schema)), "shop.example.com", group)
+		return s.Try(s.Client, "POST", definitions, strings.Replace(body, `"selectableFields":[{"jsonPath":".spec.color"}],`, "", 1))
+	}
+	var creates errgroup.Group
+	creates.SetLimit(8)
+	for i := range maxDefinitions - 1 {
+		creates.Go(func() error {
+			got, err := define(i)
+			if err == nil && got.Code != http.StatusCreated {
+				err = fmt.Errorf("create: %d %s", got.Code, got.Body)
+			}
+			return err
+		})
+	}
+	if err := creates.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := define(maxDefinitions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, got, want{code: http.StatusForbidden, reason: "Forbidden", message: "at most 1000 CustomResourceDefinitions are served"})
+	for i := 0; i < maxDefinitions-1; i += 100 {
+		path := fmt.Sprintf("/apis/g%d.example.com/v1/things%d", i%50, i)
+		check(t, s.Do("GET", path, ""), want{code: 200})
+		awaitCondition(t, s, fmt.Sprintf("things%d.g%d.example.com", i, i%50), "Established", "True")
+	}
+	each := (int64(liveHeap()) - before) / (maxDefinitions - 1)
+	t.Logf("%d bytes a definition, with a schema of %d bytes", each, len(schema))
+	if each > maxDefinitionBytes {
+		t.Errorf("a definition takes %d bytes, more than %d", each, maxDefinitionBytes)
+	}
+}
