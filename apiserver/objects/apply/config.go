@@ -77,7 +77,11 @@ func (c *Config) OfScale(k *schema.Kind) (*Config, error) {
 	if err := c.check(k.Scale); err != nil {
 		return nil, err
 	}
-	if _, err := derive(k.Scale).FromUnstructured(c.content); err != nil {
+	parser, err := derive(k.Scale)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := parser.FromUnstructured(c.content); err != nil {
 		return nil, c.unfit(err)
 	}
 	metadata := map[string]any{}
@@ -89,7 +93,7 @@ func (c *Config) OfScale(k *schema.Kind) (*Config, error) {
 	out := map[string]any{"apiVersion": k.APIVersion, "kind": k.Kind, "metadata": metadata}
 	if replicas := c.Value("spec", "replicas"); replicas != nil {
 		at := out
-		path := strings.Split(k.Spec.Subresources.Scale.Replicas, ".")
+		path := k.ReplicasPath()
 		for _, name := range path[:len(path)-1] {
 			below := map[string]any{}
 			at[name], at = below, below

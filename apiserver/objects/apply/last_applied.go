@@ -53,11 +53,11 @@ func (m *Manager) lastApplied(content map[string]any) *fieldpath.Set {
 	if text == "" || unmarshal([]byte(text), &applied) != nil || applied["apiVersion"] != m.kind.APIVersion {
 		return nil
 	}
-	last, err := m.types.of(m.kind).FromUnstructured(applied)
+	last, err := m.types.parse(m.kind, applied)
 	if err != nil {
 		return nil
 	}
-	live, err := m.types.of(m.kind).FromUnstructured(content, typed.AllowDuplicates)
+	live, err := m.types.parse(m.kind, content, typed.AllowDuplicates)
 	if err != nil {
 		return nil
 	}

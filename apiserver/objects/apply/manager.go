@@ -72,7 +72,10 @@ func keptFields(k *schema.Kind, operation schema.Operation) *fieldpath.Set {
 		steps = k.Spec.Hooks.PrepareForFinalize
 	}
 	set := fieldpath.NewSet()
-	if slices.Contains(steps, "keepStatus") {
+	if k.HasCustomStatus() && operation == schema.UpdateStatus {
+		return fieldpath.NewSet(fieldpath.MakePathOrDie("metadata"), fieldpath.MakePathOrDie("spec"))
+	}
+	if k.HasCustomStatus() || slices.Contains(steps, "keepStatus") {
 		set.Insert(fieldpath.MakePathOrDie("status"))
 	}
 	if slices.Contains(steps, "keepSpec") {
@@ -139,11 +142,11 @@ func (m *Manager) trusted(live *schema.Object, sent *schema.Value) *managed {
 
 // attribute makes manager the owner of the fields in which after differs from before.
 func (m *Manager) attribute(before, after map[string]any, entries *managed, manager string, now time.Time) error {
-	live, err := m.types.of(m.kind).FromUnstructured(before, typed.AllowDuplicates)
+	live, err := m.types.parse(m.kind, before, typed.AllowDuplicates)
 	if err != nil {
 		return fmt.Errorf("type the stored object: %w", err)
 	}
-	next, err := m.types.of(m.kind).FromUnstructured(after, typed.AllowDuplicates)
+	next, err := m.types.parse(m.kind, after, typed.AllowDuplicates)
 	if err != nil {
 		return fmt.Errorf("type the new object: %w", err)
 	}
@@ -245,11 +248,11 @@ func (m *Manager) apply(content map[string]any, c *Config, entries *managed, opt
 			return nil, nil, err
 		}
 	}
-	applied, err := m.types.of(m.kind).FromUnstructured(c.content)
+	applied, err := m.types.parse(m.kind, c.content)
 	if err != nil {
 		return nil, nil, c.unfit(err)
 	}
-	live, err := m.types.of(m.kind).FromUnstructured(content, typed.AllowDuplicates)
+	live, err := m.types.parse(m.kind, content, typed.AllowDuplicates)
 	if err != nil {
 		return nil, nil, fmt.Errorf("type the stored object: %w", err)
 	}

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -19,30 +20,41 @@ const (
 
 // types holds the types of the versions of a kind by apiVersion. Each is derived when it is first
 // needed, because most kinds are never applied.
-type types map[string]func() *typed.ParseableType
+type types map[string]func() (*typed.ParseableType, error)
 
 func newTypes(k *schema.Kind) types {
 	t := types{}
 	for _, version := range k.Versions() {
-		t[version.APIVersion] = sync.OnceValue(func() *typed.ParseableType { return derive(version) })
+		t[version.APIVersion] = sync.OnceValues(func() (*typed.ParseableType, error) { return derive(version) })
 	}
 	return t
 }
 
-// of returns the type of the objects of a kind.
-func (t types) of(k *schema.Kind) *typed.ParseableType { return t[k.APIVersion]() }
+// parse returns the content of an object of a kind as a typed value.
+func (t types) parse(k *schema.Kind, content map[string]any, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
+	parser, err := t[k.APIVersion]()
+	if err != nil {
+		return nil, err
+	}
+	return parser.FromUnstructured(content, options...)
+}
 
 // derive returns the type of the objects of a kind. For a kind without a schema, it deduces the type
 // from the values: objects have fields, and lists are wholes.
-func derive(k *schema.Kind) *typed.ParseableType {
-	if k.Schemaless() {
-		return &typed.DeducedParseableType
+func derive(k *schema.Kind) (*typed.ParseableType, error) {
+	if k.Schemaless() && !k.Custom() {
+		return &typed.DeducedParseableType, nil
 	}
 	t := typesOf{names: map[*schema.Message]string{}, taken: map[string]bool{}}
 	name := t.message(k.Message)
+	if k.Custom() {
+		if err := t.addCustom(name, k); err != nil {
+			return nil, fmt.Errorf("derive the types of %s in %s: %w", k.Kind, k.APIVersion, err)
+		}
+	}
 	parser := typed.Parser{Schema: smd.Schema{Types: append(t.defs, untyped()...)}}
 	root := parser.Type(name)
-	return &root
+	return &root, nil
 }
 
 // typesOf collects the definitions of the messages of a kind.

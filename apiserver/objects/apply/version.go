@@ -46,7 +46,7 @@ func (c converter) Convert(object *typed.TypedValue, version fieldpath.APIVersio
 	if err != nil {
 		return nil, fmt.Errorf("convert %s from %s to %s: %w", source.Kind, from, version, err)
 	}
-	return c.types.of(target).FromUnstructured(converted, typed.AllowDuplicates)
+	return c.types.parse(target, converted, typed.AllowDuplicates)
 }
 
 // convert returns the content of an object in another version of its kind. Versions of one form

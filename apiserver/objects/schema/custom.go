@@ -108,6 +108,7 @@ func (c *Catalog) Custom(d CustomDefinition) ([]*Kind, error) {
 	}
 	slices.SortFunc(indexed, func(a, b selector) int { return strings.Compare(a.label, b.label) })
 	indexed = slices.CompactFunc(indexed, func(a, b selector) bool { return a.label == b.label })
+	storage.versions = kinds
 	for _, k := range kinds {
 		k.link(storage, indexed, d.Adapts)
 	}
@@ -148,6 +149,9 @@ func (d *CustomDefinition) spec(v *CustomVersion) *KindSpec {
 
 // Custom reports whether a CustomResourceDefinition defines the kind.
 func (k *Kind) Custom() bool { return k.custom != nil }
+
+// HasCustomStatus reports whether the kind is custom and its status is a subresource.
+func (k *Kind) HasCustomStatus() bool { return k.custom != nil && k.custom.status }
 
 // Served reports whether clients can use the kind. It is false for a version of a custom kind in
 // which objects are stored but which is not served.

@@ -45,11 +45,12 @@ func (k *Kind) prepareCustom(op Operation, o, old *Object) {
 	case op == Update:
 		o.root.SetMember(statusMember, old.root.Member(statusMember))
 	case op == UpdateStatus:
-		status, version, uid := o.root.Member(statusMember), o.ResourceVersion(), o.UID()
+		sent := *o
 		o.root = old.root.Copy()
-		o.root.SetMember(statusMember, status)
-		o.SetResourceVersion(version)
-		o.SetUID(uid)
+		o.root.SetMember(statusMember, sent.root.Member(statusMember))
+		o.SetResourceVersion(sent.ResourceVersion())
+		o.SetUID(sent.UID())
+		o.KeepManagedFields(&sent)
 	}
 }
 

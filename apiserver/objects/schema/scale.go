@@ -62,6 +62,10 @@ func (k *Kind) newScale(base *Kind, fill Converter) {
 	k.Operations |= OpScaleRead | OpScaleReplace | OpScalePatch
 }
 
+// ReplicasPath returns the path of the field that a write of the kind's scale sets. The caller must
+// not modify it.
+func (k *Kind) ReplicasPath() []string { return k.scaling.replicas }
+
 // lookup returns the type of the field at a path, or nil if there is no such field.
 func (t *Type) lookup(names []string) *Type {
 	for _, name := range names {

@@ -1,0 +1,79 @@
+package apiserver_test
+
+import (
+	"testing"
+
+	"quorate/apiserver/internal/testserver"
+)
+
+// TestCustomResourceApply: the schema of a custom kind decides who owns what: the items of a set and
+// of a map have owners of their own, and a list without a type is a whole. The status has managers
+// of its own.
+func TestCustomResourceApply(t *testing.T) {
+	t.Parallel()
+	s := testserver.Start(t, nil)
+	schema := `{"type":"object","properties":{
+		"spec":{"type":"object","properties":{
+			"size":{"type":"integer"},
+			"parts":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string"}},
+			"whole":{"type":"array","items":{"type":"string"}},
+			"port":{"x-kubernetes-int-or-string":true},
+			"ports":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["name"],
+				"items":{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"number":{"type":"integer"}}}},
+			"free":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}},
+		"status":{"type":"object","properties":{"phase":{"type":"string"}}}}}`
+	establish(t, s, widgetsName, definitionOf("widgets", "Widget", "Namespaced",
+		`{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":`+schema+`},"subresources":{"status":{}}}`,
+		`{"name":"v2","served":true,"storage":false,"schema":{"openAPIV3Schema":`+schema+`},"subresources":{"status":{}}}`))
+	w := widgets + "/w"
+	as := func(manager, spec, version string) testserver.Answer {
+		body := `{"apiVersion":"shop.example.com/` + version + `","kind":"Widget","metadata":{"name":"w"},"spec":` + spec + `}`
+		return s.Do("PATCH", "/apis/shop.example.com/"+version+"/namespaces/default/widgets/w"+by(manager), body, applyPatch)
+	}
+
+	a := as("one", `{"size":1,"parts":["a"],"port":"http","ports":[{"name":"x","number":1}],"free":{"k":{"l":[1]}}}`, "v1")
+	check(t, a, want{code: 201})
+	a = as("two", `{"parts":["b"],"ports":[{"name":"y","number":2}],"free":{"m":2}}`, "v1")
+	check(t, a, want{code: 200, body: []string{
+		`"parts":["a","b"]`, `"ports":[{"name":"x","number":1},{"name":"y","number":2}]`, `"free":{"k":{"l":[1]},"m":2}`,
+	}})
+	checkOwned(t, a.Body,
+		`one Apply shop.example.com/v1 {"f:spec":{"f:free":{"f:k":{".":{},"f:l":{}}},"f:parts":{"v:\"a\"":{}},"f:port":{},`+
+			`"f:ports":{"k:{\"name\":\"x\"}":{".":{},"f:name":{},"f:number":{}}},"f:size":{}}}`,
+		`two Apply shop.example.com/v1 {"f:spec":{"f:free":{"f:m":{}},"f:parts":{"v:\"b\"":{}},`+
+			`"f:ports":{"k:{\"name\":\"y\"}":{".":{},"f:name":{},"f:number":{}}}}}`)
+	check(t, as("two", `{"size":2}`, "v1"), want{
+		code: 409, reason: "Conflict", body: []string{`Apply failed with 1 conflict: conflict with \"one\": .spec.size`},
+	})
+	check(t, as("three", `{"whole":["a"]}`, "v1"), want{code: 200})
+	check(t, as("two", `{"whole":["b"]}`, "v1"), want{code: 409, reason: "Conflict", body: []string{`.spec.whole`}})
+
+	// Another version of the same objects: what a manager gives up there is gone.
+	check(t, as("one", `{"size":1}`, "v2"), want{code: 200, body: []string{`"parts":["b"]`, `"apiVersion":"shop.example.com/v2"`}})
+
+	status := `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":9},"status":{"phase":"Up"}}`
+	a = s.Do("PATCH", w+"/status"+by("controller"), status, applyPatch)
+	check(t, a, want{code: 200, body: []string{`"size":1`, `"phase":"Up"`}})
+	found := false
+	for _, m := range managers(t, a.Body) {
+		found = found || m == `controller Apply shop.example.com/v1 status {"f:status":{"f:phase":{}}}`
+	}
+	if !found {
+		t.Errorf("the status has no manager: %q", managers(t, a.Body))
+	}
+	// The main resource neither changes nor owns the status.
+	body := `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":1},"status":{"phase":"Down"}}`
+	check(t, s.Do("PATCH", w+byForce("one"), body, applyPatch), want{code: 200, body: []string{`"phase":"Up"`}})
+	check(t, s.Do("PATCH", w+"/status"+by("controller"), status, applyPatch), want{code: 200})
+
+	// The scale sets the replicas for its manager.
+	establish(t, s, "gadgets.shop.example.com", definitionOf("gadgets", "Gadget", "Namespaced", widgetVersion("v1", `"served":true,"storage":true`, widgetSchema)))
+	g := "/apis/shop.example.com/v1/namespaces/default/gadgets"
+	check(t, s.Do("POST", g, `{"apiVersion":"shop.example.com/v1","kind":"Gadget","metadata":{"name":"g"},"spec":{"size":1}}`), want{code: 201})
+	scale := `{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"g"},"spec":{"replicas":3}}`
+	check(t, s.Do("PATCH", g+"/g/scale"+by("scaler"), scale, applyPatch), want{code: 200, body: []string{`"replicas":3`}})
+	a = s.Do("GET", g+"/g", "")
+	check(t, a, want{code: 200, body: []string{`"replicas":3`}})
+	checkOwned(t, a.Body, `scaler Apply shop.example.com/v1 scale {"f:spec":{"f:replicas":{}}}`,
+		`before-first-apply Update shop.example.com/v1 scale {"f:spec":{".":{},"f:color":{},"f:size":{}}}`)
+}
