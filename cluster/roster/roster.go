@@ -139,8 +139,8 @@ func (r *Roster) Moved(name, peerAddr string) error {
 }
 
 // Release frees the names that are not in use, as seen by a node that has applied the log up to
-// index: neither in Raft's configuration nor used by a node that is about to be added. Later
-// bindings are left unchanged.
+// index. A name is in use if it is in Raft's configuration or if its node is about to be added.
+// Release does not change later bindings.
 func (r *Roster) Release(inUse map[string]bool, index uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,9 +183,10 @@ func (r *Roster) Remove(nodeID string) error {
 }
 
 // BarAllOnce records that Settle must bar all other nodes that own a name once this node belongs to
-// cluster, which is about to be made of this node alone. If it barred them at once, this node would
-// gossip that to them as a member of their own cluster. If a later step of the caller barred them,
-// a crash before it would leave them free to merge the old member list into the new cluster.
+// cluster, which is about to be made of this node alone. If BarAllOnce barred them at once, this
+// node would gossip that to them as a member of their own cluster. If the caller barred them in a
+// later step, a crash before that step would allow them to merge the old member list into the new
+// cluster.
 func (r *Roster) BarAllOnce(cluster string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

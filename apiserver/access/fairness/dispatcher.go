@@ -70,16 +70,16 @@ func divide(seats int, levels []Level) []int {
 // a time: enough to keep all processors busy while some wait.
 const costly = 4
 
-// maxCost returns the greatest cost of a request in a level, by its seats and the processors. The
-// first requests of all queues of one flow must leave as much, since the threshold of queues does
-// not hold for them.
+// maxCost returns the greatest cost of a request in a level, by the number of its seats and of
+// processors. The first requests of all queues of one flow must leave seats of that number free,
+// because the threshold of queues does not apply to them.
 func maxCost(seats, processors int) int {
 	return max(1, min(seats/(costly*processors), seats/(handSize+1)))
 }
 
-// Enter takes seats for a request, and waits for them if it has to. Seat must be new, or have been
-// left, and stays with the request. The error is ErrBusy, ErrClosed or that of ctx; the request
-// then holds nothing.
+// Enter takes seats for a request, and waits for them if necessary. Seat must be new or have been
+// released by Leave; it belongs to the request. The error is ErrBusy, ErrClosed or ctx's error; the
+// request then holds nothing.
 func (d *Dispatcher) Enter(ctx context.Context, r *Request, s *Seat) error {
 	return d.level(r).enter(ctx, maphash.String(d.seed, r.flow()), r.Cost, s)
 }

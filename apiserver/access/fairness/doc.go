@@ -1,28 +1,28 @@
-// Package fairness decides which requests a node serves at a time, so that no user can keep the
-// others from being served.
+// Package fairness decides which requests a node serves concurrently, so that no user can keep the
+// requests of other users from being served.
 //
 //	request ──> level ──> queue of its flow ──> seats of the level
 //	          by the      by shuffle            by virtual time
 //	          first match sharding
 //
 // A node has a number of seats, which the levels divide by their shares. A request belongs to the
-// first level that matches it, and to the flow of its user; the service accounts of a namespace are
-// one flow, and so are the requests without a user from one address. It takes seats by its cost: a
-// list of everything takes more than a get. A request that finds no seats waits in one of the
-// queues of its flow, for a bounded time, or is refused if the queue is full.
+// first level that matches it, and to the flow of its user. The service accounts of a namespace are
+// one flow, and so are the requests without a user from one address. A request takes seats by its
+// cost: a list of everything takes more than a get. If there are not enough free seats, the request
+// waits in one of the queues of its flow for a bounded time; if the queue is full, it is refused.
 //
 // Invariants:
-//   - The seats in use of a level never exceed those that it has.
-//   - A queue takes no more seats than are left after that, except for its first request. So one
-//     flow, whose hand has 6 queues, leaves a seventh of the seats for flows that have none: they
-//     need not wait for it, whatever it does.
-//   - A request that waits is served before any other queue has been granted more than two of the
-//     greatest costs, once seats are free.
-//   - A request that is refused or given up holds nothing.
-//   - A seat is not held for the client's sake: a holder that waits for its client for longer than
-//     a moment loses its seats, and takes new ones before it goes on.
+//   - The seats in use of a level never exceed the seats that the level has.
+//   - Except for its first request, a queue never takes more seats than it leaves free. So one
+//     flow, whose hand has 6 queues, leaves a seventh of the seats to flows that use none, and
+//     their requests need not wait for it.
+//   - Once seats are free, a waiting request is served before any other queue has been granted more
+//     than twice the greatest cost.
+//   - A request that was refused or has given up holds nothing.
+//   - A holder that waits for its client for longer than a moment loses its seats, and must take
+//     new ones before it continues.
 //
-// Without contention, Enter and Leave take one short mutex each and allocate nothing
+// Without contention, Enter and Leave each lock one mutex briefly and allocate nothing
 // (BenchmarkEnter). The package has no goroutines; timers release the seats of holders that wait.
 // DESIGN.md has the reasons.
 package fairness

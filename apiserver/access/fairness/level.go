@@ -167,9 +167,9 @@ func (l *level) dispatch() {
 	}
 }
 
-// next returns the queue whose head is to be granted seats now, or nil. It is the one with the
-// least virtual time of those whose head fits. A head that needs more seats than are free is
-// overtaken by others only until they have had as much as it asks for.
+// next returns the queue whose head is granted seats next, or nil. Of the queues whose head fits,
+// it chooses the one with the least virtual time. Others may overtake a head that needs more seats
+// than are free only until they have been granted as many seats as that head needs.
 func (l *level) next() *queue {
 	var best, blocked *queue
 	for left := l.busy; left != 0; left &= left - 1 {

@@ -4,12 +4,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Context gives a hook the request's objects and collects the errors that it reports. It must be
-// used by one goroutine only.
+// Context gives a hook the request's objects and collects the errors that the hook reports. Only
+// one goroutine may use a Context.
 //
 // A Context has a current position in the object. Errors are reported at this position, or at the
-// one below it that the argument rest describes by field names (string), list indexes (int) and map
-// keys (Key). Field paths are only built when an error is reported.
+// position below it that the argument rest describes by field names (string), list indexes (int)
+// and map keys (Key). Field paths are built only when an error is reported.
 type Context struct {
 	Kind      *Kind
 	Operation Operation

@@ -31,10 +31,10 @@ const (
 // object that can be stored, and take a quarter of a GiB.
 const maxYAMLNodes = 1 << 20
 
-// JSONExpansion returns at most how many bytes the decoding of a JSON text takes. It counts what
-// begins or separates values, also within strings.
+// JSONExpansion returns an upper bound of the memory, in bytes, that decoding a JSON text takes. It
+// counts the characters that begin or separate values, including those within strings.
 //
-// The bound leaves out what the allocator rounds up.
+// The bound does not include the bytes by which the allocator rounds up.
 func JSONExpansion(text []byte) int64 {
 	objects := int64(bytes.Count(text, []byte("{")))
 	lists := int64(bytes.Count(text, []byte("[")))
@@ -55,16 +55,17 @@ func YAMLExpansion(body []byte) int64 {
 	return int64(len(body)) + min(yamlNodes(body), maxYAMLNodes)*yamlNodeBytes
 }
 
-// yamlNodes returns at most how many nodes a YAML document has. Each node belongs to an indicator:
+// yamlNodes returns an upper bound of the number of nodes of a YAML document. Each node belongs to
+// an indicator:
 //
-//   - `[` and `{` begin a collection and a first item, and `{` a value of nothing with it;
-//   - `,` begins an item, and in a mapping a value of nothing with it;
-//   - `-` begins an item, and the first one a sequence;
-//   - `:` and `?` make a key, a value and, the first time, a mapping;
-//   - `#` begins a comment, and `&` an anchor, which take as much as a node.
+//   - `[` and `{` begin a collection and its first item; `{` also begins an empty value;
+//   - `,` begins an item, and in a mapping also an empty value;
+//   - `-` begins an item, and the first one begins a sequence;
+//   - `:` and `?` begin a key, a value and, the first time, a mapping;
+//   - `#` begins a comment and `&` an anchor, which take as much memory as a node.
 //
-// It counts these characters in texts and comments, too: a text with a great many of them is better
-// sent as JSON.
+// It also counts these characters in strings and comments. A document with very many of them should
+// be sent as JSON.
 func yamlNodes(body []byte) int64 {
 	count := func(c byte) int64 { return int64(bytes.Count(body, []byte{c})) }
 	mappings := count('{')

@@ -83,9 +83,9 @@ func operation(word string) Operations {
 }
 
 // offered returns the operations that a kind offers. It begins with all operations of table 4.2 for
-// the kind's scope, even if the kind's row of the table is abridged (Z16), adds the status
-// operations that upstream serves (Z12) and those that the kind file specifies, and removes those
-// that the file lists as not offered.
+// the kind's scope, even if the kind's row of the table is abridged (Z16). It adds the status
+// operations that upstream serves (Z12) and the operations that the kind file specifies, and
+// removes the operations that the file lists as not offered.
 func offered(spec *KindSpec, hasStatus bool) (Operations, error) {
 	ops := clusterOperations
 	if spec.Scope == scopeNamespaced {

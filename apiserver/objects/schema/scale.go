@@ -100,7 +100,7 @@ func (s *scaling) fillScale(from, to *Object) {
 	status.Make("selector").SetStr(SelectorText(from.root.Lookup(s.selector...)))
 }
 
-// Rescale sets the replicas of object o to those that scale requests. It also copies
+// Rescale sets the replicas of object o to the number that scale requests. It also copies
 // resourceVersion and uid, so that an update with o fails if the object was changed or replaced
 // since the client read the scale.
 func (k *Kind) Rescale(o, scale *Object) {

@@ -13,8 +13,8 @@ import (
 
 // YAMLToJSON converts one YAML document to JSON for Decode. It keeps duplicate keys, so that the
 // decoder can report them. It expands aliases and returns an error if the result would exceed
-// maxBytes, and refuses before it parses what could have more than maxYAMLNodes nodes. An empty
-// document yields no bytes.
+// maxBytes. It refuses a document that could have more than maxYAMLNodes nodes before it parses the
+// document. An empty document yields no bytes.
 func YAMLToJSON(body []byte, maxBytes int) ([]byte, error) {
 	if err := checkYAMLNodes(body); err != nil {
 		return nil, yamlError(err)

@@ -44,8 +44,8 @@ func typedFields() []typed {
 func isLoadBalanced(spec *schema.Value) bool { return isType(spec, loadBalancerService) }
 
 // followServiceType removes the fields that a service's new type does not have, unless the client
-// changed them. Of the fields that it has, it restores the stored values of those that the client
-// left out.
+// changed them. For the fields that the new type has, it restores the stored values if the client
+// left them out.
 func followServiceType(c *schema.Context) {
 	spec, before := c.Object.Field("spec"), c.Old.Field("spec")
 	if !spec.IsSet() || !before.IsSet() {
