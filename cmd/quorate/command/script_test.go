@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/hashicorp/raft"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -22,6 +24,11 @@ import (
 	"quorate/cmd/quorate/kubeconfig"
 	"quorate/raftstore"
 	"quorate/raftstore/log"
+)
+
+const (
+	fileWait = 30 * time.Second // for a file that a node writes in the background
+	filePoll = 10 * time.Millisecond
 )
 
 // exits CODE PROGRAM ARGS... runs a program and requires the exit code. The commands stdout and
@@ -58,7 +65,8 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mode OCTAL FILE... requires the files to have that mode.
+// mode OCTAL FILE... waits until the files exist and requires them to have that mode. A node that has
+// just become ready may still write identity.json.
 func mode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: mode OCTAL FILE...")
@@ -67,6 +75,10 @@ func mode(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	for _, name := range args[1:] {
 		info, err := os.Stat(ts.MkAbs(name))
+		for end := time.Now().Add(fileWait); errors.Is(err, fs.ErrNotExist) && time.Now().Before(end); {
+			time.Sleep(filePoll)
+			info, err = os.Stat(ts.MkAbs(name))
+		}
 		ts.Check(err)
 		if info.Mode().Perm() != os.FileMode(want) {
 			ts.Fatalf("%s has mode %v, want %v", name, info.Mode().Perm(), os.FileMode(want))
