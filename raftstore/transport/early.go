@@ -119,16 +119,13 @@ func (p *pipeline) sendAnnounced(entries []*raft.Log) {
 		entries[0].Index != from.PrevLogEntry+1 || entries[0].Term != from.Term {
 		return
 	}
-	req := &raft.AppendEntriesRequest{
-		RPCHeader: from.RPCHeader, Term: from.Term, Leader: from.Leader,
-		PrevLogEntry: from.PrevLogEntry, PrevLogTerm: from.PrevLogTerm, Entries: entries,
-		LeaderCommitIndex: p.transport.committed(),
-	}
+	req := from // the same leader and term, after the last entry
+	req.Entries, req.LeaderCommitIndex = entries, p.transport.committed()
 	// Before it is sent, because awaitClaim does not lock sending: sending waits for responses.
 	e := &early{resp: new(raft.AppendEntriesResponse), claimed: make(chan struct{})}
 	p.early.Store(e)
 	var err error
-	if e.future, err = p.send(req, e.resp); err != nil {
+	if e.future, err = p.send(&req, e.resp); err != nil {
 		p.broken.Store(true)
 		return
 	}

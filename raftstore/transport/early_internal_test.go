@@ -79,7 +79,7 @@ func commands(first, count int) (entries []*raft.Log) {
 // appendOf returns the library's request with count entries behind prev.
 func appendOf(prev uint64, count int) *raft.AppendEntriesRequest {
 	return &raft.AppendEntriesRequest{
-		RPCHeader: raft.RPCHeader{ID: []byte("leader"), Addr: []byte("a")}, Term: 3, Leader: []byte("a"),
+		RPCHeader: raft.RPCHeader{ID: []byte("leader"), Addr: []byte("a")}, Term: 3,
 		PrevLogEntry: prev, PrevLogTerm: 3, Entries: commands(int(prev)+1, count), LeaderCommitIndex: prev,
 	}
 }
@@ -150,7 +150,7 @@ func TestEarlyAppend(t *testing.T) {
 			r.store(commands(2, 2))
 			early := r.expectSent(2)
 			if early.PrevLogEntry != 1 || early.PrevLogTerm != 3 || early.Term != 3 || len(early.Entries) != 2 ||
-				early.LeaderCommitIndex != 1 || string(early.ID) != "leader" || string(early.Leader) != "a" {
+				early.LeaderCommitIndex != 1 || string(early.ID) != "leader" || string(early.Addr) != "a" {
 				t.Errorf("sent %+v", early)
 			}
 			r.respond(true)

@@ -127,9 +127,7 @@ type setBuilder struct {
 func (b *setBuilder) add(o *Owner) {
 	b.set.Owners = append(b.set.Owners, o)
 	b.set.byUID[o.uid] = o
-	for _, k := range o.compiled {
-		b.kinds = append(b.kinds, k)
-	}
+	b.kinds = append(b.kinds, o.compiled...)
 }
 
 // addThirdParty adds a ThirdPartyResource.
