@@ -3,6 +3,6 @@
 // operations document it. Package route reads queries according to the table, and package openapi
 // generates the parameters of operations from it.
 //
-// To add a parameter, add a row to query_parameters.go and read the parameter in the verbs that
+// To add a parameter, add a row to all_parameters.go and read the parameter in the verbs that
 // need it.
 package parameter
