@@ -17,8 +17,8 @@ const (
 	emptyFields = `{"f:data":{"f:k":{}}}`
 )
 
-// managers returns an object's managed fields, one text an entry, without times: manager, operation,
-// apiVersion, subresource and fields.
+// managers returns an object's managed fields, one text an entry, without times: manager,
+// operation, apiVersion, subresource and fields.
 func managers(t *testing.T, body string) []string {
 	t.Helper()
 	var o struct {

@@ -6,9 +6,9 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestCustomResourceApply: the schema of a custom kind decides who owns what: the items of a set and
-// of a map have owners of their own, and a list without a type is a whole. The status has managers
-// of its own.
+// TestCustomResourceApply: the schema of a custom kind decides who owns what: the items of a set
+// and of a map have owners of their own, and a list without a type is a whole. The status has
+// managers of its own.
 func TestCustomResourceApply(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

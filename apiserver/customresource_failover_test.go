@@ -11,9 +11,10 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// TestCustomResourceFailover kills the leader while definitions with instances are written through
-// the other nodes. What was acknowledged is there, pruned and defaulted by its schema, and the next
-// leader writes the conditions, and deletes the instances of definitions that were being deleted.
+// TestCustomResourceFailover kills the leader while CustomResourceDefinitions and their instances
+// are written through the other nodes. It requires every acknowledged instance to be present,
+// pruned and defaulted, and the next leader to set the conditions and to finish the deletion under
+// way.
 func TestCustomResourceFailover(t *testing.T) {
 	const count = 60
 	c := testcluster.New(t, 3, nil)

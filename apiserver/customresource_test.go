@@ -183,8 +183,8 @@ func TestCustomResource(t *testing.T) {
 	})
 }
 
-// TestCustomResourceReplicas: what one node has acknowledged, all nodes serve, with the next request,
-// and the conditions follow.
+// TestCustomResourceReplicas: what one node has acknowledged, all nodes serve, with the next
+// request, and the conditions follow.
 func TestCustomResourceReplicas(t *testing.T) {
 	nodes := testserver.StartReplicas(t, 3, nil)
 	at := func(i int) *testserver.Server { return nodes[i%len(nodes)] }
@@ -256,8 +256,8 @@ func TestCustomResourceVersions(t *testing.T) {
 		want{code: 422, body: []string{`"field":"status.storedVersions[0]"`}})
 }
 
-// TestCustomResourceNames: a name belongs to the definition that has it first. One that does not get
-// its names is not served until they are free.
+// TestCustomResourceNames: a name belongs to the definition that has it first. One that does not
+// get its names is not served until they are free.
 func TestCustomResourceNames(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

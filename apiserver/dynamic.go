@@ -32,8 +32,8 @@ const (
 	customLabel     = "custom"
 )
 
-// dynamic serves the kinds of ThirdPartyResources and CustomResourceDefinitions, which are added and
-// removed at run time.
+// dynamic serves the kinds of ThirdPartyResources and CustomResourceDefinitions, which are added
+// and removed at run time.
 type dynamic struct {
 	served  *custom.Served
 	objects *rest.Handlers

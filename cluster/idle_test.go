@@ -24,9 +24,10 @@ func serveReads(t *testing.T, after string, nodes ...*node) {
 	}
 }
 
-// TestIdleClusterServesReads runs operator commands, correct, mistaken and repeated, on a cluster
-// without writes. The last entry of the log is then a configuration, or an entry that the command
-// itself has appended.
+// TestIdleClusterServesReads runs operator commands (valid, mistaken and repeated) on a cluster
+// that receives no writes, and requires every remaining node to serve linearizable reads after
+// each. The newest log entry is then a configuration or was appended by the command: a read that
+// waits until the state machine has applied it would fail if it never gets there.
 func TestIdleClusterServesReads(t *testing.T) {
 	t.Parallel()
 	key := keys.Generate()

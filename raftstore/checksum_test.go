@@ -66,8 +66,8 @@ func TestChecksums_of_all_nodes_are_equal_while_writing(t *testing.T) {
 	}
 }
 
-// corruptingLog is a log that replaces one word of its entries once it corrupts, as a broken disk or
-// memory might. A follower applies what it reads; a leader applies and sends what it was given.
+// corruptingLog is a log that replaces one word of its entries once it corrupts, as a broken disk
+// or memory might. A follower applies what it reads; a leader applies and sends what it was given.
 type corruptingLog struct {
 	raft.LogStore
 	corrupts atomic.Bool

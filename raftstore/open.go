@@ -43,9 +43,9 @@ const (
 	// maxAppendEntries is the largest number of entries in one append. With the library's default
 	// of 64, a thousand proposers wait 0.8 s at p99.9 instead of 0.08 s.
 	maxAppendEntries = 512
-	// commitTimeout bounds the delay after which followers learn of a commit that no further entry
-	// follows. A commit does not wake the library's replicators. DESIGN.md has the cost of smaller
-	// and larger values.
+	// commitTimeout is Raft's CommitTimeout. A commit does not wake the library's replicators, so a
+	// follower may learn of a commit that no further entry follows only after one to two of these
+	// timeouts. DESIGN.md gives the cost of other values.
 	commitTimeout = 4 * time.Millisecond
 	// never disables Raft's own snapshots; takeSnapshots triggers them.
 	never = 1 << 62

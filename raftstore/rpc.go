@@ -11,9 +11,10 @@ import (
 	"quorate/raftstore/write"
 )
 
-// EndForwarding stops accepting writes of other nodes and ends their streams, for which a graceful
-// stop of the gRPC server would wait. This node first responds to the accepted writes; the other
-// nodes may send the rest to another leader.
+// EndForwarding makes this node refuse further writes that other nodes forward. It does not wait:
+// each stream ends once its accepted writes have been answered, and the other nodes may send writes
+// that were not accepted to another leader. Call it before GracefulStop of the gRPC server, which
+// waits for the streams to end.
 func (s *Store) EndForwarding() { s.forwarded.End() }
 
 // rpc serves the peers (proto/peerpb Store).

@@ -183,8 +183,8 @@ func (w *write) attribute(owner *apply.Manager, c *route.Call, o, previous *sche
 	return owner.Update(previous, o, w.managerOf(c.R), c.Now)
 }
 
-// managerOf returns the manager of a write: the parameter fieldManager, or else the program that the
-// User-Agent begins with.
+// managerOf returns the manager of a write: the parameter fieldManager, or else the program that
+// the User-Agent begins with.
 func (w *write) managerOf(r *http.Request) string {
 	if w.manager != "" {
 		return w.manager

@@ -1,9 +1,9 @@
-// Package record is the track record: for each fault of the Raft library that Quorate defends
-// against, a test that provokes the fault on the unmodified library ("stock") and shows that it
-// does not happen here ("quorate"). README.md has the table.
+// Package record contains only tests: for faults of hashicorp/raft that Quorate avoids, they
+// provoke the fault in the unmodified library (subtest "stock") and check that it does not occur
+// with Quorate's transport, log and store (subtest "quorate"). README.md lists the faults.
 //
-// The rest of chaos uses the public API only. These tests instead script one real replica against
-// puppets that play its peers, because the faults need an order of messages that no cluster
-// produces on demand. So they import the library, Quorate's transport and log, and the store above.
-// The package contains only tests.
+// Most of these tests run one real replica whose peers are scripted ("puppets"), because the faults
+// depend on an order of messages that a real cluster does not produce on demand. The package
+// therefore imports the library and parts of raftstore, unlike the chaos runner, which uses the
+// public API.
 package record

@@ -57,8 +57,8 @@ func (d Departures) With(left Departure) Departures {
 }
 
 // Refuse returns why an action must not be taken for a member, "" if it may. A departed start is
-// neither added nor followed to another address. A barred node is not added; it is followed, because
-// it may still be in the configuration if its removal failed.
+// neither added nor followed to another address. A barred node is not added; it is followed,
+// because it may still be in the configuration if its removal failed.
 func (d Departures) Refuse(kind Kind, m Member) string {
 	i := slices.IndexFunc(d, func(have Departure) bool { return have.NodeID == m.NodeID })
 	switch {
@@ -127,9 +127,9 @@ func (v *Voters) recordDeparture(ctx context.Context, name string, bar bool) err
 	return nil
 }
 
-// finishRemovals bars the living nodes whose removal an earlier leader began and did not finish: they
-// are no longer in the configuration, and the roster admits them. A node that learns by gossip that
-// it is barred ends.
+// finishRemovals bars the living nodes whose removal an earlier leader began and did not finish:
+// they are no longer in the configuration, and the roster admits them. A node that learns by gossip
+// that it is barred ends.
 func (v *Voters) finishRemovals(d Departures, servers []raft.Server, members []Member) error {
 	for _, m := range members {
 		configured := slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == m.Name })

@@ -1,5 +1,5 @@
-// Package addresskey maps the address of a client or peer to the key by which a node bounds what one
-// address may use: an IPv4 address, or a network of IPv6 addresses.
+// Package addresskey maps the address of a client or peer to the key by which a node bounds what
+// one address may use: an IPv4 address, or a network of IPv6 addresses.
 //
 // All functions are pure.
 package addresskey
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// NetworkBits is the length of the IPv6 prefix whose addresses share a key, because one host usually
-// has the whole prefix.
+// NetworkBits is the length of the IPv6 prefix whose addresses share a key, because one host
+// usually has the whole prefix.
 const NetworkBits = 64
 
 // Of returns the key of a remote address, HOST:PORT as in http.Request.RemoteAddr or HOST alone: an
@@ -35,8 +35,8 @@ func Of(remote string) string {
 }
 
 // Network returns the network of an address: the address itself if it is an IPv4 address, and the
-// prefix of NetworkBits otherwise. It returns the zero Prefix for the zero Addr. Network must not be
-// called with an IPv4-mapped IPv6 address.
+// prefix of NetworkBits otherwise. It returns the zero Prefix for the zero Addr. Network must not
+// be called with an IPv4-mapped IPv6 address.
 func Network(addr netip.Addr) netip.Prefix {
 	bits := addr.BitLen()
 	if addr.Is6() {

@@ -19,9 +19,10 @@ const failedChunk = 1024
 // shares the chunks of the old one.
 type Failed struct {
 	floor uint64
-	// Each chunk of full has failedChunk increasing indexes; the first skip indexes of full[0] are
-	// forgotten. Chunks, and the slice of them, are only appended to, beyond the length that older
-	// values have.
+	// full holds the complete chunks, oldest first, each with failedChunk increasing indexes; tail is
+	// the chunk being filled. The first skip indexes of the oldest chunk (full[0], or tail if full is
+	// empty) are forgotten. Older values share these arrays, so elements within their lengths must
+	// never be overwritten.
 	full [][]uint64
 	skip int
 	tail []uint64

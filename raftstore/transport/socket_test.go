@@ -59,8 +59,8 @@ func TestStalledWrite(t *testing.T) {
 func byDialler(dialled, accepted net.Conn) (writer, reader net.Conn)  { return dialled, accepted }
 func byAcceptor(dialled, accepted net.Conn) (writer, reader net.Conn) { return accepted, dialled }
 
-// expire writes when the deadline has passed already, as it does for a record that follows a stalled
-// one: nothing of it is sent.
+// expire writes when the deadline has passed already, as it does for a record that follows a
+// stalled one: nothing of it is sent.
 func expire(t *testing.T, c net.Conn) {
 	t.Helper()
 	if err := c.SetWriteDeadline(time.Unix(1, 0)); err != nil {

@@ -41,8 +41,8 @@ func TestAppliedCreateCountsOnce(t *testing.T) {
 	}
 }
 
-// TestGrowthUnderWayCounts: a write takes room from another one before it is applied, and until it is
-// released.
+// TestGrowthUnderWayCounts: a write takes room from another one before it is applied, and until it
+// is released.
 func TestGrowthUnderWayCounts(t *testing.T) {
 	t.Parallel()
 	root := state.NewTree().Publish()

@@ -57,7 +57,8 @@ func (r *refusals) allows(what refused, now time.Time) bool {
 }
 
 // sweep returns the numbers of lines that were left out since the last call, and forgets the users
-// none of whose lines were left out. A forgotten user does not get a new burst: the meter counts on.
+// none of whose lines were left out. A forgotten user does not get a new burst: the meter counts
+// on.
 func (r *refusals) sweep() map[refused]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

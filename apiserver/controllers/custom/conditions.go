@@ -103,8 +103,8 @@ func (s *Served) attend(ctx context.Context) error {
 	}
 }
 
-// attendAll brings the status of all definitions up to date and continues the deletion of those that
-// are being deleted. ending reports that there are such.
+// attendAll brings the status of all definitions up to date and continues the deletion of those
+// that are being deleted. ending reports that there are such.
 func (s *Served) attendAll(ctx context.Context, root *state.Root) (ending bool, err error) {
 	if err := s.Refresh(ctx, root); err != nil {
 		return false, err

@@ -108,8 +108,8 @@ func (b *setBuilder) addDefinition(d *definition) error {
 	return nil
 }
 
-// custom returns the owner of a CustomResourceDefinition: that of the previous set if the same kinds
-// are defined.
+// custom returns the owner of a CustomResourceDefinition: that of the previous set if the same
+// kinds are defined.
 func (b *setBuilder) custom(d *definition) (*Owner, error) {
 	former := b.before.owner(d.uid)
 	now := content{d.generation, d.terminating, d.verdict.accepted}

@@ -106,8 +106,8 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// TestStatusKeepsOwner checks that a write of the status alone leaves the kinds as they are, and that
-// another generation does not.
+// TestStatusKeepsOwner checks that a write of the status alone leaves the kinds as they are, and
+// that another generation does not.
 func TestStatusKeepsOwner(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -94,8 +94,8 @@ func (s *Served) covers(root *state.Root) bool {
 }
 
 // Run keeps the set up to date until ctx ends. While this node leads, it removes the objects of
-// deleted definitions and writes the status of CustomResourceDefinitions. It must be called once. It calls publish, from one
-// goroutine, with each new set before it considers the set served.
+// deleted definitions and writes the status of CustomResourceDefinitions. It must be called once.
+// It calls publish, from one goroutine, with each new set before it considers the set served.
 func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {

@@ -47,8 +47,9 @@ func (s *schemas) defineCustom(name string, k *schema.Kind) {
 }
 
 // asVersion2 returns a schema without what version 2 of OpenAPI does not have, as Kubernetes does,
-// so that clients that validate by it accept what the server accepts: no alternatives, no type where
-// null or several types are allowed, and no properties where other fields are allowed as well.
+// so that clients that validate by it accept what the server accepts: no alternatives, no type
+// where null or several types are allowed, and no properties where other fields are allowed as
+// well.
 func asVersion2(in object) object {
 	out := object{}
 	for name, value := range in {

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// maxUpdaters is how many entries of updates an object keeps. Beyond it, the oldest are merged.
-	// Entries of appliers are not limited in number: each is the record of one applier's intent, and
-	// they count towards the size of the object.
+	// maxUpdaters is the number of entries with the operation Update beyond which the oldest entries
+	// of the same version are merged. Entries of the operation Apply are not limited in number: each
+	// records the intent of one applier, and they count towards the size of the object.
 	maxUpdaters = 10
 	// ancientManager is the manager of merged entries.
 	ancientManager = "ancient-changes"

@@ -10,8 +10,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// samples returns configurations of different shapes: many short fields, many items with keys, and a
-// few long texts.
+// samples returns configurations of different shapes: many short fields, many items with keys, and
+// a few long texts.
 func samples(t testing.TB) map[string]struct {
 	kind *schema.Kind
 	text string
@@ -35,8 +35,8 @@ func samples(t testing.TB) map[string]struct {
 	}
 }
 
-// TestExpansion: what an apply allocates stays below what is reserved for it. Garbage is counted, so
-// that the bound holds however late it is collected.
+// TestExpansion: what an apply allocates stays below what is reserved for it. Garbage is counted,
+// so that the bound holds however late it is collected.
 func TestExpansion(t *testing.T) {
 	for name, sample := range samples(t) {
 		m := apply.New(sample.kind, "", schema.Update)

@@ -14,9 +14,9 @@ import (
 // customType is the name of the type that the schema of a custom kind defines.
 const customType = "custom"
 
-// addCustom adds the fields in the schema of a custom kind to the type of its objects, which has the
-// metadata that all kinds share. x-kubernetes-list-type and its relatives decide which lists and
-// maps are wholes.
+// addCustom adds the fields in the schema of a custom kind to the type of its objects, which has
+// the metadata that all kinds share. x-kubernetes-list-type and its relatives decide which lists
+// and maps are wholes.
 func (t *typesOf) addCustom(name string, k *schema.Kind) error {
 	text, err := k.CustomSchema()
 	if err != nil {

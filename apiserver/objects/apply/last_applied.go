@@ -44,9 +44,9 @@ func (m *Manager) applyOrAdopt(content map[string]any, c *Config, entries *manag
 	return m.apply(content, c, entries, options)
 }
 
-// lastApplied returns the fields that kubectl applied on the client's side and that have not changed
-// since. It returns nil if there are none, or if the annotation, which anybody can write, is not an
-// object of this kind and version.
+// lastApplied returns the fields that kubectl applied on the client's side and that have not
+// changed since. It returns nil if there are none, or if the annotation, which anybody can write,
+// is not an object of this kind and version.
 func (m *Manager) lastApplied(content map[string]any) *fieldpath.Set {
 	text, _ := annotations(content)[lastAppliedAnnotation].(string)
 	var applied map[string]any

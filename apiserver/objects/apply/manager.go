@@ -87,10 +87,10 @@ func keptFields(k *schema.Kind, operation schema.Operation) *fieldpath.Set {
 	return set
 }
 
-// Update attributes what an update changed to a manager: the fields in which next differs from live,
-// which is nil for a create. It replaces the managed fields of next, which a client may have sent: a
-// valid list stands for the stored one, an empty list or one empty entry ends the bookkeeping, and
-// any other list is ignored. Through a subresource, it is always ignored.
+// Update attributes what an update changed to a manager: the fields in which next differs from
+// live, which is nil for a create. It replaces the managed fields of next, which a client may have
+// sent: a valid list stands for the stored one, an empty list or one empty entry ends the
+// bookkeeping, and any other list is ignored. Through a subresource, it is always ignored.
 //
 // An object that was never applied has no managed fields, and gets none.
 func (m *Manager) Update(live, next *schema.Object, manager string, now time.Time) error {

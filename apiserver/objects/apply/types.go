@@ -39,8 +39,8 @@ func (t types) parse(k *schema.Kind, content map[string]any, options ...typed.Va
 	return parser.FromUnstructured(content, options...)
 }
 
-// derive returns the type of the objects of a kind. For a kind without a schema, it deduces the type
-// from the values: objects have fields, and lists are wholes.
+// derive returns the type of the objects of a kind. For a kind without a schema, it deduces the
+// type from the values: objects have fields, and lists are wholes.
 func derive(k *schema.Kind) (*typed.ParseableType, error) {
 	if k.Schemaless() && !k.Custom() {
 		return &typed.DeducedParseableType, nil
@@ -107,8 +107,8 @@ func (t *typesOf) field(f *schema.Field) smd.TypeRef {
 	return ref
 }
 
-// identifies reports whether the items of a list have its merge keys as fields. The signatures of an
-// image have theirs in their metadata, so that the list is a whole.
+// identifies reports whether the items of a list have its merge keys as fields. The signatures of
+// an image have theirs in their metadata, so that the list is a whole.
 func identifies(item *schema.Message, keys []string) bool {
 	return !slices.ContainsFunc(keys, func(key string) bool { return item == nil || item.Field(key) == nil })
 }

@@ -59,8 +59,8 @@ type Patch struct {
 	problems   []string
 }
 
-// Parse parses the body of a patch request that is not an apply. It returns a 400 error for a malformed patch (F7, F13)
-// and a 413 error for too many operations (F11).
+// Parse parses the body of a patch request that is not an apply. It returns a 400 error for a
+// malformed patch (F7, F13) and a 413 error for too many operations (F11).
 func Parse(t Type, body []byte) (*Patch, error) {
 	root, problems, err := tree.Parse(body)
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *Patch) Problems() []string { return p.problems }
 //
 // It returns a 422 error if the patch does not fit the document (F8, F9, F23, F24), 400 for
 // malformed directives (F21–F23), 413 if the patch takes too much work (F11), and 415 for a
-// strategic merge patch if the kind has no schema (F25).
+// strategic merge patch of a kind that was defined at run time (F25).
 func (p *Patch) Apply(k *schema.Kind, document []byte) ([]byte, error) {
 	text := string(document)
 	if p.kind == JSON {

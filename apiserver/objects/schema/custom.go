@@ -10,9 +10,10 @@ import (
 
 // Structure is the schema of a version of a custom kind. It must be safe for concurrent use.
 type Structure interface {
-	// Normalize returns an object without the fields that the schema does not have and with the
-	// defaults of missing ones, in canonical form, and the paths of the fields that it dropped, such
-	// as "spec.foo". An error means that an embedded object is malformed.
+	// Normalize converts an object to the canonical form of the schema: it drops fields that the
+	// schema does not have and nulls that it does not allow, and fills in defaults. dropped lists the
+	// paths of the unknown fields, such as "spec.foo". It returns an error if the object is not valid
+	// JSON or is nested too deeply, or if an embedded object is malformed.
 	Normalize(object []byte) (normal []byte, dropped []string, err error)
 	// Validate returns what is wrong with an object in canonical form. old is the object that it
 	// replaces; nil for a create.
@@ -71,7 +72,8 @@ type custom struct {
 	indexed   []selector
 }
 
-// Custom compiles one kind for each version of a definition. Use With to add the kinds to a catalog.
+// Custom compiles one kind for each version of a definition. Use With to add the kinds to a
+// catalog.
 func (c *Catalog) Custom(d CustomDefinition) ([]*Kind, error) {
 	var indexed []selector
 	kinds := make([]*Kind, len(d.Versions))
@@ -179,8 +181,8 @@ func (c *Catalog) addCustomScale(k *Kind, paths *CustomScale) error {
 	return nil
 }
 
-// fillCustomScale is fillScale for a custom kind. Fields that are missing or not integers are 0, and
-// the selector is text already.
+// fillCustomScale is fillScale for a custom kind. Fields that are missing or not integers are 0,
+// and the selector is text already.
 func (s *scaling) fillCustomScale(from, to *Object) {
 	s.identify(from, to)
 	to.root.Make("spec").Make("replicas").SetInt(intOf(from.root.MemberAt(s.replicas)))

@@ -130,7 +130,8 @@ func (w *writer) field(f *Field, v *Value) {
 	w.out = append(w.out, ',')
 }
 
-// omits reports whether the encoding omits the field if it has value v, which is nil if it is unset.
+// omits reports whether the encoding omits the field if it has value v, which is nil if it is
+// unset.
 func (f *Field) omits(v *Value) bool {
 	return v == nil && !f.always || v != nil && !f.always && !f.pointer && omitted(v)
 }

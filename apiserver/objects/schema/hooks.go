@@ -11,15 +11,17 @@ const (
 )
 
 // Hooks are the Go functions that kind and type files refer to by name. Load fails if a file names
-// a function that is not here.
+// a function that is not here. Some keys implement a rule that another key of the file states in
+// prose: requiredIf implements requiredWhen, defaulter defaultRule, defaultIf defaultWhen, and
+// immutableCheck immutableRule.
 //
 // The keys that name functions:
 //
-//	on a field    validate: [name, ...]         Validator    runs on create and update if the field is not empty
-//	              requiredIf: name              Condition    requiredWhen in Go: if true, the field must not be empty
-//	              defaulter: name               Defaulter    defaultRule in Go: runs if the field is unset (or empty, without pointer)
-//	              defaultIf: name               Condition    defaultWhen in Go: if false, the field gets no default
-//	              immutableCheck: name          Comparison   immutableRule in Go: runs on updates, even if one side is unset
+//	on a field    validate: [name, ...]         Validator    runs on every operation if the field is not empty (with pointer: is set)
+//	              requiredIf: name              Condition    if true, the field must not be empty
+//	              defaulter: name               Defaulter    runs if the field is unset (or empty, without pointer)
+//	              defaultIf: name               Condition    if false, the field gets no default
+//	              immutableCheck: name          Comparison   runs on every operation but create, even if one side is unset
 //	on a message  validate: [name, ...]         Validator    runs before the message's fields are checked, even if it is empty
 //	              defaulter: name               Defaulter    runs before the defaults of the message's fields
 //	on a kind     hooks:
@@ -37,10 +39,10 @@ const (
 // A request runs these in order: decode, afterDecode, prepareFor…, defaults, generation,
 // validation, canonicalize, encode. Defaults are set from the root down: a message's defaulter runs
 // first, then the defaults of its fields in declared order, then those inside each field's message
-// or items. A message field without `pointer` gets the defaults of its fields even if the client
-// left it out. `immutable` and immutableCheck do not apply inside lists, because nothing pairs the
-// items of the old list with those of the new one; compare these with a Comparison on the list or
-// with validateUpdate.
+// items or values. A message field without `pointer` gets the defaults of its fields even if the
+// client left it out. `immutable` and immutableCheck do not apply inside lists, because nothing
+// pairs the items of the old list with those of the new one; compare these with a Comparison on the
+// list or with validateUpdate.
 type Hooks struct {
 	Validators  map[string]Validator
 	Conditions  map[string]Condition

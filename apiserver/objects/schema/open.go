@@ -119,8 +119,8 @@ func find(object, name string) (from, to int) {
 }
 
 // eachMember calls fn with the name and the position of the value of each member in the JSON text
-// of an object, until fn returns false. The text must be valid; if it is not an object, there are no
-// members.
+// of an object, until fn returns false. The text must be valid; if it is not an object, there are
+// no members.
 func eachMember(object string, fn func(name string, from, to int) bool) {
 	d := newDecoder(object)
 	if d.space() != '{' {

@@ -74,8 +74,8 @@ func Compile(ctx context.Context, raw []byte, o Options) (*Schema, *Report, erro
 	return &Schema{root: root, nodes: len(b.ids)}, report, nil
 }
 
-// rootKeywords are the keywords that the root of a schema may have if there is a status subresource,
-// in the words of Kubernetes.
+// rootKeywords are the keywords that the root of a schema may have if there is a status
+// subresource, in the words of Kubernetes.
 const rootKeywords = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]"
 
 // checkRoot checks what is required at the root only.
@@ -147,7 +147,8 @@ func checkDefaults(ctx context.Context, root *node, path *field.Path) field.Erro
 	return c.errs
 }
 
-// defaultChecker checks the defaults of a schema. All of them together may cost what one object may.
+// defaultChecker checks the defaults of a schema. All of them together may cost what one object
+// may.
 type defaultChecker struct {
 	evaluator
 	root *node

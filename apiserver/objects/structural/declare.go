@@ -165,7 +165,8 @@ func (n *node) withMeta() *node {
 
 func (n *node) is(k kind) bool { return n != nil && n.kind == k }
 
-// cappedName returns the schema of a name with a maximum length, or with that of have if it is shorter.
+// cappedName returns the schema of a name with a maximum length, or with that of have if it is
+// shorter.
 func cappedName(have *node, most int64) *node {
 	if have != nil && have.checks != nil && have.checks.sizes != nil && have.checks.sizes.maxLength != nil {
 		most = min(most, *have.checks.sizes.maxLength)

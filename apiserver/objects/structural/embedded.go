@@ -15,7 +15,8 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// MetadataError reports kind, apiVersion or metadata of an embedded resource that cannot be decoded.
+// MetadataError reports kind, apiVersion or metadata of an embedded resource that cannot be
+// decoded.
 type MetadataError struct {
 	Err *field.Error
 }

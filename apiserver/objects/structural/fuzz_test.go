@@ -35,8 +35,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What Normalize returns is normal: doing it again changes nothing and drops nothing, and the result
-// is validated without a panic, as a new object and as a change of itself.
+// What Normalize returns is normal: doing it again changes nothing and drops nothing, and the
+// result is validated without a panic, as a new object and as a change of itself.
 func FuzzNormalize(f *testing.F) {
 	schemas := []string{
 		`{"type":"object","properties":{"spec":{"type":"object","default":{"n":3},"properties":{"a":{"type":"string","default":"x"},"n":{"type":"integer","minimum":1},

@@ -14,8 +14,8 @@ func (s *Schema) ValidateCreate(ctx context.Context, src []byte) (field.ErrorLis
 	return s.validate(ctx, src, nil)
 }
 
-// ValidateUpdate validates an object that is to replace old and returns all errors. Transition rules
-// see both. Errors in parts that did not change are ignored.
+// ValidateUpdate validates an object that is to replace old and returns all errors. Transition
+// rules see both. Errors in parts that did not change are ignored.
 func (s *Schema) ValidateUpdate(ctx context.Context, src, old []byte) (field.ErrorList, error) {
 	before, err := parse(string(old))
 	if err != nil {

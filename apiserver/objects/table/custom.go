@@ -21,8 +21,8 @@ const (
 	typeDate   = "date"
 )
 
-// customColumn is a column of a custom kind. Its path is evaluated by the library that stock clients
-// and servers use, which decides what the expressions of existing definitions mean.
+// customColumn is a column of a custom kind. Its path is evaluated by the library that stock
+// clients and servers use, which decides what the expressions of existing definitions mean.
 type customColumn struct {
 	column schema.CustomColumn
 	paths  sync.Pool // of *jsonpath.JSONPath, which cannot be used concurrently

@@ -6,7 +6,8 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// definitionBody returns a CustomResourceDefinition. Each pair replaces the first occurrence of a text.
+// definitionBody returns a CustomResourceDefinition. Each pair replaces the first occurrence of a
+// text.
 func definitionBody(pairs ...string) string {
 	const body = `{"metadata":{"name":"widgets.shop.example.com"},"spec":{"group":"shop.example.com","scope":"Namespaced",
 		"names":{"plural":"widgets","kind":"Widget"},

@@ -124,8 +124,8 @@ func compareAddresses(a, b *schema.Value) int {
 	return cmp.Or(strings.Compare(x.ip, y.ip), strings.Compare(x.uid, y.uid))
 }
 
-// groupPorts groups the ports of all subsets by the set of subsets that contain them, in order of first
-// occurrence.
+// groupPorts groups the ports of all subsets by the set of subsets that contain them, in order of
+// first occurrence.
 func groupPorts(subsets *schema.Value) []*portGroup {
 	bySubsets := map[string]*portGroup{}
 	var out []*portGroup
@@ -177,8 +177,8 @@ type packed struct {
 	ready, notReady []*schema.Value
 }
 
-// pack collects the addresses of each portGroup, merges groups with the same addresses, and sorts the
-// result.
+// pack collects the addresses of each portGroup, merges groups with the same addresses, and sorts
+// the result.
 func pack(subsets *schema.Value, all []*portGroup) []*packed {
 	byAddresses := map[string]*packed{}
 	var out []*packed

@@ -119,8 +119,8 @@ func oneBackendPort(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// policyTypes defaults the directions that a network policy is about to those that it can have rules
-// for.
+// policyTypes defaults the directions that a network policy is about to those that it can have
+// rules for.
 func policyTypes(_ *schema.Context, m *schema.Value) {
 	if m.Field("policyTypes").Len() > 0 {
 		return

@@ -7,8 +7,8 @@ import (
 )
 
 // reservedDomains returns the domains of groups that belong to the platform or that stock clients
-// rely on. Users cannot define kinds in them, so that no such kind can hide one of the platform's
-// (K11).
+// rely on. Users cannot define kinds in these domains or their subdomains, so that no such kind can
+// hide one of the platform's (K11).
 func reservedDomains() [2]string { return [2]string{"platform.io", "k8s.io"} }
 
 func thirdPartyHooks() schema.Hooks {

@@ -87,9 +87,9 @@ func (c *Call) Query() Query {
 // maxKeptBytes is the length to which Forget truncates the values that it keeps.
 const maxKeptBytes = 256
 
-// Forget drops the query and all header fields but User-Agent and X-Forwarded-For, which the audit
-// log may need. A watch calls it after it has begun, because a request may take up to 200 KB, which
-// would stay in memory as long as the watch.
+// Forget drops the query and all header fields but User-Agent and X-Forwarded-For, which it
+// truncates to maxKeptBytes for the audit log. A watch calls it once it has started, so that the
+// watch does not keep its request's header in memory.
 func (c *Call) Forget() {
 	c.query = nil
 	u := c.R.URL

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics counts requests and measures their latency by verb and kind. It counts the fields of their
-// bodies that no kind has.
+// Metrics counts requests and measures their latency by verb and kind. It counts the fields of
+// their bodies that no kind has.
 type Metrics struct {
 	requests *prometheus.CounterVec
 	latency  *prometheus.HistogramVec

@@ -16,8 +16,8 @@ const (
 )
 
 // encodingCache holds the encoded objects of recent changes, so that each encoder encodes a change
-// about once however many streams send it. The key of an object hashes to one slot; a later object
-// of the same slot replaces it. The cache is safe for concurrent use, and no call blocks.
+// about once, however many streams send it. Each cacheKey hashes to one slot, which holds the
+// latest entry. The cache is safe for concurrent use, and no call blocks.
 type encodingCache struct {
 	slots   [cacheSlots]atomic.Pointer[cacheEntry]
 	bytes   atomic.Int64

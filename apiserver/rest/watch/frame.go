@@ -30,8 +30,8 @@ func eventType(head string) string {
 const initialEventsEnd = `,"annotations":{"k8s.io/initial-events-end":"true"}`
 
 // bookmark sends a BOOKMARK with the position as its resourceVersion and with further JSON fields
-// of its metadata, each after a comma. Its object is of the stream's kind (D25), or a Table: without
-// rows (B29), or, where there are further fields, with a row whose object has them.
+// of its metadata, each after a comma. Its object is of the stream's kind (D25), or a Table:
+// without rows (B29), or, where there are further fields, with a row whose object has them.
 func (st *Stream) bookmark(position uint64, fields string) {
 	b := make([]byte, 0, 192)
 	if !st.opts.tables() {

@@ -185,11 +185,11 @@ func (c *conn) write() {
 	c.freeBuffers()
 }
 
-// letHandlersAdd lets runnable handlers of the connection add frames to the outgoing buffer: a write
-// of many frames costs as much as one of a single frame. It does nothing if there is only the handler
-// that has woken the writer. A goroutine that yields waits behind all runnable goroutines of the
-// process, which is long when others keep the node busy, and a client with one request at a time
-// would wait for nothing. mu is held; letHandlersAdd releases it while it yields.
+// letHandlersAdd lets runnable handlers of the connection add frames to the outgoing buffer: a
+// write of many frames costs as much as one of a single frame. It does nothing if there is only the
+// handler that has woken the writer. A goroutine that yields waits behind all runnable goroutines
+// of the process, which is long when others keep the node busy, and a client with one request at a
+// time would wait for nothing. mu is held; letHandlersAdd releases it while it yields.
 func (c *conn) letHandlersAdd() {
 	if c.running <= 1 {
 		return

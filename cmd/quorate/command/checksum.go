@@ -49,8 +49,8 @@ func newChecksum(p *Process) *cobra.Command {
 }
 
 // checkChecksums returns an error that says what to do if states differ or one is unknown, nil if
-// all are equal. If no state is that of most nodes, the error advises against emptying them, because
-// that would lose all data.
+// all are equal. If no state is that of most nodes, the error advises against emptying them,
+// because that would lose all data.
 func checkChecksums(sums admin.Checksums) error {
 	var missing []string
 	for _, n := range sums.Nodes {

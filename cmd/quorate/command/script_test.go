@@ -65,8 +65,8 @@ func lines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mode OCTAL FILE... waits until the files exist and requires them to have that mode. A node that has
-// just become ready may still write identity.json.
+// mode OCTAL FILE... waits until the files exist and requires them to have that mode. A node that
+// has just become ready may still write identity.json.
 func mode(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: mode OCTAL FILE...")

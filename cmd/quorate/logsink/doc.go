@@ -8,10 +8,11 @@
 //     files.
 //   - Writer delivers to any io.Writer, such as standard error.
 //
-// Each Queue has one goroutine, which Open starts and Close ends. All methods of Queue are safe for
+// Each Queue has one goroutine, which Open starts and Close ends, unless the destination
+// hangs (see ErrBlocked). All methods of Queue are safe for
 // concurrent use. Only the goroutine of one Queue may call the methods of a File, except Remaining.
 //
-// The package does not use lumberjack (gopkg.in/natefinch/lumberjack.v2): its last version is of
-// February 2023, its Close leaves a goroutine behind, it does not rotate by age, and after a write
-// that found no space a part of a line remains in the file.
+// The package does not use lumberjack (gopkg.in/natefinch/lumberjack.v2): its last release was in
+// February 2023, its Close leaves a goroutine behind, it does not rotate by age, and a write that
+// runs out of disk space leaves a partial line in the file.
 package logsink

@@ -1,6 +1,6 @@
 // Package reference compares package apply with the library that Kubernetes uses for managed
-// fields, on stock types: k8s.io/apimachinery/pkg/util/managedfields with the types of client-go. It
-// contains only tests. It is a separate module so that the server does not depend on these
+// fields, on stock types: k8s.io/apimachinery/pkg/util/managedfields with the types of client-go.
+// It contains only tests. It is a separate module so that the server does not depend on these
 // libraries.
 //
 // Random sequences of applies and updates by several managers give the same objects, the same

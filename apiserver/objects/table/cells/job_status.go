@@ -43,8 +43,8 @@ func isTrue(conditions *schema.Value, name string) bool {
 	return false
 }
 
-// jobCompletions returns how many pods have succeeded of those that must. Without completions one is
-// enough, whatever the number of pods.
+// jobCompletions returns how many pods have succeeded of those that must. Without completions one
+// is enough, whatever the number of pods.
 func jobCompletions(s *Source) string {
 	spec := s.Object.Field("spec")
 	succeeded := strconv.FormatInt(s.Object.Lookup("status", "succeeded").Int(), 10) + "/"
