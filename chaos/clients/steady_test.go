@@ -18,6 +18,7 @@ var variable = []struct {
 }{
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`), "UID"},
 	{regexp.MustCompile(`\b2[0-9]{3}-[01][0-9]-[0-3][0-9]T[0-9:.]+Z`), "TIME"},
+	{regexp.MustCompile(`\b2[0-9]{3}-[01][0-9]-[0-3][0-9] [0-9:]+ [+-][0-9]{4} [A-Z]+`), "TIME"},
 	{regexp.MustCompile(`\b[A-Z][a-z]{2}, [0-3][0-9] [A-Z][a-z]{2} 2[0-9]{3} [0-9:]+ [+-][0-9]{4}`), "TIME"},
 	{regexp.MustCompile(`(?m)(^|\s)([0-9]+[smhdy])+([)\s]|$)`), "${1}AGE${3}"},
 	{regexp.MustCompile(`((?:resourceVersion|Resource Version)"?: *"?)[0-9]+`), "${1}VERSION"},

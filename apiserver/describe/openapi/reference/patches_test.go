@@ -196,7 +196,8 @@ func editList(value any, left *int, edit func(list []any) []any) any {
 	return value
 }
 
-// otherThan changes the last string of an item, or its first number.
+// otherThan changes the last string of an item, or its first number. It returns an empty object or
+// list unchanged.
 func otherThan(item any) any {
 	switch item := item.(type) {
 	case string:
@@ -205,6 +206,9 @@ func otherThan(item any) any {
 		return item + 1
 	case map[string]any:
 		names := sorted(item)
+		if len(names) == 0 {
+			return item
+		}
 		name := names[len(names)-1]
 		item[name] = otherThan(item[name])
 	case []any:
