@@ -22,12 +22,10 @@ import (
 type owners struct{ main, status, finalize, scale *apply.Manager }
 
 func newOwners(k *schema.Kind) owners {
-	o := owners{
-		main: apply.New(k, "", schema.Update), status: apply.New(k, "status", schema.UpdateStatus),
-		finalize: apply.New(k, "finalize", schema.Finalize),
-	}
+	main := apply.New(k, "", schema.Update)
+	o := owners{main: main, status: main.Endpoint("status", schema.UpdateStatus), finalize: main.Endpoint("finalize", schema.Finalize)}
 	if k.Scale != nil {
-		o.scale = apply.New(k, scaleSubresource, schema.Update)
+		o.scale = main.Endpoint(scaleSubresource, schema.Update)
 	}
 	return o
 }

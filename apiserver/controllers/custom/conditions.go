@@ -71,36 +71,13 @@ func (d *definition) settled() bool {
 // leader continues where the last one stopped. No request waits for it: what a node serves follows
 // from the state as well.
 func (s *Served) attend(ctx context.Context) error {
-	root, err := s.store.View(ctx, raftstore.Cached())
-	if err != nil {
-		return err
-	}
-	changes, err := s.store.Watch(s.prefixes[1], root.Index())
-	if err != nil {
-		return err
-	}
-	for {
+	return s.reconcile(ctx, s.prefixes[1], func(root *state.Root) (time.Duration, error) {
 		ending, err := s.attendAll(ctx, root)
-		if err != nil {
-			return err
-		}
-		wait, cancel := context.WithTimeout(ctx, sweepEvery)
 		if ending { // their progress depends on changes of their instances
-			cancel()
-			wait, cancel = context.WithTimeout(ctx, cleanupPause)
+			return cleanupPause, err
 		}
-		_, err = changes.Next(wait)
-		cancel()
-		if err != nil && wait.Err() == nil {
-			return err
-		}
-		if root, err = s.store.View(ctx, raftstore.Cached()); err != nil {
-			return err
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
+		return sweepEvery, err
+	})
 }
 
 // attendAll brings the status of all definitions up to date and continues the deletion of those

@@ -23,20 +23,29 @@ const (
 // remove removes the instances of deleted definitions (K13) while this node leads. The work
 // follows from the state alone, so that the next leader continues where the last one stopped.
 func (s *Served) remove(ctx context.Context) error {
+	return s.reconcile(ctx, s.prefixes[0], func(root *state.Root) (time.Duration, error) {
+		return sweepEvery, s.sweep(ctx, root)
+	})
+}
+
+// reconcile calls fn with the current state, and with a newer one after each change of an object under
+// a prefix and at the latest after the time that fn returned. It returns when ctx ends or fn fails.
+func (s *Served) reconcile(ctx context.Context, p state.Prefix, fn func(*state.Root) (time.Duration, error)) error {
 	root, err := s.store.View(ctx, raftstore.Cached())
 	if err != nil {
 		return err
 	}
-	changes, err := s.store.Watch(s.prefixes[0], root.Index())
+	changes, err := s.store.Watch(p, root.Index())
 	if err != nil {
 		return err
 	}
 	for {
-		if err := s.sweep(ctx, root); err != nil {
+		pause, err := fn(root)
+		if err != nil {
 			return err
 		}
-		wait, cancel := context.WithTimeout(ctx, sweepEvery)
-		_, err := changes.Next(wait)
+		wait, cancel := context.WithTimeout(ctx, pause)
+		_, err = changes.Next(wait)
 		cancel()
 		if err != nil && wait.Err() == nil {
 			return err

@@ -36,6 +36,15 @@ type Manager struct {
 // New returns the manager of an endpoint, which is a subresource or, with "", the object itself.
 // operation is how the endpoint writes objects: nobody owns the fields that it leaves as they are.
 func New(k *schema.Kind, subresource string, operation schema.Operation) *Manager {
+	return newManager(k, newTypes(k), subresource, operation)
+}
+
+// Endpoint returns the manager of another endpoint of m's kind. It shares the types with m.
+func (m *Manager) Endpoint(subresource string, operation schema.Operation) *Manager {
+	return newManager(m.kind, m.types, subresource, operation)
+}
+
+func newManager(k *schema.Kind, types types, subresource string, operation schema.Operation) *Manager {
 	ignored := map[fieldpath.APIVersion]fieldpath.Filter{}
 	if kept := keptFields(k, operation); !kept.Empty() {
 		filter := fieldpath.NewExcludeSetFilter(kept)
@@ -43,7 +52,6 @@ func New(k *schema.Kind, subresource string, operation schema.Operation) *Manage
 			ignored[fieldpath.APIVersion(version.APIVersion)] = filter
 		}
 	}
-	types := newTypes(k)
 	builder := merge.UpdaterBuilder{Converter: converter{k, types}, IgnoreFilter: ignored}
 	return &Manager{
 		kind: k, subresource: subresource, version: fieldpath.APIVersion(k.APIVersion), types: types, nobodys: nobodysFields(),

@@ -1,5 +1,7 @@
 package structural
 
+import "quorate/apiserver/objects/schema"
+
 // member returns the counterpart of an object's member.
 func (c counterpart) member(name string) counterpart {
 	// kind and apiVersion of the object itself say what the object was converted to, so they have no
@@ -72,7 +74,7 @@ func (k *keyed) key(v *value) (key string, ok bool) {
 		if m == nil || m.kind == null || m.kind >= array {
 			return "", false
 		}
-		out = append(appendString(out, m.key()), ',')
+		out = append(schema.AppendString(out, m.key()), ',')
 	}
 	return string(out), true
 }

@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/objects/schema"
 )
 
 // duplicates reports the items that occur twice in lists with x-kubernetes-list-type set, or whose
@@ -66,13 +68,13 @@ func (v *value) identity(out []byte) []byte {
 		out = append(strconv.AppendInt(out, int64(len(v.kids)), 10), ':')
 		for i := range v.kids {
 			if v.kind == object {
-				out = appendString(out, v.kids[i].name)
+				out = schema.AppendString(out, v.kids[i].name)
 			}
 			out = v.kids[i].identity(out)
 		}
 		return out
 	default:
-		return appendString(out, v.key())
+		return schema.AppendString(out, v.key())
 	}
 }
 

@@ -25,21 +25,15 @@ func toleration(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// nodeRequirementValues requires as many values as the operator takes.
+// nodeRequirementValues requires as many values as the operator takes. Node selectors have the
+// operators of label selectors, and Gt and Lt.
 func nodeRequirementValues(c *schema.Context, v *schema.Value) {
-	values := v.Field("values").Len()
 	switch v.Field("operator").Str() {
-	case "In", "NotIn":
-		if values == 0 {
-			c.Required("must be specified when `operator` is 'In' or 'NotIn'", "values")
-		}
-	case "Exists", "DoesNotExist":
-		if values > 0 {
-			c.Forbidden("may not be specified when `operator` is 'Exists' or 'DoesNotExist'", "values")
-		}
 	case "Gt", "Lt":
-		if values != 1 {
+		if v.Field("values").Len() != 1 {
 			c.Required("must be specified single value when `operator` is 'Lt' or 'Gt'", "values")
 		}
+	default:
+		labelRequirementValues(c, v)
 	}
 }
