@@ -132,12 +132,32 @@ func (b *setBuilder) custom(d *definition) (*Owner, error) {
 	if err != nil {
 		return nil, err
 	}
+	same, err := b.continues(former, decoded, &now)
+	if err != nil {
+		return nil, err
+	}
+	if !same {
+		former = nil // its watches end: they would go on in the form of its schemas
+	}
 	owner := newOwner(d.object, custom.Resource, compiled, former)
 	owner.Defined, owner.content, owner.source = true, now, source
 	for i, v := range decoded.Root().Lookup("spec", "versions").Items() {
 		owner.warn(compiled[i], v)
 	}
 	return owner, nil
+}
+
+// continues reports whether a definition defines the same kinds as its former owner, so that watches
+// go on. Only its deletion may have begun since.
+func (b *setBuilder) continues(former *Owner, decoded *schema.Object, now *content) (bool, error) {
+	if former == nil || !former.content.names.equal(&now.names) {
+		return false, nil
+	}
+	before, err := b.definition.DecodeStored(former.source.Load().Value)
+	if err != nil {
+		return false, err
+	}
+	return schema.Equal(before.Root().Field("spec"), decoded.Root().Field("spec")), nil
 }
 
 // warn sets the warning of a deprecated version.

@@ -74,9 +74,9 @@ func (o *Owner) end(version string) *watch.End {
 	return watch.NewEnd()
 }
 
-// serves reports whether the owner has a version.
-func (o *Owner) serves(version string) bool {
-	return slices.ContainsFunc(o.Kinds, func(k Kind) bool { return k.Version == version })
+// continues reports whether the watches of an End go on.
+func (o *Owner) continues(end *watch.End) bool {
+	return slices.ContainsFunc(o.Kinds, func(k Kind) bool { return k.End == end })
 }
 
 // storage returns the kind in whose form the instances are stored.

@@ -145,10 +145,11 @@ func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state
 }
 
 // end ends the watches of kinds that are no longer served. Those of a removed version end at once
-// (K15), those of a deleted definition after its last instance is removed (K14).
+// (K15), as do those of a changed CustomResourceDefinition; those of a deleted definition end after
+// its last instance is removed (K14).
 func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) error {
 	if now != nil {
-		gone := slices.DeleteFunc(slices.Clone(former.Kinds), func(k Kind) bool { return now.serves(k.Version) })
+		gone := slices.DeleteFunc(slices.Clone(former.Kinds), func(k Kind) bool { return now.continues(k.End) })
 		return s.endWatches(ctx, gone, root)
 	}
 	group.Go(func() error {
