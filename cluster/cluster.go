@@ -214,7 +214,7 @@ func (c *Cluster) remember(cluster string) error {
 			// Whatever cluster it announces: a node that learns its cluster from the leader can be
 			// reached only at its current address.
 			err = c.cfg.Roster.Moved(bearer.Name, bearer.PeerAddr)
-		case !bound && bearer.Member && bearer.Cluster == cluster && configured(servers, bearer.Name):
+		case !bound && bearer.Member && bearer.Cluster == cluster && voters.Configures(servers, bearer.Name):
 			// Only a node with Raft state: an empty one, which lost its state, is not the member of
 			// that name.
 			err = c.cfg.Roster.Bind(bearer.Name,

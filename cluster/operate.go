@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hashicorp/raft"
-
 	"quorate/cluster/gossip"
 	"quorate/cluster/voters"
 	"quorate/proto/peerpb"
@@ -44,7 +42,7 @@ func (c *Cluster) removeHere(ctx context.Context, name string) error {
 		return voters.ErrNotLeader
 	}
 	if name == c.self.Name {
-		if onlyVoter(c.cfg.Store.Servers(), name) {
+		if voters.OnlyVoter(c.cfg.Store.Servers(), name) {
 			return ErrLastVoter
 		}
 		// The next leader removes this node: the caller retries, and reaches that leader. It
@@ -88,7 +86,7 @@ func (c *Cluster) transferHere(ctx context.Context, name string) (string, error)
 	if name == c.self.Name {
 		return name, nil // the target leads already
 	}
-	if name != "" && !configured(c.cfg.Store.Servers(), name) {
+	if name != "" && !voters.Configures(c.cfg.Store.Servers(), name) {
 		return "", fmt.Errorf("hand leadership to %q: %w", name, ErrUnknownMember)
 	}
 	if err := c.cfg.Store.TransferLeadership(name); err != nil {
@@ -115,7 +113,7 @@ func (c *Cluster) Leave(ctx context.Context) error {
 	if err != nil || !member {
 		return err
 	}
-	if onlyVoter(c.cfg.Store.Servers(), c.self.Name) {
+	if voters.OnlyVoter(c.cfg.Store.Servers(), c.self.Name) {
 		return ErrLastVoter
 	}
 	// Announced first, so that no leader adds this node again.
@@ -184,24 +182,6 @@ func (c *Cluster) atLeaderOnce(here func() error, there func(peerpb.MembershipCl
 		return err
 	}
 	return errorOf(there(client))
-}
-
-func configured(servers []raft.Server, name string) bool {
-	for _, s := range servers {
-		if string(s.ID) == name {
-			return true
-		}
-	}
-	return false
-}
-
-func onlyVoter(servers []raft.Server, name string) bool {
-	for _, s := range servers {
-		if s.Suffrage == raft.Voter && string(s.ID) != name {
-			return false
-		}
-	}
-	return true
 }
 
 // pause waits for d. It fails if ctx ends before.

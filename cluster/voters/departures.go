@@ -96,8 +96,8 @@ func (v *Voters) departures(ctx context.Context) (Departures, *state.Object, err
 // If the removal then fails, the node is still a member, and the record only prevents that this
 // start is followed to another address. recordDeparture returns ErrNotLeader if another node leads
 // or has written departures that this node has not applied.
-func (v *Voters) recordDeparture(ctx context.Context, name string, bar bool) error {
-	departed := Departure{NodeID: v.ownerOf(name), Barred: bar}
+func (v *Voters) recordDeparture(ctx context.Context, nodeID string, bar bool) error {
+	departed := Departure{NodeID: nodeID, Barred: bar}
 	for _, m := range v.cfg.Members() {
 		if m.NodeID == departed.NodeID {
 			departed.Start = max(departed.Start, m.Start)
@@ -122,7 +122,7 @@ func (v *Voters) recordDeparture(ctx context.Context, name string, bar bool) err
 		_, err = v.cfg.Store.Update(ctx, raftstore.Update{Key: departuresKey, Object: o, Previous: stored, Frees: true})
 	}
 	if err != nil {
-		return departureError(fmt.Errorf("record that %q leaves: %w", name, err))
+		return departureError(fmt.Errorf("record that node %s leaves: %w", nodeID, err))
 	}
 	return nil
 }
@@ -132,8 +132,7 @@ func (v *Voters) recordDeparture(ctx context.Context, name string, bar bool) err
 // that it is barred ends.
 func (v *Voters) finishRemovals(d Departures, servers []raft.Server, members []Member) error {
 	for _, m := range members {
-		configured := slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == m.Name })
-		if configured || !m.Alive || !d.bars(m.NodeID) {
+		if Configures(servers, m.Name) || !m.Alive || !d.bars(m.NodeID) {
 			continue
 		}
 		if err := v.cfg.Roster.Remove(m.NodeID); err != nil {

@@ -145,7 +145,7 @@ func TestKeepsQuorum(t *testing.T) {
 }
 
 func TestOnlyVoter(t *testing.T) {
-	if !onlyVoter(configOf("n1 n2?"), "n1") || onlyVoter(configOf("n1 n2"), "n1") || onlyVoter(configOf("n1 n2?"), "n2") {
+	if !OnlyVoter(configOf("n1 n2?"), "n1") || OnlyVoter(configOf("n1 n2"), "n1") || OnlyVoter(configOf("n1 n2?"), "n2") {
 		t.Error("the last voter is not told from the others")
 	}
 }

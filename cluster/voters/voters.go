@@ -172,7 +172,7 @@ func (v *Voters) review(ctx context.Context) (again bool, obstacles []string, er
 func (v *Voters) apply(ctx context.Context, a Action) error {
 	switch {
 	case a.Kind == Remove:
-		if err := v.recordDeparture(ctx, a.Name, false); err != nil {
+		if err := v.recordDeparture(ctx, v.ownerOf(a.Name), false); err != nil {
 			return err
 		}
 		return v.cfg.Store.RemoveServer(a.Name)
@@ -204,7 +204,7 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 		return ErrNotLeader
 	}
 	servers := v.cfg.Store.Servers()
-	if !slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == name }) {
+	if !Configures(servers, name) {
 		// The latest configuration, which lacks the server, may be uncommitted: wait until it is
 		// committed.
 		if err := v.cfg.Store.CommitPending(ctx); err != nil {
@@ -212,14 +212,14 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 		}
 		return v.finishRemoval(ctx, name, bar)
 	}
-	if onlyVoter(servers, name) {
+	if OnlyVoter(servers, name) {
 		return ErrLastVoter
 	}
 	if err := keepsQuorum(servers, v.cfg.Members(), v.cfg.Self, name); err != nil {
 		return err
 	}
 	owner := v.ownerOf(name)
-	if err := v.recordDeparture(ctx, name, bar); err != nil {
+	if err := v.recordDeparture(ctx, owner, bar); err != nil {
 		return err
 	}
 	// gofail: var memberBeforeRemove struct{}
@@ -246,7 +246,7 @@ func (v *Voters) finishRemoval(ctx context.Context, name string, bar bool) error
 	if !bar || owner == "" {
 		return ErrUnknownMember
 	}
-	if err := v.recordDeparture(ctx, name, bar); err != nil {
+	if err := v.recordDeparture(ctx, owner, bar); err != nil {
 		return err
 	}
 	if err := v.cfg.Roster.Remove(owner); err != nil {
@@ -276,7 +276,13 @@ var (
 	ErrLastVoter     = errors.New("the only voter cannot leave: without it the cluster is gone")
 )
 
-func onlyVoter(servers []raft.Server, name string) bool {
+// Configures reports whether a configuration has a server of that name.
+func Configures(servers []raft.Server, name string) bool {
+	return slices.ContainsFunc(servers, func(s raft.Server) bool { return string(s.ID) == name })
+}
+
+// OnlyVoter reports whether a configuration has no voter besides the server of that name.
+func OnlyVoter(servers []raft.Server, name string) bool {
 	return !slices.ContainsFunc(servers, func(s raft.Server) bool { return s.Suffrage == raft.Voter && string(s.ID) != name })
 }
 

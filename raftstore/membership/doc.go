@@ -2,6 +2,6 @@
 // that are joining it.
 //
 // Members reads Raft's latest configuration, which may not be committed yet, and changes it.
-// Configurations queues the committed ones. Joiners holds log entries for followers that received a
-// snapshot and have not caught up. DESIGN.md of package raftstore has the reasons, under "Joiners".
+// Joiners holds log entries for followers that received a snapshot and have not caught up. DESIGN.md
+// of package raftstore has the reasons, under "Joiners".
 package membership

@@ -46,7 +46,7 @@ type admission struct {
 
 // handshake is a connection whose handshake is under way.
 type handshake struct {
-	net.Conn
+	socket
 	share   netip.Prefix
 	member  bool
 	greeted atomic.Pointer[time.Time] // when the whole ClientHello had arrived
@@ -54,14 +54,11 @@ type handshake struct {
 	ended   chan struct{}             // closed when the handshake has returned
 }
 
-// Write writes as a socket does.
-func (h *handshake) Write(b []byte) (int, error) { return socket{h.Conn}.Write(b) }
-
 // admit adds a connection, and evicts another one if a bound is reached. If it refuses the
 // connection, it closes it and returns nil.
 func (a *admission) admit(ctx context.Context, conn net.Conn) *handshake {
 	addr := remoteAddr(conn)
-	h := &handshake{Conn: conn, share: addresskey.Network(addr), member: a.members.contains(addr), ended: make(chan struct{})}
+	h := &handshake{socket: socket{conn}, share: addresskey.Network(addr), member: a.members.contains(addr), ended: make(chan struct{})}
 	evicted, admitted := a.add(h)
 	if evicted != nil {
 		a.metrics.refused.Inc()

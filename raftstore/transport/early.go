@@ -7,9 +7,14 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// maxEarlyBytes bounds the entries of an early append, so that they fit into the buffers of an idle
-// connection and sending them does not block.
-const maxEarlyBytes = 64 << 10
+const (
+	// maxEarlyBytes bounds the entries of an early append, so that they fit into the buffers of an
+	// idle connection and sending them does not block.
+	maxEarlyBytes = 64 << 10
+	// maxEarlyEntries bounds their number: the request of the library that asks for the same append
+	// must have room for all of them. It has room for fewer than Raft may store at once.
+	maxEarlyEntries = 64
+)
 
 // EarlyLog returns the log store that Raft uses. When Raft as leader stores entries, the log store
 // sends them to the followers at the same time. The library would send them only once it has stored
@@ -26,9 +31,6 @@ type earlyLog struct {
 	raft.LogStore
 	followers *pipelines
 }
-
-// StoreLog implements raft.LogStore.
-func (l earlyLog) StoreLog(entry *raft.Log) error { return l.StoreLogs([]*raft.Log{entry}) }
 
 // StoreLogs implements raft.LogStore.
 func (l earlyLog) StoreLogs(entries []*raft.Log) error {
@@ -78,9 +80,12 @@ func (ps *pipelines) announce(entries []*raft.Log) {
 	}
 }
 
-// mayBeEarly reports whether all entries are commands, and few bytes. Entries of other types change
+// mayBeEarly reports whether the entries are few commands of few bytes. Entries of other types change
 // who the followers are.
 func mayBeEarly(entries []*raft.Log) bool {
+	if len(entries) > maxEarlyEntries {
+		return false
+	}
 	size := 0
 	for _, e := range entries {
 		size += len(e.Data) + len(e.Extensions)

@@ -252,6 +252,7 @@ func TestNothingIsSentEarly(t *testing.T) {
 			entries[1].Type = raft.LogConfiguration
 			return entries
 		},
+		"that_has_more_entries_than_the_library_asks_for": func(*replication) []*raft.Log { return commands(2, maxEarlyEntries+1) },
 		"that_is_large": func(*replication) []*raft.Log {
 			entries := commands(2, 2)
 			entries[1].Data = make([]byte, maxEarlyBytes)

@@ -32,8 +32,9 @@ type pipeline struct {
 	sent    raft.AppendEntriesRequest // the last request, with its last entry as PrevLogEntry and without entries
 }
 
-// errBroken is the error of sends after the follower has refused an append.
-var errBroken = errors.New("append refused earlier")
+// errBroken is the error of sends after an append was refused or failed, or after the library did not
+// ask for an append that was sent early.
+var errBroken = errors.New("an earlier append failed")
 
 func newPipeline(inner raft.AppendPipeline, t *Raft, follower raft.ServerID) *pipeline {
 	p := &pipeline{
