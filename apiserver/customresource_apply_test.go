@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"slices"
 	"testing"
 
 	"quorate/apiserver/internal/testserver"
@@ -65,6 +66,14 @@ func TestCustomResourceApply(t *testing.T) {
 	body := `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"w"},"spec":{"size":1},"status":{"phase":"Down"}}`
 	check(t, s.Do("PATCH", w+byForce("one"), body, applyPatch), want{code: 200, body: []string{`"phase":"Up"`}})
 	check(t, s.Do("PATCH", w+"/status"+by("controller"), status, applyPatch), want{code: 200})
+
+	// A write keeps the warning of a deprecated version.
+	check(t, patchAs(s, "json", definitions+"/"+widgetsName, `[{"op":"add","path":"/spec/versions/0/deprecated","value":true}]`), want{code: 200})
+	for name, a := range map[string]testserver.Answer{"apply": as("one", `{"size":1}`, "v1"), "patch": patchAs(s, "merge", w, `{"spec":{"size":1}}`)} {
+		if got := a.Header.Values("Warning"); !slices.Equal(got, []string{`299 - "shop.example.com/v1 Widget is deprecated"`}) {
+			t.Errorf("%s: warnings %q", name, got)
+		}
+	}
 
 	// The scale sets the replicas for its manager.
 	establish(t, s, "gadgets.shop.example.com", definitionOf("gadgets", "Gadget", "Namespaced", widgetVersion("v1", `"served":true,"storage":true`, widgetSchema)))

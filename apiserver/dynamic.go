@@ -198,7 +198,7 @@ func (d *dynamic) prepare(e *route.Endpoint, label, warning string) {
 
 // reroute finds the route that replaces a stale one. The state that proved the route stale may be
 // one in which the kind was deleted and not yet created again. So, like find, reroute confirms that
-// this node knows all ThirdPartyResources before it reports that there is no route.
+// this node knows all definitions before it reports that there is no route.
 func (d *dynamic) reroute(c *route.Call, stale *route.Endpoint) (ok bool, err error) {
 	if _, ok := d.current.Load().find(c); ok && c.Endpoint != stale {
 		return true, nil

@@ -50,11 +50,11 @@ type applyCall struct {
 	options apply.Options
 }
 
-// applies reports whether a PATCH request is a server-side apply. It returns a 415 error for a type
-// of patch that is not supported.
-func applies(c *route.Call) (bool, error) {
+// applies reports whether a PATCH request is a server-side apply. beginPatch refuses types of patches
+// that are not supported.
+func applies(c *route.Call) bool {
 	kind, err := patch.TypeOf(c.R.Header.Get("Content-Type"))
-	return kind == patch.Apply, err
+	return err == nil && kind == patch.Apply
 }
 
 // beginApply reads a request in the order in which its errors take precedence, as begin does. r is
@@ -164,7 +164,6 @@ func (a *applyCall) derive(owner *apply.Manager, k *schema.Kind, config *apply.C
 	if problems := a.config.Problems(); a.w.validation == validateStrict && len(problems) > 0 {
 		return nil, status.NewBadRequest("error strict decoding YAML: " + strings.Join(problems, ", "))
 	}
-	a.c.W.Header().Del("Warning") // from an earlier attempt
 	a.w.warnDropped(a.c, o, a.config.Problems())
 	if previous == nil && o.Name() == "" {
 		o.SetName(a.c.Name)

@@ -105,6 +105,7 @@ func New(cfg Config) (*Handlers, error) {
 		if err != nil {
 			return nil, err
 		}
+		r.owners = newOwners(k)
 		h.resources = append(h.resources, r)
 	}
 	return h, nil
@@ -141,7 +142,6 @@ func newResource(h *Handlers, k *schema.Kind) (*resource, error) {
 		kind:     k,
 		table:    columns,
 		variants: newVariants(k, h.partials),
-		owners:   newOwners(k),
 		selectable: selector.Fields{
 			Supported: setOf(spec.Supported),
 			Accepted:  setOf(spec.Accepted),
@@ -268,7 +268,7 @@ func (h *Handlers) Mount(k *schema.Kind, c Collection, add func(method, path str
 	if err != nil {
 		return err
 	}
-	r.end = c.End
+	r.owners, r.end = newOwners(k), c.End
 	r.register(add)
 	return nil
 }

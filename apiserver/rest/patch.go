@@ -26,8 +26,6 @@ type patchCall struct {
 	w     *write
 	body  []byte
 	patch *patch.Patch
-	// warnings are the Warning headers that were there before the patch was applied.
-	warnings []string
 }
 
 // patch applies a patch of one of the three types to an object (F1).
@@ -40,7 +38,7 @@ func (r *resource) patchStatus(c *route.Call) error { return r.patchAs(c, schema
 // object changes concurrently and the patch contains no resourceVersion, it applies the patch again
 // (F31).
 func (r *resource) patchAs(c *route.Call, operation schema.Operation) error {
-	if apply, err := applies(c); err == nil && apply {
+	if applies(c) {
 		return r.applyAs(c, operation)
 	}
 	p, err := r.beginPatch(c)
@@ -62,7 +60,7 @@ func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &patchCall{resource: r, c: c, w: &write{as: as}, warnings: c.W.Header()["Warning"]}
+	p := &patchCall{resource: r, c: c, w: &write{as: as}}
 	if p.body, err = c.Body(); err != nil {
 		return nil, err
 	}
@@ -119,7 +117,6 @@ func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
 	if p.w.validation == validateStrict && len(dropped) > 0 { // unknown fields (F36), duplicate names (F37)
 		return nil, p.unfit("strict decoding error: " + strings.Join(dropped, ", "))
 	}
-	p.c.W.Header()["Warning"] = slices.Clone(p.warnings) // without those of an earlier attempt
 	p.w.warnDropped(p.c, o, dropped)
 	return o, p.checkPath(p.c, o)
 }

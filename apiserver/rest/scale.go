@@ -33,7 +33,7 @@ func (r *resource) replaceScale(c *route.Call) error {
 
 // patchScale sets the replicas of an object by a patch of its scale, or by an apply.
 func (r *resource) patchScale(c *route.Call) error {
-	if apply, err := applies(c); err == nil && apply {
+	if applies(c) {
 		return r.applyScale(c)
 	}
 	p, err := r.scale.beginPatch(c)

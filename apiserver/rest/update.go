@@ -96,9 +96,6 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	if previous == nil {
 		return u.missing(ctx)
 	}
-	if u.w.applied {
-		u.w.created = false // it may have been missing at an earlier attempt
-	}
 	o, err := u.derive(previous)
 	if err != nil {
 		return u.refuse(err)
@@ -172,9 +169,6 @@ func (u *update) missing(ctx context.Context) error {
 	}
 	if err := u.namespaceOpen(ctx, u.c); err != nil {
 		return err
-	}
-	if u.w.applied {
-		u.w.created = true
 	}
 	return u.insertNamed(ctx, u.c, u.w, o)
 }

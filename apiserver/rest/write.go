@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,9 +37,10 @@ type write struct {
 	created    bool // the response is that of a creation
 	dryRun     bool
 	validation string
-	manager    string // the parameter fieldManager
-	applied    bool   // a server-side apply, which brings the managed fields along
-	stored     int64  // at most how many bytes the stored object takes when it is decoded
+	manager    string   // the parameter fieldManager
+	applied    bool     // a server-side apply, which brings the managed fields along
+	stored     int64    // at most how many bytes the stored object takes when it is decoded
+	warnings   []string // Warning headers that do not depend on the object
 }
 
 // begin reads a write request in the order in which its errors take precedence: Accept,
@@ -88,6 +90,7 @@ func (r *resource) storedExpansion(c *route.Call) int64 {
 }
 
 func (w *write) readOptions(c *route.Call, options string) error {
+	w.warnings = c.W.Header()["Warning"]
 	w.validation = validateWarn // unknown fields are dropped with a warning by default (Z19)
 	if c.R.URL.RawQuery == "" {
 		return nil
@@ -154,6 +157,9 @@ func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 // warnDropped adds a Warning header for each field that was dropped, unless fieldValidation says
 // otherwise (A48), and for duplicate owners, which always warn (A23).
 func (w *write) warnDropped(c *route.Call, o *schema.Object, dropped []string) {
+	if header := c.W.Header(); len(header["Warning"]) > len(w.warnings) {
+		header["Warning"] = slices.Clone(w.warnings) // without those of an earlier attempt
+	}
 	if w.validation == validateWarn {
 		for _, problem := range dropped {
 			Warn(c, problem)

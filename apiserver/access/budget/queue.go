@@ -111,7 +111,7 @@ func (q *Queue) Release(user string, n int64) {
 	defer q.mu.Unlock()
 	m := q.users[user]
 	if m == nil || n > m.used {
-		panic("share: release of more than was acquired")
+		panic("budget: release of more than was acquired")
 	}
 	m.used -= n
 	q.used -= n

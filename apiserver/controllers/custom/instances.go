@@ -97,13 +97,6 @@ func (i *instances) Beginning(ctx context.Context, p state.Prefix) (iter.Seq2[*s
 	return objects, max(after, i.owner.created), err
 }
 
-func (i *instances) stale(ctx context.Context, root *state.Root) error {
-	if err := i.served.Refresh(ctx, root); err != nil {
-		return err
-	}
-	return &Stale{status.NewNoRoute()}
-}
-
 func (i *instances) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
 	o, err := i.Store.Create(ctx, c)
 	if _, exists := errors.AsType[*state.Exists](err); exists { // the existing object may be an instance of a former owner
@@ -134,8 +127,9 @@ func (i *instances) check(ctx context.Context, o *state.Object, err error) (*sta
 	if err != nil {
 		return nil, raftstore.ErrUnknownOutcome
 	}
-	if !i.owner.standsIn(root) {
-		return nil, i.stale(ctx, root)
+	if i.owner.standsIn(root) {
+		return o, nil
 	}
-	return o, nil
+	_, err = i.current(ctx, root)
+	return nil, err
 }

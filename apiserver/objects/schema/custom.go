@@ -67,7 +67,6 @@ type CustomColumn struct {
 type custom struct {
 	structure Structure
 	schema    func() ([]byte, error)
-	status    bool // the status is a subresource
 	columns   []CustomColumn
 	indexed   []selector
 }
@@ -86,7 +85,7 @@ func (c *Catalog) Custom(d CustomDefinition) ([]*Kind, error) {
 		}
 		k.unserved = !v.Served
 		k.Strategy.HasStatus = v.Status
-		k.custom = &custom{structure: v.Structure, schema: v.Schema, status: v.Status, columns: v.Columns}
+		k.custom = &custom{structure: v.Structure, schema: v.Schema, columns: v.Columns}
 		for _, path := range v.SelectableFields {
 			k.selectors = append(k.selectors, selector{label: path, open: strings.Split(path, ".")})
 			k.Spec.FieldSelectors.Supported = append(k.Spec.FieldSelectors.Supported, path)
@@ -153,7 +152,7 @@ func (d *CustomDefinition) spec(v *CustomVersion) *KindSpec {
 func (k *Kind) Custom() bool { return k.custom != nil }
 
 // HasCustomStatus reports whether the kind is custom and its status is a subresource.
-func (k *Kind) HasCustomStatus() bool { return k.custom != nil && k.custom.status }
+func (k *Kind) HasCustomStatus() bool { return k.custom != nil && k.Strategy.HasStatus }
 
 // Served reports whether clients can use the kind. It is false for a version of a custom kind in
 // which objects are stored but which is not served.

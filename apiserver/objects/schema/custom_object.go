@@ -39,7 +39,7 @@ func (k *Kind) adapt(o *Object) (*Object, error) {
 // everything else.
 func (k *Kind) prepareCustom(op Operation, o, old *Object) {
 	switch {
-	case !k.custom.status:
+	case !k.Strategy.HasStatus:
 	case op == Create:
 		o.root.SetMember(statusMember, "")
 	case op == Update:

@@ -47,7 +47,7 @@ type Strategy struct {
 	Generation               bool // metadata.generation is 1 on create and incremented when the spec changes
 	AllowUnconditionalUpdate bool // PUT does not need a resourceVersion
 	AllowCreateOnUpdate      bool // PUT creates a missing object
-	HasStatus                bool // the message has a field `status`
+	HasStatus                bool // the message has a field `status`; of a custom kind: the status is a subresource
 	DefaultGracePeriod       int64
 	DefaultPropagation       string // "Background", "Orphan", "Foreground", or "None": no garbage collection
 	CleanupFinalizer         string // added when an object is deleted; a controller removes it. "" for most kinds

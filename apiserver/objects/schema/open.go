@@ -49,7 +49,7 @@ func sameMembers(a, b *Value) bool {
 	return slices.EqualFunc(a.box.kids[n:], b.box.kids[n:], func(a, b *Value) bool { return a.str == b.str })
 }
 
-// At returns the JSON text of the value at a path of names below the open members of a message. It
+// MemberAt returns the JSON text of the value at a path of names below the open members of a message. It
 // returns "" if there is none.
 func (v *Value) MemberAt(path []string) string {
 	text := v.Member(path[0])

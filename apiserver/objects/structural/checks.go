@@ -163,6 +163,9 @@ func (v *validator) limitInRange(limit float64, typ kind, format, what string) b
 
 // inRange checks that a number is in the range of a type and format.
 func (v *validator) inRange(f float64, n int64, isWhole bool, typ kind, format, what string) bool {
+	if typ == integer && isWhole && (format != "int32" || n == int64(int32(n))) {
+		return true
+	}
 	var err error
 	switch {
 	case typ == integer:

@@ -24,11 +24,6 @@ type MetadataError struct {
 func (e *MetadataError) Error() string { return e.Err.Error() }
 func (e *MetadataError) Unwrap() error { return e.Err }
 
-// coerceObject coerces the embedded resources in an object, but not the object itself.
-func (z *normalizer) coerceObject(v *value, root *node) error {
-	return z.coerce(v, root, nil)
-}
-
 // coerce checks the types of kind, apiVersion and metadata of embedded resources, and removes the
 // fields of metadata that do not exist.
 func (z *normalizer) coerce(v *value, n *node, path *field.Path) error {

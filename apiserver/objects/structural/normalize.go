@@ -27,10 +27,8 @@ func (s *Schema) Normalize(dst, src []byte) (Normalized, error) {
 		return Normalized{}, err
 	}
 	n := normalizer{whole: true}
-	if s.root.resources {
-		if err := n.coerceObject(&v, s.root); err != nil {
-			return Normalized{}, err
-		}
+	if err := n.coerce(&v, s.root, nil); err != nil {
+		return Normalized{}, err
 	}
 	n.normalize(&v, s.root, pruneUnknown)
 	slices.Sort(n.dropped)

@@ -116,6 +116,18 @@ func (p *pattern) match(s string) bool {
 	return re.MatchString(s)
 }
 
+// TypeAt returns the type that the schema requires at a path of properties, "" if it requires none
+// or has no such property.
+func (s *Schema) TypeAt(path []string) string {
+	n := s.root
+	for _, name := range path {
+		if n = n.property(name); n == nil {
+			return ""
+		}
+	}
+	return n.kind.String()
+}
+
 // property returns the schema of a property, or nil.
 func (n *node) property(name string) *node {
 	lo, hi := 0, len(n.properties)

@@ -50,7 +50,7 @@ func beginDefinition(c *schema.Context) {
 func recordStorage(c *schema.Context) {
 	root := c.Object.Root()
 	name := storageVersion(root.Field("spec"))
-	if name == "" || hasText(root.Lookup("status", "storedVersions"), name) {
+	if name == "" || contains(root.Lookup("status", "storedVersions"), name) {
 		return
 	}
 	if status := root.Field("status"); status != nil {
@@ -67,15 +67,6 @@ func storageVersion(spec *schema.Value) string {
 		}
 	}
 	return ""
-}
-
-func hasText(list *schema.Value, text string) bool {
-	for _, item := range list.Items() {
-		if item.Str() == text {
-			return true
-		}
-	}
-	return false
 }
 
 // defaultDefinitionNames derives the singular and the kind of lists from the kind.

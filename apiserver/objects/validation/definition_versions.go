@@ -2,7 +2,6 @@ package validation
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"unicode"
 
@@ -20,6 +19,8 @@ const (
 	maxDeprecationWarning = 256
 	maxSelectableFields   = 8
 	maxSchemaBytes        = 1 << 20 // of the schema of one version
+
+	selectableTypes = "string,boolean,integer"
 )
 
 // definitionConversion rejects conversion by webhook, which is not served.
@@ -166,8 +167,12 @@ func checkColumn(c *schema.Context, column *schema.Value) {
 	}
 }
 
-// checkSchema requires a structural schema, as which it compiles it.
+// checkSchema requires a structural schema, as which it compiles it. A write of the status keeps the
+// schema.
 func checkSchema(c *schema.Context, v *schema.Value) {
+	if c.Operation == schema.UpdateStatus {
+		return
+	}
 	text := v.Lookup("schema", "openAPIV3Schema").Str()
 	at := []any{"schema", "openAPIV3Schema"}
 	switch {
@@ -178,7 +183,7 @@ func checkSchema(c *schema.Context, v *schema.Value) {
 		c.TooLong(maxSchemaBytes, at...)
 		return
 	}
-	_, report, err := structural.Compile(context.Background(), []byte(text), structural.Options{
+	compiled, report, err := structural.Compile(context.Background(), []byte(text), structural.Options{
 		Path: c.Path(at...), Status: v.Lookup("subresources", "status").IsSet(),
 	})
 	if err != nil {
@@ -192,12 +197,12 @@ func checkSchema(c *schema.Context, v *schema.Value) {
 		c.Report(err)
 	}
 	if len(report.Errors) == 0 {
-		checkSelectableFields(c, v, text)
+		checkSelectableFields(c, v, compiled)
 	}
 }
 
 // checkSelectableFields requires selectable fields to be scalars that the schema has.
-func checkSelectableFields(c *schema.Context, v *schema.Value, schemaText string) {
+func checkSelectableFields(c *schema.Context, v *schema.Value, compiled *structural.Schema) {
 	fields := v.Field("selectableFields")
 	c.EnterField("selectableFields", fields)
 	defer c.Leave()
@@ -211,7 +216,7 @@ func checkSelectableFields(c *schema.Context, v *schema.Value, schemaText string
 			c.Invalid(path, "is an invalid path: it must consist of names after dots", i, "jsonPath")
 		case strings.HasPrefix(path, ".metadata"):
 			c.Invalid(path, "must not point to fields in metadata", i, "jsonPath")
-		case !selectable(schemaText, strings.Split(path[1:], ".")):
+		case !among(selectableTypes, compiled.TypeAt(strings.Split(path[1:], "."))):
 			c.Invalid(path, "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.",
 				i, "jsonPath")
 		case !paths.add(path):
@@ -221,21 +226,6 @@ func checkSelectableFields(c *schema.Context, v *schema.Value, schemaText string
 	if n := fields.Len(); n > maxSelectableFields {
 		c.Report(field.TooMany(c.Path(), n, maxSelectableFields))
 	}
-}
-
-// selectable reports whether a schema has a string, boolean or integer at a path.
-func selectable(text string, path []string) bool {
-	var node struct {
-		Type       string
-		Properties map[string]json.RawMessage
-	}
-	if json.Unmarshal([]byte(text), &node) != nil {
-		return false
-	}
-	if len(path) == 0 {
-		return node.Type == "string" || node.Type == "boolean" || node.Type == "integer"
-	}
-	return selectable(string(node.Properties[path[0]]), path[1:])
 }
 
 // among reports whether a list with commas contains a word.

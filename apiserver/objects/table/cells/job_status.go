@@ -4,8 +4,6 @@ import (
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/duration"
-
-	"quorate/apiserver/objects/schema"
 )
 
 func jobTexts() map[string]func(s *Source) string {
@@ -16,9 +14,9 @@ func jobTexts() map[string]func(s *Source) string {
 
 // jobStatus returns what has become of a job, in the words of its conditions.
 func jobStatus(s *Source) string {
-	conditions := s.Object.Lookup("status", "conditions")
+	status := s.Object.Field("status")
 	for _, ended := range [...]string{"Complete", "Failed"} {
-		if isTrue(conditions, ended) {
+		if condition(status, ended) == "True" {
 			return ended
 		}
 	}
@@ -26,21 +24,11 @@ func jobStatus(s *Source) string {
 		return "Terminating"
 	}
 	for _, waits := range [...]string{"Suspended", "FailureTarget", "SuccessCriteriaMet"} {
-		if isTrue(conditions, waits) {
+		if condition(status, waits) == "True" {
 			return waits
 		}
 	}
 	return "Running"
-}
-
-// isTrue reports whether a list of conditions has one that is True.
-func isTrue(conditions *schema.Value, name string) bool {
-	for _, condition := range conditions.Items() {
-		if condition.Field("type").Str() == name {
-			return condition.Field("status").Str() == "True"
-		}
-	}
-	return false
 }
 
 // jobCompletions returns how many pods have succeeded of those that must. Without completions one
