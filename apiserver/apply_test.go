@@ -217,7 +217,7 @@ func TestApply(t *testing.T) {
 	})
 }
 
-// TestApplyRefused: what is wrong with a request is the client's to mend.
+// TestApplyRefused checks that an invalid apply request gets a 4xx response.
 func TestApplyRefused(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

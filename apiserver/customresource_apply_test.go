@@ -7,9 +7,9 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestCustomResourceApply: the schema of a custom kind decides who owns what: the items of a set
-// and of a map have owners of their own, and a list without a type is a whole. The status has
-// managers of its own.
+// TestCustomResourceApply checks that server-side apply takes the ownership of fields from the
+// schema of a custom kind: each item of a set or a map has an owner of its own, and a list without
+// a type is owned as a whole. The subresources status and scale have managers of their own.
 func TestCustomResourceApply(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

@@ -12,9 +12,9 @@ import (
 )
 
 // TestCustomResourceFailover kills the leader while CustomResourceDefinitions and their instances
-// are written through the other nodes. It requires every acknowledged instance to be present,
-// pruned and defaulted, and the next leader to set the conditions and to finish the deletion under
-// way.
+// are written through the other nodes. It checks that the other nodes serve every acknowledged
+// definition and instance, the latter pruned and defaulted, and that the next leader sets the
+// conditions and finishes a deletion that began before the failure.
 func TestCustomResourceFailover(t *testing.T) {
 	const count = 60
 	c := testcluster.New(t, 3, nil)

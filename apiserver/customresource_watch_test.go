@@ -24,9 +24,10 @@ func (w *customWatch) expect(event string) {
 }
 
 // TestCustomResourceWatches mixes watches of one kind on one connection: two versions whose schemas
-// differ, a field selector, and partial metadata. Each gets events in its own form. When the schema
-// changes, the watches end, as those of a former schema would go on to drop fields that the new one
-// has, and a watch that resumes gets later changes by the new schema.
+// differ, a field selector, and partial metadata. It checks that each watch receives events in its
+// own form, that all of them end when the schema changes, because they would continue to drop
+// fields that only the new schema has, and that a resumed watch receives later changes by the new
+// schema.
 func TestCustomResourceWatches(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

@@ -196,9 +196,9 @@ func (d *dynamic) prepare(e *route.Endpoint, label, warning string) {
 	}
 }
 
-// reroute finds the route that replaces a stale one. The state that proved the route stale may be
-// one in which the kind was deleted and not yet created again. So, like find, reroute confirms that
-// this node knows all definitions before it reports that there is no route.
+// reroute sets the endpoint of a call to the one that replaces a stale endpoint, and reports
+// whether there is one. If the published routes have none, it confirms, as find does, that this
+// node knows all definitions: the kind may have been deleted and created again.
 func (d *dynamic) reroute(c *route.Call, stale *route.Endpoint) (ok bool, err error) {
 	if _, ok := d.current.Load().find(c); ok && c.Endpoint != stale {
 		return true, nil
@@ -207,9 +207,10 @@ func (d *dynamic) reroute(c *route.Call, stale *route.Endpoint) (ok bool, err er
 	return ok && c.Endpoint != stale, err
 }
 
-// find looks for the route of a call that the fixed table does not have. Before there is none, this
-// node makes sure that it knows all definitions: one may have been acknowledged elsewhere a
-// moment ago (K5).
+// find sets the endpoint of a call that the fixed table does not have, or returns the methods that
+// its path allows. If a definition may define the path and the published routes lack it, find takes
+// a read seat and confirms that this node knows all definitions before it reports no route, because
+// another node may just have acknowledged one (K5).
 func (d *dynamic) find(c *route.Call, reads *fairness.Dispatcher) (allow string, ok bool, err error) {
 	if _, ok := groupOf(c.R.URL.Path); !ok {
 		return "", false, nil

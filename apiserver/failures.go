@@ -24,10 +24,11 @@ const (
 	maxAuthDelayedPerAddress = 16
 )
 
-// authFailures delays the refusals of an address that sends many requests without valid
-// credentials. It does not delay requests with valid credentials, because other users may share the
-// address. It thus bounds the work that wrong credentials cause and slows down guessing by clients
-// that wait for the responses, but it does not make a weak token safe.
+// authFailures delays the 401s of an address that sends many requests without valid credentials,
+// and returns 429 at once when too many are delayed already. Requests with valid credentials are
+// never delayed, because other users may share the address. This bounds the work that invalid
+// credentials cause, and slows down guessing by clients that wait for each response. It does not
+// make a weak token safe.
 type authFailures struct {
 	meter   *ratelimit.Meter // by address; nil for no bound
 	delayed *budget.Pool

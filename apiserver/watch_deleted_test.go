@@ -49,9 +49,10 @@ var finalWrites = []struct {
 	}},
 }
 
-// TestWatchOfADeletionThatChangesWhatSelectorsRead checks that a deletion is delivered to exactly
-// the watches whose selector matched the object before it, live and resumed, from memory and from
-// the log (D19, D20).
+// TestWatchOfADeletionThatChangesWhatSelectorsRead checks that exactly those watches receive
+// DELETED whose selector matched the object before its final write, which removes the last
+// finalizer and also changes what the selectors read. The watches are live, resumed from memory and
+// resumed from the log (D19, D20).
 func TestWatchOfADeletionThatChangesWhatSelectorsRead(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()

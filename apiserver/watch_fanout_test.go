@@ -26,9 +26,9 @@ func gauge(t *testing.T, s *testserver.Server, name string) float64 {
 	return sum
 }
 
-// TestStreamsOfAConnectionShareADispatcher checks that streams of one HTTP/2 connection form a
-// fan-out through all writers that wrap a response, and that each client receives the same events
-// (D1, D38). A stream over HTTP/1.1 waits for changes itself.
+// TestStreamsOfAConnectionShareADispatcher checks that the streams of an HTTP/2 connection join a
+// fan-out, whatever writers wrap their responses, that a stream over HTTP/1.1 does not, and that
+// each HTTP/2 stream receives the same events (D1, D38).
 func TestStreamsOfAConnectionShareADispatcher(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

@@ -23,10 +23,9 @@ const (
 	mixtureNames       = 8  // objects of a kind in a namespace
 )
 
-// TestWatchMixture opens watches of every shape on few connections, some of them while writers
-// change objects in several namespaces, and compares the events of each watch with a model: the
-// exact sequence of types, versions and objects, and no other event (D1, D8, D9, D19, D22, D31,
-// D32).
+// TestWatchMixture opens watches of many shapes between rounds of concurrent writes, some of them
+// from earlier versions, and compares the events of each watch with a model: the exact sequence of
+// types, versions and objects, and no other event (D1, D8, D9, D19, D22, D31, D32).
 func TestWatchMixture(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)

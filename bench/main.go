@@ -1,9 +1,9 @@
 // Command bench measures bin/quorate with bin/loadgen, on one node and on three on this machine,
-// and prints the results next to the targets in targets.yaml. It must run from the root of the
+// and prints the results next to the targets in targets.yaml. It must run in the root of the
 // repository: `make bench`, or `make bench BENCH=quick`.
 //
-// Nodes get temporary directories and free loopback ports, and are stopped by process id.
-// Every measurement is bounded in operations and in time; -total bounds all of them together.
+// Nodes use free loopback ports and, unless -dir is given, a temporary directory. Every measurement
+// is bounded in operations and in time, and -total bounds all of them together.
 package main
 
 import (

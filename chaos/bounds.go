@@ -41,8 +41,9 @@ func newLimits(injections []nemesis.Record, offset func(time.Time) time.Duration
 	return l
 }
 
-// allowed returns how long an outage may last: the bound of the injections if it began between
-// their beginning and the end of their bound, else the bound without injections.
+// allowed returns how long an outage may last: the bound of the injections if it overlaps the time
+// from their beginning to the end of their bound, in which they may excuse a part of it; otherwise
+// the bound without injections.
 func (l *limits) allowed(o check.Outage) time.Duration {
 	most := l.scaled(bound(nemesis.Steady(), o.Service))
 	for _, e := range l.episodes {
@@ -71,7 +72,7 @@ func (e *episode) bound(s check.Service) (most time.Duration) {
 	return most
 }
 
-// own returns the part of an outage outside of the time in which its service was affected. Only a
+// own returns the part of an outage outside of the time in which its service was affected. Only an
 // injection on a node excuses the node from serving its own state.
 func (e *episode) own(o check.Outage) time.Duration {
 	if o.Service == check.CachedReads && !e.affected(o.Node) {

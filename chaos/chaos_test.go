@@ -33,7 +33,7 @@ const calm = 100
 const startTimeout = time.Minute
 
 // TestProcesses kills real processes with SIGKILL under load and checks that no acknowledged write
-// is lost, as the README promises.
+// is lost, as docs/guarantees.md promises.
 func TestProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills three servers for half a minute")

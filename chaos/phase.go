@@ -163,9 +163,11 @@ func (p *running) judge(ctx context.Context, injections []nemesis.Record) *check
 	return verdict
 }
 
-// excuses returns the periods in which the injections explain that positions and lists are too old.
-// A node that lost its log does not have older positions. The state of a paged list may have been
-// retained by that node, and is retained for some minutes by the nodes' clocks.
+// excuses returns the times from which a node may answer that a watch position or a paged list has
+// expired. A node that lost its log (Record.Forgot) no longer has older positions. From then on any
+// node may refuse the next page of a list, because the other one may have been the last that
+// retained the list's state. The same holds after a change of a clock, because nodes retain such
+// states for a limited time by their own clocks.
 func excuses(injections []nemesis.Record, offset func(time.Time) time.Duration) (positions, lists []check.Excuse) {
 	for _, s := range injections {
 		for _, node := range s.Forgot {

@@ -183,9 +183,10 @@ func (c *cluster) history(node string, from, upTo uint64) map[string][]client.Ob
 	return seen
 }
 
-// TestBackupIsRestoredElsewhere checks that a backup of a cluster under writes can be restored as
-// another cluster: the restored state is exactly that of the backup's version, all its versions are
-// higher than any that was ever acknowledged, and writes continue (N14).
+// TestBackupIsRestoredElsewhere restores a backup, taken under writes, as another cluster. The
+// restored objects must be those at the backup's version, each with a version above all that the
+// first cluster acknowledged. A watch from a version of the first cluster must expire, and the new
+// cluster must accept writes (N14).
 func TestBackupIsRestoredElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts six servers")
@@ -269,8 +270,8 @@ func checkState(t *testing.T, got, want map[string]client.Object, above uint64) 
 	}
 }
 
-// TestMajorityIsLostForGood: two of three nodes and their disks are gone. The third goes on with
-// all that it had, and two empty nodes take their places and names.
+// TestMajorityIsLostForGood loses two of three nodes and their disks. The third is recovered with
+// all of its objects, and two empty nodes join under the names of the lost ones.
 func TestMajorityIsLostForGood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills three servers")
@@ -303,8 +304,8 @@ func TestMajorityIsLostForGood(t *testing.T) {
 	c.command("members", "--data-dir", c.fleet.DataDir("n3"))
 }
 
-// TestDiskIsLost: a node's disk is lost, or damaged and wiped. It is removed, and comes back empty
-// under its old name.
+// TestDiskIsLost loses the data of a node. The node is removed, and joins again with an empty
+// directory and its old name.
 func TestDiskIsLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills three servers")

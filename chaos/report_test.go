@@ -10,8 +10,8 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestReportOutcome: nothing but a run that came to its end, injected a fault, and found nothing
-// wrong is said to have held.
+// TestReportOutcome checks that a report says Held only of a run that is complete, injected a fault
+// and found no violation.
 func TestReportOutcome(t *testing.T) {
 	phase := func(change ...func(*chaos.PhaseReport)) *chaos.PhaseReport {
 		p := &chaos.PhaseReport{

@@ -43,9 +43,10 @@ type Config struct {
 	Log    *slog.Logger
 }
 
-// Run injects faults into the cluster, which must be ready, phase by phase, and returns the report.
-// An error means that the run could not start or complete. Misbehavior of the cluster is not an
-// error but part of the report, which Run returns in any case.
+// Run runs the phases in order against the cluster, which must be ready, and always returns a
+// report. Misbehavior of the cluster is part of the report and not an error. Run stops without an
+// error when the cluster does not recover after a phase, or when c.Until has passed. An error means
+// that a phase could not start or complete.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	report := &Report{Seed: c.Seed, Began: time.Now(), Unavailable: c.Unavailable}
 	observer := nemesis.NewObserver(c.Credentials)

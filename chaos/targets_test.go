@@ -20,8 +20,8 @@ type changing struct {
 
 func (c *changing) Nodes() []nodes.Node { return slices.Clone(c.now) }
 
-// TestTargetsFollowTheFleet: clients ask all nodes of the fleet and no others, also one with the
-// address of a node that has left.
+// TestTargetsFollowTheFleet checks that clients use all nodes of the fleet and no others, also if a
+// new node has the address of one that has left.
 func TestTargetsFollowTheFleet(t *testing.T) {
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()

@@ -82,9 +82,9 @@ func (c *Cluster) newVoters() *voters.Voters {
 }
 
 // Run takes part in the cluster until ctx ends and then returns nil; the node remains a member. It
-// returns *gossip.Refused if another node owns this node's name or identity, and other errors if
-// gossip cannot start, or the data directory cannot be read or written. It retries after a full
-// disk, unless the first configuration could not be written (bootstrap.ErrUnfinished).
+// returns *gossip.Refused if another node owns this node's name or identity. It also returns an
+// error if gossip cannot start, or if the data directory cannot be read or written. It retries
+// after a full disk, unless the first configuration could not be written (bootstrap.ErrUnfinished).
 func (c *Cluster) Run(ctx context.Context) error {
 	defer c.links.close()
 	group, ctx := errgroup.WithContext(ctx)

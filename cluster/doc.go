@@ -2,7 +2,7 @@
 // nodes (bootstrap), changes Raft's configuration as members join and leave (voters), and serves
 // the Membership service, which nodes call on each other.
 //
-// The parts must be created in this order, because each needs the one before:
+// Each part needs an earlier one, so they must be created in this order:
 //
 //	r, err := roster.Open(dataDir, name, id)                // identity, owners of names
 //	peer, err := authority.PeerTLS(cluster.PeerTLS(r))      // r admits peers at each handshake

@@ -9,9 +9,9 @@ import (
 	"quorate/cluster/keys"
 )
 
-// A member that stopped right after the first election, before it had learned the cluster's id,
-// returns at another address. The leader must reach it there although the member can't name its
-// cluster.
+// TestMemberReturnsBeforeItKnewItsCluster starts a member at another address, after it stopped
+// before it had learned its cluster's id. The leader must reach the member at the new address,
+// although the member can't announce its cluster.
 func TestMemberReturnsBeforeItKnewItsCluster(t *testing.T) {
 	nodes := trio(t, keys.Generate(), nil)
 	oneCluster(t, nodes...)

@@ -25,9 +25,9 @@ func serveReads(t *testing.T, after string, nodes ...*node) {
 }
 
 // TestIdleClusterServesReads runs operator commands (valid, mistaken and repeated) on a cluster
-// that receives no writes, and requires every remaining node to serve linearizable reads after
-// each. The newest log entry is then a configuration or was appended by the command: a read that
-// waits until the state machine has applied it would fail if it never gets there.
+// that receives no writes. After each, every remaining node must serve linearizable reads. The
+// newest log entry is then a configuration, or one that the command appended. If such an entry
+// never reached the state machine, a read that waits for it would fail.
 func TestIdleClusterServesReads(t *testing.T) {
 	t.Parallel()
 	key := keys.Generate()

@@ -19,9 +19,10 @@ type Checksum = checksum.Checksum
 // Comparison has the checksums of all nodes' states after one log entry, sorted by name.
 type Comparison = checksum.Comparison
 
-// CompareChecksums pins a state, has every node compute the checksum of its own copy, and compares
-// the checksums. Any node can call it. It returns the errors of Pin; a node that does not respond
-// is part of the result.
+// CompareChecksums pins a state, has every node compute the checksum of its own copy, and returns
+// the checksums. Any node can call it. A node that does not respond is part of the result. If the
+// state can't be pinned, CompareChecksums returns the error of Pin, and ErrClosed if the store is
+// closing.
 func (s *Store) CompareChecksums(ctx context.Context) (*Comparison, error) {
 	return s.checksums.Compare(ctx)
 }

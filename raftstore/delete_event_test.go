@@ -17,9 +17,10 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// If the final object of a deletion has other labels than the removed one, the event has both
-// objects, live and replayed from the log, even if the entry does not carry the removed object
-// (D19: selectors compare the old and the new state).
+// TestDeleteEventHasRemovedObject deletes an object with a final object that has other labels. The
+// event must have both objects, whether it comes from memory or is replayed from the log, and even
+// if the entry does not contain the removed object (D19: selectors compare the old and the new
+// state).
 func TestDeleteEventHasRemovedObject(t *testing.T) {
 	c := testcluster.New(t, 1, func(cfg *raftstore.Config) { cfg.HistoryBytes = 64 << 10 })
 	c.Ready()

@@ -29,9 +29,9 @@ func (l *failingLog) StoreLogs(entries []*raft.Log) error {
 	return l.LogStore.StoreLogs(entries)
 }
 
-// While a leader writes an entry to its disk, the followers store it as well. If the leader then
-// can't store it, the outcome is unknown, and the nodes agree on it: the next leader has the entry
-// and commits it.
+// TestFollowersStoreWhatTheLeaderIsStoring checks that followers store an entry while the leader's
+// own write of it is still running. If that write then fails, the client gets ErrUnknownOutcome,
+// but both followers have the entry, so the next leader commits it and every node applies it.
 func TestFollowersStoreWhatTheLeaderIsStoring(t *testing.T) {
 	for name, failure := range map[string]error{"which_succeeds": nil, "which_fails": errors.New("disk failed")} {
 		t.Run(name, func(t *testing.T) {

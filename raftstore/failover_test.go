@@ -11,9 +11,9 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// delayHeartbeatTimeouts delays the heartbeat timeouts of all nodes except the leader: they expire
-// long after the nodes can have noticed the end of the leader's process, and soon enough to repeat
-// an election without a winner.
+// delayHeartbeatTimeouts sets the heartbeat timeout of every running node except the leader to ten
+// seconds: long after a node notices that the leader's process has ended, but soon enough to repeat
+// an election without a winner within the test.
 func delayHeartbeatTimeouts(t *testing.T, c *testcluster.Cluster, leader *testcluster.Node) {
 	t.Helper()
 	for _, n := range c.Running() {

@@ -17,9 +17,9 @@ import (
 	"quorate/raftstore/testcluster"
 )
 
-// The parameters of TestJoinerOnASlowLinkCatchesUp: sending a snapshot takes three seconds, during
-// which the log writes and trims several times its bound in bytes. The bandwidth of the link is
-// twice the rate of writes.
+// The parameters of TestJoinerOnASlowLinkCatchesUp. The snapshot takes about three seconds to send,
+// in which the writes fill the log several times over its bound in bytes. The link carries twice
+// the rate of the writes.
 const (
 	joinedObjects = 1500
 	joinedBytes   = 4 << 10 // per object

@@ -33,8 +33,9 @@ func (s *Store) Bootstrap(servers []raft.Server) error {
 }
 
 // AddVoter makes a server a voter with the given address, whether or not the configuration has the
-// server. Like the other changes of the configuration it returns once the change is committed, and
-// returns ErrNotLeader if this node does not lead or loses leadership before the commit.
+// server. Like the other changes of the configuration it returns once the change is committed. It
+// returns ErrNotLeader if this node does not lead, is transferring leadership, or loses leadership
+// before the commit; after a loss the change may still be committed.
 func (s *Store) AddVoter(name, address string) error { return s.members.AddVoter(name, address) }
 
 // AddNonvoter adds a server as a non-voter. If the configuration has the server, it changes only
@@ -50,9 +51,10 @@ func (s *Store) Servers() []raft.Server { return s.members.Servers() }
 // ClusterID returns the cluster's id, "" while this node does not know it.
 func (s *Store) ClusterID() string { return s.root().ClusterID() }
 
-// TransferLeadership transfers leadership to the named voter, or to the one that has most of the
-// log if name is "". It returns once this node has stopped leading; after an error it may still
-// lead. Only a leaving node, a graceful stop and an operator may call it.
+// TransferLeadership transfers leadership to the named voter, or to the voter whose log is most up
+// to date if name is "". It returns once this node has stopped leading; after an error it may still
+// lead. It is meant for a leaving or stopping node and for operators: if this node loses leadership
+// during a transfer, the library may refuse all later writes on it (hashicorp/raft#696).
 func (s *Store) TransferLeadership(name string) error {
 	if err := s.life.Check(); err != nil {
 		return err
@@ -60,20 +62,22 @@ func (s *Store) TransferLeadership(name string) error {
 	return s.leadership.Transfer(name)
 }
 
-// WhileLeader runs fn each time this node becomes the leader and has applied an entry of its own
-// term. It cancels fn's context when the node loses leadership, and waits for fn to return before
-// it calls fn again. WhileLeader returns nil when ctx is done or the store is closed. If fn returns
-// an error while this node still leads, WhileLeader returns that error; it ignores errors that fn
-// returns after the node has lost leadership.
+// WhileLeader calls fn each time this node has become the leader and has applied an entry of its
+// own term. It cancels fn's context when the node loses leadership, and waits for fn to return
+// before it calls fn again. WhileLeader returns nil once ctx is done or the store is closing, and
+// an error of fn if fn fails while this node still leads. It ignores an error that fn returns after
+// the node has lost leadership, and context.Canceled after ctx is done.
 func (s *Store) WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error {
 	return s.leaders.WhileLeader(ctx, fn)
 }
 
-// CommitPending returns once every entry of this leader's log, including its configurations, is
-// committed and applied here, or returns ErrNotLeader. It proposes an entry that changes nothing.
-// The library's Barrier must not be used instead: its entry never reaches the state machine, so the
-// commit index would exceed the applied index, and every linearizable read would wait for the next
-// write.
+// CommitPending commits an entry that changes nothing, and returns once this node has applied it:
+// then every earlier entry of this leader's log, configurations included, is committed and applied.
+// It waits at most membership.ChangeTimeout. Errors are those of a write, joined with ErrNotLeader
+// if this node does not lead or loses leadership.
+//
+// The library's Barrier can't replace it. A barrier never reaches the state machine, so the commit
+// index would exceed the applied index, and linearizable reads would wait until the next write.
 func (s *Store) CommitPending(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, membership.ChangeTimeout)
 	defer cancel()

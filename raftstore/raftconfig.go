@@ -9,9 +9,9 @@ import (
 	"quorate/raftstore/membership"
 )
 
-// baseElectionTimeout is Raft's heartbeat and election timeout at RaftMultiplier 1. It must exceed
-// the slowest fsync: without the heartbeat fast path a follower responds to heartbeats only between
-// disk writes (hashicorp/raft#695).
+// baseElectionTimeout is Raft's heartbeat, election and leader lease timeout at RaftMultiplier 1.
+// It must exceed the time of the slowest fsync: without the library's fast path for heartbeats, a
+// follower responds to them only between disk writes (hashicorp/raft#695).
 const baseElectionTimeout = 2 * time.Second
 
 // electionTimeout returns Raft's heartbeat and election timeout, scaled by RaftMultiplier.

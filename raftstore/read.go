@@ -31,19 +31,23 @@ type Page = read.Page
 type RemotePage = read.RemotePage
 
 // View returns a state as fresh as r requires. With Cached it never waits. With AtLeast it waits
-// until ctx ends, and then returns a *Future. With Quorum it returns ErrUnavailable if no leader
-// with a quorum confirms the read within a few election timeouts, and ErrTimeout if ctx ends first.
+// until this node has applied the index, and returns a *Future if ctx ends first. With Quorum it
+// returns ErrUnavailable if the read is not confirmed and applied within a few election timeouts,
+// at once a *NoLeaderError if no leader has been known for that long, and ErrTimeout if ctx ends
+// first. A wait that the end of the store interrupts returns ErrClosed.
 func (s *Store) View(ctx context.Context, r Read) (*state.Root, error) { return s.reader.View(ctx, r) }
 
-// Pin returns a state that every node retains for PinnedFor, under its index. The state has every
-// write that any node acknowledged before the call. Errors are those of View with Quorum.
-// Concurrent callers share one log entry, and Pin writes none if nothing was written since the
-// last.
+// Pin returns a state that every node retains under its index, for PinnedFor or until the node
+// reaches a bound on number or memory. The state has every write that any node acknowledged before
+// the call. Errors are those of View with Quorum. Concurrent callers share one log entry. If
+// nothing has been written since the last pin and that pin is less than a minute old, Pin reuses it
+// and writes no entry.
 func (s *Store) Pin(ctx context.Context) (*state.Root, error) { return s.pins.Pin(ctx) }
 
-// FetchRetained fetches a page from another node that retains a state which this node has lost in a
-// restart or to an installed snapshot. It returns ErrNotRetained if most nodes are known not to
-// retain the state, and ErrUnavailable if too few of them respond.
+// FetchRetained fetches a page of a retained state from another node, after this node has lost the
+// state in a restart or to an installed snapshot. It returns ErrNotRetained if most nodes are known
+// not to retain the state, ErrUnavailable if too few of them respond, and ErrTimeout if ctx ends
+// first.
 func (s *Store) FetchRetained(ctx context.Context, p Page) (*RemotePage, error) {
 	return s.pages.FetchRetained(ctx, p)
 }

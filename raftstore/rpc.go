@@ -11,10 +11,10 @@ import (
 	"quorate/raftstore/write"
 )
 
-// EndForwarding makes this node refuse further writes that other nodes forward. It does not wait:
-// each stream ends once its accepted writes have been answered, and the other nodes may send writes
-// that were not accepted to another leader. Call it before GracefulStop of the gRPC server, which
-// waits for the streams to end.
+// EndForwarding makes this node refuse further writes that other nodes forward to it. It does not
+// wait. Each stream ends once the node has responded to the writes that it accepted; the sender may
+// send the others to another leader. Call EndForwarding before GracefulStop of the gRPC server,
+// which waits for the streams to end.
 func (s *Store) EndForwarding() { s.forwarded.End() }
 
 // rpc serves the peers (proto/peerpb Store).
@@ -34,9 +34,9 @@ func (p rpc) write(ctx context.Context, req *peerpb.WriteRequest) *peerpb.WriteR
 	return p.store.writer.Serve(ctx, req)
 }
 
-// admit returns an error if this node is closing or the request is from another cluster. A node
-// that does not know its cluster's id yet sends none; its certificate has proved that it belongs to
-// the cluster.
+// admit returns an error if this node is closing or the request is from another cluster. It
+// compares the ids only if both nodes know theirs, which a new node does not yet. The peer's
+// certificate has already proved that it belongs to the cluster.
 func (p rpc) admit(clusterID string) error {
 	if err := p.store.life.Check(); err != nil {
 		return err

@@ -14,8 +14,9 @@ import (
 	"quorate/raftstore/transport"
 )
 
-// The follower that requests a read index vouches for the leader with its own term. In a cluster of
-// three, both are a quorum. A follower in a later term may have elected another leader, whose
+// TestReadIndexForAFollowerOfALaterTerm requests read indexes from the leader of three nodes on
+// behalf of a follower, whose term counts as its confirmation: follower and leader are a quorum.
+// The leader must refuse a follower in a later term, which may have elected another leader whose
 // commits the read would miss.
 func TestReadIndexForAFollowerOfALaterTerm(t *testing.T) {
 	t.Parallel()

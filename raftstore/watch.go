@@ -14,9 +14,9 @@ import (
 )
 
 // Watch returns a cursor over the events of a collection with Index > after, in order and exactly
-// once: from memory, from the log on disk, and as this node applies them. Its Next returns
-// *history.Compacted if the log no longer has the entries after the position, and history.ErrClosed
-// when the store closes.
+// once: events from the log on disk, from memory, and as this node applies them. Its Next returns
+// *history.Compacted if this node no longer has the events after the cursor's position, and
+// history.ErrClosed once the store closes. Watch itself returns ErrClosed if the store is closing.
 func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 	if err := s.life.Check(); err != nil {
 		return nil, err
@@ -24,11 +24,13 @@ func (s *Store) Watch(p state.Prefix, after uint64) (*history.Cursor, error) {
 	return s.hub.Watch(p, after), nil
 }
 
-// Beginning returns the oldest state of a collection whose later events this node still has. A
-// watch without a version, which replays the retained history (D10), starts from it. Beginning
-// returns the objects in the order of their keys, and the position from which a Watch continues. If
-// the log begins with the cluster, there are no objects and the position is 0. The iterator reads
-// the objects from disk and stops at an error.
+// Beginning returns the oldest state of a collection whose later events this node still has, and
+// the position from which Watch continues. A watch without a version, which replays the retained
+// history (D10), starts there. If the log begins with the cluster's first entry, there are no
+// objects and the position is 0. Otherwise the state is that of the oldest snapshot that the log
+// continues, or the current state if there is no such snapshot, as on a node that has just joined.
+// The iterator yields the objects in the order of their keys. If it can't read the snapshot, it
+// yields an error and stops.
 func (s *Store) Beginning(ctx context.Context, p state.Prefix) (iter.Seq2[*state.Object, error], uint64, error) {
 	if err := s.life.Check(); err != nil {
 		return nil, 0, err

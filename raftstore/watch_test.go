@@ -82,9 +82,9 @@ func (w *watcher) visit(t *testing.T, store *raftstore.Store, rounds int, end fu
 	return false, nil
 }
 
-// Watches that are interrupted and resumed at random nodes, while nodes stop, start and take
-// snapshots, deliver every change exactly once, in order and with increasing versions
-// (specification §5.2; rows D9, D22 and D23).
+// TestWatchProperty interrupts watches and resumes them at random nodes while it stops, starts and
+// snapshots nodes. Each watch must deliver every change exactly once, in order and with increasing
+// versions (specification §6.2; rows D9, D22 and D23).
 func TestWatchProperty(t *testing.T) {
 	c := testcluster.New(t, 3, func(cfg *raftstore.Config) { cfg.HistoryBytes = 64 << 10 })
 	c.Ready()

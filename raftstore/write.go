@@ -7,8 +7,8 @@ import (
 	"quorate/raftstore/write"
 )
 
-// MaxEntryBytes bounds one encoded log entry, and so one object. An entry whose change affects
-// selectors has the previous object as well.
+// MaxEntryBytes bounds one encoded log entry, and so one object. The entry of an update or delete
+// that changes labels or fields has the previous object as well.
 const MaxEntryBytes = write.MaxEntryBytes
 
 // Quota bounds what the state holds; see package write.
@@ -26,10 +26,11 @@ type Update = write.Update
 // Delete removes an object.
 type Delete = write.Delete
 
-// Create stores an object and returns it as stored. Errors: *state.Exists, *state.GuardFailed;
-// ErrUnavailable, ErrTooLarge, ErrClosed, *FullError, *QuotaError if certainly nothing was written;
-// ErrUnknownOutcome if the write may be applied. This node has applied the write when Create
-// returns (N5: a cached read on this node sees it).
+// Create stores an object and returns it as stored. Errors: *state.Exists and *state.GuardFailed if
+// the write was refused; ErrUnavailable, ErrTooLarge, ErrClosed, *FullError and *QuotaError if
+// certainly nothing was written; ErrUnknownOutcome if the write may still be applied. When Create
+// returns, this node has applied the write, so that a cached read on this node sees it (N5), unless
+// ctx ended first.
 func (s *Store) Create(ctx context.Context, c Create) (*state.Object, error) {
 	return s.writer.Create(ctx, c)
 }

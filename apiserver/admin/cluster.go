@@ -20,8 +20,8 @@ type Cluster interface {
 	// Checksums compares the states of all nodes after one write.
 	Checksums(ctx context.Context) (Checksums, error)
 	// Backup captures the current state, including all writes acknowledged before the call, and
-	// returns a function that writes it as a backup. The caller must call this function exactly
-	// once.
+	// returns a function that writes it as a backup. If err is nil, the caller must call the
+	// function exactly once.
 	Backup(ctx context.Context) (write func(w io.Writer) error, err error)
 }
 

@@ -15,10 +15,10 @@ import (
 // Prefix is the path prefix of the commands.
 const Prefix = "/cluster/v1/"
 
-// Group and Operations name the resource by which commands and profiles are authorized. Each
-// command has a verb of its own. The commands are not authorized as non-resource paths, because
-// monitoring roles may read all of these, but must not be able to take a backup that contains all
-// Secrets.
+// Group and Operations name the resource by which the profiles and all commands but members are
+// authorized, with the command's name as the verb. They are not authorized as non-resource paths,
+// because a role for monitoring may read all of these and must not be able to take a backup, which
+// contains all Secrets.
 const (
 	Group      = "cluster.platform.io"
 	Operations = "operations"

@@ -1,4 +1,4 @@
 // Package kinds contains the resource API as data: one YAML file per kind in this folder, and the
-// shared messages, formats and scalars under types/. Package schema compiles them; README.md
-// explains the keys. To add a kind is to add a file.
+// messages, formats and scalars that several kinds share in types. Package schema compiles the
+// files; README.md explains their keys and how to add a kind.
 package kinds

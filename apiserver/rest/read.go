@@ -42,8 +42,9 @@ func (r *resource) get(c *route.Call) error {
 func (r *resource) value(o *state.Object) ([]byte, error) { return r.kind.Present(o.Value) }
 
 // state returns a state that is as fresh as the resourceVersion of a request requires
-// (specification §4.4). An empty version requires a confirmed state if QuorumRead is set; 0 accepts
-// this node's state; N requires a state of at least version N.
+// (specification §4.4). An empty version requires a confirmed state if QuorumRead is set, and
+// otherwise this node's state; 0 requires this node's state; N requires a state of at least version
+// N, for which state waits up to futureWait.
 func (h *Handlers) state(c *route.Call, version string) (*state.Root, error) {
 	switch version {
 	case "":
@@ -62,8 +63,8 @@ func (h *Handlers) state(c *route.Call, version string) (*state.Root, error) {
 }
 
 // present returns this node's state. A node that has just started may not know yet which entries of
-// its log are committed. As objects would appear deleted in its empty state, present waits up to
-// futureWait for the first entry to be applied.
+// its log are committed, and its state is empty. present waits up to futureWait until the node has
+// applied the first entries, because otherwise all objects would seem to be deleted.
 func present(ctx context.Context, store Store) (*state.Root, error) {
 	root, err := store.View(ctx, raftstore.Cached())
 	if err != nil || root.ClusterID() != "" {

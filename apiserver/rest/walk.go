@@ -14,9 +14,10 @@ import (
 const lookEvery = 1024
 
 const (
-	// stepBytes is how much of a collection a walk goes through before it yields the processor to
-	// other goroutines: some tenths of a millisecond, if each object is encoded and compressed. The
-	// runtime would interrupt it only after 10 ms, for which the readers of all connections wait.
+	// stepBytes is how much of a collection a walk visits before it yields the processor: some
+	// tenths of a millisecond if each object is encoded and compressed. Without the yield, the
+	// goroutines that read from connections would wait until the runtime preempts the walk after 10
+	// ms.
 	stepBytes = 128 << 10
 	// objectBytes is what an object counts in a step beside its bytes.
 	objectBytes = 256
@@ -42,10 +43,10 @@ func (r *resource) walk(
 	return r.visit(ctx, root, namespace, sel, "", func(o *state.Object) bool { return !sel.Matches(o) || fn(o) })
 }
 
-// visit calls fn with all objects after a key that the selector may select, and possibly with
-// others, until fn returns false. If ctx ends first, it returns the error of ctx, so that a walk
-// ends when its client disconnects even if the selector selects nothing. If the selector determines
-// the name, visit looks up the object without a walk.
+// visit calls fn with the objects of a collection after a key, whether the selector selects them or
+// not, until fn returns false. If the selector determines the namespace or the name, visit skips
+// all other objects. If ctx ends first, it returns the error of ctx, so that a walk ends when its
+// client disconnects even if the selector selects nothing.
 func (r *resource) visit(
 	ctx context.Context, root *state.Root, namespace string, sel *selector.Selector, after state.Key,
 	fn func(o *state.Object) bool,

@@ -18,17 +18,21 @@ import (
 
 // The files of rows share these helpers, in the order in which a row uses them:
 //
-//	ns := namespace(t, s)                                     a namespace of the row's own
-//	pod := create(t, s, "Pod", ns, "p", `{"spec":{…}}`)       a valid object, changed by a merge patch, as it is stored
-//	minimal("Pod", ns, "p", …)                                the same, not sent
-//	collection("Pod", ns), item("Pod", ns, "p"), watchPath…   paths
-//	s.Do("PUT", item(…), body, "Accept: application/yaml")    a request as the administrator
-//	body := ok(t, s.Do(…))                                    200, and its body
-//	expect(t, s.Do(…), 422, "Invalid", "spec.replicas")       a refusal, and texts that its body contains
-//	st := refusal(t, s.Do(…), 422, "Invalid")                 the same, decoded
-//	get(t, body, "spec.containers.0.name")                    a member as text, "" if it is missing; `\.` is a dot in a name
-//	names(t, list)                                            of a list's items
-//	w := watch(t, s, path); w.want("ADDED p", "DELETED p")    events, bounded in time
+//	ns := namespace(t, s)                         a namespace of the row's own
+//	pod := create(t, s, "Pod", ns, "p", `{…}`)    a valid object, changed by a merge patch, as
+//	                                              it is stored
+//	minimal("Pod", ns, "p", …)                    the same, not sent
+//	collection("Pod", ns), item("Pod", ns, "p"),
+//	watchPath("Pod", ns)                          paths
+//	s.Do("PUT", item(…), body, "Accept: …")       a request as the administrator
+//	body := ok(t, s.Do(…))                        200, and its body
+//	expect(t, s.Do(…), 422, "Invalid", "spec")    a failure, and texts that its body contains
+//	st := refusal(t, s.Do(…), 422, "Invalid")     the same, decoded
+//	get(t, body, "spec.containers.0.name")        a member as text, "" if it is missing; `\.` is
+//	                                              a dot in a name
+//	names(t, list)                                the names of a list's items
+//	w := watch(t, s, path)
+//	w.want("ADDED p", "DELETED p")                events, for which it waits up to streamTime
 
 // streamTime bounds how long a row waits for the events of a stream.
 const streamTime = time.Minute

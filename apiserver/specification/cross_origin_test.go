@@ -9,9 +9,10 @@ import (
 	"quorate/apiserver/internal/testserver"
 )
 
-// TestCrossOriginWrites sends the requests that a browser sends when a page of any origin makes it
-// post a form: with the user's certificate. A browser never adds a token by itself, so requests
-// with tokens need no such check.
+// TestCrossOriginWrites sends requests as a browser sends them for a page, with the user's
+// certificate. Writes for a page of another origin are refused; reads, and writes for a page of the
+// same origin, are not. Requests with a token need no such check, because a browser never adds a
+// token by itself.
 func TestCrossOriginWrites(t *testing.T) {
 	t.Parallel()
 	var authority tls.Certificate

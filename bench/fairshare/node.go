@@ -111,7 +111,7 @@ func (n *node) stop() {
 	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		fmt.Fprintln(os.Stderr, "fairshare: stop the node:", err)
 	}
-	_ = n.cmd.Wait() // it was told to end
+	_ = n.cmd.Wait() // it was ordered to end
 	if err := os.RemoveAll(n.dir); err != nil {
 		fmt.Fprintln(os.Stderr, "fairshare:", err)
 	}

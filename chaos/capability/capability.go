@@ -11,8 +11,8 @@ import (
 // devices are what disks and networks that go wrong take, besides root.
 var devices = []string{"/dev/fuse", "/dev/net/tun"}
 
-// Require skips a test when err says that the machine lacks something, or fails it on a machine
-// that has all.
+// Require does nothing if err is nil. Otherwise err names a missing capability: Require fails the
+// test on a machine that supports all faults, and skips it on others.
 func Require(t testing.TB, err error) {
 	t.Helper()
 	switch {

@@ -38,8 +38,8 @@ func (o *outcome) Helper()               {}
 func (o *outcome) Skip(...any)           { o.skipped = true }
 func (o *outcome) Fatalf(string, ...any) { o.failed = true }
 
-// TestNothingIsSkippedInSilence: where all can be had, a lack fails the test; elsewhere it is
-// skipped.
+// TestNothingIsSkippedInSilence checks that Require fails a test for a missing capability on a
+// machine that supports all faults, and skips it elsewhere.
 func TestNothingIsSkippedInSilence(t *testing.T) {
 	all := able(os.Geteuid(), devices)
 	var lacking, lacksNothing outcome

@@ -13,9 +13,9 @@ import (
 	"quorate/chaos/history"
 )
 
-// TestSweepAgreesWithSearch modifies the responses about one key, so that they are right or wrong,
-// and compares the sweep, which knows the order of the versions, with porcupine's search, which
-// tries all orders.
+// TestSweepAgreesWithSearch changes some responses about one key at random, so that the history may
+// be linearizable or not, and compares the verdict of the sweep, which knows the order of the
+// versions, with that of porcupine's search, which tries all orders.
 func TestSweepAgreesWithSearch(t *testing.T) {
 	verdicts := map[bool]int{}
 	rapid.Check(t, func(t *rapid.T) {

@@ -21,9 +21,10 @@ type session struct {
 // span is a range of versions, inclusive, at which a read would have returned its result.
 type span struct{ first, last uint64 }
 
-// cachedReads checks that each cached read returned a state that existed and had begun before the
-// read ended, and that the reads of each session can be explained by states of which none is older
-// than the one before. It returns the number of reads that it could not judge.
+// cachedReads checks that each cached read returned a state that existed and whose changes had all
+// been requested before the read ended. Within a session, no read may have returned a state older
+// than that of a read which had ended before it began. It returns the number of reads that it could
+// not judge.
 func cachedReads(ops []*history.Op, t *timeline, found findings) (unjudged int) {
 	sessions := map[session][]*history.Op{}
 	var order []session

@@ -66,7 +66,7 @@ type Options struct {
 // DefaultTimeout is long enough for any history of a working cluster, where no search is needed.
 const DefaultTimeout = 20 * time.Second
 
-// Counts is what came of the operations of one kind.
+// Counts counts the operations of one kind by outcome.
 type Counts struct {
 	Operations   int `json:"operations"`   // all that were tried
 	Acknowledged int `json:"acknowledged"` // writes that were done, reads that were answered
@@ -83,9 +83,9 @@ type Verdict struct {
 	// the answer is unknown.
 	Linearizable  Answer   `json:"linearizable"`
 	UndecidedKeys []string `json:"undecidedKeys,omitempty"`
-	// Unjudged is the number of lists and cached reads that could not be compared with the
-	// timeline, because the watchers together did not report every change. A record without final
-	// states, or without checksums, counts as one such read.
+	// Unjudged is the number of lists, final states and cached reads that could not be compared
+	// with the timeline, because the watchers together did not report every change. A record
+	// without final states, or without checksums, adds one.
 	Unjudged       int      `json:"unjudged"`
 	Visualizations []string `json:"visualizations,omitempty"` // files, in VisualizationDir
 	Problems       []string `json:"problems,omitempty"`       // with writing them
@@ -120,11 +120,12 @@ func (v *Verdict) OK() bool {
 }
 
 // All judges a history. Apart from the visualizations that it writes and from the time limit, it is
-// a pure function of the record. If ctx ends or the time limit is reached first, everything that is
-// not decided yet is reported as Undecided.
+// a pure function of the record. If ctx ends or the time limit is reached first, the keys that the
+// search has not decided yet are reported as Undecided.
 //
 // The namespace of the record must have been empty at the record's Start. All writes must be
-// conditional (a create on the absence of the object), and no two writes may have the same value.
+// conditional (a create on the absence of the object), and no two writes of a key may have the same
+// value.
 func All(ctx context.Context, r *history.Record, o Options) *Verdict {
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout

@@ -1,6 +1,5 @@
-// Package check judges a recorded history. It is a pure function from the operations and events of
-// clients and watchers to a Verdict: how often the cluster broke each promise of design.md §5, with
-// samples.
+// Package check judges a recorded history: from the operations and events of clients and watchers
+// it computes a Verdict, which says how often the cluster broke each Promise, with samples.
 //
 // The events of all watchers together form a timeline: every change by version, each caused by one
 // write, including writes of unknown outcome. Versions are the order in which changes happened, so
@@ -12,5 +11,5 @@
 //
 // All times are of one clock. An operation takes effect between Invoked and Answered, both
 // inclusive, or, if its outcome is unknown, at any time after Invoked. An event happened no later
-// than Arrived. Check assumes nothing else, and reports what it can't judge.
+// than Arrived. Check assumes nothing else, and reports what it cannot judge.
 package check

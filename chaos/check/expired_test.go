@@ -8,8 +8,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// TestExpiryNeedsACause: a position or state that is said to be gone is a finding, unless a fault
-// that was injected into that node before explains it.
+// TestExpiryNeedsACause checks that a refused position or list state is a finding unless an earlier
+// fault of that node, or of all nodes, explains it.
 func TestExpiryNeedsACause(t *testing.T) {
 	told := history.Expiry{Node: "n2", At: 5 * time.Second, Text: "410"}
 	for name, c := range map[string]struct {

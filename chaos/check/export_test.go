@@ -9,9 +9,9 @@ import (
 	"quorate/chaos/history"
 )
 
-// Agreement judges the quorum operations of a record, whose timeline must be certain, twice: by the
-// sweep, and by porcupine alone, which does not use the moments that the sweep finds. The verdicts
-// can be compared only if confirmed is true: porcupine confirmed the moments of the sweep.
+// Agreement judges the quorum operations of a record twice: by the sweep, and by porcupine alone,
+// which does not use the moments that the sweep finds. confirmed reports whether porcupine accepts
+// these moments. The timeline of the record must be certain.
 func Agreement(ctx context.Context, r *history.Record, timeout time.Duration) (swept, confirmed bool, searched porcupine.CheckResult) {
 	ops, found := byInvocation(r.Ops), findings{}
 	w := newWrites(ops)

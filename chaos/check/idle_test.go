@@ -8,8 +8,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// TestIdle: a read of an idle cluster that fails is a finding, unless something that was done
-// explains it; a wrong answer always is.
+// TestIdle checks that a read of an idle cluster that fails or is slow is a finding unless an
+// excuse explains it, and that a wrong response always is.
 func TestIdle(t *testing.T) {
 	read := func(seconds int, change func(*history.IdleRead)) history.IdleRead {
 		r := history.IdleRead{Kind: "get", Node: "n1", Invoked: time.Second, Answered: time.Duration(1+seconds) * time.Second}

@@ -12,9 +12,10 @@ import (
 	"quorate/chaos/history"
 )
 
-// linearizable judges every key. If the timeline determines the order of a key's versions, the
-// sweep finds a moment for each operation, and porcupine confirms these moments. Otherwise
-// porcupine searches for an order, and the key may remain undecided.
+// linearizable judges the quorum operations on every key, and the quorum lists. If the timeline
+// determines the versions of a key, the sweep finds a moment for each operation, and porcupine
+// confirms these moments. Otherwise porcupine searches for an order, and the key may remain
+// undecided.
 func linearizable(ctx context.Context, r *history.Record, ops []*history.Op, t *timeline, o Options, v *Verdict, found findings) {
 	s := &search{timeline: t, ops: byKey(ops), dir: o.VisualizationDir, verdict: v, found: found}
 	s.seen = sync.OnceValue(func() *observations { return observe(r, ops, t) })
@@ -53,7 +54,7 @@ func byKey(ops []*history.Op) map[string][]*history.Op {
 
 // confirm makes porcupine check the moments that the sweep found; it does not search.
 func confirm(ctx context.Context, t *trace) bool {
-	if t == nil { // nothing was done, and nobody was told of anything
+	if t == nil { // there are no operations to confirm
 		return true
 	}
 	for _, c := range t.chunks {

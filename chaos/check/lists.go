@@ -50,7 +50,7 @@ func (s *state) advance(version uint64) {
 // differs describes how items that were read at a version differ from the state at that version,
 // and returns "" if they are equal.
 func (s *state) differs(version uint64, items []history.Item) string {
-	after := version > s.covered // then what nobody was told of yet may have happened
+	after := version > s.covered // then writes that no client has seen may have taken effect
 	seen, matching := make(map[string]bool, len(items)), 0
 	for _, item := range items {
 		c := s.now[item.Key]
@@ -81,9 +81,10 @@ func (s *state) differs(version uint64, items []history.Item) string {
 	return ""
 }
 
-// lists checks that each list, including paged lists and cached lists, is exactly the state at its
-// version, and that the final state of each node is, too. It returns the number of lists that it
-// could not judge because the watchers reported too few of the changes.
+// lists checks that each list, whether quorum, paged or cached, and the final state of each node
+// are exactly the state at their version. Beyond the last known change they may also contain the
+// effects of writes of unknown outcome. It returns the number of lists and states that it could not
+// judge because the watchers reported too few of the changes.
 func lists(r *history.Record, ops []*history.Op, t *timeline, found findings) (unjudged int) {
 	type list struct {
 		version  uint64

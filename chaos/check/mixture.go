@@ -7,7 +7,7 @@ import (
 	"quorate/chaos/history"
 )
 
-// Mixture is what came of watches of every shape.
+// Mixture is the result of judging the watches of a mixture.
 type Mixture struct {
 	Watches    int `json:"watches"`
 	Streams    int `json:"streams"`

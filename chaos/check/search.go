@@ -126,8 +126,9 @@ func (s *search) operations(key string) (list []porcupine.Operation) {
 }
 
 // doubtfulOperations returns the operations on a key whose versions the timeline does not
-// determine. A write of unknown outcome was applied if any client saw its effect; otherwise it may
-// still be applied at any time. The final states count as reads.
+// determine. A create or replace of unknown outcome was applied if any client saw its value. If
+// none did and the record has final states, it is left out; without final states it may be applied
+// at any time, and so may a deletion. The final states count as reads.
 func (s *search) doubtfulOperations(key string) (list []porcupine.Operation) {
 	everything := s.seen()
 	openEnd := everything.last + 2

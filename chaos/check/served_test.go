@@ -11,8 +11,8 @@ import (
 
 const second = time.Second
 
-// TestServed: an outage is measured from the first request that was not served to the next that
-// was, and only beyond what is allowed it is a finding.
+// TestServed checks that an outage lasts from the first request that was not served to the next one
+// that was, and is a finding only if it exceeds the allowed time.
 func TestServed(t *testing.T) {
 	read := func(node string, invoked, answered time.Duration) history.Op {
 		return history.Op{Kind: history.Get, Node: node, Key: "a", Invoked: invoked, Answered: answered, Outcome: client.NotFound}
@@ -98,7 +98,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// TestServedWithoutBounds: who gives no bounds asks for no judgement.
+// TestServedWithoutBounds checks that outages are not judged if Options.Allowed is nil.
 func TestServedWithoutBounds(t *testing.T) {
 	r := history.Record{Failures: []history.Failure{{Kind: history.Get, Node: "n1", Answered: time.Hour}}}
 	if v := check.All(t.Context(), &r, check.Options{}); count(v, check.Served) != 0 || v.Refusals != nil {

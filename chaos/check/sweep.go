@@ -12,11 +12,12 @@ import (
 
 // The sweep goes through time once and looks for a moment for every quorum operation, between its
 // call and its return, such that the changes happen in the order of their versions and every read
-// or refusal fits the state at its moment. The sweep is lazy: it postpones a change until the
-// change was observed, or until a read that must return can't be explained without it. If a valid
-// order exists, the sweep finds one. At any time it has made no more changes than any valid order
-// has, so it leaves no state earlier than that order does, and it places in a state every operation
-// that the order places there.
+// or refusal fits the state at its moment. It is lazy: it postpones a change until the change was
+// observed, or until a read or refusal that returns cannot be explained without it.
+//
+// If a valid order exists, the sweep finds one. At any time it has made no more changes than that
+// order has, so it leaves no state earlier than the order does. An operation that the order places
+// in a state therefore finds this state, or an equal one for its key, before it returns.
 
 // bound is the call or the return of an operation.
 type bound struct {
@@ -47,8 +48,8 @@ type misplaced struct {
 }
 
 // order sweeps over all operations on the keys whose versions are certain, and over the quorum
-// lists. For those keys it returns the narrowed history, in which each operation is called only at
-// its moment. wrong contains the operations for which there is no moment.
+// lists. For these keys it returns the narrowed history, in which each operation is called only at
+// its moment. wrong has, for each key, the first operation for which there is no moment.
 func (t *timeline) order(ops []*history.Op, found findings) (traces map[string]*trace, wrong map[string]misplaced) {
 	s := &sweep{
 		timeline: t, now: map[string]*change{}, waiting: map[string][]*history.Op{}, placed: map[*history.Op]bool{}, found: found,
@@ -67,9 +68,9 @@ func (t *timeline) order(ops []*history.Op, found findings) (traces map[string]*
 	return s.traces, s.misplaced
 }
 
-// bounds returns the calls and returns of the operations that the sweep has to place, by time. It
-// contains only the returns of changes, because the sweep considers a change when another operation
-// needs it. Calls precede returns at the same time, because intervals are closed.
+// bounds returns the calls and returns of the operations that the sweep has to place, by time. Of a
+// write that made a change it has only the return, because the sweep makes a change when another
+// operation needs it. Calls precede returns at the same time, because intervals are closed.
 func (t *timeline) bounds(ops []*history.Op) []bound {
 	bounds := make([]bound, 0, 2*len(ops))
 	for _, c := range t.changes {

@@ -17,8 +17,8 @@ const (
 
 // change is one version of the whole state, as watchers received it.
 type change struct {
-	event   history.Event // Arrived: when the first watcher was told
-	tellers int           // how many watchers were told exactly this
+	event   history.Event // Arrived: when the first watcher received it
+	tellers int           // number of watchers that received exactly this event
 	before  *change       // the change before it of the same key; nil for the first
 	cause   *history.Op   // the write that made it; nil if none is known
 	rank    int           // its place in the timeline
@@ -71,7 +71,7 @@ func newTimeline(r *history.Record, w *writes) *timeline {
 	stretches := stretchesOf(r.Watches)
 	t.watched = merge(stretches)
 	t.covered = t.reaches(r.Start)
-	t.complete = r.End > 0 && t.covered >= r.End // without an end nobody knows what watchers were to be told of
+	t.complete = r.End > 0 && t.covered >= r.End // without an end it is unknown which changes watchers had to receive
 	for _, told := range union(r.Watches) {
 		if c := choose(told, stretches, w); c != nil {
 			t.changes = append(t.changes, c)
@@ -113,9 +113,10 @@ func union(watches []history.Watch) map[uint64][]*change {
 	return all
 }
 
-// choose returns the change to believe of several that were reported at one version: one that a
-// write explains; otherwise one that at least half of the watchers that could have reported it did
-// report. It returns nil if there is none.
+// choose returns the change to believe among those that watchers reported for one version: the one
+// that most watchers reported of those that a write explains; if none does, the one that most
+// watchers reported, provided that these are at least half of the watchers that could have. It
+// returns nil if there is none.
 func choose(told []*change, watches []stretch, w *writes) *change {
 	most := func(a, b *change) int { return cmp.Compare(a.tellers, b.tellers) }
 	explained := slices.DeleteFunc(slices.Clone(told), func(c *change) bool { return !w.explain(&c.event) })

@@ -13,7 +13,7 @@ import (
 type sighting struct {
 	at      time.Duration
 	version uint64
-	op      *history.Op // that was answered; nil: a watcher was told
+	op      *history.Op // the operation that was answered; nil if a watcher received an event
 }
 
 // sightings returns all moments at which a client received a version, by time.

@@ -159,9 +159,9 @@ func readable(text []byte) string {
 	return strconv.Quote(string(text))
 }
 
-// send returns the beginning of a response, which the caller must close, and the number of its
-// connection. If there is no response, the outcome is Unavailable if the request certainly had no
-// effect, and Unknown otherwise.
+// send returns a response, whose body the caller must read and close, and the number of its
+// connection. Without a response, the outcome is Refused if the request is malformed, Unavailable
+// if it certainly had no effect, and Unknown otherwise.
 func (c *Client) send(ctx context.Context, accept, method, path string, content []byte) (*http.Response, int, Outcome, error) {
 	return c.sendWith(ctx, method, path, content, http.Header{"Accept": {accept}})
 }

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ReadKubeconfig takes the credentials of the first cluster and user out of a kubeconfig file.
+// ReadKubeconfig reads the credentials of the first cluster and user in a kubeconfig file.
 func ReadKubeconfig(path string) (Credentials, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

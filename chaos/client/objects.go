@@ -104,8 +104,8 @@ func (c *Client) object(ctx context.Context, method, path string, content []byte
 	return o, a.connection, OK, nil
 }
 
-// Delete removes a ConfigMap if it is still the given one, uid and version, and returns the uid of
-// what the node says it removed. Only watchers learn the version of a deletion.
+// Delete deletes a ConfigMap if it still has the given uid and version, and returns the uid in the
+// response. Only watchers learn the version of a deletion.
 func (c *Client) Delete(ctx context.Context, namespace string, o Object) (uid string, outcome Outcome, err error) {
 	preconditions := map[string]string{"uid": o.UID, "resourceVersion": strconv.FormatUint(o.Version, 10)}
 	content, err := json.Marshal(map[string]any{"preconditions": preconditions})

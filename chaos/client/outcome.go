@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Outcome is what a client knows of a request after it.
+// Outcome is the outcome of a request, as far as the client knows it.
 type Outcome int
 
 // The outcomes. Unknown covers everything that may have happened: a broken connection, a 504, a
@@ -18,9 +18,10 @@ const (
 	Conflict    // another version, or the name is taken
 	Unavailable // surely not applied: 503, 429, and 507, as nobody begins to write on a full disk
 	Unknown
-	// Refused is any response that no correct server gives to such a request: another 4xx, a 5xx
-	// other than 503, 504 and 507, or a failure whose body is not the Status that belongs to its
-	// code. The response does not say whether the write was applied.
+	// Refused is a response that no correct server gives to such a request: a status code other
+	// than 2xx and those in failures, a failure whose body is not a Status with that code and a
+	// reason of it, or a success whose body cannot be decoded. It does not say whether a write was
+	// applied.
 	Refused
 	Expired // what was asked for is said to be too old
 )
@@ -63,9 +64,9 @@ func outcomeOf(code int, contentType string, body []byte) (outcome Outcome, flaw
 // refusedStream is the HTTP/2 error code REFUSED_STREAM (RFC 9113 §7).
 const refusedStream = 0x7
 
-// goneAway is the error text of net/http for a request whose stream is later than the one that the
-// peer's GOAWAY names. net/http exports no error value for it. If the text changes, such requests
-// become Unknown, which is always correct.
+// goneAway is part of the error text of net/http for a request whose stream follows the last one
+// that the peer's GOAWAY frame names. net/http exports no error value for it. If the text changes,
+// such requests become Unknown, which is always correct.
 const goneAway = "http2: Transport received Server's graceful shutdown GOAWAY"
 
 // unprocessed reports whether the peer said that it did nothing of the request (RFC 9113 §8.7).

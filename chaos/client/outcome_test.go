@@ -22,8 +22,8 @@ func create(t *testing.T, c *client.Client) (client.Object, client.Outcome, erro
 	return c.Create(ctx, "ns", "a", map[string]string{"value": "x"})
 }
 
-// TestWriteOutcomes: a write is sent once, however it ends, and is called not done only when it
-// surely wasn't.
+// TestWriteOutcomes checks that the client sends a write only once, however it ends, and reports
+// Unavailable only if the write certainly was not applied.
 func TestWriteOutcomes(t *testing.T) {
 	for name, c := range map[string]struct {
 		behave behaviour
@@ -75,8 +75,8 @@ func TestWriteOutcomes(t *testing.T) {
 	}
 }
 
-// TestNothingIsSentWithoutAConnection: what never left is called so, at once or after the time for
-// dialling.
+// TestNothingIsSentWithoutAConnection checks that a request without a connection is Unavailable, at
+// the latest after the time limit for connecting.
 func TestNothingIsSentWithoutAConnection(t *testing.T) {
 	gone := newPeer(t, nil)
 	gone.listener.Close()
@@ -100,8 +100,8 @@ func TestNothingIsSentWithoutAConnection(t *testing.T) {
 	}
 }
 
-// TestDeadPeerIsNoticed: a peer that went silent, as with lost packets, is given up long before the
-// request's own time is over.
+// TestDeadPeerIsNoticed checks that the client gives up a silent peer, as after the loss of all
+// packets, long before the request's own deadline.
 func TestDeadPeerIsNoticed(t *testing.T) {
 	silent := make(chan struct{})
 	p := newPeer(t, func(w *wire) { w.request(true); <-silent })
@@ -115,8 +115,8 @@ func TestDeadPeerIsNoticed(t *testing.T) {
 	}
 }
 
-// TestCancelledBeforeItsTurn: a write that its client gives up while it waits for a connection was
-// surely not done.
+// TestCancelledBeforeItsTurn checks that a write which is cancelled while it waits for a connection
+// is Unavailable.
 func TestCancelledBeforeItsTurn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -126,8 +126,8 @@ func TestCancelledBeforeItsTurn(t *testing.T) {
 	}
 }
 
-// TestManyShareConnections: however many requests begin at once, they take one connection a lane,
-// and go on after it broke.
+// TestManyShareConnections checks that concurrent requests share one connection per lane, and
+// succeed after it has ended.
 func TestManyShareConnections(t *testing.T) {
 	p := newPeer(t, func(w *wire) {
 		for range 60 {
@@ -187,8 +187,8 @@ func TestAddressesAreChecked(t *testing.T) {
 	}
 }
 
-// TestWatchTellsBrokenFromWrong: half an event is a broken connection, and nonsense is a wrong
-// answer.
+// TestWatchTellsBrokenFromWrong checks that a watch distinguishes a stream that breaks off from a
+// response that no correct server sends.
 func TestWatchTellsBrokenFromWrong(t *testing.T) {
 	event := `{"type":"ADDED","object":` + stored + "}\n"
 	for name, c := range map[string]struct {

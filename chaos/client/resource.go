@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Resource is what a client reads of an object of any kind, in any representation.
+// Resource contains the parts of an object of any kind, in any representation, that clients use.
 type Resource struct {
 	APIVersion, Kind     string // of the representation
 	Namespace, Name, UID string

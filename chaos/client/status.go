@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Status is what a server says of a request that failed.
+// Status is the Status of a failed request.
 type Status struct {
 	Kind    string `json:"kind"`
 	Status  string `json:"status"`

@@ -26,9 +26,9 @@ func failedProtobuf(code uint64, reason string) string {
 	return "k8s\x00" + string(text(text(nil, 1, string(kind)), 2, string(raw)))
 }
 
-// TestFailuresAreJudged checks that a failure counts as one only with a code that a correct server
-// gives, and with the Status that belongs to that code. Every other failure is Refused, which is a
-// finding, and never Unknown, which is not.
+// TestFailuresAreJudged checks that a failure gets the outcome of its code only if a correct server
+// sends that code, together with the Status that belongs to it. Every other failure must be
+// Refused, which a run reports as a finding, and not Unknown, which it does not report.
 func TestFailuresAreJudged(t *testing.T) {
 	for name, c := range map[string]struct {
 		code, contentType, body string

@@ -40,8 +40,9 @@ type Notice struct {
 }
 
 // Stream calls each with every event of a watch, in order, until the stream ends or ctx is done. It
-// calls opened with the number of the connection once the node has responded. It returns nil if the
-// stream ends cleanly.
+// calls opened with the number of the connection when the node has accepted the watch. It returns
+// nil if the stream ends cleanly. The error is ErrForbidden for 403, ErrExpired for a version that
+// is too old, and ErrRefused for a response that no correct server sends.
 func (c *Client) Stream(ctx context.Context, r Request, opened func(connection int), each func(Notice)) error {
 	resp, connection, _, err := c.request(ctx, r)
 	if err != nil {
@@ -94,8 +95,8 @@ func readFrame(r *bufio.Reader) (frame []byte, err error) {
 	return frame, nil
 }
 
-// Do sends a request and decodes the object, list or Status of the answer. The error says more
-// about any outcome but OK.
+// Do sends a request and decodes the object, list or Status in the response. The error describes
+// any outcome other than OK.
 func (c *Client) Do(ctx context.Context, r Request) (Resource, Outcome, error) {
 	resp, _, outcome, err := c.request(ctx, r)
 	if err != nil {

@@ -22,8 +22,8 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 
 var jobName = regexp.MustCompile(`^&(\w+)&$`)
 
-// kubectl runs kubectl against the next node. If the last word is &name&, the command runs in the
-// background as that job.
+// kubectl runs kubectl against the nodes in turn. If the last word is &name&, the command runs in
+// the background as the job of that name.
 //
 //	[!] kubectl args... [&name&]
 func kubectl(ts *testscript.TestScript, neg bool, args []string) {
@@ -38,8 +38,8 @@ func kubectl(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, ts.Exec(binaries.kubectl, args...))
 }
 
-// each runs kubectl once for each line of a file, and replaces {} by the line. stdout then examines
-// the output of all runs.
+// each runs kubectl once for each line of a file, with {} replaced by the line. The following
+// stdout command examines the output of all runs.
 //
 //	each file args...
 func each(ts *testscript.TestScript, neg bool, args []string) {
@@ -85,8 +85,8 @@ func findJob(ts *testscript.TestScript, name string) *job {
 	return j
 }
 
-// shows waits until a job has printed a match of the pattern, and stores the match's first group in
-// the variable.
+// shows waits until a job has printed a match of the pattern, and stores the pattern's first group
+// in the variable.
 //
 //	shows name pattern [VARIABLE]
 func shows(ts *testscript.TestScript, neg bool, args []string) {
@@ -102,7 +102,7 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// await waits until a job ends by itself. stdout then examines all of its output.
+// await waits until a job ends by itself. The following stdout command examines all of its output.
 //
 //	[!] await name
 func await(ts *testscript.TestScript, neg bool, args []string) {
@@ -114,7 +114,8 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	expect(ts, neg, err)
 }
 
-// cancel ends a job that does not end by itself. stdout then examines all of its output.
+// cancel ends a job that does not end by itself. The following stdout command examines all of its
+// output.
 //
 //	cancel name
 func cancel(ts *testscript.TestScript, neg bool, args []string) {
@@ -131,7 +132,7 @@ func cancel(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // prints compares the output of the last command with a file of the script, except for the parts
-// that differ from run to run (see steady).
+// that differ from run to run (see steady). With -update it rewrites the file if they differ.
 //
 //	prints file
 func prints(ts *testscript.TestScript, neg bool, args []string) {
@@ -149,7 +150,7 @@ func prints(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("printed:\n%s\nwant, but for what changes from run to run:\n%s", got, want)
 }
 
-// holds compares the output of the last command with words, which is convenient for a single value.
+// holds compares the output of the last command, such as a single value, with a text.
 //
 //	[!] holds text
 func holds(ts *testscript.TestScript, neg bool, args []string) {

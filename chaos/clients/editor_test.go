@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// substitute is the editor that tests give to kubectl edit. It replaces every OLD in the file with
-// NEW, and exits with 1 if the file does not contain OLD.
+// substitute is the editor that tests configure for kubectl edit. It replaces every OLD in the file
+// by NEW, and exits with 1 if the file does not contain OLD.
 //
 //	substitute OLD NEW FILE
 func substitute() {

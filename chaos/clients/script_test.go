@@ -17,9 +17,9 @@ import (
 
 const scripts = "testdata/script"
 
-// TestScripts runs each script, the transcript of a verb of kubectl, against one cluster of three
-// nodes (§4). KUBECTL.md lists the scripts. Scripts run in parallel: each has its own namespace and
-// home directory, and derives the names of objects outside of its namespace from its own name.
+// TestScripts runs the scripts that KUBECTL.md lists, each the transcript of a session with one
+// verb of kubectl, in parallel against one cluster of three nodes. Each script has its own
+// namespace and home directory, and derives the names of cluster-scoped objects from its own name.
 func TestScripts(t *testing.T) {
 	c := startCluster(t, binaries.quorate, 3)
 	testscript.Run(t, testscript.Params{

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBoltSurvivesPowerCuts: after a kill and a power cut, a bbolt file has exactly the
-// transactions that were committed; the one that was under way may be there.
+// TestBoltSurvivesPowerCuts checks that after a kill and a power cut a bbolt file contains exactly
+// the committed transactions, and perhaps the one in progress.
 func TestBoltSurvivesPowerCuts(t *testing.T) {
 	for name, options := range map[string][]Option{"ordered": nil, "strict": {Strict}} {
 		t.Run(name, func(t *testing.T) {

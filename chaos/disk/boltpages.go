@@ -20,9 +20,9 @@ const (
 // span is a range of bytes.
 type span struct{ off, end int64 }
 
-// pagesInUse returns the parts of a bbolt file that the pages of its newest transaction use, except
-// the metadata pages and the list of free pages: bbolt can't distinguish damage in the newer
-// metadata page from a torn write, and has no checksum of the list.
+// pagesInUse returns the byte ranges of a bbolt file that the branch and leaf pages of its newest
+// transaction occupy. It leaves out the meta pages, because damage to the newer one looks like a
+// torn write of the last transaction, and the freelist, which has no checksum.
 func pagesInUse(f *os.File) ([]span, error) {
 	w := boltWalk{file: f, seen: map[uint64]bool{}}
 	root, err := w.root()

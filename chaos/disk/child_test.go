@@ -85,8 +85,7 @@ func output(t testing.TB, args ...string) string {
 	return strings.Join(all, "\n")
 }
 
-// TestHungFsyncEndsByKill: a signal that isn't deadly doesn't end an fsync that hangs, and SIGKILL
-// does.
+// TestHungFsyncEndsByKill checks that SIGKILL ends an fsync that hangs, and other signals do not.
 func TestHungFsyncEndsByKill(t *testing.T) {
 	d := mounted(t)
 	d.Set(Faults{HangFsync: true})
@@ -133,8 +132,8 @@ func mapAndWrite(path string) error {
 	return unix.Munmap(mapped)
 }
 
-// TestMappedFile: a mapping shows what is written at once, nothing of a write that fails, and
-// nothing from before a power cut.
+// TestMappedFile checks that a mapping shows writes at once, and shows neither a write that failed
+// nor data from before a power cut.
 func TestMappedFile(t *testing.T) {
 	d := mounted(t)
 	path := filepath.Join(d.Dir(), "f")

@@ -48,7 +48,7 @@ func openContent(holder string) (*content, error) {
 	return c, nil
 }
 
-// findBlocks looks where the backing file has data.
+// findBlocks determines which pages of the backing file have data.
 func (c *content) findBlocks() error {
 	for at := int64(0); at < c.size; {
 		data, err := c.file.Seek(at, unix.SEEK_DATA)
@@ -68,7 +68,7 @@ func (c *content) findBlocks() error {
 	return nil
 }
 
-// findBlocks determines where the backing file has data.
+// read reads contents as processes see them. It returns fewer bytes only at the end of the file.
 func (c *content) read(buf []byte, off int64) (int, error) {
 	n, err := c.file.ReadAt(buf, off)
 	if errors.Is(err, io.EOF) {

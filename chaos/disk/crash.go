@@ -97,9 +97,9 @@ func (v *volume) atStake() (l loss) {
 	return l
 }
 
-// tear makes a random part of the unsynced changes durable, as a power cut during a write may: a
-// part of the latest write, some pages of the other unsynced writes, and the beginning of the
-// journal of names (on a strict disk, some changes of names).
+// tear makes a random part of the unsynced changes durable, as a power cut during a write may: some
+// sectors of the latest write, some pages of the other writes, and the oldest changes of names (on
+// a strict disk, any of the changes).
 func (v *volume) tear(r *rand.Rand) {
 	if v.strict {
 		v.journal = slices.DeleteFunc(v.journal, func(c change) bool {

@@ -59,7 +59,7 @@ func TestCrashContents(t *testing.T) {
 	}
 }
 
-// TestCrashNames: what an fsync makes durable besides contents.
+// TestCrashNames checks which changes of names an fsync makes durable.
 func TestCrashNames(t *testing.T) {
 	type names = map[string]string // contents by path; "-" is gone
 	cases := []struct {
@@ -187,7 +187,8 @@ func TestCrashAttributes(t *testing.T) {
 	}
 }
 
-// TestFailedFsync: a later fsync that succeeds doesn't bring back what a failed one has given up.
+// TestFailedFsync checks that an fsync which succeeds does not make the pages durable that a failed
+// one has discarded.
 func TestFailedFsync(t *testing.T) {
 	d := mounted(t)
 	path := filepath.Join(d.Dir(), "f")
@@ -237,7 +238,7 @@ func TestCrashRefusedWhileInUse(t *testing.T) {
 	wantGone(t, path)
 }
 
-// TestTear: the latest write is there in part, and never whole.
+// TestTear checks that a part of the latest write survives, and never the whole write.
 func TestTear(t *testing.T) {
 	d := mounted(t)
 	path := filepath.Join(d.Dir(), "f")

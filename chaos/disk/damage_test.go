@@ -99,7 +99,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestPagesInUse: the walk finds all keys and values of a file, and bbolt counts as many pages.
+// TestPagesInUse checks that pagesInUse finds all keys and values of a file, and as many pages as
+// bbolt counts.
 func TestPagesInUse(t *testing.T) {
 	path := filepath.Join(nodeFiles(t), logFile)
 	f, err := os.Open(path)

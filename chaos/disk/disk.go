@@ -58,9 +58,9 @@ type Stats struct {
 // Option changes the guarantees of a disk.
 type Option func(*volume)
 
-// Strict makes changes of names durable only by an fsync of their directory, which is all that
-// POSIX promises. Without Strict, changes of names become durable in order, also by the fsync of a
-// file, as on common file systems.
+// Strict makes a change of names durable only by an fsync of its directory, which is all that POSIX
+// promises. Without Strict, changes of names become durable in order, and also by an fsync of the
+// file that they concern, as on ext4.
 func Strict(v *volume) { v.strict = true }
 
 // Available returns why disks can't be mounted here, or nil.
@@ -75,9 +75,10 @@ func Available() error {
 	return device.Close()
 }
 
-// Mount mounts a disk at dir, an existing directory, and returns when the disk can be used. It
-// keeps the disk's files below the directory backing, which it creates if necessary; files of an
-// earlier mount count as durable. Mount replaces a mount at dir whose process has ended.
+// Mount mounts a disk at dir, an existing directory, and returns when it can be used. The disk
+// keeps its files in the directory backing, which Mount creates if necessary; files of an earlier
+// mount count as durable. A mount at dir whose server has ended is removed first. The caller must
+// call Close.
 func Mount(dir, backing string, log *slog.Logger, options ...Option) (*Disk, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -128,9 +129,10 @@ func (d *Disk) Stats() Stats {
 // have ended. If files stay open for ten seconds, Crash returns an error and has changed nothing.
 func (d *Disk) Crash() error { return d.crash(func() {}) }
 
-// Tear is Crash in the middle of a write, with random choices from r: a part of the unsynced
-// changes survives. Of the latest write, either a prefix or some of the 512-byte sectors survive,
-// but never the whole write; of other writes, whole pages; of changes of names, a prefix.
+// Tear is Crash in the middle of a write: a part of the unsynced changes, chosen with r, survives.
+// Of the latest write, a prefix or a random set of its 512-byte sectors survives, but never all of
+// them, and none if it has only one. Of other writes whole pages survive, and of changes of names a
+// prefix, or any of them on a Strict disk.
 func (d *Disk) Tear(r *rand.Rand) error { return d.crash(func() { d.files.tear(r) }) }
 
 func (d *Disk) crash(first func()) error {

@@ -6,17 +6,17 @@
 // # What a power cut leaves
 //
 // The host keeps running, so the disk tracks what is durable. Files below BACKING/tree always have
-// the contents that processes see. For each page that changed since the last sync of its file, the
-// disk keeps the former bytes, and Crash restores them. The disk never syncs the host's own disk,
-// so a healthy Disk is faster than the disk below it.
+// the contents that processes see. When a page changes for the first time since the last sync of
+// its file, the disk saves the durable bytes, and Crash restores them. The disk never syncs the
+// host's own disk, so an fsync costs no I/O.
 //
-//   - The contents of a file, its size, owner and mode are durable when fsync or fdatasync of the
-//     file has returned.
+//   - The contents of a file, its size, owner and mode are durable when an fsync or fdatasync of
+//     the file has succeeded.
 //   - Changes of names (create, mkdir, link, symlink, rename, remove) go into one journal, in
-//     order, as on ext4: an fsync of a file makes all changes durable up to the last one of this
-//     file, and an fsync of a directory makes all changes durable up to the last one inside it. So
-//     a new file that was synced has its name, and a name can be durable while the contents are
-//     not: then the file is empty or short.
+//     order, as on ext4. An fsync of a file or directory makes all changes durable up to the last
+//     one that concerns it; for a directory, that includes the changes inside it. So a new file
+//     that was synced has its name. Its name can also be durable before its contents are: then the
+//     file is empty or short.
 //   - A Strict disk promises no more than POSIX: only an fsync of their directory makes changes of
 //     names durable.
 //   - An fsync that fails discards the pages that it should have written (as on Linux): a later
@@ -31,5 +31,6 @@
 //
 // Nobody may change files below the backing directory while the disk is mounted. A process must not
 // map a file of a Disk that it serves itself: a page fault blocks the Go scheduler, which then
-// can't serve the page. The goroutines are those of the FUSE server; Close ends them.
+// cannot run the server. The goroutines are those of the FUSE server and, after a failed write, one
+// that discards the kernel's cached pages. Close ends them and waits.
 package disk

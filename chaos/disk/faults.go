@@ -23,9 +23,10 @@ type Faults struct {
 	FailWrites bool // whatever changes contents or names fails with EIO
 	ReadOnly   bool // the same with EROFS, and so does fsync
 
-	// Free is the number of bytes that may be written to unallocated parts of the disk, counted
-	// from Set on, before writes fail with ENOSPC. Removed bytes become free again. Names take no
-	// space. If Free is nil, only the backing disk limits writes. statfs reports the same number.
+	// Free is the number of bytes, in whole pages of 4 KiB, that can be allocated after Set. A
+	// write that needs more is cut short, or fails with ENOSPC. Space that a removal or a
+	// truncation frees can be allocated again, and names take no space. nil means no limit but that
+	// of the backing disk. statfs(2) reports the space that is left.
 	Free *int64
 }
 
@@ -60,9 +61,10 @@ func atFsync() obstacle {
 }
 
 // pause delays a request until the obstacle lets it pass. It returns nil when the request may
-// continue, EINTR when the caller is being killed, and EIO when the disk is closing. interrupted is
-// closed when the caller gets any signal. Only a deadly signal ends a request, as on a real disk:
-// Go's scheduler sends signals all the time, and bbolt's fdatasync does not expect EINTR.
+// continue, EINTR when the caller is being killed, and EIO when the disk is closing while the
+// request would have to wait. interrupted is closed when the caller receives any signal. As on a
+// real disk, only SIGKILL interrupts a request: the Go runtime preempts its threads with signals,
+// and bbolt does not expect EINTR from fdatasync.
 func (d *Disk) pause(interrupted <-chan struct{}, caller uint32, in obstacle) error {
 	var began time.Time
 	var looks *time.Ticker
@@ -110,9 +112,9 @@ func (d *Disk) pause(interrupted <-chan struct{}, caller uint32, in obstacle) er
 	}
 }
 
-// beingKilled reports whether SIGKILL is pending for a thread, or the thread is gone. A thread of
-// another PID namespace, which has number 0 here, counts as gone: an fsync that any signal ends is
-// better than a process that can't be killed.
+// beingKilled reports whether SIGKILL is pending for a thread or the thread is gone. The kernel
+// reports a thread of another PID namespace as 0, which counts as gone: a request that any signal
+// interrupts is better than a process that cannot be killed.
 func beingKilled(thread uint32) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", thread))
 	if err != nil {

@@ -84,7 +84,7 @@ func TestReadOnlySync(t *testing.T) {
 	must(t, f.Sync())
 }
 
-// TestFailedWriteIsNotSeen: who has mapped the file sees the bytes that are there.
+// TestFailedWriteIsNotSeen checks that the kernel discards cached data of a failed write.
 func TestFailedWriteIsNotSeen(t *testing.T) {
 	d := mounted(t)
 	path := filepath.Join(d.Dir(), "f")
@@ -213,7 +213,8 @@ func TestSlowDisk(t *testing.T) {
 	})
 }
 
-// TestHungFsyncHeals: healing lets go on what hangs, and so does another fault that is none for it.
+// TestHungFsyncHeals checks that an fsync that hangs continues when the disk is healed or gets
+// another fault.
 func TestHungFsyncHeals(t *testing.T) {
 	d := mounted(t)
 	path := filepath.Join(d.Dir(), "f")
@@ -239,7 +240,7 @@ func TestHungFsyncHeals(t *testing.T) {
 	}
 }
 
-// TestCloseWhileInUse: unmounting doesn't wait for anybody.
+// TestCloseWhileInUse checks that Close ends hanging requests and does not wait for open files.
 func TestCloseWhileInUse(t *testing.T) {
 	d := mounted(t)
 	f, err := os.Create(filepath.Join(d.Dir(), "f"))

@@ -24,8 +24,8 @@ const (
 )
 
 // mount mounts the disk and serves it. It does not use the mount function of the FUSE library,
-// which leaves the device open in child processes: a node that outlives its disk would keep the
-// disk alive.
+// because that leaves the device open in child processes: a node that outlives its disk would then
+// keep the mount alive.
 func (d *Disk) mount() error {
 	if err := unmountDead(d.dir); err != nil {
 		return err
@@ -62,9 +62,9 @@ func (d *Disk) mount() error {
 	return nil
 }
 
-// neverPolled makes the kernel ask once whether files can be polled, and learn that they can't.
-// Otherwise the scheduler of a Go program that opens files here, including this one, would poll
-// them and wait for this process.
+// neverPolled lets the kernel ask once whether files of this mount can be polled, and the server
+// answers that they cannot. Otherwise the runtime of every Go program that opens a file here would
+// register the file with epoll, which in this process waits for a response of this same process.
 func (d *Disk) neverPolled() error {
 	fd, err := unix.Open(filepath.Join(d.dir, pollName), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -74,9 +74,9 @@ func (d *Disk) neverPolled() error {
 	return errors.Join(err, unix.Close(fd))
 }
 
-// unmount detaches the disk from the kernel at once. MNT_FORCE aborts pending requests, in other
-// mount namespaces too, so that the server ends. MNT_DETACH removes the mount even if a process
-// still uses it.
+// unmount detaches the disk from the kernel immediately. MNT_FORCE aborts pending requests, also
+// those from other mount namespaces, so that the server ends. MNT_DETACH removes the mount even if
+// a process still uses it.
 func (d *Disk) unmount() error { return unix.Unmount(d.dir, unix.MNT_FORCE|unix.MNT_DETACH) }
 
 // unmountDead removes a mount whose server has ended.

@@ -38,8 +38,8 @@ func TestUnmountLeavesNothing(t *testing.T) {
 	wantContent(t, filepath.Join(d.files.treeDir(), "f"), "content")
 }
 
-// TestMountAfterServerWasKilled: the mount of a process that was killed is in nobody's way, and its
-// files are there.
+// TestMountAfterServerWasKilled checks that Mount replaces the mount of a killed process and finds
+// its files.
 func TestMountAfterServerWasKilled(t *testing.T) {
 	capability.Require(t, Available())
 	root := t.TempDir()

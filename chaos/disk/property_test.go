@@ -19,8 +19,8 @@ import (
 	"quorate/chaos/capability"
 )
 
-// TestAgainstModel: whatever is done to files, synced or not, a disk is after a power cut what a
-// naive model of one says.
+// TestAgainstModel applies random operations, syncs and power cuts to a disk and compares it with a
+// naive model.
 func TestAgainstModel(t *testing.T) {
 	capability.Require(t, Available())
 	for name, options := range map[string][]Option{"ordered": nil, "strict": {Strict}} {

@@ -103,10 +103,10 @@ func (r *requests) Write(interrupted <-chan struct{}, in *fuse.WriteIn, data []b
 	return uint32(written), status
 }
 
-// wipe makes the kernel discard cached pages with data that was not written. On a real disk such a
-// write fails before it reaches the cache, so a process that has mapped the file must not see the
-// data. The kernel may keep one of the pages locked until the write is answered, so wipe waits for
-// at most wipeWait.
+// wipe makes the kernel discard the cached pages of data that was not written. write(2) must not
+// change what a process that has mapped the file sees if it fails, and with FUSE the kernel fills
+// the page cache before the server responds. The kernel may keep a page locked until the write has
+// been answered, so wipe waits for at most wipeWait.
 func (r *requests) wipe(id uint64, off, length int64) {
 	done := make(chan struct{})
 	r.d.wipes.Go(func() {

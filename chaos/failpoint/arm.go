@@ -12,10 +12,11 @@ import (
 	"strings"
 )
 
-// These are the terms of common cases. Other terms are sleep(MILLISECONDS), print and panic. A
-// count or a percentage may precede a term, and further terms may follow it: "3*off->return()"
-// returns from the fourth time on, "1*return()" returns once, and "10.0%sleep(5)" sleeps in a tenth
-// of all cases. A goroutine that sleeps at a point delays all others that reach the point.
+// Kill and Break are the common terms of a failpoint. Others are off, sleep(MILLISECONDS), print
+// and panic. A count or a percentage may precede a term, and further terms may follow it:
+// "1*return()" returns once, "3*off->return()" returns from the fourth time on, and "10.0%sleep(5)"
+// sleeps in a tenth of all cases. While a goroutine sleeps at a point, others that reach the point
+// wait for it.
 const (
 	Kill  = `return("kill")` // ends the process as SIGKILL does
 	Break = "return()"       // breaks the rule of a point named "break…"
@@ -40,9 +41,10 @@ const maxAnswerBytes = 4 << 10
 // ErrUnknownPoint reports a name that Points does not contain.
 var ErrUnknownPoint = errors.New("no such failpoint")
 
-// Env returns the environment variables that make a node's process listen for Arm at address, a
-// HOST:PORT, and arm the given points when it starts. Any client of that address may arm points, so
-// it should be a loopback address.
+// Env returns the environment variables that make a node's process serve Arm at address, a
+// HOST:PORT, and arm the given points, a map of names to terms, when it starts. Use a loopback
+// address: any client of the address can arm points. It returns an error for invalid terms, and
+// ErrUnknownPoint for a name that Points lacks.
 func Env(address string, armed map[string]string) ([]string, error) {
 	env := []string{envHTTP + "=" + address}
 	if len(armed) == 0 {

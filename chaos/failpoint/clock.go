@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// ClockEnv returns the environment entry, NAME=path, that makes a node built with Options.Clock
-// read the offset of its wall clock from the file at path. The file must exist when the process
-// starts: see WriteClock.
+// ClockEnv returns the environment variable, as NAME=path, that makes a node built with
+// Options.Clock read the offset of its wall clock from the file at path. A process whose file does
+// not exist exits at its start, so call WriteClock first.
 func ClockEnv(path string) string { return "QUORATE_TEST_CLOCK=" + path }
 
 // WriteClock atomically writes the offset of a wall clock from the machine's clock to the file at

@@ -2,9 +2,10 @@ package failpoint_test
 
 import "testing"
 
-// TestKilledWhileThreeFormACluster kills each of three nodes when it reaches a point on the way to
-// their first configuration. There must be only one such configuration: the oldest node proposes
-// it, and the others promise it.
+// TestKilledWhileThreeFormACluster arms a point in all three nodes of a new cluster, which kills
+// each node that reaches it, and restarts the killed nodes. The nodes must form exactly one
+// cluster: the node with the lowest id proposes the first configuration, and writes it only after
+// all three have promised it.
 func TestKilledWhileThreeFormACluster(t *testing.T) {
 	binary(t)
 	for _, point := range []string{

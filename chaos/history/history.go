@@ -7,7 +7,7 @@ import (
 	"quorate/chaos/client"
 )
 
-// Kind is what an operation does.
+// Kind is the kind of an operation.
 type Kind uint8
 
 // The operations. Reads are by quorum unless they say otherwise.
@@ -53,7 +53,7 @@ type Op struct {
 	// Outcome is OK, NotFound, Conflict or Unknown. Operations that certainly had no effect
 	// (Unavailable) are only counted.
 	Outcome client.Outcome
-	Got     Item   // what a read found, or what a write was told it made; of a Delete only Key and UID are told
+	Got     Item   // what a read or write returned; of a Delete only Key and UID
 	Items   []Item // what a list found
 	Version uint64 // of a list
 }

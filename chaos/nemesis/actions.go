@@ -35,7 +35,8 @@ func (in *Injection) reserveRunning(ctx context.Context, name string) bool {
 
 // reserveMembership reserves the right to change the membership or damage a node's data. Only one
 // injection can have it: if two nodes lost their data at once, a cluster of three could lose
-// acknowledged writes without violating its promises.
+// acknowledged writes without breaking a promise. It returns ErrNoTarget if another injection has
+// it. Such an injection is healed only after the others, because its healing requires a quorum.
 func (in *Injection) reserveMembership() error {
 	if !in.n.ledger.reserve(in, "membership") {
 		return fmt.Errorf("%w: another injection changes the membership", ErrNoTarget)

@@ -5,9 +5,9 @@ import "time"
 // Bound limits how long a cluster may refuse service because of a fault. A run reports a longer
 // outage as a finding.
 //
-// Some refusals are permitted while a fault lasts: the nodes that it affects may refuse service,
-// and during a fault that is not Survivable, all nodes may refuse writes and quorum reads. The
-// bound counts from the moment at which the fault ends and these refusals are no longer permitted.
+// While a fault lasts, the nodes that it affects may refuse service. Unless it is Survivable and
+// the only one, all nodes may refuse writes and quorum reads. For these refusals the bound counts
+// from the end of the fault.
 type Bound struct {
 	// Writes limits how long all nodes may refuse writes.
 	Writes time.Duration
@@ -21,8 +21,8 @@ type Bound struct {
 // These bounds apply to Quorate with a timeout scale of 1. A follower starts an election 2 to 4 s
 // after it last heard from the leader, and starts another 2 to 4 s later if that elected nobody. A
 // log write that takes 10 s counts as stalled. The bounds leave a margin for two busy cores: 6 s
-// until an election, twice that for a repeated one, and a restart that replays the log at the same
-// time.
+// until an election, 12 s for a repeated one, and 20 s with restarts that replay the log at the
+// same time.
 const (
 	// steadyBound applies if the leader is not affected.
 	steadyBound = 6 * time.Second

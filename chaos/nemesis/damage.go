@@ -84,8 +84,8 @@ func snapshotFirst(then func(context.Context, *Injection) error) func(context.Co
 }
 
 // startDamaged starts a node with damaged data. The node must become ready with the help of the
-// others, or end with a log line that gives the reason. In both cases it then rejoins with an empty
-// directory, because it could otherwise detect the damage at any later time.
+// others, or end without a crash. In both cases it then rejoins with an empty directory, because it
+// could otherwise detect the damage at any later time.
 func startDamaged(ctx context.Context, in *Injection) error {
 	target := in.Nodes()[0]
 	if err := in.start(ctx, target); err != nil {
@@ -201,10 +201,11 @@ func (in *Injection) startUntilVoter(ctx context.Context, name string) error {
 	})
 }
 
-// removeEnded removes the member with the name of a node that ended before it was ready. Either a
-// leader that was cut off has added a former process of the node, which was wiped since, or the
-// leader has added this one but another node refused it. In both cases the node needs an empty
-// directory again; barred reports that this is still to be done.
+// removeEnded removes the member with the name of a node that ended before it was ready, and wipes
+// the node. Such a member exists in two cases: a leader that was cut off has added a former process
+// of the node, which was wiped since, or the leader has added this process but another node refused
+// it. *barred is true from the removal until the node has been wiped, so that a further call
+// completes it.
 func (in *Injection) removeEnded(ctx context.Context, name string, barred *bool) error {
 	if gone, err := in.gone(ctx, name); !gone || err != nil {
 		return err

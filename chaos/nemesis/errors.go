@@ -12,8 +12,8 @@ import (
 var ErrNoTarget = errors.New("no node to inject the fault into")
 
 // NotRecovered means that a cluster did not do something within its time limit, although no fault
-// or only a survivable one was active. It is a finding. Any other error of a Nemesis means that the
-// run failed.
+// or only a survivable one was active, or that a node ended by itself without a fault that explains
+// it. It is a finding. Any other error of a Nemesis means that the run failed.
 type NotRecovered struct {
 	Fault string
 	What  string // what did not happen

@@ -20,7 +20,8 @@ type Record struct {
 	// Forgot lists the nodes that may have lost their log, or replaced it by a snapshot. They may
 	// reject older positions as too old.
 	Forgot []string `json:"forgot,omitempty"`
-	// Skewed means that clocks jumped, which affects what nodes keep for some minutes.
+	// Skewed means that clocks were changed, so that nodes may have discarded retained states
+	// early.
 	Skewed bool      `json:"skewed,omitempty"`
 	At     time.Time `json:"at"`
 	Healed time.Time `json:"healed"` // zero if the injection is not healed yet

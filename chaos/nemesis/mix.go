@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxAtOnce is the maximum number of concurrent injections in a mix.
+	// maxAtOnce is the number of concurrent injections at which a storm waits for one to be healed.
 	maxAtOnce = 3
 	// The number of injections in a storm, after which everything is healed.
 	minStorm, maxStorm = 3, 8
@@ -23,9 +23,10 @@ type activeFault struct {
 	until time.Time
 }
 
-// Mix injects random faults, up to three concurrently, for a duration or until ctx ends. While
-// they overlap, only safety is required. After some injections all are healed, and the cluster must
-// recover; Mix returns NotRecovered if it does not. Everything is healed when Mix returns.
+// Mix injects random faults in storms of overlapping injections, for a duration or until ctx ends.
+// While they overlap, only safety is required. After each storm it heals all injections, and the
+// cluster must recover; Mix returns NotRecovered if it does not. Everything that can be healed is
+// healed when Mix returns.
 func (n *Nemesis) Mix(ctx context.Context, faults []Fault, lasting time.Duration) error {
 	end := time.Now().Add(lasting)
 	for time.Now().Before(end) && ctx.Err() == nil {
@@ -67,9 +68,9 @@ func (n *Nemesis) storm(ctx context.Context, faults []Fault, end time.Time) erro
 	return nil
 }
 
-// wait pauses for a random time, and longer while the maximum number of injections is active. It
-// heals injections whose time has passed, except those whose healing requires a quorum or fails,
-// which it leaves to HealAll.
+// wait pauses for a random time, and longer while maxAtOnce injections are active and the time of
+// one of them has not passed. It heals injections whose time has passed. It leaves those whose
+// healing requires a quorum, or fails, to HealAll.
 func (n *Nemesis) wait(ctx context.Context, active []activeFault) ([]activeFault, error) {
 	if err := Pause(ctx, randomTime(n.Rand, 0, maxGap)); err != nil {
 		return active, err

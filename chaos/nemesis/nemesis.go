@@ -60,10 +60,11 @@ func (n *Nemesis) patience() time.Duration { return cmp.Or(n.Patience, DefaultPa
 // safe for concurrent use.
 func (n *Nemesis) Injections() []Record { return n.ledger.records() }
 
-// InjectAndRecover injects a fault once, keeps the fault active for a while, heals it, and returns
-// when all nodes are ready and writes continue. During a survivable fault it waits for writes to
-// continue. It returns a NotRecovered for what the cluster failed to do. Everything is healed when
-// it returns.
+// InjectAndRecover injects a fault once, keeps it active for a while, heals it, and returns when
+// all nodes are ready and writes continue. During a survivable fault it first waits until another
+// leader is elected, if the fault deposes one, and writes continue. It returns ErrNoTarget if the
+// fault cannot be injected now, and NotRecovered for what the cluster failed to do. In every case
+// it heals the fault as far as possible.
 func (n *Nemesis) InjectAndRecover(ctx context.Context, f Fault) error {
 	in, err := n.begin(ctx, f, true)
 	if err != nil {
@@ -76,9 +77,9 @@ func (n *Nemesis) InjectAndRecover(ctx context.Context, f Fault) error {
 	return n.AwaitWhole(ctx, f.Name)
 }
 
-// Inject injects a fault once and returns the Injection, which heals it. A fault that repeats its
-// effect continues in the meantime. The error is ErrNoTarget if the fault cannot be injected now.
-// After an error everything is healed, or left to HealAll if healing requires a quorum.
+// Inject injects a fault once and returns the Injection, which heals it. A fault with actions that
+// last continues in the meantime. The error is ErrNoTarget if the fault cannot be injected now.
+// After an error the effects are healed, or left to HealAll if healing requires a quorum or fails.
 func (n *Nemesis) Inject(ctx context.Context, f Fault) (*Injection, error) {
 	in, err := n.begin(ctx, f, false)
 	if err == nil {
@@ -207,10 +208,10 @@ func (n *Nemesis) revive(ctx context.Context, fault, name string) error {
 	return n.Fleet.Start(act, name)
 }
 
-// reviveOthers starts nodes that have ended by themselves because of injections, while healing of
-// another injection requires a quorum that may include them. A node whose disk was read-only, for
-// example, can end some time after the disk was healed. It does not start nodes that are themselves
-// rejoining with the help of a quorum.
+// reviveOthers starts nodes that have ended by themselves because of injections other than in. It
+// is called while the injection in is being healed, which requires a quorum that may include these
+// nodes. A node whose disk was read-only, for example, can end some time after the disk was healed.
+// reviveOthers starts no node that is to rejoin because of this or another injection.
 func (n *Nemesis) reviveOthers(ctx context.Context, in *Injection) {
 	candidates, left := slices.Clone(n.suspects), in.Nodes()
 	for _, other := range n.ledger.injections() {

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// BenchmarkRoundTrip compares small HTTPS requests from the clients' network to a host with
-// requests over loopback: the duration of one request, and the CPU time of client, server and
-// network together.
+// BenchmarkRoundTrip compares small HTTPS requests to a host on the virtual network with requests
+// over loopback: the time of one request, and the CPU time of this process, which runs the client,
+// the server and the network.
 func BenchmarkRoundTrip(b *testing.B) { roundTrips(b, 1) }
 
 // BenchmarkManyClients is the same with many clients at a time, who leave the processor no rest.

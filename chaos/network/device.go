@@ -20,8 +20,8 @@ const (
 )
 
 // openDevice creates a TUN device in the network namespace of the calling thread, assigns the
-// address to it and sets it up. The kernel replaces a % in the name by a number. The device exists
-// until the file is closed.
+// address to it and sets it up. The kernel replaces "%d" in the name by the first free number. The
+// device exists until the file is closed.
 func openDevice(name string, address netip.Prefix) (*os.File, error) {
 	fd, err := unix.Open("/dev/net/tun", unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -52,10 +52,10 @@ func newHost(name string, address netip.Prefix) (*Host, error) {
 	return h, nil
 }
 
-// Name is the host's name in a Link.
+// Name returns the host's name in a Link.
 func (h *Host) Name() string { return h.name }
 
-// Address is the host's own on the network.
+// Address returns the host's address on the network.
 func (h *Host) Address() netip.Addr { return h.address }
 
 // Start starts a command on the host. It is killed when the network is closed, or when this process

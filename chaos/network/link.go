@@ -115,7 +115,7 @@ func (l *link) due(rule *Rule, now time.Duration, size int) (due time.Duration, 
 // deliver passes a packet to the receiver's kernel.
 func (l *link) deliver(packet []byte) {
 	if _, err := l.to.Write(packet); err != nil {
-		l.failures.Add(1) // as on a real network, nobody is told
+		l.failures.Add(1) // as on a real network, the sender gets no error
 		return
 	}
 	l.delivered.Add(1)

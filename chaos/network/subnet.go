@@ -74,9 +74,10 @@ func taken() ([]netip.Prefix, error) {
 	return append(all, routes...), err
 }
 
-// parseRoutes parses the kernel's table of IPv4 routes, which begins with a line of headings. The
-// second column of each line is the destination and the eighth its mask, both as hexadecimal
-// numbers in the machine's byte order, little-endian.
+// parseRoutes parses the kernel's table of IPv4 routes, as in /proc/net/route, and leaves out the
+// default route. The table begins with a line of headings. The second column is the destination and
+// the eighth its mask, both hexadecimal in the byte order of the machine; parseRoutes assumes
+// little-endian.
 func parseRoutes(table io.Reader) (routes []netip.Prefix, err error) {
 	lines := bufio.NewScanner(table)
 	lines.Scan()

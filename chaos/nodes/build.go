@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Build builds the server into dir, as for a release but with the dependencies of the main module,
-// and returns the path of the binary. The working directory must belong to the main module or to a
-// module that depends on it.
+// Build builds the server into dir, statically linked but without the version and the flags of a
+// release, and returns the path of the binary. The working directory must belong to the main module
+// or to a module that depends on it; the build uses the main module's dependencies in both cases.
 func Build(ctx context.Context, dir string) (string, error) {
 	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "quorate").Output()
 	if err != nil {

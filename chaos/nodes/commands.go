@@ -11,9 +11,9 @@ import (
 	"sync"
 )
 
-// CommandsConfig contains the commands for operating on the nodes of a running cluster. In a
-// command, {name} stands for the node's name. Commands are split at spaces and run without a shell.
-// Kill and Start are required. The fleet does not have a capability whose commands are missing.
+// CommandsConfig contains the nodes of a running cluster and the commands that operate on them. In
+// a command, {name} stands for the node's name. Commands are split at spaces and run without a
+// shell. Kill and Start are required. The fleet lacks each capability whose command is empty.
 type CommandsConfig struct {
 	Nodes         []Node
 	Kill, Start   string

@@ -18,9 +18,10 @@ const (
 // Precise implements Network. Links can only be cut.
 func (c *Containers) Precise() bool { return false }
 
-// Shape implements Network with packet filters in the networks of all running containers. It
-// installs a cut at both ends, so that the cut persists while one of the containers restarts. The
-// address of clients is the one at which containers see this machine: the gateway of their network.
+// Shape implements Network with packet filters in the network namespaces of all running containers.
+// It cuts a link between two nodes at both ends, so that the cut persists while one of the
+// containers restarts. In a link, Clients stands for this machine, whose address is the gateway of
+// the node's network.
 func (c *Containers) Shape(ctx context.Context, rules map[Link]Rule) error {
 	c.mu.Lock()
 	c.rules = maps.Clone(rules)

@@ -29,9 +29,9 @@ type Fleet interface {
 	Start(ctx context.Context, name string) error
 }
 
-// As returns a fleet as T, one of the interfaces below, if the fleet has that capability. A fleet
-// that implements T may still lack the capability because of its configuration; its method Able
-// then returns the reason.
+// As returns a fleet as T, one of the interfaces below, and whether the fleet has that capability.
+// A fleet that implements T may still lack the capability because of its configuration, which its
+// method Able then reports.
 func As[T any](f Fleet) (able T, ok bool) {
 	if limited, says := f.(interface{ Able(capability any) bool }); says && !limited.Able((*T)(nil)) {
 		return able, false

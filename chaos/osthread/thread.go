@@ -50,7 +50,7 @@ func (t *Thread) run() {
 	}
 }
 
-// Do runs a function on the thread, one at a time, and returns what it returned.
+// Do runs a function on the thread, one at a time, and returns its error.
 func (t *Thread) Do(do func() error) error {
 	c := call{do: do, result: make(chan error, 1)}
 	select {
@@ -61,8 +61,8 @@ func (t *Thread) Do(do func() error) error {
 	}
 }
 
-// Close ends the thread, after what it is doing, and returns when it runs nothing any more. It is
-// called once.
+// Close ends the thread after the function in progress, and returns when no function runs on it. It
+// must be called once.
 func (t *Thread) Close() {
 	close(t.closing)
 	<-t.ended

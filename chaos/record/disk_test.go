@@ -26,9 +26,10 @@ func (h *hanging) StoreLogs(entries []*raft.Log) error {
 
 func (h *hanging) StoreLog(entry *raft.Log) error { return h.StoreLogs([]*raft.Log{entry}) }
 
-// TestHungDisk: hashicorp/raft#503. The leader's disk hangs, and its main loop hangs in a write.
-// Its heartbeats continue, so no other node is elected. If the store silences the transport when a
-// log write takes too long (raftstore's own TestHungDisk), the other nodes elect another leader.
+// TestHungDisk provokes hashicorp/raft#503: the leader's main loop hangs in a write to its disk,
+// but its heartbeats continue, so no other node is elected. With Quorate's transport the test mutes
+// the transport, as the store does when a log write takes too long (TestHungDisk of raftstore), and
+// another node must be elected.
 func TestHungDisk(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		const timeout = 2 * time.Second // no healthy follower stands still for so long, or it would stand for election

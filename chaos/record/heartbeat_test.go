@@ -45,9 +45,9 @@ func (s *gateSink) arm() (held <-chan struct{}, release func()) {
 	return s.held, sync.OnceFunc(func() { close(gate) })
 }
 
-// TestHeartbeatRace: hashicorp/raft#695. A deposed leader writes an entry in a term that it never
-// led, because a heartbeat of the new leader changed the term under its main loop. Two nodes can
-// then hold different entries of one term at one index.
+// TestHeartbeatRace provokes hashicorp/raft#695: a deposed leader writes an entry in a term that it
+// never led, because a heartbeat of the new leader changed the term while the main loop was about
+// to write. Two nodes can then hold different entries with the same index and term.
 func TestHeartbeatRace(t *testing.T) {
 	sink := &gateSink{}
 	cfg := metrics.DefaultConfig("record")
@@ -100,9 +100,9 @@ func TestHeartbeatRace(t *testing.T) {
 // yet.
 func holdBeforeDispatch(t *testing.T, sink *gateSink, r *raft.Raft, log *raft.InmemStore) (uint64, <-chan error, func()) {
 	t.Helper()
-	// The loop reports at most once a second, in the first iteration after that. With pauses
-	// between the entries that are longer than an entry takes, that iteration is most likely the
-	// one that gets the next entry.
+	// The loop reports at most once a second, in the first iteration after that second. The pauses
+	// are longer than the loop takes to write an entry, so that iteration is most likely the one
+	// that receives the next entry.
 	pace := time.NewTicker(20 * time.Millisecond)
 	defer pace.Stop()
 	for ; ; <-pace.C {

@@ -7,10 +7,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestPipelineDeadlock: found here, in the library's pipelined replication with its default of two
-// requests in flight. The library stops reading a pipeline's responses at the first refusal, and
-// may have sent twice more before it notices. The second of those sends never returns: the follower
-// gets no entries until this leader is deposed, and Raft's shutdown never ends.
+// TestPipelineDeadlock provokes a fault of the library's pipelined replication that was found here,
+// with the default of two requests in flight. The library stops reading the responses of a pipeline
+// at the first refusal, and may send two more requests before it notices. The second of them blocks
+// forever: the follower receives no entries until this leader is deposed, and Raft's shutdown never
+// ends.
 func TestPipelineDeadlock(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		trans := n.transport("l")

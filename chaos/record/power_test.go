@@ -92,8 +92,8 @@ func onDisk(t *testing.T) *disk.Disk {
 	return d
 }
 
-// TestReplacedLogSurvivesAPowerCut: after a power cut, a log that was replaced has the entries
-// appended since, and none of those before.
+// TestReplacedLogSurvivesAPowerCut checks that a log which was replaced has, after a power cut, the
+// entries appended since and no earlier ones.
 func TestReplacedLogSurvivesAPowerCut(t *testing.T) {
 	d := onDisk(t)
 	path := filepath.Join(d.Dir(), "log.db")
@@ -106,8 +106,8 @@ func TestReplacedLogSurvivesAPowerCut(t *testing.T) {
 	}
 }
 
-// TestSnapshotSurvivesAPowerCut: after a power cut, a snapshot whose sink was closed without an
-// error can be opened, with all of its content.
+// TestSnapshotSurvivesAPowerCut checks that a snapshot whose sink was closed without an error is
+// complete after a power cut.
 func TestSnapshotSurvivesAPowerCut(t *testing.T) {
 	d := onDisk(t)
 	open := func() *snapshot.Store {

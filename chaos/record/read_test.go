@@ -64,9 +64,9 @@ func appends(rpc raft.RPC) bool {
 	return ok && !isHeartbeat(rpc)
 }
 
-// TestReadBeforeBarrier: hashicorp/raft#603, first half. A new leader does not know yet that an
-// entry of its predecessor was committed and acknowledged. A read that takes the commit index and
-// confirms leadership at that moment misses the entry.
+// TestReadBeforeBarrier provokes the first half of hashicorp/raft#603: a new leader does not know
+// yet that an entry of its predecessor was committed and acknowledged. A read that takes the commit
+// index and confirms leadership at that moment misses the entry.
 func TestReadBeforeBarrier(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)
@@ -133,9 +133,9 @@ func createEntry(t *testing.T, name string, index uint64) (key state.Key, entry 
 	return k, &raft.Log{Index: index, Term: 1, Type: raft.LogCommand, Data: data}
 }
 
-// TestReadByOldAnswer: hashicorp/raft#603, second half. The library's VerifyLeader counts the
-// response to a heartbeat that was sent, and answered, before VerifyLeader was called. Another
-// leader was elected while that response was in flight.
+// TestReadByOldAnswer provokes the second half of hashicorp/raft#603: VerifyLeader counts the
+// response to a heartbeat that was sent, and answered, before VerifyLeader was called. The
+// followers may have elected another leader while that response was in flight.
 func TestReadByOldAnswer(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)

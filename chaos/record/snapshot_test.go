@@ -15,12 +15,13 @@ import (
 	"quorate/raftstore/state"
 )
 
-// TestSnapshotOverConflict: hashicorp/raft#697. A follower has uncommitted entries beyond the index
-// of a snapshot that it installs. The library keeps them and refuses every append after the
-// snapshot, because the entry before the append has another term. It then receives the snapshot
-// again, forever, even after restarts. Even if the log is removed, as here, the library continues
-// to assume its last entry. The store refuses such a snapshot and ends, and starts from that
-// snapshot again.
+// TestSnapshotOverConflict provokes hashicorp/raft#697: a follower has uncommitted entries beyond
+// the index of a snapshot that it installs. The library keeps them, and refuses every append after
+// the snapshot because the preceding entry has another term, even after a restart. The leader then
+// sends the snapshot again and again.
+//
+// Quorate's log removes such entries, but the library still assumes the former last index. So the
+// store refuses the snapshot and ends with an error, and its next start begins with that snapshot.
 func TestSnapshotOverConflict(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)

@@ -16,10 +16,11 @@ import (
 // up one thing more, as chance has it.
 const attempts = 8
 
-// TestEndlessTransferEndsNode: hashicorp/raft#696. A node transfers leadership to a follower that
-// does not respond, and loses leadership during the last transfer. The goroutine of that transfer
-// waits forever for a replication that has ended, and the library reports that a transfer is in
-// progress. Elected again, the node refuses every write.
+// TestEndlessTransferEndsNode provokes hashicorp/raft#696: a leader tries several times to transfer
+// leadership to a follower that does not respond, and loses leadership during the last attempt. The
+// goroutine of that transfer waits forever for a replication that has ended, and the library still
+// reports a transfer in progress, so the node refuses every write after it is elected again. The
+// store must accept writes or end with an error.
 func TestEndlessTransferEndsNode(t *testing.T) {
 	t.Run("stock", func(t *testing.T) {
 		n := newNetwork(t, true)

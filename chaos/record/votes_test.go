@@ -125,10 +125,10 @@ func (v *voter) asks(t *testing.T, candidate *puppet, at raft.ServerAddress, ter
 	return resp.Granted
 }
 
-// TestVoteByAddress: reported from outside. The library records its vote by address. After a vote
-// for b, it grants the same term to c if c has b's former address, as restarted machines and
-// containers may, without comparing c's log. Two leaders of one term are then possible, of which
-// one lacks committed entries.
+// TestVoteByAddress provokes a fault of the library that was reported from outside: it records its
+// vote by address. After a vote for b, it grants its vote in the same term to c without comparing
+// c's log, if c has b's former address, as restarted machines and containers may. Two leaders of
+// one term are then possible, one of which lacks committed entries.
 func TestVoteByAddress(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		v := newVoter(t, n)
@@ -178,7 +178,7 @@ func TestOwnVoteByAddress(t *testing.T) {
 	})
 }
 
-// TestVoteOfAStore: the same script as TestVoteByAddress, on a whole store.
+// TestVoteOfAStore runs the script of TestVoteByAddress on a whole store.
 func TestVoteOfAStore(t *testing.T) {
 	n := newNetwork(t, false)
 	b, c := n.storePuppet("b"), n.storePuppet("c")
@@ -195,9 +195,9 @@ func TestVoteOfAStore(t *testing.T) {
 	}
 }
 
-// TestTornVote: reported from outside. The library stores the term of a vote and its candidate one
-// after the other. After a crash in between, the candidate of an earlier term counts as the
-// candidate of the new term, and gets the vote without a comparison of its log.
+// TestTornVote provokes a fault of the library that was reported from outside: it stores the term
+// of a vote and its candidate in two steps. After a crash in between, the candidate of the earlier
+// vote counts as the candidate of the new term, and gets the vote without a comparison of its log.
 func TestTornVote(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		v := newVoter(t, n)
@@ -222,8 +222,8 @@ func TestTornVote(t *testing.T) {
 	})
 }
 
-// TestVotesOfFormerBuilds: a data directory in which a vote is stored as builds of before did, as
-// an address. Nobody has a second vote in that term, and there are votes in the next.
+// TestVotesOfFormerBuilds checks a data directory in which a former build stored a vote as an
+// address: the node grants no second vote in that term, and grants one in the next.
 func TestVotesOfFormerBuilds(t *testing.T) {
 	v := newVoter(t, newNetwork(t, false))
 	b := v.b.LocalAddr()

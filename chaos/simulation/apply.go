@@ -33,7 +33,7 @@ func (p *process) applySoon() {
 	})
 }
 
-// apply has the state machine apply some of the committed entries, as Raft would.
+// apply makes the state machine apply some of the committed entries, as Raft would.
 func (p *process) apply() {
 	count := min(p.commit-p.applied, uint64(1+p.w.rng.IntN(p.w.set.batch)), checkpoint-p.applied%checkpoint)
 	batch := p.from(p.applied+1, int(count))
@@ -71,8 +71,8 @@ func (p *process) apply() {
 	}
 }
 
-// snapshotSoon takes a snapshot after a while: its state is that of one moment, and is written at a
-// later one.
+// snapshotSoon schedules a snapshot. Its state is that of one moment, and is written at a later
+// one.
 func (p *process) snapshotSoon() {
 	p.after(p.w.between(p.w.set.snapshots/4, p.w.set.snapshots), func() {
 		p.snapshotSoon()
@@ -170,7 +170,7 @@ func (p *process) restore(s *savedState) error {
 	return p.applier.Restore(io.NopCloser(bytes.NewReader(s.bytes)))
 }
 
-// restartWith ends a process that says it can't go on, and starts the next one.
+// restartWith ends a process that cannot continue, and starts the node again.
 func (p *process) restartWith(why error) {
 	p.trace("ends: %v", why)
 	p.w.counts.Restarted++
@@ -178,8 +178,8 @@ func (p *process) restartWith(why error) {
 	p.w.at(p.w.between(100*time.Millisecond, time.Second), p.node.start)
 }
 
-// refuseDamaged has the state machine read a snapshot in which a bit was turned over: it must
-// notice, and keep what it has.
+// refuseDamaged makes the state machine read a snapshot with a flipped bit, sometimes also a
+// truncated one. It must detect the damage and keep its state.
 func (p *process) refuseDamaged(s *savedState) {
 	damaged := bytes.Clone(s.bytes)
 	bit := p.w.rng.IntN(8 * len(damaged))

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 )
 
-// calls holds the calls that goroutines make to the world. Each call waits until the goroutine of
-// the world has served it. That goroutine serves one call at a time, in the order of the callers'
-// names, whatever order the calls arrived in.
+// calls holds the calls that goroutines make to the world, and each waits until the goroutine of
+// the world has served it. When all goroutines wait, that goroutine serves the calls one at a time,
+// sorted by name and not by their arrival, except those of paused processes.
 type calls struct {
 	mu    sync.Mutex
 	wait  []*call       // guarded by mu
@@ -23,8 +23,8 @@ type call struct {
 	served chan struct{}
 }
 
-// ask has the world run a function, on behalf of a goroutine of a process. The name tells it from
-// others of the same moment.
+// ask makes the world run a function for a goroutine of the process, and waits until it has. The
+// name distinguishes the call from others that wait at the same time.
 func (p *process) ask(name string, serve func()) {
 	c := &call{by: p, name: p.node.name + " " + name, serve: serve, served: make(chan struct{})}
 	p.w.calls.mu.Lock()
@@ -37,8 +37,8 @@ func (p *process) ask(name string, serve func()) {
 	<-c.served
 }
 
-// first takes the call that is to be served next; nil when there is none but of processes that are
-// held up.
+// first removes and returns the call to serve next. It returns nil if there is none, except calls
+// of paused processes.
 func (c *calls) first(w *World) *call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,8 +52,7 @@ func (c *calls) first(w *World) *call {
 	return next
 }
 
-// serveCalls lets the goroutines run until all of them wait for time to pass, or for something of
-// the world.
+// serveCalls serves calls until all goroutines wait for time to pass or for an event of the world.
 func (w *World) serveCalls() {
 	for {
 		synctest.Wait()

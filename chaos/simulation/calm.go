@@ -13,7 +13,7 @@ import (
 // that dead servers are waited for.
 const restLimit = 60 * time.Second
 
-// begin makes the cluster and all that acts on it.
+// begin creates the cluster, its clients and watchers, and schedules the faults.
 func (w *World) begin() {
 	w.set = w.choose()
 	w.trace("settings: %+v", w.set.described())
@@ -51,8 +51,8 @@ func (w *World) begin() {
 
 func (w *World) nextName() string { return fmt.Sprint("n", len(w.nodes)+1) }
 
-// calmDown ends all faults: the network is whole, disks are fast, and who is not gone for good
-// runs.
+// calmDown ends all faults: it heals the network and the disks, and starts every node that is not
+// lost for good.
 func (w *World) calmDown() {
 	w.trace("faults are over")
 	w.calm = true
@@ -68,8 +68,8 @@ func (w *World) calmDown() {
 	w.awaitRest(w.now())
 }
 
-// awaitRest ends the run when the cluster is as it should be, and fails it when that takes too
-// long.
+// awaitRest ends the run when the cluster has come to rest. It records a violation if that takes
+// too long, unless the cluster is stuck.
 func (w *World) awaitRest(since time.Time) {
 	w.at(500*time.Millisecond, func() {
 		unrest := w.unrest()
@@ -91,7 +91,7 @@ func (w *World) awaitRest(since time.Time) {
 	})
 }
 
-// unrest says what is not as it should be.
+// unrest returns the reason why the cluster is not at rest, or "".
 func (w *World) unrest() string {
 	l := w.leader()
 	if l == nil || l.epoch == nil {
@@ -125,7 +125,7 @@ func (w *World) unrest() string {
 // stuck reports whether only a rule of hashicorp/raft (v1.7, requestVote and requestPreVote)
 // prevents an election: a server grants no vote to a candidate that is not in the server's
 // configuration, which may be an old one. If every candidate with the newest entries joined while a
-// server was down, that server's vote is missing until one of the other voters returns.
+// server was down, that server does not vote for any of them until another voter returns.
 func (w *World) stuck() bool {
 	var newest configuration
 	for _, p := range w.running() {
@@ -156,13 +156,13 @@ func (w *World) stuck() bool {
 	return false
 }
 
-// mayGiveUp says whether a dead server may be given up.
+// mayGiveUp reports whether a dead server may be removed.
 func (w *World) mayGiveUp(l *process, voter bool) bool {
 	return w.set.deadServerAfter > 0 && (!voter || len(votersIn(l.config.servers)) > w.set.voters)
 }
 
-// probe checks that a write succeeds, and then all that is left to check, unless the cluster's rest
-// was not to last.
+// probe checks that a cluster at rest accepts a write, and then calls finish. It waits again if the
+// cluster was at rest only for a moment.
 func (w *World) probe(since time.Time) {
 	p := w.leader()
 	c := &client{w: w}
@@ -188,8 +188,8 @@ func (w *World) probe(since time.Time) {
 	})
 }
 
-// finish checks what must hold at the end: all nodes have all that was committed, and watchers have
-// had it all.
+// finish checks that every running node has applied all committed entries and has the state of the
+// truth, and that watchers receive all events.
 func (w *World) finish() {
 	all := w.truth.objects
 	for _, p := range w.running() {

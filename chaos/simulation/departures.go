@@ -36,7 +36,7 @@ func (l leadership) Update(ctx context.Context, u raftstore.Update) (*state.Obje
 	return l.write(ctx, data, &write{op: opUpdate, key: u.Key, version: u.Previous.Version, value: template(u.Object)})
 }
 
-// template returns the value of an object with a percent sign where the version goes.
+// template returns the value of an object with a percent sign in place of the version.
 func template(o *state.Object) string {
 	return string(o.Value[:o.VersionOffset]) + "%" + string(o.Value[o.VersionOffset:])
 }

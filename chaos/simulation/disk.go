@@ -9,7 +9,7 @@ import (
 	"quorate/cluster/voters"
 )
 
-// entry is a log entry, which never changes and is shared by all who have it.
+// entry is a log entry. It is immutable, and all nodes that have it share it.
 type entry struct {
 	raft.Log
 	write   *write           // what its client meant; nil for entries of Raft
@@ -24,13 +24,13 @@ type savedState struct {
 	bytes       []byte
 }
 
-// configuration of Raft, and the index of its entry.
+// configuration is a configuration of Raft and the index of its entry.
 type configuration struct {
 	index   uint64
 	servers []raft.Server
 }
 
-// image is what a node has stored.
+// image is the data that a node has stored.
 type image struct {
 	term    uint64
 	vote    string
@@ -40,7 +40,7 @@ type image struct {
 	id      identity
 }
 
-// identity is what a node knows of itself.
+// identity is what a node stores about itself and about the owners of names.
 type identity struct {
 	nodeID  string
 	cluster string
@@ -63,7 +63,7 @@ func (m *image) newest() *savedState {
 
 func (m *image) last() uint64 { return m.base + uint64(len(m.entries)) }
 
-// at returns the entry of an index, nil when it is not there.
+// at returns the entry at an index, or nil if the log does not have it.
 func (m *image) at(index uint64) *entry {
 	if index <= m.base || index > m.last() {
 		return nil
@@ -71,8 +71,8 @@ func (m *image) at(index uint64) *entry {
 	return m.entries[index-m.base-1]
 }
 
-// termAt returns the term of the entry of an index, false when that is not known any more, or not
-// yet.
+// termAt returns the term of the entry at an index. known is false if the log does not have the
+// entry.
 func (m *image) termAt(index uint64) (term uint64, known bool) {
 	if e := m.at(index); e != nil {
 		return e.Term, true
@@ -105,7 +105,7 @@ func (m *image) trim(upTo uint64) {
 	}
 }
 
-// configuration returns the newest one that is stored.
+// configuration returns the newest configuration that is stored.
 func (m *image) configuration() configuration {
 	for _, e := range slices.Backward(m.entries) {
 		if e.Type == raft.LogConfiguration {
@@ -115,7 +115,7 @@ func (m *image) configuration() configuration {
 	return m.newest().config
 }
 
-// disk holds a node's image, and what was written to it and not synced yet.
+// disk holds a node's durable image, and the changes that are not synced yet.
 type disk struct {
 	durable image
 	pending []func(*image)
@@ -124,7 +124,7 @@ type disk struct {
 	slow    time.Duration // what a sync takes at most
 }
 
-// store changes the image, on the disk only with the next sync.
+// store changes the process's view of the image. The change is durable with the next sync.
 func (p *process) store(change func(*image)) {
 	if p.ended {
 		return // a goroutine of it has not noticed yet
@@ -133,7 +133,7 @@ func (p *process) store(change func(*image)) {
 	p.node.disk.pending = append(p.node.disk.pending, change)
 }
 
-// sync calls done when all that was stored before is on the disk.
+// sync calls done when all earlier changes are durable.
 func (p *process) sync(done func()) {
 	d := &p.node.disk
 	if p.w.breaks(AckBeforeSync) {
@@ -168,7 +168,7 @@ func (p *process) beginSync() {
 	})
 }
 
-// flush puts the oldest changes on the disk.
+// flush makes the oldest changes durable.
 func (d *disk) flush(count int) {
 	for _, change := range d.pending[:count] {
 		change(&d.durable)
@@ -176,8 +176,8 @@ func (d *disk) flush(count int) {
 	d.pending = slices.Clone(d.pending[count:])
 }
 
-// lose ends all that is under way. Of the changes not synced only the first keep make it to the
-// disk.
+// lose discards the changes that are not durable, except the first keep of them, and all waiting
+// calls.
 func (d *disk) lose(keep int) {
 	d.flush(keep)
 	d.pending, d.waiting, d.syncing = nil, nil, false

@@ -25,7 +25,7 @@ const (
 	leader
 )
 
-// consensus is a process's part in Raft.
+// consensus is the state of a process in the model of Raft.
 type consensus struct {
 	role       role
 	leading    string    // the leader's name, as far as it is known
@@ -72,8 +72,7 @@ func (p *process) watchElection() {
 	})
 }
 
-// suffrage says whether a server is in the configuration that this process has, and whether it
-// votes.
+// suffrage reports whether a server is in the configuration of this process, and whether it votes.
 func (p *process) suffrage(name string) (voter, member bool) {
 	i := slices.IndexFunc(p.config.servers, func(s raft.Server) bool { return string(s.ID) == name })
 	return i >= 0 && p.config.servers[i].Suffrage == raft.Voter, i >= 0
@@ -116,7 +115,7 @@ func (p *process) campaign(trial bool) {
 	})
 }
 
-// claim is what a candidate says of itself.
+// claim is a candidate's request for votes.
 type claim struct {
 	term, last, lastTerm uint64
 	trial                bool
@@ -194,8 +193,8 @@ func (p *process) count(b *ballot, name string) {
 	}
 }
 
-// follow makes the process a follower, of a leader that may not be known, in a term that is no
-// earlier.
+// follow makes the process a follower in a term that is not lower than its own. The leader may be
+// unknown.
 func (p *process) follow(term uint64, leading string) {
 	p.endLeadership(raft.ErrLeadershipLost)
 	p.role, p.ballot, p.leading = follower, nil, leading
@@ -218,7 +217,7 @@ func (p *process) lead() {
 	p.keepLease(p.term, p.w.now())
 }
 
-// proposeInit is a store's first entry of a term: once it is applied the leader is ready.
+// proposeInit proposes a store's first entry of a term. The leader is ready once it is applied.
 func (p *process) proposeInit() {
 	term := p.term
 	p.waiting[p.propose(p.initEntry())] = func(failure error) {
@@ -228,8 +227,8 @@ func (p *process) proposeInit() {
 	}
 }
 
-// initEntry returns an entry that names the cluster if it is the first one, and changes nothing
-// otherwise.
+// initEntry returns an Init entry. The first one of a cluster determines the cluster's id; others
+// change nothing.
 func (p *process) initEntry() *entry {
 	id := p.applier.Root().ClusterID()
 	if id == "" {
@@ -246,7 +245,7 @@ func (p *process) initEntry() *entry {
 	return e
 }
 
-// keepLease has a leader step down that does not hear of a quorum.
+// keepLease makes a leader step down if it has not heard from a quorum.
 func (p *process) keepLease(term uint64, since time.Time) {
 	p.after(patience/2, func() {
 		if p.role != leader || p.term != term {
@@ -271,7 +270,7 @@ func (p *process) keepLease(term uint64, since time.Time) {
 	})
 }
 
-// endLeadership fails what waits for the leader that the process was.
+// endLeadership fails the writes and the changes that wait for the process, if it leads.
 func (p *process) endLeadership(why error) {
 	if p.role != leader {
 		return

@@ -15,8 +15,8 @@ const (
 	silence = 2 * time.Second
 )
 
-// gossip is what a process knows of the others by hearsay: each counts its own beats, and all pass
-// on what they have heard.
+// gossip is what a process knows of the members. Each counts its own beats, and all pass on the
+// counts that they know.
 type gossip struct {
 	beats   uint64
 	leaving bool
@@ -24,7 +24,7 @@ type gossip struct {
 	changed chan struct{} // closed and replaced at each change
 }
 
-// news is what one node says of itself, or others of it.
+// news is what a node announces about itself, or what others pass on about it.
 type news struct {
 	name, nodeID, addr, cluster string
 	starts, beats               uint64
@@ -90,7 +90,7 @@ func (p *process) acquaintances() (all []*acquaintance) {
 
 func (p *process) barred() bool { return slices.Contains(p.id.record.removed, p.id.nodeID) }
 
-// hear takes over what another process knows better.
+// hear merges the news of another process that are later than those of this one.
 func (p *process) hear(all []news, other record) {
 	p.mergeRecord(other)
 	for _, n := range all {
@@ -127,7 +127,7 @@ func (p *process) wakeVoters() {
 	p.changed = make(chan struct{})
 }
 
-// view is what package voters is told of the members.
+// view returns the members as gossip reports them to package voters.
 func (p *process) view() []voters.Member {
 	s := p.self()
 	all := []voters.Member{p.member(&acquaintance{news: s, alive: true})}

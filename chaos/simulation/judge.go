@@ -67,7 +67,7 @@ func (p *process) judgeSteps(before configuration) {
 	}
 }
 
-// judgeAddition checks that the start of a node that the leader knows of has not been removed.
+// judgeAddition checks that the start of a node which the leader adds has not been removed.
 func (p *process) judgeAddition(name string) {
 	start := p.departure(name)
 	if departed, ok := p.w.truth.departed[start.NodeID]; ok && start.Start <= departed {
@@ -75,7 +75,7 @@ func (p *process) judgeAddition(name string) {
 	}
 }
 
-// departure returns the start of a node that this process knows of.
+// departure returns the start of a node as this process knows it.
 func (p *process) departure(name string) voters.Departure {
 	a := p.table[name]
 	if a == nil {
@@ -84,8 +84,8 @@ func (p *process) departure(name string) voters.Departure {
 	return voters.Departure{NodeID: a.nodeID, Start: a.starts}
 }
 
-// judgeRemoval checks that a server given up has been silent for long enough, and that those left
-// can go on without it.
+// judgeRemoval checks that a dead server was silent for the required time before its removal, and
+// that the remaining voters suffice.
 func (p *process) judgeRemoval(c *change, voted bool) {
 	after := p.w.set.deadServerAfter
 	if after == 0 {
@@ -113,7 +113,8 @@ func (p *process) judgeRemoval(c *change, voted bool) {
 	}
 }
 
-// judgePromotion checks that a new voter was a member, is to vote, has come some way, and is there.
+// judgePromotion checks that a new voter was a member, may vote, has entries and was heard of
+// recently.
 func (p *process) judgePromotion(n *node, known bool) {
 	q := p.peer(n.name)
 	a := p.table[n.name]

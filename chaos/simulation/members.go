@@ -17,8 +17,8 @@ import (
 	"quorate/raftstore"
 )
 
-// members is a process's package voters, and what that stands on. Its goroutines reach the world
-// through ask alone.
+// members is the process's instance of package voters with what it uses. Its goroutines access the
+// world only through ask.
 type members struct {
 	voters   *voters.Voters
 	epoch    *epoch // nil while this process is not a leader that is ready
@@ -26,7 +26,7 @@ type members struct {
 	removing map[string]bool // by an operator
 }
 
-// epoch is one time as leader.
+// epoch is one period of leadership.
 type epoch struct {
 	ctx context.Context
 	end context.CancelFunc
@@ -51,7 +51,7 @@ func (p *process) startMembers() {
 	})
 }
 
-// run runs a goroutine whose end the world waits for.
+// run starts a goroutine, for the end of which the world waits.
 func (n *node) run(do func()) {
 	n.goroutines.Add(1)
 	go func() {
@@ -69,7 +69,7 @@ func (p *process) leastVoters() int {
 	if p.w.breaks(ForgetExpected) {
 		return 0
 	}
-	return p.w.set.voters // all nodes are told the same
+	return p.w.set.voters // all nodes have the same setting
 }
 
 // leadership is the voters.Store of a process.
@@ -167,7 +167,7 @@ func (l leadership) Servers() []raft.Server {
 	return asked(l.p, "configuration", func() []raft.Server { return slices.Clone(l.p.config.servers) })
 }
 
-// askProgress asks a member how far it has come, as package cluster does.
+// askProgress requests the progress of a member, as package cluster does.
 func (p *process) askProgress(ctx context.Context, m voters.Member) (voters.Progress, error) {
 	answer := make(chan voters.Progress, 1)
 	p.ask("progress of "+m.Name, func() {
@@ -200,7 +200,7 @@ func (p *process) askProgress(ctx context.Context, m voters.Member) (voters.Prog
 	}
 }
 
-// record says which node a name belongs to, and who was removed. It never changes.
+// record contains the owners of names and the removed nodes. It is immutable.
 type record struct {
 	bindings map[string]roster.Binding
 	removed  []string
@@ -224,7 +224,7 @@ func (b bindings) Remove(nodeID string) error {
 	return nil
 }
 
-// mergeRecord takes over the later bindings.
+// mergeRecord takes over the bindings that are later than those of this process.
 func (p *process) mergeRecord(other record) {
 	next := record{bindings: maps.Clone(p.id.record.bindings), removed: p.id.record.removed}
 	if next.bindings == nil {
@@ -247,7 +247,7 @@ func (p *process) mergeRecord(other record) {
 	}
 }
 
-// release frees the names that nobody uses any more.
+// release frees the names that no node uses any more.
 func (p *process) release() {
 	next := map[string]roster.Binding{}
 	for name := range p.id.record.bindings {

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// changeKind says what a change of the configuration does, in Raft's terms.
+// changeKind is the type of a change of the configuration.
 type changeKind string
 
 const (
@@ -18,7 +18,7 @@ const (
 	remove      changeKind = "remove"
 )
 
-// change of the configuration that was asked for.
+// change is a requested change of the configuration.
 type change struct {
 	kind   changeKind
 	name   string
@@ -27,7 +27,7 @@ type change struct {
 	index  uint64 // of its entry, once it has one
 }
 
-// future is what a change comes to. Goroutines wait for it.
+// future is the result of a change, for which goroutines wait.
 type future struct {
 	done chan struct{}
 	err  error
@@ -40,16 +40,16 @@ func (f *future) resolve(err error) {
 	close(f.done)
 }
 
-// Error is part of raft.Future.
+// Error implements raft.Future.
 func (f *future) Error() error {
 	<-f.done
 	return f.err
 }
 
-// Index is part of raft.IndexFuture; nobody asks.
+// Index implements raft.IndexFuture; it is never used.
 func (f *future) Index() uint64 { return 0 }
 
-// request has a change made once no other one is under way.
+// request queues a change, which is made when no other one is in progress.
 func (p *process) request(c *change, timeout time.Duration) {
 	switch {
 	case p.ended:
@@ -73,8 +73,8 @@ func (p *process) request(c *change, timeout time.Duration) {
 	p.nextChange()
 }
 
-// nextChange appends the next change to the log when the one before is committed, and an entry of
-// the leader's term.
+// nextChange appends the next change to the log when the previous one and an entry of the leader's
+// term are committed.
 func (p *process) nextChange() {
 	if len(p.changes) == 0 || p.changes[0].index > 0 {
 		return
@@ -105,7 +105,7 @@ func (p *process) nextChange() {
 	}
 }
 
-// settleChange ends the change whose entry is committed. Whoever asked for it hears of that once it
+// settleChange ends the change whose entry is committed. The caller gets the result once the entry
 // is applied here.
 func (p *process) settleChange(e *entry) {
 	if e.Type != raft.LogConfiguration || p.role != leader {

@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// network says what becomes of messages.
+// network determines which messages are lost, delayed or repeated.
 type network struct {
 	loss  float64 // of all messages
 	twice float64
@@ -14,7 +14,7 @@ type network struct {
 
 func (n *network) heal() { *n = network{delay: 2 * time.Millisecond, cut: map[[2]string]bool{}} }
 
-// isolate cuts the ways between two groups of nodes, or only those from the first to the second.
+// isolate cuts the links between two groups of nodes, or only those from the first to the second.
 func (n *network) isolate(from, to []*node, oneWay bool) {
 	for _, a := range from {
 		for _, b := range to {
@@ -26,7 +26,8 @@ func (n *network) isolate(from, to []*node, oneWay bool) {
 	}
 }
 
-// send has a message received by the process that the other node runs when it arrives, if it does.
+// send delivers a message to the process that runs on the other node when it arrives, unless the
+// network loses it.
 func (p *process) send(to *node, takes time.Duration, receive func(*process)) {
 	w := p.w
 	if to == p.node {

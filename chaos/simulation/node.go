@@ -38,7 +38,7 @@ type node struct {
 	goroutines atomic.Int64
 }
 
-// process is one run of a node's program. What it has only in memory ends with it.
+// process is one run of a node's program. Its memory ends with it.
 type process struct {
 	w    *World
 	node *node
@@ -54,7 +54,7 @@ type process struct {
 	members
 }
 
-// data is what a process makes of its log.
+// data is the state that a process derives from its log.
 type data struct {
 	applier  *applier.Applier
 	hub      *history.Hub
@@ -76,7 +76,7 @@ func (w *World) node(name string) *node {
 	return w.nodes[i]
 }
 
-// running returns the processes that there are.
+// running returns all running processes.
 func (w *World) running() (all []*process) {
 	for _, n := range w.nodes {
 		if n.process != nil {
@@ -86,7 +86,7 @@ func (w *World) running() (all []*process) {
 	return all
 }
 
-// start begins a process on the node's disk, if there is none.
+// start starts a process on the node's disk, unless one runs or the node is retired.
 func (n *node) start() {
 	if n.process != nil || n.retired {
 		return
@@ -109,7 +109,7 @@ func (n *node) start() {
 	p.applySoon()
 }
 
-// align removes a log that does not fit the newest snapshot, as a store does that opens.
+// align removes a log that does not fit the newest snapshot, as the store does when it opens.
 func (p *process) align() {
 	s := p.newest()
 	if term, known := p.termAt(s.index); len(p.entries) == 0 || p.last() < s.index || known && term != s.term {
@@ -120,7 +120,7 @@ func (p *process) align() {
 	}
 }
 
-// open makes the state that the node starts from.
+// open restores the state that the node starts from.
 func (p *process) open() error {
 	if err := p.build(); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (p *process) open() error {
 	return nil
 }
 
-// build makes the state machine and what it works on, as raftstore.Open does.
+// build creates the state machine and its parts, as raftstore.Open does.
 func (p *process) build() error {
 	quiet := slog.New(slog.DiscardHandler)
 	retainer, err := state.NewRetainer(state.RetainerConfig{MaxAge: p.w.set.retained})
@@ -159,15 +159,14 @@ func (p *process) build() error {
 	return nil
 }
 
-// end ends the process. What it had written is on the disk, synced or not, when the machine lives
-// on.
+// end ends the process. The node's machine continues, so that everything written becomes durable.
 func (p *process) end() {
 	p.node.disk.lose(len(p.node.disk.pending))
 	p.stop()
 }
 
-// crash ends the process with its machine: of what was not synced the first changes may be on the
-// disk, or all, or none.
+// crash ends the process with its machine. Of the changes that are not durable, a random prefix
+// becomes durable.
 func (p *process) crash() {
 	pending := len(p.node.disk.pending)
 	kept := p.w.rng.IntN(pending + 1)

@@ -7,13 +7,13 @@ import (
 	"quorate/raftstore/fsm"
 )
 
-// pin is a state that a process was asked to keep.
+// pin is a state that processes must retain.
 type pin struct {
 	index uint64
 	since time.Time
 }
 
-// notePin takes note of a pin that was just applied.
+// notePin records a pin that was just applied.
 func (p *process) notePin(e *entry) {
 	since := e.write.asked
 	if since.After(p.w.now()) {

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// event is something that happens at a time: to a process, unless that has ended by then, or to the
-// world.
+// event is an action at a time: of a process, unless it has ended by then, or of the world.
 type event struct {
 	at  time.Time
 	tie uint64 // random: the order of what happens at the same time

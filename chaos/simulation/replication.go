@@ -7,10 +7,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// appendLimit is how many entries one message carries at most.
+// appendLimit is the maximum number of entries in one message.
 const appendLimit = 32
 
-// peer is what a leader knows of another server.
+// peer is a leader's knowledge of another server.
 type peer struct {
 	name        string
 	next, match uint64
@@ -27,7 +27,7 @@ func (p *process) peer(name string) *peer {
 	return p.peers[i]
 }
 
-// propose appends an entry to the leader's log, and returns its index.
+// propose appends an entry to the leader's log and returns its index.
 func (p *process) propose(e *entry) uint64 {
 	e.Index, e.Term, e.AppendedAt = p.last()+1, p.term, p.w.now()
 	p.w.truth.proposed(e)
@@ -54,7 +54,7 @@ func (p *process) beat(term uint64) {
 	p.after(heartbeat, func() { p.beat(term) })
 }
 
-// broadcast sends to all servers what they lack, or a heartbeat.
+// broadcast sends each server the entries that it lacks, or a heartbeat.
 func (p *process) broadcast(always bool) {
 	for _, s := range p.config.servers {
 		name := string(s.ID)
@@ -75,7 +75,7 @@ func (p *process) broadcast(always bool) {
 	}
 }
 
-// appending is a leader's message.
+// appending is a leader's append request.
 type appending struct {
 	from           *node
 	term           uint64
@@ -156,7 +156,7 @@ func (p *process) receiveAppending(m appending) {
 	done()
 }
 
-// take stores the entries that the process lacks, in place of those that conflict with them.
+// take stores the entries that the process lacks, and replaces entries that conflict with them.
 func (p *process) take(entries []*entry) {
 	for i, e := range entries {
 		have := p.at(e.Index)
@@ -183,7 +183,7 @@ func (p *process) take(entries []*entry) {
 	}
 }
 
-// answered takes a follower's answer.
+// answered handles a follower's response.
 func (p *process) answered(name string, a answer) {
 	if a.term > p.term {
 		p.follow(a.term, "")
@@ -207,7 +207,8 @@ func (p *process) answered(name string, a answer) {
 	}
 }
 
-// advanceCommit commits what a quorum of the voters has stored, once that is of the leader's term.
+// advanceCommit commits the entries that a quorum of the voters has stored, once one of them is of
+// the leader's term.
 func (p *process) advanceCommit() {
 	var stored []uint64
 	for _, name := range votersIn(p.config.servers) {

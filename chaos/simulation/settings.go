@@ -2,8 +2,8 @@ package simulation
 
 import "time"
 
-// settings are what a seed decides about the whole run. Each run has only some kinds of faults, so
-// that they don't hide each other.
+// settings are the random decisions about a whole run. Each run has only some types of faults, so
+// that they do not hide each other.
 type settings struct {
 	voters, replicas, joiners int
 	clients                   int
@@ -44,7 +44,7 @@ func (w *World) choose() settings {
 	return s
 }
 
-// described is what the trace says of the settings.
+// described returns the settings for the trace.
 func (s settings) described() any {
 	var names []string
 	for _, f := range s.faults {

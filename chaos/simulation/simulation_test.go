@@ -26,10 +26,10 @@ var (
 const memoryLimit = 512 << 20
 
 func TestMain(m *testing.M) {
-	// Runs are short and make much garbage. Each s2.Writer, with 2 MiB of buffers for every
+	// Runs are short and make much garbage. Each s2.Writer, with about 2 MiB of buffers for every
 	// snapshot, contains a sync.Pool, which keeps the writer reachable until the next collection.
 	// So nearly all that was allocated since the last collection counts as live, and without a
-	// limit the heap would grow fourfold from one collection to the next.
+	// limit the heap would grow fivefold from one collection to the next.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(memoryLimit)
 	goleak.VerifyTestMain(m)

@@ -11,9 +11,9 @@ import (
 	"quorate/raftstore/state"
 )
 
-// truth is the global knowledge that no node has: the order of the committed entries, the state
-// that results from them by a naive state machine, and the leaders of each term. The simulation
-// compares everything that nodes do with it.
+// truth is what no single node knows: the order of the committed entries, the state that a naive
+// state machine makes of them, and the leader of each term. The simulation compares the results of
+// the nodes with it.
 type truth struct {
 	w         *World
 	leaders   map[uint64]string    // by term
@@ -37,7 +37,7 @@ type thing struct {
 	sealed             bool
 }
 
-// happened is an event that watchers are to get.
+// happened is an event that watchers must receive.
 type happened struct {
 	index uint64
 	kind  history.Type
@@ -53,8 +53,8 @@ func newTruth(w *World) truth {
 	}
 }
 
-// elected checks that a term has one leader, and that it has everything that was committed in terms
-// before.
+// elected checks that a term has only one leader, and that it has every entry committed in earlier
+// terms.
 func (t *truth) elected(p *process) {
 	if other, taken := t.leaders[p.term]; taken {
 		t.w.violate("model: %s and %s were both elected for term %d", other, p.node.name, p.term)
@@ -77,7 +77,7 @@ func (t *truth) proposed(e *entry) {
 	t.w.counts.Entries++
 }
 
-// commit checks that nodes commit the same entries.
+// commit checks that all nodes commit the same entries.
 func (t *truth) commit(p *process, e *entry) {
 	last := uint64(len(t.committed))
 	switch {
@@ -93,7 +93,7 @@ func (t *truth) commit(p *process, e *entry) {
 	}
 }
 
-// acknowledged checks that a client is told of what is committed.
+// acknowledged checks that a write which is acknowledged to its client is committed.
 func (t *truth) acknowledged(e *entry) {
 	t.w.counts.Acknowledged++
 	if e.Index > uint64(len(t.committed)) || t.committed[e.Index-1] != e {
@@ -101,8 +101,8 @@ func (t *truth) acknowledged(e *entry) {
 	}
 }
 
-// advance has the naive state machine come as far as a node has, and says whether it is the first
-// there.
+// advance makes the naive state machine apply the entries up to an index. It reports whether that
+// was the last of those applied.
 func (t *truth) advance(to uint64) (first bool) {
 	for t.position < to {
 		t.position++
@@ -118,7 +118,7 @@ func (t *truth) advance(to uint64) (first bool) {
 	return first && t.position == to
 }
 
-// do applies a write and returns why it is refused, if it is.
+// do applies a write and returns the reason for which it is refused, or "".
 func (t *truth) do(index uint64, w *write) (refusal string) {
 	have, exists := t.objects[w.key]
 	made := thing{
@@ -167,7 +167,8 @@ func (t *truth) do(index uint64, w *write) (refusal string) {
 	return ""
 }
 
-// applied checks what a node has made of entries: the answers, and every so often the state.
+// applied compares the responses of a node's state machine with the truth, and at checkpoints its
+// state.
 func (t *truth) applied(p *process, entries []*entry, answers []any) {
 	if p.applied > uint64(len(t.committed)) {
 		t.w.violate("%s applies up to %d, and only %d are committed", p.node.name, p.applied, len(t.committed))
@@ -193,7 +194,7 @@ func (t *truth) applied(p *process, entries []*entry, answers []any) {
 	t.sum(p, root)
 }
 
-// restored checks that a state read from a snapshot is the one that applying the entries makes.
+// restored checks that the state read from a snapshot is that of the applied entries.
 func (t *truth) restored(p *process) { t.sum(p, p.applier.Root()) }
 
 // sum checks that all nodes have the same state after an entry, to the byte of a snapshot.
@@ -206,7 +207,7 @@ func (t *truth) sum(p *process, root *state.Root) {
 	t.sums[root.Index()] = sum
 }
 
-// compare checks a state against the naive one.
+// compare compares a state with that of the truth.
 func (t *truth) compare(p *process, root *state.Root, objects map[state.Key]thing) {
 	if root.Len() != len(objects) {
 		t.w.violate("%s has %d objects after entry %d, not %d", p.node.name, root.Len(), root.Index(), len(objects))
@@ -226,7 +227,7 @@ func thingOf(o *state.Object) thing {
 	}
 }
 
-// stateAt returns what was stored after an entry.
+// stateAt returns the objects after an entry.
 func (t *truth) stateAt(index uint64) map[state.Key]thing {
 	objects := map[state.Key]thing{}
 	for _, e := range t.events {
@@ -240,7 +241,7 @@ func (t *truth) stateAt(index uint64) map[state.Key]thing {
 	return objects
 }
 
-// after returns the first event of a collection after a position; nil when there is none.
+// after returns the first event of a collection after a position, or nil.
 func (t *truth) after(position uint64, p state.Prefix) *happened {
 	i, found := slices.BinarySearchFunc(t.events, position, func(e happened, position uint64) int { return int(e.index) - int(position) })
 	if found {

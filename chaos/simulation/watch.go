@@ -9,7 +9,7 @@ import (
 	"quorate/raftstore/state"
 )
 
-// watcher follows a collection: on one node after another, from where it was.
+// watcher watches a collection, on one node after another, and resumes from its position.
 type watcher struct {
 	w       *World
 	prefix  state.Prefix
@@ -34,7 +34,8 @@ func (o *watcher) wakeSoon() {
 	})
 }
 
-// wake takes what there is, on some node.
+// wake makes the watcher receive the events that its node has, sometimes after it has moved to
+// another node.
 func (o *watcher) wake() {
 	if o.on == nil || o.on.ended || o.w.chance(0.03) {
 		all := o.w.running()
@@ -60,7 +61,7 @@ func (o *watcher) resume(p *process, after uint64) {
 	o.cursor = p.hub.Watch(o.prefix, position)
 }
 
-// take takes the next events, and says whether there were any.
+// take receives the next events, and reports whether there were any.
 func (o *watcher) take() bool {
 	events, err := o.cursor.Next(&atOnce{Context: context.Background()})
 	var compacted *history.Compacted
@@ -81,7 +82,7 @@ func (o *watcher) take() bool {
 	return true
 }
 
-// check holds an event against the next one that there must be.
+// check compares an event with the next one of the truth.
 func (o *watcher) check(e *history.Event) {
 	o.w.counts.Delivered++
 	if e.Type != history.Added && e.Object.Created == 0 {
@@ -106,8 +107,8 @@ func (o *watcher) check(e *history.Event) {
 	o.seen = e.Index
 }
 
-// checkPosition checks that a watch that has all there is has missed nothing, and may go on from
-// the position that it has come to.
+// checkPosition checks that a watch which has received everything has missed no event up to its
+// position. The watcher may resume from that position.
 func (o *watcher) checkPosition() {
 	position := o.cursor.Position()
 	if next := o.w.truth.after(o.seen, o.prefix); next != nil && next.index <= position {
@@ -118,8 +119,8 @@ func (o *watcher) checkPosition() {
 	}
 }
 
-// expired checks that a watch is refused only from before the log's beginning, and begins anew with
-// a list.
+// expired checks that a watch is refused only for a position before the node's history, and begins
+// again with a list.
 func (o *watcher) expired(c *history.Compacted) {
 	p := o.on
 	o.w.counts.Expired++
@@ -141,8 +142,8 @@ func (o *watcher) expired(c *history.Compacted) {
 	o.resume(p, o.seen)
 }
 
-// atOnce is a context that ends as soon as somebody waits for it: what is there is taken, and
-// nothing is waited for.
+// atOnce is a context that ends as soon as its Done is called, so that a cursor returns the events
+// that exist and does not wait.
 type atOnce struct {
 	context.Context
 	waited bool

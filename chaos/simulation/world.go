@@ -12,30 +12,31 @@ import (
 	"time"
 )
 
-// Options of a run.
+// Options configure a run.
 type Options struct {
 	Seed uint64
-	// Mutation breaks a rule, to see that it is found out.
+	// Mutation is the rule that the run breaks; None breaks none.
 	Mutation Mutation
-	// Trace gets a line for each thing that happens; nil for none.
+	// Trace receives a line for each step of the run; nil for no trace.
 	Trace io.Writer
 }
 
-// Result of a run.
+// Result is the result of a run.
 type Result struct {
-	Err       error  // the first rule that did not hold
-	Hash      uint64 // of the trace
+	Err       error  // the first violation, nil if there was none
+	Hash      uint64 // FNV-1a of the trace, also without Options.Trace
 	Simulated time.Duration
 	Counts    Counts
 }
 
-// Counts say how much a run went through, so that a test can tell that it saw enough.
+// Counts contains the number of events of each type in one or several runs, so that a test can
+// check that they happened at all.
 type Counts struct {
 	Events, Elections, Entries, Acknowledged, Refused, Batches, Checksums, Crashes, Lost, Snapshots, Installed, Restarted, Stuck,
 	Delivered, FromLog, Resumed, Expired, Pins, Added, Promoted, Moved, Removed int
 }
 
-// Add adds the counts of another run.
+// Add adds the counts of other runs to c.
 func (c *Counts) Add(other Counts) {
 	sum, more := reflect.ValueOf(c).Elem(), reflect.ValueOf(other)
 	for i := range sum.NumField() {
@@ -43,7 +44,7 @@ func (c *Counts) Add(other Counts) {
 	}
 }
 
-// Missing returns the names of what never happened, but for what is rare.
+// Missing returns the names of the counts that are 0, except those of rare events.
 func (c Counts) Missing() (names []string) {
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
@@ -54,7 +55,7 @@ func (c Counts) Missing() (names []string) {
 	return names
 }
 
-// World is one simulated cluster.
+// World is one simulated cluster with its clients, watchers and faults.
 type World struct {
 	opts   Options
 	set    settings
@@ -66,18 +67,18 @@ type World struct {
 	hash   hash.Hash64
 	counts Counts
 	err    error
-	done   bool // the cluster has come to rest, as it should
+	done   bool // the cluster has come to rest, or is stuck
 
-	nodes    []*node // never fewer
+	nodes    []*node // nodes are never removed
 	net      network
 	truth    truth
 	watchers []*watcher
-	lost     int  // voters that are gone for good
+	lost     int  // voters that are lost for good
 	calm     bool // faults are over
 }
 
-// Run simulates a cluster until it has come to rest after its faults, or a rule does not hold. It
-// must be called in a bubble of testing/synctest.
+// Run simulates a cluster with faults until the faults are over and the cluster has come to rest,
+// or until a rule is violated. It must be called in a bubble of testing/synctest.
 func Run(o Options) Result {
 	w := &World{
 		opts: o, rng: rand.New(rand.NewPCG(o.Seed, o.Seed^0x9e3779b97f4a7c15)), start: time.Now(), hash: fnv.New64a(),
@@ -95,8 +96,8 @@ func Run(o Options) Result {
 	return Result{Err: w.err, Hash: w.hash.Sum64(), Simulated: time.Since(w.start), Counts: w.counts}
 }
 
-// guard makes a violation of a panic: the product panics rather than go on with a state that may be
-// wrong.
+// guard turns a panic into a violation: the product panics rather than continue with a state that
+// may be wrong.
 func (w *World) guard(do func()) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -107,7 +108,7 @@ func (w *World) guard(do func()) {
 	do()
 }
 
-// run has one event happen after another.
+// run executes the events in order.
 func (w *World) run() {
 	for !w.events.empty() && w.err == nil && !w.done {
 		w.serveCalls()
@@ -128,7 +129,7 @@ func (w *World) run() {
 	}
 }
 
-// pass lets time pass until the next event, or until a goroutine calls.
+// pass lets simulated time pass until the next event is due or a goroutine calls.
 func (w *World) pass(wait time.Duration) {
 	w.timer.Reset(wait)
 	select {
@@ -160,17 +161,18 @@ func (w *World) end() {
 
 func (w *World) now() time.Time { return time.Now() }
 
-// at has something happen after a while.
+// at schedules do.
 func (w *World) at(d time.Duration, do func()) {
 	w.events.add(event{at: w.now().Add(d), tie: w.rng.Uint64(), do: do})
 }
 
-// after has something happen to the process after a while, if it still runs then.
+// after schedules do for the process. It is skipped if the process has ended by then, and delayed
+// while the process is paused.
 func (p *process) after(d time.Duration, do func()) {
 	p.w.events.add(event{at: p.w.now().Add(d), tie: p.w.rng.Uint64(), to: p, do: do})
 }
 
-// receive has something happen to the process now, or when it goes on after a pause.
+// receive calls do now, or when the pause of the process ends.
 func (p *process) receive(do func()) {
 	if pause := time.Until(p.pausedUntil); pause > 0 {
 		p.after(pause, do)
@@ -179,7 +181,7 @@ func (p *process) receive(do func()) {
 	do()
 }
 
-// violate ends the run: a rule does not hold.
+// violate records a violation, which ends the run. Later violations are ignored.
 func (w *World) violate(format string, args ...any) {
 	if w.err == nil {
 		w.err = fmt.Errorf("seed %d after %s: "+format, append([]any{w.opts.Seed, time.Since(w.start)}, args...)...)
@@ -187,7 +189,7 @@ func (w *World) violate(format string, args ...any) {
 	}
 }
 
-// trace notes what happens.
+// trace adds a line to the trace.
 func (w *World) trace(format string, args ...any) {
 	line := fmt.Appendf(nil, "%12s ", time.Since(w.start))
 	line = append(fmt.Appendf(line, format, args...), '\n')

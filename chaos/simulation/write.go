@@ -38,7 +38,7 @@ type write struct {
 	relabels bool      // an update or delete that changes labels
 }
 
-// client writes to any node, one thing after another, from what that node shows it.
+// client writes to any node, based on the state that this node has.
 type client struct {
 	w    *World
 	made int
@@ -56,7 +56,7 @@ func (c *client) writeSoon() {
 	})
 }
 
-// write has the process send a client's entry to whom it takes for the leader.
+// write makes the process send a client's entry to the leader that it knows.
 func (p *process) write(c *client) {
 	e, err := c.draw(p.applier.Root())
 	if err != nil {
@@ -66,8 +66,8 @@ func (p *process) write(c *client) {
 	p.forward(e, func() {})
 }
 
-// forward has the leader propose an entry, and the answer come back to this process, if both ways
-// are open.
+// forward makes the leader propose an entry, and returns the response to this process, if the
+// network delivers both messages.
 func (p *process) forward(e *entry, answered func()) {
 	if p.leading == "" {
 		return
@@ -92,7 +92,7 @@ func (p *process) forward(e *entry, answered func()) {
 	})
 }
 
-// key draws an object's name: in one of three namespaces, or of a namespace itself.
+// key draws the key of an object in one of three namespaces, or of a namespace itself.
 func (c *client) key() (k, namespace state.Key) {
 	ns := fmt.Sprint("ns", c.w.rng.IntN(3))
 	namespace = state.NewKey("namespaces", "", ns)
@@ -118,7 +118,7 @@ func (c *client) object(w *write, uid string) *state.Object {
 	return &state.Object{Value: []byte(head + tail), VersionOffset: uint32(len(head)), UID: uid, Labels: labels, Sealed: w.sealed}
 }
 
-// draw makes an entry that mostly fits the state that the client sees, which may be an old one.
+// draw creates an entry that mostly fits the state that the client sees, which may be an old one.
 func (c *client) draw(root *state.Root) (*entry, error) {
 	w := &write{}
 	if c.w.chance(0.04) {
@@ -165,7 +165,7 @@ func (c *client) draw(root *state.Root) (*entry, error) {
 	return &entry{Log: raft.Log{Data: data}, write: w}, err
 }
 
-// pin asks to keep a state, by a clock that may be behind or ahead.
+// pin creates an entry that pins a state, with the time of a clock that may be wrong.
 func (c *client) pin(w *write) (*entry, error) {
 	w.op = opPin
 	w.asked = c.w.now().Add(c.w.between(-2*time.Second, 2*time.Second))
@@ -175,7 +175,7 @@ func (c *client) pin(w *write) (*entry, error) {
 	return &entry{Log: raft.Log{Data: data}, write: w}, err
 }
 
-// refusalName tells refusals apart; "" is none.
+// refusalName returns a name for the reason of a refusal, or "".
 func refusalName(err error) string {
 	var (
 		exists   *state.Exists

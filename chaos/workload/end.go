@@ -19,9 +19,9 @@ const (
 	arrivePoll = 20 * time.Millisecond
 )
 
-// Settle writes a last object and waits until every watcher has received it, for at most a minute.
-// The checker judges watchers that did not receive it, by Watch.Reached and Record.End. Settle must
-// follow Stop. An error means that the cluster accepted no write.
+// Settle writes a last object and waits for at most a minute until every watcher has reached its
+// version. The checker judges watchers that have not, by Watch.Reached and Record.End. Settle must
+// follow Stop. It returns an error if the cluster accepts no write until ctx is done.
 func (l *Load) Settle(ctx context.Context) error {
 	last, err := l.create(ctx, func(client int) string { return fmt.Sprintf("end-%d", client) })
 	if err != nil {

@@ -280,9 +280,9 @@ func document(path, list string) func(context.Context, *client.Client, *content)
 }
 
 const (
-	// probeTimes is the number of consecutive failed health checks that count as a failure, as for
-	// those who then take the node out of service: a node may have no leader for a moment during a
-	// leadership transfer.
+	// probeTimes is the number of consecutive health checks that must fail before the probe fails,
+	// like the failure threshold of a load balancer: a node may have no leader for a moment during
+	// a leadership transfer.
 	probeTimes = 4
 	probeEvery = 250 * time.Millisecond
 )

@@ -12,8 +12,8 @@ import (
 	"quorate/chaos/workload"
 )
 
-// TestIdle: all kinds of reads of a cluster on which nobody writes find what is there; they notice
-// what somebody writes in spite of that, and a node that does not answer.
+// TestIdle checks that all kinds of reads of an idle cluster return the last write, and that they
+// detect a write and a node that does not respond.
 func TestIdle(t *testing.T) {
 	b := newBench(t)
 	within := func(d time.Duration) context.Context {

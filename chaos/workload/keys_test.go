@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEveryKeyIsFoughtFor: however many clients and keys there are, each client has some, and each
-// key about as many clients as another.
+// TestEveryKeyIsFoughtFor checks that several clients, if there are several, use each key, for any
+// number of clients and keys.
 func TestEveryKeyIsFoughtFor(t *testing.T) {
 	for _, c := range []struct{ clients, keys, fighters int }{{240, 120, rivals}, {240, 1000, rivals}, {60, 7, rivals}, {1, 1, 1}, {1, 50, 1}, {2, 500, 2}} {
 		t.Run(fmt.Sprintf("%d of %d", c.clients, c.keys), func(t *testing.T) {

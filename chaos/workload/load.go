@@ -24,7 +24,7 @@ type Config struct {
 	Seed      uint64
 	// Clients is the number of clients that create, get, replace and delete objects; several of
 	// them use the same keys. Keys is the number of keys in use at a time; 0 means half as many as
-	// clients. When the history of a key has grown long, another key takes its place.
+	// clients. When the history of a key has grown long, a new key replaces it.
 	Clients, Keys int
 	Listers       int // list all keys by quorum
 	Pagers        int // list all keys in pages, each from any node
@@ -199,8 +199,7 @@ func (l *Load) Close() {
 	l.watchers.Wait()
 }
 
-// Record ends all clients and returns what they recorded. Nothing may be recorded with the
-// Recorder any more.
+// Record ends all clients and returns what they recorded. The Recorder must not be used afterwards.
 func (l *Load) Record() history.Record {
 	l.Close()
 	record := l.Recorder.Take()

@@ -9,8 +9,8 @@ import (
 	"quorate/chaos/workload"
 )
 
-// TestQuietRunIsRecordedWhole: without faults every request has its answer in the record, of every
-// kind and outcome.
+// TestQuietRunIsRecordedWhole checks that a run without faults records a response to every request,
+// and operations of every kind with every outcome.
 func TestQuietRunIsRecordedWhole(t *testing.T) {
 	b := newBench(t)
 	load := b.start(b.config())
@@ -49,8 +49,8 @@ func TestQuietRunIsRecordedWhole(t *testing.T) {
 	checkEnd(t, record)
 }
 
-// TestStopLosesNoOutcome: what the cluster did is in the record, though clients were stopped with
-// requests under way.
+// TestStopLosesNoOutcome checks that the record contains all effects, although clients were stopped
+// while requests were in progress.
 func TestStopLosesNoOutcome(t *testing.T) {
 	b := newBench(t)
 	for _, namespace := range []string{"one", "two"} {
@@ -65,9 +65,9 @@ func TestStopLosesNoOutcome(t *testing.T) {
 	}
 }
 
-// TestKilledNodeLeavesUnknownOutcomes checks that a write in progress when its node is killed is
-// recorded as one of unknown outcome, after which its client sends nothing more, and that a write
-// that was certainly not sent is counted.
+// TestKilledNodeLeavesUnknownOutcomes kills a node while clients write. A write in progress at that
+// time must be recorded with an unknown outcome, after which its client number sends nothing more.
+// A write that was certainly not sent must be counted as unavailable.
 func TestKilledNodeLeavesUnknownOutcomes(t *testing.T) {
 	b := newBench(t)
 	load := b.start(b.config())
@@ -112,8 +112,8 @@ func TestKilledNodeLeavesUnknownOutcomes(t *testing.T) {
 	}
 }
 
-// TestTargetsChangeWhileALoadRuns: nodes that are removed are not asked any more, and those that
-// are added are.
+// TestTargetsChangeWhileALoadRuns checks that clients stop using removed nodes and begin to use
+// added ones.
 func TestTargetsChangeWhileALoadRuns(t *testing.T) {
 	b := newBench(t)
 	c := b.config()
@@ -145,7 +145,7 @@ func TestTargetsChangeWhileALoadRuns(t *testing.T) {
 	}
 }
 
-// TestRateIsKept: all clients together make no more requests than the rate allows.
+// TestRateIsKept checks that all clients together send no more requests than the rate allows.
 func TestRateIsKept(t *testing.T) {
 	b := newBench(t)
 	c := b.config()
@@ -167,7 +167,8 @@ func TestRateIsKept(t *testing.T) {
 	}
 }
 
-// TestFillCreatesAllKeys: before the clients begin each key is there, once.
+// TestFillCreatesAllKeys checks that Fill creates each key once, and that a load refuses a
+// namespace that has objects.
 func TestFillCreatesAllKeys(t *testing.T) {
 	b := newBench(t)
 	load, err := workload.Prepare(t.Context(), b.config())

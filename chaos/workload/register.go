@@ -9,8 +9,8 @@ import (
 )
 
 // register creates, gets, replaces and deletes keys that other clients use at the same time. It
-// acts on the last response that it received, which is often out of date: refusals are outcomes
-// like others. After a write of unknown outcome, it continues as another client.
+// acts on the last response that it received, which is often out of date, so the cluster refuses
+// many of its writes. After a write of unknown outcome it continues under a new client number.
 type register struct {
 	worker
 	beliefs []belief
@@ -22,7 +22,7 @@ type register struct {
 type belief struct {
 	*slot
 	key   string
-	known bool         // else it has been told nothing, or that it was wrong
+	known bool         // false before the first response, and after a conflict or an unknown outcome
 	item  history.Item // zero: it is not there
 }
 

@@ -29,8 +29,8 @@ func (s stuck) Close() error {
 	return nil
 }
 
-// TestRequestWithoutItsBodyDoesNothing: a chaos client takes a write of whose body nothing was sent
-// for one that wasn't done, so the server must not go by its headers.
+// TestRequestWithoutItsBodyDoesNothing checks that a write whose headers arrive without any of its
+// body has no effect, because chaos clients count such a write as not applied.
 func TestRequestWithoutItsBodyDoesNothing(t *testing.T) {
 	b := newBench(t)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

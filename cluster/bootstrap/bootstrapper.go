@@ -28,8 +28,9 @@ type Config struct {
 }
 
 // ErrUnfinished reports that the first configuration could not be written. The library may have
-// written the term before the failure, and would treat that term as the state of a cluster. Only
-// raftstore.Open, which compares both at the next start, allows another attempt.
+// written the term before the failure, and would take that term for the state of a cluster. Only
+// the next start can bootstrap again: raftstore.Open resets the term if there is neither an entry
+// nor a snapshot.
 var ErrUnfinished = errors.New("the first configuration was not written")
 
 // Bootstrapper forms the cluster, or finds the one to join.
@@ -58,8 +59,9 @@ func (b *Bootstrapper) Alone(self Server) error {
 }
 
 // Step takes one step of the bootstrap protocol. self is this node; others are the other nodes that
-// are alive now. Step returns a description of what this node waits for, for the log. The caller
-// calls Step periodically, and whenever the nodes that are alive change, until the store has state.
+// are alive now. Step returns, for the log, what this node waits for. The caller calls it
+// periodically, and whenever the nodes that are alive change, until this node knows its cluster's
+// id.
 func (b *Bootstrapper) Step(ctx context.Context, self Node, others []Node) (waiting string, err error) {
 	member, err := b.cfg.Store.HasState()
 	if err != nil {
@@ -82,9 +84,10 @@ func (b *Bootstrapper) Step(ctx context.Context, self Node, others []Node) (wait
 	}
 }
 
-// adopt handles a node that received state from a leader, but was never added: it has the name and
-// the address of a node that was just removed, to which the leader was still sending entries. It
-// records which cluster it waits for; otherwise no leader would add it.
+// adopt handles a node that has Raft state but no record of a cluster: it has the name and the
+// address of a node that was just removed, and received entries that the leader was still sending
+// to that node. adopt records the cluster of a live node as the one to join; without that record,
+// no leader would add this node.
 func (b *Bootstrapper) adopt(others []Node) (string, error) {
 	for _, n := range others {
 		if n.Cluster != "" {
@@ -188,9 +191,9 @@ func (b *Bootstrapper) abandon(p Attempt, why string) (string, error) {
 	return why, b.cfg.Record.Release(p.ID)
 }
 
-// confirm asks the proposer of the attempt that this node has promised whether the proposer has
-// abandoned it. Only the proposer can release this node: as long as the proposer does not respond,
-// it may have committed the attempt.
+// confirm asks the proposer about the attempt that this node has promised, and releases this node
+// if the proposer has abandoned the attempt. Only the proposer can release it: a proposer that does
+// not respond may have committed the attempt.
 func (b *Bootstrapper) confirm(ctx context.Context, p Attempt, others []Node) (string, error) {
 	proposer := Server{NodeID: p.Proposer}
 	for _, s := range p.Servers {

@@ -18,9 +18,10 @@ type Node struct {
 // candidate reports whether the node is empty and may be one of the first members.
 func (n Node) candidate() bool { return n.Cluster == "" && !n.Member && n.Voter && n.Expect > 1 }
 
-// Choose returns the servers of the cluster that a node should form, as that node sees the others:
-// the N oldest candidates, if the node is the oldest of them. Otherwise it returns what the node
-// waits for.
+// Choose returns the servers of the cluster that a node should form, given the other live nodes:
+// the N oldest candidates, if the node is the oldest of them. Otherwise it returns no servers, and
+// what the node waits for: a cluster to join, more candidates, agreement about N or about
+// addresses, or an older candidate that forms the cluster.
 func Choose(self Node, others []Node) (servers []Server, waiting string) {
 	if !self.candidate() {
 		return nil, "a cluster to join: this node was started to join one (bootstrap-expect 1 with join addresses, or no voter)"

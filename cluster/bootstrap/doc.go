@@ -2,7 +2,7 @@
 // and return.
 //
 // The protocol is a two-phase commit, coordinated by the node with the lowest id; ../DESIGN.md
-// shows why it makes one cluster. A Record holds what one node has promised: at most one attempt,
-// which is on the disk before the node responds. A Bootstrapper takes one step of the protocol at a
-// time, until this node has Raft state. The package starts no goroutines that outlive a call.
+// shows why it makes one cluster. A Record holds the one attempt that a node has promised, if any;
+// the promise is on disk before the node responds. A Bootstrapper takes one step of the protocol at
+// a time, until this node has Raft state. The package starts no goroutines that outlive a call.
 package bootstrap

@@ -28,9 +28,9 @@ type view struct {
 	over func(Meta) bool
 }
 
-// admission decides about another node by the meta that it announces: nil admits the node,
-// *rejection refuses it, and *Refused ends this node instead. All nodes reach the same decision, in
-// whatever order they meet.
+// admission decides about another node by the meta that it announces. It returns nil to admit the
+// node, a *rejection to refuse it, and a *Refused if this node must end instead. Two nodes decide
+// consistently about each other, whichever of them meets the other first.
 func admission(v view, other Meta) error {
 	if v.cluster != "" && other.Cluster != "" && v.cluster != other.Cluster {
 		return &rejection{fmt.Sprintf("it belongs to cluster %s, this node to cluster %s", other.Cluster, v.cluster)}

@@ -68,9 +68,9 @@ func (d delegate) MergeRemoteState(data []byte, _ bool) {
 	}
 }
 
-// NotifyMerge is called when one node joins another, and may refuse the whole exchange. It refuses
-// only an exchange between two clusters, and any exchange if this node must end. NotifyAlive
-// decides about each node.
+// NotifyMerge is called when one node joins another, with the nodes that the other side knows. An
+// error refuses the whole exchange. NotifyMerge returns one only if a live node belongs to another
+// cluster, or if this node must end; NotifyAlive decides about each node.
 func (d delegate) NotifyMerge(peers []*memberlist.Node) error {
 	for _, peer := range peers { // dead ones too: a node that was started again since has no claim to a name, even if it has ended
 		if m, err := decodeMeta(peer.Meta); err == nil {

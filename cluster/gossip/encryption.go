@@ -34,9 +34,9 @@ func newMessageKey(key []byte) (messageKey, error) {
 	return messageKey{aead}, nil
 }
 
-// check returns nil if message was encrypted with this key and with authenticated as additional
-// data, errNotEncrypted if it does not have the format of an encrypted message, and errOtherKey
-// otherwise.
+// check returns nil if message is encrypted with this key, with authenticated as additional data.
+// It returns errNotEncrypted if the message does not have the format of an encrypted message, and
+// errOtherKey if it can't be decrypted.
 func (k messageKey) check(message, authenticated []byte) error {
 	nonce := versionBytes + k.aead.NonceSize()
 	if len(message) < nonce+k.aead.Overhead() || message[0] > maxEncryptionVersion {

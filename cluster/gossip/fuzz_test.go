@@ -46,8 +46,9 @@ const (
 
 // FuzzMessages sends memberlist's messages to a node, in packets and in streams, encrypted with the
 // cluster's key, with another key, or not at all; alone, in compounds, compressed and with
-// checksums. It runs in a bubble of synctest: an input fails if a goroutine remains or waits
-// forever, or if the node panics. Messages without the key may change nothing but counters.
+// checksums. It runs in a bubble of synctest: an input fails if the node panics, or if a goroutine
+// remains or waits forever. Messages that are not encrypted with the key may change nothing but
+// counters.
 func FuzzMessages(f *testing.F) {
 	f.Add([]byte{msgAlive, 0, 1, 1, 0})
 	f.Add([]byte{msgAlive, 0, 1, 1, 0, msgSuspect, 0, 1, 1, 0, msgDead, 0, 1, 1, 0})

@@ -25,9 +25,9 @@ const (
 	resolveTimeout = 5 * time.Second
 )
 
-// keepJoining joins every address that should lead to a live member but does not, until ctx ends:
-// the configured addresses, and those of dead members. memberlist by itself never reconnects the
-// sides of a long partition.
+// keepJoining joins every address that should lead to a live member but does not: the configured
+// addresses, and those of dead members. It retries until ctx ends, because memberlist by itself
+// never reconnects the sides of a long partition.
 func (g *Gossip) keepJoining(ctx context.Context, list *memberlist.Memberlist) error {
 	pause := firstRetry
 	for {

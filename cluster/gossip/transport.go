@@ -11,8 +11,9 @@ import (
 )
 
 // transport wraps memberlist's own transport. It bounds the connections from other nodes and the
-// bytes read from each connection, and checks the key of received messages. Dials and dialled
-// connections end with ctx, so that a stop need not wait for an address that drops packets.
+// bytes read from each connection, and checks the key of received messages. When ctx ends, running
+// dials fail and dialled connections are closed, so that a stop need not wait for an address that
+// drops packets.
 type transport struct {
 	*memberlist.NetTransport
 	ctx     context.Context // of Run; memberlist's interface has no place for it
@@ -86,8 +87,9 @@ func (t *transport) DialAddressTimeout(a memberlist.Address, timeout time.Durati
 }
 
 // accepted handles the result of the first message on a connection from another node, and returns
-// the error for memberlist. If the message is encrypted with another key, that is io.EOF, after
-// which memberlist closes the connection.
+// the error for memberlist: io.EOF if the message is encrypted with another key, after which
+// memberlist closes the connection, and nil if it is not encrypted, because memberlist refuses and
+// logs that itself.
 func (g *Gossip) accepted(from net.Addr, err error) error {
 	switch {
 	case errors.Is(err, errOtherKey):

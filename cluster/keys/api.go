@@ -18,13 +18,13 @@ import (
 var hostName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$`)
 
 // APIServer returns the TLS configuration of the API address, with a certificate for localhost,
-// this host's name and the names and addresses in hosts. The certificate is renewed without a
-// restart. Empty, wildcard and unusable hosts are left out.
+// this host's name, and the names and addresses in hosts. Empty, wildcard and unusable hosts are
+// left out. The certificate is renewed without a restart.
 //
 // The server requests a client certificate but does not verify it. The authenticator decides
 // whether the certificate identifies the client (J6): a bad certificate must get a 401, not a
-// failed handshake. A caller with other client authorities replaces ClientCAs, and one with its own
-// server certificate replaces GetCertificate.
+// failed handshake. A caller with other client authorities replaces ClientCAs, and a caller with
+// its own server certificate replaces GetCertificate.
 func (a *Authority) APIServer(hosts ...string) (*tls.Config, error) {
 	names, addresses := subjects(hosts)
 	l, err := newLeaf(a, &x509.Certificate{

@@ -26,8 +26,8 @@ type Peer struct {
 type PeerConfig struct {
 	Self Peer
 	// Admit, if not nil, may refuse a node whose certificate is valid, for instance because the
-	// node uses the name of another one. It is called on every handshake, from any goroutine; its
-	// error ends the connection.
+	// node uses the name of another one. It is called in every handshake, on the goroutine of the
+	// handshake; its error ends the connection.
 	Admit func(Peer) error
 }
 
@@ -57,8 +57,9 @@ func (a *Authority) PeerTLS(c PeerConfig) (*PeerTLS, error) {
 }
 
 // Config returns the configuration for the listener and for dialling any node. The caller sets
-// NextProtos. VerifyPeerCertificate does all the checks, by node name; it ignores host names and
-// addresses. Sessions are never resumed, so it runs for every connection.
+// NextProtos. VerifyPeerCertificate verifies the certificate of the other side, that it names a
+// node, and that Admit accepts the node; it ignores host names and addresses. Sessions are never
+// resumed, so it runs for every connection.
 func (p *PeerTLS) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,

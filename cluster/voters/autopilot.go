@@ -76,8 +76,8 @@ func replica(s autopilot.Server) bool { return s.Meta[nonVoterKey] != "" }
 type configuration struct{ v *Voters }
 
 // AddVoter promotes a non-voter. Autopilot decides on a view that is some seconds old, and Raft's
-// AddVoter adds a server that is not configured. So AddVoter checks first that the server has not
-// been removed since: it would return as a voter.
+// AddVoter adds a server that the configuration lacks. So AddVoter refuses a server that is no
+// longer a non-voter: one that has been removed meanwhile would otherwise return as a voter.
 func (c configuration) AddVoter(id raft.ServerID, _ raft.ServerAddress, _ uint64, _ time.Duration) raft.IndexFuture {
 	c.v.change.lock()
 	defer c.v.change.unlock()

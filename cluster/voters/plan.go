@@ -59,8 +59,8 @@ type Action struct {
 }
 
 // Plan returns the next change of the configuration, and the reasons why other changes cannot be
-// made. Additions come first, because they have no requirements and no risk. Removals come last,
-// one at a time; each is judged by the configuration that results from the one before.
+// made. Additions and moves come first, in the order of the members' names. Removals come last, one
+// at a time, so that each is judged by the configuration that results from the one before.
 func Plan(in Input) (next *Action, obstacles []string) {
 	byName := map[string]Member{}
 	for _, m := range in.Members {

@@ -12,9 +12,9 @@ import (
 // are alive.
 var ErrNoQuorum = errors.New("the cluster would have no quorum")
 
-// keepsQuorum returns ErrNoQuorum if too few of the voters that remain after the removal of a
-// member are alive. The error names the voters that must return or be removed first. No request
-// overrides this check: such a removal would take effect immediately, and could never be committed.
+// keepsQuorum returns ErrNoQuorum if the member is a voter and too few of the other voters are
+// alive. The error names the voters that must return or be removed first. No request overrides this
+// check: such a removal would take effect immediately, and could never be committed.
 func keepsQuorum(servers []raft.Server, members []Member, self, name string) error {
 	alive := map[string]bool{self: true}
 	for _, m := range members {

@@ -12,8 +12,8 @@ import (
 	"quorate/chaos"
 )
 
-// TestCommandLine: what would make another run than its operator expects, or blame a cluster for
-// nothing, is refused before anything begins.
+// TestCommandLine checks that options which contradict each other, or under which a run could blame
+// a correct cluster, are refused before anything begins.
 func TestCommandLine(t *testing.T) {
 	members := []string{"--members", "a=https://10.0.0.1:6443", "--kubeconfig", "f", "--kill-command", "k", "--start-command", "s"}
 	for name, c := range map[string]struct {

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestComposeKeepsTheKey: `docker inspect` shows environments and commands, so no node of the
-// compose file gets its key by them, but reads a secret.
+// TestComposeKeepsTheKey checks that each node of the compose file reads its key from a secret,
+// because `docker inspect` shows environments and commands.
 func TestComposeKeepsTheKey(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docker-compose.yml")

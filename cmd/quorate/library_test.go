@@ -13,10 +13,10 @@ import (
 
 const raftLibrary = "github.com/hashicorp/raft"
 
-// Only package raftstore may use a *raft.Raft, and even there no code may call Barrier: it appends
-// an entry that no state machine receives, so that the commit index exceeds the applied index and
-// every linearizable read waits for the next write. Other packages use the methods of
-// raftstore.Store. Tests are exempt.
+// TestOnlyRaftstoreHasTheLibrary checks that only package raftstore uses a *raft.Raft, and that no
+// code calls Barrier: it appends an entry that no state machine receives, so that the commit index
+// exceeds the applied index and every linearizable read waits for the next write. Other packages
+// use the methods of raftstore.Store. Tests are exempt.
 func TestOnlyRaftstoreHasTheLibrary(t *testing.T) {
 	root := filepath.Join("..", "..")
 	checked := 0

@@ -39,8 +39,8 @@ func TestNamesOfMetricsAreLiterals(t *testing.T) {
 	}
 }
 
-// TestMetricsAreRegisteredAtConstruction: newMetrics registers all metrics of a package with
-// MustRegister, since two metrics of one name are a programming error and no caller can handle it.
+// TestMetricsAreRegisteredAtConstruction checks that newMetrics registers all metrics of a package
+// with MustRegister: two metrics of one name are a programming error that no caller can handle.
 func TestMetricsAreRegisteredAtConstruction(t *testing.T) {
 	t.Parallel()
 	withError := regexp.MustCompile(`(?i)\breg[a-z]*\.Register\(|func new[a-z]*Metrics\(.*error.*`)

@@ -33,8 +33,8 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
-// Applier implements raft.FSM. Raft calls it from one goroutine, which owns the tree; any
-// goroutine may call Root and Started.
+// Applier implements raft.FSM. Raft makes one call at a time to it, and owns the tree meanwhile;
+// any goroutine may call Root and Started.
 type Applier struct {
 	cfg     Config
 	metrics *metrics
@@ -64,10 +64,11 @@ func (a *Applier) Started() { a.started.Store(true) }
 // Apply implements raft.FSM. Raft uses ApplyBatch instead.
 func (a *Applier) Apply(entry *raft.Log) any { return a.ApplyBatch([]*raft.Log{entry})[0] }
 
-// ApplyBatch applies entries and publishes state and events once for all of them. It publishes the
-// state first, so that a watcher that has seen an event finds its object, and wakes waiters for an
-// index last. A response is nil, the refusal, or *fsm.Unknown for an entry that this build does not
-// know and all entries after it, which it does not apply.
+// ApplyBatch applies entries, and then publishes the state and the events once for all of them. It
+// publishes the state before the events, so that a watcher that has seen an event finds its object,
+// and wakes the readers that wait for an index last. The response to an entry is nil or the
+// refusal. ApplyBatch applies neither the first entry that this build does not know nor any later
+// one; the response to each of these is an *fsm.Unknown about the first.
 func (a *Applier) ApplyBatch(entries []*raft.Log) []any {
 	// gofail: var applyBefore struct{}
 	start := time.Now()

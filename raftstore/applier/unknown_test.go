@@ -61,9 +61,10 @@ func TestNoEntryIsAppliedAfterUnknownEntry(t *testing.T) {
 	}
 }
 
-// A node that installed a snapshot from after an unknown entry, or took one with another build,
-// serves watches from after it. Earlier positions are too old (D13: a watch from a version older
-// than history gets 410).
+// TestWatchAcrossUnknownEntry restores a node from a snapshot that another build took after an
+// entry that the node does not know. A watch from before that entry gets the events before it and
+// then *history.Compacted (D13: a watch from a version older than history gets 410). A watch from
+// after it works.
 func TestWatchAcrossUnknownEntry(t *testing.T) {
 	entries := createEntries(t)
 	n := newNode(t, entries)

@@ -1,4 +1,4 @@
-// Package backup defines the format of a backup file: a header and a compressed snapshot in the
+// Package backup defines the format of a backup file: a header, and a compressed snapshot in the
 // format of packages snapshot and fsm, both covered by checksums.
 //
 //	"quorate-backup" and the version of the format, a byte

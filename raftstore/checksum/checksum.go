@@ -30,7 +30,7 @@ const (
 	// DefaultInterval is the default time between the leader's comparisons.
 	DefaultInterval = 5 * time.Minute
 	// limit bounds one comparison. A checksum takes about a second for each GiB on each node. The
-	// limit is shorter than the minute that an operator's command waits, so that the result names
+	// limit is shorter than the minute that an operator's command waits, so that its result names
 	// the nodes that did not finish.
 	limit = 50 * time.Second
 )
@@ -48,9 +48,10 @@ type Comparison struct {
 	Nodes []Checksum
 }
 
-// Diverged returns the nodes whose state differs from that of most nodes. If no state is that of
-// most, it returns all nodes that have a checksum. Nodes that applied the same entries must be
-// equal, so a divergence means faulty memory, a faulty disk or a bug.
+// Diverged returns the nodes whose checksum differs from that of more than half of the nodes that
+// have one. If no checksum is that of more than half, it returns all nodes that have one. Nodes
+// that applied the same entries must be equal, so a divergence means faulty memory, a faulty disk
+// or a bug.
 func (c *Comparison) Diverged() (names []string) {
 	count := map[uint64]int{}
 	known := 0
@@ -109,9 +110,10 @@ func (c *Comparer) of(root *state.Root) uint64 {
 	return c.sum
 }
 
-// Compare pins a state, has every node compute the checksum of its own copy, and compares the
-// checksums. Any node may call it. Errors are those of read.Pins; a node that does not respond is
-// part of the result.
+// Compare pins a state, has every node compute the checksum of its own copy, and returns the
+// checksums. Any node may call it. A node that does not respond is part of the result. If the state
+// can't be pinned, Compare returns the error of Pins.Pin, and failure.ErrClosed if the store is
+// closing.
 func (c *Comparer) Compare(ctx context.Context) (*Comparison, error) {
 	root, err := c.cfg.Pins.Pin(ctx)
 	if err != nil {
@@ -143,9 +145,9 @@ func (c *Comparer) ask(ctx context.Context, name, address string, index uint64) 
 	return Checksum{Name: name, Sum: resp.GetSum(), Err: err}
 }
 
-// Serve returns the checksum of a state that this node retains, once this node has applied its
-// index. Errors are gRPC statuses: Unavailable if that takes too long, NotFound if this node does
-// not retain the state.
+// Serve returns the checksum of a state that this node retains, once this node has applied the
+// state's index. Errors are gRPC statuses: Unavailable if ctx ends or the store closes before that,
+// NotFound if this node does not retain the state.
 func (c *Comparer) Serve(ctx context.Context, index uint64) (*peerpb.ChecksumResponse, error) {
 	if err := c.cfg.Reader.Await(ctx, index); err != nil {
 		return nil, status.Error(codes.Unavailable, err.Error())
@@ -157,10 +159,10 @@ func (c *Comparer) Serve(ctx context.Context, index uint64) (*peerpb.ChecksumRes
 	return &peerpb.ChecksumResponse{Format: fsm.ChecksumFormat, Sum: c.of(root)}, nil
 }
 
-// Run compares the nodes' states while this node leads, until ctx ends. The first comparison begins
-// one interval after Run is called, each later one an interval after the one before. Time during
-// which other nodes lead counts towards the interval. Otherwise each change of leader would restart
-// the interval, and a cluster whose leaders change more often than that would never compare states.
+// Run compares the nodes' states while this node leads, until ctx ends. A comparison is due one
+// interval after Run is called, and one interval after each comparison on this node has ended. The
+// interval continues while other nodes lead. If each change of leader restarted it, a cluster whose
+// leaders change more often than that would never compare states.
 func (c *Comparer) Run(ctx context.Context) error {
 	due := time.Now().Add(c.cfg.Interval)
 	return c.cfg.Leadership.WhileLeader(ctx, func(ctx context.Context) error {

@@ -15,10 +15,10 @@ import (
 // stableRetryInterval is the time after which Stable tries again to store a value on a full disk.
 const stableRetryInterval = 100 * time.Millisecond
 
-// Stable stores Raft's term and vote. Raft panics if it can't store its term, so on a full disk
-// Stable waits for space; Raft does nothing else during that time. After any other failure Stable
-// ends the store with a one-line error and, once the store closes, ends the calling goroutine,
-// which would otherwise panic.
+// Stable stores Raft's term and vote. Raft panics if it can't store its term. So on a full disk
+// Stable retries until there is space, and Raft waits. After any other failure, Stable ends the
+// store with a one-line error, waits until the store closes, and then ends the calling goroutine,
+// which would otherwise panic. If the first value can't be stored, Start returns the error.
 type Stable struct {
 	raft.StableStore
 	life  *lifecycle.Lifecycle

@@ -19,9 +19,10 @@ var ErrDiskHung = errors.New("the disk of the data directory hangs; see the kern
 // Stall makes a leader whose log write hangs give up leadership.
 //
 // Such a leader stops the whole cluster: its main loop hangs in the write while its heartbeats
-// continue, so no other node is elected (hashicorp/raft#503). Resign stops the heartbeats, and the
-// other voters elect a leader after their timeout. If the disk recovers, this node follows the new
-// leader, or continues to lead if there is none yet. Otherwise the process ends.
+// continue, so the other voters elect no leader (hashicorp/raft#503). Resign stops the heartbeats,
+// and the other voters elect a leader after their timeout. If the disk recovers within
+// StallConfig.Limit, this node follows the new leader, or continues to lead if there is none yet.
+// Otherwise the process ends.
 type Stall struct{ cfg StallConfig }
 
 // StallConfig configures a Stall; all fields are required.

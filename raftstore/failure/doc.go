@@ -1,4 +1,4 @@
-// Package failure defines the errors that callers of a store compare with errors.Is and errors.As.
-// Package raftstore exports each under the same name for callers outside raftstore. The packages
-// below raftstore, which can't import it, return these.
+// Package failure defines the errors of a store that callers examine with errors.Is and errors.As.
+// The subpackages of raftstore return them, because they can't import raftstore. Package raftstore
+// exports each under the same name.
 package failure

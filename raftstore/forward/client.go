@@ -61,8 +61,9 @@ func NewClient(connect Connect, reg prometheus.Registerer) *Client {
 }
 
 // Write sends an encoded entry to the peer, which should be the leader, and returns its response.
-// The caller must not use the request afterwards. The end of ctx does not stop a write that the
-// peer has accepted.
+// After an error that wraps ErrNotSent, the peer has certainly not accepted the write; after any
+// other error the write may still be applied, even if ctx has ended. The caller must not use the
+// request afterwards.
 func (c *Client) Write(ctx context.Context, name, address string, req *peerpb.WriteRequest) (*peerpb.WriteResponse, error) {
 	p, err := c.peer(name, address)
 	if err != nil {

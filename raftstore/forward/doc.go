@@ -1,7 +1,7 @@
-// Package forward sends requests to other nodes: writes and read indexes to the leader, terms,
-// checksums, alarms and pages to any node.
+// Package forward sends requests to other nodes: writes and requests for read indexes to the
+// leader, and requests for terms, checksums, alarms and pages to any node.
 //
-// Client keeps one connection per peer, and on it one stream for all writes. Writes wait in a
+// Client keeps one connection for each peer, and on it one stream for all writes. Writes wait in a
 // queue, from which the sender puts as many into a message as fit. Server receives the stream,
 // decides the writes concurrently, and sends as many results in a message as are ready. No timer
 // delays a message in either direction.

@@ -21,10 +21,10 @@ type Page struct {
 }
 
 // Page requests one page of the objects of a retained state from the peer with this name and
-// address. The returned Page reads the objects as the peer sends them; to stop early, cancel ctx.
-// The error's gRPC code is NotFound if the peer does not retain the state. Page waits for an
-// unreachable peer until ctx is done, because the peer may be restarting, and may be the only one
-// that retains the state.
+// address. It returns once the peer has responded; the returned Page reads the objects as the peer
+// sends them. To stop early, cancel ctx. The error's gRPC code is NotFound if the peer does not
+// retain the state. Page waits for an unreachable peer until ctx is done: the peer may be
+// restarting, and may be the only one that retains the state.
 func (c *Client) Page(ctx context.Context, name, address string, req *peerpb.PageRequest) (*Page, error) {
 	store, err := c.store(name, address)
 	if err != nil {

@@ -165,9 +165,9 @@ func (q *queue) deliver(results []*peerpb.WriteResponse) {
 	}
 }
 
-// failAll fails all writes after the stream could not be opened or has ended. cause decides whether
-// the outcome of the sent ones is unknown. No write moves to another stream, because the caller may
-// now have another leader to send it to.
+// failAll fails all writes after the stream could not be opened or has ended with cause. Waiting
+// writes were not sent. The outcome of sent writes is unknown, unless cause is errLast. No write
+// moves to another stream: the caller decides whether to retry it, perhaps with another leader.
 func (q *queue) failAll(cause error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -65,8 +65,8 @@ func (q *queue) stream(ctx context.Context) error {
 	}
 }
 
-// open opens a stream. It returns once the peer has sent its header, and sends no write before
-// that. A stream that the peer refuses has therefore carried no write, and gRPC has no message to
+// open opens a stream, and returns it once the peer has sent its header. No write is sent before
+// that. So a stream that the peer refuses has carried no write, and gRPC has no message to
 // retransmit.
 func (q *queue) open(ctx context.Context) (writes, error) {
 	stream, err := q.store.Writes(ctx)

@@ -21,10 +21,10 @@ type Result struct {
 	Err error
 }
 
-// Apply applies the log entry at index to the tree, whatever its outcome, and returns the event for
-// watchers, nil if there is none. It does not retain data. For an entry that this build can't apply
-// it changes nothing and returns an *Unknown; the caller must apply no later entry. It panics if
-// index is not above the tree's.
+// Apply applies the log entry at index to the tree. It returns the entry's result, and its event
+// for watchers, nil if there is none. It does not retain data. For an entry that this build can't
+// apply, it changes nothing and returns an *Unknown; the caller must apply no later entry. It
+// panics if index is not above the tree's.
 func Apply(t *state.Tree, index uint64, data []byte) (Result, *history.Event, error) {
 	e, err := Decode(data)
 	if err != nil {

@@ -11,15 +11,15 @@
 // Entry is the one codec of the log: a view of the encoded bytes, which the leader's check of a
 // write, Apply, Replay and the offline commands read. Its Precondition, checked by
 // state.Precondition.Check, decides whether the leader proposes a write, and again whether applying
-// it changes the state.
+// the entry changes the state.
 //
-// A pin is an entry that makes every node retain the state after it for a while. It changes nothing
-// that a snapshot contains.
+// A pin is an entry that makes every node retain the state after it for a while. It changes no
+// object.
 //
 // Replay rebuilds the event of an entry on disk from the entry and the set of failed entries,
 // without the state at that time.
 //
 // The package has no state and no goroutines. Apply must be called by one goroutine, the owner of
-// the tree; everything else is safe for concurrent use. Package raftstore, its snapshots, its log
-// readers and the simulation of a cluster call it.
+// the tree; everything else is safe for concurrent use. Package raftstore, its subpackages and the
+// simulation of a cluster call it.
 package fsm

@@ -68,17 +68,17 @@ type content struct {
 }
 
 // Decode returns a view of an entry without allocating memory. It accepts exactly the entries that
-// Apply applies. An entry that it refuses must never reach the log, because it would stop every
-// node at each start.
+// Apply applies. An entry that it refuses must never reach the log, because every node would stop
+// at that entry, again after each restart.
 func Decode(data []byte) (Entry, error) {
 	var e Entry
 	err := e.decode(data)
 	return e, err
 }
 
-// DecodeProposal is Decode for an entry that another node asks this one to propose. It also refuses
-// text that is not UTF-8. No node writes such text, because the protobuf library neither encodes
-// nor decodes it.
+// DecodeProposal is Decode for an entry that another node forwards to this one. It also refuses
+// text that is not UTF-8. No node of this program writes such text, because the protobuf library
+// neither encodes nor decodes it.
 func DecodeProposal(data []byte) (Entry, error) {
 	e, err := Decode(data)
 	if err == nil && !e.validText() {

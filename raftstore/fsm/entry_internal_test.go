@@ -54,10 +54,10 @@ func FuzzDecode(f *testing.F) {
 		if (proto.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(data, &m) != nil {
 			return
 		}
-		// The view decodes the library's encoding, in which each field occurs once and has its
-		// type, as in all entries that nodes write. In other encodings the library would merge
-		// messages that occur twice, and skip a field of another type; the view uses the last one,
-		// and refuses other types.
+		// Compare the view with the library's own encoding of m, in which, as in all entries that
+		// nodes write, each field occurs once and has its type. In other encodings the two differ:
+		// the library merges messages that occur twice and skips a field of another type, while the
+		// view uses the last message and refuses other types.
 		view, err := DecodeProposal(encoded(t, &m))
 		if acceptable := acceptable(&m); (err == nil) != acceptable {
 			t.Fatalf("%v: %v, acceptable: %t", &m, err, acceptable)

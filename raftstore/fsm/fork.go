@@ -9,8 +9,8 @@ import (
 
 // Fork derives the initial state of a new cluster from the state of another cluster that has lost
 // entries: those after a backup, or those that only a lost quorum had. It adds Gap to every index
-// and version, which keeps their order. So no object of the new cluster has the version of a lost
-// entry, or a lower version than a client has seen.
+// and version, which keeps their order. If Gap exceeds the number of lost entries, no object of the
+// new cluster has the version of a lost entry, or a lower version than a client has seen.
 type Fork struct {
 	ClusterID string // id of the new cluster
 	Gap       uint64

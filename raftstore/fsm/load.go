@@ -90,8 +90,8 @@ func CheckSnapshot(r io.Reader) (Summary, error) {
 }
 
 // ScanSnapshot calls fn with the objects of a collection in a snapshot, in the order of their keys.
-// It stops at the first key after the collection, without verifying the checksum; if there is no
-// such key, it reads to the end and verifies it. It returns an error of fn unchanged.
+// It stops at the first key after the collection, without verifying the checksum. If there is no
+// such key, it reads to the end and verifies the checksum. It returns an error of fn unchanged.
 func ScanSnapshot(r io.Reader, p state.Prefix, fn func(*state.Object) error) error {
 	s, err := openSnapshot(r)
 	if err != nil {

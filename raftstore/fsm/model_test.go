@@ -232,10 +232,10 @@ func (g *entries) draw() *logpb.Entry {
 	return e
 }
 
-// TestApply_follows_the_model checks every result, event and replay, and the whole state, against
-// the model, on replicas that publish and restart at different times (D9, D22: watchers get every
-// change once, in order; D19, D20: the objects in events; A33: the namespace is checked
-// atomically).
+// TestApply_follows_the_model applies random entries to a naive model and to two replicas, one of
+// which restarts from snapshots. It compares every result, event and replay, and the whole state
+// (D9, D22: watchers get every change once, in order; D19, D20: the objects in events; A33: the
+// namespace is checked atomically).
 func TestApply_follows_the_model(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{objects: make(map[state.Key]flatObject)}

@@ -7,14 +7,15 @@ import (
 
 // Replay returns the event of the log entry at index, nil if the entry changed nothing in the
 // collection. failed must come from a state that has applied the entry. at must return the entry at
-// a lower index, nil if the log no longer has it. Replay does not retain data.
+// a lower index, nil if that entry can't be read. Replay does not retain data. It returns a
+// *history.Compacted for an index at or below the floor of failed, and an *Unknown for an entry
+// that this build can't apply.
 //
 // The event equals the live one, except that Created is 0 in the objects of updates and deletes,
-// because entries don't have it. A delete by an older build, or of an object too large to be
-// included twice, may have removed an object with other labels and fields than its entry has.
-// Replay reads that object from the entry that wrote it, and sets PreviousUnknown if the log no
-// longer has that entry. Replay returns a *history.Compacted for an index at or below the floor of
-// failed, and an *Unknown for an entry that this build can't apply.
+// because entries don't have it. The entry of a delete may lack the removed object although its
+// labels or fields differ: if an older build wrote it, or if it would have been too large. Replay
+// then reads that object from the entry that wrote it, and sets PreviousUnknown if that entry can't
+// be read.
 func Replay(
 	data []byte, index uint64, failed *state.Failed, p state.Prefix, at func(index uint64) ([]byte, error),
 ) (*history.Event, error) {

@@ -6,9 +6,9 @@ import (
 	"hash/crc32"
 )
 
-// A snapshot is a stream of records, each a protobuf message after its length as a varint: one
-// logpb.SnapshotHeader with the number of objects, the objects in the order of their keys, and one
-// logpb.SnapshotTrailer at the end. The checksum in the trailer covers all bytes before the
+// A snapshot is a stream of records, each a protobuf message preceded by its length as a varint:
+// one logpb.SnapshotHeader, which has the number of objects, then the objects in the order of their
+// keys, and one logpb.SnapshotTrailer. The checksum in the trailer covers all bytes before the
 // trailer's length.
 
 // snapshotFormat is the only format of snapshots that this build knows.

@@ -25,11 +25,11 @@ type Cursor struct {
 }
 
 // Next waits for events of the collection after the position, advances the position past them, and
-// returns at least one, in order. The events and the slice are shared: callers must not write to
+// returns at least one, in order. The events and the slice are shared. Callers must not write to
 // them, and should drop the slice after use, because it keeps its whole chunk in memory.
 //
-// It returns ctx's error if ctx ends first, after which the cursor can still be used; *Compacted if
-// events after the position are gone; ErrClosed if the hub is closed.
+// Next returns ctx's error if ctx ends first, after which the cursor can still be used, *Compacted
+// if events after the position are gone, and ErrClosed if the hub is closed.
 func (c *Cursor) Next(ctx context.Context) ([]*Event, error) { return c.next(ctx, true) }
 
 // Ready is Next without the wait for future events: it returns no events and no error if there are

@@ -5,29 +5,29 @@
 // seen all events. A Cursor owns no events and no goroutine, so a slow watcher uses no memory and
 // delays no other (D38: a watcher that does not keep up never blocks others). Next reads events
 // from memory if the position is recent, otherwise from the log on disk (the Log interface,
-// implemented by raftstore), and waits at the end. It returns *Compacted if the log, too, begins
-// after the position.
+// implemented by package replay), and waits at the end. It returns *Compacted if the log, too,
+// begins after the position.
 //
 // Invariants:
 //   - A topic's events have increasing indexes, and memory holds all of them above the topic's
 //     floor. Eviction raises the floor; it takes the chunk with the oldest last event, over all
 //     topics.
-//   - Memory serves positions at or above the floor, the log on disk positions below it, up to the
-//     floor: no event is lost between the two or returned twice.
-//   - The writer stores the hub's position after the events up to it, and a reader loads it before it
-//     looks for events: a reader that finds none may advance to that position.
-//   - A waiter looks for events once more after it has taken the topic's channel; the writer takes and
-//     closes the channel after it has stored the events. So no wake-up is lost, and the writer does
-//     nothing if no cursor waits.
+//   - Memory serves positions at or above the floor. The log on disk serves positions below it, up
+//     to the floor. So no event is lost between the two or returned twice.
+//   - The writer stores the hub's position after the events up to it, and a reader loads the
+//     position before it looks for events. So a reader that finds none may advance to that
+//     position.
+//   - A waiter looks for events once more after it has taken the topic's channel; the writer takes
+//     and closes the channel after it has stored the events. So no wake-up is lost, and the writer
+//     does nothing if no cursor waits.
 //   - There is no history below the origin, the index of the last snapshot installed from another
-//     node: entries may be missing although the log has earlier ones.
+//     node: entries may be missing there although the log has earlier ones.
 //
 // Events are stored in chunks, to which the writer appends beyond the end that readers know. So
 // reads take no locks and return a part of a chunk rather than a copy. That part keeps its chunk in
-// memory as long as the reader uses it; chunks are small (64 KiB and the last event) to bound the
-// memory that a stalled reader keeps. Evicted chunks are emptied, so old views of a topic keep no
-// events in memory.
+// memory as long as the reader uses it, so chunks are small: they close at 128 events or 64 KiB.
+// Evicted chunks are emptied, so old views of a topic keep no events in memory.
 //
-// The goroutine that applies the log calls Begin, Append and Reset; each cursor is used by one
-// goroutine; the rest is safe for concurrent use. The package starts no goroutines.
+// The Applier calls Begin, Append and Reset, one at a time; each cursor is used by one goroutine;
+// everything else is safe for concurrent use. The package starts no goroutines.
 package history

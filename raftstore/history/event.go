@@ -36,9 +36,10 @@ type Event struct {
 // eventOverhead is the memory of an event beyond its objects: the struct, and its slot in a chunk.
 const eventOverhead = 48 + 8
 
-// Left returns the bytes of Previous with Index as their version: the object as it left a selector
-// (D19: such an object is DELETED with its last matching content). The first call creates them, and
-// later calls return the same bytes. It returns nil if there is no Previous.
+// Left returns the bytes of Previous with Index as their version: the object as it leaves a
+// selector that matches Previous and not Object (D19: such an object is DELETED with its last
+// matching content). It returns nil if there is no Previous. The first call makes the bytes; later
+// calls return the same.
 func (e *Event) Left() []byte {
 	if e.Previous == nil {
 		return nil

@@ -227,9 +227,9 @@ func TestCursor_keeps_up_with_a_writer(t *testing.T) {
 	group.Wait()
 }
 
-// The test appends each event while cursors prepare to wait for it. It appends the next event,
-// which would wake a cursor that missed one, only after all cursors have returned the last. So a
-// wake-up that is lost between a cursor's check and its wait fails the test.
+// TestCursor_loses_no_wake_up appends each event while cursors prepare to wait for it, and the next
+// event only after all cursors have returned it. A later event would wake a cursor that missed its
+// wake-up, so a wake-up that is lost between a cursor's check and its wait fails the test.
 func TestCursor_loses_no_wake_up(t *testing.T) {
 	t.Run("in_memory", func(t *testing.T) {
 		hub, _ := newHub(t, Config{})

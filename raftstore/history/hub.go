@@ -38,8 +38,8 @@ type Config struct {
 // Hub holds recent events in memory, in one topic per resource, and wakes the cursors that wait for
 // more.
 //
-// Only the goroutine that applies the log may call Begin, Append and Reset. Watch and Close are
-// safe for concurrent use.
+// Calls of Begin, Append and Reset, by which the log is applied, must not overlap. Watch and Close
+// are safe for concurrent use.
 type Hub struct {
 	maxBytes  int64
 	maxTopics int
@@ -85,9 +85,9 @@ func New(c Config) (*Hub, error) {
 // positions.
 func (h *Hub) Begin(index uint64) { h.restart(index, 0) }
 
-// Reset makes history begin after index when a snapshot from another node has been installed,
-// because this node has not applied the entries between its old state and index. Cursors at earlier
-// positions get *Compacted, even if the Log has entries after them.
+// Reset makes history begin after index, when a snapshot from another node has been installed: this
+// node has not applied the entries between its old state and index. Cursors at earlier positions
+// get *Compacted, even if the Log has entries after those positions.
 func (h *Hub) Reset(index uint64) { h.restart(index, index) }
 
 func (h *Hub) restart(floor, origin uint64) {
@@ -107,9 +107,9 @@ func (h *Hub) restart(floor, origin uint64) {
 	}
 }
 
-// Append adds the events of one batch of entries, in order, and advances the hub's position to
-// applied, the index of the batch's last entry, which may have no event. It panics if events are
-// out of order.
+// Append adds the events of one batch of applied entries, in order, and advances the hub's position
+// to applied, the index of the last entry of the batch, which need not have an event. It panics if
+// events are out of order or beyond applied.
 func (h *Hub) Append(applied uint64, events []*Event) {
 	for _, e := range events {
 		if e.Index <= h.last || e.Index > applied {

@@ -15,8 +15,8 @@ func (c *Cursor) Poll() (events []*Event, reached bool) {
 }
 
 // Changed returns a channel that is closed when the resource has another event, or when the hub
-// closes. Callers must poll once more between calling Changed and waiting. All cursors on the
-// resource share one channel.
+// closes. Callers must poll once more after calling Changed and before waiting, or they could miss
+// an event. All cursors on the resource share one channel.
 func (c *Cursor) Changed() <-chan struct{} {
 	for {
 		changed := c.topic.wait()

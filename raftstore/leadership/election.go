@@ -13,8 +13,9 @@ import (
 const selfElectInterval = 10 * time.Millisecond
 
 // SelfElect starts an election if this node is the only voter, so that it leads immediately instead
-// of waiting one or two heartbeat timeouts for a leader that can't exist. It does not wait for the
-// election, and does nothing if there are other voters.
+// of waiting one or two heartbeat timeouts for a leader that can't exist. It does nothing if there
+// are other voters. It does not wait for the election, and retries a failed start until the
+// election timeout has passed.
 func (l *Leadership) SelfElect() {
 	l.cfg.Lifecycle.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), l.cfg.Timeout)
@@ -30,9 +31,10 @@ func (l *Leadership) SelfElect() {
 	})
 }
 
-// campaignAlone campaigns if this node is the only voter. A new cluster calls SelfElect when it
-// starts and when it is bootstrapped, possibly at the same time. The lock makes the second call see
-// the first one's campaign; otherwise it would depose a leader that already accepts writes.
+// campaignAlone campaigns if this node is the only voter, and reports whether it did. The start of
+// a node and its bootstrap both call SelfElect, possibly at the same time. The lock makes the
+// second call see the first one's campaign; a second campaign could depose a leader that already
+// accepts writes.
 func (l *Leadership) campaignAlone() (campaigned bool, err error) {
 	l.electing.Lock()
 	defer l.electing.Unlock()
@@ -48,9 +50,9 @@ func (l *Leadership) awaitsOwnElection() bool {
 	return voter && len(others) == 0 && l.cfg.Raft.State() == raft.Follower
 }
 
-// campaign starts an election on this node immediately. The library does so on TimeoutNow, which a
-// leader sends to its transfer target; here the node sends it to its own peer address. The other
-// voters grant their votes even if they still follow a leader.
+// campaign makes this node a candidate immediately. The library does that when it receives
+// TimeoutNow, which a leader sends to its transfer target; here the node sends it to its own peer
+// address. The other voters may then grant their votes even if they still follow a leader.
 func (l *Leadership) campaign() error {
 	id, addr := raft.ServerID(l.cfg.Members.Name()), l.cfg.Transport.LocalAddr()
 	req := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{

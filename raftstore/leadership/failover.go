@@ -16,22 +16,22 @@ const (
 	// maxProbes bounds the probes that a voter makes while it still processes the leader's last
 	// messages.
 	maxProbes = 5
-	// campaignsPerTimeout is the number of voters that may campaign one after the other within an
-	// election timeout. Each campaign must be decided before the next one begins: overlapping
-	// campaigns split the vote, and the voters would wait for the election timeout after all.
+	// campaignsPerTimeout is the number of voters that may campaign, one after the other, within
+	// one election timeout. Each campaign must be decided before the next one begins. Overlapping
+	// campaigns split the vote, and the voters would have to wait for the election timeout after
+	// all.
 	campaignsPerTimeout = 2
 	// checksPerStep is how often a waiting voter checks, within each such step, whether another
 	// voter campaigns or leads.
 	checksPerStep = 20
 )
 
-// FailOver replaces a leader whose process has ended without waiting for missed heartbeats, until
-// ctx ends. It recognizes the end by the leader's connections, which break, and its host, which
-// refuses new ones. Other failures (a partition, a host that is down, a process that hangs) look
-// like a slow network, so FailOver leaves them to the heartbeat timeout.
+// FailOver replaces a leader whose process has ended, without waiting for missed heartbeats. It
+// runs until ctx ends. It considers the process ended if a connection to it breaks and its host
+// refuses new connections. Other failures, such as a partition, a host that is down or a process
+// that hangs, look like a slow network, and FailOver leaves them to the heartbeat timeout.
 //
-// Safety does not depend on the detection: an election against a live leader costs a term, like any
-// other.
+// A wrong detection costs an unnecessary election, but is safe.
 func (l *Leadership) FailOver(ctx context.Context) error {
 	for {
 		select {
@@ -43,9 +43,9 @@ func (l *Leadership) FailOver(ctx context.Context) error {
 	}
 }
 
-// replace campaigns in place of a leader whose process has ended. Voters campaign in the order of
-// their names, so that they do not split the vote. A voter without the whole log loses, and the
-// next one campaigns.
+// replace campaigns if the given leader's process has ended and this node is a voter. The voters
+// campaign in the order of their names, so that they do not split the vote. If a voter loses,
+// because the log of another is more up to date, the next voter campaigns.
 func (l *Leadership) replace(ctx context.Context, leader raft.ServerID) {
 	addr, current := l.cfg.Raft.LeaderWithID()
 	rank, voter := l.rank(leader)

@@ -99,9 +99,9 @@ func (t *Tracker) notify() {
 	t.changed = make(chan struct{})
 }
 
-// WhileLeader runs fn each time this node has become a ready leader, and cancels fn's context when
-// leadership ends. It returns nil when ctx or the store ends, and fn's error if fn fails while this
-// node leads. Calls of fn never overlap.
+// WhileLeader calls fn each time this node has become a ready leader, and cancels fn's context when
+// leadership ends. Calls of fn never overlap. WhileLeader returns nil when ctx is done or the store
+// closes, and the error of fn if fn fails while this node still leads.
 func (t *Tracker) WhileLeader(ctx context.Context, fn func(ctx context.Context) error) error {
 	for ctx.Err() == nil { // awaitReady may return an epoch after ctx has ended
 		e := t.awaitReady(ctx)

@@ -21,10 +21,10 @@ const transferGraceTimeouts = 4
 func TransferGrace(timeout time.Duration) time.Duration { return transferGraceTimeouts * timeout }
 
 // transfers tracks leadership transfers. If a node loses leadership during a transfer, Raft may
-// assume forever that the transfer is in progress: elected again, the node refuses every write
-// (hashicorp/raft#696). Therefore transfers happen one at a time, and only when an operator, the
-// end of this process or a full disk requires one; a refusal long after the last transfer ends the
-// node.
+// assume forever that the transfer is in progress; when the node leads again, Raft then refuses
+// every write (hashicorp/raft#696). Therefore only one transfer runs at a time, and only an
+// operator, a leaving or stopping node and a full disk cause one. If Raft refuses a write although
+// the last transfer ended long ago, the node ends (RefusedByTransfer).
 type transfers struct {
 	grace time.Duration
 

@@ -2,6 +2,6 @@
 // the store is closing, to report failures that the node can't survive, and to start work that
 // outlives a request.
 //
-// The store first calls BeginClose, which closes Closing. Then it shuts Raft down, calls
-// CloseTasks, which refuses further work, and waits for running work with Wait.
+// The store first calls BeginClose, which closes the channel that Closing returns. Then it calls
+// CloseTasks, which refuses further work, shuts Raft down, and waits for running work with Wait.
 package lifecycle

@@ -10,8 +10,8 @@ import (
 const entryOverhead = 128
 
 // cache holds the newest entries of the log: a range of indexes without gaps, bounded by count and
-// by bytes. raft.LogCache is bounded by count alone, which is no bound for entries of up to 1.5
-// MiB.
+// by bytes. The library's raft.LogCache is bounded by count alone, which does not bound its memory:
+// an entry may take several MiB.
 type cache struct {
 	maxBytes int
 

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// checkedBolt is the version of bbolt whose file format this file reads. A test compares it with
-// go.mod. After an upgrade of bbolt, review the changes to its pages, freelist and open, run this
-// package's tests, then change the version here.
+// checkedBolt is the version of bbolt whose file format the checks in this file know. A test
+// compares it with go.mod. After an upgrade of bbolt, review the changes to its pages, freelist and
+// open, run this package's tests, and then change the version here.
 const checkedBolt = "v1.5.0"
 
 // The parts of bolt's file format that checkStructure reads. Numbers are in the machine's byte

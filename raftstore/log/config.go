@@ -35,9 +35,9 @@ type Config struct {
 	// whichever is greater.
 	HeldBytes int64
 
-	// OnStall is called once for each write that has not ended after StallLimit, on its own
+	// OnStall is called once for each write that is still running after StallLimit, on a timer's
 	// goroutine, with the time that the write has taken so far. It must return soon and must not
-	// call Close. The library does not notice a hung disk (hashicorp/raft#503).
+	// call Close. The library by itself does not notice a hung disk (hashicorp/raft#503).
 	StallLimit time.Duration
 	OnStall    func(time.Duration)
 
@@ -45,13 +45,13 @@ type Config struct {
 	// goroutine. After an ErrInDoubt the process must end.
 	OnError func(error)
 
-	// OnReset is called with the last index after DeleteRange has removed the whole log, before
-	// DeleteRange returns, on its goroutine, which is Raft's main one. If that index is greater
-	// than the newest snapshot's, Raft must not continue (hashicorp/raft#697): it still assumes the
-	// removed last entry, refuses all appends forever, and may vote for a candidate that lacks
-	// committed entries. In that case OnReset calls Raft's Shutdown, which stops Raft before it
-	// handles another message, and another goroutine waits for Shutdown's future and opens Raft
-	// again.
+	// OnReset is called after DeleteRange has removed the whole log, with the index of the last
+	// removed entry. DeleteRange calls it before it returns, on Raft's main goroutine. If that
+	// index is greater than the newest snapshot's, Raft must not continue (hashicorp/raft#697): it
+	// still assumes the removed last entry, refuses all appends forever, and may vote for a
+	// candidate that lacks committed entries. OnReset should then call Raft's Shutdown, which stops
+	// Raft before it handles another message, and leave it to another goroutine to wait for
+	// Shutdown's future and start Raft again.
 	OnReset func(last uint64)
 
 	Logger     *slog.Logger          // required

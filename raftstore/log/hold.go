@@ -5,9 +5,9 @@ import "sync"
 // minHeldMargin is the least number of bytes by which the held log may exceed MaxBytes.
 const minHeldMargin = 1 << 30
 
-// Hold keeps entries that a follower will need: the entries after a snapshot, until the follower
-// has received them. The bounds of the log do not apply to held entries, but Config.HeldBytes does,
-// so that a hung follower can't fill the disk.
+// Hold keeps entries from being trimmed: those after a snapshot, while the snapshot is open or
+// until a follower has received them. Held entries are exempt from MaxBytes and MaxAge, but not
+// from Config.HeldBytes, so that a hung follower can't fill the disk.
 type Hold struct{ of *holds }
 
 // holds are the holds of one log.
@@ -79,8 +79,9 @@ func (h *holds) before(limit uint64) uint64 {
 }
 
 // removableUpTo returns the last entry, at most limit, that a trim may remove from a log that
-// begins with first and uses the given number of bytes. If all entries are held and used exceeds
-// HeldBytes, it gives up the holds.
+// begins with first and uses the given number of bytes. The result is less than first if holds keep
+// all entries up to limit. If in that case used exceeds HeldBytes, it gives up all holds and
+// returns limit.
 func (s *Store) removableUpTo(first, limit uint64, used int64) uint64 {
 	free := s.holds.before(limit)
 	if free < first && free < limit && used > s.cfg.HeldBytes {

@@ -26,13 +26,13 @@ func minFileBytes() int64 { return 2 * int64(os.Getpagesize()) }
 // openFile opens the bolt file at cfg.Path. If the file was not closed properly, openFile checks
 // its structure first.
 //
-// The file is opened with NoFreelistSync, which makes appends several times faster: bolt does not
-// write its list of free pages with each commit, but builds the list when it opens the file, by
-// walking all pages in use. If the file is damaged, that walk panics in a goroutine that bolt
-// starts, where openFile cannot recover. If the file is not in the page cache, the walk takes
-// minutes for a few GiB. To avoid it, Close writes the list. After a crash, openFile reads the file
-// sequentially into the page cache, which is twenty times faster than the walk would be, and walks
-// it with its own checks, which return an error for a damaged page.
+// It opens the file with NoFreelistSync, which makes appends several times faster after many
+// deletions: bolt does not write its list of free pages with each commit. If the file has no list,
+// bolt builds one when it opens the file, by walking all pages in use. On a damaged file that walk
+// panics in a goroutine of bolt's, where openFile cannot recover. If the file is not in the page
+// cache, the walk takes minutes for a few GiB. So Close writes the list, and after a crash openFile
+// reads the file sequentially into the page cache, which is twenty times faster than a walk from
+// disk, and walks it with its own checks, which return an error for a damaged page.
 func openFile(cfg Config) (*bbolt.DB, error) {
 	info, err := os.Stat(cfg.Path)
 	switch {
@@ -64,8 +64,8 @@ func openFile(cfg Config) (*bbolt.DB, error) {
 }
 
 // createFile creates an empty log file atomically. bolt writes the first pages of a file in place,
-// and what a full disk or a crash leaves of them would look like a truncated log. The caller
-// ensures that no other process creates the file at the same time.
+// so a full disk or a crash could leave only a part of them, which would look like a truncated log.
+// The caller ensures that no other process creates the file at the same time.
 func createFile(cfg Config) error {
 	path := cfg.Path + replacementSuffix
 	if err := removeIfThere(path); err != nil {

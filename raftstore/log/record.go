@@ -10,9 +10,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A record is raft-boltdb/v2's encoding of an entry: raft.Log as a msgpack map, keys in
-// alphabetical order. Extensions ends with one byte for the kind of checksum and the checksum
-// itself.
+// A record is the encoding of an entry as raft-boltdb/v2 writes it: raft.Log as a msgpack map, with
+// the keys in alphabetical order. To the bytes of Extensions, this package appends one byte for the
+// kind of checksum, and the checksum.
 const (
 	keyBytes = 8
 	// checksumCRC32C is CRC-32C, big-endian, of all bytes of the record except its own four.

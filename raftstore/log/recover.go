@@ -5,9 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// recoverCorrupt runs fn and returns a *Corrupt if bolt panics or a memory fault occurs in it. bolt
-// trusts its mapped pages: in a damaged or truncated file it may index out of range, fail an
-// assertion, or read beyond the end of the file.
+// recoverCorrupt calls fn and returns its error, or a *Corrupt if bolt panics or a memory fault
+// occurs on fn's goroutine. bolt trusts the pages that it maps: in a damaged or truncated file it
+// may index out of range, fail an assertion, or read beyond the end of the file.
 func recoverCorrupt(path string, fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -14,9 +14,9 @@ import (
 // that a leader appends for itself.
 const headroomBytes = 4 << 20
 
-// ErrInDoubt reports a write whose effect on the disk is unknown: it failed so late that the disk
-// may have it, or between the two halves of a change. Memory and disk may differ, so the process
-// must end. Until then the store accepts no further write.
+// ErrInDoubt reports a failed write after which the disk may or may not have the change, or has
+// only a part of it, so that memory and disk may differ. The process must end. Until then the store
+// refuses every further write.
 var ErrInDoubt = errors.New("the outcome of a write to the disk is unknown; check the disk, then restart this node")
 
 // OutOfSpace reports whether a write failed because the disk was full.
@@ -25,10 +25,10 @@ func OutOfSpace(err error) bool {
 		err != nil && strings.Contains(err.Error(), syscall.ENOSPC.Error()) // bolt does not wrap the error of growing its file
 }
 
-// Allocate reserves blocks of the file system for future entries. A leader can then still append
+// Allocate reserves blocks of the file system for future entries, so that a leader can still append
 // the few entries that it needs to lead and to serve reads when other files have filled the disk.
-// Allocate does nothing if the file system does not support it or the blocks are reserved already.
-// The error is OutOfSpace if the disk is full.
+// It does nothing if the file system does not support it, or if at least half of the reserved space
+// is left. OutOfSpace recognizes the error of a full disk.
 func (s *Store) Allocate() error {
 	var db *bbolt.DB
 	var end int64
@@ -65,8 +65,9 @@ func (s *Store) allocate(from int64) error {
 func (s *Store) Stalled() bool { return s.watch.hasStalled() }
 
 // writeError returns the error to report for a write transaction that returned err. If a read
-// transaction does not see it, the write did not happen. Otherwise, as after a failed sync, it may
-// or may not be on the disk, and the error is ErrInDoubt. Both kinds go to OnError.
+// transaction does not see the write, the write did not happen. Otherwise, as after a failed sync,
+// or if the file can't be read, the disk may have the write, and the error is ErrInDoubt.
+// writeError passes the error to OnError.
 func (s *Store) writeError(err error, id int) error {
 	if err == nil {
 		return nil

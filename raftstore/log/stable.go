@@ -20,10 +20,11 @@ const (
 // pair is a key of the stable store and its value.
 type pair struct{ key, value []byte }
 
-// Set stores a stable value of Raft (term, vote) and syncs it. It writes the candidate of a vote
-// and the term of that vote, which SetUint64 has only kept in memory, in one transaction. The
-// library stores the two one after the other: after a crash in between, the candidate of an earlier
-// term would count as the candidate of the new term, and get the vote without a comparison of logs.
+// Set stores a stable value of Raft and syncs it. If the value is the candidate of a vote, Set
+// stores the term of the vote in the same transaction: SetUint64 has only kept that term in memory.
+// The library stores term and candidate one after the other. After a crash in between, the
+// candidate of an earlier vote would count as that of the new term, and would get the vote without
+// a comparison of logs. A candidate without a term is an error.
 func (s *Store) Set(key, value []byte) error {
 	defer s.watch.begin("set").end()
 	s.writing.Lock()
@@ -63,9 +64,9 @@ func (s *Store) putStable(pairs ...pair) error {
 	return nil
 }
 
-// checksumKey returns the key under which a value's checksum is stored. Without a checksum, a node
-// whose disk has changed its term or vote might vote twice in one term. Values that other programs
-// wrote have none.
+// checksumKey returns the key under which the checksum of a value is stored. Without a checksum, a
+// node whose disk has changed its term or vote might vote twice in one term. Values that other
+// programs stored have no checksum.
 func checksumKey(key []byte) []byte { return append([]byte("crc32c/"), key...) }
 
 func checksumOf(key, value []byte) []byte {

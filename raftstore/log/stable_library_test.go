@@ -33,9 +33,9 @@ type closingStable interface {
 }
 
 // TestStableValuesNeedMoreThanRaftBoltDB shows why Raft's term and vote are not stored by
-// raft-boltdb. A crash between the two values of a vote leaves the earlier candidate with the later
-// term, and a changed byte on disk makes another term. Either way a node may vote twice in one
-// term.
+// raft-boltdb. After a crash between the two values of a vote, raft-boltdb has the earlier
+// candidate with the later term. If a byte changes on disk, it returns another term. Either way the
+// node may vote twice in one term.
 func TestStableValuesNeedMoreThanRaftBoltDB(t *testing.T) {
 	unsafe := map[string]bool{"raft-boltdb": true}
 	for name, open := range stableStores(t) {

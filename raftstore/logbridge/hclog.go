@@ -15,8 +15,8 @@ import (
 const levelTrace = slog.LevelDebug - 4
 
 // Hclog returns an hclog.Logger that writes to logger. If quiet is set, info lines become debug
-// lines. The logger writes at most one warning or error about a peer in ten seconds, and adds the
-// number of suppressed lines to the next one.
+// lines. Of the warnings and errors with the same message about the same peer, it writes at most
+// one in ten seconds, and adds to it the number of lines that it suppressed since the previous one.
 func Hclog(logger *slog.Logger, quiet bool) hclog.Logger {
 	return &bridge{logger: logger, quiet: quiet, limits: &limiter{}}
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Writer returns a writer for a standard logger without flags, where each write is one line. The
-// line's "[LEVEL]" sets the level, info if there is none. If quiet is set, info lines become debug
-// lines.
+// Writer returns a writer for a standard logger without flags, each write of which is one line. If
+// the first word in brackets is a level, such as "[WARN]", the line has that level and loses the
+// text up to it; otherwise the level is info. If quiet is set, info lines become debug lines.
 func Writer(logger *slog.Logger, quiet bool) io.Writer { return writer{logger, quiet} }
 
 type writer struct {

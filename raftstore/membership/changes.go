@@ -14,8 +14,9 @@ import (
 const ChangeTimeout = 10 * time.Second
 
 // AddVoter makes a server a voter with the given address, whether or not the configuration has the
-// server. Like the other changes it returns once the change is committed, and returns
-// failure.ErrNotLeader if this node does not lead or loses leadership before the commit.
+// server. Like the other changes, it returns once the change is committed. It returns
+// failure.ErrNotLeader if this node does not lead, is transferring leadership, or loses leadership
+// before the commit; after a loss the change may still be committed.
 func (m *Members) AddVoter(name, address string) error {
 	return LeadershipError(m.cfg.Raft.AddVoter(raft.ServerID(name), raft.ServerAddress(address), 0, ChangeTimeout).Error())
 }

@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// TrailingLogs is the value of Raft's setting of that name, the number of entries before a
-	// snapshot that Raft keeps; the log keeps far more, by bytes and age. It must be at least one,
-	// because the log takes the removal of all entries for the installation of a snapshot.
+	// TrailingLogs is the value of Raft's setting of that name: the number of newest entries that
+	// Raft keeps after a snapshot. The log keeps far more, by bytes and age. TrailingLogs must be
+	// at least one, because the log takes the removal of its last entry for the installation of a
+	// snapshot.
 	TrailingLogs = 128
 	// minJoinerTimeout is the least time without progress after which a joiner's hold expires.
 	minJoinerTimeout = 10 * time.Second
 )
 
 // Joiners are the followers to which this node, as leader, has sent a snapshot, and which have not
-// stored the entries written in the meantime. If the log trimmed those entries, a joiner would need
-// another snapshot, and so on for as long as the cluster is busy. So the log holds the entries
-// after each joiner's last one for as long as the joiner makes progress. (While a snapshot is being
-// sent, the open snapshot itself holds the entries after it.)
+// yet caught up with the entries written in the meantime. If the log trimmed those entries, a
+// joiner would need another snapshot, and so on for as long as the cluster is busy. So the log
+// holds the entries after the last one that each joiner has stored, for as long as the joiner makes
+// progress. While a snapshot is being sent, a hold of the open snapshot keeps the entries after it.
 type Joiners struct {
 	log  *log.Store
 	some atomic.Bool // lets Stored return without the lock if there are no joiners

@@ -79,8 +79,8 @@ type Resource struct {
 }
 
 // Inspect reads a data directory that no node uses, and changes nothing. The report has at most the
-// given number of the newest entries. Damage goes to Report.Problems; the error is that of a file
-// that could not be read at all.
+// given number of the newest entries. Damage goes to Report.Problems. Inspect returns an error if
+// the directory holds no state, its snapshots can't be listed, or another process has the log open.
 func Inspect(dataDir string, entries int) (*Report, error) {
 	dir := filepath.Join(dataDir, raftstore.RaftDir)
 	archive, snapshots, err := examine(dir)

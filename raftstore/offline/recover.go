@@ -75,7 +75,7 @@ func Survey(dataDir, name string) (*Survivor, error) {
 	return s, nil
 }
 
-// scanLog records the highest index and the latest term of the log.
+// scan records the highest index and the latest term of the log.
 func (s *Survivor) scan(l *log.Store) error {
 	last, err := l.LastIndex()
 	if err != nil {
@@ -92,9 +92,9 @@ func (s *Survivor) scan(l *log.Store) error {
 
 // Recover makes the survivor the only member of the new cluster NewID, which continues from the
 // survivor's state with versions raised by gap. It keeps the old files in the folder aside. The
-// recovery takes effect with the rename that finishes the snapshot. If the log was lost or can't be
-// read, Recover replaces the log after that rename, and no node starts in between; after a crash at
-// that point, the caller must run Recover again.
+// recovery takes effect with the rename that finishes the snapshot; Recover then replaces the log.
+// If the old log was lost or can't be read, no node can start between these two steps, and after a
+// crash there the caller must run Recover again.
 func (s *Survivor) Recover(gap uint64) (made Created, aside string, err error) {
 	c := Cluster{Name: s.Name, PeerAddr: s.peerAddr, Root: s.contents.tree.Publish(), Gap: gap, Term: s.term}
 	if err := c.checkGap(); err != nil {

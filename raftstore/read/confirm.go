@@ -20,17 +20,19 @@ const hedge = 10 * time.Millisecond
 // confirmation. A read that began before the call, and waits until this node has applied that
 // index, is linearizable. The proof depends on the order of the steps (hashicorp/raft#603):
 //
-//  1. An entry of this term is committed (Epoch.Ready), so the commit index covers all that earlier
-//     leaders committed.
+//  1. Wait until an entry of this term is committed (Epoch.Ready). The commit index then covers all
+//     that earlier leaders committed.
 //  2. Take the commit index.
-//  3. A quorum of voters, asked after that, is in no later term. Any leader of a later term needs
-//     the vote of one of them, so none existed when they were asked, and no entry beyond the commit
-//     index had been acknowledged.
-//  4. The term, and the configuration that the quorum was counted in, are still the same.
+//  3. After that, learn from a quorum of voters, this node included, that each is in no later term.
+//     A leader of a later term needs the vote of one of them, so no such leader had acknowledged an
+//     entry when the commit index was taken.
+//  4. Check that the term, and the other voters among which the quorum was counted, are still the
+//     same.
 //
-// Step 3 does not use the library's VerifyLeader. That counts responses to heartbeats sent before
-// the call, so an old, late response confirms a leader that has since been deposed. It also waits
-// for the followers' disk writes, because heartbeats queue behind them (hashicorp/raft#695).
+// Step 3 does not use the library's VerifyLeader, which counts responses to heartbeats sent before
+// the call: an old, late response would confirm a leader that has since been deposed. VerifyLeader
+// also waits for the followers' disk writes: heartbeats queue behind them, because the transport
+// disables the library's fast path (hashicorp/raft#695).
 func (r *Reader) localIndex(ctx context.Context) (uint64, error) {
 	e, _ := r.cfg.Leadership.Current()
 	if e == nil {
@@ -62,9 +64,9 @@ func (r *Reader) indexOf(ctx context.Context, e *leadership.Epoch, voucher strin
 	return index, nil
 }
 
-// confirmTerm returns nil if a quorum is in no later term. It asks as few peers as needed,
-// beginning with the one that confirmed last. It asks further ones when one fails or takes longer
-// than hedge.
+// confirmTerm returns nil if a quorum of voters is in no later term. It asks as few of the others
+// as needed, beginning with the one that confirmed last. It asks one more when a request fails, and
+// all of them when the time hedge has passed.
 func (r *Reader) confirmTerm(ctx context.Context, term uint64, others []raft.Server, voter bool, voucher string) error {
 	total := len(others)
 	missing := 0

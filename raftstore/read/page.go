@@ -34,8 +34,8 @@ type RemotePage struct {
 	// limit.
 	Left int
 	// Objects yields the objects in the order of their keys. It can be iterated once, before the
-	// context of FetchRetained ends. The last element may be an error: failure.ErrUnavailable, or
-	// failure.ErrTimeout if that context has ended.
+	// context of FetchRetained ends. If it can't read all objects, it ends with an error:
+	// failure.ErrTimeout if that context has ended, failure.ErrUnavailable otherwise.
 	Objects iter.Seq2[*state.Object, error]
 }
 
@@ -49,9 +49,10 @@ type Pages struct {
 // NewPages returns Pages that serve this node's retained states.
 func NewPages(reader *Reader, retained *Retained) *Pages { return &Pages{reader, retained} }
 
-// FetchRetained fetches a page from another node that retains a state which this node has lost, by
-// a restart or by installing a snapshot. It returns failure.ErrNotRetained if most nodes are known
-// not to retain the state, and failure.ErrUnavailable if too few of them respond.
+// FetchRetained fetches a page of a retained state from another node, after this node has lost the
+// state in a restart or to an installed snapshot. It returns failure.ErrNotRetained if most nodes
+// are known not to retain the state, failure.ErrUnavailable if too few of them respond, and
+// failure.ErrTimeout if ctx ends first.
 func (p *Pages) FetchRetained(ctx context.Context, page Page) (*RemotePage, error) {
 	cfg := &p.reader.cfg
 	if err := cfg.Lifecycle.Check(); err != nil {

@@ -45,10 +45,11 @@ func NewPins(cfg PinConfig) *Pins {
 // Run proposes pins until ctx ends.
 func (p *Pins) Run(ctx context.Context) error { return p.batcher.Run(ctx) }
 
-// Pin returns a state that every node retains for PinnedFor, under its index. The state has every
-// write that any node acknowledged before the call. Errors are those of View with Quorum.
-// Concurrent callers share one log entry, and Pin writes none if nothing was written since the
-// last.
+// Pin returns a state that every node retains under its index, for PinnedFor or until the node
+// reaches a bound on number or memory. The state has every write that any node acknowledged before
+// the call. Errors are those of View with Quorum. Concurrent callers share one log entry. If
+// nothing has been written since the last pin and that pin is less than sharedFor old, Pin reuses
+// it and writes no entry.
 func (p *Pins) Pin(ctx context.Context) (*state.Root, error) {
 	bounded, cancel := context.WithTimeout(ctx, p.cfg.Reader.cfg.LeaderWait)
 	defer cancel()

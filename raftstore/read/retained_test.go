@@ -8,9 +8,10 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Nodes retain a state for a fixed time after its pin was proposed, and pages of a list may rely on
-// PinnedFor from the moment at which Pin returned. So readers may share a pin for only a minute,
-// even on an idle cluster, where an older pin has the newest state as well.
+// TestPinsAreSharedForAMinuteOnly checks that callers share a pin for at most sharedFor. A node
+// retains a state for a fixed time after the proposal of its pin, but a list relies on PinnedFor
+// after Pin has returned. So even on an idle cluster, where an older pin has the newest state as
+// well, a caller after sharedFor must get another pin.
 func TestPinsAreSharedForAMinuteOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		retainer, err := state.NewRetainer(state.RetainerConfig{})

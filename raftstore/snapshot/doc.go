@@ -7,6 +7,7 @@
 // compressed bytes to followers, and a follower stores the received bytes unchanged.
 //
 // Invariants: a snapshot that List returns was written and synced completely; one that Open returns
-// has passed its checksum; a damaged one is moved aside, never deleted and never used. The package
-// starts no goroutines; a Store is safe for concurrent use. Only raftstore may use it.
+// has passed its checksum. SelectNewest moves damaged snapshots aside if an older snapshot and the
+// log have all that they held, and keeps the newest of them for inspection. The package starts no
+// goroutines; a Store is safe for concurrent use.
 package snapshot

@@ -13,13 +13,13 @@ import (
 )
 
 // SelectNewest verifies the snapshots, newest first, and returns the first undamaged one, nil if
-// there is none. Callers call it before Raft starts, with the range of indexes in the log (0, 0 for
-// an empty one).
+// there is none. Callers call it before Raft starts, with the range of indexes in the log (0, 0 if
+// the log is empty).
 //
-// It moves the damaged snapshots aside, so that Raft restores the returned one. Raft by itself
-// would also fall back to an older snapshot, but without a check that the log has all entries
-// since, and it panics if the log does not. In that case SelectNewest moves nothing and returns the
-// *Corrupt of the newest.
+// It moves damaged snapshots aside, so that Raft restores the returned one. Raft would by itself
+// fall back to an older snapshot, but without a check that the log has all entries since, and would
+// then panic if the log does not. If the log does not have them, SelectNewest moves nothing, and
+// returns the *Corrupt of the newest snapshot.
 func (s *Store) SelectNewest(logFirst, logLast uint64) (*raft.SnapshotMeta, error) {
 	ids, err := s.ids()
 	if err != nil {

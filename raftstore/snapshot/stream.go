@@ -12,9 +12,9 @@ import (
 const (
 	// magic starts a snapshot; its last byte is the version of the format.
 	magic = "quorate\x01"
-	// endChunk is the type of the S2 chunk that ends a snapshot and has the length of the content;
-	// other S2 readers skip it. S2 has a checksum in each chunk, but can't distinguish the end from
-	// a truncation between two chunks.
+	// endChunk is the type of the S2 chunk that ends a snapshot and contains the length of the
+	// content; other S2 readers skip it. Each S2 chunk has a checksum, but S2 alone can't
+	// distinguish the end of a stream from a truncation between two chunks.
 	endChunk = 0x80
 	endBytes = 8
 )

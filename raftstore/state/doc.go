@@ -13,13 +13,14 @@
 //   - The content of a tree depends only on the applied entries. Trees may differ in which of their
 //     strings share memory.
 //   - Failed lists every entry above its Floor, up to the root's index, whose precondition did not
-//     hold. The number of remembered failures is a constant of the replicated behaviour.
+//     hold. The number of failures that it remembers is bounded by a constant, which is part of the
+//     replicated behavior.
 //
-// The tree is a btree.Map rather than a btree.BTreeG: a btree.Map compares the keys in its nodes
-// without a function call, looks up a key without an object to compare with, and has no locks. Each
-// batch copies the nodes on the paths that it touches. The two halves of a split node share an
-// array until a later batch writes to one of them, so at most one replaced version of an object
-// stays in memory in a neighbour; Loader leaves no such pairs.
+// The tree is a btree.Map rather than a btree.BTreeG, because a btree.Map compares the keys in its
+// nodes without a function call, looks up a key without an object to compare with, and has no
+// locks. Each batch copies the nodes on the paths that it touches. When a node splits, its two
+// halves share an array until a later batch writes to one of them. Until then, the other half may
+// keep a replaced version of an object in memory; Loader leaves no shared arrays.
 //
 // Retainer keeps roots for paged reads, within bounds of number, age and memory. It is the only
 // type with a lock and is safe for concurrent use. The package has no goroutines.

@@ -13,16 +13,16 @@ const maxFailed = 1 << 20
 // failedChunk is the number of indexes in one allocation.
 const failedChunk = 1024
 
-// Failed is the set of log entries that failed their preconditions when they were applied. A replay
-// of the log must skip these entries. The set holds only indexes above Floor; it drops the oldest
-// when it grows too large. A Failed is immutable: adding an index returns a new Failed, which
-// shares the chunks of the old one.
+// Failed is the set of log entries that failed their preconditions when they were applied, which a
+// replay of the log must skip. It holds only indexes above Floor: when it exceeds maxFailed
+// indexes, it drops the oldest and raises Floor. A Failed is immutable; adding an index returns a
+// new Failed, which shares the chunks of the old one.
 type Failed struct {
 	floor uint64
-	// full holds the complete chunks, oldest first, each with failedChunk increasing indexes; tail is
-	// the chunk being filled. The first skip indexes of the oldest chunk (full[0], or tail if full is
-	// empty) are forgotten. Older values share these arrays, so elements within their lengths must
-	// never be overwritten.
+	// full holds the complete chunks, oldest first, each with failedChunk increasing indexes; tail
+	// is the chunk being filled. The first skip indexes of the oldest chunk (full[0], or tail if
+	// full is empty) have been dropped. Earlier values of the set share these arrays, so elements
+	// within their lengths must not be overwritten.
 	full [][]uint64
 	skip int
 	tail []uint64

@@ -7,9 +7,9 @@ const (
 	maxInternLen = 1024
 )
 
-// internTable shares memory between equal strings that arrive close together, such as the labels of
-// a deployment's pods. It is a cache of fixed size with one string per slot. An eviction only costs
-// memory, so the random seed does not affect the replicated state.
+// internTable makes equal strings that arrive close together share memory, for example the labels
+// of a deployment's pods. It is a cache of fixed size with one string in each slot. An eviction
+// only costs memory, so the random seed does not affect the replicated state.
 type internTable struct {
 	seed  maphash.Seed
 	slots *[internSlots]string

@@ -50,9 +50,9 @@ func (l *Loader) Add(o *Object) error {
 
 // Tree returns the finished tree. The loader must not be used afterwards.
 func (l *Loader) Tree() *Tree {
-	// The two halves of a split node share an array. Through it, a node that never changes would
-	// keep objects in memory that its neighbour has since replaced. A mutable scan of a copy gives
-	// each node its own array.
+	// The two halves of a split node share an array, through which one half, if it never changes,
+	// would keep objects in memory that have been replaced in the other. A mutable scan of a copy
+	// gives each node its own array.
 	l.tree.objects = l.tree.objects.Copy()
 	l.tree.objects.ScanMut(func(Key, *Object) bool { return true })
 	return l.tree

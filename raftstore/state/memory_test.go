@@ -40,9 +40,9 @@ func podLike(t testing.TB, n, size int) (*Loader, int64) {
 	return l, values
 }
 
-// 100,000 pods of 7 KiB must fit into 1 GiB, so the memory beyond their JSON must be small. For
-// each object, the struct takes 112 bytes, the key with the uid 80, the fields 112, and the tree
-// about 40.
+// 100,000 pods of 7 KiB must fit into 1 GiB, which leaves about 3.5 KiB for everything else that
+// concerns one pod. The tree must take little of that: for each object about 112 bytes for the
+// struct, 80 for the key and uid, 112 for the fields, and 40 for the nodes.
 func TestState_memory_per_object_stays_within_its_budget(t *testing.T) {
 	const n, size, budget = 20_000, 1 << 10, 400
 	before := liveHeap()

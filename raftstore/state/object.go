@@ -4,8 +4,8 @@ import "strconv"
 
 // Object is one stored object. Once it is in a tree, neither it nor its bytes change.
 //
-// The fields are ordered so that the struct fills the 112-byte size class exactly: a cluster has
-// one for each object, and history one more for each change.
+// The order of the fields lets the struct fill the 112-byte size class exactly. The state has one
+// struct for each object, and history one more for each change.
 type Object struct {
 	Key     Key
 	Version uint64 // log index of the last write: the resourceVersion

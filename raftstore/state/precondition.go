@@ -18,8 +18,9 @@ type Objects interface {
 
 // Check returns the object that the write replaces or removes, nil for a create. If the
 // precondition does not hold, it returns a refusal: *Exists, *NotFound, *Conflict, *UIDMismatch or
-// *GuardFailed. It depends on nothing but p and the objects looked up. If the state has reached
-// p.Version, its refusal of an update or delete is final: a replaced version never returns.
+// *GuardFailed. The result depends on nothing but p and the objects looked up. If the state has
+// reached p.Version, the refusal of an update or delete is final, because a replaced version never
+// returns.
 func (p *Precondition) Check(objects Objects) (*Object, error) {
 	if p.Creates {
 		return nil, p.checkCreate(objects)

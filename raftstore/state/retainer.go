@@ -89,9 +89,9 @@ func (r *Retainer) Get(index uint64, now time.Time) *Root {
 	return r.roots[i].root
 }
 
-// Prune drops roots beyond a bound, given the current root, and all roots of another tree. It must
-// be called every few seconds, because nothing else drops expired roots while clients request no
-// pages.
+// Prune drops the roots that exceed a bound, given the current root, and all roots of other trees.
+// It must be called every few seconds: without it, expired roots stay in memory until the next
+// Retain.
 func (r *Retainer) Prune(current *Root, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 // Root is the whole state at a log index. It never changes; reading it takes no locks and allocates
 // nothing.
 //
-// A Root has its own copy of the tree's header. The library marks all nodes as shared when it
-// copies the header, and the tree copies a shared node before it writes to it. So roots may be read
-// while the tree changes.
+// A Root has its own copy of the tree's header. When the library copies the header, it gives the
+// copy and the tree new owner ids, so that neither owns the existing nodes, and the tree copies a
+// node that it does not own before it writes to it. So roots may be read while the tree changes.
 type Root struct {
 	objects   *btree.Map[Key, *Object]
 	index     uint64

@@ -11,9 +11,9 @@ import (
 const (
 	// TimeStep is the precision of the times at which entries were appended.
 	TimeStep = 5 * time.Second
-	// maxMarks is the number of steps that a state remembers: 22 hours if each step has entries. It
-	// is part of the replicated behaviour: nodes that forget at different entries would write
-	// different snapshots.
+	// maxMarks is the largest number of steps that a state remembers: 22 hours if each step has
+	// entries. At the bound, the state forgets the oldest quarter. maxMarks is part of the
+	// replicated behavior: nodes that forget at different entries would write different snapshots.
 	maxMarks = 16 << 10
 )
 

@@ -7,8 +7,8 @@ import (
 )
 
 // treeDegree bounds a node at 2*treeDegree-1 objects. Each published batch copies the nodes on the
-// paths that it touches, so smaller nodes make writes cheaper and lookups a level deeper
-// (BenchmarkPublish, BenchmarkGet).
+// paths that it touches. Smaller nodes therefore make writes cheaper, but may make the tree a level
+// deeper and lookups slower (BenchmarkPublish, BenchmarkGet).
 const treeDegree = 16
 
 // Tree is the mutable state. Only the goroutine that applies the log may use it; any goroutine may
@@ -27,9 +27,9 @@ type Tree struct {
 	attrs     internTable
 }
 
-// lineage identifies a tree. Roots of different trees share no memory: a snapshot was installed
-// between them. The struct has a field because pointers to distinct variables of size zero may be
-// equal.
+// lineage identifies a tree. Roots of different trees share no memory, because a snapshot was
+// installed between them. The struct has a field because pointers to distinct variables of size
+// zero may be equal.
 type lineage struct{ _ byte }
 
 // NewTree returns an empty state, before the first log entry.
@@ -94,9 +94,9 @@ func (t *Tree) InitCluster(id string) {
 // Intern returns the bytes as Attributes that share memory with an equal set seen recently.
 func (t *Tree) Intern(b []byte) Attributes { return Attributes(t.attrs.intern(b)) }
 
-// Publish returns the current state. It takes a few allocations, whatever the size of the state.
-// The next change of each tree node then copies that node. Callers call Publish once per batch of
-// entries.
+// Publish returns the current state. It makes a few allocations, whatever the size of the state.
+// Afterwards, the first change to each tree node copies that node, so callers call Publish once for
+// each batch of entries.
 func (t *Tree) Publish() *Root {
 	return &Root{
 		objects:   t.objects.Copy(),

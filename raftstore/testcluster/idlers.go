@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Idlers opens n connections from an IP address to host:port, each of which sends first and then
-// stays silent, and opens another one whenever the other side closes one. It returns once all n
-// have been opened, and runs until the test calls stop.
+// Idlers opens n connections from an IP address to a host:port. Each sends first and then stays
+// silent; when the other side closes one, Idlers opens another. It returns once it has tried to
+// open all n. The connections remain until the test calls stop.
 func Idlers(t testing.TB, n int, from, to string, first []byte) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -23,19 +23,20 @@ const (
 	// others of its address. A peer responds within a round trip.
 	answerPatience = 200 * time.Millisecond
 	// evictionWait bounds how long the accept loop waits for an evicted handshake to return.
-	// Without the wait, the loop could evict connections whose first bytes have arrived before the
-	// goroutines that read them have run.
+	// Without the wait, the loop could evict connections whose first bytes have arrived, before the
+	// goroutines that would read those bytes have run.
 	evictionWait = 10 * time.Millisecond
 	// refusalPause is how long the accept loop pauses after it has refused a connection. Clients
-	// that immediately renew their connections then wait in the listener's queue like all others,
-	// and do not displace peers that retry later.
+	// that reconnect immediately then wait in the listener's queue like all others, and do not
+	// displace peers that retry later.
 	refusalPause = time.Millisecond
 )
 
 // admission decides which connections may perform a handshake. When a bound is reached, a new
-// connection replaces another one. Before a client has sent its certificate, it is unknown whether
-// it is a peer. But a peer sends its ClientHello immediately and responds within a round trip,
-// while a connection that only occupies a place does neither.
+// connection replaces another one, or is refused if no other yields to it. Until a client has sent
+// its certificate, admission can't know whether the client is a peer. But a peer sends its
+// ClientHello immediately and responds within a round trip, while a connection that only occupies a
+// place does neither.
 type admission struct {
 	metrics *metrics
 	members *memberAddresses
@@ -117,19 +118,19 @@ func (a *admission) leastLikely(to *handshake, counts map[netip.Prefix]int, cand
 	return least
 }
 
-// yields reports whether h may lose its place to a new connection. A client that is expected to
-// respond keeps its place, unless only the new one is from a member's address, or the new one's
-// address has fewer connections.
+// yields reports whether h may lose its place to a new connection. A client that has sent its
+// ClientHello less than answerPatience ago keeps its place, unless the new connection is from a
+// member's address and h is not, or the network of h has more connections than that of the new one,
+// the new one included.
 func (h *handshake) yields(to *handshake, counts map[netip.Prefix]int, now time.Time) bool {
 	greeted := h.greeted.Load()
 	return greeted == nil || now.Sub(*greeted) >= answerPatience ||
 		to.member && !h.member || counts[h.share] > counts[to.share]+1
 }
 
-// lessLikely reports whether h is less likely to be a peer's connection than another one. A peer
-// probably connects from a member's address and from an address with few connections, and has sent
-// its ClientHello. Of two equal connections, the older one has failed to complete its handshake for
-// longer.
+// lessLikely reports whether h is less likely to be a peer's connection than another one. It
+// compares, in this order, whether they come from a member's address, how many connections their
+// networks have (fewer is more likely), and whether their ClientHello has arrived.
 func (h *handshake) lessLikely(than *handshake, counts map[netip.Prefix]int) bool {
 	return cmp.Or(
 		compareBool(h.member, than.member),

@@ -6,15 +6,15 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// requests passes the requests of peers on to the library. It puts the server id into vote
-// requests, and adds the commits that this node has learned of (see commits).
+// requests passes the requests of peers to the library. It adds the candidate's server id to vote
+// requests, and the commits that this node has learned of to appends (see commits).
 //
-// The library stores the bytes of a candidate's address as the vote, and compares addresses when
-// another request for the same term arrives. Machines and containers that restart may swap
-// addresses: after a vote for b, the library would grant the same term to c at b's former address
-// without comparing c's log. With the id in front of the address, no other server has those bytes.
-// The voter adds the id, so the format of the requests is unchanged, and it records votes by id
-// whatever build the candidate runs.
+// The library stores a candidate's address as the vote, and compares addresses when it receives
+// another vote request for the same term. Machines and containers that restart may swap addresses:
+// after a vote for b, the library would grant the same term to c at b's former address, without
+// comparing c's log. So requests puts the id in front of the address: no other server then has the
+// same bytes. The voter adds the id when it receives a request, so the format of requests is
+// unchanged, and the voter records votes by id whatever build the candidate runs.
 type requests struct {
 	from <-chan raft.RPC
 	to   chan raft.RPC

@@ -7,11 +7,11 @@ import (
 )
 
 // commits lets Raft learn of a commit as soon as this node knows of it. The library's leader sends
-// its commit index with the next append, up to twice the commit timeout later. Until then a
-// follower can neither serve a linearizable read of the entry nor acknowledge the write that it
-// forwarded. But the leader's response to either already says that the entry is committed. This
-// index is added to the next append, or sent to Raft in an append without entries that the leader
-// itself could have sent.
+// its commit index only with the next append, up to twice the commit timeout later. Until then, a
+// follower can neither serve a linearizable read of the entry nor acknowledge a write that it
+// forwarded. But the leader's response to the request for a read index, or to the forwarded write,
+// already says that the entry is committed. commits adds this index to the next append, or passes
+// it to Raft in an append without entries, such as the leader itself could have sent.
 type commits struct {
 	wake chan struct{} // holds one value when known has advanced
 
@@ -66,11 +66,11 @@ func (a *lastAppend) recordAppend(req *raft.AppendEntriesRequest, known position
 }
 
 // commitAppend returns an append without entries that advances Raft's commit index to known.index.
-// It returns nil if Raft's commit index is already that high. It also returns nil if this node has
-// not received the entry at known.index yet; in that case recordAppend raises the commit index in
-// the append that carries the entry. Raft accepts the returned append only if its log has an entry
-// with the index and term of known. By the log matching property, it then also has all entries that
-// precede this one in the leader's log.
+// It returns nil if Raft's commit index is already that high, if the last append was of another
+// term than known, or if this node has not received the entry at known.index; in the last case,
+// recordAppend raises the commit index in the append that carries the entry. Raft accepts the
+// returned append only if its log has an entry with the index and term of known. By the log
+// matching property, it then also has all entries that precede this one in the leader's log.
 func (a *lastAppend) commitAppend(known position) *raft.AppendEntriesRequest {
 	if known.term != a.term || known.index > a.last || known.index <= a.commit {
 		return nil

@@ -8,13 +8,17 @@
 // address.
 //
 // Handshakes run outside the accept loop, each with a deadline. Their number is bounded, in total
-// and for each address. A connection beyond a bound replaces one that is less likely to be a
-// peer's: one from an address of no member, one from the address with the most connections, or the
-// one that has been silent for the longest time. Log lines about refused connections are limited in
-// rate. Mux.Run owns every goroutine and every accepted connection: none remains when it returns.
+// and for each IPv4 address or IPv6 network. A connection beyond a bound replaces the one that is
+// least likely to be a peer's: preferably one from an address of no member, then one from the
+// address with the most connections, then one that has sent no ClientHello, then the oldest. If
+// none may be replaced, the new connection is refused. Log lines about refused connections are
+// limited in rate. When Mux.Run returns, its goroutines have ended and every accepted connection is
+// closed.
 //
 // Raft wraps the library's network transport. It installs no heartbeat fast path
 // (hashicorp/raft#695): heartbeats queue to the main loop like every other request, so only that
 // loop changes term and state. It bounds the bytes of a request, reports what followers have stored
-// (Followers), and makes Raft record votes by server id instead of by address.
+// (Followers), sends small batches of commands to idle followers while the leader stores them
+// (EarlyLog), passes commits to Raft before the next append (AdvanceCommit), and makes Raft record
+// votes by server id instead of by address.
 package transport

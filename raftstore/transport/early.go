@@ -16,15 +16,16 @@ const (
 	maxEarlyEntries = 64
 )
 
-// EarlyLog returns the log store that Raft uses. When Raft as leader stores entries, the log store
-// sends them to the followers at the same time. The library would send them only once it has stored
-// them, so that each write would wait for the leader's disk and then for a follower's.
+// EarlyLog returns the log store that Raft uses, over store. When Raft as leader stores a few small
+// commands, this log store sends them at the same time to the followers that have responded to all
+// earlier appends. The library alone would send them only after it has stored them, so that each
+// write would wait for the leader's disk and then for a follower's.
 //
 // A follower may store an entry before its leader does (Ongaro, "Consensus: Bridging Theory and
-// Practice", 10.2.1). The library still counts this node only after StoreLogs has returned, and
-// does not learn of a follower's response before it has asked the pipeline for the same append,
-// which is later still. If StoreLogs fails, the node steps down and never leads the term again, so
-// no other entry gets the same term and index.
+// Practice", 10.2.1). The library still counts this node only after StoreLogs has returned. It
+// learns of a follower's response only after it has itself requested the same append from the
+// pipeline, which is later still. If StoreLogs fails, the node steps down and never leads the term
+// again, so no other entry gets the same term and index.
 func (t *Raft) EarlyLog(store raft.LogStore) raft.LogStore { return earlyLog{store, &t.pipelines} }
 
 type earlyLog struct {
@@ -80,8 +81,8 @@ func (ps *pipelines) announce(entries []*raft.Log) {
 	}
 }
 
-// mayBeEarly reports whether the entries are few commands of few bytes. Entries of other types change
-// who the followers are.
+// mayBeEarly reports whether the entries are few commands of few bytes. Entries of other types
+// change who the followers are.
 func mayBeEarly(entries []*raft.Log) bool {
 	if len(entries) > maxEarlyEntries {
 		return false
@@ -137,9 +138,10 @@ func (p *pipeline) sendAnnounced(entries []*raft.Log) {
 	p.transport.mux.metrics.earlyAppends.Inc()
 }
 
-// claim removes from a request of the library the entries that were sent early. It returns the
-// early append if nothing else is left to send. It returns errBroken if the library does not send
-// these entries next, although it has stored others.
+// claim matches a request of the library with the append that was sent early, if there is one. It
+// returns that append if the request has no further entries. If it has, claim removes those that
+// were sent early from the request and returns nil, so that the caller sends the rest. It returns
+// errBroken if the request has entries and does not begin with those that were sent early.
 func (p *pipeline) claim(req *raft.AppendEntriesRequest) (raft.AppendFuture, error) {
 	e := p.early.Load()
 	switch {
@@ -164,9 +166,9 @@ func (p *pipeline) claim(req *raft.AppendEntriesRequest) (raft.AppendFuture, err
 	return nil, nil
 }
 
-// awaitClaim waits until the library has asked for the append of a response, and returns false if
-// the pipeline closes before. Only an early append is not asked for yet. While it is not, nothing
-// else is in flight.
+// awaitClaim waits until the library has requested the append of a response, and returns false if
+// the pipeline closes first. Only the response to an early append has to wait; until the library
+// has requested that append, no other one is in flight.
 func (p *pipeline) awaitClaim(response raft.AppendFuture) bool {
 	e := p.early.Load()
 	if e == nil || e.resp != response.Response() {

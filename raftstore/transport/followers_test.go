@@ -33,9 +33,10 @@ func acceptAll(to *transport.Raft, end <-chan struct{}) {
 	}
 }
 
-// The transport reports what followers have stored, by requests and in a pipeline, and the
-// snapshots that they have installed. It shortens requests that are too long for a slow link, and
-// the library sees which entries it has sent.
+// TestFollowersAreReported checks that the transport reports what followers have stored, by
+// requests and in a pipeline, and which snapshots they have installed. It also checks that the
+// transport shortens requests that are too long for a slow link, and that the library can see which
+// entries were sent.
 func TestFollowersAreReported(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)

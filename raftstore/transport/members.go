@@ -22,7 +22,7 @@ const (
 )
 
 // memberAddresses holds the addresses from which members connect: those that they advertise, and
-// those from which they connected last, which differ behind a NAT and on hosts with several
+// the one from which each connected last, which differs behind a NAT and on hosts with several
 // addresses.
 type memberAddresses struct {
 	current func() map[string]string // names of members with their host:port; nil means no members

@@ -97,7 +97,8 @@ func Listen(cfg Config) (*Mux, error) {
 // Addr returns the address that peers dial.
 func (m *Mux) Addr() net.Addr { return m.advertise }
 
-// GRPC returns the listener of gRPC connections, for grpc.Server.Serve with ServerOptions.
+// GRPC returns the listener of gRPC connections, for grpc.Server.Serve of a server with
+// ServerOptions.
 func (m *Mux) GRPC() net.Listener { return m.grpc }
 
 // Run accepts connections until ctx ends, then closes the listener and every accepted connection,

@@ -8,13 +8,13 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// pipeline is the library's pipeline of appends to one follower without its deadlock. The library
+// pipeline wraps the library's pipeline of appends to one follower, which can deadlock. The library
 // stops reading responses at the first refusal, but may send once more before it notices. That send
 // waits for the decoder, and the decoder waits for a reader of its response; neither observes that
 // the pipeline has ended. From then on the follower gets no entries while this node leads, and Raft
 // can't be shut down. This pipeline discards responses after a refusal and fails later sends.
 //
-// It also sends appends early, see Raft.EarlyLog.
+// It also sends appends early; see Raft.EarlyLog.
 type pipeline struct {
 	raft.AppendPipeline
 	transport *Raft
@@ -32,8 +32,8 @@ type pipeline struct {
 	sent    raft.AppendEntriesRequest // the last request, with its last entry as PrevLogEntry and without entries
 }
 
-// errBroken is the error of sends after an append was refused or failed, or after the library did not
-// ask for an append that was sent early.
+// errBroken is the error of sends after an append was refused or failed, or after the library did
+// not ask for an append that was sent early.
 var errBroken = errors.New("an earlier append failed")
 
 func newPipeline(inner raft.AppendPipeline, t *Raft, follower raft.ServerID) *pipeline {

@@ -14,8 +14,8 @@ import (
 )
 
 // maxAppendBytes bounds the entries of one request, unless a single entry is larger. The library
-// bounds only their number, and 512 entries may take longer than a request's timeout on a slow
-// link, so that the library would send them again and again.
+// bounds only their number. On a slow link, a full request could take longer than the timeout, and
+// the library would send the same entries again and again.
 const maxAppendBytes = 1 << 20
 
 // raftConnections is the number of idle connections kept to one peer: one each for replication,
@@ -60,9 +60,9 @@ var (
 )
 
 // Raft returns the transport of the Raft library over the Mux; call it once. resolve returns a
-// server's current address; if it is nil or does not know the server, the transport uses the
-// address in Raft's configuration. timeout bounds each request; for a snapshot the library scales
-// it by the size.
+// server's current address. If resolve is nil or does not know the server, the transport uses the
+// address in Raft's configuration. timeout bounds each request; for a large snapshot, the library
+// allows more time in proportion to the size.
 func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Duration, logger hclog.Logger) *Raft {
 	nobody := Followers{Installed: func(raft.ServerID, uint64, time.Duration) {}, Stored: func(raft.ServerID, uint64) {}}
 	conns := newDialled()
@@ -97,9 +97,10 @@ func (t *Raft) SetFollowers(f Followers) { t.followers = f }
 // sent early. Call it before Raft starts.
 func (t *Raft) SetCommitted(index func() uint64) { t.committed = index }
 
-// SetHeartbeatHandler does nothing, which disables the library's fast path. With it, a heartbeat
-// changes term and state on the transport's goroutine while the main loop writes as leader or
-// grants a vote, and nodes may commit different values at one index (hashicorp/raft#695).
+// SetHeartbeatHandler does nothing, which disables the library's fast path for heartbeats. With it,
+// a heartbeat would change term and state on the transport's goroutine while the main loop writes
+// as leader or grants a vote, and nodes could commit different entries at one index
+// (hashicorp/raft#695).
 func (t *Raft) SetHeartbeatHandler(func(raft.RPC)) {}
 
 // Mute stops this node's heartbeats and entries as a leader, so that the other voters elect another
@@ -151,10 +152,10 @@ func (t *Raft) addressOf(id raft.ServerID, known raft.ServerAddress) raft.Server
 	return known
 }
 
-// target returns the address of a peer, prefixed with the peer's name. Machines and containers that
-// restart may swap addresses, so the address may belong to another node by the time it is dialled.
-// Without the name, the response of that node would count as the peer's, and a quorum would consist
-// of fewer nodes than it should.
+// target returns the address of a peer with the peer's name in front. Machines and containers that
+// restart may swap addresses, so another node may have the address by the time it is dialled. The
+// name makes that dial fail. Otherwise the other node's response would count as the peer's, and a
+// quorum could consist of fewer nodes than it should.
 func (t *Raft) target(id raft.ServerID, known raft.ServerAddress) raft.ServerAddress {
 	return raft.ServerAddress(id) + nameSeparator + t.addressOf(id, known)
 }
@@ -205,9 +206,9 @@ func (t *Raft) reportStored(id raft.ServerID, req *raft.AppendEntriesRequest, re
 }
 
 // boundCommit returns the request with a commit index no greater than the last entry that it sends
-// or compares. The library reads its commit index after it has chosen the entries, so the index may
-// lie beyond them. The follower would then commit entries of a former leader that it has after the
-// compared ones, and two nodes would apply different entries at one index.
+// or compares. The library puts its commit index into every request, even if the request's entries
+// end before that index. A follower would then commit entries of a former leader that follow the
+// compared ones in its log, and two nodes would apply different entries at one index.
 func boundCommit(req *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	last := req.PrevLogEntry + uint64(len(req.Entries))
 	if req.LeaderCommitIndex <= last {
@@ -218,9 +219,10 @@ func boundCommit(req *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	return &bounded
 }
 
-// retryStale calls ask again after an error, once for each idle connection that may have been
-// broken by a restart of the peer. A lost vote request would cost an election timeout. A peer may
-// receive the request more than once.
+// retryStale calls ask, and again after an error, up to once for each idle connection that a
+// restart of the peer may have broken. It gives up if the peer can't be dialled or the timeout has
+// passed. A lost vote request would cost an election timeout. The peer may receive the request more
+// than once.
 func (t *Raft) retryStale(ask func() error) error {
 	deadline := time.Now().Add(t.timeout)
 	err := ask()

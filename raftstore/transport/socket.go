@@ -2,11 +2,11 @@ package transport
 
 import "net"
 
-// socket is the TCP connection below TLS. It closes itself when a write fails, such as by a
-// deadline: the peer has a part of a record at most, while TLS has counted the record as sent. What
-// TLS would write after that, such as the close_notify of Close, has a sequence number that the
-// peer does not expect, and the peer would log a forged record (tls: bad record MAC) where there
-// was none.
+// socket is the TCP connection below TLS. It closes itself when a write fails, for instance at a
+// deadline. The peer then has at most a part of the record, but TLS has counted the record as sent.
+// Whatever TLS wrote next, such as the close_notify of Close, would have a sequence number that the
+// peer does not expect, and the peer would log "tls: bad record MAC" although nobody forged a
+// record.
 type socket struct{ net.Conn }
 
 // Write implements net.Conn.

@@ -14,8 +14,8 @@ import (
 )
 
 // TestStalledWrite checks that a write to a peer that does not read fails at its deadline. When the
-// connection is closed and the peer reads again, the peer sees the end of the connection, not a
-// record that seems forged.
+// writer then closes the connection and the peer reads again, the peer must see the end of the
+// connection, not a record that seems forged.
 func TestStalledWrite(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)

@@ -16,9 +16,9 @@ const (
 	// maxLatchWaiters bounds the writes that wait for others to the same keys, including delayed
 	// conflicts.
 	maxLatchWaiters = 16 << 10
-	// retryTime is the time for which a key stays reserved for the client whose conflict was
-	// released, and so the longest time that others wait for that client. After it the next
-	// conflict is released.
+	// retryTime is the longest time for which a key stays reserved for the client whose conflict
+	// was released, and so the longest time that other writes wait for that client. It is also the
+	// longest time between two releases while no write holds the key.
 	retryTime = 5 * time.Millisecond
 	// maxConflictDelay bounds the delay of a conflict. The more conflicts are delayed, the faster
 	// they are released.
@@ -28,15 +28,18 @@ const (
 // errLatchesFull reports that too many writes are waiting.
 var errLatchesFull = errors.New("too many writes wait for others to the same objects")
 
-// latches serialise the leader's writes to one key, so that doomed entries rarely reach the log.
+// latches serialize the leader's writes to one key, so that doomed entries rarely reach the log.
 // Correctness does not depend on them: preconditions are decided when an entry is applied.
 //
-// Waiters acquire a key in FIFO order until their precondition can no longer hold, which most
-// writes to their object cause. If all doomed waiters returned at once, their clients would all
-// read the object and write from the same version, and all but one would conflict again: always
-// those with a slower connection, through a follower. So conflicts on one key are released one at a
-// time, in FIFO order: the first when the key is free, the next after the next write, or after
-// retryTime without one. A release reserves the key for the client that receives the conflict.
+// Waiters acquire a key in FIFO order until their precondition can no longer hold. Most writes to
+// an object make the waiters behind them conflict. If all of these returned at once, their clients
+// would all read the object and write from the same version, and all but one would conflict again:
+// always the clients with a slower connection, for instance through a follower. So the conflicts on
+// one key are released one at a time, in FIFO order: the first when the key becomes free, the next
+// after the next write, or after retryTime without one. If conflicts accumulate while the key is
+// held, they are released earlier, so that none waits for much longer than maxConflictDelay.
+//
+// A release reserves a free key for the client that receives the conflict, if the client is known.
 // Other writes wait until that client has retried, but not longer than retryTime. A key without
 // conflicts is never reserved.
 type latches struct {
@@ -74,9 +77,11 @@ func newLatches(m *latchMetrics) *latches {
 	return &latches{metrics: m, keys: make(map[state.Key]*latch)}
 }
 
-// enter acquires the key if it is free, and queues the write otherwise. If refusal, the result of a
-// check against a recent state, is not nil, it delays the conflict instead. A create is not doomed
-// while a pending write to the key may remove the object.
+// enter acquires the key if it is free, and queues the write otherwise. refusal is the result of a
+// check against a recent state. If it is not nil, the write is doomed: enter queues it only as a
+// delayed conflict, and only if it is a *state.Conflict, the key is contended, and not too many
+// writes wait. A create is not doomed while another write holds the key, because that write may
+// remove the object. enter returns errLatchesFull if too many writes wait.
 func (l *latches) enter(c *command, refusal error) (*waiter, error) {
 	w := &waiter{c: c}
 	l.mu.Lock()
@@ -243,9 +248,9 @@ func (l *latches) schedule(key state.Key, k *latch) {
 }
 
 // due returns the time until the reservation ends or the next conflict must be released, whichever
-// is first. While a write is running, a client that retries would most likely conflict again. So a
-// conflict is delayed until the write ends, unless so many are delayed that the last one would
-// exceed maxConflictDelay.
+// is first, and false if there is neither. While a write holds the key, a client that retries would
+// most likely conflict again, so conflicts are delayed until that write ends, unless so many are
+// delayed that the last one would exceed maxConflictDelay.
 func (k *latch) due() (in time.Duration, any bool) {
 	if first := k.conflicts.Front(); first != nil {
 		in = (maxConflictDelay - time.Since(first.Value.(*waiter).since)) / time.Duration(k.conflicts.Len())

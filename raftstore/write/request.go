@@ -30,8 +30,8 @@ type Update struct {
 	// space is left, and beyond any quota.
 	Frees bool
 	// Client identifies the client among those that write to the same object, for instance by a
-	// hash of its connection; 0 if unknown. After a conflict, a client that retries is served
-	// before others.
+	// hash of its connection; 0 if unknown. A client whose conflict is released is served before
+	// others if it retries soon.
 	Client uint64
 }
 

@@ -9,12 +9,12 @@
 // Invariants:
 //
 //   - The bodies of Secrets, of OAuth clients and tokens, of token reviews and of requested tokens
-//     are never recorded: the log records such requests at the level Metadata, and their failures
+//     are never recorded. The log records such requests at the level Metadata, and their failures
 //     without the message, which may quote the body.
-//   - An event has a bounded size: MaxObjectBytes for each body, and truncated fields.
-//   - Requests without a known user, which need no credentials, are recorded at a bounded rate, so
-//     that anonymous clients cannot displace events about users.
+//   - An event has a bounded size: MaxObjectBytes for each body, and truncated texts.
+//   - Requests without a known user are recorded at a bounded rate, so that anonymous clients
+//     cannot displace events about users.
 //
-// Run, the only goroutine, reports how many events the bound on that rate left out. docs/audit.md
-// describes the format.
+// Run, the only goroutine, reports how many requests that rate left out. docs/audit.md describes
+// the format.
 package audit

@@ -6,10 +6,10 @@ import (
 )
 
 // OfCertificate returns the credential of a verified client certificate at time now: the common
-// name identifies the user, the organizations are the user's groups (semantics J6). ok is false if
-// there is no such certificate, or if any certificate of its chain has expired, because a
-// connection may outlive its certificates. The TLS configuration determines which authorities are
-// trusted.
+// name identifies the user, and the organizations are the user's groups (semantics J6). ok is false
+// if there is no such certificate, if it has no common name, or if a certificate of its chain has
+// expired, which can happen while the connection is open. The TLS configuration determines which
+// authorities are trusted.
 func OfCertificate(state *tls.ConnectionState, now time.Time) (c Credential, ok bool) {
 	if state == nil || len(state.VerifiedChains) == 0 {
 		return Credential{}, false

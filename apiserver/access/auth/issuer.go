@@ -15,9 +15,9 @@ const issuerName = "quorate"
 // Audience is the `aud` claim of all tokens: the issuer is also the only recipient (J9).
 const Audience = issuerName
 
-// backdate is how long before its creation a token becomes valid. It must cover clock differences
-// between nodes, including an issuer whose clock is wrong: a node that starts with its clock hours
-// ahead must not lock out its operator for hours.
+// backdate is how long before its creation a token becomes valid. It must exceed the differences
+// between the nodes' clocks. Otherwise the tokens of a node whose clock is hours ahead, such as the
+// operator's first one, would be invalid for hours once the clock is right.
 const backdate = 24 * time.Hour
 
 // Identity is the part of a token that identifies its holder.

@@ -2,9 +2,9 @@ package auth
 
 import "strings"
 
-// The names of service accounts (J10). User names of service accounts begin with
-// serviceAccountPrefix. All service accounts are in the group serviceAccountsGroup. Those of a
-// namespace are also in a group whose name is serviceAccountsGroup, a colon and the namespace.
+// User names of service accounts begin with serviceAccountPrefix. All service accounts are in the
+// group serviceAccountsGroup; those of a namespace are also in the group whose name is
+// serviceAccountsGroup, a colon and the namespace (J10).
 const (
 	serviceAccountPrefix = "system:serviceaccount:"
 	serviceAccountsGroup = "system:serviceaccounts"

@@ -73,9 +73,9 @@ func (q *Queue) Waiters() int {
 	return len(q.waiters)
 }
 
-// Acquire returns nil when the user holds n more units. It waits for free units, and returns
-// ErrBusy if too many requests wait already or MaxWait passes, and ctx's error if ctx ends first. A
-// caller should hold nothing of the queue while it waits.
+// Acquire returns nil when the user holds n more units. It waits until they are free. It returns
+// ErrBusy at once if Waiters or WaitersPerUser requests wait already, ErrBusy after MaxWait, and
+// ctx's error if ctx ends first. A caller should hold nothing of the queue while it waits.
 func (q *Queue) Acquire(ctx context.Context, user string, n int64) error {
 	w, bound := q.enter(user, n)
 	switch {

@@ -9,20 +9,21 @@
 // first level that matches it, and to the flow of its user. The service accounts of a namespace are
 // one flow, and so are the requests without a user from one address. A request takes seats by its
 // cost: a list of everything takes more than a get. If there are not enough free seats, the request
-// waits in one of the queues of its flow for a bounded time; if the queue is full, it is refused.
+// waits in one of the queues of its flow for at most the level's MaxWait; if the queue is full, it
+// is refused.
 //
 // Invariants:
 //   - The seats in use of a level never exceed the seats that the level has.
-//   - Except for its first request, a queue never takes more seats than it leaves free. So one
-//     flow, whose hand has 6 queues, leaves a seventh of the seats to flows that use none, and
-//     their requests need not wait for it.
-//   - Once seats are free, a waiting request is served before any other queue has been granted more
-//     than twice the greatest cost.
+//   - A queue that holds seats is granted more only if it then holds no more than were free before
+//     the grant. So one flow, which may use 6 queues, leaves about a seventh of the seats to flows
+//     that use none, and their requests need not wait for it.
+//   - Once enough seats are free for the request at the head of a queue, no other queue is granted
+//     more than twice the greatest cost before it.
 //   - A request that was refused or has given up holds nothing.
-//   - A holder that waits for its client for longer than a moment loses its seats, and must take
-//     new ones before it continues.
+//   - A holder that waits for its client for longer than patience (10 ms) loses its seats, and must
+//     take new ones before it continues.
 //
 // Without contention, Enter and Leave each lock one mutex briefly and allocate nothing
-// (BenchmarkEnter). The package has no goroutines; timers release the seats of holders that wait.
-// DESIGN.md has the reasons.
+// (BenchmarkEnter). The package starts no goroutines; timers release the seats of holders that
+// wait. DESIGN.md has the reasons.
 package fairness

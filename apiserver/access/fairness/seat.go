@@ -76,10 +76,10 @@ func (s *Seat) lose() {
 	}
 }
 
-// EndWait is called after the request has waited for its client, with the number of bytes that were
-// sent or received meanwhile. It takes the seats again if they were lost, and once for each slice
-// lets others go first that wait. It returns the error of ctx, or ErrBusy after a minute; the
-// request then holds nothing.
+// EndWait is called after BeginWait, when the request no longer waits for its client. bytes is the
+// number of bytes that were sent or received meanwhile. EndWait takes seats again if they were
+// lost. After each sliceBytes it also releases the seats and takes new ones if requests wait in the
+// level. It returns the error of ctx, or ErrBusy after maxResume; the request then holds nothing.
 func (s *Seat) EndWait(ctx context.Context, bytes int) error {
 	if !s.entered {
 		return nil

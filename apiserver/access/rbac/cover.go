@@ -9,8 +9,8 @@ import (
 
 const (
 	// maxCombinations limits the combinations of verbs, groups, resources, names and paths that one
-	// check examines. A rule that a single rule of the user covers counts as one combination, so
-	// only unusual roles come near the limit.
+	// check examines. A rule that a single held rule covers counts as one combination, so that only
+	// unusual roles reach the limit.
 	maxCombinations = 10_000
 	// maxComparisons limits the comparisons of the wanted rules and their combinations with the
 	// held rules to less than a second of work.

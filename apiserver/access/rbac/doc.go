@@ -8,11 +8,17 @@
 // goroutine builds the next index from the changes of the four collections in log order, so that
 // each index corresponds to the state at one log index.
 //
-// Writes through other nodes take effect when this node applies them (J37). A write through this
-// node takes effect here before it is acknowledged. Until the first index, which contains
-// the state committed when the server started, is complete, only system:masters are authorized.
-// Decisions about granting use a confirmed state.
+// A write through another node takes effect here when this node applies it (J37). A write through
+// this node usually takes effect here before it is acknowledged (see derived.Refresher.Writes). The
+// first index contains every role and binding that was committed when the server started. Until it
+// is complete, only members of system:masters are authorized. Decisions about granting use a
+// confirmed state.
 //
-// Run runs the goroutine that builds indexes, one for each collection that follows its changes, and
-// one that creates the built-in roles and bindings while this node leads.
+// A cluster role with an aggregationRule has the rules of the roles that it selects by their
+// labels: the leader writes them into it whenever a cluster role changes, so that deciding needs no
+// selectors.
+//
+// Run starts one goroutine that builds indexes, four that each follow the changes of a collection,
+// and one that, while this node leads, creates and restores the built-in roles and bindings, and
+// then aggregates cluster roles.
 package rbac

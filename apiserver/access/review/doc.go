@@ -1,7 +1,7 @@
 // Package review serves the review kinds (semantics J58), which return who a user is and what the
-// user may do. Their objects are requests and responses that are never stored. Their API groups are
+// user may do. The objects are requests and responses, and are never stored. Their API groups are
 // those of stock clients, not of this server (Z15).
 //
-// The package makes no decisions of its own. It calls the authenticator and the authorizer that all
-// requests use. It has no goroutines and no state.
+// The reviews are decided by the authenticator and the authorizer that serve all requests. The
+// package has no goroutines and no state.
 package review

@@ -1,6 +1,6 @@
-// Package background contains the helpers of tasks that no request waits for: Persist repeats a
-// task until it succeeds, and Pause sleeps until its context ends. Packages garbage, lifecycle,
-// thirdparty and rbac use it, so that all of them retry, log and count failures in the same way.
+// Package background contains the helpers of tasks that no request waits for: Tasks.Persist repeats
+// a task until it succeeds, and Pause sleeps until a duration has passed or its context ends. The
+// controllers and package rbac use them, so that all retry, log and count failures in the same way.
 // The package starts no goroutines.
 package background
 

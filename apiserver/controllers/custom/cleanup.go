@@ -12,9 +12,10 @@ import (
 // is being deleted are gone.
 const cleanupPause = 200 * time.Millisecond
 
-// cleanUp deletes the instances of a CustomResourceDefinition that is being deleted, as a client
-// does, so that their finalizers are respected. When none is left, it releases the definition.
-// Instances that are written later, through a node that is behind, are removed as orphans.
+// cleanUp deletes the instances of a CustomResourceDefinition that is being deleted, and removes
+// the definition's cleanup finalizer when none is left. It respects the instances' finalizers
+// unless the definition is not served, because then no client could remove them. Instances that a
+// node writes later, because it is behind, are removed as orphans.
 func (s *Served) cleanUp(ctx context.Context, root *state.Root, d *definition) error {
 	prefix := state.ResourcePrefix(resourceOf(d.group, d.asked.plural, d.uid))
 	switch {

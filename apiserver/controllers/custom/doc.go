@@ -4,13 +4,14 @@
 // CustomResourceDefinitions, and removes the objects of deleted definitions.
 //
 // The set is a pure function of the state, so that all nodes derive the same one. A Served
-// publishes it as an immutable value. A request that has a newer state than the set first updates
-// the set, so that correctness does not depend on how fast the node follows changes. Objects are
-// stored under the uid of their definition: if one is deleted and created again, its kind has no
-// objects at first, and those of the former one cannot be reached until the leader has removed
+// publishes it as an immutable value. A request whose state is newer than the set first updates the
+// set, so that correctness does not depend on how fast the node follows changes. Objects are stored
+// under the uid of their definition: if a definition is deleted and created again, its kind has no
+// objects at first. Those of the former definition can no longer be reached, and the leader removes
 // them.
 //
-// Run runs one goroutine that publishes sets, two that follow the definitions, two that work while
-// this node leads (one removes orphaned objects, one attends to CustomResourceDefinitions), and one
-// for each deleted definition that still has objects. DESIGN.md contains the details.
+// Run starts one goroutine that publishes sets, two that follow the definitions, two that work
+// while this node leads (one removes orphaned objects, one attends to CustomResourceDefinitions),
+// and one for each definition deleted since, until its last object is removed. DESIGN.md contains
+// the details.
 package custom

@@ -20,9 +20,10 @@ func (e *Stale) Error() string { return "the kind was changed or deleted: " + e.
 func (e *Stale) Unwrap() error { return e.refusal }
 
 // Instances returns the store that the handlers of an owner's kinds use. The handlers may belong to
-// a set that is out of date. The store therefore checks that the owner exists in each state that it
-// returns, and that it existed when a write was applied. If it did not, the store waits until this
-// node serves the kinds of the newer state and returns a *Stale.
+// a set that is out of date. The store therefore checks each state that View and Pin return: if the
+// owner's kinds are not those of the state, it waits until this node serves the state's kinds, and
+// returns a *Stale. It does the same after a write if the definition did not exist when the write
+// was applied.
 func (s *Served) Instances(store rest.Store, o *Owner) rest.Store { return &instances{store, s, o} }
 
 type instances struct {
@@ -63,9 +64,9 @@ func (i *instances) Pin(ctx context.Context) (*state.Root, error) {
 	return i.current(ctx, root)
 }
 
-// A client that has read a state from before the owner's creation knows the objects of a former
-// owner with the same name. It would never receive their deletions here. Lists and watches from
-// such a state are therefore refused like those from a compacted state.
+// A client that has read a state from before the owner's creation may know objects of a former
+// owner with the same name, whose deletions it would never receive here. The following methods
+// therefore treat such states like compacted ones.
 
 // Retained does not return states from before the owner's creation.
 func (i *instances) Retained(index uint64) *state.Root {

@@ -67,8 +67,8 @@ func (r *Refresher) Refresh(ctx context.Context, root *state.Root) error {
 }
 
 // Answer serves requests one at a time until ctx ends. For each state that the derived data do not
-// cover, it calls advance, which must make them cover it or return an error. Answer must be called
-// once.
+// cover, it calls advance, which must make the data cover the state or return an error. Answer must
+// be called once. After it has returned, requests fail with raftstore.ErrClosed.
 func (r *Refresher) Answer(ctx context.Context, advance func(ctx context.Context, root *state.Root) error) {
 	defer close(r.ended)
 	for {

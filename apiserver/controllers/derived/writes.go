@@ -8,9 +8,10 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Writes returns a store for handlers of objects that data are derived from. Its writes return
-// after the derived data of this node cover them, so that a client sees their effect in its next
-// request to this node.
+// Writes returns a store for the handlers of objects from which data are derived. After a
+// successful write, it waits until the derived data of this node cover the write, so that the
+// client's next request to this node sees the effect. If the wait fails, the write is acknowledged
+// all the same.
 func (r *Refresher) Writes(store rest.Store) rest.Store { return &writes{store, r} }
 
 type writes struct {

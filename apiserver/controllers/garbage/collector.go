@@ -113,9 +113,9 @@ func (c *collection) collect(ctx context.Context) error {
 	return err
 }
 
-// workBatch checks a batch of queued objects. It removes their keys from the queue before it reads
-// the state, so that the state contains the changes for which they were queued, and all writes
-// acknowledged before.
+// workBatch takes up to batch objects from the queue and checks them in a confirmed state, which it
+// reads afterwards. The state thus contains the changes for which the objects were queued, and all
+// writes acknowledged before.
 func (c *collection) workBatch(ctx context.Context) error {
 	keys := c.queue.take(batch)
 	root, err := c.store.View(ctx, raftstore.Quorum())

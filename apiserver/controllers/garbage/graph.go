@@ -134,8 +134,8 @@ func (g *graph) eachDependent(uid string, fn func(state.Key)) {
 }
 
 // dependents reports whether objects refer to an owner, and whether some of them block its
-// deletion. It ignores references from other namespaces than the owner's, because they are invalid
-// (G45).
+// deletion. It ignores the references that canOwn forbids, those from outside the namespace of a
+// namespaced owner (G45).
 func (g *graph) dependents(owner state.Key, uid string) (some, blocking bool) {
 	o := g.owned[uid]
 	if o == nil {

@@ -53,9 +53,10 @@ func deleteSome(t *rapid.T, w *world, things []thing) {
 	}
 }
 
-// survivors is the naive model. It returns the objects that are not deleted by a client and do not
-// lose all of their owners. kept decides about objects that are orphaned by one owner while all
-// others are deleted, because the result depends on the order of events.
+// survivors is the naive model. It returns the names of the objects that no client deletes and that
+// have no owner, or an owner that survives, or only owners that orphan them. If all owners of an
+// object go, and only some of them orphan it, the result depends on the order of events: the object
+// survives if kept is true.
 func survivors(things []thing, kept bool) map[string]bool {
 	gone := make([]bool, len(things))
 	orphaning := func(i int) bool {
@@ -93,9 +94,9 @@ func survivors(things []thing, kept bool) map[string]bool {
 	return left
 }
 
-// TestCollect_agrees_with_the_model loses leadership at random writes, compares the
-// remaining objects with the naive model, and checks that no object keeps waiting and that no
-// object refers to a removed one.
+// TestCollect_agrees_with_the_model ends the leadership after random numbers of writes, checks each
+// write, and compares the objects that remain with the naive model. No object may still be waiting
+// for its deletion, and none may refer to a removed one.
 func TestCollect_agrees_with_the_model(t *testing.T) {
 	t.Parallel()
 	catalog := catalogOf(t)

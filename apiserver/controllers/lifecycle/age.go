@@ -13,9 +13,10 @@ import (
 // expiryPause is the interval between two checks of a kind whose objects expire.
 const expiryPause = 10 * time.Second
 
-// expireByAge deletes the objects of a kind whose last write is older than its time to live (M17).
-// The replicated state contains the index of each object's last write and the times of indexes, so
-// that all nodes agree on the age, even after a restart.
+// expireByAge deletes, until ctx ends, the objects of a kind whose last write is older than
+// eventTTL or, if that is 0, than the kind's time to live (M17). The age follows from the index of
+// the last write and from the times of indexes. Both are part of the replicated state, so that all
+// nodes agree on it, even after a restart.
 func (l *Lifecycle) expireByAge(ctx context.Context, k *schema.Kind) error {
 	ttl := l.eventTTL
 	if ttl == 0 {

@@ -23,8 +23,8 @@ type ending struct {
 }
 
 // emptyNamespaces watches the namespaces and deletes the content of terminating ones (G38). No
-// object can be created in a terminating namespace, because it is sealed. An error in one namespace
-// does not delay the others.
+// object can be created in a terminating namespace, because it is sealed. After an error in one
+// namespace, emptyNamespaces attends to the others before it returns the error.
 func (l *Lifecycle) emptyNamespaces(ctx context.Context) error {
 	defer l.metrics.terminating.Set(0) // the next leader reports them
 	root, err := l.store.View(ctx, raftstore.Cached())

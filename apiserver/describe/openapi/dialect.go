@@ -18,9 +18,9 @@ func (d dialect) reference(name string) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// beside adds members to a schema. In version 3 it wraps a reference, because members next to a
-// reference are ignored. Clients of version 2 read members next to a reference and do not support
-// wrapped references.
+// beside adds members to a schema and returns the result. In version 3 it wraps a reference in
+// allOf, because members next to a reference are ignored. In version 2 it does not: clients read
+// members next to a reference, and do not support wrapped references.
 func (d dialect) beside(p, members object) object {
 	if _, isReference := p["$ref"]; isReference && d == version3 && len(members) > 0 {
 		p = object{"allOf": []object{p}}

@@ -23,9 +23,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestPublishedFilesDecodeObjects_B20 compiles the published files and decodes an object of each
-// kind, with every field, with nothing but them. All fields must be known and have the right names
-// and values, and encoding the object again must produce the same bytes.
+// TestPublishedFilesDecodeObjects_B20 compiles the published files. With these alone, it decodes an
+// object of each kind that has all fields. The messages must have every field, with the right name
+// and value, and encoding the object again must produce the same bytes.
 func TestPublishedFilesDecodeObjects_B20(t *testing.T) {
 	cat, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {

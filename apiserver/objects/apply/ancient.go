@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// maxUpdaters is the number of entries with the operation Update beyond which the oldest entries
-	// of the same version are merged. Entries of the operation Apply are not limited in number: each
-	// records the intent of one applier, and they count towards the size of the object.
+	// maxUpdaters is the number of entries with the operation Update beyond which the oldest
+	// entries of the same version are merged. The entries with the operation Apply are bounded only
+	// by the size of the object, because each records what one manager has applied.
 	maxUpdaters = 10
 	// ancientManager is the manager of merged entries.
 	ancientManager = "ancient-changes"

@@ -63,9 +63,9 @@ func (c *Config) text(path ...string) string {
 	return s
 }
 
-// Expansion returns about how many bytes it takes to find out who owns the fields of objects that
-// take so many bytes when they are decoded. Their values are taken apart into fields several times.
-// TestExpansion measures it.
+// Expansion returns about how many bytes of memory Apply or Update takes beside decoding, for
+// objects whose decoded size is given: their values are converted to fields several times.
+// TestExpansion measures the factor.
 func Expansion(decoded int64) int64 { return mergeFactor * decoded }
 
 // Managed reports whether a stored object has managed fields. It may be mistaken about one that has

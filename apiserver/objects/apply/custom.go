@@ -15,8 +15,8 @@ import (
 const customType = "custom"
 
 // addCustom adds the fields in the schema of a custom kind to the type of its objects, which has
-// the metadata that all kinds share. x-kubernetes-list-type and its relatives decide which lists
-// and maps are wholes.
+// the metadata that all kinds share. Extensions such as x-kubernetes-list-type determine which
+// lists and maps are atomic.
 func (t *typesOf) addCustom(name string, k *schema.Kind) error {
 	text, err := k.CustomSchema()
 	if err != nil {

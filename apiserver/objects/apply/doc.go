@@ -1,16 +1,16 @@
 // Package apply implements server-side apply: it merges the fields that a manager declares into an
-// object, and keeps in metadata.managedFields which manager owns which fields.
+// object, and records in metadata.managedFields which manager owns which fields.
 //
-// The merge and the bookkeeping of fields are those of sigs.k8s.io/structured-merge-diff, which
-// Kubernetes uses, too. This package derives the types for it from the compiled kinds (types.go),
+// The library sigs.k8s.io/structured-merge-diff, which Kubernetes uses as well, merges objects and
+// sets of fields. This package derives the library's types from the compiled kinds (types.go),
 // converts between the versions of a kind (version.go), and reads and writes the entries of
-// managedFields (entries.go). Around them are the rules of Kubernetes: which fields nobody owns,
-// how many managers of updates an entry is kept for (ancient.go), what an object is attributed to
-// that existed before its first apply, and how kubectl takes over objects that it applied on the
-// client's side (last_applied.go).
+// managedFields (entries.go). It also implements rules of Kubernetes that are not in the library:
+// which fields have no owner, how many entries of updates are retained (ancient.go), which manager
+// owns the fields that an object had before its first apply, and how kubectl takes over objects
+// that it applied on the client's side (last_applied.go).
 //
-// Objects that were never applied have no managed fields, and an update of one costs nothing here.
-// The module in reference compares the results with those of Kubernetes.
+// Objects that were never applied have no managed fields, and Update returns at once for them. The
+// module in reference compares the results with those of Kubernetes.
 //
 // All functions are pure. A Manager is immutable and safe for concurrent use.
 package apply

@@ -23,9 +23,10 @@ const (
 
 const fieldsV1 = "FieldsV1"
 
-// owner identifies an entry of managedFields. Its JSON is the name of a manager in the library, so
-// the order of the members is that of Kubernetes: conflicts are sorted by it. An applier has one
-// entry, whatever version it applies in, so its apiVersion is not part of the identity.
+// owner identifies an entry of managedFields. Its JSON text is the name of a manager in the
+// library, and conflicts are sorted by it, so the members are in the order of Kubernetes. The
+// identity of an applier does not include the apiVersion: an applier has one entry for each
+// subresource, whatever version it applies in.
 type owner struct {
 	Manager     string `json:"manager,omitempty"`
 	Operation   string `json:"operation,omitempty"`

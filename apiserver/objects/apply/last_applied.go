@@ -45,8 +45,8 @@ func (m *Manager) applyOrAdopt(content map[string]any, c *Config, entries *manag
 }
 
 // lastApplied returns the fields that kubectl applied on the client's side and that have not
-// changed since. It returns nil if there are none, or if the annotation, which anybody can write,
-// is not an object of this kind and version.
+// changed since. It returns nil if there is no annotation, or if the annotation, which any client
+// can write, is not an object of this version that fits the kind.
 func (m *Manager) lastApplied(content map[string]any) *fieldpath.Set {
 	text, _ := annotations(content)[lastAppliedAnnotation].(string)
 	var applied map[string]any

@@ -95,12 +95,14 @@ func keptFields(k *schema.Kind, operation schema.Operation) *fieldpath.Set {
 	return set
 }
 
-// Update attributes what an update changed to a manager: the fields in which next differs from
-// live, which is nil for a create. It replaces the managed fields of next, which a client may have
-// sent: a valid list stands for the stored one, an empty list or one empty entry ends the
-// bookkeeping, and any other list is ignored. Through a subresource, it is always ignored.
+// Update makes manager the owner of the fields in which next differs from live, which is nil for a
+// create, and replaces the managed fields of next. It starts from those of live. If the main
+// resource is written, managed fields that the client sent take precedence: a valid list replaces
+// the stored one, and an empty list, or one with a single empty entry, removes all managed fields.
+// Other lists are ignored.
 //
-// An object that was never applied has no managed fields, and gets none.
+// Update does nothing if neither live nor next has managed fields: an object gets them with its
+// first apply.
 func (m *Manager) Update(live, next *schema.Object, manager string, now time.Time) error {
 	sent := next.ManagedFields()
 	if sent == nil && (live == nil || live.ManagedFields() == nil) {
@@ -207,8 +209,8 @@ type Options struct {
 }
 
 // Apply returns the object that results from applying a configuration to live, which is nil if
-// there is no object. The result has the managed fields of all managers. It shares nothing with
-// live. Errors are *status.Error, unless the stored object can't be read.
+// there is no object, with the managed fields of all managers. The result shares no memory with
+// live. An error that the configuration causes, such as a conflict (409), is a *status.Error.
 func (m *Manager) Apply(live *schema.Object, c *Config, options Options) (*schema.Object, error) {
 	if err := c.check(m.kind); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ type Swept struct {
 // Sweep deletes the objects of a kind in root: those of one namespace, or of all namespaces if
 // namespace is "". Like a client's delete with background propagation, it respects grace periods
 // and finalizers. It calls deleted, possibly concurrently, for each object that it removed or
-// marked.
+// marked. Objects that changed since root are counted as Missed, and are no error.
 func Sweep(ctx context.Context, s Store, root *state.Root, k *schema.Kind, namespace string, deleted func()) (Swept, error) {
 	return sweep(ctx, s, root, k, namespace, func(*state.Object) bool { return true }, deleted)
 }

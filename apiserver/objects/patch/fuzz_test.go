@@ -15,8 +15,9 @@ import (
 const maxFuzzed = 1 << 16
 
 // fuzzed applies a patch and checks what must hold for all patches: failures are client errors, the
-// result is valid JSON of limited size and the same when the patch is applied again, and the inputs
-// do not change. ok is false if there is no result.
+// result is valid JSON and the same when the patch is applied again, the result of a patch that is
+// not a JSON patch is not longer than both inputs, and the document does not change. ok is false if
+// there is no result.
 func fuzzed(t *testing.T, kinds []string, typ patch.Type, document, body []byte) (out []byte, ok bool) {
 	t.Helper()
 	if len(document)+len(body) > maxFuzzed || !json.Valid(document) {

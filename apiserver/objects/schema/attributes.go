@@ -53,9 +53,9 @@ func (k *Kind) selector(label, dotted string) (selector, error) {
 	return s, nil
 }
 
-// SelectableField resolves a label of a field selector. It returns the label under which the
-// field's value is stored with the object, after following aliases. A label that the kind accepts
-// without storing its value compares as "". ok is false for labels that the kind does not accept.
+// SelectableField resolves a label of a field selector: it follows an alias and returns the label
+// under which the field's value is stored with objects. ok is false if the kind does not accept the
+// label. If the kind accepts the label without storing its value, the value of all objects is "".
 func (k *Kind) SelectableField(label string) (canonical string, ok bool) {
 	if alias, found := k.Spec.FieldSelectors.Aliases[label]; found {
 		label = alias

@@ -7,10 +7,10 @@ import (
 	"sigs.k8s.io/json"
 )
 
-// Content returns the object as Go values for libraries that work on them: maps, slices, strings,
-// int64, float64 and bool. It has the members that the encoding has, null included, but not
-// managedFields, nor a creationTimestamp that is null, as it is in templates. The caller owns the
-// result.
+// Content returns the object as Go values for libraries that work on such values: maps, slices,
+// strings, int64, float64 and bool. It has the members that the JSON encoding has, including null,
+// except managedFields and a creationTimestamp that is null, such as that of a pod template. The
+// caller owns the result.
 func (o *Object) Content() (map[string]any, error) {
 	out, err := o.root.messageContent()
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 // Context gives a hook the request's objects and collects the errors that the hook reports. Only
 // one goroutine may use a Context.
 //
-// A Context has a current position in the object. Errors are reported at this position, or at the
-// position below it that the argument rest describes by field names (string), list indexes (int)
-// and map keys (Key). Field paths are built only when an error is reported.
+// A Context has a current position in the object. The methods that report errors report them at
+// this position, or at the one below it that their parameter rest gives as field names (string),
+// list indexes (int) and map keys (Key). Field paths are built only when an error is reported.
 type Context struct {
 	Kind      *Kind
 	Operation Operation

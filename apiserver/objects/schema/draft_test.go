@@ -31,9 +31,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// draftMissing writes the two objects that the tests start from for each kind that has none yet:
-// testdata/objects/NAME.yaml, which a client creates, and testdata/golden/full/NAME.yaml with every
-// field. It knows the kind's file only; a draft that hooks reject must be edited by hand.
+// draftMissing drafts, for each kind without a full object, the two objects that the tests start
+// from: testdata/golden/full/NAME.yaml with every field, and testdata/objects/NAME.yaml, which a
+// client creates. It uses the kind's file and values from the full objects of other kinds. A draft
+// that hooks reject must be edited by hand.
 func draftMissing() error {
 	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {

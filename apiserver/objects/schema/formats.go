@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// format validates a string. ok is a fast check that does not allocate. explain decides about the
-// strings for which ok returns false: it returns the reasons why a string is invalid, or none if it
-// is valid.
+// format validates a string. ok is a fast check that does not allocate; a string for which it
+// returns true is valid. For other strings, explain returns the reasons why the string is invalid,
+// or none if it is valid.
 type format struct {
 	name    string
 	ok      func(string) bool

@@ -15,34 +15,42 @@ const (
 // prose: requiredIf implements requiredWhen, defaulter defaultRule, defaultIf defaultWhen, and
 // immutableCheck immutableRule.
 //
-// The keys that name functions:
+// Keys of a field:
 //
-//	on a field    validate: [name, ...]         Validator    runs on every operation if the field is not empty (with pointer: is set)
-//	              requiredIf: name              Condition    if true, the field must not be empty
-//	              defaulter: name               Defaulter    runs if the field is unset (or empty, without pointer)
-//	              defaultIf: name               Condition    if false, the field gets no default
-//	              immutableCheck: name          Comparison   runs on every operation but create, even if one side is unset
-//	on a message  validate: [name, ...]         Validator    runs before the message's fields are checked, even if it is empty
-//	              defaulter: name               Defaulter    runs before the defaults of the message's fields
-//	on a kind     hooks:
-//	                afterDecode: [name, ...]            Step  first, on what a client sent
-//	                prepareForCreate: [name, ...]       Step  before defaults: resets what clients may not set
-//	                prepareForUpdate: [name, ...]       Step  before defaults, for the main resource: keeps status etc. from Context.Old
-//	                prepareForStatusUpdate: [name, ...] Step  before defaults, for /status
-//	                prepareForFinalize: [name, ...]     Step  before defaults, for /finalize
-//	                validate: [name, ...]               Validator, called with the root, on every operation
-//	                validateUpdate: [name, ...]         Comparison, called with both roots, on every operation but Create
-//	                canonicalize: [name, ...]           Step  last, on a valid object
-//	                toStorage: name                     Converter  from this kind to the kind it is stored as (key `storage`)
-//	                fromStorage: name                   Converter  from the kind it is stored as to this kind
+//	validate: [name, ...]   Validator: runs on every operation if the field is not empty (if it
+//	                        is set, for a message or with pointer)
+//	requiredIf: name        Condition: if true, the field must not be empty
+//	defaulter: name         Defaulter: runs if the field is empty (unset, with pointer)
+//	defaultIf: name         Condition: if false, the field gets no default
+//	immutableCheck: name    Comparison: runs on every operation but create if either object has
+//	                        the field
 //
-// A request runs these in order: decode, afterDecode, prepareFor…, defaults, generation,
-// validation, canonicalize, encode. Defaults are set from the root down: a message's defaulter runs
-// first, then the defaults of its fields in declared order, then those inside each field's message
-// items or values. A message field without `pointer` gets the defaults of its fields even if the
-// client left it out. `immutable` and immutableCheck do not apply inside lists, because nothing
-// pairs the items of the old list with those of the new one; compare these with a Comparison on the
-// list or with validateUpdate.
+// Keys of a message:
+//
+//	validate: [name, ...]   Validator: runs before the message's fields are checked, even if it
+//	                        is empty
+//	defaulter: name         Defaulter: runs before the defaults of the message's fields
+//
+// Keys of a kind, below hooks:
+//
+//	afterDecode             Steps on what a client sent
+//	prepareForCreate        Steps that reset what clients may not set
+//	prepareForUpdate        Steps that keep the status etc. of Context.Old, for the main resource
+//	prepareForStatusUpdate  Steps for /status
+//	prepareForFinalize      Steps for /finalize
+//	validate                Validators, called with the root, on every operation
+//	validateUpdate          Comparisons, called with both roots, on every operation but create
+//	canonicalize            Steps on a valid object
+//	toStorage: name         Converter from this kind to the one it is stored as (key storage)
+//	fromStorage: name       Converter from the kind it is stored as to this kind
+//
+// A request runs these in order: decode, afterDecode, the prepare steps of its operation, defaults,
+// generation, validation, canonicalize, encode. Defaults are set from the root down: a message's
+// defaulter runs first, then the defaults of its fields in declared order, then those of the
+// messages in these fields. A message field without pointer gets the defaults of its fields even if
+// the client left it out. immutable and immutableCheck do not apply inside lists and maps, because
+// nothing pairs their old values with the new ones; use an immutableCheck on the list or
+// validateUpdate instead.
 type Hooks struct {
 	Validators  map[string]Validator
 	Conditions  map[string]Condition

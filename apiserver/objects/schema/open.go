@@ -49,8 +49,8 @@ func sameMembers(a, b *Value) bool {
 	return slices.EqualFunc(a.box.kids[n:], b.box.kids[n:], func(a, b *Value) bool { return a.str == b.str })
 }
 
-// MemberAt returns the JSON text of the value at a path of names below the open members of a message. It
-// returns "" if there is none.
+// MemberAt returns the JSON text of the value at a path of names below the open members of a
+// message. It returns "" if there is none.
 func (v *Value) MemberAt(path []string) string {
 	text := v.Member(path[0])
 	for _, name := range path[1:] {
@@ -118,9 +118,9 @@ func find(object, name string) (from, to int) {
 	return from, to
 }
 
-// eachMember calls fn with the name and the position of the value of each member in the JSON text
-// of an object, until fn returns false. The text must be valid; if it is not an object, there are
-// no members.
+// eachMember calls fn with the name of each member in the JSON text of an object and with the
+// position of its value, until fn returns false. The text must be valid. If it is not an object,
+// eachMember does nothing.
 func eachMember(object string, fn func(name string, from, to int) bool) {
 	d := newDecoder(object)
 	if d.space() != '{' {

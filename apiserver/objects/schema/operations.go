@@ -82,10 +82,10 @@ func operation(word string) Operations {
 	return 0
 }
 
-// offered returns the operations that a kind offers. It begins with all operations of table 4.2 for
-// the kind's scope, even if the kind's row of the table is abridged (Z16). It adds the status
-// operations that upstream serves (Z12) and the operations that the kind file specifies, and
-// removes the operations that the file lists as not offered.
+// offered returns the operations that a kind offers: all operations of table 4.2 for the kind's
+// scope, even if the kind's row of the table is abridged (Z16); the status operations that upstream
+// serves (Z12), if the kind has a status; and the operations that the kind file specifies; without
+// those that the file lists as not offered.
 func offered(spec *KindSpec, hasStatus bool) (Operations, error) {
 	ops := clusterOperations
 	if spec.Scope == scopeNamespaced {

@@ -3,8 +3,8 @@ package schema
 import "slices"
 
 // PrepareCreate prepares an object that a client sent for creation: it clears the fields that only
-// the server sets (A7, A24-A26), runs the kind's hooks and the defaults, and starts the generation.
-// The caller sets the name before, and uid and creationTimestamp after it.
+// the server sets (A7, A24-A26), runs the kind's hooks and the defaults, and sets the generation to
+// 1 if the kind has one. The caller sets the name before, and uid and creationTimestamp after it.
 func (k *Kind) PrepareCreate(o *Object) {
 	s := &k.slots
 	for _, slot := range [...]int{s.selfLink, s.uid, s.resourceVersion, s.generation, s.creationTimestamp, s.deletionTimestamp,
@@ -26,7 +26,8 @@ func (k *Kind) PrepareCreate(o *Object) {
 
 // PrepareUpdate prepares an object that a client sent to replace old: it copies the fields that
 // only the server sets from old (E6, E13), runs the kind's hooks and the defaults, and increments
-// the generation if the spec has changed. It keeps resourceVersion.
+// the generation if the kind has one and the spec has changed. It keeps the client's
+// resourceVersion and uid; a missing uid is that of old.
 func (k *Kind) PrepareUpdate(op Operation, o, old *Object) {
 	if k.custom != nil {
 		k.prepareCustom(op, o, old)

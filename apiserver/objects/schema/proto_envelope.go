@@ -11,9 +11,9 @@ import (
 // protobufMagic is the prefix of protobuf bodies and stored protobuf objects (B20).
 const protobufMagic = "k8s\x00"
 
-// Keys of the fields of the messages around objects: Unknown{1: TypeMeta{1: apiVersion, 2: kind},
-// 2: raw, 3: contentEncoding, 4: contentType}, WatchEvent{1: type, 2: RawExtension{1: raw}}, and
-// lists{1: ListMeta, 2: items}.
+// Keys (number and wire type) of the fields of the messages around objects: Unknown{1: TypeMeta{1:
+// apiVersion, 2: kind}, 2: raw, 3: contentEncoding, 4: contentType}, WatchEvent{1: type, 2:
+// RawExtension{1: raw}}, and lists{1: ListMeta, 2: items}.
 const (
 	keyFirst     = 1<<wireTypeBits | wireBytes
 	keySecond    = 2<<wireTypeBits | wireBytes

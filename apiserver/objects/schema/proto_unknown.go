@@ -6,8 +6,8 @@ import (
 )
 
 // skipUnknownField skips an unknown field and records it as a problem, with its number instead of
-// its name: `unknown field "spec.<number 33>"`. Fields without content are not problems, because
-// upstream's encoders also write unset fields (see unset).
+// its name: `unknown field "spec.<number 33>"`. A field whose value is unset is no problem, because
+// upstream's encoders write such fields (see unset).
 func (d *protoDecoder) skipUnknownField(key uint64, end, depth int) error {
 	start := d.pos
 	if err := d.skipField(key, end, depth); err != nil {
@@ -23,10 +23,10 @@ func (d *protoDecoder) skipUnknownField(key uint64, end, depth int) error {
 	return nil
 }
 
-// unset reports whether a field has the value that upstream's encoders write for a field that is
-// not set: zero, an empty string, or a message in which every field is unset. The field belongs to
-// a message of an unknown type; key is its key, which was read, and end is where the message ends.
-// depth is the nesting depth of the message.
+// unset reads the value of a field whose type is unknown, and reports whether it is what upstream's
+// encoders write for a field that is not set: zero, an empty string, or a message in which every
+// field is unset. key is the field's key, which the caller has read. end is where the message ends
+// that contains the field, and depth is the nesting depth of that message.
 func (d *protoDecoder) unset(key uint64, end, depth int) bool {
 	switch key & wireTypeMask {
 	case wireVarint:

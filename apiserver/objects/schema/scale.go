@@ -100,9 +100,9 @@ func (s *scaling) fillScale(from, to *Object) {
 	status.Make("selector").SetStr(SelectorText(from.root.Lookup(s.selector...)))
 }
 
-// Rescale sets the replicas of object o to the number that scale requests. It also copies
-// resourceVersion and uid, so that an update with o fails if the object was changed or replaced
-// since the client read the scale.
+// Rescale sets the replicas of object o to the number that scale requests. It also copies the
+// resourceVersion and uid that scale names, so that an update with o fails if the object was
+// changed or replaced since the client read the scale.
 func (k *Kind) Rescale(o, scale *Object) {
 	o.SetResourceVersion(scale.ResourceVersion())
 	o.SetUID(scale.UID())

@@ -66,8 +66,8 @@ func (v *Value) SetTime(t time.Time) {
 func (v *Value) SetQuantity(q resource.Quantity) { v.str = quantityText(q) }
 
 // Make returns a field of a message. If the field is unset, Make sets it to an empty value first.
-// It panics if the message has no field with that name; check with Type().Message().Field where the
-// field depends on the context.
+// It panics if the message has no field with that name; where the message depends on the context,
+// check with Type().Message().Field.
 func (v *Value) Make(name string) *Value {
 	f := v.mustField(name)
 	if v.box.kids[f.index] == nil {

@@ -25,8 +25,8 @@ func versions(t *testing.T) []*schema.Kind {
 }
 
 // TestVersionsShareTheStoredForm checks, for objects with every field, that another version's JSON
-// and protobuf differ from the stored kind's only in the apiVersion, and that an object written
-// through it is stored as the same bytes.
+// and protobuf differ from the stored kind's only in the apiVersion and the selfLink, and that an
+// object written through the other version is stored as the same bytes.
 func TestVersionsShareTheStoredForm(t *testing.T) {
 	for _, k := range versions(t) {
 		t.Run(strings.Trim(k.Prefix, "/")+"/"+k.Plural, func(t *testing.T) {

@@ -2,8 +2,8 @@ package selector
 
 import "sync"
 
-// Interner holds the selectors of open watches. Equal selectors share one value, so a thousand
-// watches with one selector use the memory of one, and streams can compare selectors by address.
+// Interner holds the selectors of open watches. Equal selectors share one value, so that a thousand
+// watches with the same selector need memory for one, and streams can compare selectors by address.
 // The interner drops a selector when the last watch that holds it ends. It is safe for concurrent
 // use.
 type Interner struct {
@@ -21,11 +21,12 @@ type entry struct {
 // NewInterner returns an empty interner.
 func NewInterner() *Interner { return &Interner{held: make(map[digest]*entry)} }
 
-// Hold returns the shared value of a selector and a function that ends the hold, which must be
-// called once. The value shares no memory with the request that s came from. If the interner has no
-// equal selector, Hold calls take with the number of bytes that the selector needs, and returns
-// take's error. The interner calls give, which take returned, when it drops the selector. If the
-// selector is nil, Hold calls nothing.
+// Hold returns the shared value of a selector, and a function that ends the hold and must be called
+// once. The value shares no memory with the request that s came from.
+//
+// If the interner has no equal selector, Hold calls take with the number of bytes that the selector
+// needs, and fails with take's error. The interner calls give, which take has returned, when it
+// drops the selector. Hold of a nil selector returns nil and calls nothing.
 func (in *Interner) Hold(s *Selector, take func(bytes int64) (give func(), err error)) (shared *Selector, drop func(), err error) {
 	if s == nil {
 		return nil, func() {}, nil

@@ -88,9 +88,9 @@ func newLabelTerm(r *labels.Requirement) (labelTerm, error) {
 	return t, nil
 }
 
-// trace returns the text of a name and value within attributes. Searching for this text rejects
-// most objects much faster than parsing their attributes does (BenchmarkWalk). An object that
-// contains the text does not necessarily match.
+// trace returns the text that represents a name and value within attributes. Searching for the text
+// rejects most objects much faster than parsing their attributes does (BenchmarkWalk). An object
+// that contains the text does not necessarily match.
 func trace(name, value string) string {
 	return string(state.NewAttributes(map[string]string{name: value}))
 }

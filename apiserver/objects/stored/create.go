@@ -19,7 +19,7 @@ func CollectionPath(k *schema.Kind, namespace string) string {
 }
 
 // Begin prepares a named object for its creation at time now: it clears the fields that clients may
-// not set, sets defaults and assigns a uid. Random values and times are thus chosen once, before
+// not set, sets defaults, uid and creationTimestamp. Random values and times are thus chosen before
 // the entry is replicated, so that all nodes store the same object (semantics A27, A28).
 func Begin(o *schema.Object, now time.Time) {
 	o.Kind.PrepareCreate(o)

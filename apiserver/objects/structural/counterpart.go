@@ -4,8 +4,8 @@ import "quorate/apiserver/objects/schema"
 
 // member returns the counterpart of an object's member.
 func (c counterpart) member(name string) counterpart {
-	// kind and apiVersion of the object itself say what the object was converted to, so they have no
-	// old value.
+	// kind and apiVersion of the object itself say what the object was converted to, so they have
+	// no old value.
 	if c.node == nil || c.root && (name == "kind" || name == "apiVersion") {
 		return counterpart{}
 	}

@@ -40,9 +40,9 @@ func Established(definition *schema.Value) bool {
 	return false
 }
 
-// selectableFieldsKept rejects selectable fields that no version had. The values of selectable
-// fields are stored with objects when these are written, so that a selector would not find the
-// objects that are already there.
+// selectableFieldsKept rejects an update that makes a field selectable that is not selectable in
+// any version of the stored definition. The values of selectable fields are stored when an object
+// is written, so that a selector would miss the objects written before.
 func selectableFieldsKept(c *schema.Context, spec, before *schema.Value) {
 	var known []string
 	for _, v := range before.Field("versions").Items() {

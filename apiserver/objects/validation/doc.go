@@ -2,11 +2,10 @@
 // defaulters, immutability checks, preparation steps and converters. Each file contains one family
 // of hooks.
 //
-// Hooks returns all of them in one table for schema.Load. Hooks are pure functions of the objects
-// in the request and safe for concurrent use. A hook allocates only if it changes or reports
-// something. The messages are those of the Kubernetes and OpenShift API servers, because clients
-// parse some of them.
+// Hooks returns all of them in one table for schema.Load. A hook depends only on the objects in its
+// Context and is safe for concurrent use. The messages are those of the Kubernetes and OpenShift
+// API servers, because clients parse some of them.
 //
 // The kind and type files describe the rules in words; a test checks that each of these texts has a
-// hook.
+// hook or is a known exception.
 package validation

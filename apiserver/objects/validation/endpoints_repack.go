@@ -11,9 +11,10 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// Repacking converts subsets to a canonical form (M14). In it each port occurs once, with all
-// addresses that serve it; ports with the same addresses are in one subset; an address that is
-// ready in one of the original subsets is ready for that port; and everything is sorted.
+// The hooks in this file convert the subsets of Endpoints to a canonical form (M14). In this form
+// each port occurs once, with all addresses that serve it. Ports with the same addresses are in one
+// subset. An address that is ready for a port in one of the original subsets is ready for it. All
+// lists are sorted.
 
 // maxPackedAddresses limits the result of repacking. A few overlapping subsets can produce more
 // addresses than fit into a log entry.

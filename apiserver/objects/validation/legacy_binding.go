@@ -35,9 +35,9 @@ func legacyBindingHooks() schema.Hooks {
 	}
 }
 
-// namesReplaceSubjects replaces the subjects with the user and group names if a client sets either
-// (J41). If the subjects already have these names, it keeps them, so that a client that writes back
-// an unchanged object does not change their order (E20).
+// namesReplaceSubjects replaces the subjects with those that userNames and groupNames name, if a
+// client sets either (J41). It keeps subjects that have exactly these names, so that a client that
+// writes back an unchanged object does not change their order (E20).
 func namesReplaceSubjects(c *schema.Context) {
 	root := c.Object.Root()
 	users, groups := root.Field("userNames"), root.Field("groupNames")

@@ -110,9 +110,9 @@ func offered(o *schema.Object) map[string]map[string]bool {
 	return all
 }
 
-// TestRepackedSubsetsAreEquivalentAndCanonical checks that repacking preserves which port each
-// address serves, that its result does not depend on the order of its input, and that it is
-// idempotent (M14).
+// TestRepackedSubsetsAreEquivalentAndCanonical checks that repacking preserves which addresses
+// serve each port and whether they are ready, that subsets in reverse order give the same result,
+// and that repacking the result does not change it (M14).
 func TestRepackedSubsetsAreEquivalentAndCanonical(t *testing.T) {
 	k := load(t, Hooks()).Kind("/api/v1", "endpoints")
 	decode := func(t *rapid.T, body string) *schema.Object {

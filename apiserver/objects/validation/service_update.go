@@ -43,9 +43,9 @@ func typedFields() []typed {
 
 func isLoadBalanced(spec *schema.Value) bool { return isType(spec, loadBalancerService) }
 
-// followServiceType removes the fields that a service's new type does not have, unless the client
-// changed them. For the fields that the new type has, it restores the stored values if the client
-// left them out.
+// followServiceType clears the fields that the stored type of a service has and the new type does
+// not, unless the client changed them. It restores the fields that both types have and that are
+// marked kept, if the client left them out. It does both for node ports as well.
 func followServiceType(c *schema.Context) {
 	spec, before := c.Object.Field("spec"), c.Old.Field("spec")
 	if !spec.IsSet() || !before.IsSet() {

@@ -6,9 +6,10 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// reservedDomains returns the domains of groups that belong to the platform or that stock clients
-// rely on. Users cannot define kinds in these domains or their subdomains, so that no such kind can
-// hide one of the platform's (K11).
+// reservedDomains returns the domains of the groups that belong to the platform and of those that
+// stock clients rely on. A ThirdPartyResource cannot define a kind in either domain or below it, so
+// that it cannot hide one of these kinds (K11). A CustomResourceDefinition cannot define one in the
+// first.
 func reservedDomains() [2]string { return [2]string{"platform.io", "k8s.io"} }
 
 func thirdPartyHooks() schema.Hooks {

@@ -150,9 +150,9 @@ func (c *Call) send(code int, body []byte, contentType []string) error {
 	return nil
 }
 
-// StreamHeader sends the header of a watch stream at once, so that the client knows that it watches
-// (D1). It removes the write deadline, because package watch ends the streams whose clients do not
-// read.
+// StreamHeader sends the header of a watch stream at once, so that the client knows that the watch
+// has begun (D1). It removes the write deadline, because package watch ends the streams whose
+// clients do not read.
 func (c *Call) StreamHeader(form negotiate.Form) error {
 	c.W.Header()["Content-Type"] = values.stream[form]
 	rc := http.NewResponseController(c.W)

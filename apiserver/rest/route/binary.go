@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// Binary responds with the bytes that write writes, as application/octet-stream. It uses constant
-// memory and takes as long as the client reads. If write returns an error after its first byte, the
-// response is aborted.
+// Binary responds with the bytes that write writes, as application/octet-stream, without buffering
+// them. Each write may wait for the client for a limited time. Binary returns the error of write;
+// after the first byte, an error aborts the response.
 func (c *Call) Binary(write func(w io.Writer) error) error {
 	return write(&binary{call: c})
 }

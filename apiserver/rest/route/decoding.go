@@ -55,8 +55,9 @@ type expansion struct {
 }
 
 // Expand reserves memory for the data that the call decodes, up to the given number of bytes in
-// all. It waits until the budget has enough memory, and returns 429 if too many calls wait. A
-// waiting call holds nothing of the budget, so that waiting calls do not block each other.
+// all. It waits until the budget has enough memory. It returns a 429 error if too many calls wait
+// already or after maxDecodingWait. A waiting call holds nothing of the budget, so that waiting
+// calls do not block each other.
 func (c *Call) Expand(bytes int64) error {
 	if c.Decodings == nil || bytes <= c.expansion.bytes {
 		return nil

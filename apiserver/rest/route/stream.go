@@ -32,11 +32,11 @@ func gone(err error) error {
 }
 
 // Stream writes a long response piece by piece with constant memory: append to Buf, call Spill now
-// and then, and Close at the end. Nothing is sent before the first Spill that writes, so earlier
-// errors can still become a Status.
+// and then, and Close at the end. Nothing is sent before the first Spill that writes, so that
+// earlier errors can still become a Status.
 //
-// The call keeps its seats while it produces the response, but loses them when a write waits for
-// the client. The memory of the response is charged to the budget of responses.
+// The call keeps its seats while it produces the response, but may lose them while a write waits
+// for the client. The memory of the response is charged to the budget of responses.
 type Stream struct {
 	Buf []byte
 

@@ -13,8 +13,8 @@ const (
 	// maxOwnBatchBytes bounds a batch with a selector, which often only one stream sends.
 	maxOwnBatchBytes = 16 << 10
 	// maxBatches is the number of batches without a selector that one pass over the streams of a
-	// connection remembers, and also the number of those with one. Streams that alternate between
-	// more projections encode some batches again.
+	// connection remembers, and also the number of those with one. If the streams of a pass have
+	// more sources, some batches are encoded more than once.
 	maxBatches = 8
 )
 
@@ -42,8 +42,8 @@ type batch struct {
 }
 
 // encode returns the batch of the source. The batch is incomplete if it would exceed limit bytes or
-// if an object cannot be encoded. Its use of cache does not affect the bytes, because cache entries
-// depend only on an event and an Encoder, which are both part of the source.
+// if an object cannot be encoded. The cache does not affect the bytes, because its entries depend
+// only on an event, an Encoder and a time, which are parts of the source.
 func (s *source) encode(cache *encodingCache, limit int) *batch {
 	b := &batch{source: *s}
 	var head []byte // buffer for the heads of frames
@@ -94,9 +94,10 @@ func (r *recentBatches) get(s *source, cache *encodingCache, limit int) *batch {
 	return b
 }
 
-// tryEnqueue enqueues events on the stream's response. It returns false, and has enqueued nothing,
-// if the events exceed the bounds of a batch, if an object cannot be encoded, or if earlier bytes
-// still wait for the client.
+// tryEnqueue enqueues events on the stream's response, and returns true also if the stream drops
+// all of them. It returns false, and has enqueued nothing, if the stream has failed, if the events
+// exceed the bounds of a batch, if an object cannot be encoded, or if earlier bytes still wait for
+// the client.
 func (st *Stream) tryEnqueue(events []*history.Event, recent *batches) bool {
 	if st.broken() != nil {
 		return false

@@ -15,8 +15,8 @@ const (
 	maxCacheBytes = 16 << 20
 )
 
-// encodingCache holds the encoded objects of recent changes, so that each encoder encodes a change
-// about once, however many streams send it. Each cacheKey hashes to one slot, which holds the
+// encodingCache holds the encoded objects of recent changes, so that each Encoder usually encodes a
+// change once, however many streams send it. Each cacheKey hashes to one slot, which holds the
 // latest entry. The cache is safe for concurrent use, and no call blocks.
 type encodingCache struct {
 	slots   [cacheSlots]atomic.Pointer[cacheEntry]

@@ -9,7 +9,7 @@ import (
 
 // Encoder converts stored objects to the bytes that a stream sends, for streams that do not send
 // the stored JSON. Encoders are comparable: equal encoders append the same bytes for the same
-// object at the same time, so streams share these bytes.
+// object at the same time, so that streams can share these bytes.
 type Encoder interface {
 	// Append appends the encoding of stored bytes to dst. Now is in whole seconds, or zero if Ages
 	// returns false.

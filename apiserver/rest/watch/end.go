@@ -6,9 +6,9 @@ import (
 	"quorate/raftstore/history"
 )
 
-// End is the end of a collection that is removed while streams follow it. When At is called, they
-// send the rest of the collection's changes and end (K14). Only one goroutine may call At, and only
-// once; any number may call Reached.
+// End ends the streams of a kind that is removed or changes while streams follow it. After At is
+// called, they send the changes up to its index and end (K14, K15). At must be called at most once;
+// Reached is safe for concurrent use.
 type End struct {
 	ctx    context.Context // ends with the collection
 	cancel context.CancelFunc
@@ -22,7 +22,7 @@ func NewEnd() *End {
 	return e
 }
 
-// At ends the collection. The collection has no changes after the index.
+// At ends the streams once they have sent the changes up to index.
 func (e *End) At(index uint64) {
 	e.index = index
 	e.cancel()

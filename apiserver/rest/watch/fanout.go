@@ -37,9 +37,9 @@ func enqueuerOf(w http.ResponseWriter) enqueuer {
 type byteCounter interface{ Count(bytes int64) }
 
 // fanout serves the streams of one connection that follow one resource. The handler of one idle
-// stream, the dispatcher, waits for changes and enqueues them for all idle streams; the handlers of
-// the others, the subscribers, sleep. Waking thousands of handlers for each event and putting them
-// to sleep again would cost several times as much as the event itself.
+// stream, the dispatcher, waits for changes and enqueues them for all idle streams. The handlers of
+// the others, the subscribers, sleep, because waking thousands of handlers for each event would
+// cost several times as much as sending it.
 type fanout struct {
 	members int // streams that hold a subscriber of this fan-out; guarded by fanouts.mu
 
@@ -82,10 +82,10 @@ func (st *Stream) next(ctx context.Context, changes *history.Cursor) ([]*history
 	}
 }
 
-// wait blocks until the handler has work to do. Meanwhile the handler either dispatches events to
-// all subscribers or, as a subscriber, receives them from the handler that dispatches. wait returns
-// the events that could not be enqueued for this stream. If it returns no events and a nil error,
-// the handler must read the missed events from the history. If ctx is done, wait returns its error.
+// wait blocks until the handler has work to do. Meanwhile the handler either is the dispatcher or
+// sleeps as a subscriber. wait returns the events that the handler must send, because they came
+// before it could subscribe or could not be enqueued. If it returns no events and a nil error, the
+// handler must read the missed events from the history. If ctx ends, wait returns its error.
 func (s *subscriber) wait(ctx context.Context) ([]*history.Event, error) {
 	s.stream.streams.metrics.idle.Inc()
 	defer s.stream.streams.metrics.idle.Dec()
@@ -146,9 +146,9 @@ func (s *subscriber) sleep(ctx context.Context) (dispatcher bool, err error) {
 	return <-s.wake, nil
 }
 
-// dispatch delivers changes to all streams of the fan-out until ctx ends or the dispatcher's own
-// stream needs its handler; then it appoints the next dispatcher. It returns events that the
-// handler must send.
+// dispatch enqueues changes for all streams of the fan-out until ctx ends or the dispatcher's own
+// stream needs its handler. It then appoints the next dispatcher, and returns the events that the
+// handler must send, or ctx's error.
 func (f *fanout) dispatch(ctx context.Context, s *subscriber) ([]*history.Event, error) {
 	defer f.appoint()
 	for ctx.Err() == nil {

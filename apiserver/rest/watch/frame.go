@@ -29,9 +29,10 @@ func eventType(head string) string {
 // initialEventsEnd is the annotation of the bookmark that follows the initial events (D26).
 const initialEventsEnd = `,"annotations":{"k8s.io/initial-events-end":"true"}`
 
-// bookmark sends a BOOKMARK with the position as its resourceVersion and with further JSON fields
-// of its metadata, each after a comma. Its object is of the stream's kind (D25), or a Table:
-// without rows (B29), or, where there are further fields, with a row whose object has them.
+// bookmark sends a BOOKMARK with the position as its resourceVersion. fields are further JSON
+// members of its metadata, each after a comma. Its object is of the stream's kind (D25). A stream
+// of Tables sends a Table without rows instead (B29) or, if there are fields, with one row, whose
+// object has them.
 func (st *Stream) bookmark(position uint64, fields string) {
 	b := make([]byte, 0, 192)
 	if !st.opts.tables() {

@@ -31,9 +31,9 @@ func TestStreamsKeepNoBuffer(t *testing.T) {
 	}
 }
 
-// TestInitialObjectsEndWithTheStream checks that a stream whose client disconnects stops searching
-// for initial objects that its selector matches, and that a stream whose timeout expires does not
-// end as if it had sent all of them.
+// TestInitialObjectsEndWithTheStream checks that a stream stops sending its initial objects soon
+// after its context has ended, and that a stream whose timeout expires before it has sent all of
+// them ends with an error.
 func TestInitialObjectsEndWithTheStream(t *testing.T) {
 	t.Parallel()
 	st, _ := testStream(t, negotiate.JSON)

@@ -107,9 +107,9 @@ type modelChange struct {
 	before, after, final *state.Object
 }
 
-// TestMixtureOfProjections checks that streams of one connection that differ in a single respect
-// each send exactly the events that their requests ask for, however many events arrive at once and
-// whether batches are shared, refused, or sent by the streams' handlers (D1, D8, D9, D19, B29).
+// TestMixtureOfProjections checks that each of many streams on two connections, equal ones and ones
+// that differ little, sends exactly the events that it should, however many events arrive at once
+// and whether batches are shared, refused, or sent by the streams' handlers (D1, D8, D9, D19, B29).
 func TestMixtureOfProjections(t *testing.T) {
 	catalog, err := schema.Load(kinds.Files, validation.Hooks())
 	if err != nil {

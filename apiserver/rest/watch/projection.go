@@ -9,10 +9,10 @@ import (
 	"quorate/raftstore/history"
 )
 
-// Projection decides which events a stream sends and how it encodes them. Its methods read nothing
-// else of a stream, and streams compare their projections: streams with equal projections send the
-// same bytes for the same events, except for the first Table of each. Every option that changes
-// these bytes must therefore be a field of Projection.
+// Projection decides which events a stream sends and how it encodes them. Streams with equal
+// projections send the same bytes for the same events at the same time, except for the first Table
+// of each, and share these bytes. Every option that changes them must therefore be a field of
+// Projection, whose methods read nothing else of a stream.
 type Projection struct {
 	// Kind is the kind of the objects sent.
 	Kind *schema.Kind
@@ -30,9 +30,9 @@ type Projection struct {
 // tables reports whether the stream sends Tables.
 func (p *Projection) tables() bool { return p.Table != Table{} }
 
-// project returns the head and the object of the event that the selector makes of e (D19), or an
-// empty head if it drops e. An object that begins to match is added; one that ceases to match is
-// deleted, with its last content that matched.
+// project returns the head and the object of the event that a stream with the selector sends for e
+// (D19), or an empty head if it sends none. For an object that begins to match it is ADDED. For one
+// that ceases to match it is DELETED, with the previous content of the object and the version of e.
 func (p *Projection) project(e *history.Event) (head string, object []byte) {
 	sel := p.Selector
 	is := sel.Matches(e.Object)

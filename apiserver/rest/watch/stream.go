@@ -36,9 +36,9 @@ type Options struct {
 	// Projection decides which events the stream sends and how it encodes them.
 	Projection
 
-	// MarkRow is the JSON of the rows in the Table of a bookmark that has annotations, up to the
-	// resourceVersion in the metadata of the only row's object; empty unless the stream sends
-	// Tables.
+	// MarkRow begins the row in the Table of a bookmark that has annotations: the JSON up to the
+	// value of resourceVersion in the metadata of the row's object. It is empty unless the stream
+	// sends Tables.
 	MarkRow string
 
 	Sender    Sender
@@ -88,9 +88,10 @@ type Stream struct {
 	failed  error // an object could not be converted or encoded; it ends the stream
 }
 
-// Serve runs a stream until the client disconnects, the timeout expires, the server drains, the
-// collection is removed or history closes. An error means that Serve has refused the stream and has
-// sent nothing.
+// Serve runs a stream until the client disconnects or does not read, the timeout or the credential
+// expires, the credential is withdrawn, the server drains, the End is reached, history closes or an
+// error occurs, which it sends as the last event. It returns an error only if it has refused the
+// stream and has sent nothing.
 func (s *Streams) Serve(ctx context.Context, w http.ResponseWriter, opts Options) error {
 	if opts.Encoder == nil && opts.Form.Binary() {
 		opts.Encoder = protobufEncoder{opts.Kind}
@@ -138,8 +139,8 @@ func (st *Stream) run(ctx context.Context) error {
 }
 
 // startError is endError for a stream that has not sent all of its initial objects. It returns
-// errDrained if the server stops: a client that saw such a stream end cleanly would conclude that
-// there are no more objects.
+// errDrained if the server stops, because a client that saw the stream end without an error would
+// conclude that there are no more objects.
 func startError(ctx context.Context, err error) error {
 	if errors.Is(context.Cause(ctx), errDrained) || errors.Is(err, history.ErrClosed) {
 		return errDrained
@@ -215,9 +216,9 @@ func (st *Stream) follow(ctx context.Context, changes *history.Cursor) error {
 	return st.sendLastBookmark(ctx, changes)
 }
 
-// sendFirst makes a stream that takes bookmarks send an event before it waits: the changes in
-// history or else a bookmark (D25). A client-go cache lists all objects again after a stream that
-// ends within a second without an event.
+// sendFirst makes a stream that takes bookmarks and has sent nothing yet send an event before it
+// waits: the changes that history has, or else a bookmark (D25). A client-go cache lists all
+// objects again after a stream that ends within a second without an event.
 func (st *Stream) sendFirst(ctx context.Context, changes *history.Cursor) error {
 	for st.opts.Bookmarks && st.sent == 0 {
 		events, err := changes.Ready(ctx)
@@ -264,7 +265,7 @@ func (st *Stream) followToBookmark(ctx context.Context, changes *history.Cursor)
 }
 
 // sendLastBookmark sends a bookmark before the end of a stream that takes bookmarks, unless the
-// client has disconnected (D25). Even the shortest stream has then sent an event: a client-go cache
+// client has disconnected (D25). So even a very short stream has sent an event: a client-go cache
 // lists all objects again after a stream that ends within a second without one.
 func (st *Stream) sendLastBookmark(ctx context.Context, changes *history.Cursor) error {
 	if !st.opts.Bookmarks || errors.Is(context.Cause(ctx), context.Canceled) {

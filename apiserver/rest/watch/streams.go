@@ -81,9 +81,9 @@ func (s *Streams) Run(ctx context.Context) error {
 	}
 }
 
-// cutStuck fails the writes of streams whose client has not read an event for stuckTicks, and ends
-// these streams. It holds the lock so that no handler returns meanwhile, which would invalidate the
-// response controller.
+// cutStuck ends the streams whose client has not read an event for stuckTicks, and fails their
+// writes. It holds the lock so that no handler returns meanwhile, after which the response
+// controller must not be used.
 func (s *Streams) cutStuck(now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

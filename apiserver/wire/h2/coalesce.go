@@ -16,9 +16,9 @@ const (
 	maxRecordBytes = 16 << 10
 )
 
-// CoalescingConn is a connection for TLS to run over. It reads and writes several TLS records with
-// one system call, where crypto/tls would use one call per record. Reads and writes may run
-// concurrently, but not two reads.
+// CoalescingConn is a connection for TLS to run over. crypto/tls makes one system call for each TLS
+// record. A CoalescingConn reads several small records with one call, and after hold also writes
+// several. Reads and writes may run concurrently, but not two reads.
 type CoalescingConn struct {
 	net.Conn
 	pool *sync.Pool // of *[]byte
@@ -77,9 +77,9 @@ func (b *CoalescingConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// hold makes Write collect the bytes of the given number of calls. The last of these calls must
-// write them itself rather than leave that to the caller of hold: when tls.Conn closes, it
-// interrupts a write of its own but would wait for any other.
+// hold makes Write collect the bytes of the given number of calls. The last of these calls writes
+// all of them, rather than the caller of hold, because tls.Conn.Close interrupts a write of
+// tls.Conn's own but would wait for any other.
 func (b *CoalescingConn) hold(calls int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -22,8 +22,8 @@ type Options struct {
 	// Registerer registers the metrics; nil registers none.
 	Registerer prometheus.Registerer
 	// ResponseTimeout bounds how long a response whose handler sets no write deadline may wait for
-	// the client, counted from the first time that it waits; 0 means 60 s. A handler that sets the
-	// deadline to the zero time may wait forever.
+	// the client, counted from the first time that it waits; 0 means 60 s. If a handler sets the
+	// deadline to the zero time, its response may wait without a limit until the handler returns.
 	ResponseTimeout time.Duration
 }
 
@@ -32,8 +32,8 @@ type Options struct {
 //
 // The package respects Handler, ErrorLog, IdleTimeout, ReadHeaderTimeout, ReadTimeout, WriteTimeout
 // and MaxHeaderBytes of srv, and MaxConcurrentStreams, MaxReceiveBufferPerConnection,
-// MaxReceiveBufferPerStream, SendPingTimeout, PingTimeout and WriteByteTimeout of srv.HTTP2. It
-// calls ConnState only for the first and the last state of a connection.
+// MaxReceiveBufferPerStream, SendPingTimeout, PingTimeout and WriteByteTimeout of srv.HTTP2.
+// ConnState is called only for the first and the last state of a connection.
 func Configure(srv *http.Server, opts Options) error {
 	if srv == nil {
 		return errors.New("configure HTTP/2: no server")

@@ -181,8 +181,8 @@ func (c *conn) reportFault(f *connFault) {
 }
 
 // linger discards what the client still sends after a connection error. Closing a socket with
-// unread data would reset the connection and could destroy the GOAWAY frame on its way to the
-// client.
+// unread data resets the connection, and the reset could discard the GOAWAY frame before the client
+// reads it.
 func (c *conn) linger(err error) {
 	var fault *connFault
 	if !errors.As(err, &fault) {

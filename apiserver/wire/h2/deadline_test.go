@@ -11,9 +11,9 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// A response that the client does not read is reset at the deadline, whatever its size and however
-// the handler writes it, and other responses of the connection arrive. A handler that has removed
-// the deadline may wait longer.
+// TestResponseTimeout checks that a response that the client does not read is reset at the
+// deadline, whatever its size and however the handler writes it, that other responses of the
+// connection still arrive, and that a handler that has removed the deadline may wait longer.
 func TestResponseTimeout(t *testing.T) {
 	t.Parallel()
 	const timeout = 50 * time.Millisecond

@@ -8,9 +8,9 @@
 //
 // A connection has a reader (the goroutine on which net/http accepted it), a writer, and one
 // goroutine for each request. The reader decodes frames and starts handlers; its read deadline also
-// drives all timeouts of the connection. Handlers append frames to the connection's outgoing
-// buffer; the writer takes the whole buffer and writes it. The reader returns after the writer and
-// all handlers.
+// drives the timeouts of the connection, whereas those of a stream have timers. Handlers append
+// frames to the connection's outgoing buffer; the writer takes the whole buffer and writes it. The
+// reader returns after the writer and all handlers.
 //
 // # Invariants
 //
@@ -24,8 +24,8 @@
 //     had queued.
 //   - A stream adds frames to the outgoing buffer only while the buffer is below maxQueuedBytes,
 //     one DATA frame or one header block at a time. Streams with more to send wait in a FIFO list
-//     and send one frame per turn. Replies to control frames have a bound of their own,
-//     maxQueuedControl.
+//     and send one frame when they reach its head. Replies to control frames have a bound of their
+//     own, maxQueuedControl.
 //   - A stream has at most one write queued. A handler waits until its write is in the outgoing
 //     buffer; bytes queued by TryEnqueue delay the next write.
 //   - Response headers are encoded without the dynamic table. Their encoding depends on no state of

@@ -1,8 +1,9 @@
 package h2
 
 // TryEnqueue queues p as the next bytes of the response and reports whether it did. It does not
-// wait for the client and does not copy p, which must never change afterwards. It refuses p if the
-// header has not been sent, and while earlier bytes are pending.
+// wait for the client and does not copy p, which must never change afterwards. It refuses p before
+// the header has been sent, while earlier bytes are pending, and after the response has ended or
+// was aborted.
 //
 // A goroutine other than the handler's may call TryEnqueue while the handler does not use the
 // response. The handler must have flushed everything that it has written, and must not have set a

@@ -61,9 +61,9 @@ const (
 // maxProgram bounds the frames of one input, repetitions included.
 const maxProgram = 3000
 
-// FuzzFrames simulates a client that sends any frames, reads or does not read, and lets time pass,
-// in a bubble of synctest: an input fails if a goroutine remains or waits forever. judge checks
-// everything else.
+// FuzzFrames simulates a client that sends arbitrary frames, reads or does not read, and lets time
+// pass, in a synctest bubble. An input fails if a goroutine remains or blocks forever, or if judge
+// finds an error in what the server sends.
 func FuzzFrames(f *testing.F) {
 	const end = 1 // of the flags of actRequest, actData and actTrailers
 	f.Add([]byte{actRequest, end, 0, actSettle})

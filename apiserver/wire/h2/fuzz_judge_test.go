@@ -17,10 +17,11 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// judge serves one connection and checks everything that it sends: each frame is valid in its
-// place, data stays within the windows that the client has granted, and credit stays within the
-// data that the client has sent. Whenever the connection is idle, its account of bodies, streams
-// and handlers must balance, and at the end no stream and no handler may remain.
+// judge serves one connection and checks everything that the server sends on it: each frame is
+// valid in its place, data stays within the windows that the client has granted, and credit stays
+// within the data that the client has sent. When the program settles, the connection's streams,
+// handlers, unread bodies and queued bytes must be within their bounds. At the end no stream and no
+// handler may remain, and the client must have its whole window back.
 type judge struct {
 	t      *testing.T
 	server *server

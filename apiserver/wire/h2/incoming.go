@@ -200,8 +200,9 @@ func (c *conn) handleError(err error, fh http2.FrameHeader) error {
 }
 
 // breakStream resets a stream because of a stream error and cancels the context of its handler. st
-// is nil if the stream is not open. It returns an error if the client has caused too many resets.
-// mu is held; breakStream releases it while it cancels the context.
+// is nil if the stream is not open. It returns an error if the client has caused too many resets,
+// or if too many replies wait to be written. mu is held; breakStream releases it while it cancels
+// the context.
 func (c *conn) breakStream(st *stream, f *streamFault) error {
 	c.server.metrics.faults.WithLabelValues("stream", f.code.String()).Inc()
 	if !c.in.resets.spend() {

@@ -185,11 +185,11 @@ func (c *conn) write() {
 	c.freeBuffers()
 }
 
-// letHandlersAdd lets runnable handlers of the connection add frames to the outgoing buffer: a
-// write of many frames costs as much as one of a single frame. It does nothing if there is only the
-// handler that has woken the writer. A goroutine that yields waits behind all runnable goroutines
-// of the process, which is long when others keep the node busy, and a client with one request at a
-// time would wait for nothing. mu is held; letHandlersAdd releases it while it yields.
+// letHandlersAdd yields, so that runnable handlers of the connection can add frames to the outgoing
+// buffer: one write of many frames costs as much as one of a single frame. If at most one handler
+// runs, it does nothing. A goroutine that yields waits behind all runnable goroutines of the
+// process, and the response to a client with one request at a time would be delayed for nothing. mu
+// is held; letHandlersAdd releases it while it yields.
 func (c *conn) letHandlersAdd() {
 	if c.running <= 1 {
 		return
@@ -246,8 +246,7 @@ func (c *conn) writeOut(buf []byte) error {
 }
 
 // closeWrite ends the sending side of the connection with a TLS close_notify alert and gives the
-// client lingerTime to close the connection. The writer calls it last, after it has written all
-// frames.
+// client lingerTime to close the connection. It is called when the writer has ended.
 func (c *conn) closeWrite() {
 	deadline := time.Now().Add(lingerTime)
 	if hc, ok := c.nc.(halfCloser); ok {

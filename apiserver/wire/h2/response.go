@@ -299,7 +299,7 @@ func (w *response) SetReadDeadline(t time.Time) error {
 
 // SetWriteDeadline implements the method that http.ResponseController looks for. Any goroutine may
 // call it. A write that waits for the client fails at the deadline, or at once if the deadline has
-// passed. The zero time removes every deadline while the handler runs, including that of
+// passed. The zero time removes the deadline while the handler runs, including that of
 // Options.ResponseTimeout.
 func (w *response) SetWriteDeadline(t time.Time) error {
 	w.st.setDeadline(&w.st.writeBy, t)

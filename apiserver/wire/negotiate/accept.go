@@ -32,9 +32,9 @@ func Own(protobuf bool) Variant {
 	return Variant{Forms: Offered(YAML)}
 }
 
-// Choose returns the form and the document for a response: those that the Accept header prefers
-// (B15–B23), indented if the query or the client asks for that (B6, B7). The first variant must be
-// the document itself and offer JSON.
+// Choose returns the form and the document that the Accept header of a request prefers for the
+// response (B15–B23). JSON is indented if the query or the client asks for that (B6, B7). The first
+// variant must be the unconverted document, and must be offered as JSON.
 func Choose(r *http.Request, query Query, variants ...Variant) (Form, Target, error) {
 	header := r.Header["Accept"]
 	form, target := JSON, Target{}
@@ -86,9 +86,9 @@ func anything(header []string) bool {
 	return len(header) == 0 || len(header) == 1 && (header[0] == jsonType || header[0] == "*/*" || header[0] == "")
 }
 
-// accepted returns the form and the document of the first acceptable type by descending quality,
+// accepted returns the form and the document of the first acceptable clause by descending quality,
 // then by order (B22). A wildcard matches every offered type that no other clause refuses with a
-// quality of 0.
+// quality of 0. Without an acceptable clause, accepted returns a 406 error.
 func accepted(header []string, stream bool, variants ...Variant) (Form, Target, error) {
 	clauses := parseAccept(strings.Join(header, ","))
 	left := unrefused(clauses, variants)

@@ -9,9 +9,9 @@ import (
 )
 
 // List writes a list document in pieces in any form: AppendHead, AppendItem for each item,
-// AppendTail. In protobuf a length precedes its content, so callers of that form first call Measure
-// with each item. After AppendHead they write the Pieces, which are the first Kept items, and call
-// AppendItem only for the rest. In other forms a List holds at most one item in memory.
+// AppendTail. In protobuf a length precedes its content, so callers first call Measure with each
+// item of such a list. After AppendHead they write the Pieces, which are the first Kept items, and
+// call AppendItem only for the rest. In other forms a List holds at most one item in memory.
 type List struct {
 	Form Form
 	// Kind and APIVersion are those of the list document.

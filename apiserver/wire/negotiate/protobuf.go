@@ -22,9 +22,8 @@ func (t *Statuses) protobuf(s *status.Status) ([]byte, error) {
 	return schema.AppendEnvelope(nil, statusVersion, statusKind, v.AppendProtobuf(nil)), nil
 }
 
-// decodeProtobuf decodes an object from its envelope. The envelope's kind and apiVersion have the
-// role of those in a JSON body (A34–A36): if missing, they follow from the route, and they must not
-// contradict it.
+// decodeProtobuf decodes an object from its envelope. As in a JSON body, the envelope's kind and
+// apiVersion must be those of the route, and default to them (A34–A36).
 func decodeProtobuf(body []byte, k *schema.Kind) (*schema.Object, schema.Problems, error) {
 	if !k.HasProtobuf() { // instances of third-party kinds have no protobuf form (B21)
 		return nil, schema.Problems{}, unsupported(false)

@@ -12,10 +12,10 @@ func NewWatchLater(why string) *Error {
 		"the watch can't be served now, please try again later: "+why, &Details{RetryAfterSeconds: 1})
 }
 
-// ForWatch returns the failure that a watch sends for e: a temporary failure becomes a 429. After a
-// 429, the caches of stock clients resume from their version; after a 503 or 504 they list all
-// objects again. A watch that waits for a version that this cluster has not reached receives e
-// itself (C33).
+// ForWatch returns the failure that a watch sends for e. It is a 429 if e is temporary, that is a
+// 503 or 504. After a 429, the caches of stock clients resume from their version; after a 503 or
+// 504 they list all objects again. If the watch waits for a version that this node has not applied
+// yet, ForWatch returns e itself (C33).
 func ForWatch(e *Error) *Error {
 	s := &e.Status
 	passes := s.Code == http.StatusServiceUnavailable || s.Code == http.StatusGatewayTimeout

@@ -10,7 +10,7 @@ import (
 	"quorate/chaos/check/watchmodel"
 )
 
-// TestRightRecords: nothing is found in what a right server tells.
+// TestRightRecords checks that Judge finds no violation in the records of a correct server.
 func TestRightRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := simulate(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 80).Draw(t, "changes"))

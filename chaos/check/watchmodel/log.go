@@ -14,7 +14,7 @@ type entry struct {
 
 func (e *entry) version() uint64 { return e.object.Version }
 
-// Log is the sequence of all changes of one resource, as the references tell it.
+// Log is the sequence of all changes of one resource, as the references report it.
 type Log struct {
 	base    uint64
 	present []Object // at base
@@ -23,7 +23,7 @@ type Log struct {
 	end     uint64   // the version of the last write
 }
 
-// NewLog builds the log that the references of a resource tell together.
+// NewLog builds the log of a resource from the events of its references.
 func NewLog(r *Resource) *Log {
 	l := &Log{base: r.Base, present: r.Present, end: r.End, reached: covered(r)}
 	state := map[string]*Object{}
@@ -55,7 +55,7 @@ func covered(r *Resource) uint64 {
 	return reached
 }
 
-// told is an event and how many references delivered just this.
+// told is an event and the number of references that delivered it.
 type told struct {
 	Event
 	count int
@@ -146,10 +146,11 @@ type expected struct {
 	object Object
 }
 
-// expect returns the event that a watch of the selection must deliver for the entry. It evaluates
-// the selection on the object before and after the change. An object that begins to match is added.
-// An object that ceases to match is deleted; that event has the content that last matched, with the
-// version of the change.
+// expect returns the event that a watch of the selection must deliver for the entry, if any. It
+// evaluates the selection on the object before and after the change. An object that begins to match
+// is added. An object that ceases to match is deleted; that event has the content that last
+// matched, with the version of the change. The deletion of an object that still matches has its
+// final content.
 func (s *Selection) expect(e *entry) (x expected, any bool) {
 	was := e.before != nil && s.Matches(e.before)
 	matches := s.Matches(e.object)

@@ -17,7 +17,7 @@ const (
 	Bookmark = "BOOKMARK"
 )
 
-// Object is what the model knows of an object at one version. It is comparable.
+// Object is an object at one version, as far as the model uses it. It is comparable.
 type Object struct {
 	Namespace, Name, UID string
 	Version              uint64

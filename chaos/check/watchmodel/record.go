@@ -2,7 +2,7 @@ package watchmodel
 
 import "time"
 
-// Record has what the clients of a mixture of watches received.
+// Record contains the responses and events that the clients of a mixture of watches received.
 type Record struct {
 	Resources map[string]*Resource // by name, such as "configmaps"
 	Chains    []Chain
@@ -21,17 +21,17 @@ type Resource struct {
 	Namespaces []string
 }
 
-// Reference is a watch of all objects of a resource. Together the references tell the log.
+// Reference is a watch of all objects of a resource. Together the references form the log.
 type Reference struct {
 	Watcher        int
-	After, Reached uint64 // it claims to have been told of all changes between
+	After, Reached uint64 // it has received all changes between, as far as it knows
 	Events         []Event
 	Nodes          []string // that were asked, one for each stream
 	// Expired is when its position was refused as too old, which ended it; 0: it was not.
 	Expired time.Duration
 }
 
-// Outcome is what a writer knows of its write.
+// Outcome is the outcome of a write, as far as its writer knows it.
 type Outcome int
 
 // The outcomes. Writes that were surely not done are not recorded.

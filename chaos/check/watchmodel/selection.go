@@ -58,7 +58,7 @@ func (t Term) matches(value string, found bool) bool {
 	}
 }
 
-// Selection is what a watch asks for.
+// Selection determines which objects a watch selects.
 type Selection struct {
 	Namespace string // of the path; empty for all
 	Name      string // of the path

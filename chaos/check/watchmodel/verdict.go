@@ -36,7 +36,7 @@ type Finding struct {
 	Samples []string
 }
 
-// Verdict is what became of one record.
+// Verdict is the result of judging one record.
 type Verdict struct {
 	Findings []Finding // every rule, also those that held
 

@@ -140,7 +140,7 @@ func (all crowd) awaitSync(ctx context.Context, t *testing.T) {
 	}
 }
 
-// await waits until every informer has told of the version.
+// await waits until every informer has reached the version.
 func (all crowd) await(ctx context.Context, t *testing.T, version uint64) {
 	t.Helper()
 	for i, m := range all {

@@ -37,8 +37,8 @@ const (
 	patience = 4 * time.Minute
 )
 
-// TestInformers: a crowd of informers over three nodes, with writes that never cease, while ten
-// leaders are killed and then every node is restarted in turn.
+// TestInformers runs many informers on three nodes under constant writes, while ten leaders are
+// killed and then every node is restarted in turn.
 func TestInformers(t *testing.T) {
 	c := cluster.Start(t, 3)
 	began := time.Now()
@@ -89,7 +89,7 @@ func TestInformers(t *testing.T) {
 	judge(late, t, c, all, record, load.recorder.Now())
 }
 
-// load is the chaos runner's clients, who write what the informers are told of.
+// load contains the chaos runner's clients, whose writes the informers receive.
 type load struct {
 	*workload.Load
 	recorder *history.Recorder
@@ -129,8 +129,8 @@ func (l *load) end(ctx context.Context, t *testing.T) history.Record {
 	return l.Record()
 }
 
-// judge compares every informer with all that happened, that with what clients were told, and every
-// cache with the state.
+// judge compares every informer with the reference, the reference with the responses to clients,
+// and every cache with the state.
 func judge(ctx context.Context, t *testing.T, c *cluster.Cluster, all crowd, r history.Record, now time.Duration) {
 	t.Helper()
 	reference := fullWatch(ctx, t, c.Config(t, 0), r.End)

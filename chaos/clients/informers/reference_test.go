@@ -40,9 +40,9 @@ func fullWatch(ctx context.Context, t *testing.T, config *rest.Config, end uint6
 // verdict compares one informer's record with all that happened.
 type verdict struct{ missed, repeated, disordered, invented int }
 
-// compare finds the state with which a record began among all states of the history, and expects
-// every later change once, in order. The history must contain no earlier deletions, because only
-// then each state is unique.
+// compare finds, in the history, the state with which a record began, and expects every later
+// change once and in order. No object may have been deleted before, because otherwise two states
+// could be equal.
 func compare(all []history.Event, r *record) (verdict, error) {
 	start, ok := begin(all, r.initial)
 	if !ok {

@@ -28,8 +28,8 @@ const (
 	patience = 3 * time.Minute
 )
 
-// TestManager: two replicas of a manager while leaders of the cluster are killed, and the replica
-// that leads is stopped.
+// TestManager runs two replicas of a manager while leaders of the cluster are killed and the
+// leading replica is stopped.
 func TestManager(t *testing.T) {
 	c := cluster.Start(t, 3)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -17,8 +17,8 @@ import (
 	"quorate/chaos/clients/internal/cluster"
 )
 
-// applies has typed clients of three nodes apply fields of one object, remove them by applying without
-// them, and get the conflict that names the other manager.
+// applies has typed clients of three nodes apply fields of one object, remove them by applying
+// without them, and get the conflict that names the other manager.
 func applies(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	sets := clientsets(t, c)
 	maps := func(node int) applierOfConfigMaps { return sets[node].CoreV1().ConfigMaps(namespace) }

@@ -1,4 +1,4 @@
-// Package typed tests the unmodified client libraries of client-go on three nodes: typed, dynamic
-// and metadata clients, paging, discovery, scales, events, leader election, and watches that
-// continue after their node has stopped.
+// Package typed tests unmodified client-go on three nodes: typed, dynamic, metadata, scale and
+// discovery clients, paging, server-side apply, events, leader election, and watches that continue
+// after their node has stopped.
 package typed

@@ -66,9 +66,9 @@ func (ts *terms) current() (who int, ok bool) {
 	return 0, false
 }
 
-// leaderElection checks that candidates on three nodes elect one of them with a Lease. It kills
-// leaders of the cluster and then stops the candidate that holds the lease, twice. Another
-// candidate must take over each time, and two candidates must never lead at once.
+// leaderElection runs three candidates that elect one of them with a Lease. It kills the leader of
+// the cluster three times, and then twice stops the candidate that holds the lease, after which
+// another candidate must take over. Two candidates must never lead at once.
 func leaderElection(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	held := &terms{}
 	var running sync.WaitGroup

@@ -8,8 +8,8 @@ import (
 )
 
 // release removes one finalizer of an object that is being deleted, usually together with a change
-// of its labels. The removal of the last finalizer removes the object. A watch that selected the
-// object by its former labels must report that, whatever the final labels are.
+// of its labels. Without its last finalizer the object is gone: a watch whose selector matched the
+// former labels must deliver the deletion, even if the selector does not match the final labels.
 func (w *writer) release(s *slot) (client.Request, watchmodel.Write, error) {
 	_, left, _ := strings.Cut(s.object.Finalizers, ",")
 	return w.change(s, left)

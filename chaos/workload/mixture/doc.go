@@ -3,10 +3,11 @@
 //
 // The watches differ in kind and API version, scope (one object, one namespace, all), label and
 // field selectors, representation (JSON, protobuf, PartialObjectMetadata, Table), path (?watch=true
-// and /watch/), user, start and end. All watches of a node share two connections, so that every
-// kind of work that streams of one connection can share is shared. Reference watches, which select
-// everything and have connections of their own, report every event.
+// and /watch/), user, start and end. All watches of a node share two connections, except those of
+// slow readers, which share a third, so that the node can share every kind of work between the
+// streams of a connection. Reference watches, which select everything and use another connection,
+// report every event.
 //
 // The package judges nothing: Record returns what package watchmodel judges. A Mixture owns its
-// goroutines, one for each watch and writer, until Close.
+// goroutines, one for each watch, reference and writer, until Close.
 package mixture

@@ -17,9 +17,9 @@ const (
 	arrivePoll = 50 * time.Millisecond
 )
 
-// Settle writes a last object of each kind, and waits until every watch has delivered all events
-// that it selects, for at most a minute. The model judges watches that did not. Settle must follow
-// Stop. An error means that the cluster accepted no write.
+// Settle writes a last object of each kind, and waits for at most a minute until every watch has
+// delivered all events that it selects. The model judges watches that have not. Settle must follow
+// Stop. It returns an error if the cluster accepts no write until ctx is done.
 func (m *Mixture) Settle(ctx context.Context) error {
 	m.settling.Store(true)
 	for i := range m.kinds {

@@ -71,7 +71,7 @@ type changes struct {
 
 	mu     sync.Mutex // guards all below
 	writes []watchmodel.Write
-	newest uint64 // version that a writer was told
+	newest uint64 // newest version in a response to a writer
 	end    uint64
 }
 
@@ -135,7 +135,7 @@ func (m *Mixture) problem(format string, values ...any) {
 	}
 }
 
-// Acknowledged is the number of writes acknowledged so far.
+// Acknowledged returns the number of writes acknowledged so far.
 func (m *Mixture) Acknowledged() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -51,9 +51,9 @@ func (s *shaper) oneIn(n int) bool { return s.IntN(n) == 0 }
 func pick[T any](r *rand.Rand, all []T) T { return all[r.IntN(len(all))] }
 
 // shape returns the next shape. A few shapes are plain: JSON of a namespace, or of all namespaces,
-// without a selector. Plain watches share the most work; the watches of other shapes on the same
-// connection delay them, so that their events accumulate. Most shapes are of one kind, so that many
-// watches share it.
+// without a selector. Plain watches can share the most work. Watches of other shapes on the same
+// connection delay them, so that several events wait to be sent at once. Most watches are of the
+// favoured kind, so that many of them deliver the same events.
 func (s *shaper) shape() *shape {
 	k := s.favoured
 	if s.oneIn(3) {
@@ -72,9 +72,9 @@ func (s *shaper) shape() *shape {
 	return one
 }
 
-// scope chooses one object, one namespace, or all namespaces. Most watches select one object: they
-// deliver few events, so that clients can run hundreds of them. Fewer select all ConfigMaps,
-// because other workloads write many.
+// scope selects one object, one namespace, or all namespaces. Most watches select one object,
+// because they deliver few events, so that clients can run hundreds of them. Fewer watches select
+// all ConfigMaps, because other workloads write many of these.
 func (s *shaper) scope(one *shape, plain bool) {
 	if !plain && s.IntN(5) < 3 {
 		one.Namespace, one.Name = pick(s.Rand, s.namespaces), s.nameOf(s.IntN(writers), s.IntN(slotsPerWriter), 0)

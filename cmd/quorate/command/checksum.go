@@ -48,9 +48,9 @@ func newChecksum(p *Process) *cobra.Command {
 	return cmd
 }
 
-// checkChecksums returns an error that says what to do if states differ or one is unknown, nil if
-// all are equal. If no state is that of most nodes, the error advises against emptying them,
-// because that would lose all data.
+// checkChecksums returns nil if the states of all nodes are equal, and otherwise an error that
+// names the nodes whose states differ or are unknown. If states differ it says what to do. If no
+// state is that of most nodes, it advises against emptying any, because that would lose all data.
 func checkChecksums(sums admin.Checksums) error {
 	var missing []string
 	for _, n := range sums.Nodes {

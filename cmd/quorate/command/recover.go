@@ -88,10 +88,11 @@ func (f *newCluster) printSurvivor(p *Process, s *offline.Survivor) {
 }
 
 // recoverAlone makes the survivor a new cluster with versions raised by gap, and bars the nodes of
-// the old cluster, which would merge their member list into the new one. It first records in the
-// node's roster that they must be barred. If the process ends before it has barred them, the next
-// start of the node does (roster.Settle). It returns the new cluster and the path of a copy of the
-// old state.
+// the old cluster, which would merge their member list into the new one. It returns the new cluster
+// and the path of a copy of the old state.
+//
+// Before anything else it records in the node's roster that the nodes must be barred. If the
+// process ends before it has barred them, the next start of the node does (roster.Settle).
 func recoverAlone(s *offline.Survivor, dataDir, id string, gap uint64) (made offline.Created, aside string, err error) {
 	r, err := roster.Open(dataDir, s.Name, id)
 	if err != nil {

@@ -97,9 +97,11 @@ func unpack(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// holds DIR EXPECTED [raised] requires the node whose data directory is DIR to serve every object
-// in the file EXPECTED, field by field. With raised, versions may differ, because a restored
-// cluster raises them.
+// holds requires the node whose data directory is DIR to serve every object in the file EXPECTED,
+// field by field. With raised, the objects' versions may differ, because a restored cluster raises
+// them.
+//
+//	holds DIR EXPECTED [raised]
 func holds(ts *testscript.TestScript, neg bool, args []string) {
 	raised := len(args) == 3 && args[2] == "raised"
 	if neg || len(args) != 2 && !raised {

@@ -171,7 +171,8 @@ func TestWriteFileReplacesWhole(t *testing.T) {
 	}
 }
 
-// TestWritableByOthers: a directory is reported if anybody but its owner can replace its files.
+// TestWritableByOthers checks that a directory is reported if another user than its owner can
+// replace its files.
 func TestWritableByOthers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data")

@@ -8,9 +8,9 @@
 //     files.
 //   - Writer delivers to any io.Writer, such as standard error.
 //
-// Each Queue has one goroutine, which Open starts and Close ends, unless the destination
-// hangs (see ErrBlocked). All methods of Queue are safe for
-// concurrent use. Only the goroutine of one Queue may call the methods of a File, except Remaining.
+// Each Queue has one goroutine, which Open starts and Close ends, unless the destination hangs (see
+// ErrBlocked). All methods of Queue are safe for concurrent use. Only the goroutine of one Queue
+// may call the methods of a File, except Remaining.
 //
 // The package does not use lumberjack (gopkg.in/natefinch/lumberjack.v2): its last release was in
 // February 2023, its Close leaves a goroutine behind, it does not rotate by age, and a write that

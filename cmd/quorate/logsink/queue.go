@@ -43,7 +43,7 @@ type Dropped struct {
 	Cause error
 }
 
-// Reason says in words why the lines were dropped.
+// Reason returns the reason why the lines were dropped.
 func (d Dropped) Reason() string {
 	if d.Cause == nil {
 		return "the destination was too slow"
@@ -63,9 +63,9 @@ type Config struct {
 	// Linger is how long the first line of a batch waits for others.
 	Linger  time.Duration
 	Deliver Deliver
-	// Report, if not nil, is called with the lines dropped since it was last called: by the queue's
-	// goroutine, between two deliveries, at most every ReportInterval (10 s) and before Close
-	// returns.
+	// Report, if not nil, is called by the queue's goroutine with the lines dropped since the last
+	// call: between two deliveries, at most every ReportInterval (10 s by default), and before
+	// Close returns nil.
 	Report         func(Dropped)
 	ReportInterval time.Duration
 	// DrainTimeout is how long Close waits for the remaining lines; 2 s.
@@ -173,9 +173,10 @@ func (q *Queue) Queued() int {
 }
 
 // Close delivers the queued lines and ends the queue's goroutine. If the destination does not take
-// the lines within DrainTimeout, Close ends its context and drops them. It returns ErrBlocked if
-// the destination does not return even then: a write to a pipe that nobody reads ends only with the
-// process, and so does the goroutine.
+// the lines within DrainTimeout, Close cancels the context of the delivery, and the remaining lines
+// are dropped. If the delivery does not return within another quarter of DrainTimeout, Close
+// returns ErrBlocked and the goroutine continues: a write to a pipe that nobody reads ends only
+// with the process.
 func (q *Queue) Close() error {
 	q.mu.Lock()
 	q.closed = true

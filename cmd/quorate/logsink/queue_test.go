@@ -136,8 +136,9 @@ func TestQueueDeliversInOrder(t *testing.T) {
 	}
 }
 
-// TestQueueNeverBlocks: with a destination that takes nothing, writes return, memory is bounded,
-// and the lines beyond are counted; once it takes lines again, their number is reported.
+// TestQueueNeverBlocks checks that, while the destination takes no lines, writes return, memory is
+// bounded and dropped lines are counted, and that their number is reported once it takes lines
+// again.
 func TestQueueNeverBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,8 +182,8 @@ func TestQueueNeverBlocks(t *testing.T) {
 	})
 }
 
-// TestQueueReportsAtIntervals: lines that are dropped after a report are reported when the interval
-// is over, though no further line is written.
+// TestQueueReportsAtIntervals checks that lines dropped after a report are reported when the
+// interval is over, even if no further line is written.
 func TestQueueReportsAtIntervals(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -216,7 +217,8 @@ func TestQueueReportsAtIntervals(t *testing.T) {
 	})
 }
 
-// TestQueueLingers: lines that come within the interval make one batch, unless it is full before.
+// TestQueueLingers checks that lines written within the interval form one batch, unless it is full
+// before.
 func TestQueueLingers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -244,7 +246,7 @@ func TestQueueLingers(t *testing.T) {
 	})
 }
 
-// TestCloseGivesUp: a destination that takes nothing delays the end for a bounded time.
+// TestCloseGivesUp checks that Close returns in bounded time if the destination takes no lines.
 func TestCloseGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -109,7 +109,7 @@ func TestUnusableSuppliedFiles(t *testing.T) {
 	}
 }
 
-// TestSuppliedKeyMode: a private key that other users can read is refused.
+// TestSuppliedKeyMode checks that a private key that other users can read is refused.
 func TestSuppliedKeyMode(t *testing.T) {
 	t.Parallel()
 	cert, key, _ := writePair(t, t.TempDir(), "api.example.com")

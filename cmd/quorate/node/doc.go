@@ -1,7 +1,7 @@
 // Package node builds a node from its components (peer address, store, cluster, API), runs them and
-// shuts them down in order. It also sets the memory limit of the process, waits for disk space
-// before the first start, renews the administrator's credentials, and announces readiness. Flags
-// come from package settings, files from package datadir.
+// shuts them down in order. It also sets the target of the garbage collector, waits for space on a
+// full disk when the node starts, keeps the administrator's credentials fresh, and logs when the
+// node is ready. Flags come from package settings, files from package datadir.
 //
 // Run owns every goroutine that the node starts: the Run of each component, the gRPC server of its
 // peers, the renewal of credentials, and the wait for readiness. It returns after all of them have.

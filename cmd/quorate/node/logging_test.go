@@ -69,8 +69,9 @@ func webhookFile(t *testing.T, url string, certificate []byte) string {
 		"contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n", url, ca))
 }
 
-// TestWebhookThatTakesNothing: a server that hangs, refuses connections or refuses events delays
-// nobody, and the events that wait take bounded memory; dropped events are reported.
+// TestWebhookThatTakesNothing checks that a webhook which hangs, refuses connections or refuses
+// events delays no request, that waiting events take bounded memory, and that dropped events are
+// reported.
 func TestWebhookThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	hang := make(chan struct{})
@@ -113,7 +114,7 @@ func TestWebhookThatTakesNothing(t *testing.T) {
 	}
 }
 
-// TestEventsArriveEverywhere: each event reaches the file and, in batches, the webhook.
+// TestEventsArriveEverywhere checks that each event reaches the file and, in batches, the webhook.
 func TestEventsArriveEverywhere(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -150,7 +151,8 @@ func TestEventsArriveEverywhere(t *testing.T) {
 	}
 }
 
-// TestClaimOfTheAuditLog: the file counts as set aside on the disk of the data directory only.
+// TestClaimOfTheAuditLog checks that the audit log's space counts as set aside only if the file is
+// on the disk of the data directory.
 func TestClaimOfTheAuditLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -50,9 +50,9 @@ func (p *part) end() {
 	<-p.done
 }
 
-// shutdown ends the node: it becomes not ready, stops accepting, ends watches, finishes requests,
-// transfers leadership, announces to the members that it has stopped (it stays a member), stops
-// serving other nodes, closes Raft, and closes its files.
+// shutdown ends the node. The API becomes not ready, stops accepting connections, ends watches and
+// finishes requests. Then the node transfers leadership, announces to the members that it has
+// stopped (it stays a member), stops serving other nodes, closes Raft, and closes its files.
 func (r *running) shutdown() error {
 	r.api.end()
 	r.handOver()

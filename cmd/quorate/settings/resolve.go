@@ -22,8 +22,8 @@ const variablePrefix = "QUORATE_"
 const configFlag = "config"
 
 // Resolve completes a parsed flag set: flags that were not given take their values from the
-// environment, then from the file that --config names. getenv decides whether a variable is set: a
-// value that it reports as set is used even if it is empty.
+// environment, then from the file that --config names. getenv decides whether a variable is set;
+// Resolve uses the value of a set variable even if it is empty.
 func Resolve(flags *pflag.FlagSet, getenv func(string) (string, bool)) error {
 	given := make(map[string]bool)
 	flags.Visit(func(f *pflag.Flag) { given[f.Name] = true })

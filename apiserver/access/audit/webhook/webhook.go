@@ -49,9 +49,10 @@ func Open(path string) (*Webhook, error) {
 	}}, nil
 }
 
-// Deliver posts events, one JSON object per line, as one EventList. It repeats a failed attempt
-// until it gives up or ctx ends, unless the server refused the events themselves (4xx other than
-// 429). The server may receive an event twice; the event's auditID and stage identify it.
+// Deliver posts events, one JSON object per line, as one EventList. It repeats an attempt that
+// could not be completed or that the server answered with 429 or 5xx, until one succeeds, ctx ends
+// or the number of attempts is used up. The server may receive an event twice; the event's auditID
+// and stage identify it.
 func (w *Webhook) Deliver(ctx context.Context, events []byte) error {
 	list := eventList(events)
 	pause := firstPause

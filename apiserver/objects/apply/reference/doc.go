@@ -6,10 +6,11 @@
 // Random sequences of applies and updates by several managers give the same objects, the same
 // managed fields and the same conflicts, except for these intentional differences:
 //
-//   - An object gets managed fields with its first apply; Kubernetes begins with its creation. The
-//     sequences begin with an object that has none, as objects of old versions of Kubernetes have.
-//   - A configuration that does not fit the kind is a client's fault (400). Kubernetes reports some
-//     of these faults as its own (500).
+//   - An object gets managed fields with its first apply; in Kubernetes it gets them when it is
+//     created. The sequences therefore begin with an object without managed fields, such as old
+//     versions of Kubernetes created.
+//   - A configuration that does not fit the kind is the client's error (400). Kubernetes reports
+//     some of these errors as internal ones (500).
 //   - If the entry of merged updates is as recent as the oldest update of another manager,
-//     Kubernetes may drop it. Here it never gets lost.
+//     Kubernetes may drop it. Package apply never drops it.
 package reference

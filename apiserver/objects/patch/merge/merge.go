@@ -1,6 +1,6 @@
 // Package merge applies merge patches (RFC 7386, F12) to the text of a document. It copies the
-// members that the patch does not name, so the cost is that of a copy plus a lookup of member names
-// at each level that the patch contains. All functions are pure.
+// members that the patch does not name as text, so that a patch costs a copy of the document and a
+// lookup of member names at each level that the patch contains. All functions are pure.
 package merge
 
 import "quorate/apiserver/objects/patch/tree"

@@ -174,9 +174,9 @@ func (at place) mergeItems(live []item, patch []tree.Node) ([]item, error) {
 	return out, nil
 }
 
-// separate separates plain items from directives. It returns the plain items, the keys that
-// `$patch: delete` deletes, and whether there is a `$patch: replace`. All other items than `$patch:
-// replace` must have a key.
+// separate separates plain items from directives. It returns the plain items, the keys of the items
+// with `$patch: delete`, and whether there is an item `$patch: replace`. Every item but the latter
+// must have a key.
 func (at place) separate(patch []tree.Node) (plain []*tree.Node, deleted map[string]bool, replace bool, err error) {
 	deleted = map[string]bool{}
 	for i := range patch {

@@ -93,9 +93,9 @@ func (at place) rest(out []byte, first int, p *tree.Node, d directives, met tree
 	return out, nil
 }
 
-// value appends the patched value at position i. It returns the position after the value in the
-// document. keep is false if the member is to be deleted. p is nil if the patch contains only
-// directives for the value.
+// value appends the patched form of the value at position i of the document. It returns the
+// position after the value in the document. keep is false if the member is to be deleted. p is nil
+// if the patch has only directives for the value, such as `$setElementOrder`.
 func (at place) value(out []byte, document string, i int, p *tree.Node, lists *listDirectives) (_ []byte, end int, keep bool, err error) {
 	live := tree.FormOf(document[i:])
 	form := live

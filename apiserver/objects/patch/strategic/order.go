@@ -9,8 +9,8 @@ import (
 )
 
 // ordered sorts a merged list by `$setElementOrder` (F16, F22). Items that the order does not
-// contain, because another client added them, keep their positions relative to the items of the
-// live list as far as possible.
+// contain, because another client added them, stay as far as possible where they are in the live
+// list relative to the others. It returns a 400 error if the patch has its items in another order.
 func (at place) ordered(items, live []item, p, order *tree.Node) ([]item, error) {
 	wanted := order.Items()
 	ranks := make(map[string]int, len(wanted))

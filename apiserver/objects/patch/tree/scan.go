@@ -99,9 +99,9 @@ func Quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Members iterates over the members of an object.
+// Members iterates over the members of an object:
 //
-//	for m := OpenMembers(doc, 0); m.Next(); m.Past(Skip(doc, m.Value)) {
+//	for m := OpenMembers(doc, 0); m.Next(); m.Past(Skip(doc, m.Value)) { ... }
 type Members struct {
 	Name  string // of the member
 	Start int    // position of its name, including the quote

@@ -1,6 +1,6 @@
-// Package reference holds package structural against k8s.io/apiextensions-apiserver: the same
-// schemas and objects are given to both, and their decisions, causes and texts compared. It
-// contains only tests. It is a separate module so that the server does not depend on that library.
+// Package reference compares package structural with k8s.io/apiextensions-apiserver: for the same
+// schemas and objects, both must give the same decisions, causes and texts. It contains only tests.
+// It is a separate module so that the server does not depend on that library.
 //
 // The files in testdata/upstream are the inputs of the library's own unit tests: the schemas and
 // objects that they pass to pruning, defaulting, validation and rules. Those in testdata/crds are

@@ -46,8 +46,8 @@ func Renderers() map[string]Renderer {
 	return all
 }
 
-// Age is the renderer of the time since a time. Its cells and those of JobDuration depend on the
-// time at which they are made.
+// Age is the renderer of the time since a time. Its cells and those of JobDuration and EventSeen
+// depend on the time at which they are made.
 const Age = "age"
 
 // values returns the renderers of the value at a column's path.

@@ -1,10 +1,10 @@
-// Command page writes ROWS.md, which states the rule of each row in words, from the table that
+// Command page writes ROWS.md, which presents the rule of each row in words, from the table that
 // TestSpecification uses (rows.tsv) and the list of rows without a test (LEFT_OUT.md). It reads and
 // writes files in the working directory.
 //
 //	page [-check]
 //
-// With -check it writes nothing, and fails if ROWS.md is out of date.
+// With -check it writes nothing, and fails if ROWS.md is not up to date.
 package main
 
 import (

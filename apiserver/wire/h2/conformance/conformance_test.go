@@ -29,10 +29,9 @@ var exceptions = map[string]exception{}
 
 // onUnfinishedRequest lists the cases that break a rule on a stream whose request has not ended yet
 // and that expect an error on that stream. The API server refuses these unauthenticated requests as
-// soon as it has their header (RFC 9113 §8.1) and closes the stream; it must then ignore the frame
-// that the case is about (§5.1). Whether the refusal or the frame comes first is a race: the cases
-// failed in 3 to 18 of 100 runs. They therefore run against a handler that reads the whole request
-// before it answers.
+// soon as it has their header (RFC 9113 §8.1) and closes the stream, after which it must ignore the
+// frame that the case is about (§5.1). The refusal and the frame race: the cases failed in 3 to 18
+// of 100 runs. They therefore run against a handler that reads the whole request before it answers.
 var onUnfinishedRequest = []string{
 	"http2/5.1/8", "http2/5.1/9", "http2/6.9.1/3", "http2/8.1/1", "http2/8.1.2.1/3", "http2/8.1.2.6/1", "http2/8.1.2.6/2",
 }

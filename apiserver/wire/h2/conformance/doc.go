@@ -1,4 +1,4 @@
 // Package conformance runs h2spec, the HTTP/2 conformance suite, against the API server over TLS,
-// and against net/http's own server as a yardstick. It is a module of its own, so that nothing in
-// the released programs depends on the suite.
+// and for comparison against net/http's own server. It is a module of its own, so that the released
+// programs do not depend on the suite.
 package conformance

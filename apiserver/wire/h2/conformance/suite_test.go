@@ -23,8 +23,8 @@ type outcome struct {
 }
 
 // run runs every case of the suite once, including the strict ones, and returns the outcomes by
-// case id, such as "http2/6.5.3/1". A case runs against the server whose URL serverOf returns for
-// its id.
+// case id, such as "http2/6.5.3/1". serverOf returns the URL of the server against which the case
+// with an id runs.
 func run(t *testing.T, serverOf func(id string) string) map[string]outcome {
 	t.Helper()
 	outcomes := make(map[string]outcome)
@@ -71,9 +71,9 @@ func runCase(t *testing.T, server string, c *spec.TestCase, number int) outcome 
 	return o
 }
 
-// quietly calls f while it discards standard output, to which the suite prints its progress. Only
-// one case may run at a time, because the suite keeps its output and its indentation in package
-// variables.
+// quietly calls f with standard output discarded, to which the suite prints its progress. Calls
+// must not overlap, because os.Stdout is global and the suite keeps its output and its indentation
+// in package variables.
 func quietly(f func() error) error {
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {

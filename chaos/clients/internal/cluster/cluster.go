@@ -89,8 +89,8 @@ func showLogs(t *testing.T, fleet *nodes.Processes) {
 }
 
 // Config returns an administrator's configuration for stock clients. They connect to the node with
-// the given number, counted from 0 modulo the number of nodes, and fail over to the nodes after it.
-// The configuration has no rate limit; a test of a client's own limit must set one.
+// index first (modulo the number of nodes), and fail over to the nodes after it. The configuration
+// has no rate limit; a test of a client's own limit must set one.
 func (c *Cluster) Config(t *testing.T, first int) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)

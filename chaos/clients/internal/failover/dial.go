@@ -1,15 +1,16 @@
-// Package failover lets a stock client continue with another node when its node has failed.
+// Package failover lets a stock client continue with another node after its node has failed.
 //
 // Every node accepts every request, so a client needs a connection to any one of them. A client-go
 // configuration has one server address, but its Dial function may connect to another:
 //
 //	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+//	...
 //	config.Dial = failover.Dial("n1:6443", "n2:6443", "n3:6443")
 //	config.TLSClientConfig.ServerName = "localhost" // which every node's certificate names
 //
-// A host name with an address record for each node has the same effect without any code: Go dials
-// the addresses of a name one after the other. So does a load balancer that forwards TCP
-// connections to nodes whose /readyz succeeds.
+// Two alternatives need no code: a host name with an address record for each node, because Go dials
+// the addresses of a name one after the other, and a load balancer that forwards TCP connections to
+// nodes whose /readyz succeeds.
 package failover
 
 import (
@@ -23,9 +24,10 @@ import (
 // connections.
 const dialTimeout = 3 * time.Second
 
-// Dial returns a dial function for rest.Config.Dial. The function ignores its address argument and
-// connects to the first of the given addresses, each host:port, that accepts. It does not handle
-// connections that break later: the client dials again.
+// Dial returns a function for rest.Config.Dial. The function ignores its address argument and
+// connects to the first of the given addresses, each host:port, that accepts a connection. If none
+// does, it returns the errors of all attempts. When a connection breaks later, the client has to
+// dial again.
 func Dial(addresses ...string) func(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {
