@@ -13,9 +13,10 @@ BUILD    := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFL
 PARALLEL ?= 2
 TESTFLAGS ?=
 # Modules beside the main one: clients for tests and benchmarks, kept out of what ships.
-MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*'))
+# That of upstream's suites is left out: its compilation takes a quarter of an hour.
+MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*' -not -path './chaos/upstream/*'))
 
-.PHONY: all build run up down test test-docker fuzz chaos mutants failpoints bench lint generate image loadgen
+.PHONY: all build run up down test test-docker fuzz chaos clients clients-upstream mutants failpoints bench lint generate image loadgen
 
 all: build
 
@@ -34,8 +35,13 @@ image: build
 	docker build --quiet -f deploy/Dockerfile -t quorate:local .
 
 # Three nodes in containers; down also deletes their volumes, so the next up starts afresh.
-up: image
+up: startable image
 	deploy/compose up
+
+# Fails before anything is built if the nodes could not start: no daemon, ports in use, a lost key.
+.PHONY: startable
+startable:
+	@deploy/compose check
 
 down:
 	deploy/compose down
@@ -59,7 +65,8 @@ test-docker: image
 	deploy/compose absent
 	$(GO) test -v -p 1 -timeout 20m -tags docker -run '^TestContainers' -count 1 $(TESTFLAGS) ./chaos
 
-# Frames to the HTTP/2 server, and messages to gossip, as strangers and members could send them: ten minutes each, or FUZZTIME.
+# Frames to the HTTP/2 server, messages to gossip, and configurations to server-side apply, as strangers, members and users could send
+# them: ten minutes each, or FUZZTIME.
 # An input that fails is kept under testdata/fuzz of its package, and from then on is a case of its tests. Minimizing is short, because
 # the coverage of goroutines varies, and inputs that only seem new would take a minute each.
 FUZZTIME ?= 10m
@@ -67,11 +74,22 @@ FUZZ     := $(GO) test -run '^$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s
 fuzz:
 	$(FUZZ) -fuzz '^FuzzFrames$$' ./apiserver/wire/h2
 	$(FUZZ) -fuzz '^FuzzMessages$$' ./cluster/gossip
+	$(FUZZ) -fuzz '^FuzzApply$$' ./apiserver/objects/apply
 
 # Every fault, one after the other, on local processes: minutes. Before a release CHAOS="--duration 1h --nodes 5", and, after make up,
 # bin/quorate-chaos --containers --duration 1h.
 chaos: build failpoints
 	bin/quorate-chaos --binary bin/failpoints/quorate --failpoints $(CHAOS)
+
+# Software of others, fetched and built, on three nodes: the first time half an hour. It writes chaos/software/RESULTS.md. CLIENTS=helm
+# tries what is named so, and prints the table.
+clients:
+	$(GO) run ./chaos/software $(if $(CLIENTS),-only '$(CLIENTS)',-out chaos/software/RESULTS.md)
+
+# Kubernetes' own tests of API machinery and of kubectl, on three nodes: the first time an hour. It writes chaos/upstream/RESULTS.md.
+# TESTS=watch runs the tests that are named so, and prints the table.
+clients-upstream:
+	$(GO) run ./chaos/upstream $(if $(TESTS),-only '$(TESTS)',-out chaos/upstream/RESULTS.md)
 
 # Faults planted in a copy of the sources, and the tests that catch them: hours. MUTANTS=name,area,... runs some, RESUME=1 those left.
 mutants:

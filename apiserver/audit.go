@@ -83,7 +83,7 @@ func (h *handler) endAudit(x *exchange) {
 // outcome describes the request as far as it has come.
 func (x *exchange) outcome() audit.Outcome {
 	c := &x.call
-	o := audit.Outcome{Namespace: c.Namespace, Name: c.ListedName(), Code: x.code, Failure: x.failure}
+	o := audit.Outcome{Namespace: c.Namespace, Name: c.ListedName(), Code: x.code, Failure: x.failure, Annotations: c.Annotations()}
 	if c.Endpoint != nil && c.Endpoint.NamesNamespace {
 		o.Namespace = c.Name
 	}

@@ -38,6 +38,12 @@ func kilobyte(name string, group int) string {
 
 func fill(tb testing.TB, s *testserver.Server, n int) {
 	tb.Helper()
+	fillWith(tb, s, n, 200, "/api/v1/namespaces/default/configmaps", kilobyte)
+}
+
+// fillWith creates n objects of a collection, each of which is answered with a code.
+func fillWith(tb testing.TB, s *testserver.Server, n, code int, path string, object func(name string, group int) string) {
+	tb.Helper()
 	h := s.Server.Handler()
 	jobs := make(chan int, n)
 	for i := range n {
@@ -50,8 +56,8 @@ func fill(tb testing.TB, s *testserver.Server, n int) {
 			failed := 0
 			for i := range jobs {
 				k := newSink()
-				h.ServeHTTP(k, s.Request("POST", "/api/v1/namespaces/default/configmaps", kilobyte(fmt.Sprintf("obj-%06d", i), i%100)))
-				if k.code != 200 {
+				h.ServeHTTP(k, s.Request("POST", path, object(fmt.Sprintf("obj-%06d", i), i%100)))
+				if k.code != code {
 					failed++
 				}
 			}
@@ -108,21 +114,7 @@ func BenchmarkList(b *testing.B) {
 }
 
 func BenchmarkCreate(b *testing.B) {
-	s := testserver.Start(b, nil)
-	h := s.Server.Handler()
-	var n atomic.Int64
-	b.ReportAllocs()
-	b.SetParallelism(16)
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			w := newSink()
-			body := kilobyte(fmt.Sprintf("obj-%08d", n.Add(1)), 1)
-			h.ServeHTTP(w, s.Request("POST", "/api/v1/namespaces/default/configmaps", body))
-			if w.code != 200 {
-				b.Errorf("code %d", w.code)
-			}
-		}
-	})
+	create(b, testserver.Start(b, nil), "/api/v1/namespaces/default/configmaps", kilobyte)
 }
 
 // BenchmarkMergePatch changes an annotation of one of a thousand objects, 32 at a time.

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"slices"
 
+	"quorate/apiserver/access/admission"
 	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/budget"
@@ -13,6 +14,7 @@ import (
 	"quorate/apiserver/controllers/custom"
 	"quorate/apiserver/controllers/garbage"
 	"quorate/apiserver/controllers/lifecycle"
+	"quorate/apiserver/controllers/webhooks"
 	"quorate/apiserver/describe/discovery"
 	"quorate/apiserver/describe/openapi"
 	"quorate/apiserver/kinds"
@@ -45,11 +47,23 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	h, err := newHandler(cfg, access)
+	if err != nil {
+		return nil, err
+	}
+	dispatcher := admission.New(admission.Config{Authorizer: access, Registerer: cfg.Registerer, Reached: h.metrics.countReached})
+	follower, err := webhooks.New(webhooks.Config{
+		Store: cfg.Store, Catalog: catalog, Dispatcher: dispatcher, Logger: cfg.Logger, Registerer: cfg.Registerer,
+	})
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
-		cfg:    cfg,
-		access: access,
-		health: newHealth(cfg.Store, served.Ready, access.Ready),
-		log:    cfg.Logger.With("component", "apiserver"),
+		cfg:      cfg,
+		access:   access,
+		webhooks: follower,
+		health:   newHealth(cfg.Store, served.Ready, access.Ready, follower.Ready),
+		log:      cfg.Logger.With("component", "apiserver"),
 	}
 	s.lifecycle, err = lifecycle.New(lifecycle.Config{
 		Store: cfg.Store, Catalog: catalog, CatalogOf: served.CatalogOf, EventTTL: cfg.EventTTL, Logger: cfg.Logger,
@@ -61,12 +75,8 @@ func New(cfg Config) (*Server, error) {
 	s.garbage = garbage.New(garbage.Config{
 		Store: cfg.Store, Catalog: served.Catalog, Logger: cfg.Logger, Registerer: cfg.Registerer,
 	})
-	h, err := newHandler(cfg, access)
-	if err != nil {
-		return nil, err
-	}
 	s.streams = watch.New(h.shares.admitWatch, cfg.Registerer)
-	if err := s.register(h, catalog, served); err != nil {
+	if err := s.register(h, catalog, served, dispatcher); err != nil {
 		return nil, err
 	}
 	s.metrics, s.seats = h.metrics, h.seats
@@ -78,6 +88,7 @@ func New(cfg Config) (*Server, error) {
 	if err := h2.Configure(s.http, h2.Options{Registerer: cfg.Registerer, ResponseTimeout: cfg.Limits.AnswerTimeout}); err != nil {
 		return nil, err
 	}
+	s.http.MaxHeaderBytes = maxHeaderBytes1 // of HTTP/1: h2 has taken its own
 	return s, nil
 }
 
@@ -124,7 +135,7 @@ func newHandler(cfg Config, access *rbac.Evaluator) (*handler, error) {
 		seats:         seats,
 		answers:       newAnswers(cfg.Limits.AnswerBytes, m),
 		bodies:        newBodies(cfg.Limits, m),
-		decodings:     route.NewDecodings(m.decodingRefusals()),
+		decodings:     route.NewDecodings(m.queueRefusals("decodings", "user")),
 		encoded:       route.NewBudget(maxEncodedBytes, m.unkept.Inc),
 		selectorBytes: newSelectorBytes(m),
 		shares:        newShares(cfg.Limits, m),
@@ -143,7 +154,7 @@ func newHandler(cfg Config, access *rbac.Evaluator) (*handler, error) {
 }
 
 // register adds the routes of the handler.
-func (s *Server) register(h *handler, catalog *schema.Catalog, served *custom.Served) error {
+func (s *Server) register(h *handler, catalog *schema.Catalog, served *custom.Served, dispatcher *admission.Dispatcher) error {
 	var err error
 	if h.statuses, err = negotiate.NewStatuses(catalog); err != nil {
 		return err
@@ -162,8 +173,10 @@ func (s *Server) register(h *handler, catalog *schema.Catalog, served *custom.Se
 	}
 	objects, err := rest.New(rest.Config{
 		Catalog: catalog, Store: s.cfg.Store, Streams: s.streams, Continue: pages, QuorumRead: s.cfg.QuorumRead, Grants: s.access,
-		SelectorBytes: h.selectorBytes,
-		StoreOf:       func(k *schema.Kind) rest.Store { return s.access.StoreOf(k, served.StoreOf(k, s.cfg.Store)) },
+		SelectorBytes: h.selectorBytes, Admission: dispatcher,
+		StoreOf: func(k *schema.Kind) rest.Store {
+			return s.webhooks.StoreOf(k, s.access.StoreOf(k, served.StoreOf(k, s.cfg.Store)))
+		},
 	})
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 
 	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/fairness"
+	"quorate/apiserver/access/reload"
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/admin"
 )
@@ -51,7 +52,10 @@ type Config struct {
 	// AuditPolicy selects the requests of which AuditSinks take events (see audit.Config); nil for
 	// none.
 	AuditPolicy *audit.Policy
-	AuditSinks  []io.Writer
+	// AuditPolicyFile is where AuditPolicy was read from; a change takes effect at once. nil for
+	// none.
+	AuditPolicyFile *reload.File
+	AuditSinks      []io.Writer
 
 	Registerer prometheus.Registerer
 	// Gatherer supplies the metrics that /metrics serves.
@@ -60,6 +64,8 @@ type Config struct {
 	Limits Limits
 	// Levels are the priority levels of requests; nil means fairness.DefaultLevels.
 	Levels []fairness.Level
+	// LevelsFile is where Levels were read from; a change takes effect at once. nil for none.
+	LevelsFile *reload.File
 	// EventTTL is how long events are kept after their last write; 0 means one hour (semantics
 	// M17).
 	EventTTL time.Duration

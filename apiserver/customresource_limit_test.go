@@ -14,9 +14,9 @@ import (
 // maxDefinitions is the number of CustomResourceDefinitions that a server accepts.
 const maxDefinitions = 1000
 
-// maxDefinitionBytes bounds the live heap for each definition of a common size: some 80 KiB of its
-// kind, routes and stored form, and as much again in the log and the history, which are bounded
-// apart.
+// maxDefinitionBytes bounds the live heap per definition with the schema of largeSchema: its
+// compiled kind, routes and stored form, and its copies in the caches of the log and the history,
+// which have bounds of their own.
 const maxDefinitionBytes = 192 << 10
 
 // largeSchema returns a schema of a common size: ten objects of ten described fields.
@@ -66,6 +66,9 @@ func TestCustomResourceLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, got, want{code: http.StatusForbidden, reason: "Forbidden", message: "at most 1000 CustomResourceDefinitions are served"})
+	if n := metricOf(t, s, `quorate_apiserver_limit_hits_total{limit="definitions"}`); n != 1 {
+		t.Errorf("%v definitions count as refused, want 1", n)
+	}
 	for i := 0; i < maxDefinitions-1; i += 100 {
 		path := fmt.Sprintf("/apis/g%d.example.com/v1/things%d", i%50, i)
 		check(t, s.Do("GET", path, ""), want{code: 200})

@@ -173,7 +173,9 @@ func TestCustomResource(t *testing.T) {
 		}
 		check(t, s.Do("POST", widgets, widget("c", `{"size":1}`)), want{code: http.StatusMethodNotAllowed})
 		s.Eventually("the object without finalizers is gone", func() bool { return s.Do("GET", widgets+"/a", "").Code == 404 })
-		check(t, s.Do("GET", widgets+"/b", ""), want{code: 200, body: []string{"deletionTimestamp"}})
+		s.Eventually("the other object is being deleted", func() bool {
+			return strings.Contains(s.Do("GET", widgets+"/b", "").Body, "deletionTimestamp")
+		})
 		check(t, patchAs(s, "merge", widgets+"/b", `{"metadata":{"finalizers":null}}`), want{code: 200})
 		s.Eventually("the definition is gone", func() bool { return s.Do("GET", definitions+"/"+widgetsName, "").Code == 404 })
 		check(t, s.Do("GET", widgets, ""), noRoute())

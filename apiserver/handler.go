@@ -14,6 +14,7 @@ import (
 	"quorate/apiserver/access/budget"
 	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/access/requestlog"
+	"quorate/apiserver/limit"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
@@ -76,16 +77,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trimSlash removes one slash from the end of the path of a GET of a resource, a discovery document
-// or the version, as stock clients send them. Writes keep theirs, and find no route (B35), as do
-// paths whose stock server compares them whole: health checks, metrics and OpenAPI. The audit log
-// has the URI as it was sent.
+// trimSlash removes a trailing slash from the path of a GET under /api, /apis or /oapi, or of
+// /version, because stock clients send one. Other methods keep it and find no route (B35), as do
+// health checks, metrics and OpenAPI, whose paths a stock server compares exactly. The audit log
+// records the URI as sent.
 func trimSlash(r *http.Request) {
 	path, ok := strings.CutSuffix(r.URL.Path, "/")
 	if !ok || r.Method != http.MethodGet {
 		return
 	}
-	switch first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); {
+	switch first := firstSegment(path); {
 	case path == "/version", first == "api", first == "apis", first == "oapi":
 		r.URL.Path = path
 		r.URL.RawPath = strings.TrimSuffix(r.URL.RawPath, "/")
@@ -94,22 +95,26 @@ func trimSlash(r *http.Request) {
 
 func (h *handler) serve(x *exchange) error {
 	c := &x.call
+	if err := checkHeader(c.R); err != nil {
+		return err
+	}
 	open := isOpen(c.R.URL.Path)
-	if _, given := c.R.Header["Authorization"]; open && !given {
+	if open && !hasCredentials(c) {
 		return h.dispatch(x, h.open)
 	}
 	credential, ambient, err := h.credential(c)
 	if err != nil {
-		return h.failures.refuse(c.R.Context(), c.R.RemoteAddr, c.Now) // even where no credentials are needed (J5)
+		return limit.Carry(err, h.failures.refuse(c.R.Context(), c.R.RemoteAddr, c.Now)) // even where no credentials are needed (J5)
+	}
+	if open {
+		c.Voluntary = credential.User
+		return h.dispatch(x, h.open)
 	}
 	if ambient {
 		if err := h.crossOrigin.Check(c.R); err != nil {
 			h.metrics.crossOrigin.Inc()
 			return status.NewForbiddenPath("a page of another origin may not use a client certificate; send a bearer token")
 		}
-	}
-	if open {
-		return h.dispatch(x, h.open)
 	}
 	c.Credential, c.User, c.Sender = credential, credential.User, credential.User
 	if err := h.known(c.User); err != nil {
@@ -121,6 +126,32 @@ func (h *handler) serve(x *exchange) error {
 		}
 	}
 	return h.dispatch(x, h.table)
+}
+
+// checkHeader refuses a header of HTTP/1 that is too long. Package h2 refuses those of HTTP/2.
+func checkHeader(r *http.Request) error {
+	if r.ProtoMajor != 1 {
+		return nil
+	}
+	size := len(r.RequestURI)
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += len(name) + len(value)
+		}
+	}
+	if size > maxHeaderBytes {
+		return limit.Reached(limit.HeaderSize, status.NewHeaderTooLarge(maxHeaderBytes))
+	}
+	return nil
+}
+
+// hasCredentials reports whether a request has a header or a certificate to authenticate it.
+func hasCredentials(c *route.Call) bool {
+	if _, given := c.R.Header["Authorization"]; given {
+		return true
+	}
+	_, ok := auth.OfCertificate(c.R.TLS, c.Now)
+	return ok
 }
 
 // known returns an error until the roles are loaded: before that neither an approval nor a denial
@@ -163,11 +194,16 @@ func (h *handler) credential(c *route.Call) (credential auth.Credential, ambient
 	return credential, false, err
 }
 
+// firstSegment returns what is between the first two slashes of a path.
+func firstSegment(path string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return first
+}
+
 // isOpen reports whether a path is served without credentials: health, and the version (semantics
 // Z13).
 func isOpen(path string) bool {
-	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	switch first {
+	switch firstSegment(path) {
 	case "livez", "readyz", "healthz", "version":
 		return true
 	}
@@ -212,7 +248,9 @@ func (h *handler) dispatch(x *exchange, table *route.Table) error {
 	return h.seats.serve(c)
 }
 
-// find sets the endpoint of a call, from the table or from the kinds of ThirdPartyResources.
+// find sets the endpoint of a call from the table or, for authenticated requests that the table has
+// no route for, from the kinds that definitions define. Without a route it returns the methods that
+// the path allows, if any.
 func (h *handler) find(c *route.Call, table *route.Table) (allow string, ok bool, err error) {
 	allow, ok = table.Find(c)
 	if ok || allow != "" || table != h.table {
@@ -262,6 +300,7 @@ func (h *handler) fail(x *exchange, err error) {
 	if !mapped {
 		h.InternalError(&x.call, err)
 	}
+	h.metrics.countLimit(err)
 	if asksWatch(&x.call) {
 		failed = status.ForWatch(failed)
 	}
@@ -310,6 +349,9 @@ func (h *handler) finish(x *exchange) {
 	took := time.Since(x.call.Now)
 	x.series.Observe(x.code, took)
 	h.metrics.sent.Add(float64(x.bytes))
+	if x.late {
+		h.metrics.reached[limit.AnswerTime].Inc()
+	}
 	h.logRequest(x, took)
 	h.endAudit(x)
 	if abort {

@@ -1,7 +1,9 @@
 package apiserver
 
 import (
+	"errors"
 	"net/http"
+	"os"
 
 	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/budget"
@@ -27,6 +29,7 @@ type exchange struct {
 	trail    *audit.Trail   // nil if nothing of the request is recorded
 	failure  *status.Status // why the request failed; nil if it has not
 	panicked bool
+	late     bool // the client did not take the response in time, over HTTP/1
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -47,6 +50,7 @@ func (x *exchange) Write(p []byte) (int, error) {
 	x.call.Seat.BeginWait()
 	n, err := x.ResponseWriter.Write(p)
 	x.bytes += int64(n)
+	x.late = x.late || errors.Is(err, os.ErrDeadlineExceeded)
 	if again := x.call.Seat.EndWait(x.call.R.Context(), n); err == nil {
 		err = again
 	}

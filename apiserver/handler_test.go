@@ -24,8 +24,8 @@ func TestHealth(t *testing.T) {
 	for _, tc := range []struct{ row, path, body string }{
 		{"L13", "/healthz", "ok"},
 		{"L14 liveness", "/livez", "ok"},
-		{"L13 verbose", "/readyz?verbose", "[+]ping ok\n[+]store ok\n[+]third-party-resources ok\n[+]roles ok\n[+]shutdown ok\nreadyz check passed\n"},
-		{"L13 excluded", "/readyz?verbose&exclude=store", "[+]ping ok\n[+]store excluded: ok\n[+]third-party-resources ok\n[+]roles ok\n[+]shutdown ok\nreadyz check passed\n"},
+		{"L13 verbose", "/readyz?verbose", "[+]ping ok\n[+]store ok\n[+]third-party-resources ok\n[+]roles ok\n[+]webhooks ok\n[+]shutdown ok\nreadyz check passed\n"},
+		{"L13 excluded", "/readyz?verbose&exclude=store", "[+]ping ok\n[+]store excluded: ok\n[+]third-party-resources ok\n[+]roles ok\n[+]webhooks ok\n[+]shutdown ok\nreadyz check passed\n"},
 		{"L13 one check", "/readyz/store", "ok"},
 	} {
 		t.Run(tc.row, func(t *testing.T) {

@@ -2,7 +2,9 @@ package apiserver
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -22,10 +24,12 @@ import (
 	"quorate/apiserver/access/rbac"
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/kinds"
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/validation"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/status"
+	"quorate/raftstore"
 )
 
 // bareHandler is a handler with one route of its own, and a token for it.
@@ -263,5 +267,35 @@ func TestStuckConnection(t *testing.T) {
 	}
 	if n := c.count(); n != 0 {
 		t.Errorf("%d connections left", n)
+	}
+}
+
+// TestErrorsThatReachBounds: errors of the store count as bounds, requests that their client has
+// given up do not.
+func TestErrorsThatReachBounds(t *testing.T) {
+	for name, tc := range map[string]struct {
+		err  error
+		want limit.Name
+	}{
+		"deadline":  {fmt.Errorf("read: %w", context.DeadlineExceeded), limit.RequestTime},
+		"timeout":   {raftstore.ErrTimeout, limit.RequestTime},
+		"entry":     {fmt.Errorf("write: %w", raftstore.ErrTooLarge), limit.EntrySize},
+		"marked":    {fmt.Errorf("read: %w", limit.Reached(limit.Nesting, io.EOF)), limit.Nesting},
+		"client":    {context.Canceled, ""},
+		"not found": {status.NewNoRoute(), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMetrics(prometheus.NewRegistry())
+			m.countLimit(tc.err)
+			for bound, counter := range m.reached {
+				var got dto.Metric
+				if err := counter.Write(&got); err != nil {
+					t.Fatal(err)
+				}
+				if counted := got.GetCounter().GetValue() == 1; counted != (bound == tc.want) {
+					t.Errorf("%s is counted: %t", bound, counted)
+				}
+			}
+		})
 	}
 }

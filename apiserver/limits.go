@@ -42,6 +42,11 @@ func newSeats(cfg Config) (*seats, error) {
 	return &seats{read: read, write: write}, err
 }
 
+// replace divides the seats of both classes among other levels.
+func (s *seats) replace(levels []fairness.Level) error {
+	return errors.Join(s.read.Replace(levels), s.write.Replace(levels))
+}
+
 // serve calls the handler of a call once it has seats, and releases those that it still has at the
 // end. Health needs none.
 func (s *seats) serve(c *route.Call) error {

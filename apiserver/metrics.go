@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"quorate/apiserver/access/budget"
+	"quorate/apiserver/limit"
 )
 
 // metrics are those of the handler as a whole; route.Metrics are those of single endpoints.
@@ -16,10 +17,12 @@ type metrics struct {
 	limits   *prometheus.CounterVec
 	stuck    prometheus.Counter
 	unkept   prometheus.Counter
+	reloads  *prometheus.CounterVec
 
 	crossOrigin  prometheus.Counter
 	requestRate  prometheus.Counter // of limits, like the next one
 	authFailures prometheus.Counter
+	reached      map[limit.Name]prometheus.Counter // of limits, by bound
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -38,7 +41,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 		limits: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_apiserver_limit_hits_total",
-			Help: "Requests refused because a bound was reached, by bound.",
+			Help: "Requests refused, broken off, or answered without all causes because a bound was reached, by bound.",
 		}, []string{"limit"}),
 		stuck: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_stuck_connections_total",
@@ -48,6 +51,11 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "quorate_apiserver_lists_unkept_total",
 			Help: "Lists in protobuf that were encoded twice because of the bound on bytes kept of all lists.",
 		}),
+		reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "quorate_apiserver_file_reloads_total",
+			Help: "Changes of files of settings that were read, by file (tokens, audit-policy, fairness) and result: " +
+				"a refused version changes nothing.",
+		}, []string{"file", "result"}),
 		crossOrigin: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_cross_origin_refusals_total",
 			Help: "Writes refused because a browser sent them with a client certificate for a page of another origin.",
@@ -55,13 +63,18 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 	m.requestRate = m.limits.WithLabelValues("request-rate-per-user")
 	m.authFailures = m.limits.WithLabelValues("auth-failures-per-address")
-	reg.MustRegister(m.sent, m.panics, m.unmapped, m.limits, m.stuck, m.unkept, m.crossOrigin)
+	m.reached = make(map[limit.Name]prometheus.Counter)
+	for _, name := range limit.All() {
+		m.reached[name] = m.limits.WithLabelValues(string(name))
+	}
+	reg.MustRegister(m.sent, m.panics, m.unmapped, m.limits, m.stuck, m.unkept, m.reloads, m.crossOrigin)
 	return m
 }
 
-// refusals returns a function that counts the refusals of a pool with these bounds, for
-// budget.Config. The label of the metric is the name of the bounded amount, with the suffix
-// -per-user or -per-address for these bounds.
+// refusals returns a function for budget.Config.Refused that counts the refusals of a pool by
+// bound. The parameter of names what the pool bounds. It is the label of the metric, with the
+// suffix -per-user or -per-address for the bounds of one user or address. Bounds that are 0 in cfg
+// get no series.
 func (m *metrics) refusals(of string, cfg budget.Config) func(budget.Bound) {
 	counters := make(map[budget.Bound]prometheus.Counter)
 	for _, b := range []struct {
@@ -78,23 +91,12 @@ func (m *metrics) refusals(of string, cfg budget.Config) func(budget.Bound) {
 	return func(b budget.Bound) { counters[b].Inc() }
 }
 
-// decodingRefusals is refusals for the queue of decodings, which has waiters instead of addresses.
-func (m *metrics) decodingRefusals() func(budget.Bound) {
+// queueRefusals is refusals for a queue, which has waiters: users or addresses, as per says.
+func (m *metrics) queueRefusals(of, per string) func(budget.Bound) {
 	counters := map[budget.Bound]prometheus.Counter{
-		budget.Total:   m.limits.WithLabelValues("decodings"),
-		budget.User:    m.limits.WithLabelValues("decodings-per-user"),
-		budget.Waiting: m.limits.WithLabelValues("decodings-waited"),
-	}
-	return func(b budget.Bound) { counters[b].Inc() }
-}
-
-// handshakeRefusals is refusals for the queue of handshakes, which has waiters, and addresses
-// instead of users.
-func (m *metrics) handshakeRefusals() func(budget.Bound) {
-	counters := map[budget.Bound]prometheus.Counter{
-		budget.Total:   m.limits.WithLabelValues("handshakes"),
-		budget.User:    m.limits.WithLabelValues("handshakes-per-address"),
-		budget.Waiting: m.limits.WithLabelValues("handshakes-waited"),
+		budget.Total:   m.limits.WithLabelValues(of),
+		budget.User:    m.limits.WithLabelValues(of + "-per-" + per),
+		budget.Waiting: m.limits.WithLabelValues(of + "-waited"),
 	}
 	return func(b budget.Bound) { counters[b].Inc() }
 }
@@ -109,6 +111,10 @@ func (m *metrics) watchHandler(reg prometheus.Registerer, h *handler) {
 		}, func() float64 { return float64(n.Load()) })
 	}
 	reg.MustRegister(inFlight("read", &h.seats.reads), inFlight("write", &h.seats.writes),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "quorate_apiserver_token_cache_flushes_total",
+			Help: "Times that the cache of verified tokens was full and was cleared.",
+		}, func() float64 { return float64(h.authenticator.Flushes()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_answer_bytes",
 			Help: "Memory of answers that may wait for their clients.",

@@ -17,6 +17,7 @@ import (
 	"quorate/apiserver/access/requestlog"
 	"quorate/apiserver/controllers/garbage"
 	"quorate/apiserver/controllers/lifecycle"
+	"quorate/apiserver/controllers/webhooks"
 	"quorate/apiserver/rest/watch"
 )
 
@@ -24,6 +25,9 @@ const (
 	headerTimeout  = 10 * time.Second
 	idleTimeout    = 120 * time.Second
 	maxHeaderBytes = 64 << 10
+	// maxHeaderBytes1 bounds what net/http reads of a header of HTTP/1. The handler refuses those
+	// beyond maxHeaderBytes, so that they are counted.
+	maxHeaderBytes1 = 2 * maxHeaderBytes
 
 	// maxStreams bounds the concurrent requests of one HTTP/2 connection, watches included.
 	maxStreams = 1000
@@ -44,6 +48,7 @@ type Server struct {
 	lifecycle *lifecycle.Lifecycle
 	dynamic   *dynamic
 	access    *rbac.Evaluator
+	webhooks  *webhooks.Follower
 	garbage   *garbage.Collector
 
 	authenticator *auth.Authenticator
@@ -53,13 +58,13 @@ type Server struct {
 }
 
 func newHTTPServer(cfg Config, handler http.Handler, log *slog.Logger) *http.Server {
-	tls := cfg.TLS.Clone()
-	tls.NextProtos = []string{"h2", "http/1.1"}
+	config := cfg.TLS.Clone()
+	config.NextProtos = []string{"h2", "http/1.1"}
 	return &http.Server{
 		Handler: handler,
 		// The handler also serves OPTIONS *, which needs credentials like every path.
 		DisableGeneralOptionsHandler: true,
-		TLSConfig:                    tls,
+		TLSConfig:                    config,
 		ReadHeaderTimeout:            headerTimeout,
 		IdleTimeout:                  idleTimeout,
 		MaxHeaderBytes:               maxHeaderBytes,
@@ -106,8 +111,11 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.dynamic.served.Run(ctx, s.dynamic.publish) })
 	group.Go(func() error { return s.garbage.Run(ctx) })
 	group.Go(func() error { return s.access.Run(ctx) })
+	group.Go(func() error { return s.webhooks.Run(ctx) })
 	group.Go(func() error { return s.streams.Run(ctx) })
-	group.Go(func() error { return s.authenticator.Run(ctx, s.log) })
+	group.Go(func() error { return s.authenticator.Run(ctx, s.log, s.metrics.reloaded("tokens")) })
+	group.Go(func() error { return s.followPolicy(ctx) })
+	group.Go(func() error { return s.followLevels(ctx) })
 	group.Go(func() error { return s.requests.Run(ctx) })
 	if s.audit != nil {
 		group.Go(func() error { return s.audit.Run(ctx) })

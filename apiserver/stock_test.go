@@ -42,7 +42,7 @@ func TestDocumentTimeout(t *testing.T) {
 	t.Parallel()
 	s := testserver.Start(t, nil)
 	for _, path := range []string{"/version", "/api", "/apis", "/apis/apps", "/apis/apps/v1", "/api/v1"} {
-		check(t, s.Do("GET", path+"?timeout=invalid", ""), want{400, "BadRequest", "invalid timeout: invalid is not a duration", nil})
+		check(t, s.Do("GET", path+"?timeout=invalid", ""), want{400, "BadRequest", "invalid timeout specified in the request URL: invalid is not a duration", nil})
 		check(t, s.Do("GET", path+"?timeout=5s", ""), want{code: 200})
 	}
 }
@@ -108,9 +108,12 @@ func TestDroppedFields(t *testing.T) {
 	} {
 		s.Do("POST", collection+query, body)
 	}
+	s.Do("PATCH", collection+"/a", `{"none":1,"data":{"k":"v"}}`, "Content-Type: application/merge-patch+json")
+	s.Do("PATCH", collection+"/a?fieldManager=m", `{"apiVersion":"v1","kind":"ConfigMap","data":{"l":"v"},"data":{"l":"w"}}`,
+		"Content-Type: application/apply-patch+yaml")
 	metrics := s.Do("GET", "/metrics", "").Body
 	for _, line := range []string{
-		`quorate_apiserver_fields_dropped_total{kind="ConfigMap",validation="Warn"} 2`,
+		`quorate_apiserver_fields_dropped_total{kind="ConfigMap",validation="Warn"} 4`,
 		`quorate_apiserver_fields_dropped_total{kind="ConfigMap",validation="Ignore"} 1`,
 		`quorate_apiserver_fields_dropped_total{kind="ConfigMap",validation="Strict"} 2`,
 	} {

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -23,6 +24,9 @@ type target struct {
 		Kind     string `json:"kind"`
 		Conc     int    `json:"conc"`
 	} `json:"find"`
+	// Full is set if peer, floor and target hold for the scale of a full run alone. A quick run
+	// shows what it measured, and no verdict.
+	Full  bool   `json:"full"`
 	Peer  string `json:"peer"`
 	Floor string `json:"floor"`
 	Want  struct {
@@ -125,7 +129,7 @@ func printTable(w io.Writer, targets []target, measured []measurement, s scale) 
 		t := &targets[i]
 		for j := range measured {
 			if t.matches(&measured[j]) {
-				t.print(table, &measured[j], pace)
+				t.print(table, &measured[j], pace, s)
 				break
 			}
 		}
@@ -137,13 +141,19 @@ func printTable(w io.Writer, targets []target, measured []measurement, s scale) 
 	}
 }
 
-func (t *target) print(w io.Writer, m *measurement, pace paces) {
+func (t *target) print(w io.Writer, m *measurement, pace paces, s scale) {
 	var limits, values []string
 	for _, f := range t.figures(m) {
 		limits = append(limits, f.limit())
 		values = append(values, fmt.Sprintf(f.format, f.measured))
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", t.Work, t.Peer, t.Floor, strings.Join(limits, ", "), strings.Join(values, ", "), t.verdict(m, pace))
+	work := strings.ReplaceAll(t.Work, "{pods}", strconv.Itoa(s.pods))
+	measured := strings.Join(values, ", ")
+	if t.Full && s.name != "full" {
+		fmt.Fprintf(w, "%s\t\t\t\t%s\t\n", work, measured)
+		return
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", work, t.Peer, t.Floor, strings.Join(limits, ", "), measured, t.verdict(m, pace))
 }
 
 func (t *target) verdict(m *measurement, pace paces) string {

@@ -41,3 +41,24 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// A quick run loads fewer objects: the row says how many, and is not judged by targets that hold
+// for 100,000.
+func TestQuickRunsSayWhatTheyLoad(t *testing.T) {
+	t.Parallel()
+	targets, err := readTargets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	filled := measurement{Label: "capacity", Scenario: "capacity"}
+	for mode, want := range map[string]string{
+		"quick": "memory with 8000 pods of 7 KiB",
+		"full":  "memory with 100000 pods of 7 KiB",
+	} {
+		var out strings.Builder
+		printTable(&out, targets, []measurement{filled}, scales[mode])
+		if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "1024 MiB") != (mode == "full") {
+			t.Errorf("%s run: want %q, and the target in a full run alone, in\n%s", mode, want, out.String())
+		}
+	}
+}

@@ -31,10 +31,10 @@ const (
 	maxUnclear = pagingObjects / 100
 )
 
-// TestPagingSurvivesItsNode checks that one client can read a list in pages while others update and
-// delete. The node that serves the list, the leader, is killed half-way. The client continues with
-// the other nodes while they have no leader, and all pages together are exactly the state at the
-// list's resourceVersion (C35, C37).
+// TestPagingSurvivesItsNode reads a list in pages while writers update and delete its objects. The
+// leader serves the first half of the pages and is then killed. The other nodes serve the rest,
+// whether or not they have elected a leader yet. All pages together must be exactly the state at
+// the list's resourceVersion (C35, C37).
 func TestPagingSurvivesItsNode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts three servers and kills one")
@@ -57,7 +57,7 @@ type paging struct {
 	t       *testing.T
 	fleet   *nodes.Processes
 	clients []*client.Client // the last one is for the leader, which is killed
-	victim  string
+	leader  string
 
 	mu        sync.Mutex
 	record    map[string][]uint64 // versions of acknowledged creates and updates
@@ -91,18 +91,18 @@ func startPaging(t *testing.T, fleet *nodes.Processes) *paging {
 	}
 	for _, m := range members {
 		if m.Role == "leader" {
-			p.victim = m.Name
+			p.leader = m.Name
 		}
 	}
-	if p.victim == "" {
-		t.Fatalf("nobody leads: %v", members)
+	if p.leader == "" {
+		t.Fatalf("there is no leader: %v", members)
 	}
 	for name, one := range all {
-		if name != p.victim {
+		if name != p.leader {
 			p.clients = append(p.clients, one)
 		}
 	}
-	p.clients = append(p.clients, all[p.victim])
+	p.clients = append(p.clients, all[p.leader])
 	if outcome, err := p.clients[0].EnsureNamespace(starting, pagingNamespace); outcome != client.OK {
 		t.Fatal(outcome, err)
 	}
@@ -146,9 +146,9 @@ func (p *paging) acknowledged(o client.Object) {
 	p.record[o.Name] = append(p.record[o.Name], o.Version)
 }
 
-// watchDeletions records the versions of deletions, which responses do not contain, from a watch on
-// a node that is not killed. The returned function waits until the watch has received all writes
-// made before the call.
+// watchDeletions records the versions of deletions from a watch on a node that is not killed,
+// because the response to a deletion does not contain its version. The returned function waits
+// until the watch has received all writes made before the call, and ends the watch.
 func (p *paging) watchDeletions() (stop func()) {
 	p.t.Helper()
 	_, from, outcome, err := p.clients[0].List(p.within(pagingStep), pagingNamespace, "limit=1")
@@ -293,7 +293,7 @@ func (p *paging) kill() {
 	if len(p.unjudged) > maxUnclear {
 		p.t.Fatalf("%d writes failed before a node was killed", len(p.unjudged))
 	}
-	if err := p.fleet.Kill(p.within(pagingStep), p.victim); err != nil {
+	if err := p.fleet.Kill(p.within(pagingStep), p.leader); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"quorate/chaos/nemesis"
 )
 
-// TestWhatWasFoundIsTold: a run that is broken off while a phase is judged tells of what was found
-// wrong in it until then, and of nothing where that is all there is to say.
-func TestWhatWasFoundIsTold(t *testing.T) {
+// TestInterruptedJudgementReportsFindings checks that a run which is interrupted while a phase is
+// judged reports the findings made until then, and no report of the phase if there are none.
+func TestInterruptedJudgementReportsFindings(t *testing.T) {
 	brokenOff, cancel := context.WithCancel(t.Context())
 	cancel()
 	right := history.Record{
@@ -54,8 +54,8 @@ func TestWhatWasFoundIsTold(t *testing.T) {
 	}
 }
 
-// TestNoWritesBeforeTheFirstFault: that a cluster takes no writes although nothing hurts it is held
-// against it, and not against the run.
+// TestNoWritesBeforeTheFirstFault checks that a cluster which accepts no writes before the first
+// fault is a finding, and not an error of the run.
 func TestNoWritesBeforeTheFirstFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &running{phase: Phase{Name: "kill-all", Rounds: 1}}

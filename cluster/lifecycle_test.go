@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"quorate/cluster"
 	"quorate/cluster/gossip"
 	"quorate/cluster/keys"
+	"quorate/cluster/roster"
 )
 
 func TestLeave(t *testing.T) {
@@ -30,12 +32,18 @@ func TestLeave(t *testing.T) {
 		if strings.Contains(leader.members(t), leaving.name) {
 			t.Errorf("%s is still among %s", leaving.name, leader.members(t))
 		}
+		must(t, leaving.Leave(t.Context())) // repeated
 		must(t, leaving.stop())
 		for _, n := range rest {
 			eventuallyMembers(t, n, rest2(rest))
 		}
+		names, err := roster.Open(leaving.dir, leaving.name, nodeID(t, leaving.dir))
+		must(t, err)
+		if err := names.Barred(); !errors.Is(err, roster.ErrRemoved) {
+			t.Errorf("started again, it ends with %v", err)
+		}
 	})
-	t.Run("a leader hands over and leaves, and may come back", func(t *testing.T) {
+	t.Run("a leader hands over and leaves, and an empty node takes its name", func(t *testing.T) {
 		t.Parallel()
 		nodes := trio(t, keys.Generate(), nil)
 		leader := leaderOf(t, nodes...)
@@ -44,8 +52,15 @@ func TestLeave(t *testing.T) {
 		for _, n := range rest {
 			eventuallyMembers(t, n, rest2(rest))
 		}
-		leader = leader.again(t, nil)
-		for _, n := range append(rest, leader) {
+		must(t, leader.stop())
+		s := leader.setup
+		var refused *gossip.Refused
+		if err := start(t, s).exit(t); !errors.As(err, &refused) {
+			t.Errorf("started again, it ends with %v", err)
+		}
+		s.dir = t.TempDir()
+		successor := start(t, s)
+		for _, n := range append(rest, successor) {
 			eventuallyMembers(t, n, "n1:voter n2:voter n3:voter")
 		}
 	})
@@ -64,6 +79,39 @@ func TestLeave(t *testing.T) {
 	})
 }
 
+// blind is a store that knows no leader once a test says so.
+type blind struct {
+	cluster.Store
+	on *atomic.Bool
+}
+
+func (b blind) Leader() (string, bool) {
+	if b.on.Load() {
+		return "", false
+	}
+	return b.Store.Leader()
+}
+
+// TestLeaveWithoutResponse: a leader removes a node that leaves, and no response arrives. The node
+// learns by gossip that it has left: its request succeeds, and it ends without an error.
+func TestLeaveWithoutResponse(t *testing.T) {
+	t.Parallel()
+	blinded := map[string]*atomic.Bool{"n1": {}, "n2": {}, "n3": {}}
+	nodes := trio(t, keys.Generate(), func(s *setup) {
+		name := s.name
+		s.wrap = func(store cluster.Store) cluster.Store { return blind{store, blinded[name]} }
+	})
+	leader := leaderOf(t, nodes...)
+	leaving := others(nodes, leader)[0]
+	blinded[leaving.name].Store(true)
+	left := make(chan error, 1)
+	go func() { left <- leaving.Leave(t.Context()) }()
+	eventually(t, "the node to announce that it leaves", func() bool { return leaving.logs.count("leave the cluster") > 0 })
+	removeUnnoticed(t, leader, leaving)
+	must(t, <-left)
+	must(t, leaving.stop())
+}
+
 func TestOperate(t *testing.T) {
 	t.Run("a removed node ends, and is not let in again", func(t *testing.T) {
 		t.Parallel()
@@ -73,7 +121,7 @@ func TestOperate(t *testing.T) {
 		removed, asked := rest[0], rest[1] // a follower is asked: it forwards
 		must(t, asked.Remove(t.Context(), removed.name))
 		var refused *gossip.Refused
-		if err := removed.exit(t); !errors.As(err, &refused) || !strings.Contains(err.Error(), "was removed from the cluster") {
+		if err := removed.exit(t); !errors.As(err, &refused) || !strings.Contains(err.Error(), "was removed from it") {
 			t.Errorf("the removed node ends with %v", err)
 		}
 		back := start(t, removed.setup)
@@ -185,9 +233,9 @@ func (full) Bootstrap([]raft.Server) error {
 	return fmt.Errorf("bootstrap: failed to append configuration entry to log: %v", syscall.ENOSPC) // as the library words it
 }
 
-// TestBootstrapOnAFullDisk checks the case that the library has stored the first term but not the
-// first configuration. A node that continued would wait forever for a configuration that no node
-// writes; a node that is restarted repeats the bootstrap.
+// TestBootstrapOnAFullDisk checks a bootstrap in which the library has stored the first term but
+// not the first configuration. The node must end: if it continued, it would wait forever for a
+// configuration that no node writes. A restarted node repeats the bootstrap.
 func TestBootstrapOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := setup{name: "n1", key: keys.Generate(), dir: t.TempDir(), host: newHost(), expect: 1}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quorate/cluster/gossip"
+	"quorate/cluster/roster"
 	"quorate/cluster/voters"
 	"quorate/proto/peerpb"
 )
@@ -23,8 +24,13 @@ var (
 	ErrNoQuorum = voters.ErrNoQuorum
 )
 
-// leaderPause is the pause before a retry while there is no leader.
-const leaderPause = 100 * time.Millisecond
+const (
+	// leaderPause is the pause before a retry while there is no leader.
+	leaderPause = 100 * time.Millisecond
+	// exchangeInterval is the pause between exchanges of gossip state by which a node whose request
+	// to leave got no response learns that it has left.
+	exchangeInterval = time.Second
+)
 
 // Remove removes a member from the cluster permanently: its node id is barred, so that it cannot
 // join again. A leader transfers leadership first. Any node accepts the call.
@@ -51,15 +57,20 @@ func (c *Cluster) removeHere(ctx context.Context, name string) error {
 		return errors.Join(voters.ErrNotLeader, err)
 	}
 	members := c.gossip.Members() // including the one that is removed
-	if err := c.voters.Remove(ctx, name, true); err != nil {
+	if err := c.voters.Remove(ctx, name); err != nil {
 		return err
 	}
+	c.exchange(members) // the members learn now which node is barred and which name is free
+	return nil
+}
+
+// exchange exchanges the state of gossip with the members that are alive, in the background.
+func (c *Cluster) exchange(members []gossip.Member) {
 	for _, m := range members {
 		if m.Alive {
-			c.gossip.Exchange(m.GossipAddr) // the member learns now which node is barred and which name is free
+			c.gossip.Exchange(m.GossipAddr)
 		}
 	}
-	return nil
 }
 
 // TransferLeader transfers leadership to a voter, or to one that Raft chooses if name is empty, and
@@ -105,9 +116,11 @@ func (c *Cluster) transferHere(ctx context.Context, name string) (string, error)
 // Snapshot writes a snapshot of this node's state now.
 func (c *Cluster) Snapshot() (id string, index uint64, err error) { return c.cfg.Store.Snapshot() }
 
-// Leave ends this node's membership. If this node leads, it transfers leadership first; then the
-// leader removes this node, and Leave returns when the removal is committed. The caller must then
-// end Run. If Leave fails, the node is still a member.
+// Leave ends this node's membership permanently: its node id is barred, so that it cannot join
+// again. If this node leads, it transfers leadership first; then the leader removes this node, and
+// Leave returns when the removal is committed. The caller must then end Run. After ErrLastVoter or
+// ErrNoQuorum the node is still a member. If ctx ends first, the removal may be committed
+// nevertheless.
 func (c *Cluster) Leave(ctx context.Context) error {
 	member, err := c.cfg.Store.HasState()
 	if err != nil || !member {
@@ -116,13 +129,15 @@ func (c *Cluster) Leave(ctx context.Context) error {
 	if voters.OnlyVoter(c.cfg.Store.Servers(), c.self.Name) {
 		return ErrLastVoter
 	}
-	// Announced first, so that no leader adds this node again.
+	// Announced first, so that no leader adds this node again, and gossip does not end it when the
+	// others bar it.
 	if err := c.gossip.Announce(ctx, func(m *gossip.Meta) { m.Leaving = true }); err != nil {
 		return err
 	}
+	var exchanged time.Time
 	for {
-		if err = c.leaveOnce(ctx); err == nil {
-			c.logger.Info("left the cluster")
+		if err = c.leaveOnce(ctx); err == nil || c.hasLeft() {
+			c.recordLeft()
 			return nil
 		}
 		c.logger.Debug("leave the cluster", "reason", err)
@@ -130,7 +145,25 @@ func (c *Cluster) Leave(ctx context.Context) error {
 			stay := c.gossip.Announce(context.WithoutCancel(ctx), func(m *gossip.Meta) { m.Leaving = false })
 			return errors.Join(fmt.Errorf("leave the cluster: %w", err), stay)
 		}
+		if time.Since(exchanged) > exchangeInterval {
+			c.exchange(c.gossip.Members()) // the response may be lost: others refuse this node's calls then
+			exchanged = time.Now()
+		}
 	}
+}
+
+// hasLeft reports whether the members have barred this node.
+func (c *Cluster) hasLeft() bool {
+	return errors.Is(c.cfg.Roster.Admit(c.self.Name, c.self.NodeID), roster.ErrRemoved)
+}
+
+// recordLeft bars this node in its own data directory, so that its next start ends at once. Without
+// the record, on a full disk for instance, the other members refuse the next start.
+func (c *Cluster) recordLeft() {
+	if err := c.cfg.Roster.Remove(c.self.NodeID); err != nil {
+		c.logger.Warn("record that this node has left the cluster", "error", err)
+	}
+	c.logger.Info("left the cluster")
 }
 
 func (c *Cluster) leaveOnce(ctx context.Context) error {

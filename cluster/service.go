@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"quorate/cluster/bootstrap"
+	"quorate/cluster/roster"
 	"quorate/cluster/voters"
 	"quorate/proto/peerpb"
 )
@@ -49,10 +50,13 @@ func (s *service) Promise(_ context.Context, r *peerpb.PromiseRequest) (*peerpb.
 
 func (s *service) Leave(ctx context.Context, r *peerpb.LeaveRequest) (*peerpb.LeaveResponse, error) {
 	if owner, known := s.c.cfg.Roster.Owner(r.Name); known && owner != r.NodeId {
+		if errors.Is(s.c.cfg.Roster.Admit(r.Name, r.NodeId), roster.ErrRemoved) {
+			return &peerpb.LeaveResponse{}, nil // it has left, and another node has its name since
+		}
 		return nil, status.Errorf(codes.PermissionDenied, "name %q belongs to node %s", r.Name, owner)
 	}
 	// Nodes call it on the leader only, so there is nothing to forward.
-	return &peerpb.LeaveResponse{}, statusOf(s.c.voters.Remove(ctx, r.Name, false))
+	return &peerpb.LeaveResponse{}, statusOf(s.c.voters.Leave(ctx, r.Name, r.NodeId))
 }
 
 func (s *service) Remove(ctx context.Context, r *peerpb.RemoveRequest) (*peerpb.RemoveResponse, error) {

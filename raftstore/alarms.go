@@ -45,7 +45,8 @@ func (p rpc) Alarms(_ context.Context, req *peerpb.AlarmsRequest) (*peerpb.Alarm
 	if err := p.admit(req.GetClusterId()); err != nil {
 		return nil, status.Error(codes.FailedPrecondition, err.Error())
 	}
-	resp := &peerpb.AlarmsResponse{Exhausted: p.store.space.Exhausted()}
+	writes, deletions := p.store.space.Room()
+	resp := &peerpb.AlarmsResponse{Exhausted: p.store.space.Exhausted(), RoomForWrites: &writes, RoomForDeletions: &deletions}
 	for _, a := range p.store.Alarms() {
 		resp.Alarms = append(resp.Alarms, a.Proto())
 	}

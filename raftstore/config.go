@@ -31,9 +31,10 @@ type Config struct {
 
 	// RaftMultiplier scales all of Raft's timeouts, for slow disks or distant nodes. Default 1.
 	RaftMultiplier float64
-	// LogBytes and LogAge bound the log before the newest snapshot, which watchers and slow
-	// followers read: entries within either bound are kept. The defaults are those of package log.
-	// For a joining node the log keeps more, within limits: see DESIGN.md.
+	// LogBytes and LogAge bound the part of the log before the newest snapshot, which serves
+	// watchers and slow followers: an entry that exceeds either bound may be removed. The defaults
+	// are those of package log. For a joining node the log keeps more, within limits (see
+	// DESIGN.md).
 	LogBytes int64
 	LogAge   time.Duration
 	// HistoryBytes bounds the events kept in memory. The default is that of package history.
@@ -103,6 +104,11 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// leaderWait returns how long a request waits for a leader: a few election timeouts (N7: in a
-// minority, requests fail after a bounded wait).
-func (c *Config) leaderWait() time.Duration { return 3 * c.electionTimeout() }
+// leaderWaitTimeouts is the number of election timeouts for which requests wait for a leader: a
+// voter campaigns one to two timeouts after it has missed the leader, and once more if the vote is
+// split.
+const leaderWaitTimeouts = 3
+
+// leaderWait returns how long a request waits for a leader (N7: in a minority, requests fail after
+// a bounded wait). After as long without a leader, requests no longer wait.
+func (c *Config) leaderWait() time.Duration { return leaderWaitTimeouts * c.electionTimeout() }

@@ -19,12 +19,17 @@ var (
 	ErrTooLarge = failure.ErrTooLarge
 	// ErrClosed reports that the store is shutting down. Nothing was written.
 	ErrClosed = failure.ErrClosed
-	// ErrNotLeader reports that this node is not the leader. Nothing was done.
+	// ErrNotLeader reports that this node is not the leader and did nothing, or that it lost
+	// leadership before a change of the configuration was committed, which may still happen.
 	ErrNotLeader = failure.ErrNotLeader
 )
 
 // Future reports a read of a version that this node has not reached within the deadline.
 type Future = failure.Future
+
+// NoLeaderError reports that this node has known no leader for longer than an election takes.
+// Nothing was written.
+type NoLeaderError = failure.NoLeaderError
 
 // FullError reports a write that the leader refused because too few voters have space on their
 // disks. Nothing was written.

@@ -86,6 +86,7 @@ func TestWritesSurviveLeaderChanges(t *testing.T) {
 	}
 	stop()
 	writers.Wait()
+	c.Ready() // the last leader that was cut off refuses reads until it knows its successor
 	for _, n := range c.Nodes {
 		rec.check(t, view(t, n.Store, raftstore.Quorum()))
 	}
@@ -207,6 +208,7 @@ func TestQuorumReads(t *testing.T) {
 			t.Errorf("cached read on the cut off leader: %+v", got)
 		}
 		c.Isolate(old, false)
+		c.Ready()
 		if got := view(t, old.Store, raftstore.Quorum()).Get(o.Key); got.Version != <-newest {
 			t.Errorf("after healing: version %d", got.Version)
 		}
@@ -240,14 +242,72 @@ func TestMinority(t *testing.T) {
 	if view(t, follower.Store, raftstore.Cached()).Get(key("before")) == nil {
 		t.Error("a cached read in a minority does not see an earlier write")
 	}
-	if follower.Store.Ready() == nil {
-		t.Error("ready without a leader")
+	testcluster.Eventually(t, "the follower refuses reads at once, and names the voters", func() bool {
+		_, err := follower.Store.View(within(t, 20*time.Second), raftstore.Quorum())
+		refusal, ok := errors.AsType[*raftstore.NoLeaderError](err)
+		return ok && errors.Is(err, raftstore.ErrUnavailable) && refusal.Voters == 3 && len(refusal.Missing) == 2
+	})
+	start = time.Now()
+	for name, request := range map[string]func() error{
+		"read":  func() error { _, err := follower.Store.View(t.Context(), raftstore.Quorum()); return err },
+		"write": func() error { return createIn(t.Context(), follower.Store, "y") },
+		"pin":   func() error { _, err := follower.Store.Pin(t.Context()); return err },
+	} {
+		err := request()
+		if _, ok := errors.AsType[*raftstore.NoLeaderError](err); !ok {
+			t.Errorf("%s without a leader: %v", name, err)
+		}
+	}
+	if took := time.Since(start); took > 250*time.Millisecond {
+		t.Errorf("refusals took %s", took)
+	}
+	if _, ok := errors.AsType[*raftstore.NoLeaderError](follower.Store.Ready()); !ok {
+		t.Errorf("readiness without a leader: %v", follower.Store.Ready())
 	}
 	c.Isolate(follower, false)
 	c.Ready()
 	if view(t, follower.Store, raftstore.Quorum()).Get(key("x")) != nil {
 		t.Error("a write that was reported as not applied was applied")
 	}
+	if c.Leader() == follower {
+		if err := follower.Store.TransferLeadership(""); err != nil {
+			t.Fatal(err)
+		}
+		c.Ready()
+	}
+	requestsWait(t, c, follower) // the outage is over
+}
+
+// requestsWait fails the test unless requests at a follower wait for the successor of a leader that
+// is cut off.
+func requestsWait(t *testing.T, c *testcluster.Cluster, follower *testcluster.Node) {
+	t.Helper()
+	leader := c.Leader()
+	c.Isolate(leader, true)
+	testcluster.Eventually(t, "the follower has lost its leader", func() bool {
+		name, known := follower.Store.Leader()
+		return !known || name != leader.Name
+	})
+	if err := createIn(t.Context(), follower.Store, "meanwhile"); err != nil && !errors.Is(err, raftstore.ErrUnknownOutcome) {
+		t.Errorf("write during the election: %v", err)
+	}
+	if _, err := follower.Store.View(t.Context(), raftstore.Quorum()); err != nil {
+		t.Errorf("read during the election: %v", err)
+	}
+	c.Isolate(leader, false)
+	c.Ready()
+}
+
+// An election takes less time than a node without a leader waits before it refuses requests.
+func TestRequestsWaitForTheNextLeader(t *testing.T) {
+	c := testcluster.New(t, 3, nil)
+	c.Ready()
+	requestsWait(t, c, c.Follower(c.Leader()))
+}
+
+func createIn(ctx context.Context, s *raftstore.Store, name string) error {
+	_, err := s.Create(ctx, raftstore.Create{Key: key(name), Object: object(name, "x")})
+	return err
 }
 
 func TestRestartFromDisk(t *testing.T) {

@@ -38,25 +38,26 @@ const (
 	LogFile       = "log.db"
 )
 
-// Raft's tuning. Timeouts are in Config.
+// Raft's tuning. Timeouts are in raftconfig.go.
 const (
 	// maxAppendEntries is the largest number of entries in one append. With the library's default
 	// of 64, a thousand proposers wait 0.8 s at p99.9 instead of 0.08 s.
 	maxAppendEntries = 512
-	// commitTimeout is Raft's CommitTimeout. A commit does not wake the library's replicators, so a
-	// follower may learn of a commit that no further entry follows only after one to two of these
-	// timeouts. DESIGN.md gives the cost of other values.
+	// commitTimeout is Raft's CommitTimeout. A commit does not wake the library's replicators. If
+	// no further entry follows, a follower may therefore learn of a commit only after one to two of
+	// these timeouts. DESIGN.md gives the cost of other values.
 	commitTimeout = 4 * time.Millisecond
 	// never disables Raft's own snapshots; takeSnapshots triggers them.
 	never = 1 << 62
 )
 
 // Open opens the log and the snapshots, makes them consistent, restores the state and starts Raft
-// as a follower. The store serves and proposes nothing before Run. The caller must call either Run
-// or Close to end it.
+// as a follower. Before Run, the store proposes no write and confirms no linearizable read. The
+// caller must end the store with either Run or Close.
 //
-// Open ignores a damaged snapshot if an older one and the log have the whole state. Other damage is
-// an error of type *log.Corrupt or *snapshot.Corrupt, with one line for the operator.
+// Open falls back to an older snapshot if the newest is damaged and the log has all entries since.
+// Other damage to data that the node needs is an error of type *log.Corrupt or *snapshot.Corrupt,
+// whose message is one line for the operator.
 func Open(cfg Config) (*Store, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -70,7 +71,9 @@ func Open(cfg Config) (*Store, error) {
 	}
 	s.alarms = diskguard.NewAlarms(s.logger, cfg.Registerer)
 	s.space = diskguard.NewSpace(diskguard.SpaceConfig{
-		Node: cfg.Name, Dir: cfg.DataDir, Reserve: cfg.DiskReserve, Claim: cfg.DiskClaim, Alarms: s.alarms, Lifecycle: life, Logger: s.logger,
+		Node: cfg.Name, Dir: cfg.DataDir, Reserve: cfg.DiskReserve, Claim: cfg.DiskClaim, Next: s.nextSnapshot,
+		Written: func() int64 { return s.log.Written() },
+		Alarms:  s.alarms, Lifecycle: life, Logger: s.logger,
 	})
 	s.peers = forward.NewClient(cfg.Peers.Connect, cfg.Registerer)
 	s.forwarded = forward.NewServer(rpc{store: s}.write, cfg.Registerer)
@@ -126,15 +129,15 @@ func (s *Store) openState() error {
 	}
 	s.applier = applier.New(applier.Config{
 		Hub: s.hub, Applied: &s.applied, Retained: s.retained,
-		Fits: s.fits, Installed: s.snapshotIndex.Store,
+		Fits: s.fits, Installed: s.installed,
 		Lifecycle: s.life, Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	return nil
 }
 
-// makeRaftDir creates and returns the folder of log and snapshots. It refuses a data directory in
-// which a restore was interrupted, because the node would become one of a new cluster without
-// objects.
+// makeRaftDir creates the folder of log and snapshots, and returns its path. It refuses a data
+// directory in which a restore was interrupted: the node would otherwise start without the objects
+// of the backup.
 func (c *Config) makeRaftDir() (string, error) {
 	dir, unfinished := filepath.Join(c.DataDir, RaftDir), filepath.Join(c.DataDir, UnfinishedDir)
 	_, err := os.Lstat(dir)
@@ -171,6 +174,7 @@ func (s *Store) alignFiles() error {
 		}
 		from = newest.Index + 1
 		s.snapshotIndex.Store(newest.Index)
+		s.snapshotting.newest.Store(&newestSnapshot{size: newest.Size}) // Verify counts the entries after it as written
 	}
 	if err := s.log.Verify(context.Background(), from); err != nil {
 		return fmt.Errorf("verify log: %w", err)
@@ -184,10 +188,10 @@ func (s *Store) alignFiles() error {
 // bootstrapTerm is the term of a cluster's first entry. No node is ever elected in it.
 const bootstrapTerm = 1
 
-// forgetBootstrap allows the repetition of a bootstrap that was interrupted between the library's
-// two writes, of this term and of the first configuration. Without it the library takes a stored
-// term for the state of a cluster. Open calls it before Raft runs, because Raft may store later
-// terms.
+// forgetBootstrap makes it possible to repeat a bootstrap that was interrupted between the
+// library's two writes: of term 1, and of the first configuration. The library takes a stored term
+// for the state of an existing cluster, so forgetBootstrap resets that term to 0. alignFiles calls
+// it if there is neither an entry nor a snapshot, before Raft runs and may store a later term.
 func (s *Store) forgetBootstrap() error {
 	term, err := s.log.GetUint64([]byte(log.CurrentTerm))
 	if errors.Is(err, log.ErrKeyNotFound) || err == nil && term != bootstrapTerm {
@@ -229,7 +233,8 @@ func (s *Store) assemble() {
 	s.members = membership.New(membership.Config{Name: s.cfg.Name, Raft: s.raft, AddressOf: s.cfg.AddressOf, ClusterID: s.ClusterID})
 	s.leadership = leadership.New(leadership.Config{
 		Tracker: s.leaders, Raft: s.raft, Transport: s.transport, Members: s.members, Lifecycle: s.life,
-		Timeout: s.cfg.electionTimeout(), Applied: s.Applied, Logger: s.logger, Registerer: s.cfg.Registerer,
+		Timeout: s.cfg.electionTimeout(), LeaderWait: s.cfg.leaderWait(), Probe: s.probe, Applied: s.Applied,
+		Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	s.stall = diskguard.NewStall(diskguard.StallConfig{
 		Raft: s.raft, Transport: s.transport, Members: s.members, Lifecycle: s.life, Limit: s.cfg.StallLimit, Logger: s.logger,
@@ -255,6 +260,12 @@ func (s *Store) assemble() {
 		Members: s.members, Leadership: s.leadership, Lifecycle: s.life, Peers: s.peers, Reader: s.reader, Pins: s.pins,
 		Retained: s.retained, Alarms: s.alarms, Interval: s.cfg.ChecksumInterval, Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
+}
+
+// probe returns nil if a server responds.
+func (s *Store) probe(ctx context.Context, server raft.Server) error {
+	_, err := s.peers.Term(ctx, string(server.ID), s.members.AddressOf(server), s.ClusterID())
+	return err
 }
 
 // stalled handles a log write that has taken longer than the limit. A store that is closing stops

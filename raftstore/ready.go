@@ -16,9 +16,10 @@ var (
 	errCatchingUp    = errors.New("this node has not caught up with the leader yet")
 )
 
-// Ready returns nil if this node can serve, and the reason otherwise. A node can serve if it
-// belongs to a cluster that has a leader, and has caught up with the leader since it started or
-// last lost it.
+// Ready returns nil if this node can serve, and the reason otherwise. A leader can serve once it
+// has applied an entry of its term. Any other node can serve if it belongs to a cluster, knows the
+// leader, and has caught up since it started or last lost a leader. A node that is closing, or
+// whose log write hangs, can't.
 func (s *Store) Ready() error {
 	if err := s.life.Check(); err != nil {
 		return err
@@ -35,16 +36,24 @@ func (s *Store) Ready() error {
 	case e != nil:
 		return nil
 	case !known:
-		return errNoLeader
+		return s.noLeader()
 	case !s.caughtUp.Load():
 		return errCatchingUp
 	}
 	return nil
 }
 
+// noLeader returns an error that names the voters that do not respond.
+func (s *Store) noLeader() error {
+	if e := s.leadership.NoLeader(); e != nil {
+		return e
+	}
+	return errNoLeader // the first moments of a node, or of a change
+}
+
 // proveReady catches up with the leader each time this node has found one, until ctx ends. Raft's
-// indexes do not show whether it has: after a start the commit index is 0 until the leader has sent
-// an entry.
+// indexes can't show whether the node has caught up: after a start the commit index is 0 until a
+// leader sends it.
 func (s *Store) proveReady(ctx context.Context) error {
 	for ctx.Err() == nil {
 		_, changed := s.leaders.Current()

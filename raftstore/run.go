@@ -26,15 +26,17 @@ const (
 // errCloseHangs reports that Raft's own goroutines did not end, for instance because a disk hangs.
 var errCloseHangs = errors.New("raft does not stop; its disk may hang")
 
-// Run drives the store until ctx ends, and then closes it: it transfers leadership, refuses new
-// work, waits for pending work, and closes Raft, connections and files. It then returns nil. It
-// returns an error if the node can't continue.
+// Run drives the store until ctx ends or the node can't continue, and then closes the store. Unless
+// a failure ended the node, it first transfers leadership. It then refuses new work, waits for
+// pending proposals, and closes Raft, connections and files. It returns the failure that ended the
+// node and the errors of closing, nil if there are none.
 func (s *Store) Run(ctx context.Context) error {
 	inner, stop := context.WithCancel(context.Background()) // outlives ctx, because the goroutines run during the transfer of leadership
 	defer stop()
 	group, inner := errgroup.WithContext(inner)
 	group.Go(func() error { return s.leadership.Follow(inner, s.writer.CommitInit) })
 	group.Go(func() error { return s.leadership.FailOver(inner) })
+	group.Go(func() error { return s.leadership.ProbeVoters(inner) })
 	group.Go(func() error { return s.reader.Run(inner) })
 	group.Go(func() error { return s.pins.Run(inner) })
 	group.Go(func() error { return s.takeSnapshots(inner) })
@@ -63,10 +65,10 @@ func (s *Store) Run(ctx context.Context) error {
 	return errors.Join(s.join(failure, group.Wait), s.finishClose())
 }
 
-// join waits for Run's goroutines and adds their error to failure. If the node can't continue, for
-// instance because a disk hangs, one of the goroutines may wait for a Raft library that does not
-// respond. Therefore join stops waiting closeLimit after the first failure. Without a failure, it
-// waits until all goroutines have returned.
+// join waits for Run's goroutines and returns their error together with failure, which is nil if
+// ctx ended Run. If the node can't continue, for instance because a disk hangs, a goroutine may be
+// waiting for a Raft library that does not respond. So after a failure, including one reported
+// while join waits, join waits for at most closeLimit.
 func (s *Store) join(failure error, wait func() error) error {
 	over := make(chan error, 1)
 	go func() { over <- wait() }()
@@ -169,10 +171,10 @@ func (s *Store) pruneRetained(ctx context.Context) error {
 	}
 }
 
-// disconnectFormer closes all connections to and from servers that have left the configuration,
-// until ctx ends. Before it closes the connections of a server, it waits for one interval, so that
-// a server that asked to leave receives its response. The handshake refuses new connections of
-// servers that must not return.
+// disconnectFormer closes the connections to and from servers that have left the configuration,
+// until ctx ends. It closes them one membersInterval after it has noticed that a server left, so
+// that a server that asked to leave receives the response. It does not refuse new connections; the
+// handshake does.
 func (s *Store) disconnectFormer(ctx context.Context) error {
 	ticker := time.NewTicker(membersInterval)
 	defer ticker.Stop()

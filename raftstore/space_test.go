@@ -188,7 +188,7 @@ func TestQuorumWithoutSpace(t *testing.T) {
 	})
 
 	t.Run("not_even_deletions_when_hardly_any_is_left", func(t *testing.T) {
-		victim := func() error {
+		deletion := func() error {
 			_, err := any().Delete(within(t, 20*time.Second), raftstore.Delete{Key: key("nobody"), Previous: &state.Object{Value: []byte("0"), Version: 1}})
 			if _, missing := errors.AsType[*state.NotFound](err); missing {
 				return nil // proposed, and without effect
@@ -198,7 +198,7 @@ func TestQuorumWithoutSpace(t *testing.T) {
 		for _, n := range c.Nodes[:2] {
 			disks[n.Name].Fill(hardlyAny)
 		}
-		refused(t, "deletions", victim)
+		refused(t, "deletions", deletion)
 	})
 
 	for _, n := range c.Nodes[:2] {

@@ -70,6 +70,7 @@ type disk struct {
 	replay    *replay.Log
 
 	snapshotIndex atomic.Uint64 // index of the newest snapshot
+	snapshotting  snapshotting
 	joiners       *membership.Joiners
 }
 

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/apply"
 	"quorate/apiserver/objects/patch"
 	"quorate/apiserver/objects/schema"
@@ -50,8 +52,8 @@ type applyCall struct {
 	options apply.Options
 }
 
-// applies reports whether a PATCH request is a server-side apply. beginPatch refuses types of patches
-// that are not supported.
+// applies reports whether a PATCH request is a server-side apply. beginPatch refuses types of
+// patches that are not supported.
 func applies(c *route.Call) bool {
 	kind, err := patch.TypeOf(c.R.Header.Get("Content-Type"))
 	return err == nil && kind == patch.Apply
@@ -80,10 +82,10 @@ func (r *resource) beginApply(c *route.Call) (*applyCall, error) {
 	}
 	if !json.Valid(body) {
 		if body, err = schema.YAMLToJSON(body, route.MaxBodyBytes); err != nil {
-			return nil, status.NewBadRequest("error decoding YAML: " + err.Error())
+			return nil, limit.Carry(err, status.NewBadRequest("error decoding YAML: "+err.Error()))
 		}
 	}
-	if err := c.Expand(apply.Expansion(schema.JSONExpansion(body) + r.storedExpansion(c))); err != nil {
+	if err := c.Expand(r.storedObject(c).applied(schema.JSONExpansion(body))); err != nil {
 		return nil, err
 	}
 	if c.Recording != nil {
@@ -117,7 +119,7 @@ func (r *resource) applyAs(c *route.Call, operation schema.Operation) error {
 	u := r.newUpdate(c, a.w, operation)
 	u.creates = operation == schema.Update
 	u.conditional = a.conditional()
-	u.derive = func(previous *state.Object) (*schema.Object, error) {
+	u.derive = func(_ context.Context, previous *state.Object) (*schema.Object, error) {
 		return a.derive(owner, r.kind, a.config, previous)
 	}
 	return u.run()
@@ -136,8 +138,12 @@ func (r *resource) applyScale(c *route.Call) error {
 	u := r.newUpdate(c, a.w, schema.Update)
 	u.answers = r.scale
 	u.conditional = a.conditional()
-	u.derive = func(previous *state.Object) (*schema.Object, error) {
-		return a.derive(r.owners.scale, r.kind, config, previous)
+	u.derive = func(ctx context.Context, previous *state.Object) (*schema.Object, error) {
+		o, err := a.derive(r.owners.scale, r.kind, config, previous)
+		if err != nil {
+			return nil, err
+		}
+		return u.mutateApplied(ctx, o, previous)
 	}
 	return u.run()
 }
@@ -161,6 +167,7 @@ func (a *applyCall) derive(owner *apply.Manager, k *schema.Kind, config *apply.C
 	if err != nil {
 		return nil, err
 	}
+	a.w.countDropped(a.c, len(a.config.Problems()))
 	if problems := a.config.Problems(); a.w.validation == validateStrict && len(problems) > 0 {
 		return nil, status.NewBadRequest("error strict decoding YAML: " + strings.Join(problems, ", "))
 	}
@@ -200,9 +207,8 @@ func (w *write) managerOf(r *http.Request) string {
 	return b.String()
 }
 
-// encode encodes an object that is to replace previous, which decodes to old. unchanged means that
-// there is nothing to write: the object is the same, and at most the times of its managed fields
-// differ, which tell when somebody last changed something.
+// encode encodes o, which is to replace previous, whose decoded form is old. unchanged means that
+// there is nothing to write: the two differ at most in the times of their managed fields.
 func encode(o, old *schema.Object, previous *state.Object) (next *state.Object, unchanged bool) {
 	next, encoded := stored.Encode(o)
 	if encoded.SameAs(previous) {

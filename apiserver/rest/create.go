@@ -84,6 +84,11 @@ func (r *resource) namespaceOpen(ctx context.Context, c *route.Call) error {
 
 // insert stores the object under its name, or under a name generated from generateName.
 func (r *resource) insert(ctx context.Context, c *route.Call, w *write, o *schema.Object) error {
+	o, err := r.admitCreate(ctx, c, w, o)
+	if err != nil {
+		return err
+	}
+	c.Name = o.Name()
 	if o.Name() != "" || o.GenerateName() == "" {
 		return r.insertNamed(ctx, c, w, o)
 	}
@@ -130,11 +135,18 @@ func (r *resource) insertNamed(ctx context.Context, c *route.Call, w *write, o *
 	if err := w.attribute(r.owners.main, c, o, nil); err != nil {
 		return err
 	}
-	object, _ := stored.Encode(o)
+	form, err := o.StorageForm(ctx)
+	if err != nil {
+		return err
+	}
+	object, _ := stored.Encode(form)
 	if err := checkSize(object); err != nil {
 		return err
 	}
 	if err := r.checkGrants(ctx, c, o, nil); err != nil {
+		return err
+	}
+	if err := w.creation.validate(ctx, o, nil); err != nil {
 		return err
 	}
 	key := stored.Key(r.kind, c.Namespace, o.Name())
@@ -176,7 +188,7 @@ func (r *resource) taken(ctx context.Context, c *route.Call, key state.Key) erro
 	terminating := false
 	if root, err := r.store.View(ctx, raftstore.Cached()); err == nil {
 		if o := root.Get(key); o != nil {
-			decoded, err := stored.Decode(r.kind, o)
+			decoded, err := r.kind.Storage().DecodeStored(o.Value) // in any form it has its metadata
 			if err != nil {
 				return err
 			}

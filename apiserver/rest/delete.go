@@ -26,7 +26,7 @@ func (r *resource) delete(c *route.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Expand(r.storedExpansion(c)); err != nil {
+	if err := c.Expand(r.storedObject(c).deleted()); err != nil {
 		return err
 	}
 	ctx, cancel, err := c.Deadline(writeDeadline)
@@ -45,14 +45,22 @@ func (r *resource) delete(c *route.Call) error {
 // deleted object.
 func (r *resource) deleteOne(ctx context.Context, c *route.Call, opts *deleteOptions) (uid string, err error) {
 	key := stored.Key(r.kind, c.Namespace, c.Name)
+	admitted, err := r.admitDelete(ctx, c, opts)
+	if err != nil {
+		return "", err
+	}
 	read, fresh := raftstore.Cached(), false
 	for {
+		if admitted != nil { // no webhook is asked about a delete that cannot take place
+			read, fresh = raftstore.Quorum(), true
+		}
 		root, err := r.store.View(ctx, read)
 		if err != nil {
 			return "", err
 		}
 		previous := root.Get(key)
-		settled, err := r.attemptDelete(ctx, c.Subject(), opts, c.Now, previous)
+		admitted.in(root)
+		settled, err := r.attemptDelete(ctx, c.Subject(), opts, c.Now, previous, admitted)
 		if settled && fresh {
 			return uidOf(previous), err
 		}
@@ -81,7 +89,7 @@ func uidOf(o *state.Object) string {
 // attemptDelete tries to delete an object whose stored version is previous. settled reports that it
 // decided from the state without a write; such an outcome is final only if the state is confirmed.
 func (r *resource) attemptDelete(
-	ctx context.Context, s status.Subject, opts *deleteOptions, now time.Time, previous *state.Object,
+	ctx context.Context, s status.Subject, opts *deleteOptions, now time.Time, previous *state.Object, admitted *admitted,
 ) (settled bool, err error) {
 	if previous == nil {
 		return true, status.NewNotFound(s)
@@ -97,6 +105,11 @@ func (r *resource) attemptDelete(
 	switch {
 	case d.Action == deletion.Refuse:
 		return true, status.NewForbidden(s, "this namespace may not be deleted")
+	}
+	if err := admitted.delete(ctx, r.kind, previous); err != nil {
+		return true, err
+	}
+	switch {
 	case d.Action == deletion.Nothing, opts.dryRun:
 		return true, nil
 	}

@@ -19,12 +19,17 @@ import (
 // writes, and few enough to leave capacity for other requests.
 const collectionParallel = 256
 
+// admittedParallel is collectionParallel if webhooks are called about each delete.
+const admittedParallel = 8
+
 // sweep is a delete of a collection in progress.
 type sweep struct {
 	*resource
 	c       *route.Call
 	opts    *deleteOptions
 	deleted atomic.Int64
+	// admitted calls the webhooks; nil if there are none.
+	admitted *admitted
 }
 
 // deleteCollection deletes the selected objects of a collection with one log entry each, so it is
@@ -47,6 +52,9 @@ func (r *resource) deleteCollection(c *route.Call) error {
 		return err
 	}
 	defer cancel()
+	if w.admitted, err = r.admitDelete(ctx, c, w.opts); err != nil {
+		return err
+	}
 	if err := w.run(ctx, limit); err != nil {
 		return w.failed(ctx, err)
 	}
@@ -73,7 +81,8 @@ func (w *sweep) run(ctx context.Context, limit int64) error {
 		return err
 	}
 	var writes errgroup.Group
-	writes.SetLimit(collectionParallel)
+	writes.SetLimit(w.parallel())
+	w.admitted.in(root)
 	var broken atomic.Bool
 	taken := int64(0)
 	walked := w.walk(ctx, root, w.c.Namespace, sel, func(o *state.Object) bool {
@@ -96,13 +105,22 @@ func (w *sweep) run(ctx context.Context, limit int64) error {
 	return ctx.Err()
 }
 
+// parallel is the number of concurrent deletes. With webhooks it is small, since the calls of one
+// webhook are bounded.
+func (w *sweep) parallel() int {
+	if w.admitted != nil {
+		return admittedParallel
+	}
+	return collectionParallel
+}
+
 // delete deletes the current version of an object. It skips an object that was deleted, or deleted
 // and created again, since the state was read (G31).
 func (w *sweep) delete(ctx context.Context, o *state.Object) error {
 	subject := w.c.Subject()
 	_, _, subject.Name = o.Key.Split()
 	for {
-		settled, err := w.attemptDelete(ctx, subject, w.opts, w.c.Now, o)
+		settled, err := w.attemptDelete(ctx, subject, w.opts, w.c.Now, o, w.admitted)
 		conflict, moved := errors.AsType[*state.Conflict](err)
 		switch {
 		case err == nil:

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"quorate/apiserver/access/admission"
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/budget"
 	"quorate/apiserver/objects/schema"
@@ -56,6 +57,8 @@ type Config struct {
 	QuorumRead bool
 	// Grants decides whether a user may store an object that grants permissions.
 	Grants Grants
+	// Admission calls the admission webhooks; nil calls none.
+	Admission *admission.Dispatcher
 }
 
 // Grants decides about objects that grant permissions.
@@ -74,6 +77,7 @@ type Handlers struct {
 	continued     *paging.Tokens
 	quorumRead    bool
 	grants        Grants
+	admission     *admission.Dispatcher
 	partials      partials
 	deleteOptions *schema.Message
 	resources     []*resource
@@ -90,7 +94,7 @@ func New(cfg Config) (*Handlers, error) {
 	}
 	h := &Handlers{
 		store: cfg.Store, streams: cfg.Streams, continued: cfg.Continue, quorumRead: cfg.QuorumRead, grants: cfg.Grants,
-		deleteOptions: deleteOptions, selectors: selector.NewInterner(), selectorBytes: cfg.SelectorBytes,
+		admission: cfg.Admission, deleteOptions: deleteOptions, selectors: selector.NewInterner(), selectorBytes: cfg.SelectorBytes,
 	}
 	var err error
 	if h.partials, err = newPartials(cfg.Catalog); err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/rest/paging"
@@ -71,7 +72,7 @@ func (r *resource) selector(c *route.Call) (*selector.Selector, error) {
 	q := c.Query()
 	sel, err := selector.Parse(q.Get("labelSelector"), q.Get("fieldSelector"), &r.selectable)
 	if err != nil {
-		return nil, status.NewBadRequest(err.Error())
+		return nil, limit.Carry(err, status.NewBadRequest(err.Error()))
 	}
 	hidden, err := q.Bool("includeUninitialized")
 	if err != nil || !hidden {
@@ -155,6 +156,7 @@ func checkMatch(q route.Query, version, continued string) error {
 // writeList streams the list in bounded memory. An error before the first byte becomes a Status; a
 // later one aborts the response.
 func (r *resource) writeList(c *route.Call, as *representation, p *page) error {
+	p.items = r.converted(c.R.Context(), p.items)
 	l, prefix := r.listOf(as)
 	l.Metadata, l.Keep = r.listMetadata(c.Namespace, p), c.KeepEncoded
 	if as.form.Binary() { // protobuf writes lengths first, so the items are iterated twice
@@ -223,8 +225,8 @@ func (r *resource) values(c *route.Call, as *representation, p *page, skip int, 
 }
 
 // listMetadata returns the metadata of a list (C1): selfLink; resourceVersion, which is the index
-// of the state (C4); and, if there are more pages, continue (C29) and, for lists without selectors,
-// remainingItemCount (C36).
+// of the state (C4); and, if more pages may follow, continue (C29) and, for lists without
+// selectors, remainingItemCount (C36).
 func (r *resource) listMetadata(namespace string, p *page) []byte {
 	b := append([]byte(nil), `{"selfLink":"`...)
 	b = append(b, stored.CollectionPath(r.kind, namespace)...)

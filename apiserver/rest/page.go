@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/selector"
 	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/rest/paging"
@@ -138,9 +139,10 @@ func (l *pager) firstState(ctx context.Context) (root *state.Root, pinned bool, 
 	return root, false, err
 }
 
-// retain returns a state that is retained for the following pages and at least as new as root. For
-// a linearizable list it returns the leader's error, if any. For other lists, if no leader responds
-// within cachedPinWait, it retains root on this node only, so that the pages end with this process.
+// retain returns a state that is retained for the following pages and at least as new as root. All
+// nodes retain it. A linearizable list fails if the state cannot be pinned. For other lists, if no
+// leader pins a state within cachedPinWait, retain retains root on this node only, so that the
+// following pages are lost when this process ends.
 func (l *pager) retain(ctx context.Context, root *state.Root) (*state.Root, error) {
 	if l.linearizable() {
 		return l.store.Pin(ctx)
@@ -164,7 +166,7 @@ func (l *pager) following(ctx context.Context) (*page, error) {
 	l.opts.query.ClusterID = root.ClusterID()
 	at, err := l.continued.Decode(l.opts.continued, &l.opts.query, l.call.Now)
 	if err != nil {
-		return nil, status.NewExpiredContinue()
+		return nil, limit.Carry(err, status.NewExpiredContinue())
 	}
 	after := state.Key(stored.Prefix(l.kind, l.call.Namespace)) + state.Key(at.After)
 	src, err := l.retained(ctx, at.Index, after)
@@ -246,8 +248,8 @@ func (l *pager) pageOf(ctx context.Context, clusterID string, src source, began 
 }
 
 // newPage returns the page of a slice, with a continue value for the objects after the slice. The
-// next page may be empty if the selector selects none of these objects, or if the source is a part
-// of the collection (C31).
+// next page can be empty if the source is only a part of the collection, and the selector selects
+// nothing of the rest (C31).
 func (l *pager) newPage(clusterID string, src source, s slice, began time.Time) *page {
 	p := &page{index: src.index, expected: len(s.objects), items: each(s.objects)}
 	if !s.more {

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -26,6 +27,8 @@ type patchCall struct {
 	w     *write
 	body  []byte
 	patch *patch.Patch
+
+	stored storedObject
 }
 
 // patch applies a patch of one of the three types to an object (F1).
@@ -35,8 +38,8 @@ func (r *resource) patch(c *route.Call) error { return r.patchAs(c, schema.Updat
 func (r *resource) patchStatus(c *route.Call) error { return r.patchAs(c, schema.UpdateStatus) }
 
 // patchAs applies a patch and stores the part of the object that the operation may change. If the
-// object changes concurrently and the patch contains no resourceVersion, it applies the patch again
-// (F31).
+// object changes concurrently, it applies the patch to the new version (F31). A patch that contains
+// a resourceVersion then fails with a conflict.
 func (r *resource) patchAs(c *route.Call, operation schema.Operation) error {
 	if applies(c) {
 		return r.applyAs(c, operation)
@@ -46,7 +49,7 @@ func (r *resource) patchAs(c *route.Call, operation schema.Operation) error {
 		return err
 	}
 	u := r.newUpdate(c, p.w, operation)
-	u.derive = p.derive
+	u.derive = func(_ context.Context, previous *state.Object) (*schema.Object, error) { return p.derive(previous) }
 	return u.run()
 }
 
@@ -70,7 +73,8 @@ func (r *resource) beginPatch(c *route.Call) (*patchCall, error) {
 	if err := refuseForce(c); err != nil {
 		return nil, err
 	}
-	if err := c.Expand(patch.Expansion(p.body) + schema.JSONExpansion(p.body) + 2*r.storedExpansion(c)); err != nil {
+	p.stored = r.storedObject(c)
+	if err := c.Expand(p.stored.patched(p.body)); err != nil {
 		return nil, err
 	}
 	if p.patch, err = patch.Parse(kind, p.body); err != nil {
@@ -106,7 +110,7 @@ func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
 		return nil, err
 	}
 	// A copy within a JSON patch makes the result larger than the document and the patch are.
-	if err := p.c.Expand(patch.Expansion(p.body) + schema.JSONExpansion(result) + schema.JSONExpansion(document)); err != nil {
+	if err := p.c.Expand(p.stored.result(p.body, schema.JSONExpansion(result))); err != nil {
 		return nil, err
 	}
 	o, problems, err := p.kind.Decode(result)
@@ -114,6 +118,7 @@ func (p *patchCall) derive(previous *state.Object) (*schema.Object, error) {
 		return nil, p.unfit(err.Error())
 	}
 	dropped := slices.Concat(p.patch.Problems(), problems.List())
+	p.w.countDropped(p.c, len(dropped))
 	if p.w.validation == validateStrict && len(dropped) > 0 { // unknown fields (F36), duplicate names (F37)
 		return nil, p.unfit("strict decoding error: " + strings.Join(dropped, ", "))
 	}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"fmt"
 
 	"quorate/apiserver/objects/schema"
@@ -28,7 +29,7 @@ func (r *resource) replaceAs(c *route.Call, operation schema.Operation) error {
 		return err
 	}
 	u := r.newUpdate(c, w, operation)
-	u.derive = func(*state.Object) (*schema.Object, error) { return r.replacement(c, w, &o) }
+	u.derive = func(context.Context, *state.Object) (*schema.Object, error) { return r.replacement(c, w, &o) }
 	u.conditional = o.ResourceVersion() != "" && o.ResourceVersion() != "0"
 	u.creates = operation == schema.Update && r.kind.Strategy.AllowCreateOnUpdate
 	u.ownUID = true

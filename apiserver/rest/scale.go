@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"context"
+
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/rest/route"
@@ -48,9 +50,12 @@ func (r *resource) patchScale(c *route.Call) error {
 func (r *resource) newRescale(c *route.Call, w *write, wanted func(previous *state.Object) (*schema.Object, error)) *update {
 	u := r.newUpdate(c, w, schema.Update)
 	u.answers, u.owner = r.scale, r.owners.scale
-	u.derive = func(previous *state.Object) (*schema.Object, error) {
+	u.derive = func(ctx context.Context, previous *state.Object) (*schema.Object, error) {
 		scale, err := wanted(previous)
 		if err != nil {
+			return nil, err
+		}
+		if scale, err = u.mutateScale(ctx, scale, previous); err != nil {
 			return nil, err
 		}
 		if errs := r.scale.kind.ValidateCreate(scale); len(errs) > 0 {

@@ -75,7 +75,7 @@ func TestReplaceOfAVersionNotAppliedHere(t *testing.T) {
 	u := r.newUpdate(newCall(), &write{}, schema.Update)
 	u.conditional = true
 	reached := errors.New("derived from the version that the client named")
-	u.derive = func(previous *state.Object) (*schema.Object, error) {
+	u.derive = func(_ context.Context, previous *state.Object) (*schema.Object, error) {
 		if previous.Version == 4 {
 			return nil, reached
 		}

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"quorate/apiserver/access/admission"
 	"quorate/apiserver/objects/apply"
 	"quorate/apiserver/objects/deletion"
 	"quorate/apiserver/objects/schema"
@@ -27,10 +28,10 @@ type update struct {
 	w         *write
 	key       state.Key
 	operation schema.Operation
-	// derive returns the object to store in place of previous. previous is nil if the object does
-	// not exist and the update may create it. derive is called for each attempt and must return a
-	// new object each time.
-	derive func(previous *state.Object) (*schema.Object, error)
+	// derive returns the object to store in place of previous, which is nil if the object does not
+	// exist and the update may create it. derive is called for each attempt and must return a new
+	// object each time.
+	derive func(ctx context.Context, previous *state.Object) (*schema.Object, error)
 	// conditional means that the update names a version, so that a conflict is returned and not
 	// retried.
 	conditional bool
@@ -45,6 +46,9 @@ type update struct {
 	ownUID bool
 
 	fresh bool // the state is confirmed, so that an error decided from it is final
+	// admitted calls the webhooks; nil if there are none. Then each attempt begins with a confirmed
+	// state, so that no webhook is asked about a write that cannot take place.
+	admitted *admitted
 }
 
 // errStale requests another attempt with a confirmed state.
@@ -64,12 +68,19 @@ func (u *update) run() error {
 		return err
 	}
 	defer cancel()
+	if u.admitted, err = u.admit(ctx, u.c, u.w, admission.Update); err != nil {
+		return err
+	}
 	read := raftstore.Cached()
 	for {
+		if u.admitted != nil {
+			read, u.fresh = raftstore.Quorum(), true
+		}
 		root, err := u.store.View(ctx, read)
 		if err != nil {
 			return err
 		}
+		u.admitted.in(root)
 		err = u.attempt(ctx, root.Get(u.key))
 		conflict, moved := errors.AsType[*state.Conflict](err)
 		_, gone := errors.AsType[*state.NotFound](err)
@@ -96,7 +107,7 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	if previous == nil {
 		return u.missing(ctx)
 	}
-	o, err := u.derive(previous)
+	o, err := u.derive(ctx, previous)
 	if err != nil {
 		return u.refuse(err)
 	}
@@ -107,6 +118,11 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	if err != nil {
 		return err
 	}
+	if u.answers == u.resource { // a scale was admitted before it became a part of the object
+		if o, err = u.admitted.mutate(ctx, o, old); err != nil {
+			return err
+		}
+	}
 	u.kind.PrepareUpdate(u.operation, o, old)
 	if errs := u.kind.ValidateUpdate(u.operation, o, old); len(errs) > 0 {
 		return u.refuse(status.NewInvalid(u.c.Subject(), errs))
@@ -115,7 +131,11 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 	if err := u.w.attribute(u.owner, u.c, o, old); err != nil {
 		return err
 	}
-	next, unchanged := encode(o, old, previous)
+	form, err := o.StorageForm(ctx)
+	if err != nil {
+		return err
+	}
+	next, unchanged := encode(form, old, previous)
 	if err := checkSize(next); err != nil {
 		return u.refuse(err)
 	}
@@ -123,6 +143,9 @@ func (u *update) attempt(ctx context.Context, previous *state.Object) error {
 		if err := u.checkGrants(ctx, u.c, o, old); err != nil {
 			return u.refuse(err)
 		}
+	}
+	if err := u.validateAdmitted(ctx, o, old, next, previous); err != nil {
+		return err
 	}
 	if !unchanged && !u.w.dryRun {
 		return u.write(ctx, previous, next, o)
@@ -157,7 +180,7 @@ func (u *update) missing(ctx context.Context) error {
 	if err := u.c.AuthorizeAs(route.VerbCreate, u.c.Namespace, ""); err != nil {
 		return err
 	}
-	o, err := u.derive(nil)
+	o, err := u.derive(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -168,6 +191,9 @@ func (u *update) missing(ctx context.Context) error {
 		return status.NewUIDConflict(u.c.Subject(), uid, "")
 	}
 	if err := u.namespaceOpen(ctx, u.c); err != nil {
+		return err
+	}
+	if o, err = u.admitCreate(ctx, u.c, u.w, o); err != nil {
 		return err
 	}
 	return u.insertNamed(ctx, u.c, u.w, o)

@@ -179,8 +179,8 @@ func fullSelectors(bound budget.Bound) string {
 // watchStart returns the position and the objects with which a stream begins. With resourceVersion
 // N the stream begins after the changes up to N; with 0, with the current objects of this node;
 // without a version, with the oldest objects that history provides (D9–D11, Z8). With
-// sendInitialEvents=true it begins with the objects of a state as fresh as that of a list, and with
-// sendInitialEvents=false after that state (D26).
+// sendInitialEvents=true it begins with the objects of a state as fresh as that of a list. With
+// sendInitialEvents=false it begins without objects: after N, or else after such a state (D26).
 func (r *resource) watchStart(ctx context.Context, c *route.Call, opts *watchOptions) (watch.Start, error) {
 	prefix := stored.Prefix(r.kind, c.Namespace)
 	switch {
@@ -213,7 +213,7 @@ func (r *resource) startFrom(
 ) (watch.Start, error) {
 	changes, err := r.store.Watch(stored.Prefix(r.kind, namespace), root.Index())
 	present := r.local(ctx, root, namespace, opts.selector, "")
-	return watch.Start{Initial: present.objects, Marked: marked, After: root.Index(), Changes: changes}, err
+	return watch.Start{Initial: r.converted(ctx, present.objects), Marked: marked, After: root.Index(), Changes: changes}, err
 }
 
 func (r *resource) startFromBeginning(ctx context.Context, prefix state.Prefix) (watch.Start, error) {
@@ -222,5 +222,5 @@ func (r *resource) startFromBeginning(ctx context.Context, prefix state.Prefix) 
 		return watch.Start{}, err
 	}
 	changes, err := r.store.Watch(prefix, after)
-	return watch.Start{Initial: objects, After: after, Changes: changes}, err
+	return watch.Start{Initial: r.converted(ctx, objects), After: after, Changes: changes}, err
 }

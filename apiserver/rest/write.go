@@ -11,13 +11,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"quorate/apiserver/objects/apply"
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/schema"
-	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/rest/route"
 	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
-	"quorate/raftstore"
 	"quorate/raftstore/state"
 )
 
@@ -37,10 +35,13 @@ type write struct {
 	created    bool // the response is that of a creation
 	dryRun     bool
 	validation string
-	manager    string   // the parameter fieldManager
-	applied    bool     // a server-side apply, which brings the managed fields along
-	stored     int64    // at most how many bytes the stored object takes when it is decoded
-	warnings   []string // Warning headers that do not depend on the object
+	manager    string // the parameter fieldManager
+	applied    bool   // a server-side apply, which brings the managed fields along
+	stored     storedObject
+	creation   *admitted // nil if no webhook is called about a creation
+	warnings   []string  // Warning headers that do not depend on the object
+
+	droppedCounted bool // countDropped was called
 }
 
 // begin reads a write request in the order in which its errors take precedence: Accept,
@@ -59,34 +60,14 @@ func (r *resource) begin(c *route.Call, options string) (*write, error) {
 		return nil, err
 	}
 	source := negotiate.Sent(c.R.Header.Get("Content-Type"))
-	w.stored = r.storedExpansion(c)
-	if err := c.Expand(negotiate.Expansion(body, source) + w.stored); err != nil {
+	w.stored = r.storedObject(c)
+	if err := c.Expand(w.stored.replaced(negotiate.Expansion(body, source))); err != nil {
 		return nil, err
 	}
 	if w.body, err = negotiate.NewBody(body, source, route.MaxBodyBytes); err != nil {
 		return nil, err
 	}
-	return w, c.Expand(w.body.Expansion() + w.stored) // aliases of YAML may have expanded
-}
-
-// storedExpansion returns at most how many bytes it takes to decode the object that the path names,
-// as this node has it.
-func (r *resource) storedExpansion(c *route.Call) int64 {
-	if c.Name == "" || r.store == nil {
-		return 0
-	}
-	root, err := r.store.View(c.R.Context(), raftstore.Cached())
-	if err != nil {
-		return 0 // the write finds out
-	}
-	o := root.Get(stored.Key(r.kind, c.Namespace, c.Name))
-	switch {
-	case o == nil:
-		return 0
-	case apply.Managed(o.Value): // the old and the new object are compared
-		return apply.Expansion(2 * schema.JSONExpansion(o.Value))
-	}
-	return schema.JSONExpansion(o.Value)
+	return w, c.Expand(w.stored.replaced(w.body.Expansion())) // aliases of YAML may have expanded
 }
 
 func (w *write) readOptions(c *route.Call, options string) error {
@@ -138,13 +119,11 @@ func (r *resource) decode(c *route.Call, w *write) (*schema.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Expanded(o.Memory() + w.stored)
+	c.Expanded(w.stored.replaced(o.Memory()))
 	if c.Recording != nil {
 		c.Recording.KeepRequest(o.AppendJSON(nil))
 	}
-	if n := len(problems.List()); n > 0 {
-		c.Endpoint.Series.ObserveDropped(n, w.validation)
-	}
+	w.countDropped(c, len(problems.List()))
 	if w.validation == validateStrict {
 		if err := r.kind.StrictError(problems); err != nil {
 			return nil, err
@@ -167,6 +146,15 @@ func (w *write) warnDropped(c *route.Call, o *schema.Object, dropped []string) {
 	}
 	for _, uid := range o.DuplicateOwners() {
 		Warn(c, fmt.Sprintf(".metadata.ownerReferences contains duplicate entries; only the first with uid %s is kept", uid))
+	}
+}
+
+// countDropped counts the fields of a body that the kind does not have, once for a request that is
+// attempted several times.
+func (w *write) countDropped(c *route.Call, n int) {
+	if n > 0 && !w.droppedCounted {
+		w.droppedCounted = true
+		c.Endpoint.Series.ObserveDropped(n, w.validation)
 	}
 }
 
@@ -231,7 +219,7 @@ func (r *resource) checkGrants(ctx context.Context, c *route.Call, o, old *schem
 // checkSize returns a 413 error if the encoded object exceeds the limit for log entries (A44).
 func checkSize(o *state.Object) error {
 	if len(o.Value) > status.MaxObjectBytes {
-		return status.NewObjectTooLarge(status.MaxObjectBytes)
+		return limit.Reached(limit.ObjectSize, status.NewObjectTooLarge(status.MaxObjectBytes))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"quorate/apiserver"
 	"quorate/apiserver/internal/testserver"
@@ -166,13 +167,21 @@ var consistencyRows = []replicaRow{
 		w := watch(t, s, collection("ConfigMap", ns)+"?watch=true&resourceVersion="+get(t, before, "metadata.resourceVersion"))
 		r.cutOff(follower, func() {
 			one := item("ConfigMap", ns, "n7")
+			testcluster.Eventually(t, "requests no longer wait for an election", func() bool {
+				return s.Do("GET", one, "").Header.Get("Retry-After") == ""
+			})
+			start := time.Now()
 			for _, a := range atOnce(s, [][3]string{
 				{"POST", collection("ConfigMap", ns), minimal("ConfigMap", ns, "lost")}, {"PUT", one, minimal("ConfigMap", ns, "n7")},
 				{"DELETE", one}, {"GET", one}, {"GET", collection("ConfigMap", ns)},
 			}) {
-				if refusal(t, a, 503, "ServiceUnavailable"); a.Header.Get("Retry-After") == "" {
-					t.Errorf("no Retry-After: %v", a.Header)
+				st := refusal(t, a, 503, "ServiceUnavailable")
+				if a.Header.Get("Retry-After") != "" || !strings.Contains(st.Message, "2 of 3 voters do not respond: "+r.others(follower)) {
+					t.Errorf("%v %s", a.Header, st.Message)
 				}
+			}
+			if took := time.Since(start); took > 500*time.Millisecond {
+				t.Errorf("the refusals took %s", took)
 			}
 			if got := ok(t, s.Do("GET", item("ConfigMap", ns, "n7")+"?resourceVersion=0", "")); got != before {
 				t.Errorf("a cached read has %s", got)
@@ -193,9 +202,9 @@ var consistencyRows = []replicaRow{
 		ns := namespace(t, r.node(0))
 		follower, leader := r.follower()
 		r.Isolate(leader, true)
-		// The follower still believes that the old leader leads, but cannot reach it. Within the
-		// request's time it must find the next leader and complete the write, or answer that the
-		// write was not applied (I23). If the connection broke after the follower had sent the
+		// The follower still considers the old leader to be the leader, but cannot reach it. Within
+		// the request's time it must find the next leader and complete the write, or answer that
+		// the write was not applied (I23). If the connection broke after the follower had sent the
 		// write, it must answer that the outcome is unknown (I22).
 		a := r.on(follower).Do("POST", collection("ConfigMap", ns), minimal("ConfigMap", ns, "i23"))
 		r.Isolate(leader, false)

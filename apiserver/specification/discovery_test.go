@@ -22,9 +22,9 @@ var discoveryRows = []row{
 	}},
 	{"L2 L3", func(t *testing.T, s *testserver.Server) {
 		list := ok(t, s.Do("GET", "/apis", ""))
-		want(t, list, "kind", "APIGroupList", "apiVersion", "v1", "groups.1.name", "apps",
-			"groups.1.versions.0", `{"groupVersion":"apps/v1","version":"v1"}`,
-			"groups.1.versions.1", `{"groupVersion":"apps/v1beta2","version":"v1beta2"}`, "groups.1.preferredVersion.version", "v1")
+		want(t, list, "kind", "APIGroupList", "apiVersion", "v1", "groups.2.name", "apps",
+			"groups.2.versions.0", `{"groupVersion":"apps/v1","version":"v1"}`,
+			"groups.2.versions.1", `{"groupVersion":"apps/v1beta2","version":"v1beta2"}`, "groups.2.preferredVersion.version", "v1")
 		found := map[string]bool{}
 		for i := 0; get(t, list, fmt.Sprintf("groups.%d.name", i)) != ""; i++ {
 			name := get(t, list, fmt.Sprintf("groups.%d.name", i))
@@ -208,7 +208,14 @@ func readiness(t *testing.T, s *testserver.Server) {
 		cfg.Store = sick
 	})
 	sick.ill.Store(true)
-	a := other.Do("GET", "/readyz", "")
+	if a := other.Do("GET", "/readyz", ""); !strings.Contains(a.Body, "[-]store failed: no leader\n") {
+		t.Errorf("an administrator gets %s", a.Body)
+	}
+	token := "Authorization: Bearer " + other.IssueToken("jane")
+	if a := other.Do("GET", "/readyz", "", token); !strings.Contains(a.Body, "[-]store failed: reason withheld\n") {
+		t.Errorf("another user gets %s", a.Body)
+	}
+	a := other.Do("GET", "/readyz", "", "Authorization: ")
 	if a.Code != http.StatusInternalServerError || !strings.Contains(a.Body, "[-]store failed: reason withheld\n") ||
 		!strings.Contains(a.Body, "[+]ping ok\n") || strings.Contains(a.Body, "no leader") {
 		t.Errorf("%d %s", a.Code, a.Body)

@@ -132,8 +132,16 @@ var kubectlRows = []row{
 		}
 	}},
 	{"L34", func(t *testing.T, s *testserver.Server) { // create role, create clusterrolebinding, ...
-		for _, plural := range []string{"clusterroles", "clusterrolebindings", "namespaces/default/roles", "namespaces/default/rolebindings"} {
-			notServed(t, s.Do("POST", "/apis/rbac.authorization.k8s.io/v1/"+plural, "{}", acceptProto))
+		ns := namespace(t, s)
+		for _, kind := range []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"} {
+			alias := strings.NewReplacer("v1beta1", "v1", rbacGroup, "rbac.authorization.k8s.io")
+			name := "l34-" + ns
+			body := alias.Replace(minimal(kind, ns, name))
+			made := s.Do("POST", alias.Replace(collection(kind, ns))+"?fieldManager=kubectl-create&fieldValidation=Strict", body, sentJSON, acceptAny)
+			if made.Code != 201 {
+				t.Errorf("%s: %d %s", kind, made.Code, made.Body)
+			}
+			want(t, ok(t, s.Do("GET", item(kind, ns, name), "")), "apiVersion", kindNamed(kind).apiVersion())
 		}
 	}},
 	{"L35 L36", waitForDeletion},

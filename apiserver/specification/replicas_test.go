@@ -2,6 +2,8 @@ package specification
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"quorate/apiserver/internal/testserver"
@@ -40,6 +42,18 @@ func (r *replicas) follower() (follower, leader *testcluster.Node) {
 	r.Ready()
 	leader = r.Leader()
 	return r.Follower(leader), leader
+}
+
+// others lists the names of all nodes except n.
+func (r *replicas) others(n *testcluster.Node) string {
+	var names []string
+	for _, other := range r.Nodes {
+		if other != n {
+			names = append(names, other.Name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }
 
 // cutOff runs fn while a node reaches no other and knows it; all are ready again afterwards.

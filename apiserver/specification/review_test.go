@@ -50,9 +50,12 @@ var reviewRows = []row{
 			}
 		}
 		expect(t, s.Do("GET", accessReviews+"subjectaccessreviews", ""), 405, "MethodNotAllowed")
-		for _, path := range []string{"/apis/rbac.authorization.k8s.io", "/apis/rbac.authorization.k8s.io/v1/roles", "/apis/image.k8s.io"} {
+		for _, path := range []string{"/apis/network.k8s.io", "/apis/image.k8s.io", "/apis/image.k8s.io/v1/images"} {
 			expect(t, s.Do("GET", path, ""), 404, "NotFound")
 		}
+		// The group that stock clients know for roles serves those of ours, and stores none of its
+		// own.
+		want(t, ok(t, s.Do("GET", "/apis/rbac.authorization.k8s.io", "")), "versions.0.version", "v1")
 		// Nobody hides them behind kinds of his own.
 		expectInvalid(t, s.Do("POST", "/apis/extensions/v1beta1/thirdpartyresources",
 			`{"metadata":{"name":"odd-review.authorization.k8s.io"},"versions":[{"name":"v1"}]}`), "metadata.name", "FieldValueInvalid", "reserved")

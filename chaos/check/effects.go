@@ -54,10 +54,11 @@ func (w *writes) explain(e *history.Event) bool {
 // eventOf is the type of the event that a write of the kind causes.
 func eventOf(kind history.Kind) string { return [...]string{added, modified, deleted}[kind] }
 
-// causeOf returns the write that made a change, or nil. If several deletions of the object could
-// have made it, causeOf prefers one that is conditional on the version before c, provided that
-// certain says that this version is known; then an acknowledged one; then the one that was invoked
-// first, because nothing more is known about the others.
+// causeOf returns the write that made a change, or nil if there is none. If several deletions of
+// the object could have made the change, it prefers one that is conditional on the version before
+// c, but only if certain is true, that is, if this version is known. Next it prefers an
+// acknowledged deletion, and then the one that was invoked first, because nothing distinguishes the
+// others.
 func (w *writes) causeOf(c *change, certain bool) *history.Op {
 	if c.event.Type != deleted {
 		return w.sent[sent{c.key(), c.event.Item.Value}]
@@ -110,9 +111,9 @@ func (t *timeline) effects(w *writes, found findings) {
 // unexplained describes the violation of a change that no write caused.
 func unexplained(c *change) (Promise, string) {
 	if c.cause != nil {
-		return Effects, fmt.Sprintf("the %s was told %q, and has effect", c.cause.Kind, c.cause.Outcome)
+		return Effects, fmt.Sprintf("the %s was answered with %q, but took effect", c.cause.Kind, c.cause.Outcome)
 	}
-	return WatchTruth, "nobody asked for it, or all who did were told that it wasn't done"
+	return WatchTruth, "no write that could have caused it was sent, or all of them were refused"
 }
 
 // misfit returns the reason why the change can't follow the one before it, or contradicts the
@@ -121,7 +122,7 @@ func (t *timeline) misfit(c *change) (Promise, string) {
 	had, op := c.before.item(), c.cause
 	switch {
 	case acknowledged(op) && op.Kind != history.Delete && op.Got != c.event.Item:
-		return WatchTruth, fmt.Sprintf("its writer was told of version %d of %s, value %q", op.Got.Version, op.Got.UID, op.Got.Value)
+		return WatchTruth, fmt.Sprintf("its writer received version %d of %s, value %q", op.Got.Version, op.Got.UID, op.Got.Value)
 	case !t.follows(c):
 	case op.Kind == history.Create && c.before.present():
 		return Effects, fmt.Sprintf("created over version %d", had.Version)

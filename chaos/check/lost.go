@@ -23,7 +23,7 @@ func lostWrites(r *history.Record, ops []*history.Op, t *timeline) losses {
 		}
 		byKey[op.Key] = append(byKey[op.Key], op)
 		if acknowledged(op) && t.made[op] == nil && (t.complete || op.Got.Version != 0 && op.Got.Version <= t.covered) {
-			gone[op] = "no watcher was told of it"
+			gone[op] = "no watcher received it"
 		}
 	}
 	for i := range r.Finals {
@@ -104,21 +104,21 @@ func answers(r *history.Record, ops []*history.Op, o Options, found findings) {
 		switch op.Kind {
 		case history.Create, history.Replace:
 			if op.Got.Key != op.Key || op.Got.Value != op.Value || op.Kind == history.Replace && op.Got.UID != op.Expect.UID {
-				found.add(Answers, "%s was told that it made %+v", describeOp(op), op.Got)
+				found.add(Answers, "the response to %s is %+v", describeOp(op), op.Got)
 			}
 		case history.Delete:
 			if op.Got.UID != op.Expect.UID {
-				found.add(Answers, "%s of uid %s was told that it deleted %s", describeOp(op), op.Expect.UID, op.Got.UID)
+				found.add(Answers, "%s of uid %s was answered with the deletion of %s", describeOp(op), op.Expect.UID, op.Got.UID)
 			}
 		case history.Get, history.CachedGet:
 			if op.Got.Key != op.Key {
-				found.add(Answers, "%s was told of %q", describeOp(op), op.Got.Key)
+				found.add(Answers, "%s was answered with %q", describeOp(op), op.Got.Key)
 			}
 		}
 	}
 	for i := range r.Expired {
 		if e := &r.Expired[i]; !excused(o.ExpiredLists, e) {
-			found.add(WatchResume, "a paged list was told by %s at %v that its state is gone, which no fault explains: %s",
+			found.add(WatchResume, "%s refused a paged list at %v because its state has expired, which no fault explains: %s",
 				e.Node, e.At.Round(time.Millisecond), e.Text)
 		}
 	}

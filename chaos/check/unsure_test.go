@@ -13,8 +13,8 @@ import (
 	"quorate/chaos/history"
 )
 
-// TestExpiredPositions allows that watchers list and begin anew: what they miss is no flaw, but
-// what nobody was told can't be judged.
+// TestExpiredPositions lets watchers list and begin again after their position has expired. The
+// events that they miss are no violation, but events that no watcher received cannot be judged.
 func TestExpiredPositions(t *testing.T) {
 	complete := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -39,7 +39,7 @@ func TestExpiredPositions(t *testing.T) {
 		}
 	})
 	if complete == 0 {
-		t.Error("there is none in which the watchers together were told all")
+		t.Error("there is no history in which the watchers together received all changes")
 	}
 }
 
@@ -200,8 +200,8 @@ func TestWorkloads(t *testing.T) {
 	}
 }
 
-// TestBrokenOff: where nobody wrote a last object and read the final states, nothing is lost that
-// watchers were not told of yet; and nothing is said to be well.
+// TestBrokenOff judges histories without a last object and without final states. Writes that
+// watchers have not received yet do not count as lost, and no verdict is OK.
 func TestBrokenOff(t *testing.T) {
 	for seed := range uint64(40) {
 		h := newPast(seed, size{clients: 4, keys: 3, steps: 40, watchers: 2, lists: 5, maxLate: 200})

@@ -8,8 +8,9 @@ import (
 )
 
 // watchers compares each watcher with the timeline: it must have received all changes between its
-// positions, once and in order, and nothing else. It returns the number of events delivered to all
-// watchers.
+// positions, once and in order, and nothing else, and it must have reached the end of the history.
+// If its position expired, which is a finding unless o excuses it, another watch of the same client
+// must have reached the end. watchers returns the number of events delivered to all watchers.
 func watchers(r *history.Record, t *timeline, o Options, found findings) (delivered int) {
 	arrived := map[int]bool{}
 	for i := range r.Watches {
@@ -57,16 +58,16 @@ func (t *timeline) watcher(w *history.Watch, upTo uint64, found findings) {
 		case version <= last:
 			found.add(WatchOrder, "watcher %d on %s: %s after %d", w.Client, e.Node, describeEvent(e), last)
 		case c == nil:
-			found.add(WatchTruth, "watcher %d on %s: %s, which only few were told and nobody did", w.Client, e.Node, describeEvent(e))
+			found.add(WatchTruth, "watcher %d on %s: %s, which few watchers received and no write caused", w.Client, e.Node, describeEvent(e))
 		case !c.tells(e):
-			found.add(WatchTruth, "watcher %d on %s: %s; others were told %s", w.Client, e.Node, describeEvent(e), describeEvent(&c.event))
+			found.add(WatchTruth, "watcher %d on %s: %s; others received %s", w.Client, e.Node, describeEvent(e), describeEvent(&c.event))
 		}
 		told[version] = true
 		last = max(last, version)
 	}
 	for _, c := range t.changes[t.rankAt(w.After):t.rankAt(upTo)] {
 		if !told[c.version()] {
-			found.add(WatchAll, "watcher %d, told of all up to %d: not of %s", w.Client, upTo, describeEvent(&c.event))
+			found.add(WatchAll, "watcher %d, which reached version %d, did not receive %s", w.Client, upTo, describeEvent(&c.event))
 		}
 	}
 }

@@ -41,7 +41,7 @@ func wrongWatches() []flaw {
 			w.After = w.Events[n].Item.Version
 			return true
 		}},
-		{"one watcher is told of what nobody did", check.WatchTruth, func(h *past) bool {
+		{"one watcher receives an event that no write caused", check.WatchTruth, func(h *past) bool {
 			w, _ := one(h)
 			last := w.Events[len(w.Events)-1]
 			last.Item.Version++
@@ -49,11 +49,11 @@ func wrongWatches() []flaw {
 			w.Events = append(w.Events, last)
 			return several(h)
 		}},
-		{"all watchers are told of what nobody did", check.WatchTruth, func(h *past) bool {
+		{"all watchers receive an event that no write caused", check.WatchTruth, func(h *past) bool {
 			h.append(history.Event{Type: "ADDED", Item: history.Item{Key: "nobody", UID: "u", Value: "another"}})
 			return true
 		}},
-		{"all watchers are told of a deletion that nobody asked for", check.WatchTruth, func(h *past) bool {
+		{"all watchers receive a deletion that no client requested", check.WatchTruth, func(h *past) bool {
 			for _, item := range h.Finals[0].Items {
 				if h.any(is(history.Delete), func(op *history.Op) bool { return op.Expect.UID == item.UID }) == nil {
 					h.append(history.Event{Type: "DELETED", Item: item})
@@ -62,22 +62,22 @@ func wrongWatches() []flaw {
 			}
 			return false
 		}},
-		{"one watcher is told of another value", check.WatchTruth, func(h *past) bool {
+		{"one watcher receives another value", check.WatchTruth, func(h *past) bool {
 			w, n := one(h)
 			w.Events[n].Item.Value = "another"
 			return true
 		}},
-		{"one watcher is told of another uid", check.WatchTruth, func(h *past) bool {
+		{"one watcher receives another uid", check.WatchTruth, func(h *past) bool {
 			w, n := one(h)
 			w.Events[n].Item.UID = "another"
 			return several(h)
 		}},
-		{"one watcher is told of another type", check.WatchTruth, func(h *past) bool {
+		{"one watcher receives another type", check.WatchTruth, func(h *past) bool {
 			w, n := one(h)
 			w.Events[n].Type = map[string]string{"ADDED": "MODIFIED", "MODIFIED": "ADDED", "DELETED": "MODIFIED"}[w.Events[n].Type]
 			return several(h)
 		}},
-		{"all watchers are told of a creation as a change", check.WatchTruth, func(h *past) bool {
+		{"all watchers receive a creation as a modification", check.WatchTruth, func(h *past) bool {
 			h.everywhere(h.changes[0].Item.Version, func(e *history.Event) bool { e.Type = "MODIFIED"; return false })
 			return true
 		}},

@@ -42,7 +42,7 @@ func wrongWrites() []flaw {
 			}
 			return true
 		}},
-		{"no watcher is told of an acknowledged write", check.NoLoss, func(h *past) bool {
+		{"no watcher receives an acknowledged write", check.NoLoss, func(h *past) bool {
 			op := h.any(stored, done)
 			h.everywhere(op.Got.Version, drop)
 			return true
@@ -166,7 +166,7 @@ func wrongWrites() []flaw {
 			other.Got.Version = one.Got.Version - 1
 			return true
 		}},
-		{"a watcher is told before anybody asked", check.Versions, func(h *past) bool {
+		{"a watcher receives a change before its request", check.Versions, func(h *past) bool {
 			op := h.any(stored, done, func(op *history.Op) bool { return op.Invoked > 1 })
 			if op == nil {
 				return false
@@ -192,7 +192,7 @@ func wrongWrites() []flaw {
 			op.Key = "nobody"
 			return true
 		}},
-		{"a writer is told of another value", check.Answers, func(h *past) bool {
+		{"a writer receives another value", check.Answers, func(h *past) bool {
 			h.any(stored, done).Got.Value = "another"
 			return true
 		}},

@@ -164,7 +164,7 @@ func wantEvents(t *testing.T, stream kubewatch.Interface, versions ...string) {
 		}
 		if e.Type == kubewatch.Deleted {
 			if !slices.Equal(got, versions) {
-				t.Errorf("the watch told of versions %v, want %v", got, versions)
+				t.Errorf("the watch reported versions %v, want %v", got, versions)
 			}
 			return
 		}

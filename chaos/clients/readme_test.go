@@ -8,13 +8,20 @@ import (
 	"testing"
 )
 
-const readme = "../../README.md"
+// documents are those whose sessions a test runs.
+var documents = []string{"../../README.md", "../../docs/clients.md"}
 
-// TestReadme runs the sessions of the README, one after the other, against a fresh node. A session
-// is a block of code whose first line is a command, which follows "$ ". The lines below a command
-// are its output, except for the parts that differ from run to run (see steady).
+// TestReadme runs the sessions of the documents, one after the other, each document against a fresh
+// node. A session is a block of code whose first line is a command, which follows "$ ". The lines
+// below a command are its output, except for the parts that differ from run to run (see steady).
 func TestReadme(t *testing.T) {
-	text, err := os.ReadFile(readme)
+	for _, path := range documents {
+		t.Run(filepath.Base(path), func(t *testing.T) { runSessions(t, path) })
+	}
+}
+
+func runSessions(t *testing.T, path string) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,14 +41,14 @@ func TestReadme(t *testing.T) {
 		case *update:
 			rewritten.WriteString(part.with(printed))
 		default:
-			t.Errorf("a session as it is in the README:\n%s\nas it is:\n%s", part.code, printed)
+			t.Errorf("a session as it is in %s:\n%s\nas it is:\n%s", path, part.code, printed)
 		}
 	}
 	if sessions == 0 {
-		t.Error("no session in the README")
+		t.Errorf("no session in %s", path)
 	}
 	if *update && !t.Failed() {
-		if err := os.WriteFile(readme, []byte(rewritten.String()), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(rewritten.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +71,7 @@ func (c *cluster) typed(t *testing.T, code string) string {
 			t.Errorf("%s: %v", command, err)
 		}
 		printed.WriteString(line)
-		for shown := range strings.Lines(string(out)) { // a table ends its last column with spaces, a README does not
+		for shown := range strings.Lines(string(out)) { // a table ends its last column with spaces, a document does not
 			printed.WriteString(strings.TrimRight(shown, " \n") + "\n")
 		}
 	}

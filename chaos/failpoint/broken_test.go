@@ -78,7 +78,7 @@ func (s *server) get(name string) (o client.Object, found bool) {
 	return o, found
 }
 
-// breaks arms a point that breaks a rule, if it is to be.
+// breaks arms a point that breaks a rule, if armed is true.
 func (s *server) breaks(armed bool, point, terms string) {
 	s.t.Helper()
 	if armed {
@@ -177,7 +177,7 @@ func dropsEvents(t *testing.T, armed bool) bool {
 	s.arm("breakDropEvent", "")
 	s.create("last")
 	if err := <-ended; !slices.Contains(seen, "last") {
-		t.Fatalf("the watch told of %s: %v", seen, err)
+		t.Fatalf("the watch reported %s: %v", seen, err)
 	}
 	return !slices.Contains(seen, "middle")
 }
@@ -204,9 +204,10 @@ func reusesVersions(t *testing.T, armed bool) bool {
 	return false
 }
 
-// appliesTwice reports whether watchers receive a write twice that was sent once, because the
-// leader was killed after it had applied the write. A node repeats such a write until its time
-// limit, within which another leader must be elected, so the function makes several attempts.
+// appliesTwice reports whether watchers receive a write twice that a client sent once. The leader
+// is killed after it has applied the write and before it responds, and the follower that forwarded
+// the write sends it again. That succeeds only if another leader is elected before the write's time
+// limit, so with an armed point the function makes several attempts.
 func appliesTwice(t *testing.T, armed bool) bool {
 	const attempts = 5
 	c := newTrio(t, "--timeout-scale", "1")

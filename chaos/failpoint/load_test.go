@@ -27,7 +27,7 @@ type ledger struct {
 	mu      sync.Mutex
 	acked   map[string]client.Object // the last that was acknowledged, by name; guarded by mu
 	maybe   map[string]string        // a value that may be stored, now or later; guarded by mu
-	highest uint64                   // version that anybody was told; guarded by mu
+	highest uint64                   // version in a response; guarded by mu
 	writers int                      // so far; guarded by mu
 	count   int                      // of acknowledged writes; guarded by mu
 }
@@ -165,7 +165,7 @@ func (l *ledger) verify(c *client.Client) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if version < l.highest {
-		l.t.Errorf("a list has version %d after %d was told", version, l.highest)
+		l.t.Errorf("a list has version %d after a response with %d", version, l.highest)
 	}
 	l.highest = version
 	found := map[string]bool{}

@@ -65,7 +65,7 @@ func (l *ledger) restored(t *testing.T, s *server) {
 		t.Fatal(err)
 	}
 	if version < l.highest {
-		t.Errorf("a list has version %d after %d was told", version, l.highest)
+		t.Errorf("a list has version %d after a response with %d", version, l.highest)
 	}
 	found := map[string]string{}
 	for _, o := range objects {

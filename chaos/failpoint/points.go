@@ -7,7 +7,7 @@ type Point struct {
 	Moment string
 }
 
-// Stage says what a node must do to reach a point.
+// Stage is the activity in which a node reaches a point.
 type Stage string
 
 // The stages.
@@ -46,14 +46,14 @@ func Points() []Point {
 		{"restoreAfter", Starting, "the state is the snapshot's"},
 		{"startAfterRaft", Starting, "Raft runs, and nothing is served"},
 		{"termBeforeSync", Starting, "a term or a vote is about to be stored"},
-		{"termAfterSync", Starting, "the term or vote is stored, and nobody has been told"},
+		{"termAfterSync", Starting, "the term or vote is stored, and no other node knows of it"},
 		{"leaderBefore", Starting, "the node leads, and has committed nothing in its term"},
 		{"leaderAfter", Starting, "the first entry of its term is committed, and no read is served yet"},
 		{"startBeforeReady", Starting, "the node has caught up, and hasn't said so"},
 
 		{"proposeBefore", Writing, "a write was admitted, and Raft doesn't have it"},
 		{"logBeforeSync", Writing, "entries are about to be written to the log"},
-		{"logAfterSync", Writing, "entries are in the log and synced, and nobody has been told"},
+		{"logAfterSync", Writing, "entries are in the log and synced, and Raft does not know yet"},
 		{"applyBefore", Writing, "entries are committed, and none is applied"},
 		{"applyBeforePublish", Writing, "entries are applied, and the state that is read is the one before"},
 		{"applyAfterPublish", Writing, "the state is the new one, and watchers have no events"},
@@ -75,7 +75,7 @@ func Points() []Point {
 		{"logAfterTrim", Snapshotting, "they are removed"},
 
 		{"transferBefore", Transferring, "leadership is about to be handed over"},
-		{"transferAfter", Transferring, "it was handed over, or not, and nobody has been told"},
+		{"transferAfter", Transferring, "it was handed over, or not, and the caller has no answer"},
 
 		{"logBeforeCut", Rejoining, "entries that another leader has overruled are about to be removed from the end of the log"},
 		{"logAfterCut", Rejoining, "they are removed, and the leader's are not there"},
@@ -83,7 +83,7 @@ func Points() []Point {
 		{"logAfterReplace", Rejoining, "the empty log has its place, and the folder isn't synced"},
 
 		{"memberBeforeAdd", Changing, "a name was given to a new node, and the node isn't in the configuration"},
-		{"memberAfterChange", Changing, "a change of the configuration is committed, and nobody has been told"},
+		{"memberAfterChange", Changing, "a change of the configuration is committed, and the caller has no answer"},
 		{"memberBeforePromote", Changing, "a node is about to become a voter"},
 		{"memberAfterPromote", Changing, "it has become a voter"},
 		{"memberBeforeRemove", Changing, "an operator's removal of a member is about to be proposed"},

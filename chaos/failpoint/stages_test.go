@@ -11,24 +11,25 @@ import (
 	"quorate/chaos/failpoint"
 )
 
-// underLoad writes through all nodes until the one that leads, or another, has ended at a point.
+// underLoad writes through all nodes until the leader, or a follower, has ended at a point. It
+// returns that node.
 func (c *trio) underLoad(l *ledger, point string, leads bool) *server {
 	terms := fmt.Sprintf("%d*off->%s", handful, failpoint.Kill)
-	victim := c.leader()
+	target := c.leader()
 	if !leads {
-		victim = c.followers(victim)[0]
+		target = c.followers(target)[0]
 	}
-	victim.arm(point, terms)
+	target.arm(point, terms)
 	l.write(func() bool {
-		if now := c.leading(); leads && now != nil && now != victim && !victim.gone() { // it leads no longer
-			if victim.arm(point, ""); !victim.gone() { // it didn't end meanwhile
-				victim = now
-				victim.arm(point, terms)
+		if now := c.leading(); leads && now != nil && now != target && !target.gone() { // it leads no longer
+			if target.arm(point, ""); !target.gone() { // it didn't end meanwhile
+				target = now
+				target.arm(point, terms)
 			}
 		}
-		return victim.gone()
+		return target.gone()
 	}, clients(c.nodes...)...)
-	return victim
+	return target
 }
 
 // serving ends the node that leads while others write and read through it.
@@ -47,7 +48,7 @@ func forwarding(t *testing.T, points []string) {
 
 // transferring ends the node that hands leadership over.
 func transferring(t *testing.T, points []string) {
-	c, l := newTrio(t, "--timeout-scale", "1"), newLedger(t) // who leads is to go on leading until it is told to hand over
+	c, l := newTrio(t, "--timeout-scale", "1"), newLedger(t) // the leader must lead until the transfer
 	c.each(t, l, points, func(point string) *server {
 		leader := c.leader()
 		l.some(handful, clients(c.nodes...)...)

@@ -32,13 +32,13 @@ func diskFaults() []Fault {
 func disks() need   { return capability[nodes.Disks]("needs disks that go wrong (root and /dev/fuse)") }
 func running() need { return capability[nodes.Running]("needs to know which nodes run") }
 
-func victimLeads(ctx context.Context, in *Injection) ([]string, error) {
+func targetIsLeader(ctx context.Context, in *Injection) ([]string, error) {
 	target, err := in.reserveLeader(ctx)
 	return []string{target}, err
 }
 
 func targetIsDeposed(ctx context.Context, in *Injection) ([]string, error) {
-	targets, err := victimLeads(ctx, in)
+	targets, err := targetIsLeader(ctx, in)
 	if err == nil {
 		in.depose(targets...)
 	}
@@ -49,7 +49,7 @@ func targetIsDeposed(ctx context.Context, in *Injection) ([]string, error) {
 func targetIsAny(ctx context.Context, in *Injection) ([]string, error) {
 	if in.rand.IntN(2) == 0 {
 		in.notes("the leader")
-		return victimLeads(ctx, in)
+		return targetIsLeader(ctx, in)
 	}
 	target, err := in.reserveFollower(ctx)
 	return []string{target}, err

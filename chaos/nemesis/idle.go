@@ -55,7 +55,7 @@ func operatorActs() []Fault {
 			needs: changes, inject: beginChange, lasts: removeAgain,
 		},
 		{
-			Name: "leave-again", About: "a node that joined leaves, and is told to leave once more", Survivable: true, Bound: join,
+			Name: "leave-again", About: "a node that joined leaves, and an operator repeats the command", Survivable: true, Bound: join,
 			needs: changes, inject: beginChange, lasts: leaveAgain,
 		},
 	}

@@ -172,7 +172,7 @@ func TestSameSeedSameFaults(t *testing.T) {
 	}
 }
 
-func TestVictims(t *testing.T) {
+func TestTargets(t *testing.T) {
 	for name, want := range map[string]func(calls []string) bool{
 		"kill-leader":   func(calls []string) bool { return calls[0] == "kill n1" },
 		"stop-leader":   func(calls []string) bool { return calls[0] == "stop n1" },

@@ -37,9 +37,9 @@ func TestFormerProcessIsAdded(t *testing.T) {
 	})
 }
 
-// TestRefusedProcessIsAdded checks the case that the leader adds a node that then ends, because
-// another node still knows its former process. The new member is then removed, and the node needs
-// an empty directory again.
+// TestRefusedProcessIsAdded checks the case that the leader adds a node which then ends, because
+// another node still knows its former process. The nemesis must remove that member and wipe the
+// node again.
 func TestRefusedProcessIsAdded(t *testing.T) {
 	for name, answered := range map[string]bool{"and removed": true, "and removed without an answer": false} {
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +175,7 @@ func TestHealIsRepeatedUntilItSucceeds(t *testing.T) {
 	})
 }
 
-func TestStrikesClaimDistinctNodes(t *testing.T) {
+func TestInjectionsReserveDistinctNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, size)
 		n := hurting(f, 1)

@@ -21,7 +21,7 @@ func snapshotFaults() []Fault {
 	needs := outlived(operating())
 	return []Fault{
 		{
-			Name: "snapshot-under-load", About: "nodes are told to write snapshots, several at a time", Survivable: true,
+			Name: "snapshot-under-load", About: "nodes write snapshots on request, several at a time", Survivable: true,
 			needs: []need{operating()}, inject: func(context.Context, *Injection) error { return nil }, lasts: snapshots,
 		},
 		{

@@ -58,7 +58,7 @@ func await(t *testing.T, what string, condition func() bool) {
 		select {
 		case <-tick:
 		case <-ctx.Done():
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("timed out waiting until %s", what)
 		}
 	}
 }

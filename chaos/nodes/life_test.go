@@ -55,7 +55,7 @@ func TestCallsWithoutTimeReturnErrors(t *testing.T) {
 	}
 	<-f.Exited("n1") // the signal was sent all the same
 	if endings := f.Endings(); len(endings) > 0 {
-		t.Errorf("it was told to end, and did by itself: %v", endings)
+		t.Errorf("nodes that were ordered to end count as ended by themselves: %v", endings)
 	}
 	for what, do := range map[string]func(context.Context, string) error{
 		"start": f.Start, "kill": f.Kill, "stop": f.Stop, "pause": f.Pause, "resume": f.Resume, "wipe": f.Wipe, "forget": f.Forget,

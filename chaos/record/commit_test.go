@@ -9,11 +9,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TestCommitOfOverruledEntry: found here, by killing nodes after an entry was in their log and
-// before any other node had it. A new leader sends its commit index with fewer entries than the
-// index covers, or none. The follower commits all of its log up to that index, including entries
-// after the compared ones, which the new leader has overruled. The follower's state then contains a
-// write that never happened.
+// TestCommitOfOverruledEntry provokes a fault of the library that was found here by killing nodes
+// after an entry was in their log and before any other node had it. A new leader sends a commit
+// index beyond the entries of the request. The follower commits its whole log up to that index,
+// including entries after the last one compared, which the new leader has overruled. Its state then
+// contains a write that was never committed.
 func TestCommitOfOverruledEntry(t *testing.T) {
 	kinds(t, func(t *testing.T, n *network) {
 		trans := n.transport("a")
@@ -58,9 +58,9 @@ func (l slowNoop) StoreLogs(entries []*raft.Log) error {
 	return l.InmemStore.StoreLogs(entries)
 }
 
-// TestLeaderTellsOfMoreThanItSends shows the leader's part of that fault: the library determines
-// how far its log goes, waits because the follower was unreachable, and then reads the commit
-// index, which may have advanced in the meantime.
+// TestLeaderTellsOfMoreThanItSends shows the leader's part of the same fault. The library reads the
+// last index of its log, waits because the follower was unreachable, and only then reads the commit
+// index, which may have advanced beyond that last index.
 func TestLeaderTellsOfMoreThanItSends(t *testing.T) {
 	const (
 		failures = 9                      // after which the library waits for 1280 ms
@@ -93,9 +93,9 @@ func TestLeaderTellsOfMoreThanItSends(t *testing.T) {
 		eventually(t, "all is committed and sent", func() bool { return appended.Load() > failures+2 && r.CommitIndex() > 1 })
 		switch {
 		case n.stock && more.Load() == 0:
-			t.Error("not provoked: no request told of more than it and those before sent")
+			t.Error("not provoked: no request had a commit index beyond the entries sent")
 		case !n.stock && more.Load() > 0:
-			t.Errorf("%d requests tell of more than they and those before sent", more.Load())
+			t.Errorf("%d requests have a commit index beyond the entries sent", more.Load())
 		}
 	})
 }

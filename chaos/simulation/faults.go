@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// fault is something that goes wrong, or that somebody does to a cluster.
+// fault is a failure of a node or of the network, or an action of an operator.
 type fault struct {
 	name   string
-	strike func(*World)
+	inject func(*World)
 }
 
 func allFaults() []fault {
@@ -17,11 +17,11 @@ func allFaults() []fault {
 		{"isolate", (*World).isolateOne}, {"loss", (*World).loseMessages}, {"delay", (*World).delayMessages},
 		{"slow disk", (*World).slowDisk}, {"pause", (*World).pauseOne}, {"move", (*World).moveOne}, {"join", (*World).joinOne},
 		{"retire", (*World).retireOne}, {"remove", (*World).removeOne}, {"leave", (*World).leaveOne},
-		{"damage", func(*World) {}}, // of snapshots on their way
+		{"damage", func(*World) {}}, // to snapshots that are transferred; see World.damage
 	}
 }
 
-// faultsLater has faults strike until their time is over.
+// faultsLater injects random faults, with random pauses, until the time of faults is over.
 func (w *World) faultsLater() {
 	w.at(w.between(0, w.set.faultPause), func() {
 		if w.calm {
@@ -30,13 +30,13 @@ func (w *World) faultsLater() {
 		if len(w.set.faults) > 0 {
 			f := pick(w, w.set.faults)
 			w.trace("fault: %s", f.name)
-			f.strike(w)
+			f.inject(w)
 		}
 		w.faultsLater()
 	})
 }
 
-// damage is how often a snapshot is damaged on its way.
+// damage returns the probability that a snapshot is damaged while it is transferred.
 func (w *World) damage() float64 {
 	for _, f := range w.set.faults {
 		if f.name == "damage" && !w.calm {
@@ -46,8 +46,8 @@ func (w *World) damage() float64 {
 	return 0
 }
 
-// victim returns a process, if there is one.
-func (w *World) victim() *process {
+// randomProcess returns a running process, or nil if there is none.
+func (w *World) randomProcess() *process {
 	if all := w.running(); len(all) > 0 {
 		return pick(w, all)
 	}
@@ -57,7 +57,7 @@ func (w *World) victim() *process {
 func (w *World) backLater(n *node) { w.at(w.between(10*time.Millisecond, 15*time.Second), n.start) }
 
 func (w *World) crashOne() {
-	if p := w.victim(); p != nil {
+	if p := w.randomProcess(); p != nil {
 		p.crash()
 		w.backLater(p.node)
 	}
@@ -71,14 +71,14 @@ func (w *World) crashAll() {
 }
 
 func (w *World) killOne() {
-	if p := w.victim(); p != nil {
+	if p := w.randomProcess(); p != nil {
 		p.trace("is killed")
 		p.end()
 		w.backLater(p.node)
 	}
 }
 
-// split cuts the nodes in two, for a while, at least in one direction.
+// split cuts the links between two random groups of nodes for a while, in one direction or both.
 func (w *World) split() {
 	var groups [2][]*node
 	for _, n := range w.nodes {
@@ -116,7 +116,7 @@ func (w *World) slowDisk() {
 }
 
 func (w *World) pauseOne() {
-	if p := w.victim(); p != nil {
+	if p := w.randomProcess(); p != nil {
 		p.pausedUntil = w.now().Add(w.between(50*time.Millisecond, 6*time.Second))
 		p.trace("is held up for %s", time.Until(p.pausedUntil))
 	}
@@ -124,7 +124,7 @@ func (w *World) pauseOne() {
 
 // moveOne restarts a node at another address.
 func (w *World) moveOne() {
-	if p := w.victim(); p != nil {
+	if p := w.randomProcess(); p != nil {
 		p.end()
 		p.node.addr += "'"
 		w.trace("%s from now on", p.node)
@@ -143,7 +143,7 @@ func (w *World) joinOne() {
 	n.start()
 }
 
-// spare counts a voter that is lost for good, and says whether one may be.
+// spare reports whether one more voter may be lost for good, and counts it.
 func (w *World) spare() bool {
 	if w.lost >= (w.set.voters-1)/2 {
 		return false
@@ -152,31 +152,35 @@ func (w *World) spare() bool {
 	return true
 }
 
-// retireOne ends a node for good, without a word.
+// retireOne crashes a node that never returns and is not removed by an operator.
 func (w *World) retireOne() {
-	if p := w.victim(); p != nil && (p.node.replica || w.spare()) {
+	if p := w.randomProcess(); p != nil && (p.node.replica || w.spare()) {
 		p.node.retired = true
 		p.crash()
 	}
 }
 
-// removeOne has an operator take a node out of the cluster, which then never comes back.
-func (w *World) removeOne() { w.expel(true) }
+// removeOne makes an operator remove a node, which is barred and does not return.
+func (w *World) removeOne() {
+	w.expel(false, func(by, p *process) error { return by.voters.Remove(by.ctx, p.node.name) })
+}
 
-// leaveOne has a node leave.
-func (w *World) leaveOne() { w.expel(false) }
+// leaveOne makes a node leave the cluster, which is barred and does not return.
+func (w *World) leaveOne() {
+	w.expel(true, func(by, p *process) error { return by.voters.Leave(by.ctx, p.node.name, p.id.nodeID) })
+}
 
-func (w *World) expel(bar bool) {
-	p, by := w.victim(), w.leader()
+func (w *World) expel(leaving bool, expel func(by, p *process) error) {
+	p, by := w.randomProcess(), w.leader()
 	if p == nil || by == nil || p == by || !w.spare() {
 		return
 	}
-	p.leaving = !bar
+	p.leaving = leaving
 	name := p.node.name
 	by.trace("is asked to remove %s", name)
 	by.removing[name] = true
 	by.node.run(func() {
-		err := by.voters.Remove(by.ctx, name, bar)
+		err := expel(by, p)
 		by.ask("removed "+name, func() {
 			by.trace("removed %s: %v", name, err)
 			delete(by.removing, name)
@@ -208,8 +212,8 @@ func (w *World) restartDoubtful() {
 	}
 }
 
-// errRemoved stands for what the operator of such a node sees.
-var errRemoved = errors.New("it was removed, against what its operator heard")
+// errRemoved is the reason for which the operator of such a node restarts it.
+var errRemoved = errors.New("it was removed although its operator received an error")
 
 // leader returns the leader of the latest term.
 func (w *World) leader() (latest *process) {

@@ -13,43 +13,45 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Mutation is a rule that a run breaks on purpose, around the product or in the model below it.
+// Mutation names a rule of Quorate that a run breaks, to test that the simulation detects it. The
+// rule is broken around the product's code or in the model.
 type Mutation string
 
-// The mutations.
+// The mutations. None breaks no rule.
 const (
 	None Mutation = ""
-	// Of the state machine: a node that is not shown an entry, or another one than the rest.
+	// The state machine of one node does not receive some entries, or receives others than the
+	// rest.
 	SkipEntry  Mutation = "skip an entry"
 	ChangeByte Mutation = "change a byte"
 	SkipPin    Mutation = "skip a pin"
-	// Of snapshots.
+	// Snapshots lack a part, or do not replace the state.
 	LoseObject   Mutation = "lose an object in a snapshot"
 	ForgetFailed Mutation = "forget failed entries in a snapshot"
 	KeepOldState Mutation = "keep the old state at a restore"
-	// Of history.
+	// History lacks events, or does not report that it does.
 	SkipOnDisk  Mutation = "skip an entry on disk"
 	HideTrimmed Mutation = "hide that the log was trimmed"
 	ResumeLate  Mutation = "resume a watch late"
-	// Of Raft.
+	// The model of Raft breaks a rule of the protocol.
 	MiscountQuorum Mutation = "miscount a quorum"
 	AckBeforeSync  Mutation = "acknowledge before the sync"
 	VoteTwice      Mutation = "vote twice in a term"
-	IgnoreLog      Mutation = "vote for who lacks entries"
-	// Of the choice of voters.
+	IgnoreLog      Mutation = "vote for a candidate that lacks entries"
+	// Changes of the configuration break a rule.
 	ChangeTwoAtOnce Mutation = "change the configuration while it changes"
 	RemoveTwo       Mutation = "remove two servers at once"
-	HastyDeath      Mutation = "take who is silent for dead for long"
-	DeadInstaller   Mutation = "take who has no state yet for dead"
-	ForgetReplica   Mutation = "forget who is never to vote"
+	HastyDeath      Mutation = "count a silent member as dead for an hour"
+	DeadInstaller   Mutation = "count a server without a state as dead"
+	ForgetReplica   Mutation = "forget that a member must not vote"
 	ForgetExpected  Mutation = "forget how many voters are expected"
-	// ForgetDepartures is a leader that does not read who was removed.
-	ForgetDepartures Mutation = "forget who was removed"
-	NobodyDies       Mutation = "take the dead for alive"
-	NobodyJoins      Mutation = "take no new members"
+	// With ForgetDepartures, leaders do not read which starts of nodes were removed.
+	ForgetDepartures Mutation = "forget which starts were removed"
+	NobodyDies       Mutation = "count dead members as alive"
+	NobodyJoins      Mutation = "add no new members"
 )
 
-// Mutations returns all of them.
+// Mutations returns all mutations except None.
 func Mutations() []Mutation {
 	return []Mutation{
 		SkipEntry, ChangeByte, SkipPin, LoseObject, ForgetFailed, KeepOldState, SkipOnDisk, HideTrimmed, ResumeLate, MiscountQuorum,
@@ -60,7 +62,7 @@ func Mutations() []Mutation {
 
 func (w *World) breaks(m Mutation) bool { return w.opts.Mutation == m }
 
-// broken returns what the state machine is shown of an entry: nil for nothing.
+// broken returns the entry that the state machine receives under the mutation, or nil for none.
 func (p *process) broken(e *entry) *raft.Log {
 	first := p.node == p.w.nodes[0]
 	switch {
@@ -76,7 +78,7 @@ func (p *process) broken(e *entry) *raft.Log {
 	return &e.Log
 }
 
-// brokenSnapshot returns what is written of a snapshot.
+// brokenSnapshot returns the snapshot that is written under the mutation.
 func (p *process) brokenSnapshot(whole []byte) []byte {
 	if !p.w.breaks(LoseObject) && !p.w.breaks(ForgetFailed) {
 		return whole
@@ -116,7 +118,7 @@ func (p *process) brokenSnapshot(whole []byte) []byte {
 	return b.Bytes()
 }
 
-// breakMember changes what package voters is told of a member.
+// breakMember changes, under the mutation, what gossip reports of a member to package voters.
 func (p *process) breakMember(m *voters.Member) {
 	long := p.w.now().Add(-time.Hour)
 	switch {
@@ -135,7 +137,7 @@ func (p *process) breakMember(m *voters.Member) {
 	}
 }
 
-// brokenChange returns the configuration that a change is to make.
+// brokenChange returns the configuration that a change makes under the mutation.
 func (p *process) brokenChange(c *change, servers []raft.Server) []raft.Server {
 	if !p.w.breaks(RemoveTwo) || c.kind != remove {
 		return servers

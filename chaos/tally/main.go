@@ -1,7 +1,8 @@
-// Command tally runs go test and reports how many cases ran, and how many were skipped and why.
+// Command tally runs go test and counts the cases that ran and those that were skipped, with the
+// reasons.
 //
-//	tally -into DIR -- go test ./...     runs it with -json, prints what it prints, and keeps the counts in DIR
-//	tally -sum DIR                       prints the counts of all runs, the totals alone on the last line
+//	tally -into DIR -- go test ./...  # runs go test -json, prints its output, and counts
+//	tally -sum DIR                    # prints the counts of all runs, the totals last
 //
 // The first form exits with 1 if a test or go test itself failed.
 package main
@@ -20,7 +21,7 @@ import (
 
 func main() {
 	into := flag.String("into", "", "a folder for the counts of this run")
-	sum := flag.String("sum", "", "the folder whose counts are told")
+	sum := flag.String("sum", "", "the folder whose counts are printed")
 	flag.Parse()
 	var err error
 	switch {

@@ -239,7 +239,12 @@ func (g *Gossip) foreign(m Meta) bool {
 
 func (g *Gossip) isSelf(gossipName string) bool { return gossipName == g.cfg.Self.gossipName() }
 
+// fail ends Run with err. A node that is leaving ends by itself, and learns by gossip that it is
+// barred, which is no failure.
 func (g *Gossip) fail(err error) {
+	if g.self.Load().meta.Leaving {
+		return
+	}
 	select {
 	case g.refused <- err:
 	default:

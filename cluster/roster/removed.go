@@ -9,8 +9,20 @@ import (
 // forgotten first.
 const maxRemoved = 256
 
-// ErrRemoved reports a node that an operator removed from the cluster.
-var ErrRemoved = errors.New("this node id was removed from the cluster; to use the node again, start it with an empty data directory")
+// ErrRemoved reports a node that has left the cluster, or that an operator removed from it.
+var ErrRemoved = errors.New("this node id has left the cluster or was removed from it; to use the node again, start it with an empty data directory")
+
+// Barred returns ErrRemoved if this node has left its cluster or was removed from it, as far as its
+// own record says, and nil otherwise. A node of which a new cluster is being made is not barred
+// from that one.
+func (r *Roster) Barred() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.doc.Barring == nil && slices.Contains(r.doc.Removed, r.self.NodeID) {
+		return ErrRemoved
+	}
+	return nil
+}
 
 // addRemoved returns the node ids of mine with those of others, without the oldest beyond
 // maxRemoved, and whether others had any that mine lacks.

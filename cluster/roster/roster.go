@@ -139,8 +139,8 @@ func (r *Roster) Moved(name, peerAddr string) error {
 }
 
 // Release frees the names that are not in use, as seen by a node that has applied the log up to
-// index. A name is in use if it is in Raft's configuration or if its node is about to be added.
-// Release does not change later bindings.
+// index. A name is in use if it is in Raft's configuration, or if its node is about to be added.
+// Release does not change bindings made after index.
 func (r *Roster) Release(inUse map[string]bool, index uint64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -182,11 +182,11 @@ func (r *Roster) Remove(nodeID string) error {
 	return r.Merge(Record{Removed: []string{nodeID}})
 }
 
-// BarAllOnce records that Settle must bar all other nodes that own a name once this node belongs to
-// cluster, which is about to be made of this node alone. If BarAllOnce barred them at once, this
-// node would gossip that to them as a member of their own cluster. If the caller barred them in a
-// later step, a crash before that step would allow them to merge the old member list into the new
-// cluster.
+// BarAllOnce records the ids of all other nodes that own a name. Settle bars them once this node
+// belongs to cluster, which is about to be made of this node alone. BarAllOnce must not bar them
+// itself: this node would tell them by gossip, as a member of their own cluster. The caller could
+// not bar them in a later step either: after a crash before that step, they could merge the old
+// member list into the new cluster.
 func (r *Roster) BarAllOnce(cluster string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -200,9 +200,10 @@ func (r *Roster) BarAllOnce(cluster string) error {
 	return r.write(doc)
 }
 
-// Settle bars the nodes of BarAllOnce if this node belongs to the cluster that BarAllOnce named.
-// Otherwise it drops them: the operation that was to make that cluster was interrupted before it
-// took effect. Call it before this node receives gossip.
+// Settle bars the nodes that BarAllOnce recorded if this node belongs to the cluster that
+// BarAllOnce named, and forgets that this node was removed from the old one. Otherwise the
+// operation that was to make that cluster was interrupted before it took effect, and Settle drops
+// the record. Call it before this node receives gossip.
 func (r *Roster) Settle(cluster string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -212,6 +213,7 @@ func (r *Roster) Settle(cluster string) error {
 	}
 	if doc.Barring.Cluster == cluster {
 		doc.Record, _ = r.merge(doc.Record, Record{Removed: doc.Barring.NodeIDs})
+		doc.Removed = slices.DeleteFunc(slices.Clone(doc.Removed), func(id string) bool { return id == r.self.NodeID })
 	}
 	doc.Barring = nil
 	return r.write(doc)

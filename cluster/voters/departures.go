@@ -14,10 +14,10 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Gossip may report that a member was removed only after Raft has made another node the leader, and
-// the removed node may still run: the new leader would add it again. So the leader writes each
-// removal to the replicated log before it changes the configuration. Every later leader has applied
-// that entry, or a snapshot that includes it, before it adds a member.
+// Gossip may report that a member was removed only after Raft has made another node the leader. If
+// the removed node still runs, the new leader would add it again. So the leader writes each removal
+// to the replicated log before it changes the configuration. Every later leader has applied that
+// entry, or a snapshot that includes it, before it adds a member.
 
 const (
 	// maxDepartures bounds the departures kept; the oldest are dropped first.
@@ -56,16 +56,17 @@ func (d Departures) With(left Departure) Departures {
 	return next[max(0, len(next)-maxDepartures):]
 }
 
-// Refuse returns why an action must not be taken for a member, "" if it may. A departed start is
-// neither added nor followed to another address. A barred node is not added; it is followed,
-// because it may still be in the configuration if its removal failed.
+// Refuse returns why an action must not be taken for a member, "" if it may. A departed start of a
+// node is neither added nor followed to another address. No start of a barred node is added; a
+// start later than the departed one is followed, because the node is still in the configuration if
+// its removal failed.
 func (d Departures) Refuse(kind Kind, m Member) string {
 	i := slices.IndexFunc(d, func(have Departure) bool { return have.NodeID == m.NodeID })
 	switch {
 	case i < 0:
 		return ""
 	case d[i].Barred && kind == Add:
-		return "the node was removed from the cluster; it may join with an empty data directory"
+		return "the node has left the cluster or was removed from it; it may join with an empty data directory"
 	case m.Start <= d[i].Start:
 		return "this start of the node has left the cluster; a later one may join"
 	}
@@ -93,9 +94,10 @@ func (v *Voters) departures(ctx context.Context) (Departures, *state.Object, err
 }
 
 // recordDeparture commits that a node departs, before its server is removed from the configuration.
-// If the removal then fails, the node is still a member, and the record only prevents that this
-// start is followed to another address. recordDeparture returns ErrNotLeader if another node leads
-// or has written departures that this node has not applied.
+// It records nothing if no start of the node is known that a leader could add, unless bar is set.
+// If the removal then fails, the node is still a member; the record only prevents that this start
+// is followed to another address. recordDeparture returns ErrNotLeader if the write may have to be
+// repeated with another leader, or conflicts with departures that this node has not applied.
 func (v *Voters) recordDeparture(ctx context.Context, nodeID string, bar bool) error {
 	departed := Departure{NodeID: nodeID, Barred: bar}
 	for _, m := range v.cfg.Members() {
@@ -127,9 +129,9 @@ func (v *Voters) recordDeparture(ctx context.Context, nodeID string, bar bool) e
 	return nil
 }
 
-// finishRemovals bars the living nodes whose removal an earlier leader began and did not finish:
-// they are no longer in the configuration, and the roster admits them. A node that learns by gossip
-// that it is barred ends.
+// finishRemovals bars, in the roster, the living nodes whose removal an earlier leader began and
+// did not finish: they are barred in the departures, and no longer in the configuration. A node
+// that learns by gossip that it is barred ends.
 func (v *Voters) finishRemovals(d Departures, servers []raft.Server, members []Member) error {
 	for _, m := range members {
 		if Configures(servers, m.Name) || !m.Alive || !d.bars(m.NodeID) {

@@ -54,7 +54,13 @@ func (s *succession) newLeader(bound bool) (*Voters, *roster.Roster) {
 
 func (s *succession) remove(name string, bar bool) {
 	s.t.Helper()
-	if err := s.leader.Remove(s.t.Context(), name, bar); err != nil {
+	err := error(nil)
+	if bar {
+		err = s.leader.Remove(s.t.Context(), name)
+	} else {
+		err = s.leader.apply(s.t.Context(), Action{Kind: Remove, Name: name}) // a dead server
+	}
+	if err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -125,7 +131,7 @@ func TestNewLeaderAddsNoDepartedStart(t *testing.T) {
 		}, "n1@n1:1 n2@n2:1"},
 		"a member whose removal failed, at another address": {func(s *succession) {
 			s.store.lost, s.store.keeps = raftstore.ErrNotLeader, true
-			if err := s.leader.Remove(s.t.Context(), "n3", true); !errors.Is(err, ErrNotLeader) {
+			if err := s.leader.Remove(s.t.Context(), "n3"); !errors.Is(err, ErrNotLeader) {
 				s.t.Errorf("the removal fails with %v", err)
 			}
 			s.store.lost = nil
@@ -190,7 +196,7 @@ func TestDepartureIsWrittenFirst(t *testing.T) {
 	} {
 		s := newSuccession(t)
 		s.store.refuse = c.refuse
-		err := s.leader.Remove(t.Context(), "n3", true)
+		err := s.leader.Remove(t.Context(), "n3")
 		if !errors.Is(err, c.refuse) || errors.Is(err, ErrNotLeader) != c.notLeader || len(s.store.servers) != 3 {
 			t.Errorf("%s: Remove returns %v and leaves %d servers", name, err, len(s.store.servers))
 		}
@@ -206,7 +212,7 @@ func TestLaterLeaderFinishesRemoval(t *testing.T) {
 	t.Parallel()
 	s := newSuccession(t)
 	s.store.lost = raftstore.ErrNotLeader
-	if err := s.leader.Remove(t.Context(), "n3", true); !errors.Is(err, ErrNotLeader) {
+	if err := s.leader.Remove(t.Context(), "n3"); !errors.Is(err, ErrNotLeader) {
 		t.Fatalf("the removal returns %v", err)
 	}
 	successor, names := s.newLeader(true)

@@ -118,8 +118,8 @@ func votersOf(store Store, names Roster) *Voters {
 }
 
 // TestRemovalBrokenOff checks that a node that a leader removed from the configuration, without
-// barring it, is barred when the removal is requested again. Otherwise it would return by itself
-// while no member had its name.
+// barring it, is barred when the removal is requested again. Otherwise a leader would add the node
+// again while no other member has its name.
 func TestRemovalBrokenOff(t *testing.T) {
 	for name, lost := range map[string]error{"leadership is lost": raftstore.ErrNotLeader, "the disk is full": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -133,20 +133,17 @@ func TestRemovalBrokenOff(t *testing.T) {
 			}
 			store := &leading{servers: configOf("n1 n2 n3"), lost: lost}
 			v := votersOf(store, names)
-			if err := v.Remove(t.Context(), "n3", true); err == nil {
+			if err := v.Remove(t.Context(), "n3"); err == nil {
 				t.Fatal("a removal that was broken off succeeds")
 			}
 			names.full = false
-			if err := v.Remove(t.Context(), "n3", false); !errors.Is(err, ErrUnknownMember) {
-				t.Errorf("a member that left, and asks again, hears %v", err)
-			}
-			if err := v.Remove(t.Context(), "n3", true); err != nil {
+			if err := v.Remove(t.Context(), "n3"); err != nil {
 				t.Errorf("asked for again: %v", err)
 			}
 			if err := r.Admit("n3", "id-n3"); !errors.Is(err, roster.ErrRemoved) {
 				t.Errorf("the node that was removed is admitted: %v", err)
 			}
-			if err := v.Remove(t.Context(), "n9", true); !errors.Is(err, ErrUnknownMember) {
+			if err := v.Remove(t.Context(), "n9"); !errors.Is(err, ErrUnknownMember) {
 				t.Errorf("removing nobody: %v", err)
 			}
 		})
@@ -165,14 +162,14 @@ func TestRepeatedRemovalWaits(t *testing.T) {
 	}
 	store := &leading{servers: configOf("n1 n2"), pending: raftstore.ErrNotLeader}
 	v := votersOf(store, r)
-	if err := v.Remove(t.Context(), "n3", true); !errors.Is(err, ErrNotLeader) {
+	if err := v.Remove(t.Context(), "n3"); !errors.Is(err, ErrNotLeader) {
 		t.Errorf("a removal that may not be committed: %v", err)
 	}
 	if err := r.Admit("n3", "id-n3"); errors.Is(err, roster.ErrRemoved) {
 		t.Error("the node is barred before its removal is committed")
 	}
 	store.pending = nil
-	if err := v.Remove(t.Context(), "n3", true); err != nil {
+	if err := v.Remove(t.Context(), "n3"); err != nil {
 		t.Errorf("a removal that is committed: %v", err)
 	}
 	if err := r.Admit("n3", "id-n3"); !errors.Is(err, roster.ErrRemoved) {

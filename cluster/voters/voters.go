@@ -36,7 +36,7 @@ type Store interface {
 
 // Configuration is Raft's configuration as the leader changes it. A change returns when it is
 // committed and applied on this node. It returns raftstore.ErrNotLeader if this node does not lead,
-// or stops leading before that.
+// or loses leadership before that; in the second case, the change may still be committed.
 type Configuration interface {
 	Servers() []raft.Server
 	AddVoter(name, address string) error
@@ -164,11 +164,11 @@ func (v *Voters) review(ctx context.Context) (again bool, obstacles []string, er
 
 // apply makes one change of the configuration and waits until it is committed. The caller holds
 // change, so that the configuration is still the one for which the change was planned: only the
-// leader changes it, and hashicorp/raft can't compare, since GetConfiguration().Index() is always
-// 0.
+// leader changes it. hashicorp/raft can't check that, since GetConfiguration().Index() is always 0.
 //
-// Before it adds a member, apply binds the member's name to its node in the roster. It returns a
-// *roster.NameTaken if the name belongs to another node.
+// Before it adds a member, apply binds the member's name to its node in the roster, and returns a
+// *roster.NameTaken if the name belongs to another node. Before it removes a server, it commits the
+// departure of the server's node.
 func (v *Voters) apply(ctx context.Context, a Action) error {
 	switch {
 	case a.Kind == Remove:
@@ -193,13 +193,26 @@ func (v *Voters) apply(ctx context.Context, a Action) error {
 	return v.cfg.Store.AddNonvoter(a.Name, a.PeerAddr)
 }
 
-// Remove removes the named member from the configuration. If bar is true, Remove also records the
-// member's node id as removed, so that the node can never rejoin. It returns ErrNotLeader if this
-// node does not lead. It returns ErrUnknownMember if no member of the configuration has that name
-// and, with bar, if no other known node has it either.
-func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
+// Remove removes the named member from the configuration, and bars its node id permanently, so that
+// the node can never rejoin. It returns ErrNotLeader if this node does not lead, and ErrLastVoter
+// or ErrNoQuorum if the cluster would lose its quorum. If the configuration has no server of that
+// name, it only bars the node of that name, and returns ErrUnknownMember if no such node is known.
+func (v *Voters) Remove(ctx context.Context, name string) error {
 	v.change.lock()
 	defer v.change.unlock()
+	return v.expel(ctx, name, v.ownerOf(name))
+}
+
+// Leave is Remove for a member that leaves by its own request. nodeID is the id of that member, to
+// which the name belongs or belonged: by a repeated request another node may have the name.
+func (v *Voters) Leave(ctx context.Context, name, nodeID string) error {
+	v.change.lock()
+	defer v.change.unlock()
+	return v.expel(ctx, name, nodeID)
+}
+
+// expel removes a member from the configuration and bars its node. The caller holds change.
+func (v *Voters) expel(ctx context.Context, name, nodeID string) error {
 	if !v.cfg.Store.IsLeader() {
 		return ErrNotLeader
 	}
@@ -210,7 +223,15 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 		if err := v.cfg.Store.CommitPending(ctx); err != nil {
 			return notLeader(err)
 		}
-		return v.finishRemoval(ctx, name, bar)
+		if nodeID == "" {
+			return ErrUnknownMember
+		}
+		// The leader that removed the server may have stopped before it barred the node, or had no
+		// space to record that.
+		if err := v.recordDeparture(ctx, nodeID, true); err != nil {
+			return err
+		}
+		return v.bar(nodeID)
 	}
 	if OnlyVoter(servers, name) {
 		return ErrLastVoter
@@ -218,8 +239,7 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 	if err := keepsQuorum(servers, v.cfg.Members(), v.cfg.Self, name); err != nil {
 		return err
 	}
-	owner := v.ownerOf(name)
-	if err := v.recordDeparture(ctx, owner, bar); err != nil {
+	if err := v.recordDeparture(ctx, nodeID, true); err != nil {
 		return err
 	}
 	// gofail: var memberBeforeRemove struct{}
@@ -229,28 +249,15 @@ func (v *Voters) Remove(ctx context.Context, name string, bar bool) error {
 	// gofail: var memberAfterRemove struct{}
 	v.metrics.changes.WithLabelValues(string(Remove)).Inc()
 	v.cfg.Logger.Info("Raft configuration changed", "change", Remove, "member", name, "reason", "asked for")
-	if bar && owner != "" {
-		if err := v.cfg.Roster.Remove(owner); err != nil {
-			return err
-		}
-	}
-	return v.cfg.Freed()
+	return v.bar(nodeID)
 }
 
-// finishRemoval bars the node of a name that the configuration no longer contains. The leader that
-// removed the server may have stopped before it barred the node, or had no space to record that. If
-// the node still runs, a leader would add it again, and a second request to remove it would fail
-// with ErrUnknownMember.
-func (v *Voters) finishRemoval(ctx context.Context, name string, bar bool) error {
-	owner := v.ownerOf(name)
-	if !bar || owner == "" {
-		return ErrUnknownMember
-	}
-	if err := v.recordDeparture(ctx, owner, bar); err != nil {
-		return err
-	}
-	if err := v.cfg.Roster.Remove(owner); err != nil {
-		return err
+// bar bars a node that is no longer in the configuration, and frees its name.
+func (v *Voters) bar(nodeID string) error {
+	if nodeID != "" {
+		if err := v.cfg.Roster.Remove(nodeID); err != nil {
+			return err
+		}
 	}
 	return v.cfg.Freed()
 }

@@ -31,6 +31,9 @@ var components = []component{
 	{path: "cmd/quorate", allowed: []string{"cmd/quorate", "cluster", "apiserver", "raftstore", "proto"}},
 	{path: "cmd/quorate-chaos", allowed: []string{"cmd/quorate-chaos", "chaos"}},
 	{path: "bench"},
+	// Tests of scripts and documents.
+	{path: "deploy"},
+	{path: "docs"},
 }
 
 func TestComponentsImportOnlyAllowedPackages(t *testing.T) {

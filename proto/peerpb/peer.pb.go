@@ -1175,11 +1175,15 @@ func (x *AlarmsRequest) GetClusterId() string {
 }
 
 type AlarmsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Alarms        []*Alarm               `protobuf:"bytes,1,rep,name=alarms,proto3" json:"alarms,omitempty"`
-	Exhausted     bool                   `protobuf:"varint,2,opt,name=exhausted,proto3" json:"exhausted,omitempty"` // less than half of the reserve of space is left
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Alarms    []*Alarm               `protobuf:"bytes,1,rep,name=alarms,proto3" json:"alarms,omitempty"`
+	Exhausted bool                   `protobuf:"varint,2,opt,name=exhausted,proto3" json:"exhausted,omitempty"` // less than half of the reserve of space is left
+	// How many bytes this node's disk can take before the leader refuses writes, and before
+	// deletions wait; negative once it does. A node of an earlier build doesn't say.
+	RoomForWrites    *int64 `protobuf:"varint,3,opt,name=room_for_writes,json=roomForWrites,proto3,oneof" json:"room_for_writes,omitempty"`
+	RoomForDeletions *int64 `protobuf:"varint,4,opt,name=room_for_deletions,json=roomForDeletions,proto3,oneof" json:"room_for_deletions,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *AlarmsResponse) Reset() {
@@ -1224,6 +1228,20 @@ func (x *AlarmsResponse) GetExhausted() bool {
 		return x.Exhausted
 	}
 	return false
+}
+
+func (x *AlarmsResponse) GetRoomForWrites() int64 {
+	if x != nil && x.RoomForWrites != nil {
+		return *x.RoomForWrites
+	}
+	return 0
+}
+
+func (x *AlarmsResponse) GetRoomForDeletions() int64 {
+	if x != nil && x.RoomForDeletions != nil {
+		return *x.RoomForDeletions
+	}
+	return 0
 }
 
 // Alarm is something wrong that an operator should know of.
@@ -2096,10 +2114,14 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\x03sum\x18\x02 \x01(\x04R\x03sum\".\n" +
 	"\rAlarmsRequest\x12\x1d\n" +
 	"\n" +
-	"cluster_id\x18\x01 \x01(\tR\tclusterId\"^\n" +
+	"cluster_id\x18\x01 \x01(\tR\tclusterId\"\xe9\x01\n" +
 	"\x0eAlarmsResponse\x12.\n" +
 	"\x06alarms\x18\x01 \x03(\v2\x16.quorate.peer.v1.AlarmR\x06alarms\x12\x1c\n" +
-	"\texhausted\x18\x02 \x01(\bR\texhausted\"I\n" +
+	"\texhausted\x18\x02 \x01(\bR\texhausted\x12+\n" +
+	"\x0froom_for_writes\x18\x03 \x01(\x03H\x00R\rroomForWrites\x88\x01\x01\x121\n" +
+	"\x12room_for_deletions\x18\x04 \x01(\x03H\x01R\x10roomForDeletions\x88\x01\x01B\x12\n" +
+	"\x10_room_for_writesB\x15\n" +
+	"\x13_room_for_deletions\"I\n" +
 	"\x05Alarm\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x18\n" +
@@ -2272,6 +2294,7 @@ func file_peerpb_peer_proto_init() {
 	if File_peerpb_peer_proto != nil {
 		return
 	}
+	file_peerpb_peer_proto_msgTypes[16].OneofWrappers = []any{}
 	file_peerpb_peer_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

@@ -1,5 +1,6 @@
-// Package addresskey maps the address of a client or peer to the key by which a node bounds what
-// one address may use: an IPv4 address, or a network of IPv6 addresses.
+// Package addresskey maps the address of a client or peer to the key under which a node limits what
+// that address may use: an IPv4 address is its own key, and the IPv6 addresses of one network share
+// a key.
 //
 // All functions are pure.
 package addresskey
@@ -10,9 +11,9 @@ import (
 	"strings"
 )
 
-// NetworkBits is the length of the IPv6 prefix whose addresses share a key, because one host
+// networkBits is the length of the IPv6 prefix whose addresses share a key, because one host
 // usually has the whole prefix.
-const NetworkBits = 64
+const networkBits = 64
 
 // Of returns the key of a remote address, HOST:PORT as in http.Request.RemoteAddr or HOST alone: an
 // IPv4 address, or the network of an IPv6 address. A host that is no IP address is its own key.
@@ -34,13 +35,13 @@ func Of(remote string) string {
 	return Network(ip.WithZone("")).String()
 }
 
-// Network returns the network of an address: the address itself if it is an IPv4 address, and the
-// prefix of NetworkBits otherwise. It returns the zero Prefix for the zero Addr. Network must not
-// be called with an IPv4-mapped IPv6 address.
+// Network returns the network of an address: an IPv4 address alone, or the first networkBits bits
+// of an IPv6 address. It returns the zero Prefix for the zero Addr. Callers must unmap an
+// IPv4-mapped IPv6 address first.
 func Network(addr netip.Addr) netip.Prefix {
 	bits := addr.BitLen()
 	if addr.Is6() {
-		bits = NetworkBits
+		bits = networkBits
 	}
 	network, _ := addr.Prefix(bits) // only the zero Addr has no prefix
 	return network

@@ -23,6 +23,15 @@ func newReadOnlyGauge(reg prometheus.Registerer) prometheus.Gauge {
 	return readOnly
 }
 
+func newWaitCounter(reg prometheus.Registerer) prometheus.Counter {
+	waits := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "quorate_raftstore_space_waits_total",
+		Help: "Writes that waited for space on the voters' disks, deletions above all.",
+	})
+	reg.MustRegister(waits)
+	return waits
+}
+
 func indicator(is bool) float64 {
 	if is {
 		return 1

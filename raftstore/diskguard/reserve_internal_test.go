@@ -25,8 +25,8 @@ func TestSpaceAlarmClearsAboveTheReserve(t *testing.T) {
 	}
 	defer l.Close() //nolint:errcheck // nothing is written to it
 	alarms := NewAlarms(quiet, prometheus.NewRegistry())
-	var claimed atomic.Int64
-	s := NewSpace(SpaceConfig{Node: "n0", Dir: disk.Dir, Reserve: reserve, Claim: claimed.Load, Alarms: alarms, Logger: quiet})
+	var claimed, next, written atomic.Int64
+	s := NewSpace(SpaceConfig{Node: "n0", Dir: disk.Dir, Reserve: reserve, Claim: claimed.Load, Next: next.Load, Written: written.Load, Alarms: alarms, Logger: quiet})
 	check := func(when string, want level, raised bool) {
 		t.Helper()
 		m := s.measure(l)
@@ -35,11 +35,16 @@ func TestSpaceAlarmClearsAboveTheReserve(t *testing.T) {
 			t.Errorf("%s: with %d KiB free and a reserve of %d KiB the level is %d, want %d; alarm raised %t, want %t",
 				when, m.free>>10, m.need>>10, m.level, want, alarms.IsRaised(NoSpace), raised)
 		}
+		if raised && alarms.List()[0].Message != m.message(disk.Dir) {
+			t.Errorf("%s: the alarm says %q, and the disk is such: %q", when, alarms.List()[0].Message, m.message(disk.Dir))
+		}
 	}
 	disk.Fill(above)
 	check("just above the reserve, no alarm", sufficient, false)
 	disk.Fill(reserve - reserve/8)
 	check("below the reserve", low, true)
+	disk.Fill(reserve - 5*reserve/16) // the alarm has the figure of now
+	check("further below the reserve", low, true)
 	disk.Clear()
 	disk.Fill(above)
 	check("just above the reserve, alarm raised", low, true)

@@ -2,6 +2,7 @@ package diskguard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"quorate/raftstore/forward"
 	"quorate/raftstore/leadership"
 	"quorate/raftstore/lifecycle"
+	"quorate/raftstore/log"
 	"quorate/raftstore/membership"
 )
 
@@ -34,23 +36,35 @@ type shortage struct {
 	writes, deletions decision
 }
 
-// voterLevel is the level of one voter.
+// voterLevel is the level of one voter, and its room.
 type voterLevel struct {
 	name  string
 	level level
+	room  room
 }
 
-// levelMemory is how long a voter that does not respond keeps its last reported level. A pause or a
-// lost packet does not mean that its disk has changed. But while a voter is down, writes need the
-// disks of the others, including full ones.
+// How writes for which there is no room wait.
+const (
+	// deletionWait is how long a deletion waits for a smaller log. It should exceed the time that
+	// large snapshots take.
+	deletionWait = 10 * time.Second
+	// writeWait is how long another write waits for reports of more room.
+	writeWait = 2 * measureInterval
+	// askPause is the least time between two requests to the voters, while writes wait for room.
+	askPause = measureInterval / 10
+)
+
+// levelMemory is how long a voter that does not respond counts with the level that it reported
+// last: a pause or a lost packet does not change its disk. After that, its level is unknown. While
+// a voter is down, commits need the disks of the others, including full ones.
 const levelMemory = 10 * measureInterval
 
 // levels has the last level that each voter reported.
 type levels map[string]report
 
 type report struct {
-	level level
-	at    time.Time
+	voterLevel
+	at time.Time
 }
 
 // fillUnknown records the reported levels, and replaces each unknown level by the last reported
@@ -58,16 +72,16 @@ type report struct {
 func (l levels) fillUnknown(voters []voterLevel, now time.Time) {
 	for i, v := range voters {
 		if v.level != unknownLevel {
-			l[v.name] = report{v.level, now}
+			l[v.name] = report{v, now}
 		} else if last, ok := l[v.name]; ok && now.Sub(last.at) <= levelMemory {
-			voters[i].level = last.level
+			voters[i] = last.voterLevel
 		}
 	}
 }
 
-// assess returns the shortage of a cluster, nil if all voters have space. own is this node's name.
-// A voter of unknown level counts as one without space, but only if another voter is known to have
-// none: a busy network is no reason to refuse writes.
+// assess returns the shortage of a cluster, nil if no voter is known to lack space. own is this
+// node's name. If one voter is known to lack space, a voter of unknown level counts as lacking
+// space, too. Otherwise it does not: a busy network is no reason to refuse writes.
 func assess(own string, voters []voterLevel) *shortage {
 	view := &shortage{}
 	for _, v := range voters {
@@ -124,7 +138,11 @@ func (v *shortage) refuse(frees bool) error {
 type Shortage struct {
 	cfg      ShortageConfig
 	readOnly prometheus.Gauge
+	waits    prometheus.Counter
 	view     atomic.Pointer[shortage] // nil while this node does not lead or all voters have space
+	budget   atomic.Pointer[budget]   // nil while this node does not lead
+	spent    atomic.Int64             // bytes taken from all budgets
+	due      chan struct{}            // holds one value when a write waits for reports
 }
 
 // ShortageConfig configures a Shortage; all fields are required.
@@ -142,13 +160,65 @@ type ShortageConfig struct {
 
 // NewShortage returns a Shortage that refuses nothing yet.
 func NewShortage(cfg ShortageConfig) *Shortage {
-	return &Shortage{cfg: cfg, readOnly: newReadOnlyGauge(cfg.Registerer)}
+	return &Shortage{cfg: cfg, readOnly: newReadOnlyGauge(cfg.Registerer), waits: newWaitCounter(cfg.Registerer), due: make(chan struct{}, 1)}
 }
 
-// Refuse returns why this leader refuses a write now, nil if it accepts it. The error is
-// failure.ErrNotLeader while it transfers leadership to a voter with space, and *failure.FullError
-// while too few voters have space. frees reports that the write is part of a deletion.
-func (s *Shortage) Refuse(frees bool) error { return s.view.Load().refuse(frees) }
+// Admit returns why this leader refuses an entry of size bytes, nil if it accepts it. The error is
+// *failure.FullError while too few voters have space, and failure.ErrNotLeader while a quorum has
+// space but this node does not, and therefore transfers leadership. frees reports that the entry is
+// part of a deletion. That may use half of the reserve, and then waits until the voters have made
+// their logs smaller, unless ctx ends first.
+func (s *Shortage) Admit(ctx context.Context, frees bool, size int) error {
+	cost := snapshotFactor * log.Footprint(size)
+	wait := writeWait
+	if frees {
+		wait = deletionWait
+	}
+	var over <-chan time.Time
+	for {
+		b, err := s.admit(frees, cost)
+		if err == nil || errors.Is(err, failure.ErrNotLeader) || !frees && s.view.Load().refuse(false) != nil {
+			return err
+		}
+		if over == nil {
+			s.waits.Inc()
+			over = time.After(wait)
+		}
+		s.askNow()
+		select {
+		case <-b.next():
+		case <-over:
+			return err
+		case <-ctx.Done():
+			return err
+		case <-s.cfg.Lifecycle.Closing():
+			return failure.ErrClosed
+		}
+	}
+}
+
+// admit decides about an entry now. b is the budget of which it has taken cost, or that had not as
+// much.
+func (s *Shortage) admit(frees bool, cost int64) (b *budget, err error) {
+	b = s.budget.Load()
+	if err := s.view.Load().refuse(frees); err != nil {
+		return b, err
+	}
+	if !b.take(frees, cost) {
+		return b, b.refuse(frees, cost)
+	}
+	s.spent.Add(cost)
+	return b, nil
+}
+
+// askNow makes Run ask the voters soon, and this node measure its disk.
+func (s *Shortage) askNow() {
+	s.cfg.Space.Remeasure()
+	select {
+	case s.due <- struct{}{}:
+	default: // Run has not handled the previous one yet
+	}
+}
 
 // Run asks the voters for their free space while this node leads, and transfers leadership to a
 // voter with space if this node has none, until ctx ends.
@@ -156,27 +226,41 @@ func (s *Shortage) Run(ctx context.Context) error {
 	return s.cfg.Leadership.WhileLeader(ctx, func(ctx context.Context) error {
 		defer func() { // the next leader decides
 			s.view.Store(nil)
+			s.replace(nil)
 			s.readOnly.Set(0)
 		}()
 		ticker := time.NewTicker(measureInterval)
 		defer ticker.Stop()
 		var transfers attempts
 		reported := levels{}
+		var before int64 // spent when the voters were asked before: reports include this much
 		for {
+			asked := s.spent.Load()
 			voters := s.askVoters(ctx)
 			if ctx.Err() != nil {
 				return nil
 			}
 			reported.fillUnknown(voters, time.Now())
+			s.replace(newBudget(s.cfg.Members.Name(), voters, s.spent.Load()-before))
 			s.update(assess(s.cfg.Members.Name(), voters))
+			before = asked
 			s.transferAway(&transfers, voters)
+			lifecycle.Pause(ctx, nil, askPause)
 			select {
 			case <-ctx.Done():
 				return nil
 			case <-ticker.C:
+			case <-s.due:
 			}
 		}
 	})
+}
+
+// replace replaces the budget, and wakes the writes that wait for it.
+func (s *Shortage) replace(b *budget) {
+	if before := s.budget.Swap(b); before != nil {
+		close(before.replaced)
+	}
 }
 
 // update replaces the view, and logs when the leader stops and resumes accepting writes.
@@ -201,13 +285,13 @@ func (s *Shortage) askVoters(ctx context.Context) []voterLevel {
 	asked := 0
 	for _, peer := range others {
 		name, address := string(peer.ID), s.cfg.Members.AddressOf(peer)
-		if s.cfg.Lifecycle.Go(func() { answers <- voterLevel{name, s.levelOf(ctx, name, address)} }) {
+		if s.cfg.Lifecycle.Go(func() { answers <- s.levelOf(ctx, name, address) }) {
 			asked++
 		}
 	}
 	var all []voterLevel
 	if voter {
-		all = append(all, voterLevel{s.cfg.Members.Name(), s.cfg.Space.level()})
+		all = append(all, s.own())
 	}
 	for range asked {
 		all = append(all, <-answers)
@@ -215,18 +299,29 @@ func (s *Shortage) askVoters(ctx context.Context) []voterLevel {
 	return all
 }
 
-func (s *Shortage) levelOf(ctx context.Context, name, address string) level {
+// own returns the level of this node.
+func (s *Shortage) own() voterLevel {
+	v := voterLevel{name: s.cfg.Members.Name(), level: s.cfg.Space.level()}
+	v.room.writes, v.room.deletions = s.cfg.Space.Room()
+	return v
+}
+
+func (s *Shortage) levelOf(ctx context.Context, name, address string) voterLevel {
+	v := voterLevel{name: name, level: sufficient, room: unlimited()}
 	answer, err := s.cfg.Peers.Alarms(ctx, name, address, s.cfg.Members.ClusterID())
 	switch {
 	case err != nil:
 		s.cfg.Logger.Debug("free space of a voter unknown", "voter", name, "error", err)
-		return unknownLevel
+		v.level = unknownLevel
 	case answer.GetExhausted():
-		return exhausted
+		v.level = exhausted
 	case slices.ContainsFunc(answer.GetAlarms(), func(a *peerpb.Alarm) bool { return a.GetName() == string(NoSpace) && a.GetNode() == name }):
-		return low
+		v.level = low
 	}
-	return sufficient
+	if err == nil && answer.RoomForWrites != nil && answer.RoomForDeletions != nil {
+		v.room = room{answer.GetRoomForWrites(), answer.GetRoomForDeletions()}
+	}
+	return v
 }
 
 // attempts limits the attempts to transfer leadership away. They go to one voter after the other,

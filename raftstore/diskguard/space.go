@@ -15,8 +15,9 @@ import (
 )
 
 const (
-	// DefaultReserve is the free space on the disk, in bytes, below which a node has "no space".
-	// The cluster needs it for elections, changes of membership and deletions.
+	// DefaultReserve is the free space on the disk, in bytes, beyond what the next snapshot takes,
+	// below which a node has "no space". The cluster needs it for elections, changes of membership
+	// and deletions.
 	DefaultReserve = 256 << 20
 	// reserveShare is the divisor of the disk's size that bounds the reserve on a small disk.
 	reserveShare = 4
@@ -26,6 +27,16 @@ const (
 	// measureInterval is the time between measurements of a node's disk, and between the leader's
 	// requests to the other voters.
 	measureInterval = time.Second
+	// exhaustedShare is the divisor of the reserve that deletions leave.
+	exhaustedShare = 2
+	// snapshotFactor is how many bytes an entry's byte takes: in the log and in the next snapshot.
+	snapshotFactor = 2
+	// shortReserves is the multiple of the reserve below which space is short, so that the node
+	// makes the log smaller before it has to refuse writes.
+	shortReserves = 2
+	// snapshotShare is the divisor of the reserve that must be left beside the next snapshot. Up to
+	// there, deletions have used half of the reserve, and those under way some more.
+	snapshotShare = 8
 )
 
 // level classifies the free space of a node. A node that does not respond has the lowest level.
@@ -33,18 +44,33 @@ type level int
 
 const (
 	unknownLevel level = iota
-	exhausted          // less than half of the reserve: the leader refuses all writes
+	exhausted          // less than half of the reserve: deletions wait until the log is smaller
 	low                // less than the reserve: the leader accepts only deletions, which eventually free space
 	sufficient
 )
 
 // measurement is the result of measuring this node's disk.
 type measurement struct {
-	level  level
-	free   int64 // bytes, without those claimed
-	claim  int64 // bytes that are set aside for others
-	need   int64 // bytes: the reserve
-	denied bool  // the file system refuses to allocate space for the log
+	level   level
+	free    int64 // bytes, without those claimed
+	claim   int64 // bytes that are set aside for others
+	next    int64 // bytes that the next snapshot takes
+	need    int64 // bytes: the reserve
+	enough  int64 // bytes beyond next from which the level is sufficient
+	written int64 // bytes that the log had written by then
+	denied  bool  // the file system refuses to allocate space for the log
+}
+
+// spare returns the free bytes beyond those that the next snapshot takes.
+func (m measurement) spare() int64 { return m.free - m.next }
+
+// room returns how many bytes the disk can take before the leader refuses writes, and before
+// deletions wait.
+func (m measurement) room() (writes, deletions int64) {
+	if m.denied {
+		return 0, 0
+	}
+	return m.spare() - m.enough, m.spare() + m.claim - m.need/exhaustedShare
 }
 
 // message describes the problem of the disk of dir, and what an operator must do.
@@ -54,22 +80,31 @@ func (m measurement) message(dir string) string {
 			dir, m.free>>20)
 	}
 	text := fmt.Sprintf("the disk of %s has %d MiB left, less than the reserve of %d MiB", dir, m.free>>20, m.need>>20)
+	switch {
+	case m.spare() >= m.need: // the alarm clears somewhat above the reserve
+		text = fmt.Sprintf("the disk of %s has %d MiB left, and needs %d MiB again after it had less than the reserve",
+			dir, m.free>>20, (m.next+m.enough)>>20)
+	case m.free >= m.need:
+		text = fmt.Sprintf("the disk of %s has %d MiB left, less than the next snapshot takes (up to %d MiB) and the reserve of %d MiB",
+			dir, m.free>>20, m.next>>20, m.need>>20)
+	}
 	if m.claim > 0 {
 		text += fmt.Sprintf(", besides %d MiB that the audit log may still take (lower --audit-log-max-size or --audit-log-max-files)", m.claim>>20)
 	}
-	return text + ": free some, or enlarge it; writes then resume automatically"
+	return text + ": free some, delete objects, or enlarge it; writes then resume automatically"
 }
 
-// hasFor reports whether the given number of files of size bytes fit without using the reserve.
-func (m measurement) hasFor(times, size int64) bool {
-	return m.level == sufficient && m.free/times-size >= m.need
+// hasFor reports whether the given number of snapshots fit, and for each of them the reserve
+// besides.
+func (m measurement) hasFor(snapshots int64) bool {
+	return m.level == sufficient && m.free/snapshots-m.next >= m.need
 }
 
 // Space watches the free space of this node's disk. All methods are safe for concurrent use.
 type Space struct {
 	cfg    SpaceConfig
 	latest atomic.Pointer[measurement] // nil until the disk has been measured
-	full   chan struct{}               // holds one value when a write found no space
+	due    chan struct{}               // holds one value when Run should measure at once
 }
 
 // SpaceConfig configures a Space; all fields are required.
@@ -82,14 +117,17 @@ type SpaceConfig struct {
 	Reserve int64
 	// Claim returns how many bytes of that disk are set aside for others; they do not count as
 	// free.
-	Claim     func() int64
-	Alarms    *Alarms
-	Lifecycle *lifecycle.Lifecycle
-	Logger    *slog.Logger
+	Claim func() int64
+	// Next returns how many bytes the next snapshot takes at most. Written returns a count of bytes
+	// that rises by what each entry takes of the disk.
+	Next, Written func() int64
+	Alarms        *Alarms
+	Lifecycle     *lifecycle.Lifecycle
+	Logger        *slog.Logger
 }
 
 // NewSpace returns a Space that has measured nothing yet.
-func NewSpace(cfg SpaceConfig) *Space { return &Space{cfg: cfg, full: make(chan struct{}, 1)} }
+func NewSpace(cfg SpaceConfig) *Space { return &Space{cfg: cfg, due: make(chan struct{}, 1)} }
 
 // Run raises and clears the alarms about this node's own disk, which has the log l, until ctx ends.
 // A disk that hangs does not block Run.
@@ -112,7 +150,7 @@ func (s *Space) Run(ctx context.Context, l *log.Store) error {
 			case <-ctx.Done():
 				return nil
 			case <-ticker.C:
-			case <-s.full:
+			case <-s.due:
 			}
 		case <-ticker.C:
 		}
@@ -125,27 +163,15 @@ func (s *Space) Run(ctx context.Context, l *log.Store) error {
 // measure measures the disk. If that fails, it raises no alarm: failing writes to the log are
 // reported separately.
 func (s *Space) measure(l *log.Store) measurement {
-	var stat syscall.Statfs_t
-	if err := syscall.Statfs(s.cfg.Dir, &stat); err != nil {
-		s.cfg.Logger.Warn("free space of the disk unknown", "path", s.cfg.Dir, "error", err)
-		return measurement{level: sufficient, free: math.MaxInt64}
-	}
-	block := blockSize(&stat)
-	claim := s.cfg.Claim()
-	m := measurement{
-		free:  int64(uint64(stat.Bavail)*block) - claim,
-		claim: claim,
-		need:  min(s.cfg.Reserve, int64(uint64(stat.Blocks)*block/reserveShare)),
-	}
-	threshold := m.need
-	if s.cfg.Alarms.IsRaised(NoSpace) {
-		threshold += m.need / hysteresisShare
+	m, known := s.stat()
+	if !known {
+		return m
 	}
 	m.denied = log.OutOfSpace(l.Allocate())
-	switch {
-	case m.denied, m.free+m.claim < m.need/2: // what is only claimed is there for deletions
+	switch writes, deletions := m.room(); {
+	case m.denied, deletions < 0: // what is only claimed is there for deletions
 		m.level = exhausted
-	case m.free < threshold:
+	case writes < 0:
 		m.level = low
 	default:
 		m.level = sufficient
@@ -153,14 +179,39 @@ func (s *Space) measure(l *log.Store) measurement {
 	return m
 }
 
+// stat returns a measurement whose level is sufficient. known is false if the free space is
+// unknown.
+func (s *Space) stat() (m measurement, known bool) {
+	written := s.cfg.Written() // first: what is written meanwhile counts twice, and not never
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(s.cfg.Dir, &stat); err != nil {
+		s.cfg.Logger.Warn("free space of the disk unknown", "path", s.cfg.Dir, "error", err)
+		return measurement{level: sufficient, free: math.MaxInt64}, false
+	}
+	block := blockSize(&stat)
+	claim := s.cfg.Claim()
+	m = measurement{
+		level:   sufficient,
+		free:    int64(uint64(stat.Bavail)*block) - claim,
+		claim:   claim,
+		next:    s.cfg.Next(),
+		need:    min(s.cfg.Reserve, int64(uint64(stat.Blocks)*block/reserveShare)),
+		written: written,
+	}
+	m.enough = m.need
+	if s.cfg.Alarms.IsRaised(NoSpace) {
+		m.enough += m.need / hysteresisShare
+	}
+	return m, true
+}
+
 func (s *Space) update(m measurement) {
 	s.latest.Store(&m)
-	switch {
-	case m.level == sufficient:
+	if m.level == sufficient {
 		s.cfg.Alarms.Clear(NoSpace)
-	case !s.cfg.Alarms.IsRaised(NoSpace):
-		s.cfg.Alarms.Raise(NoSpace, s.cfg.Node, m.message(s.cfg.Dir))
+		return
 	}
+	s.cfg.Alarms.Raise(NoSpace, s.cfg.Node, m.message(s.cfg.Dir)) // logged once, with the figure of now
 }
 
 // WriteFailed handles a failed write to the log. After a write in doubt, memory may differ from the
@@ -170,10 +221,15 @@ func (s *Space) WriteFailed(err error) {
 		s.cfg.Lifecycle.Fail(err)
 	}
 	if log.OutOfSpace(err) {
-		select {
-		case s.full <- struct{}{}:
-		default: // Run has not handled the previous one yet
-		}
+		s.Remeasure()
+	}
+}
+
+// Remeasure makes Run measure the disk at once.
+func (s *Space) Remeasure() {
+	select {
+	case s.due <- struct{}{}:
+	default: // Run has not handled the previous one yet
 	}
 }
 
@@ -197,9 +253,51 @@ func (s *Space) Free() (bytes int64, known bool) {
 	return 0, false
 }
 
-// HasFor reports whether the given number of files of size bytes fit on the disk without using the
-// reserve. It returns true while the disk has not been measured.
-func (s *Space) HasFor(times, size int64) bool {
+// Room returns how many bytes the disk can take before the leader refuses writes, and before
+// deletions wait: as of the latest measurement, without what the log has written since, which makes
+// the next snapshot larger as well. Before the first measurement there is none.
+func (s *Space) Room() (writes, deletions int64) {
 	m := s.latest.Load()
-	return m == nil || m.hasFor(times, size)
+	if m == nil {
+		return 0, 0
+	}
+	since := snapshotFactor * (s.cfg.Written() - m.written)
+	writes, deletions = m.room()
+	return writes - since, deletions - since
+}
+
+// IsShort reports whether the log should be made smaller, because little is left beside the next
+// snapshot and the reserve.
+func (s *Space) IsShort() bool {
+	m := s.latest.Load()
+	return m != nil && m.spare() < shortReserves*m.need
+}
+
+// IsLow reports whether the level is not sufficient.
+func (s *Space) IsLow() bool { return s.level() != sufficient }
+
+// Reserve returns the reserve in bytes, 0 while the disk has not been measured.
+func (s *Space) Reserve() int64 {
+	if m := s.latest.Load(); m != nil {
+		return m.need
+	}
+	return 0
+}
+
+// HasFor reports whether the given number of snapshots fit on the disk, and for each of them the
+// reserve besides. It returns true while the disk has not been measured.
+func (s *Space) HasFor(snapshots int64) bool {
+	m := s.latest.Load()
+	return m == nil || m.hasFor(snapshots)
+}
+
+// FitsNext measures the disk, and returns an error for the operator if the next snapshot does not
+// fit.
+func (s *Space) FitsNext() error {
+	m, known := s.stat()
+	if !known || m.spare()+m.claim >= m.need/snapshotShare {
+		return nil
+	}
+	return fmt.Errorf("the disk of %s has %d MiB left, and a snapshot takes up to %d MiB: free some, or enlarge it",
+		s.cfg.Dir, (m.free+m.claim)>>20, m.next>>20)
 }

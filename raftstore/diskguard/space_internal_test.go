@@ -17,9 +17,9 @@ func TestSpaceForSnapshots(t *testing.T) {
 		{math.MaxInt64, sufficient, 2}, {2 * (snapshotBytes + reserve), sufficient, 2}, {2*(snapshotBytes+reserve) - 2, sufficient, 1},
 		{snapshotBytes + reserve, sufficient, 1}, {snapshotBytes + reserve - 1, sufficient, 0}, {math.MaxInt64, low, 0},
 	} {
-		m := measurement{level: c.level, free: c.free, need: reserve}
+		m := measurement{level: c.level, free: c.free, next: snapshotBytes, need: reserve}
 		for times := int64(1); times <= 2; times++ {
-			if m.hasFor(times, snapshotBytes) != (times <= c.snapshots) {
+			if m.hasFor(times) != (times <= c.snapshots) {
 				t.Errorf("%+v: space for %d snapshots is %v", m, times, times > c.snapshots)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Errors that callers compare with errors.Is.
@@ -23,9 +24,36 @@ var (
 	ErrTooLarge = errors.New("entry too large")
 	// ErrClosed reports that the store is shutting down. Nothing was written.
 	ErrClosed = errors.New("store is closed")
-	// ErrNotLeader reports that this node is not the leader. Nothing was done.
+	// ErrNotLeader reports that this node is not the leader and did nothing, or that it lost
+	// leadership before a change of the configuration was committed, which may still happen.
 	ErrNotLeader = errors.New("not the leader")
 )
+
+// NoLeaderError reports that this node has known no leader for longer than an election takes.
+// Nothing was written. A retry succeeds only once enough of the voters are back.
+type NoLeaderError struct {
+	// For is how long the node has known no leader.
+	For time.Duration
+	// Voters is the number of voters in the cluster, 0 if the node belongs to no cluster yet.
+	Voters int
+	// Missing names the voters that do not respond to this node, in order.
+	Missing []string
+}
+
+// Error returns a message that names the voters that are missing.
+func (e *NoLeaderError) Error() string {
+	switch {
+	case e.Voters == 0:
+		return "this node belongs to no cluster yet"
+	case len(e.Missing) == 0:
+		return fmt.Sprintf("no leader for %s", e.For.Truncate(time.Second))
+	}
+	return fmt.Sprintf("no leader for %s: %d of %d voters do not respond: %s",
+		e.For.Truncate(time.Second), len(e.Missing), e.Voters, strings.Join(e.Missing, ", "))
+}
+
+// Unwrap returns ErrUnavailable.
+func (e *NoLeaderError) Unwrap() error { return ErrUnavailable }
 
 // Future reports a read of a version that this node has not reached within the deadline.
 type Future struct{ Want, Have uint64 }

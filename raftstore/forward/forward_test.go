@@ -57,7 +57,8 @@ func mux(t testing.TB, authority *testcluster.Authority, name string) *transport
 // serve starts a node whose stream of writes is served by writes.
 func serve(t testing.TB, authority *testcluster.Authority, writes func(peerpb.Store_WritesServer) error) *node {
 	t.Helper()
-	n := &node{mux(t, authority, "leader"), grpc.NewServer(append(transport.ServerOptions(), grpc.WaitForHandlers(true))...)}
+	leader := mux(t, authority, "leader")
+	n := &node{leader, grpc.NewServer(append(transport.ServerOptions(), grpc.WaitForHandlers(true))...)}
 	peerpb.RegisterStoreServer(n.rpc, service{writes: writes})
 	var work sync.WaitGroup
 	work.Go(func() { _ = n.rpc.Serve(n.mux.GRPC()) })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -21,7 +22,8 @@ type Leadership struct {
 
 	cfg       Config
 	transfers transfers
-	electing  sync.Mutex // held while the only voter campaigns
+	electing  sync.Mutex             // held while the only voter campaigns
+	outage    atomic.Pointer[outage] // nil while this node knows a leader
 	metrics   *metrics
 }
 
@@ -34,6 +36,10 @@ type Config struct {
 	Lifecycle *lifecycle.Lifecycle
 	// Timeout is Raft's election timeout.
 	Timeout time.Duration
+	// LeaderWait is how long requests wait for a leader.
+	LeaderWait time.Duration
+	// Probe returns nil if a server responds.
+	Probe func(ctx context.Context, server raft.Server) error
 	// Applied returns the index of the last entry that this node has applied.
 	Applied    func() uint64
 	Logger     *slog.Logger
@@ -48,9 +54,10 @@ func New(cfg Config) *Leadership {
 	}
 }
 
-// TermOf returns the term of the committed entry at index if e's leader appended it, and 0
-// otherwise. The caller must have learned the index after it looked e up. Terms only increase, so
-// if e's term is still current, it was current when the caller learned the index.
+// TermOf returns the term of the committed entry at index if this node appended it as the leader of
+// epoch e. Otherwise, or if it can't know, it returns 0. The caller must have learned the index
+// after it looked up e. Terms only increase, so if e's term is still current, it was current when
+// the caller learned the index.
 func (l *Leadership) TermOf(e *Epoch, index uint64) uint64 {
 	if e == nil || !e.owns(index) || l.cfg.Raft.CurrentTerm() != e.term {
 		return 0
@@ -61,9 +68,9 @@ func (l *Leadership) TermOf(e *Epoch, index uint64) uint64 {
 // Follow turns Raft's signals into epochs until ctx ends. commitInit must propose an entry that
 // changes nothing, and return nil once this node has applied it.
 //
-// A signal means only that something may have changed. Follow reads the state from Raft, and a node
-// leads a term at most once. So Follow is correct even if it misses changes or sees their signals
-// in another order (hashicorp/nomad#4749).
+// Follow takes a signal only as a hint that something may have changed, and reads the state from
+// Raft. Because a node leads a term at most once, Follow is correct even if it misses changes or
+// receives their signals in another order (hashicorp/nomad#4749).
 func (l *Leadership) Follow(ctx context.Context, commitInit func(context.Context) error) error {
 	observed := make(chan raft.Observation, 16)
 	observer := raft.NewObserver(observed, false, func(o *raft.Observation) bool {
@@ -72,7 +79,7 @@ func (l *Leadership) Follow(ctx context.Context, commitInit func(context.Context
 	})
 	l.cfg.Raft.RegisterObserver(observer)
 	defer l.cfg.Raft.DeregisterObserver(observer)
-	l.notify() // Raft may have found a leader before Follow began to observe it
+	l.leaderChanged() // Raft may have found a leader before Follow began to observe it
 	defer l.set(nil)
 
 	var epochs sync.WaitGroup
@@ -85,7 +92,7 @@ func (l *Leadership) Follow(ctx context.Context, commitInit func(context.Context
 		case <-ctx.Done():
 		case <-l.cfg.Raft.LeaderCh():
 		case <-observed:
-			l.notify()
+			l.leaderChanged()
 		}
 	}
 	return nil
@@ -123,10 +130,11 @@ func (l *Leadership) leadingTerm() (term uint64, leading bool) {
 	}
 }
 
-// prepare commits an entry of the epoch's own term. Before that, a leader does not know what its
-// predecessors committed, and must confirm no read. The entry is an Init, which sets the cluster id
-// the first time and changes nothing later. Unlike Raft's own barrier it reaches every state
-// machine, so followers reach every index confirmed in this term.
+// prepare commits an entry of the epoch's own term, and retries until it succeeds or the epoch
+// ends. Before that, a leader does not know what its predecessors committed, and must confirm no
+// read. The entry is an Init, which sets the cluster's id the first time and changes nothing later.
+// Unlike the library's barrier, it reaches the state machine of every node, so followers come to
+// apply every index confirmed in this term.
 func (l *Leadership) prepare(e *Epoch, commitInit func(context.Context) error) {
 	// gofail: var leaderBefore struct{}
 	for e.ctx.Err() == nil {

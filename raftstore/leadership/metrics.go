@@ -5,6 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type metrics struct {
 	changes       prometheus.Counter
 	fastFailovers prometheus.Counter
+	refused       prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -17,7 +18,11 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "quorate_raftstore_successions_total",
 			Help: "Elections that this node started without waiting for missed heartbeats, because the leader's process had ended.",
 		}),
+		refused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_leaderless_refused_total",
+			Help: "Reads and writes refused at once, because this node had known no leader for longer than an election takes.",
+		}),
 	}
-	reg.MustRegister(m.changes, m.fastFailovers)
+	reg.MustRegister(m.changes, m.fastFailovers, m.refused)
 	return m
 }

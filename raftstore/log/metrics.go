@@ -19,6 +19,7 @@ type metrics struct {
 	appendedBytes   prometheus.Counter
 	stalled         prometheus.Counter
 	trimmed, resets prometheus.Counter
+	shrunk          prometheus.Counter
 	holdsGivenUp    prometheus.Counter
 	corrupt         prometheus.Counter
 	cacheHits       prometheus.Counter
@@ -54,6 +55,10 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 			Name: "quorate_raftstore_log_resets_total",
 			Help: "Times that a snapshot replaced the whole log.",
 		}),
+		shrunk: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "quorate_raftstore_log_shrunk_total",
+			Help: "Times that the log's file was replaced by a smaller one, because the disk was short of space.",
+		}),
 		holdsGivenUp: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_log_holds_given_up_total",
 			Help: "Holds on old entries given up because the entries took too much space.",
@@ -76,7 +81,7 @@ func newMetrics(reg prometheus.Registerer, s *Store) *metrics {
 	}
 	m.registry = reg
 	m.collectors = append(m.gauges(s), m.appendSeconds, m.appendedEntries, m.appendedBytes, m.stalled, m.trimmed,
-		m.resets, m.holdsGivenUp, m.corrupt, m.cacheHits, m.cacheMisses)
+		m.resets, m.shrunk, m.holdsGivenUp, m.corrupt, m.cacheHits, m.cacheMisses)
 	reg.MustRegister(m.collectors...)
 	return m
 }
@@ -95,6 +100,10 @@ func (m *metrics) gauges(s *Store) []prometheus.Collector {
 			used, _ := s.Size()
 			return float64(used)
 		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "quorate_raftstore_log_file_bytes",
+			Help: "Bytes of the log file, those included that later entries will reuse.",
+		}, func() float64 { return float64(s.FileBytes()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_raftstore_log_first_index",
 			Help: "Index of the oldest entry in the log.",

@@ -25,10 +25,11 @@ const (
 )
 
 // Read calls fn for each command entry after position after and up to upTo, in order, at most limit
-// of them (0: no limit). It returns the position to continue from: fn has had every command up to
-// it. If the log has been trimmed past after, before or during the read, Read returns *Truncated.
+// of them (0 means no limit). It returns the position from which a later Read continues: fn has
+// been called for every command up to it. If the log has been trimmed past after, before or during
+// the read, or is empty, Read returns *Truncated.
 //
-// fn runs outside of any transaction and may block. data does not change afterwards, but shares
+// fn runs outside of any transaction and may block. Its data does not change afterwards, but shares
 // memory with neighboring entries, so callers that retain it should copy it.
 func (s *Store) Read(ctx context.Context, after, upTo uint64, limit int, fn func(index uint64, data []byte) error) (uint64, error) {
 	if limit <= 0 {
@@ -121,10 +122,11 @@ func (s *Store) missing(c *bbolt.Cursor, after, want, found uint64) error {
 	return &Corrupt{Index: want, Path: s.cfg.Path, Reason: fmt.Sprintf("is missing, the next one is %d", found)}
 }
 
-// Verify reads and checks all entries from index from to the last. Raft panics on an unreadable
-// entry, so callers verify the entries after the newest snapshot before they open Raft. A gap
-// between from and the log's first entry is damage as well, because the state at from-1 can't be
-// updated without these entries. An empty log passes.
+// Verify reads and checks all entries from index from to the last. Raft panics on an entry that it
+// can't read, so callers verify the entries after the newest snapshot before they start Raft. If
+// from is below the log's first entry, the gap is damage, because the state at from-1 can't be
+// updated without these entries. A log that is empty, or that ends before from, passes. The
+// verified entries count as written (Written).
 func (s *Store) Verify(ctx context.Context, from uint64) error {
 	have := *s.span.Load()
 	from = max(from, 1)
@@ -158,6 +160,7 @@ func (s *Store) verify(ctx context.Context, low, high uint64) error {
 				}
 				low = index + 1
 				size += len(value)
+				s.written.Add(Footprint(len(value)))
 				return size < chunkBytes
 			})
 		})
@@ -174,12 +177,12 @@ func (s *Store) verify(ctx context.Context, low, high uint64) error {
 	return nil
 }
 
-// Align makes the log fit the newest snapshot, taken at index and term, and reports whether it
-// removed the log. It must be called before Raft starts. Align removes the whole log if the log
-// ends before the snapshot or has another term at the snapshot's index, as it does after a crash
-// between the installation of a snapshot and the removal of the old log. A snapshot beside a log
-// without a stored term is an error: that log has lost this node's votes and the entries that it
-// acknowledged.
+// Align removes the whole log if it does not fit the newest snapshot, taken at index and term, and
+// reports whether it did. It must be called before Raft starts. The log does not fit if it ends
+// before the snapshot, or if its entry at index has another term, as after a crash between the
+// installation of a snapshot and the removal of the old log. Align returns a *Corrupt if the log
+// has no term although there is a snapshot: such a log has lost this node's votes and the entries
+// that it acknowledged.
 func (s *Store) Align(index, term uint64) (bool, error) {
 	have := *s.span.Load()
 	switch in, err := s.GetUint64([]byte(CurrentTerm)); {

@@ -44,6 +44,7 @@ type Store struct {
 	holds     holds
 	closing   sync.WaitGroup // of files that reset has replaced
 	allocated atomic.Int64   // the end of the blocks reserved by Allocate
+	written   atomic.Int64   // see Written
 
 	mu sync.RWMutex // read-locked for one bolt transaction; locked to replace db
 	db *bbolt.DB
@@ -151,9 +152,10 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// IsMonotonic returns true: the log has no gaps. Raft then removes the whole old log when it
-// installs a snapshot. Otherwise, a follower whose last entries conflict with the leader's would
-// refuse every later append, also after a restart (hashicorp/raft#697; see also Config.OnReset).
+// IsMonotonic returns true, because the log has no gaps. Raft then removes the whole old log when
+// it installs a snapshot. If it kept the old log, a follower whose last entries conflict with the
+// leader's would refuse every later append, even after a restart (hashicorp/raft#697; see also
+// Config.OnReset).
 func (s *Store) IsMonotonic() bool { return true }
 
 // FirstIndex returns the oldest stored index, 0 if there is none. It may be older than the first
@@ -199,10 +201,11 @@ func (s *Store) GetLog(index uint64, entry *raft.Log) error {
 // StoreLog appends one entry.
 func (s *Store) StoreLog(entry *raft.Log) error { return s.StoreLogs([]*raft.Log{entry}) }
 
-// StoreLogs appends and syncs entries, which must have consecutive indexes and follow the last
-// stored entry. If they begin after a gap, a snapshot has replaced all stored entries and Raft
-// failed to remove them. StoreLogs then removes them first, because a log with a gap would make
-// watches skip changes.
+// StoreLogs appends entries and syncs them. Their indexes must be consecutive, and greater than the
+// last stored one. A gap before them means that Raft has installed a snapshot and failed to remove
+// the old log. StoreLogs then removes all stored entries first, because watches would skip the
+// changes in a gap. If an append fails after DeleteRange removed entries at its indexes, the error
+// is ErrInDoubt.
 func (s *Store) StoreLogs(entries []*raft.Log) error {
 	if len(entries) == 0 {
 		return nil
@@ -244,6 +247,7 @@ func (s *Store) StoreLogs(entries []*raft.Log) error {
 	}
 	s.cache.add(entries)
 	s.span.Store(&span{first: have.first, last: last})
+	s.written.Add(footprintOf(entries))
 	s.metrics.appended(entries, time.Since(start))
 	return nil
 }

@@ -14,13 +14,15 @@ const (
 	trimBytes   = 4 << 20
 )
 
-// DeleteRange removes the entries from low to high, inclusive. If the range is a prefix, which Raft
-// no longer needs, DeleteRange removes only the entries that exceed MaxBytes or MaxAge and that no
-// Hold keeps. It never removes the entry at high, which may be the entry of the newest snapshot:
-// Raft compares its term when it sends the entries that follow. DeleteRange removes any other range
-// exactly: a suffix that conflicts with the leader's log, or the whole log after the installation
-// of a snapshot. Raft must keep at least one trailing entry, because DeleteRange takes the removal
-// of the last entry for the installation of a snapshot.
+// DeleteRange removes the entries from low to high, inclusive. If they are a prefix, which Raft no
+// longer needs after a snapshot, it removes only those that exceed MaxBytes or MaxAge and that no
+// Hold keeps, and never the entry at high. That may be the entry of the newest snapshot, whose term
+// Raft compares when it sends the entries that follow.
+//
+// If they are a suffix, which conflicts with the leader's log, or the whole log, which a snapshot
+// replaces, DeleteRange removes all of them. Any other range is an error, because it would leave a
+// gap. Raft must keep at least one trailing entry, because DeleteRange takes the removal of the
+// last entry for the removal of the whole log.
 func (s *Store) DeleteRange(low, high uint64) error {
 	have := *s.span.Load()
 	low, high = max(low, have.first), min(high, have.last)
@@ -30,7 +32,7 @@ func (s *Store) DeleteRange(low, high uint64) error {
 	case low > have.first && high < have.last:
 		return fmt.Errorf("delete %d to %d from log %s: it would leave a gap", low, high, s.cfg.Path)
 	case low == have.first && high < have.last:
-		return s.trim(high - 1)
+		return s.trim(high-1, s.cfg.MaxBytes)
 	case low > have.first:
 		if err := s.truncate(low); err != nil {
 			return err
@@ -98,11 +100,12 @@ func (s *Store) remove(low, high uint64) error {
 	return nil
 }
 
-// trim removes entries from the beginning, at most up to limit, while the log exceeds its bounds.
-func (s *Store) trim(limit uint64) error {
+// trim removes entries from the beginning, at most up to limit, while the log uses more than
+// maxBytes or they exceed MaxAge.
+func (s *Store) trim(limit uint64, maxBytes int64) error {
 	before := s.span.Load().first
 	for {
-		upTo, err := s.excess(limit)
+		upTo, err := s.excess(limit, maxBytes)
 		if err != nil {
 			return fmt.Errorf("trim log %s: %w", s.cfg.Path, err)
 		}
@@ -123,10 +126,10 @@ func (s *Store) trim(limit uint64) error {
 	return nil
 }
 
-// excess returns the last entry that one transaction should remove, 0 for none. It reads the
-// entries, which also brings their pages, the oldest of the file, into memory before the trim takes
-// the lock that appends need.
-func (s *Store) excess(limit uint64) (upTo uint64, err error) {
+// excess returns the last entry that the next transaction of a trim should remove, 0 if there is
+// none. It reads the entries, and so brings their pages, the oldest of the file, into memory before
+// the trim takes the lock that appends need.
+func (s *Store) excess(limit uint64, maxBytes int64) (upTo uint64, err error) {
 	used, err := s.used()
 	if err != nil {
 		return 0, err
@@ -141,10 +144,10 @@ func (s *Store) excess(limit uint64) (upTo uint64, err error) {
 		size := 0
 		return s.scan(tx, first-1, limit, func(index uint64, value []byte) bool {
 			age := s.classifyAge(oldest, index, value)
-			if age == young && used <= s.cfg.MaxBytes {
+			if age == young && used-int64(size) <= maxBytes {
 				return false
 			}
-			if age != undated || used > s.cfg.MaxBytes {
+			if age != undated || used > maxBytes {
 				upTo = index
 			}
 			size += len(value)
@@ -220,12 +223,8 @@ func (s *Store) Size() (used, bound int64) {
 }
 
 // used returns the number of used bytes of the file. bolt reuses free space, but never returns it
-// to the file system.
+// to the file system; Reclaim does.
 func (s *Store) used() (bytes int64, err error) {
-	err = s.view(func(tx *bbolt.Tx) error {
-		stats := tx.DB().Stats()
-		bytes = tx.Size() - int64(stats.FreePageN+stats.PendingPageN)*int64(tx.DB().Info().PageSize)
-		return nil
-	})
+	bytes, _, err = s.usage()
 	return bytes, err
 }

@@ -26,14 +26,22 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// create stores an object. If leadership is lost meanwhile, as happens on a busy machine, the
+// outcome is unknown: create asks again, and the object may exist by then.
 func create(t *testing.T, s *raftstore.Store, name string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	head := `{"metadata":{"name":"` + name + `","resourceVersion":"`
 	o := &state.Object{UID: "uid-" + name, Value: []byte(head + `"}}`), VersionOffset: uint32(len(head))}
-	if _, err := s.Create(ctx, raftstore.Create{Key: state.NewKey("configmaps", "default", name), Object: o}); err != nil {
-		t.Fatal(err)
+	for unknown := false; ; unknown = true {
+		_, err := s.Create(ctx, raftstore.Create{Key: state.NewKey("configmaps", "default", name), Object: o})
+		if _, exists := errors.AsType[*state.Exists](err); err == nil || exists && unknown {
+			return
+		}
+		if !errors.Is(err, raftstore.ErrUnknownOutcome) || ctx.Err() != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -80,9 +80,11 @@ func (r *Reader) Run(ctx context.Context) error {
 }
 
 // View returns a state with freshness f. With Cached it never waits. With AtLeast it waits until
-// ctx ends, and then returns a *failure.Future. With Quorum it returns failure.ErrUnavailable if no
-// leader with a quorum confirms the read within Config.LeaderWait, and failure.ErrTimeout if ctx
-// ends first.
+// this node has applied the index, and returns a *failure.Future if ctx ends first. With Quorum it
+// returns failure.ErrUnavailable if the read is not confirmed and applied within Config.LeaderWait,
+// at once a *failure.NoLeaderError if no leader has been known for that long, and
+// failure.ErrTimeout if ctx ends first. A wait that the end of the store interrupts returns
+// failure.ErrClosed.
 func (r *Reader) View(ctx context.Context, f Freshness) (*state.Root, error) {
 	switch {
 	case f.quorum:
@@ -156,6 +158,9 @@ func (r *Reader) readIndex(ctx context.Context) (uint64, error) {
 		if err := r.cfg.Lifecycle.Check(); err != nil {
 			return 0, err
 		}
+		if err := r.cfg.Leadership.Refuse(); err != nil {
+			return 0, err
+		}
 		e, changed := r.cfg.Leadership.Current()
 		batcher := r.remote
 		if e != nil {
@@ -198,9 +203,10 @@ func (r *Reader) remoteIndex(ctx context.Context) (uint64, error) {
 	return resp.GetIndex(), nil
 }
 
-// LearnCommit advances the commit index to the leader's entry at index, so that this node applies
-// the entry without waiting for the next append. term is the term of the entry. LearnCommit does
-// nothing if term is 0, which a leader sends if an earlier leader may have appended the entry.
+// LearnCommit tells Raft that the leader's entry at index is committed, so that this node applies
+// it without waiting for the leader's next append. term is the term of the entry. A leader sends 0
+// if an earlier leader may have appended the entry; LearnCommit then does nothing. It also does
+// nothing if this node has applied the index already.
 func (r *Reader) LearnCommit(term, index uint64) {
 	if term != 0 && index > r.cfg.Applied.Index() {
 		r.cfg.Transport.AdvanceCommit(term, index)

@@ -38,8 +38,9 @@ type Config struct {
 	Dir    string // parent of the folder of snapshots; must exist
 	Retain int    // number of snapshots to keep; 0 means DefaultRetain
 	// OnOpen is called with the index of each snapshot that Open opens, before the snapshot is
-	// read. The function that it returns is called when the snapshot is closed. Raft may be sending
-	// the snapshot to a follower, which then needs the log entries after it. May be nil.
+	// read. The function that it returns is called when the snapshot is closed. In between, Raft
+	// may be sending the snapshot to a follower, which then needs the log entries after it. May be
+	// nil.
 	OnOpen     func(index uint64) (closed func())
 	Logger     *slog.Logger          // required
 	Registerer prometheus.Registerer // nil: metrics are counted, but not published
@@ -174,9 +175,9 @@ func (o *openSnapshot) Close() error {
 	return o.File.Close()
 }
 
-// OpenReader returns the decompressed content of a snapshot and verifies it while it is read:
-// io.EOF means that all of it is undamaged. It serves readers of history; a restore must use Open,
-// which verifies before the first byte.
+// OpenReader returns the decompressed content of a snapshot, and verifies it while it is read:
+// io.EOF means that all of it is undamaged. It is for readers of history and offline tools. A
+// restore must use Open, which verifies the whole snapshot before it returns the first byte.
 func (s *Store) OpenReader(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	meta, err := s.examine(id)
 	if err != nil {
@@ -192,6 +193,30 @@ func (s *Store) OpenReader(id string) (*raft.SnapshotMeta, io.ReadCloser, error)
 		io.Reader
 		io.Closer
 	}{r, f}, nil
+}
+
+// KeepNewest verifies the newest snapshot, and then removes all others, for a disk that is short of
+// space. If the newest is damaged, it removes nothing.
+func (s *Store) KeepNewest() error {
+	metas, err := s.List()
+	if err != nil || len(metas) == 0 {
+		return err
+	}
+	if _, err := s.verify(metas[0].ID); err != nil {
+		return s.counted(err)
+	}
+	for _, m := range metas[1:] {
+		dir := filepath.Join(s.dir, m.ID)
+		// A crash in between leaves what New removes, and not a part of a snapshot.
+		if err := os.Rename(dir, dir+tmpSuffix); err != nil {
+			return fmt.Errorf("remove snapshot %s: %w", m.ID, err)
+		}
+		if err := os.RemoveAll(dir + tmpSuffix); err != nil {
+			return fmt.Errorf("remove snapshot %s: %w", m.ID, err)
+		}
+		s.logger.Info("removed an older snapshot, because the disk is short of space", "id", m.ID, "bytes", m.Size)
+	}
+	return nil
 }
 
 // Oldest returns the oldest snapshot that a log beginning with entry logFirst continues, nil if

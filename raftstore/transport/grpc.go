@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxMessageBytes bounds one message between nodes. Entries are far smaller: see
-	// raftstore.MaxEntryBytes.
+	// maxMessageBytes bounds one message between nodes, which is buffered whole. Entries are far
+	// smaller: see raftstore.MaxEntryBytes.
 	maxMessageBytes = 16 << 20
 	// windowBytes keeps a single connection per peer from stalling on flow control.
 	windowBytes = 4 << 20
@@ -40,9 +40,9 @@ func ServerOptions() []grpc.ServerOption {
 	}
 }
 
-// Connect returns a gRPC client of the peer name at address, which fails if another node listens
-// there. An empty name accepts any node. The client dials with its first request, and again after a
-// connection breaks.
+// Connect returns a gRPC client of the node called name at address. Its connections fail if another
+// node listens there; an empty name accepts any node. The client dials with its first request, and
+// again after a connection breaks.
 func (m *Mux) Connect(name, address string, options ...grpc.DialOption) (*grpc.ClientConn, error) {
 	options = append([]grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()), // the dialler does the handshake
@@ -50,6 +50,8 @@ func (m *Mux) Connect(name, address string, options ...grpc.DialOption) (*grpc.C
 			return m.Dial(ctx, name, address, ProtocolGRPC)
 		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)),
+		grpc.WithUnaryInterceptor(m.countTooLarge),
+		grpc.WithStreamInterceptor(m.countTooLargeStream),
 		grpc.WithInitialWindowSize(windowBytes),
 		grpc.WithInitialConnWindowSize(windowBytes),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
@@ -75,6 +77,43 @@ func PeerName(ctx context.Context) (string, error) {
 		return "", errors.New("request came without a certificate")
 	}
 	return NameOf(info.State.PeerCertificates[0])
+}
+
+// countTooLarge is a grpc.UnaryClientInterceptor that counts the calls that fail because the
+// request or the response exceeds maxMessageBytes. In calls between nodes only this bound exhausts
+// a resource. The caller counts for both nodes: an interceptor of the server does not see the
+// refusal of a unary request, and a stats.Handler of the server costs each call more CPU time.
+func (m *Mux) countTooLarge(ctx context.Context, method string, request, response any, conn *grpc.ClientConn,
+	invoke grpc.UnaryInvoker, options ...grpc.CallOption,
+) error {
+	err := invoke(ctx, method, request, response, conn, options...)
+	m.metrics.countTooLarge(err)
+	return err
+}
+
+// countTooLargeStream is countTooLarge for streams.
+func (m *Mux) countTooLargeStream(ctx context.Context, description *grpc.StreamDesc, conn *grpc.ClientConn, method string,
+	open grpc.Streamer, options ...grpc.CallOption,
+) (grpc.ClientStream, error) {
+	stream, err := open(ctx, description, conn, method, options...)
+	if err != nil {
+		return nil, err
+	}
+	return boundedStream{stream, m.metrics}, nil
+}
+
+// boundedStream is a stream that ends with an error if a message of either node is too large.
+type boundedStream struct {
+	grpc.ClientStream
+	metrics *metrics
+}
+
+// RecvMsg receives a message. Its error is the end of the stream, also if a sent message was too
+// large.
+func (s boundedStream) RecvMsg(message any) error {
+	err := s.ClientStream.RecvMsg(message)
+	s.metrics.countTooLarge(err)
+	return err
 }
 
 // established accepts connections whose TLS handshake the Mux has completed, and passes the result

@@ -1,14 +1,19 @@
 package transport
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
 
-// The bounds that strangers can hit: the values of the label "limit".
+// The bounds that strangers, or other nodes, can hit: the values of the label "limit".
 const (
 	limitHandshakes        = "handshakes"
 	limitAddressHandshakes = "handshakes_per_address"
 	limitHelloTime         = "hello_time"
 	limitHandshakeTime     = "handshake_time"
 	limitLogLines          = "log_lines"
+	limitMessageBytes      = "message_bytes"
 )
 
 type metrics struct {
@@ -39,20 +44,29 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		}),
 		limits: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_raftstore_peer_limit_hits_total",
-			Help: "Connections to the peer address closed and log lines suppressed because a bound was reached, by bound.",
+			Help: "Connections to the peer address closed, log lines suppressed, and calls of either side failed, because a bound was reached, by bound.",
 		}, []string{"limit"}),
 		earlyAppends: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_raftstore_early_appends_total",
 			Help: "Appends sent to followers while this node as leader stored the same entries.",
 		}),
 	}
-	for _, limit := range []string{limitHandshakes, limitAddressHandshakes, limitHelloTime, limitHandshakeTime, limitLogLines} {
+	for _, limit := range []string{
+		limitHandshakes, limitAddressHandshakes, limitHelloTime, limitHandshakeTime, limitLogLines, limitMessageBytes,
+	} {
 		m.limits.WithLabelValues(limit)
 	}
 	if reg != nil {
 		reg.MustRegister(m.open, m.handshakes, m.memberAddresses, m.refused, m.limits, m.earlyAppends)
 	}
 	return m
+}
+
+// countTooLarge counts the end of a call with err, if a message was too large.
+func (m *metrics) countTooLarge(err error) {
+	if status.Code(err) == codes.ResourceExhausted {
+		m.hit(limitMessageBytes)
+	}
 }
 
 // hit counts that a bound was hit.

@@ -15,8 +15,11 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"quorate/proto/peerpb"
 	"quorate/raftstore/testcluster"
@@ -45,11 +48,14 @@ func (b *logBuffer) String() string {
 
 func listen(t *testing.T, identity *tls.Config, timeout time.Duration) (*transport.Mux, *logBuffer) {
 	t.Helper()
+	return listenWith(t, transport.Config{TLS: identity, HandshakeTimeout: timeout})
+}
+
+func listenWith(t *testing.T, cfg transport.Config) (*transport.Mux, *logBuffer) {
+	t.Helper()
 	out := &logBuffer{}
-	m, err := transport.Listen(transport.Config{
-		Addr: "127.0.0.1:0", TLS: identity, HandshakeTimeout: timeout,
-		Logger: slog.New(slog.NewTextHandler(out, nil)),
-	})
+	cfg.Addr, cfg.Logger = "127.0.0.1:0", slog.New(slog.NewTextHandler(out, nil))
+	m, err := transport.Listen(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,24 +133,111 @@ func (echo) Confirm(ctx context.Context, _ *peerpb.ConfirmRequest) (*peerpb.Conf
 	return &peerpb.ConfirmResponse{Term: uint64(len(name))}, err
 }
 
+// Writes answers the first message with a text whose length is the id of the first write.
+func (echo) Writes(stream peerpb.Store_WritesServer) error {
+	request, err := stream.Recv()
+	if err != nil {
+		return err
+	}
+	text := strings.Repeat("x", int(request.GetWrites()[0].GetId()))
+	return stream.Send(&peerpb.WriteResults{Results: []*peerpb.WriteResponse{{Message: text}}})
+}
+
+// connectEcho serves echo on one node until the test ends, and returns a client of another node.
+func connectEcho(t *testing.T, server, client *transport.Mux) peerpb.StoreClient {
+	t.Helper()
+	s := grpc.NewServer(transport.ServerOptions()...)
+	peerpb.RegisterStoreServer(s, echo{})
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = s.Serve(server.GRPC()) })
+	conn, err := client.Connect("", server.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = conn.Close()
+		s.Stop()
+		serving.Wait()
+	})
+	return peerpb.NewStoreClient(conn)
+}
+
+// TestMessageTooLarge: a message over the bound fails its call, and the caller counts that once,
+// whichever node sent the message.
+func TestMessageTooLarge(t *testing.T) {
+	authority := testcluster.NewAuthority(t)
+	registry := prometheus.NewRegistry()
+	server, _ := listen(t, authority.Peer(t, "server"), 0)
+	client, _ := listenWith(t, transport.Config{TLS: authority.Peer(t, "client"), Registerer: registry})
+	peer := connectEcho(t, server, client)
+	counted := 0.0
+	for _, call := range []struct {
+		what string
+		send func(length int) error
+	}{
+		{"request", func(length int) error {
+			_, err := peer.Confirm(t.Context(), &peerpb.ConfirmRequest{ClusterId: strings.Repeat("x", length)})
+			return err
+		}},
+		{"request in a stream", func(length int) error {
+			return exchange(t.Context(), peer, &peerpb.WriteRequest{Entry: make([]byte, length)})
+		}},
+		{"response in a stream", func(length int) error {
+			return exchange(t.Context(), peer, &peerpb.WriteRequest{Id: uint64(length)})
+		}},
+	} {
+		if err := call.send(15 << 20); err != nil {
+			t.Errorf("%s below the bound: %v", call.what, err)
+		}
+		if err := call.send(17 << 20); status.Code(err) != codes.ResourceExhausted {
+			t.Errorf("%s over the bound: %v", call.what, err)
+		}
+		counted++
+		if n := hits(t, registry, "message_bytes"); n != counted {
+			t.Errorf("%s: %v calls counted, want %v", call.what, n, counted)
+		}
+	}
+}
+
+// exchange sends one write in a stream, and returns the error of the first response.
+func exchange(ctx context.Context, peer peerpb.StoreClient, write *peerpb.WriteRequest) error {
+	stream, err := peer.Writes(ctx)
+	if err != nil {
+		return err
+	}
+	_ = stream.Send(&peerpb.WriteBatch{Writes: []*peerpb.WriteRequest{write}}) // Recv returns the error that ended the stream
+	_, err = stream.Recv()
+	return err
+}
+
+// hits returns how often a bound was reached.
+func hits(t *testing.T, registry *prometheus.Registry, limit string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "quorate_raftstore_peer_limit_hits_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if m.GetLabel()[0].GetValue() == limit {
+				return m.GetCounter().GetValue()
+			}
+		}
+	}
+	t.Fatalf("no counter of %s", limit)
+	return 0
+}
+
 func TestMuxRoutes(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)
 	client, _ := listen(t, authority.Peer(t, "client"), 0)
 
 	t.Run("h2_to_grpc_with_the_peer's_name", func(t *testing.T) {
-		s := grpc.NewServer(transport.ServerOptions()...)
-		peerpb.RegisterStoreServer(s, echo{})
-		var serving sync.WaitGroup
-		serving.Go(func() { _ = s.Serve(server.GRPC()) })
-		defer serving.Wait()
-		defer s.Stop()
-		conn, err := client.Connect("", server.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		resp, err := peerpb.NewStoreClient(conn).Confirm(t.Context(), &peerpb.ConfirmRequest{})
+		resp, err := connectEcho(t, server, client).Confirm(t.Context(), &peerpb.ConfirmRequest{})
 		if err != nil || resp.GetTerm() != uint64(len("client")) {
 			t.Errorf("got %v, %v", resp, err)
 		}
@@ -181,8 +274,8 @@ func TestMuxRoutes(t *testing.T) {
 }
 
 // TestPipelineAfterRefusal uses a pipeline as the library's replication does: it reads responses up
-// to the first refusal, and sends until it notices the refusal. On the library's own pipeline the
-// last send never returns.
+// to the first refusal, and sends until it notices the refusal. The last sends must fail; on the
+// library's own pipeline they would never return.
 func TestPipelineAfterRefusal(t *testing.T) {
 	authority := testcluster.NewAuthority(t)
 	server, _ := listen(t, authority.Peer(t, "server"), 0)

@@ -38,7 +38,8 @@ func unknown(err error) result { return result{outcome: peerpb.Outcome_UNKNOWN, 
 func (r result) final() bool {
 	_, full := errors.AsType[*failure.FullError](r.err)
 	_, quota := errors.AsType[*failure.QuotaError](r.err)
-	return full || quota || errors.Is(r.err, failure.ErrClosed) || errors.Is(r.err, failure.ErrTooLarge)
+	_, leaderless := errors.AsType[*failure.NoLeaderError](r.err)
+	return full || quota || leaderless || errors.Is(r.err, failure.ErrClosed) || errors.Is(r.err, failure.ErrTooLarge)
 }
 
 // asError returns the result as an error for the store's callers.
@@ -58,9 +59,9 @@ func (r result) asError() error {
 	}
 }
 
-// raftOutcome returns the outcome of a proposal that failed. Only the errors that the library
-// returns before it appends the entry mean "not applied". After ErrLeadershipLost or a failed disk
-// write a log may have the entry, and after a shutdown the entry may be committed.
+// raftOutcome returns the outcome of a proposal for which Raft returned err. Only errors that the
+// library returns before it appends the entry mean "not applied". After ErrLeadershipLost or a
+// failed disk write, a log may have the entry; after a shutdown, the entry may even be committed.
 func raftOutcome(err error) result {
 	switch {
 	case errors.Is(err, raft.ErrNotLeader):

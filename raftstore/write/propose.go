@@ -11,7 +11,6 @@ import (
 	"quorate/proto/peerpb"
 	"quorate/raftstore/failure"
 	"quorate/raftstore/fsm"
-	"quorate/raftstore/leadership"
 )
 
 const (
@@ -31,9 +30,10 @@ func (w *Writer) propose(ctx context.Context, c *command) result {
 	if c.pins {
 		return w.apply(ctx, c.data, func() {})
 	}
-	if err := w.cfg.Shortage.Refuse(c.frees); err != nil {
+	if err := w.cfg.Shortage.Admit(ctx, c.frees, len(c.data)); err != nil {
 		return notApplied(err)
 	}
+	arrival := w.proof.mark()
 	// This node may not have applied the version from which the write was derived.
 	if err := w.cfg.Reader.Await(ctx, c.Version); err != nil {
 		return notApplied(err)
@@ -48,12 +48,12 @@ func (w *Writer) propose(ctx context.Context, c *command) result {
 			leave()
 			return w.unconfirmed(fmt.Errorf("wait for a write to the same object: %w", err))
 		}
-		r, decided := w.precheck(ctx, c)
+		if place.released != nil {
+			w.latches.delayConflict(ctx, e, place)
+		}
+		r, decided := w.precheck(ctx, c, arrival)
 		if !decided && place.holds {
 			return w.applyWithin(ctx, e, c, leave)
-		}
-		if r.outcome == peerpb.Outcome_REFUSED && place.released != nil {
-			r = w.delayConflict(ctx, e, place, r)
 		}
 		leave()
 		if decided {
@@ -62,30 +62,22 @@ func (w *Writer) propose(ctx context.Context, c *command) result {
 	}
 }
 
-// delayConflict delays a proved conflict until it is released. It then returns the conflict with
-// the newest state, which refuses the write as well, because a replaced version never returns. The
-// client's retry then starts from the newest version.
-func (w *Writer) delayConflict(ctx context.Context, e *leadership.Epoch, place *waiter, r result) result {
-	w.latches.delayConflict(ctx, e, place)
-	root := w.cfg.Root()
-	if refusal := place.c.refusal(root); refusal != nil {
-		return refused(root.Index(), refusal)
-	}
-	return r
-}
-
 // precheck refuses a doomed command without a log entry. A deposed leader's state may be old, so
-// precheck repeats the check on a state that a read index confirms before it refuses.
-func (w *Writer) precheck(ctx context.Context, c *command) (r result, decided bool) {
+// precheck refuses only by a state that covers what was acknowledged before the command arrived: by
+// the commit of a later proposal of this node, as for most writes to a contended object, or by a
+// read index, which costs requests to other nodes.
+func (w *Writer) precheck(ctx context.Context, c *command, arrival uint64) (r result, decided bool) {
 	if c.refusal(w.cfg.Root()) == nil {
 		return result{}, false
 	}
-	index, err := w.cfg.Reader.Confirm(ctx)
-	if err != nil {
-		return w.unconfirmed(err), true
-	}
-	if err := w.cfg.Reader.Await(ctx, index); err != nil {
-		return notApplied(err), true
+	if !w.proof.coversSince(arrival) {
+		index, err := w.cfg.Reader.Confirm(ctx)
+		if err != nil {
+			return w.unconfirmed(err), true
+		}
+		if err := w.cfg.Reader.Await(ctx, index); err != nil {
+			return notApplied(err), true
+		}
 	}
 	root := w.cfg.Root()
 	if refusal := c.refusal(root); refusal != nil {
@@ -102,9 +94,10 @@ func (w *Writer) unconfirmed(err error) result {
 	return notApplied(err)
 }
 
-// apply proposes an entry and returns its outcome. It calls release once Raft has completed the
-// proposal, possibly after apply has returned. Until then the outcome is open, and a later write to
-// the same object could only fail.
+// apply proposes an entry and returns its outcome. It calls release once the outcome is decided:
+// when Raft has completed the proposal, which may be after apply has returned, or before apply
+// returns if it proposes nothing. Before that, a write to the same object would most likely
+// conflict.
 func (w *Writer) apply(ctx context.Context, data []byte, release func()) result {
 	select {
 	case w.slots <- struct{}{}:
@@ -123,6 +116,7 @@ func (w *Writer) apply(ctx context.Context, data []byte, release func()) result 
 	}
 	done := make(chan result, 1)
 	start := time.Now()
+	number := w.proof.propose()
 	// gofail: var proposeBefore struct{}
 	queued := w.cfg.Raft.Apply(data, queueWait) // not in the goroutine, so that Raft begins before it starts
 	go func() {
@@ -133,6 +127,9 @@ func (w *Writer) apply(ctx context.Context, data []byte, release func()) result 
 		}
 		// gofail: var proposeAfter struct{}
 		<-w.slots
+		if r.outcome == peerpb.Outcome_APPLIED || r.outcome == peerpb.Outcome_REFUSED {
+			w.proof.commit(number) // before release, after which other writes are refused by this state
+		}
 		release()
 		w.metrics.proposalSeconds.Observe(time.Since(start).Seconds())
 		done <- r

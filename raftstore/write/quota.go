@@ -2,6 +2,7 @@ package write
 
 import (
 	"context"
+	"strings"
 	"sync"
 
 	"quorate/raftstore/failure"
@@ -22,12 +23,21 @@ type Quota struct {
 // AnyResource stands for all resources that Quota.Objects does not name.
 const AnyResource = "*"
 
-// of returns the bound for a resource, 0 for none.
+// of returns the bound for a resource, 0 for none. GROUP/PLURAL also names GROUP/PLURAL/UID, the
+// resource of a kind that is defined at run time.
 func (q *Quota) of(resource string) int {
-	if limit, ok := q.Objects[resource]; ok {
+	if limit, ok := q.Objects[withoutUID(resource)]; ok {
 		return limit
 	}
 	return q.Objects[AnyResource]
+}
+
+// withoutUID returns a resource without its third part.
+func withoutUID(resource string) string {
+	if last := strings.LastIndexByte(resource, '/'); last > strings.IndexByte(resource, '/') {
+		return resource[:last]
+	}
+	return resource
 }
 
 // quotas counts what the proposals under way add to the state, so that concurrent writes do not
@@ -52,9 +62,10 @@ type reservation struct {
 	key        state.Key
 }
 
-// reserve adds a command to the proposals under way, or returns the quota that it would exceed.
-// Root returns the newest state. The caller releases the reservation when the state contains the
-// command, or never will.
+// reserve adds a command to the proposals under way. If the command would exceed a quota, reserve
+// adds nothing and returns a *failure.QuotaError. A command that is part of a removal reserves
+// nothing. root returns the newest state. The caller releases the reservation when the state
+// contains the command, or never will.
 func (q *quotas) reserve(c *command, root func() *state.Root) (reservation, error) {
 	if c.frees {
 		return reservation{}, nil
@@ -103,7 +114,7 @@ func (q *quotas) admit(p state.Prefix, key state.Key, now *state.Root) error {
 			}
 		}
 		if stored+pending >= limit {
-			return &failure.QuotaError{Resource: resource, Namespace: namespace, Used: uint64(stored + pending), Limit: uint64(limit)}
+			return &failure.QuotaError{Resource: withoutUID(resource), Namespace: namespace, Used: uint64(stored + pending), Limit: uint64(limit)}
 		}
 	}
 	if underWay == nil {

@@ -26,6 +26,7 @@ type Writer struct {
 	cfg     Config
 	latches *latches
 	slots   chan struct{} // holds one value for each proposal that Raft has
+	proof   leadershipProof
 	quotas  *quotas
 	metrics *metrics
 }
@@ -58,10 +59,11 @@ func New(cfg Config) *Writer {
 	}
 }
 
-// Create stores an object and returns it as stored. Errors: *state.Exists, *state.GuardFailed;
-// failure.ErrUnavailable, ErrTooLarge, ErrClosed, *FullError, *QuotaError if certainly nothing was
-// written; failure.ErrUnknownOutcome if the write may be applied. This node has applied the write
-// when Create returns (N5: a cached read on this node sees it).
+// Create stores an object and returns it as stored. Errors: *state.Exists and *state.GuardFailed if
+// the write was refused; failure.ErrUnavailable, ErrTooLarge, ErrClosed, *FullError and *QuotaError
+// if certainly nothing was written; failure.ErrUnknownOutcome if the write may still be applied.
+// When Create returns, this node has applied the write, so that a cached read on this node sees it
+// (N5), unless ctx ended first.
 func (w *Writer) Create(ctx context.Context, c Create) (*state.Object, error) {
 	cmd, err := c.command()
 	if err != nil {
@@ -119,9 +121,10 @@ func stored(o *state.Object, key state.Key, index, created uint64) *state.Object
 	return &made
 }
 
-// write returns the index of the command's entry. It retries a command that was certainly not
-// applied, with whichever node then leads, for as long as a change of leader may reasonably take.
-// It retries nothing else.
+// write returns the index of the command's entry, after it has waited for this node to apply the
+// entry. If the command was certainly not applied, write tries again with whichever node then
+// leads, until LeaderWait has passed or ctx ends, unless a retry would fail for the same reason
+// (result.final). It retries nothing else.
 func (w *Writer) write(ctx context.Context, c *command) (uint64, error) {
 	giveUp := time.Now().Add(w.cfg.LeaderWait)
 	for {
@@ -165,6 +168,9 @@ func (w *Writer) attempt(ctx context.Context, c *command) result {
 	name, address, known := w.cfg.Members.Leader()
 	switch {
 	case !known:
+		if err := w.cfg.Leadership.Refuse(); err != nil {
+			return notApplied(err)
+		}
 		return notLeader(errors.New("no leader known"))
 	case name == w.cfg.Members.Name():
 		return w.propose(ctx, c)

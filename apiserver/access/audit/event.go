@@ -38,8 +38,10 @@ type Outcome struct {
 	Impersonated *auth.User
 	// Decided tells what the authorizer decided; Allowed is meaningless otherwise.
 	Decided, Allowed bool
-	Code             int            // 0 if nothing was sent
-	Failure          *status.Status // nil for a success
+	// Annotations are those that others have added; nil for none.
+	Annotations *Annotations
+	Code        int            // 0 if nothing was sent
+	Failure     *status.Status // nil for a success
 }
 
 // append appends the event of a stage, without a newline. o is nil before the request has ended.
@@ -170,17 +172,27 @@ func (t *Trail) appendAnnotations(b []byte, s Stage, o *Outcome) []byte {
 		b = appendText(b, ":", value)
 		before = ","
 	}
+	truncated := false
+	if o.Annotations != nil && s != RequestReceived {
+		for _, a := range o.Annotations.list {
+			add(a.key, a.value)
+		}
+		truncated = o.Annotations.cut
+	}
 	if r := t.recording; r != nil && (s == ResponseComplete || s == Panic) {
 		cutRequest, cutResponse := r.request.size > 0 && r.request.json == nil, r.response.size > 0 && r.response.json == nil
-		if cutRequest || cutResponse {
-			add(truncatedAnnotation, yes)
-		}
+		truncated = truncated || cutRequest || cutResponse
 		if cutRequest {
+			t.log.metrics.cutBodies.Inc()
 			add(requestSizeAnnotation, strconv.Itoa(r.request.size))
 		}
 		if cutResponse {
+			t.log.metrics.cutBodies.Inc()
 			add(responseSizeAnnotation, strconv.Itoa(r.response.size))
 		}
+	}
+	if truncated {
+		add(truncatedAnnotation, yes)
 	}
 	switch {
 	case o.Decided && o.Allowed:

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -38,14 +39,20 @@ type Config struct {
 // Log records requests. Its methods are safe for concurrent use.
 type Log struct {
 	cfg       Config
+	policy    atomic.Pointer[Policy]
 	metrics   *metrics
 	strangers *rate.Limiter
 }
 
 // New returns a log.
 func New(cfg Config) *Log {
-	return &Log{cfg: cfg, metrics: newMetrics(cfg.Registerer), strangers: rate.NewLimiter(strangerRate, strangerBurst)}
+	l := &Log{cfg: cfg, metrics: newMetrics(cfg.Registerer), strangers: rate.NewLimiter(strangerRate, strangerBurst)}
+	l.policy.Store(cfg.Policy)
+	return l
 }
+
+// SetPolicy replaces the policy for the requests that begin from now on.
+func (l *Log) SetPolicy(p *Policy) { l.policy.Store(p) }
 
 // Run logs how many requests of strangers were not recorded, until ctx ends.
 func (l *Log) Run(ctx context.Context) error {
@@ -88,7 +95,7 @@ type Trail struct {
 
 // Begin returns the trail of a request; nil if nothing is recorded of it.
 func (l *Log) Begin(r Received) *Trail {
-	decision := l.cfg.Policy.Decide(r.User, &r.Attributes)
+	decision := l.policy.Load().Decide(r.User, &r.Attributes)
 	if decision.Level == None {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 type metrics struct {
 	events     [RequestResponse + 1]prometheus.Counter // by level
 	leftOut    prometheus.Counter
+	cutBodies  prometheus.Counter
 	unreported atomic.Int64 // of leftOut
 }
 
@@ -21,11 +22,14 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{leftOut: prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "quorate_apiserver_audit_left_out_total",
 		Help: "Requests without a known user that were not audited, because there were too many.",
+	}), cutBodies: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "quorate_apiserver_audit_bodies_left_out_total",
+		Help: "Bodies that audit events do not have, because they were too long.",
 	})}
 	for level := Metadata; level <= RequestResponse; level++ {
 		m.events[level] = events.WithLabelValues(level.String())
 	}
-	reg.MustRegister(events, m.leftOut)
+	reg.MustRegister(events, m.leftOut, m.cutBodies)
 	return m
 }
 

@@ -167,12 +167,8 @@ func (r *reader) texts(at place) (all []string) {
 
 func (r *reader) boolean(at place) bool {
 	at = at.resolve()
-	if at.node.Kind != yaml.ScalarNode || at.node.Tag != "!!bool" {
-		r.fail(at, "want true or false")
-		return false
-	}
 	var value bool
-	if err := at.node.Decode(&value); err != nil {
+	if err := at.node.Decode(&value); err != nil || at.node.Tag != "!!bool" { // null decodes to false
 		r.fail(at, "want true or false")
 	}
 	return value

@@ -64,8 +64,9 @@ type rule struct {
 	omitManaged       *bool // instead of the policy's, if not nil
 }
 
-// resources are kinds of one group, PLURAL, PLURAL/SUBRESOURCE, PLURAL/*, */SUBRESOURCE or *, all
-// if there are none; and of these the objects with the names, all if there are none.
+// resources are kinds of one group, also in requests that use another group for the same objects:
+// PLURAL, PLURAL/SUBRESOURCE, PLURAL/*, */SUBRESOURCE or *, all if there are none; and of these the
+// objects with the names, all if there are none.
 type resources struct {
 	group         string
 	plurals       []string
@@ -124,7 +125,7 @@ func (r *rule) matchesResource(a *auth.Attributes) bool {
 }
 
 func (r resources) match(a *auth.Attributes) bool {
-	if r.group != a.Group || len(r.resourceNames) > 0 && !slices.Contains(r.resourceNames, a.Name) {
+	if r.group != a.Group && r.group != a.StoredGroup || len(r.resourceNames) > 0 && !slices.Contains(r.resourceNames, a.Name) {
 		return false
 	}
 	return len(r.plurals) == 0 || slices.ContainsFunc(r.plurals, func(pattern string) bool { return pluralMatches(pattern, a) })

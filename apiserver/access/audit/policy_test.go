@@ -58,6 +58,7 @@ rules:
 		{"subresource of any", alice, pod("scale", "x"), audit.Metadata},
 		{"object and subresources", alice, auth.Attributes{Verb: "get", Resource: "events", Namespace: "prod"}, audit.Metadata},
 		{"group", alice, auth.Attributes{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "prod"}, audit.Metadata},
+		{"group of the stored objects", alice, auth.Attributes{Verb: "get", Group: "apps.example.com", StoredGroup: "apps", Resource: "deployments", Namespace: "prod"}, audit.Metadata},
 		{"cluster scope", alice, auth.Attributes{Verb: "get", Group: "apps", Resource: "x"}, audit.Metadata},
 		{"other namespace", alice, auth.Attributes{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "dev"}, audit.None},
 		{"all of a group", alice, auth.Attributes{Verb: "get", Group: "batch", Resource: "jobs", Subresource: "status"}, audit.Request},

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"quorate/apiserver/limit"
 )
 
 // ErrUnauthenticated is returned for missing and for invalid credentials. It does not say why
@@ -34,6 +36,7 @@ type Authenticator struct {
 	// verified is copied on write, so that requests read it without a lock.
 	verified atomic.Pointer[map[string]verifiedToken]
 	mu       sync.Mutex // serialises the writers of verified
+	flushes  atomic.Int64
 }
 
 type verifiedToken struct {
@@ -62,9 +65,13 @@ func NewAuthenticator(key []byte, path string) (*Authenticator, error) {
 	return a, nil
 }
 
-// Run watches the token file until ctx ends.
-func (a *Authenticator) Run(ctx context.Context, log *slog.Logger) error {
-	return a.static.run(ctx, log)
+// Flushes returns how often the cache of verified tokens was full and was cleared.
+func (a *Authenticator) Flushes() int64 { return a.flushes.Load() }
+
+// Run watches the token file until ctx ends. It passes the result of each attempt to read it again
+// to reloaded.
+func (a *Authenticator) Run(ctx context.Context, log *slog.Logger, reloaded func(error)) error {
+	return a.static.run(ctx, log, reloaded)
 }
 
 // Authenticate returns the credential of an Authorization header at time now.
@@ -84,7 +91,7 @@ func (a *Authenticator) Token(token string, now time.Time) (*User, error) {
 
 func (a *Authenticator) token(token string, now time.Time) (Credential, error) {
 	if len(token) > maxTokenBytes {
-		return Credential{}, ErrUnauthenticated
+		return Credential{}, limit.Reached(limit.TokenSize, ErrUnauthenticated)
 	}
 	if known, ok := a.static.token(token); ok {
 		return Credential{User: known.user, Withdrawn: known.withdrawn}, nil
@@ -129,6 +136,8 @@ func (a *Authenticator) remember(token string, v verifiedToken) {
 	next := map[string]verifiedToken{}
 	if old := *a.verified.Load(); len(old) < maxCachedTokens {
 		next = maps.Clone(old)
+	} else {
+		a.flushes.Add(1)
 	}
 	// The header's string is part of a larger buffer of the connection. Clone the token so that the
 	// cache does not retain the buffer.

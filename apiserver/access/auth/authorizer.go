@@ -17,6 +17,10 @@ type Attributes struct {
 	Subresource string
 	Namespace   string
 	Name        string
+
+	// StoredGroup is the group by which the objects are stored, which differs from Group where a
+	// kind is served in several groups. Authorization does not use it.
+	StoredGroup string
 }
 
 // Authorizer decides whether a user may perform a request. Implementations must be fast and safe

@@ -6,23 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"reflect"
 	"strings"
 	"sync/atomic"
-	"time"
-)
 
-// tokenFileInterval is how often the token file is checked for changes.
-const tokenFileInterval = 5 * time.Second
+	"quorate/apiserver/access/reload"
+)
 
 // tokenFile holds the static tokens of the last version of a file that was read without an error.
 type tokenFile struct {
-	path   string
+	file   *reload.File                            // nil if there is none
 	tokens atomic.Pointer[map[string]*staticToken] // never changed once stored
-	seen   fileState                               // at the last attempt to read the file, successful or not
 }
 
 // staticToken is a token of the file. It stays the same one while the file gives it to the same
@@ -39,22 +35,14 @@ func newStaticToken(u *User) *staticToken {
 	return t
 }
 
-// fileState identifies a version of a file.
-type fileState struct {
-	modified time.Time
-	size     int64
-	mode     fs.FileMode
-	fault    string // why stat failed
-}
-
 // openTokenFile reads a token file. An empty path means no static tokens.
 func openTokenFile(path string) (*tokenFile, error) {
-	f := &tokenFile{path: path}
+	f := &tokenFile{}
 	f.tokens.Store(&map[string]*staticToken{})
 	if path == "" {
 		return f, nil
 	}
-	f.seen = f.look()
+	f.file = reload.Open(path)
 	return f, f.read()
 }
 
@@ -64,46 +52,30 @@ func (f *tokenFile) token(token string) (*staticToken, bool) {
 	return known, ok
 }
 
-// run reads the file again whenever it changes. When the file can't be read, run keeps the previous
-// tokens and logs the error once.
-func (f *tokenFile) run(ctx context.Context, log *slog.Logger) error {
-	if f.path == "" {
+// run reads the file again whenever it changes, and passes the result to reloaded. When the file
+// can't be read, run keeps the previous tokens and logs the error once.
+func (f *tokenFile) run(ctx context.Context, log *slog.Logger, reloaded func(error)) error {
+	if f.file == nil {
 		return nil
 	}
-	tick := time.NewTicker(tokenFileInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		now := f.look()
-		if now == f.seen {
-			continue
-		}
-		f.seen = now
-		if err := f.read(); err != nil {
+	return f.file.Follow(ctx, func() {
+		err := f.read()
+		reloaded(err)
+		if err != nil {
 			log.Error("the token file has changed and can't be read; the tokens read before stay valid", "error", err)
-			continue
+			return
 		}
-		log.Info("read the token file again", "path", f.path, "tokens", len(*f.tokens.Load()))
-	}
+		log.Info("read the token file again", "path", f.file.Path(), "tokens", len(*f.tokens.Load()))
+	})
 }
 
-func (f *tokenFile) look() fileState {
-	info, err := os.Stat(f.path)
-	if err != nil {
-		return fileState{fault: err.Error()}
-	}
-	return fileState{modified: info.ModTime(), size: info.Size(), mode: info.Mode()}
-}
-
-// read replaces the tokens with those of the file: lines of `token,user,uid,"group,group"`, where
-// the groups are optional (semantics J7). It refuses a file that users other than its owner and
-// group can read, or that its group can write.
+// read replaces the tokens with those of the file and withdraws the ones that it no longer
+// contains. A line is `token,user,uid,"group,group"`, where the groups are optional (semantics J7).
+// read refuses a file that its group can write, or to which others than its owner and group have
+// any access.
 func (f *tokenFile) read() error {
-	file, err := os.Open(f.path)
+	path := f.file.Path()
+	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("open token file: %w", err)
 	}
@@ -113,11 +85,11 @@ func (f *tokenFile) read() error {
 		return fmt.Errorf("read token file: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o027 != 0 {
-		return fmt.Errorf("token file %s is accessible to others (mode %04o): run chmod 600 %[1]s", f.path, mode)
+		return fmt.Errorf("token file %s is accessible to others (mode %04o): run chmod 600 %[1]s", path, mode)
 	}
 	users, err := parseTokens(file)
 	if err != nil {
-		return fmt.Errorf("read token file %s: %w", f.path, err)
+		return fmt.Errorf("read token file %s: %w", path, err)
 	}
 	f.replace(users)
 	return nil

@@ -52,7 +52,7 @@ func TestTokenFileChanges(t *testing.T) {
 		var log bytes.Buffer
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- a.Run(ctx, slog.New(slog.NewTextHandler(&log, nil))) }()
+		go func() { ended <- a.Run(ctx, slog.New(slog.NewTextHandler(&log, nil)), func(error) {}) }()
 		valid := func(when string, want ...string) {
 			t.Helper()
 			time.Sleep(10 * time.Second) // in the bubble's time; the file is checked meanwhile
@@ -76,7 +76,7 @@ func TestTokenFileChanges(t *testing.T) {
 		if err := os.Chmod(path, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		valid("mended", "t3")
+		valid("repaired", "t3")
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +104,7 @@ func TestWithdrawnTokens(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- a.Run(ctx, slog.New(slog.DiscardHandler)) }()
+		go func() { ended <- a.Run(ctx, slog.New(slog.DiscardHandler), func(error) {}) }()
 		withdrawn := make(map[string]context.Context)
 		for _, token := range []string{"stays", "removed", "given"} {
 			c, err := a.Authenticate(http.Header{"Authorization": {"Bearer " + token}}, time.Now())

@@ -59,21 +59,3 @@ func (k *keyed) sub(key string, n, limit int64) {
 		delete(s.amounts, key)
 	}
 }
-
-func (k *keyed) get(key string) int64 {
-	s := k.of(key)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.amounts[key]
-}
-
-func (k *keyed) len() int {
-	n := 0
-	for i := range k.stripes {
-		s := &k.stripes[i]
-		s.mu.Lock()
-		n += len(s.amounts)
-		s.mu.Unlock()
-	}
-	return n
-}

@@ -114,7 +114,7 @@ func TestDefaultLevels(t *testing.T) {
 		}
 	}
 	total := 0
-	for _, l := range d.levels {
+	for _, l := range *d.levels.Load() {
 		total += l.seats
 	}
 	if total != 2000 {

@@ -19,6 +19,7 @@ type level struct {
 	waited  prometheus.Observer
 	full    prometheus.Counter // requests refused because of a full queue
 	late    prometheus.Counter // and because of the time they waited
+	gauges  []prometheus.Collector
 
 	mu      sync.Mutex // guards the fields below, the queues and the seats of the level
 	free    int
@@ -47,6 +48,12 @@ func (l *level) load() (inUse, waiting int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.seats - l.free, l.waiting
+}
+
+// idle reports whether no request has seats or waits.
+func (l *level) idle() bool {
+	inUse, waiting := l.load()
+	return inUse == 0 && waiting == 0
 }
 
 // enter takes seats for a request of a flow. It waits at most for MaxWait.
@@ -98,8 +105,8 @@ func (l *level) choose(flow uint64) *queue {
 	return best
 }
 
-// mayTake reports whether a queue may take seats: its first ones, or no more than are left to
-// others. So a flow never takes the last seats by itself.
+// mayTake reports whether a queue may take seats: if it has none, or if with these seats it has no
+// more than are free before it takes them. So a flow leaves seats to others.
 func (l *level) mayTake(q *queue, seats int) bool {
 	return q.inUse == 0 || q.inUse+seats <= l.free
 }
@@ -167,9 +174,10 @@ func (l *level) dispatch() {
 	}
 }
 
-// next returns the queue whose head is granted seats next, or nil. Of the queues whose head fits,
-// it chooses the one with the least virtual time. Others may overtake a head that needs more seats
-// than are free only until they have been granted as many seats as that head needs.
+// next returns the queue whose head is granted seats next, or nil: of the queues whose head fits,
+// the one with the least virtual start. If a head needs more seats than are free, others may
+// overtake it only until their virtual start exceeds that of its queue by the number of seats it
+// needs. Then next returns nil, so that released seats accumulate for it.
 func (l *level) next() *queue {
 	var best, blocked *queue
 	for left := l.busy; left != 0; left &= left - 1 {

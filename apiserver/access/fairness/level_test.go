@@ -29,14 +29,14 @@ func one(t testing.TB, seats int, change ...func(*Level)) *Dispatcher {
 }
 
 func (d *Dispatcher) waiting() int {
-	_, n := d.levels[0].load()
+	_, n := (*d.levels.Load())[0].load()
 	return n
 }
 
 // wantIdle checks that no seat is in use and nothing waits, in any queue.
 func wantIdle(t *testing.T, d *Dispatcher) {
 	t.Helper()
-	for _, l := range d.levels {
+	for _, l := range *d.levels.Load() {
 		if inUse, waiting := l.load(); inUse != 0 || waiting != 0 || l.busy != 0 {
 			t.Errorf("level %s: %d seats in use, %d waiting, busy %b", l.config.Name, inUse, waiting, l.busy)
 		}
@@ -141,7 +141,7 @@ func TestGrantMeetsCancellation(t *testing.T) {
 	t.Parallel()
 	for range 100 {
 		d := one(t, 1)
-		l := d.levels[0]
+		l := (*d.levels.Load())[0]
 		holder := enter(t, d, "a", 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -209,7 +209,7 @@ func TestCostlyRequestsLeaveSeats(t *testing.T) {
 	for i, seats := range []int{70, 70, 600, 600, 2000, 2000} {
 		d := one(t, seats, func(l *Level) { l.QueueLength = 0 })
 		highest := maxCost(seats, 1+i%2)
-		d.levels[0].maxCost = highest
+		(*d.levels.Load())[0].maxCost = highest
 		var held []*Seat
 		for {
 			s := &Seat{}
@@ -228,10 +228,10 @@ func TestCostlyRequestsLeaveSeats(t *testing.T) {
 	}
 }
 
-// TestLightFlowIsNotDelayed checks that a flow with one request at a time waits no longer than the
-// bound of start-time fair queueing, which does not depend on how many seats heavy flows request:
-// until each other queue has been granted two requests of the greatest cost, all of which are held
-// for the longest time.
+// TestLightFlowIsNotDelayed checks the bound of start-time fair queueing for a flow that has a
+// queue of its own and sends one request at a time: the request waits at most until each other
+// queue has been granted two requests of the greatest cost, all of which hold their seats for the
+// longest time. The bound does not depend on how many seats heavy flows request.
 func TestLightFlowIsNotDelayed(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
@@ -246,7 +246,7 @@ func lightAndHeavy(t *testing.T, r *rand.Rand) {
 	const hold = time.Millisecond // the longest
 	seats, heavies := 8+r.IntN(400), 1+r.IntN(8)
 	d := one(t, seats, func(l *Level) { l.MaxWait = time.Minute })
-	highest := d.levels[0].maxCost
+	highest := (*d.levels.Load())[0].maxCost
 	var used uint64
 	for i := range heavies {
 		used |= d.hand(fmt.Sprint("heavy", i))
@@ -317,7 +317,7 @@ func TestFlowsShareEvenly(t *testing.T) {
 		for i := range few + many {
 			flow, cost := 0, 1
 			if i >= few {
-				flow, cost = 1, d.levels[0].maxCost
+				flow, cost = 1, (*d.levels.Load())[0].maxCost
 			}
 			go func() {
 				for ctx.Err() == nil {
@@ -333,7 +333,7 @@ func TestFlowsShareEvenly(t *testing.T) {
 		}
 		for range 20000 {
 			flow := <-count
-			granted[flow] += []int{1, d.levels[0].maxCost}[flow]
+			granted[flow] += []int{1, (*d.levels.Load())[0].maxCost}[flow]
 		}
 		cancel()
 		for left := few + many; left > 0; {

@@ -34,10 +34,10 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return m
 }
 
-// watch registers the gauges of a level.
+// watch registers the gauges of a level, which holds them.
 func (m *metrics) watch(reg prometheus.Registerer, l *level) {
 	level := prometheus.Labels{"level": l.config.Name}
-	reg.MustRegister(
+	l.gauges = []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_fairness_seats", Help: "Seats of a priority level.", ConstLabels: level,
 		}, func() float64 { return float64(l.seats) }),
@@ -46,5 +46,7 @@ func (m *metrics) watch(reg prometheus.Registerer, l *level) {
 		}, func() float64 { inUse, _ := l.load(); return float64(inUse) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "quorate_apiserver_fairness_queued", Help: "Requests that wait for seats of a priority level.", ConstLabels: level,
-		}, func() float64 { _, waiting := l.load(); return float64(waiting) }))
+		}, func() float64 { _, waiting := l.load(); return float64(waiting) }),
+	}
+	reg.MustRegister(l.gauges...)
 }

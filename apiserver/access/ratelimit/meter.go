@@ -79,18 +79,6 @@ func (m *Meter) Add(key string, now time.Time) (excess int) {
 	return 0
 }
 
-// Keys returns the number of keys in memory.
-func (m *Meter) Keys() int {
-	n := 0
-	for i := range m.stripes {
-		s := &m.stripes[i]
-		s.mu.Lock()
-		n += len(s.whole)
-		s.mu.Unlock()
-	}
-	return n
-}
-
 // set sets the time of a key, and makes room for it if it is new. mu is held.
 func (s *stripe) set(key string, whole, now time.Duration) {
 	if _, known := s.whole[key]; !known {

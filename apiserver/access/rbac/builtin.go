@@ -33,12 +33,11 @@ func builtinBindings() []builtinBinding {
 // builtinRoles returns the built-in cluster roles (J33). The roles for use in namespaces cover the
 // namespaced kinds of the catalog.
 func builtinRoles(c *schema.Catalog) []builtinRole {
-	all := []string{everything}
 	reviews := func(group string, resources ...string) rule {
 		return rule{verbs: []string{route.VerbCreate}, groups: []string{group}, resources: resources}
 	}
 	return []builtinRole{
-		{"cluster-admin", []rule{{verbs: all, groups: all, resources: all}, {verbs: all, paths: all}}},
+		{"cluster-admin", everyRule()},
 		{"admin", inNamespaces(c, true, anything)},
 		{"edit", inNamespaces(c, true, grantsNothing)},
 		{"view", inNamespaces(c, false, keepsNoSecrets)},
@@ -62,17 +61,18 @@ const (
 
 func anything(*schema.Kind) bool { return true }
 
-// grantsNothing reports whether the kind is neither a role nor a binding. Users who only work in a
-// namespace must not write these.
-func grantsNothing(k *schema.Kind) bool { return k.Group != group }
+// grantsNothing reports whether the kind is neither a role nor a binding, in whatever group they
+// are served. Users who only work in a namespace must not write these.
+func grantsNothing(k *schema.Kind) bool { return k.Storage().Group != group }
 
 // keepsNoSecrets also excludes Secrets, because a user who can read a Secret can use the
 // credentials in it.
 func keepsNoSecrets(k *schema.Kind) bool { return grantsNothing(k) && k.Resource != "secrets" }
 
-// inNamespaces returns rules that allow reading, or reading and writing, the namespaced kinds that
-// wanted selects. Status is read-only, because other components report it. The Namespace itself is
-// readable, too, because requests for it are authorized in it (J16).
+// inNamespaces returns rules for reading, and if write is set also for writing, the namespaced
+// kinds for which wanted returns true. The subresource status is not writable, because other
+// components report it. Namespaces are readable as well, because a request for a Namespace is
+// authorized in that namespace (J16).
 func inNamespaces(c *schema.Catalog, write bool, wanted func(*schema.Kind) bool) []rule {
 	read, written := resources{"": {"namespaces": true, "namespaces/status": true}}, resources{}
 	for _, k := range c.Kinds() {

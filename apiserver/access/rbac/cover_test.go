@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	dto "github.com/prometheus/client_model/go"
+
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/objects/schema"
 )
@@ -152,6 +154,33 @@ func TestEscalation(t *testing.T) {
 				t.Errorf("J32: %s, %v", why, err)
 			}
 		})
+	}
+}
+
+// TestUncomparedEscalationsAreCounted: a role with too many combinations is refused and counted
+// apart from other refusals.
+func TestUncomparedEscalationsAreCounted(t *testing.T) {
+	t.Parallel()
+	e := roles(t).known()
+	many := make([]string, 200)
+	for i := range many {
+		many[i] = fmt.Sprintf(`"x%d"`, i)
+	}
+	list := "[" + strings.Join(many, ",") + "]"
+	for _, tc := range []struct {
+		names   string
+		counted float64
+	}{
+		{`["a"]`, 0}, {list, 1},
+	} {
+		o := object(t, "roles", "a", "x", `"rules":[{"apiGroups":[""],"verbs":`+list+`,"resources":`+tc.names+`,"resourceNames":`+tc.names+`}]`)
+		if why, err := e.Escalation(t.Context(), &auth.User{Name: "jane"}, o, nil); err != nil || why == "" {
+			t.Errorf("not refused: %v", err)
+		}
+		var m dto.Metric
+		if err := e.metrics.uncompared.Write(&m); err != nil || m.GetCounter().GetValue() != tc.counted {
+			t.Errorf("counts %v, %v, want %v", m.GetCounter().GetValue(), err, tc.counted)
+		}
 	}
 }
 

@@ -173,6 +173,7 @@ func (e *Evaluator) Rules(u *auth.User, namespace string) auth.Rules {
 	}
 	for r := range x.rulesOf(u, namespace) {
 		if len(rules.Resource)+len(rules.NonResource) == maxRules {
+			e.metrics.cutRules.Inc()
 			rules.Incomplete = fmt.Sprintf("there are more than %d rules", maxRules)
 			break
 		}

@@ -15,8 +15,8 @@ import (
 	"quorate/raftstore/state"
 )
 
-// Run keeps the index up to date until ctx ends, and creates the built-in roles and bindings while
-// this node leads. It must be called once.
+// Run keeps the index up to date until ctx ends. While this node leads, it creates the built-in
+// roles and bindings, and aggregates cluster roles. It must be called once.
 func (e *Evaluator) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
@@ -37,6 +37,7 @@ func (e *Evaluator) Run(ctx context.Context) error {
 	group.Go(func() error {
 		return e.store.WhileLeader(ctx, func(ctx context.Context) error {
 			e.tasks().Persist(ctx, "reconcile", e.reconcile)
+			e.tasks().Persist(ctx, "aggregate", e.aggregate)
 			return nil
 		})
 	})
@@ -61,9 +62,9 @@ type changes struct {
 	events []*history.Event // already read, but newer than the index requested so far
 }
 
-// advance publishes the index of a state. If history no longer contains the changes up to that
-// state, for example after this node received a snapshot, advance builds the index from the whole
-// state.
+// advance publishes the index of a state. If it cannot update the index with the changes up to that
+// state, for example because history no longer contains them after this node received a snapshot,
+// it builds the index from the whole state.
 func (f *follower) advance(ctx context.Context, root *state.Root) error {
 	follows := f.drafts != nil
 	err := f.make(ctx, root)

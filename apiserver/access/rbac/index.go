@@ -58,6 +58,7 @@ type index struct {
 	roles    *immutableMap[roleName, []rule]
 	// numbers of entries
 	roleCount, bindingCount int
+	aggregating             int // roles that aggregate others
 }
 
 // bindingsOf yields the bindings that apply to a user in a namespace: cluster-wide bindings first,
@@ -150,11 +151,14 @@ type drafts struct {
 	roles    *draft[roleName, []rule]
 	known    map[state.Key]*binding // all bindings in it
 	count    int                    // of roles
+
+	aggregating map[roleName]bool // roles that aggregate others
 }
 
 func newDrafts() *drafts {
 	return &drafts{
 		bindings: newDraft[subject, []*binding](), roles: newDraft[roleName, []rule](), known: map[state.Key]*binding{},
+		aggregating: map[roleName]bool{},
 	}
 }
 
@@ -162,7 +166,7 @@ func newDrafts() *drafts {
 func (d *drafts) publish(position uint64) *index {
 	return &index{
 		position: position, bindings: d.bindings.publish(), roles: d.roles.publish(),
-		roleCount: d.count, bindingCount: len(d.known),
+		roleCount: d.count, bindingCount: len(d.known), aggregating: len(d.aggregating),
 	}
 }
 
@@ -176,6 +180,9 @@ func (d *drafts) put(key state.Key, o *schema.Object) {
 	case kindRole, kindClusterRole:
 		d.roles.set(nameOf(key), readRules(o))
 		d.count++
+		if aggregates(o) {
+			d.aggregating[nameOf(key)] = true
+		}
 	default:
 		b := readBinding(o)
 		d.known[key] = b
@@ -196,6 +203,7 @@ func (d *drafts) drop(k *schema.Kind, key state.Key) {
 	case kindRole, kindClusterRole:
 		if d.roles.get(nameOf(key)) != nil {
 			d.roles.delete(nameOf(key))
+			delete(d.aggregating, nameOf(key))
 			d.count--
 		}
 	default:

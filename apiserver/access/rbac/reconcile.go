@@ -20,9 +20,9 @@ const (
 	autoupdate = group + "/autoupdate"
 )
 
-// reconcile creates the built-in roles and bindings, and restores rules and subjects that were
-// removed from them, unless their annotation forbids this (J33–J36). It keeps what clients have
-// added.
+// reconcile creates the built-in roles and bindings, and restores the rules and subjects that were
+// removed from them, unless the annotation autoupdate of the object is "false" (J33–J36). It keeps
+// what clients have added.
 func (e *Evaluator) reconcile(ctx context.Context) error {
 	for _, role := range builtinRoles(e.catalog) {
 		err := e.ensure(ctx, e.kinds[group+"/clusterroles"], role.name, func(o *schema.Object) {
@@ -117,6 +117,11 @@ func (e *Evaluator) complete(ctx context.Context, k *schema.Kind, previous *stat
 	o := old.Copy()
 	mark(o)
 	complete(o)
+	return e.replace(ctx, k, previous, old, o)
+}
+
+// replace stores o in place of previous, which decodes to old, unless nothing changes.
+func (e *Evaluator) replace(ctx context.Context, k *schema.Kind, previous *state.Object, old, o *schema.Object) error {
 	k.PrepareUpdate(schema.Update, o, old)
 	if errs := k.ValidateUpdate(schema.Update, o, old); len(errs) > 0 {
 		return errs.ToAggregate()
@@ -126,7 +131,7 @@ func (e *Evaluator) complete(ctx context.Context, k *schema.Kind, previous *stat
 	if encoded.SameAs(previous) {
 		return nil
 	}
-	_, err = e.store.Update(ctx, raftstore.Update{Key: previous.Key, Previous: previous, UID: previous.UID, Object: object})
+	_, err := e.store.Update(ctx, raftstore.Update{Key: previous.Key, Previous: previous, UID: previous.UID, Object: object})
 	return err
 }
 

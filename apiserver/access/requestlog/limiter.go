@@ -46,19 +46,18 @@ func (r *refusals) allows(what refused, now time.Time) bool {
 	if _, known := r.leftOut[what]; !known && len(r.leftOut) >= maxRefused {
 		what.user = ""
 	}
-	if _, ok := r.meter.Take(what.key(), now); !ok {
-		r.leftOut[what]++
-		return false
+	_, allowed := r.meter.Take(what.key(), now)
+	leftOut := r.leftOut[what]
+	if !allowed {
+		leftOut++
 	}
-	if _, known := r.leftOut[what]; !known {
-		r.leftOut[what] = 0
-	}
-	return true
+	r.leftOut[what] = leftOut
+	return allowed
 }
 
-// sweep returns the numbers of lines that were left out since the last call, and forgets the users
-// none of whose lines were left out. A forgotten user does not get a new burst: the meter counts
-// on.
+// sweep returns the numbers of lines that were left out since the last call, and forgets each pair
+// of code and user of which none was left out. The pair does not get a new burst by that, because
+// the meter still counts it.
 func (r *refusals) sweep() map[refused]int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -3,7 +3,6 @@ package custom
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -67,11 +66,12 @@ func (d *definition) settled() bool {
 }
 
 // attend writes the status of CustomResourceDefinitions and deletes the instances of those that are
-// being deleted, while this node leads. The work follows from the state alone, so that the next
-// leader continues where the last one stopped. No request waits for it: what a node serves follows
-// from the state as well.
+// being deleted. It returns an error when it fails or ctx ends. It runs on the leader only and
+// keeps no state, so that the next leader continues where the last one stopped. No request waits
+// for it: a node serves a kind as soon as it has computed that the names are accepted, before the
+// status says so.
 func (s *Served) attend(ctx context.Context) error {
-	return s.reconcile(ctx, s.prefixes[1], func(root *state.Root) (time.Duration, error) {
+	return s.reconcile(ctx, s.factory.prefixes[1], func(root *state.Root) (time.Duration, error) {
 		ending, err := s.attendAll(ctx, root)
 		if ending { // their progress depends on changes of their instances
 			return cleanupPause, err
@@ -151,5 +151,5 @@ func setCondition(list *schema.Value, c condition, now time.Time) {
 	}
 	v.Make("status").SetStr(c.status)
 	v.Make("reason").SetStr(c.reason)
-	v.Make("message").SetStr(strings.Clone(c.message))
+	v.Make("message").SetStr(c.message)
 }

@@ -2,7 +2,6 @@ package custom
 
 import (
 	"fmt"
-	"strings"
 	"sync/atomic"
 
 	"quorate/apiserver/objects/deletion"
@@ -69,7 +68,7 @@ func (f *factory) read(o *state.Object, before *Set) (*definition, error) {
 	}
 	_, d.terminating = decoded.DeletionTimestamp()
 	if a, needed := validation.ApprovalOf(decoded); needed {
-		d.approval = condition{conditionApproval, a.Status, a.Reason, strings.Clone(a.Message)}
+		d.approval = condition{conditionApproval, a.Status, a.Reason, a.Message}
 	}
 	return d, nil
 }
@@ -79,33 +78,32 @@ func (s *Set) definition(uid string) *definition { return s.definitionsByUID[uid
 
 // addDefinition adds a CustomResourceDefinition. Its kinds are served as soon as its names are
 // accepted, and then for as long as it exists.
-func (b *setBuilder) addDefinition(d *definition) error {
+func (b *setBuilder) addDefinition(d *definition) {
 	v := &d.verdict
 	v.accepted, v.conflict = b.names.accept(d)
-	route := d.group + separator + d.asked.plural
+	route := qualified(d.group, d.asked.plural)
 	switch {
 	case v.conflict != (conflict{}) && !d.established:
-		return nil
+		return
 	case b.groups[d.group]:
 		v.refusal = conflict{"GroupReserved", "the server itself serves the group " + d.group}
-		return nil
+		return
 	case b.taken[route]:
 		v.conflict = conflict{"PluralConflict", fmt.Sprintf("%q is already in use", d.asked.plural)}
-		return nil
+		return
 	case b.set.definitionsServed == maxDefinitions:
 		v.refusal = conflict{"LimitReached", fmt.Sprintf("at most %d CustomResourceDefinitions are served", maxDefinitions)}
-		return nil
+		return
 	}
 	owner, err := b.custom(d)
 	if err != nil {
 		v.refusal = conflict{"InvalidSchema", err.Error()}
-		return nil
+		return
 	}
 	b.taken[route] = true
 	b.set.definitionsServed++
 	v.owner = owner
 	b.add(owner)
-	return nil
 }
 
 // custom returns the owner of a CustomResourceDefinition: that of the previous set if the same
@@ -124,9 +122,16 @@ func (b *setBuilder) custom(d *definition) (*Owner, error) {
 	}
 	source := &atomic.Pointer[state.Object]{}
 	source.Store(d.object)
-	custom, err := describe(decoded, d, source)
+	custom, err := b.describe(decoded, d, source)
 	if err != nil {
 		return nil, err
+	}
+	webhook, err := b.webhook(decoded.Root().Lookup("spec", "conversion"))
+	if err != nil {
+		return nil, err
+	}
+	if webhook != nil {
+		custom.Converter = webhook
 	}
 	compiled, err := b.static.Custom(*custom)
 	if err != nil {
@@ -140,15 +145,15 @@ func (b *setBuilder) custom(d *definition) (*Owner, error) {
 		former = nil // its watches end: they would go on in the form of its schemas
 	}
 	owner := newOwner(d.object, custom.Resource, compiled, former)
-	owner.Defined, owner.content, owner.source = true, now, source
+	owner.Defined, owner.content, owner.source, owner.webhook = true, now, source, webhook
 	for i, v := range decoded.Root().Lookup("spec", "versions").Items() {
 		owner.warn(compiled[i], v)
 	}
 	return owner, nil
 }
 
-// continues reports whether a definition defines the same kinds as its former owner, so that watches
-// go on. Only its deletion may have begun since.
+// continues reports whether a definition defines the same kinds as its former owner, so that
+// watches go on. Only its deletion may have begun since.
 func (b *setBuilder) continues(former *Owner, decoded *schema.Object, now *content) (bool, error) {
 	if former == nil || !former.content.names.equal(&now.names) {
 		return false, nil

@@ -99,7 +99,7 @@ func TestDefinitions(t *testing.T) {
 			if got := verdicts(set); got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
-			if !set.covers(w.tree.Publish(), w.served.prefixes) {
+			if !set.covers(w.tree.Publish(), w.served.factory.prefixes) {
 				t.Error("the set does not cover its state")
 			}
 		})

@@ -8,14 +8,16 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"quorate/apiserver/controllers/custom/conversion"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/structural"
+	"quorate/apiserver/wire/webhook"
 	"quorate/raftstore/state"
 )
 
 // describe returns the kinds that a CustomResourceDefinition defines under its accepted names.
 // documents read the schemas from source, so that these are in memory only once.
-func describe(o *schema.Object, d *definition, source *atomic.Pointer[state.Object]) (*schema.CustomDefinition, error) {
+func (f *factory) describe(o *schema.Object, d *definition, source *atomic.Pointer[state.Object]) (*schema.CustomDefinition, error) {
 	spec := o.Root().Field("spec")
 	n := &d.verdict.accepted
 	custom := &schema.CustomDefinition{
@@ -24,7 +26,7 @@ func describe(o *schema.Object, d *definition, source *atomic.Pointer[state.Obje
 		Resource: resourceOf(d.group, n.plural, d.uid), Adapts: d.generation > 1, Terminating: d.terminating,
 	}
 	for _, v := range spec.Field("versions").Items() {
-		described, err := describeVersion(v)
+		described, err := f.describeVersion(v)
 		if err != nil {
 			return nil, fmt.Errorf("version %s: %w", v.Field("name").Str(), err)
 		}
@@ -34,6 +36,21 @@ func describe(o *schema.Object, d *definition, source *atomic.Pointer[state.Obje
 		custom.Versions = append(custom.Versions, *described)
 	}
 	return custom, nil
+}
+
+// webhook returns the webhook that converts the objects of a definition, or nil.
+func (f *factory) webhook(spec *schema.Value) (*conversion.Webhook, error) {
+	if spec.Field("strategy").Str() != "Webhook" {
+		return nil, nil
+	}
+	client := spec.Lookup("webhook", "clientConfig")
+	cfg := webhook.Config{URL: text(client, "url"), CABundle: []byte(client.Field("caBundle").Str())}
+	if service := client.Field("service"); service.IsSet() {
+		cfg.Service = &webhook.Service{
+			Namespace: text(service, "namespace"), Name: text(service, "name"), Path: text(service, "path"), Port: service.Field("port").Int(),
+		}
+	}
+	return conversion.New(cfg, f.webhooks)
 }
 
 func schemaText(v *schema.Value) string { return v.Lookup("schema", "openAPIV3Schema").Str() }
@@ -52,9 +69,9 @@ func schemaOf(k *schema.Kind, stored *state.Object, version string) ([]byte, err
 	return nil, fmt.Errorf("definition %s has no version %s", nameOf(stored.Key), version)
 }
 
-func describeVersion(v *schema.Value) (*schema.CustomVersion, error) {
+func (f *factory) describeVersion(v *schema.Value) (*schema.CustomVersion, error) {
 	compiled, report, err := structural.Compile(context.Background(), []byte(schemaText(v)), structural.Options{
-		Status: v.Lookup("subresources", "status").IsSet(),
+		Status: v.Lookup("subresources", "status").IsSet(), Programs: f.programs,
 	})
 	if err != nil {
 		return nil, err
@@ -96,10 +113,13 @@ func pathOf(v *schema.Value) []string {
 type structure struct{ compiled *structural.Schema }
 
 // Normalize implements schema.Structure.
-func (s structure) Normalize(object []byte) (normal []byte, dropped []string, err error) {
+func (s structure) Normalize(object []byte) (normal []byte, dropped []string, more int, err error) {
 	n, err := s.compiled.Normalize(nil, object)
-	return n.Object, n.Dropped, err
+	return n.Object, n.Dropped, n.More, err
 }
+
+// Conforms implements schema.Structure.
+func (s structure) Conforms(object []byte) bool { return s.compiled.Conforms(object) }
 
 // Validate implements schema.Structure. The cost of rules is bounded, so that no context has to end
 // them.

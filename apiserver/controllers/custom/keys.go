@@ -12,7 +12,7 @@ const separator = "/"
 
 // resourceOf returns the first part of the keys of a definition's instances.
 func resourceOf(group, plural, uid string) string {
-	return group + separator + plural + separator + uid
+	return qualified(group, plural) + separator + uid
 }
 
 // ownerOf returns the uid in the resource of instances. ok is false for the resources of other

@@ -28,6 +28,12 @@ func newMetrics(reg prometheus.Registerer, s *Served) *metrics {
 		Name: "quorate_apiserver_customresourcedefinitions_served",
 		Help: "CustomResourceDefinitions whose kinds are served.",
 	}, func() float64 { return float64(s.current.Load().definitionsServed) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_apiserver_rule_programs_bytes",
+		Help: "Memory of the compiled rules and patterns of CustomResourceDefinitions, as estimated.",
+	}, func() float64 { return float64(s.factory.programs.Bytes()) }), prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "quorate_apiserver_rule_programs_dropped_total",
+		Help: "Compiled rules and patterns of CustomResourceDefinitions dropped because of the bound on their memory.",
+	}, func() float64 { return float64(s.factory.programs.Dropped()) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_customresourcedefinitions_unserved",
 		Help: "CustomResourceDefinitions that are not served; their conditions say why.",
 	}, func() float64 {

@@ -55,16 +55,17 @@ func claimAccepted(definitions []*definition) *claims {
 	return c
 }
 
-func inGroup(group, name string) string { return group + separator + name }
+// qualified returns a name that is unique among those of all groups.
+func qualified(group, name string) string { return group + separator + name }
 
-func (c *claims) has(group, plural string) bool { return c.resources[inGroup(group, plural)] }
+func (c *claims) has(group, plural string) bool { return c.resources[qualified(group, plural)] }
 
 func (c *claims) claim(group string, n *names) {
 	for _, name := range append([]string{n.plural, n.singular}, n.shortNames...) {
-		c.resources[inGroup(group, name)] = true
+		c.resources[qualified(group, name)] = true
 	}
 	for _, name := range []string{n.kind, n.listKind} {
-		c.kinds[inGroup(group, name)] = true
+		c.kinds[qualified(group, name)] = true
 	}
 }
 
@@ -78,7 +79,7 @@ func (c *claims) claimThirdParty(d *schema.Definition) {
 func (c *claims) accept(d *definition) (names, conflict) {
 	accepted, why := d.accepted, conflict{}
 	one := func(used map[string]bool, want string, have *string, reason string) {
-		if want != *have && used[inGroup(d.group, want)] {
+		if want != *have && used[qualified(d.group, want)] {
 			why = conflict{reason, strconv.Quote(want) + " is already in use"}
 			return
 		}
@@ -88,7 +89,7 @@ func (c *claims) accept(d *definition) (names, conflict) {
 	one(c.resources, d.asked.singular, &accepted.singular, "SingularConflict")
 	var inUse []string
 	for _, short := range d.asked.shortNames {
-		if !slices.Contains(d.accepted.shortNames, short) && c.resources[inGroup(d.group, short)] {
+		if !slices.Contains(d.accepted.shortNames, short) && c.resources[qualified(d.group, short)] {
 			inUse = append(inUse, fmt.Sprintf("%q is already in use", short))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"quorate/apiserver/controllers/custom/conversion"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/rest/watch"
 	"quorate/raftstore/state"
@@ -26,6 +27,7 @@ type Owner struct {
 	// Of a CustomResourceDefinition: what defines the kinds, and its newest version that does.
 	content content
 	source  *atomic.Pointer[state.Object]
+	webhook *conversion.Webhook // that converts the objects; nil if none does
 }
 
 // Kind is a kind that is served.
@@ -77,6 +79,13 @@ func (o *Owner) end(version string) *watch.End {
 // continues reports whether the watches of an End go on.
 func (o *Owner) continues(end *watch.End) bool {
 	return slices.ContainsFunc(o.Kinds, func(k Kind) bool { return k.End == end })
+}
+
+// close closes idle connections, unless now goes on to use them. now may be nil.
+func (o *Owner) close(now *Owner) {
+	if o.webhook != nil && (now == nil || now.webhook != o.webhook) {
+		o.webhook.Close()
+	}
 }
 
 // storage returns the kind in whose form the instances are stored.

@@ -23,13 +23,14 @@ const (
 // remove removes the instances of deleted definitions (K13) while this node leads. The work
 // follows from the state alone, so that the next leader continues where the last one stopped.
 func (s *Served) remove(ctx context.Context) error {
-	return s.reconcile(ctx, s.prefixes[0], func(root *state.Root) (time.Duration, error) {
+	return s.reconcile(ctx, s.factory.prefixes[0], func(root *state.Root) (time.Duration, error) {
 		return sweepEvery, s.sweep(ctx, root)
 	})
 }
 
-// reconcile calls fn with the current state, and with a newer one after each change of an object under
-// a prefix and at the latest after the time that fn returned. It returns when ctx ends or fn fails.
+// reconcile calls fn with the current state, and with a newer one after each change of an object
+// under a prefix and at the latest after the time that fn returned. It returns when ctx ends or fn
+// fails.
 func (s *Served) reconcile(ctx context.Context, p state.Prefix, fn func(*state.Root) (time.Duration, error)) error {
 	root, err := s.store.View(ctx, raftstore.Cached())
 	if err != nil {
@@ -63,7 +64,7 @@ func (s *Served) reconcile(ctx context.Context, p state.Prefix, fn func(*state.R
 func (s *Served) sweep(ctx context.Context, root *state.Root) error {
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(parallel)
-	for resource := range orphaned(root, s.prefixes) {
+	for resource := range orphaned(root, s.factory.prefixes) {
 		root.Ascend(state.ResourcePrefix(resource), "", func(o *state.Object) bool {
 			writes.Go(func() error { return s.removeOne(ctx, o) })
 			return ctx.Err() == nil

@@ -11,9 +11,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quorate/apiserver/controllers/background"
+	"quorate/apiserver/controllers/custom/conversion"
 	"quorate/apiserver/controllers/derived"
+	"quorate/apiserver/objects/expression"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
+	"quorate/apiserver/objects/structural"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
@@ -43,7 +46,6 @@ type Served struct {
 	*derived.Refresher // keeps current up to date
 	store              Store
 	factory            factory
-	prefixes           prefixes
 	log                *slog.Logger
 	metrics            *metrics
 	current            atomic.Pointer[Set]
@@ -57,10 +59,13 @@ func New(cfg Config) (*Served, error) {
 		return nil, errors.New("custom: the catalog lacks ThirdPartyResources or CustomResourceDefinitions")
 	}
 	s := &Served{
-		store:    cfg.Store,
-		factory:  factory{kind: kind, definition: definition, static: cfg.Catalog, groups: cfg.Catalog.Groups()},
-		log:      cfg.Logger.With("component", "custom"),
-		prefixes: prefixes{stored.Prefix(kind, ""), stored.Prefix(definition, "")},
+		store: cfg.Store,
+		factory: factory{
+			kind: kind, definition: definition, static: cfg.Catalog, groups: cfg.Catalog.Groups(),
+			prefixes: prefixes{stored.Prefix(kind, ""), stored.Prefix(definition, "")},
+			programs: expression.NewPrograms(structural.DefaultProgramBytes), webhooks: conversion.NewMetrics(cfg.Registerer),
+		},
+		log: cfg.Logger.With("component", "custom"),
 	}
 	s.Refresher = derived.New(cfg.Store, s.log, s.covers)
 	s.metrics = newMetrics(cfg.Registerer, s)
@@ -90,19 +95,19 @@ func (s *Served) Ready() error {
 
 func (s *Served) covers(root *state.Root) bool {
 	set := s.current.Load()
-	return root.Index() <= set.index || set.covers(root, s.prefixes)
+	return root.Index() <= set.index || set.covers(root, s.factory.prefixes)
 }
 
-// Run keeps the set up to date until ctx ends. While this node leads, it removes the objects of
+// Run keeps the set up to date until ctx ends. It calls publish, from one goroutine, with each new
+// set before it considers the set served. While this node leads, Run also removes the objects of
 // deleted definitions and writes the status of CustomResourceDefinitions. It must be called once.
-// It calls publish, from one goroutine, with each new set before it considers the set served.
 func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		s.Answer(ctx, func(ctx context.Context, root *state.Root) error { return s.advance(ctx, group, root, publish) })
 		return nil
 	})
-	for _, prefix := range s.prefixes {
+	for _, prefix := range s.factory.prefixes {
 		group.Go(func() error {
 			s.tasks().Persist(ctx, "follow", func(ctx context.Context) error { return s.Follow(ctx, prefix) })
 			return nil
@@ -116,7 +121,11 @@ func (s *Served) Run(ctx context.Context, publish func(*Set) error) error {
 			})
 		})
 	}
-	return group.Wait()
+	err := group.Wait()
+	for _, owner := range s.current.Load().Owners {
+		owner.close(nil)
+	}
+	return err
 }
 
 func (s *Served) tasks() background.Tasks {
@@ -137,6 +146,7 @@ func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state
 	}
 	s.current.Store(set)
 	for _, former := range before.Owners {
+		former.close(set.owner(former.uid))
 		if err := s.end(ctx, group, former, set.owner(former.uid), root); err != nil {
 			return err
 		}
@@ -144,9 +154,9 @@ func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state
 	return nil
 }
 
-// end ends the watches of kinds that are no longer served. Those of a removed version end at once
-// (K15), as do those of a changed CustomResourceDefinition; those of a deleted definition end after
-// its last instance is removed (K14).
+// end ends the watches of former's kinds that the owner now does not continue: those of a removed
+// version (K15) and those of a changed CustomResourceDefinition at once. If the definition was
+// deleted (now is nil), the watches end after its last instance is removed (K14).
 func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) error {
 	if now != nil {
 		gone := slices.DeleteFunc(slices.Clone(former.Kinds), func(k Kind) bool { return now.continues(k.End) })
@@ -159,9 +169,9 @@ func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Ow
 	return nil
 }
 
-// endWatches ends the watches of kinds, none of whose objects change after root. History may reach
-// the index of root shortly after root is published. endWatches waits for that first, because
-// otherwise a watch could wait for another event.
+// endWatches ends the watches of kinds after the events up to root. A root is published shortly
+// before the history reaches its index. endWatches first waits for that, because otherwise a watch
+// could wait for one more event before it ends.
 func (s *Served) endWatches(ctx context.Context, kinds []Kind, root *state.Root) error {
 	if len(kinds) == 0 {
 		return nil

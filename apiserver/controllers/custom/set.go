@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"quorate/apiserver/controllers/custom/conversion"
+	"quorate/apiserver/objects/expression"
 	"quorate/apiserver/objects/schema"
-	"quorate/apiserver/objects/stored"
 	"quorate/raftstore/state"
 )
 
@@ -69,7 +70,10 @@ type factory struct {
 	kind       *schema.Kind // ThirdPartyResource
 	definition *schema.Kind // CustomResourceDefinition
 	static     *schema.Catalog
+	prefixes   prefixes        // of both
 	groups     map[string]bool // of the static kinds
+	programs   *expression.Programs
+	webhooks   *conversion.Metrics
 }
 
 // make returns the set of a state. It reuses the unchanged parts of the previous set.
@@ -77,7 +81,7 @@ func (f *factory) make(root *state.Root, before *Set) (*Set, error) {
 	set := &Set{index: root.Index(), byUID: map[string]*Owner{}, definitionsByUID: map[string]*definition{}}
 	var objects []*state.Object
 	definitions := map[*state.Object]*definition{}
-	prefixes{stored.Prefix(f.kind, ""), stored.Prefix(f.definition, "")}.each(root, func(o *state.Object) bool {
+	f.prefixes.each(root, func(o *state.Object) bool {
 		objects = append(objects, o)
 		set.known = append(set.known, version{o.UID, o.Version})
 		return true
@@ -98,13 +102,9 @@ func (f *factory) make(root *state.Root, before *Set) (*Set, error) {
 	}
 	b := &setBuilder{factory: f, set: set, before: before, names: claimAccepted(set.definitions), taken: map[string]bool{}}
 	for _, o := range objects {
-		var err error
 		if d := definitions[o]; d != nil {
-			err = b.addDefinition(d)
-		} else {
-			err = b.addThirdParty(o)
-		}
-		if err != nil {
+			b.addDefinition(d)
+		} else if err := b.addThirdParty(o); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +134,7 @@ func (b *setBuilder) add(o *Owner) {
 func (b *setBuilder) addThirdParty(o *state.Object) error {
 	d := Define(nameOf(o.Key))
 	d.Resource = resourceOf(d.Group, d.Plural, o.UID)
-	route := d.Group + separator + d.Plural
+	route := qualified(d.Group, d.Plural)
 	if b.taken[route] || b.names.has(d.Group, d.Plural) || b.groups[d.Group] || len(b.set.Owners)-b.set.definitionsServed == maxServed {
 		b.set.unserved++
 		return nil

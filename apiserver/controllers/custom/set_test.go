@@ -147,7 +147,7 @@ func TestSet(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 			root := w.tree.Publish()
-			if !set.covers(root, w.served.prefixes) || nothing.covers(root, w.served.prefixes) != (len(set.known) == 0) {
+			if !set.covers(root, w.served.factory.prefixes) || nothing.covers(root, w.served.factory.prefixes) != (len(set.known) == 0) {
 				t.Error("what the set covers is wrong")
 			}
 		})
@@ -170,7 +170,7 @@ func TestSetReusesUnchangedParts(t *testing.T) {
 	if first.owner("2").end("v2") != second.owner("2").end("v2") || first.owner("2").end("v1") == second.owner("2").end("v3") {
 		t.Error("a version that stays has another end, or a new one an old")
 	}
-	if first.covers(w.tree.Publish(), w.served.prefixes) {
+	if first.covers(w.tree.Publish(), w.served.factory.prefixes) {
 		t.Error("the former set covers the new state")
 	}
 	if o := first.owner("2"); o.holdsIn(w.tree.Publish()) || !o.standsIn(w.tree.Publish()) {
@@ -203,7 +203,7 @@ func TestOrphaned(t *testing.T) {
 		w.instance(resource, "b")
 	}
 	root := w.tree.Publish()
-	if got := slices.Collect(orphaned(root, w.served.prefixes)); !slices.Equal(got, []string{"x.y/crontabs/2", "x.y/crontabs/20", "z.y/a/3"}) {
+	if got := slices.Collect(orphaned(root, w.served.factory.prefixes)); !slices.Equal(got, []string{"x.y/crontabs/2", "x.y/crontabs/20", "z.y/a/3"}) {
 		t.Errorf("orphaned: %q", got)
 	}
 	want := []string{"apps/daemonsets", "configmaps", "extensions/thirdpartyresources", "pods", "x.y/crontabs/1", "x.y/crontabs/2",

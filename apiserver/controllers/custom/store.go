@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/rest"
@@ -44,9 +45,9 @@ func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Obje
 	return a.Store.Create(ctx, c)
 }
 
-// admitThirdParty rejects a ThirdPartyResource that defines the same plural in the same group as an
-// existing definition (K11). Of two that are created at the same time, both may be admitted; only
-// the older one is then served.
+// admitThirdParty rejects a ThirdPartyResource whose plural and group an existing
+// ThirdPartyResource or CustomResourceDefinition has (K11). If two ThirdPartyResources are created
+// at the same time, both may be admitted; then only the older one is served.
 func (s *Served) admitThirdParty(root *state.Root, key state.Key) (err error) {
 	name := nameOf(key)
 	mine := Define(name)
@@ -56,7 +57,7 @@ func (s *Served) admitThirdParty(root *state.Root, key state.Key) (err error) {
 	if root.Get(stored.Key(s.factory.definition, "", mine.Plural+"."+mine.Group)) != nil {
 		return refuse("the CustomResourceDefinition " + mine.Plural + "." + mine.Group)
 	}
-	root.Ascend(s.prefixes[0], "", func(o *state.Object) bool {
+	root.Ascend(s.factory.prefixes[0], "", func(o *state.Object) bool {
 		other := nameOf(o.Key)
 		if d := Define(other); other != name && d.Group == mine.Group && d.Plural == mine.Plural {
 			err = refuse(other)
@@ -67,20 +68,20 @@ func (s *Served) admitThirdParty(root *state.Root, key state.Key) (err error) {
 }
 
 // admitDefinition rejects a CustomResourceDefinition in a group that the server itself serves, one
-// of the same plural and group as a ThirdPartyResource, whose instances it does not take over, and
-// more than maxDefinitions.
+// with the plural and group of a ThirdPartyResource, whose instances it could not take over, and
+// one beyond maxDefinitions.
 func (s *Served) admitDefinition(root *state.Root, key state.Key) (err error) {
 	name := nameOf(key)
 	plural, group, _ := strings.Cut(name, ".")
 	if s.factory.groups[group] {
 		return s.refuse(s.factory.definition, name, "the server itself serves the group "+group)
 	}
-	if root.Get(key) == nil && root.Count(s.prefixes[1]) >= maxDefinitions {
-		return status.NewForbidden(status.Subject{
+	if root.Get(key) == nil && root.Count(s.factory.prefixes[1]) >= maxDefinitions {
+		return limit.Reached(limit.Definitions, status.NewForbidden(status.Subject{
 			Group: s.factory.definition.Group, Plural: s.factory.definition.Plural, Kind: s.factory.definition.Kind, Name: name,
-		}, fmt.Sprintf("at most %d CustomResourceDefinitions are served", maxDefinitions))
+		}, fmt.Sprintf("at most %d CustomResourceDefinitions are served", maxDefinitions)))
 	}
-	root.Ascend(s.prefixes[0], "", func(o *state.Object) bool {
+	root.Ascend(s.factory.prefixes[0], "", func(o *state.Object) bool {
 		other := nameOf(o.Key)
 		if d := Define(other); d.Group == group && d.Plural == plural {
 			err = s.refuse(s.factory.definition, name,

@@ -122,9 +122,9 @@ func (e *expiry) removeDue(ctx context.Context, now time.Time) error {
 	return writes.Wait()
 }
 
-// remove deletes the object like a client's delete without a grace period. If the object changes at
-// the same time, for instance because its deadline was brought forward, remove leaves it to the
-// processing of that change.
+// remove deletes an object as a client's delete without a grace period does. It does nothing if the
+// object is not due at now, or if the object changes at the same time, for instance because its
+// deadline is brought forward: expire then processes that change.
 func (e *expiry) remove(ctx context.Context, o *state.Object, now time.Time) error {
 	decoded, err := e.kind.DecodeStored(o.Value)
 	if err != nil {
@@ -134,9 +134,12 @@ func (e *expiry) remove(ctx context.Context, o *state.Object, now time.Time) err
 		return nil
 	}
 	decision := deletion.Decide(decoded, deletion.Options{Grace: new(int64)}, now)
-	if err := deletion.Commit(ctx, e.store, o, decision); err != nil && !deletion.Lost(err) {
-		return err
+	err = deletion.Commit(ctx, e.store, o, decision)
+	switch {
+	case deletion.Lost(err):
+		return nil
+	case err == nil && decision.Action != deletion.Nothing:
+		e.metrics.expired.Inc()
 	}
-	e.metrics.expired.Inc()
-	return nil
+	return err
 }

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	dto "github.com/prometheus/client_model/go"
+
 	kindfiles "quorate/apiserver/kinds"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
@@ -85,9 +87,25 @@ func TestExpiry_waits_for_the_current_deadline(t *testing.T) {
 	if err := e.remove(t.Context(), m.tree.Get(key), deadline.Add(-time.Second)); err != nil || m.tree.Get(key) == nil {
 		t.Fatalf("a second before its deadline: %v, %v", m.tree.Get(key), err)
 	}
+	counts := func(want float64) {
+		t.Helper()
+		var m dto.Metric
+		if err := l.metrics.expired.Write(&m); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.GetCounter().GetValue(); got != want {
+			t.Errorf("%v objects count as expired, want %v", got, want)
+		}
+	}
+	m.beaten = string(key)
+	if err := e.remove(t.Context(), m.tree.Get(key), deadline); err != nil || m.tree.Get(key) == nil {
+		t.Fatalf("when another client was first: %v, %v", m.tree.Get(key), err)
+	}
+	counts(0)
 	if err := e.remove(t.Context(), m.tree.Get(key), deadline); err != nil || m.tree.Get(key) != nil {
 		t.Errorf("at its deadline: %v, %v", m.tree.Get(key), err)
 	}
+	counts(1)
 }
 
 // TestExpireByAge_covers_later_events checks that a leader also expires events that are created

@@ -14,7 +14,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m := &metrics{
 		expired: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_expired_objects_total",
-			Help: "Objects handled because their grace period had ended, while this node led.",
+			Help: "Objects removed, or marked for their finalizers, because their grace period had ended, while this node led.",
 		}),
 		emptied: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "quorate_apiserver_namespace_deletions_total",

@@ -22,6 +22,11 @@ func (s *schemas) defineCustom(name string, k *schema.Kind) {
 		return
 	}
 	if s.dialect == version2 {
+		if component["x-kubernetes-preserve-unknown-fields"] == true {
+			// kubectl refuses members that are not listed, unless none is.
+			s.all[name] = object{"type": "object"}
+			return
+		}
 		component = asVersion2(component)
 	}
 	properties, _ := component["properties"].(object)
@@ -46,10 +51,10 @@ func (s *schemas) defineCustom(name string, k *schema.Kind) {
 	s.all[name] = component
 }
 
-// asVersion2 returns a schema without what version 2 of OpenAPI does not have, as Kubernetes does,
-// so that clients that validate by it accept what the server accepts: no alternatives, no type
-// where null or several types are allowed, and no properties where other fields are allowed as
-// well.
+// asVersion2 returns a schema as Kubernetes publishes it in version 2 of OpenAPI, so that clients
+// that validate by it accept what the server accepts. It drops alternatives, CEL rules and
+// nullable; the type, items and properties of a value that may be null; the type of an integer or
+// string; and the items, the properties and any type but object where unknown fields are preserved.
 func asVersion2(in object) object {
 	out := object{}
 	for name, value := range in {

@@ -103,7 +103,7 @@ func (c *collector) add(m *schema.Message, seen map[*schema.Message]bool) error 
 		if err := to.place(m, f); err != nil {
 			return fmt.Errorf("message %s: field %s: %w", m.Name, f.Name, err)
 		}
-		if below := innermost(f.Type).Message(); below != nil {
+		if below := innermost(f.Type).InProtobuf().Message(); below != nil {
 			if err := c.add(below, seen); err != nil {
 				return err
 			}
@@ -141,7 +141,7 @@ func insert(fields []field, f field) []field {
 }
 
 func fieldOf(f *schema.Field) (field, error) {
-	out := field{number: f.Spec.Proto, label: "optional", name: f.Name}
+	out := field{number: f.Spec.Proto, label: "optional", name: cmp.Or(f.Spec.ProtoName, f.Name)}
 	if f.Spec.Proto >= schema.OwnNumbers {
 		out.comment = "An extension: upstream has no such field."
 	}
@@ -165,7 +165,7 @@ func fieldOf(f *schema.Field) (field, error) {
 }
 
 func typeName(t *schema.Type) string {
-	switch t.Form {
+	switch t = t.InProtobuf(); t.Form {
 	case schema.FormMessage:
 		return t.Message().Name
 	case schema.FormString:

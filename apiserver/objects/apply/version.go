@@ -52,6 +52,9 @@ func (c converter) Convert(object *typed.TypedValue, version fieldpath.APIVersio
 // convert returns the content of an object in another version of its kind. Versions of one form
 // differ in the apiVersion only.
 func convert(content map[string]any, source, target *schema.Kind) (map[string]any, error) {
+	if target.ConvertsRemotely() {
+		return target.ConvertContent(content)
+	}
 	if source.Message == target.Message {
 		out := maps.Clone(content)
 		out["apiVersion"], out["kind"] = target.APIVersion, target.Kind

@@ -5,6 +5,7 @@ import (
 	"mime"
 	"strings"
 
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/patch/merge"
 	"quorate/apiserver/objects/patch/operations"
 	"quorate/apiserver/objects/patch/strategic"
@@ -64,7 +65,7 @@ type Patch struct {
 func Parse(t Type, body []byte) (*Patch, error) {
 	root, problems, err := tree.Parse(body)
 	if err != nil {
-		return nil, status.NewBadRequest("error decoding patch: " + err.Error())
+		return nil, limit.Carry(err, status.NewBadRequest("error decoding patch: "+err.Error()))
 	}
 	p := &Patch{kind: t, root: root, problems: problems}
 	if t == JSON {

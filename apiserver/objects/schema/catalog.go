@@ -66,7 +66,7 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 		c.kinds = append(c.kinds, k)
 	}
 	for name := range src.messages {
-		t, err := compiler.message(name, "")
+		t, err := compiler.message(name, setting{})
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +76,7 @@ func load(files fs.FS, hooks *Hooks) (*Catalog, error) {
 		return nil, err
 	}
 	for _, k := range slices.Concat(c.kinds, c.unstored) {
-		k.protobuf = k.Spec.TextOnly == "" && k.Message.fullyNumbered(map[*Message]bool{})
+		k.protobuf = k.Message.fullyNumbered(map[*Message]bool{})
 	}
 	if err := c.linkStorage(); err != nil {
 		return nil, err
@@ -108,6 +108,12 @@ func (c *Catalog) linkStorage() error {
 		}
 		k.converts = k.Message != k.storage.Message
 		k.renames = !k.converts
+		k.groups = renaming{k.storage.Group, k.Group}
+		if k.Message.Spec != k.storage.Message.Spec && !k.Spec.Hooks.converts() {
+			if err := k.linkFields(); err != nil {
+				return fmt.Errorf("%s: %w", k.File, err)
+			}
+		}
 	}
 	for _, k := range c.kinds {
 		k.storage.versions = append(k.storage.versions, k)
@@ -151,6 +157,9 @@ type sources struct {
 	messages map[string]messageSource
 	formats  map[string]FormatSpec
 	scalars  map[string]ScalarSpec
+
+	stored  map[string]*KindSpec // kinds that are no views, by the resource of their objects
+	grouped map[string]bool      // messages that name the group of their kind, in themselves or below
 }
 
 type kindFile struct {

@@ -12,27 +12,40 @@ import (
 // maxFields limits the fields of one message, because the decoder records them in a fixed bit set.
 const maxFields = 256
 
-// compiler compiles specs to types. It compiles each message once for each set of contexts.
-// Messages may refer to each other in cycles.
+// compiler compiles specs to types. It compiles each message once for each setting. Messages may
+// refer to each other in cycles.
 type compiler struct {
 	src     *sources
 	formats map[string]format
 	hooks   Hooks
-	lenient bool             // ignore all hooks, for tests that do without them
-	types   map[string]*Type // by message or type text, with its set of contexts
+	lenient bool // ignore all hooks, for tests that do without them
+	types   map[typeKey]*Type
+}
+
+// setting is what types are compiled for.
+type setting struct {
+	contexts string   // sorted, such as "newer template"
+	groups   renaming // for kinds that serve stored objects in another API group
+}
+
+// typeKey identifies a compiled type.
+type typeKey struct {
+	text string // "list<X>", or the name of a message
+	setting
 }
 
 func newCompiler(src *sources, formats map[string]format, hooks *Hooks) *compiler {
-	c := &compiler{src: src, formats: formats, types: map[string]*Type{}, lenient: hooks == nil}
+	c := &compiler{src: src, formats: formats, types: map[typeKey]*Type{}, lenient: hooks == nil}
 	if hooks != nil {
 		c.hooks = *hooks
 	}
 	return c
 }
 
-// message compiles a message for a set of contexts, given as "pod" or "newer template".
-func (c *compiler) message(name, contexts string) (*Type, error) {
-	key := name + "|" + contexts
+// message compiles a message for a setting.
+func (c *compiler) message(name string, of setting) (*Type, error) {
+	of = c.src.relevant(name, of)
+	key := typeKey{name, of}
 	if t := c.types[key]; t != nil {
 		return t, nil
 	}
@@ -47,14 +60,14 @@ func (c *compiler) message(name, contexts string) (*Type, error) {
 		m.open = &Type{Form: FormRaw}
 	}
 	c.types[key] = t
-	if err := c.fillMessage(m, contexts); err != nil {
+	if err := c.fillMessage(m, of); err != nil {
 		delete(c.types, key)
 		return nil, fmt.Errorf("%s: message %s: %w", src.file, name, err)
 	}
 	return t, nil
 }
 
-func (c *compiler) fillMessage(m *Message, contexts string) (err error) {
+func (c *compiler) fillMessage(m *Message, of setting) (err error) {
 	if m.validators, err = resolve(c, c.hooks.Validators, "validate", m.Spec.Validate...); err != nil {
 		return err
 	}
@@ -62,11 +75,11 @@ func (c *compiler) fillMessage(m *Message, contexts string) (err error) {
 		return err
 	}
 	for _, named := range inEncodingOrder(m.Spec.Fields) {
-		if !selected(named.spec.Contexts, contexts) {
+		if !selected(named.spec.Contexts, of.contexts) {
 			continue
 		}
-		f := &Field{Name: named.name, Spec: named.spec, index: len(m.fields), keyJSON: `"` + named.name + `":`}
-		if err := c.fillField(f, contexts); err != nil {
+		f := &Field{Name: named.name, Spec: of.groups.field(named.spec), index: len(m.fields), keyJSON: `"` + named.name + `":`}
+		if err := c.fillField(f, of); err != nil {
 			return fmt.Errorf("field %s: %w", named.name, err)
 		}
 		m.fields = append(m.fields, f)
@@ -75,12 +88,15 @@ func (c *compiler) fillMessage(m *Message, contexts string) (err error) {
 	if len(m.fields) > maxFields {
 		return fmt.Errorf("more than %d fields", maxFields)
 	}
+	if err := m.checkUnion(); err != nil {
+		return err
+	}
 	return m.compileWire()
 }
 
 // inEncodingOrder returns the fields in the order in which they are encoded: kind before apiVersion
-// if these two identify the object. In an owner reference, where they have upstream protobuf
-// numbers, they are ordinary fields and keep their order.
+// if these are the first two fields and identify the object. In an owner reference, where
+// apiVersion has an upstream protobuf number, they are ordinary fields and keep their order.
 func inEncodingOrder(fields fieldSpecs) fieldSpecs {
 	v := slices.IndexFunc(fields, func(f namedField) bool { return f.name == "apiVersion" })
 	k := slices.IndexFunc(fields, func(f namedField) bool { return f.name == "kind" })
@@ -105,10 +121,15 @@ func selected(fieldContexts []string, contexts string) bool {
 	return false
 }
 
-func (c *compiler) fillField(f *Field, contexts string) (err error) {
+func (c *compiler) fillField(f *Field, of setting) (err error) {
 	s := f.Spec
-	if f.Type, err = c.fieldType(s.Type, contexts); err != nil {
+	if f.Type, err = c.fieldType(s.Type, of); err != nil {
 		return err
+	}
+	if s.ProtoMessage != "" {
+		if f.Type, err = c.textOfMessage(f.Type, s, of); err != nil {
+			return err
+		}
 	}
 	f.below = f.Type.innermost().message
 	if s.Emit != "" && s.Emit != "always" {
@@ -135,32 +156,33 @@ func (c *compiler) fillField(f *Field, contexts string) (err error) {
 
 // fieldType compiles the type that a file writes as "string", "list<X>", "map<string,X>" or the
 // name of a message.
-func (c *compiler) fieldType(text, contexts string) (*Type, error) {
+func (c *compiler) fieldType(text string, of setting) (*Type, error) {
+	of = c.src.relevant(text, of)
 	if item, ok := strings.CutPrefix(text, "list<"); ok {
-		elem, err := c.fieldType(strings.TrimSuffix(item, ">"), contexts)
-		return c.shared(text, contexts, Type{Form: FormList, elem: elem}), err
+		elem, err := c.fieldType(strings.TrimSuffix(item, ">"), of)
+		return c.shared(text, of, Type{Form: FormList, elem: elem}), err
 	}
 	if item, ok := strings.CutPrefix(text, "map<string,"); ok {
 		value := strings.TrimSuffix(item, ">")
 		if value == "quantity" {
-			return c.shared(text, contexts, Type{Form: FormMap, elem: c.shared("rounded quantity", "", Type{Form: FormQuantity, roundUp: true})}), nil
+			return c.shared(text, of, Type{Form: FormMap, elem: c.shared("rounded quantity", setting{}, Type{Form: FormQuantity, roundUp: true})}), nil
 		}
-		elem, err := c.fieldType(value, contexts)
-		return c.shared(text, contexts, Type{Form: FormMap, elem: elem}), err
+		elem, err := c.fieldType(value, of)
+		return c.shared(text, of, Type{Form: FormMap, elem: elem}), err
 	}
 	if text != "" && text[0] >= 'A' && text[0] <= 'Z' {
-		return c.message(text, contexts)
+		return c.message(text, of)
 	}
 	form, ok := scalarForm(text)
 	if _, declared := c.src.scalars[text]; !ok || !declared {
 		return nil, fmt.Errorf("there is no type %q", text)
 	}
-	return c.shared(text, "", Type{Form: form}), nil
+	return c.shared(text, setting{}, Type{Form: form}), nil
 }
 
-// shared returns the type for a type text and set of contexts, of which the compiler keeps one.
-func (c *compiler) shared(text, contexts string, t Type) *Type {
-	key := text + "|" + contexts
+// shared returns the type for a type text and setting, of which the compiler keeps one.
+func (c *compiler) shared(text string, of setting, t Type) *Type {
+	key := typeKey{text, of}
 	if c.types[key] == nil {
 		c.types[key] = &t
 	}
@@ -206,7 +228,7 @@ func (c *compiler) finish() error {
 		}
 		for _, f := range t.message.fields {
 			if err := compileDefault(f); err != nil {
-				return fmt.Errorf("message %s: field %s: default: %w", strings.TrimSuffix(key, "|"), f.Name, err)
+				return fmt.Errorf("message %s: field %s: default: %w", key.text, f.Name, err)
 			}
 		}
 	}

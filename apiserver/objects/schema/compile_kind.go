@@ -14,7 +14,11 @@ func (c *compiler) kind(spec *KindSpec) (*Kind, error) {
 	}
 	contexts := slices.Clone(spec.Contexts)
 	slices.Sort(contexts)
-	t, err := c.message(spec.Message, strings.Join(contexts, " "))
+	of := setting{contexts: strings.Join(contexts, " ")}
+	if stored := c.src.stored[spec.Storage]; stored != nil && !spec.Hooks.converts() {
+		of.groups = renaming{stored.Group, spec.Group}
+	}
+	t, err := c.message(spec.Message, of)
 	if err != nil {
 		return nil, err
 	}

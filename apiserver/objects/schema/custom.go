@@ -11,10 +11,14 @@ import (
 // Structure is the schema of a version of a custom kind. It must be safe for concurrent use.
 type Structure interface {
 	// Normalize converts an object to the canonical form of the schema: it drops fields that the
-	// schema does not have and nulls that it does not allow, and fills in defaults. dropped lists the
-	// paths of the unknown fields, such as "spec.foo". It returns an error if the object is not valid
-	// JSON or is nested too deeply, or if an embedded object is malformed.
-	Normalize(object []byte) (normal []byte, dropped []string, err error)
+	// schema does not have and nulls that it does not allow, and fills in defaults. dropped lists
+	// the paths of the unknown fields, such as "spec.foo", and more counts those that it does not
+	// list. Normalize returns an error if the object is not valid JSON or is nested too deeply, or
+	// if an embedded object is malformed.
+	Normalize(object []byte) (normal []byte, dropped []string, more int, err error)
+	// Conforms reports whether Normalize would return an object in canonical form as it is. It may
+	// return false for one that Normalize would not change.
+	Conforms(object []byte) bool
 	// Validate returns what is wrong with an object in canonical form. old is the object that it
 	// replaces; nil for a create.
 	Validate(object, old []byte) field.ErrorList
@@ -30,11 +34,13 @@ type CustomDefinition struct {
 	Versions               []CustomVersion
 	// Resource is the first part of the keys that the kind's objects are stored under.
 	Resource string
-	// Adapts means that the schemas differ, or have changed, so that stored objects have to be adapted
-	// to the schema of a version when they are read.
+	// Adapts means that the schemas differ, or have changed, so that stored objects that do not
+	// conform to the schema of a version have to be adapted when they are read.
 	Adapts bool
 	// Terminating means that the definition is being deleted, so that no objects can be created.
 	Terminating bool
+	// Converter converts objects between the versions; if it is nil, only the apiVersion differs.
+	Converter VersionConverter
 }
 
 // CustomVersion describes a version of a custom kind.
@@ -66,6 +72,7 @@ type CustomColumn struct {
 // custom is what a custom kind has beyond other kinds.
 type custom struct {
 	structure Structure
+	converter VersionConverter // nil if only the apiVersion differs between versions
 	schema    func() ([]byte, error)
 	columns   []CustomColumn
 	indexed   []selector
@@ -111,15 +118,15 @@ func (c *Catalog) Custom(d CustomDefinition) ([]*Kind, error) {
 	indexed = slices.CompactFunc(indexed, func(a, b selector) bool { return a.label == b.label })
 	storage.versions = kinds
 	for _, k := range kinds {
-		k.link(storage, indexed, d.Adapts)
+		k.link(storage, indexed, &d)
 	}
 	return kinds, nil
 }
 
 // link sets what a custom kind shares with the other versions.
-func (k *Kind) link(storage *Kind, indexed []selector, adapts bool) {
-	k.storage, k.custom.indexed = storage, indexed
-	if adapts {
+func (k *Kind) link(storage *Kind, indexed []selector, d *CustomDefinition) {
+	k.storage, k.custom.indexed, k.custom.converter = storage, indexed, d.Converter
+	if d.Adapts || d.Converter != nil {
 		k.adapter = k
 	}
 	if k.Scale != nil {

@@ -11,32 +11,48 @@ const statusMember = "status"
 // have, which it adds to the problems, and with the schema's defaults. Errors are *DecodeError.
 func (k *Kind) normalize(o *Object, problems *Problems) (*Object, error) {
 	text := o.AppendJSON(nil)
-	normal, dropped, err := k.custom.structure.Normalize(text)
+	normal, dropped, more, err := k.custom.structure.Normalize(text)
 	if err != nil {
 		return nil, &DecodeError{Message: k.cannotHandle(k.Kind, k.APIVersion) + err.Error(), Offset: -1}
 	}
 	for _, path := range dropped {
 		problems.add("unknown field", path)
 	}
+	problems.more += more
 	if bytes.Equal(normal, text) {
 		return o, nil
 	}
 	return k.DecodeStored(normal)
 }
 
+// adapts reports whether a stored value differs from what the kind serves by more than the
+// apiVersion: it was written under another schema, or in a version that has to be converted. A kind
+// without conversion whose schema never changed adapts nothing.
+func (k *Kind) adapts(value []byte) bool {
+	return k.adapter != nil && (k.adapter.isOtherVersion(value) || !k.adapter.custom.structure.Conforms(value))
+}
+
 // adapt returns a stored object as the kind serves it now: with the kind's apiVersion, without the
 // fields that its schema does not have, and with its defaults.
 func (k *Kind) adapt(o *Object) (*Object, error) {
-	normal, _, err := k.custom.structure.Normalize(o.as(k).AppendJSON(nil))
+	if k.ConvertsRemotely() && o.Kind != k {
+		return k.convertRemotely(o)
+	}
+	form := o.as(k)
+	text := form.AppendJSON(nil)
+	if !k.adapts(text) {
+		return form, nil
+	}
+	normal, _, _, err := k.custom.structure.Normalize(text)
 	if err != nil { // not wrapped: stored bytes that the schema can't be applied to are not the client's fault
 		return nil, errors.New("adapt a stored object to the schema: " + err.Error())
 	}
 	return k.DecodeStored(normal)
 }
 
-// prepareCustom does for objects of a custom kind what hooks do for others: a create starts without
-// a status, a write of the main resource keeps the status, and a write of the status keeps
-// everything else.
+// prepareCustom prepares an object of a custom kind that has a status subresource: a create starts
+// without a status, a write of the main resource keeps the stored status, and a write of the status
+// keeps everything else but resourceVersion, uid and managedFields.
 func (k *Kind) prepareCustom(op Operation, o, old *Object) {
 	switch {
 	case !k.Strategy.HasStatus:

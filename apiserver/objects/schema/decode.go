@@ -1,8 +1,9 @@
 package schema
 
-// Decode decodes an object of the kind from a client's JSON. Fields that the kind does not have are
-// dropped and listed in the problems. A missing kind or apiVersion is filled in, unless the kind is
-// schemaless. Errors are *DecodeError.
+// Decode decodes an object of the kind from a client's JSON and runs the kind's afterDecode hooks.
+// Fields that the kind does not have are dropped and listed in the problems. A missing kind or
+// apiVersion is filled in, unless the kind is schemaless. Objects of a custom kind also get the
+// defaults of its schema. Errors are *DecodeError.
 func (k *Kind) Decode(body []byte) (*Object, Problems, error) {
 	d := newDecoder(string(body))
 	o, err := k.decode(d)
@@ -83,6 +84,7 @@ func (k *Kind) CheckIdentity(apiVersion, kind string) error {
 // DecodeStored decodes an object from bytes that Encode returned. It neither modifies nor retains
 // value.
 func (k *Kind) DecodeStored(value []byte) (*Object, error) {
+	k = k.storedAs(value)
 	root, err := newDecoder(string(value)).document(k.Message.typ)
 	if err != nil {
 		return nil, k.describe(err)

@@ -1,20 +1,27 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"quorate/apiserver/limit"
 )
 
 // DecodeError reports a body that is malformed or that has a field of the wrong type or format. Its
 // text is the complete message for the client, with status 400.
 type DecodeError struct {
 	Message string
-	Path    string // of the invalid field; "" when the body is malformed
-	Offset  int    // in the JSON text; -1 when no position applies
+	Path    string     // of the invalid field; "" when the body is malformed
+	Offset  int        // in the JSON text; -1 when no position applies
+	Limit   limit.Name // the bound that was reached; "" for other reasons
 }
 
 func (e *DecodeError) Error() string { return e.Message }
+
+// ReachedLimit implements limit.Marked.
+func (e *DecodeError) ReachedLimit() limit.Name { return e.Limit }
 
 // syntaxError reports malformed JSON.
 type syntaxError struct {
@@ -36,25 +43,26 @@ func (e *valueError) Error() string { return e.text }
 // describe converts a decoder's error to a *DecodeError with the text that clients expect (A35,
 // A38-A40).
 func (k *Kind) describe(err error) error {
-	switch err := err.(type) { //nolint:errorlint // made below, never wrapped
-	case *syntaxError:
+	if e, ok := errors.AsType[*syntaxError](err); ok {
 		return &DecodeError{
-			Message: fmt.Sprintf("the object provided is unrecognized (must be of type %s): couldn't get version/kind; json parse error: %s", k.Kind, err),
-			Offset:  err.offset,
+			Message: fmt.Sprintf("the object provided is unrecognized (must be of type %s): couldn't get version/kind; json parse error: %s", k.Kind, e),
+			Offset:  e.offset, Limit: limit.Of(err),
 		}
-	case *valueError:
-		return &DecodeError{Message: k.cannotHandle(k.Kind, k.APIVersion) + err.text, Path: err.path, Offset: err.offset}
+	}
+	if e, ok := errors.AsType[*valueError](err); ok {
+		message := k.cannotHandle(k.Kind, k.APIVersion) + e.text
+		return &DecodeError{Message: message, Path: e.path, Offset: e.offset, Limit: limit.Of(err)}
 	}
 	return err
 }
 
 // describe converts a decoder's error to a *DecodeError.
 func (m *Message) describe(err error) error {
-	switch err := err.(type) { //nolint:errorlint // made by the decoder, never wrapped
-	case *syntaxError:
-		return &DecodeError{Message: "couldn't read " + m.Name + ": json parse error: " + err.Error(), Offset: err.offset}
-	case *valueError:
-		return &DecodeError{Message: "couldn't read " + m.Name + ": " + err.text, Path: err.path, Offset: err.offset}
+	if e, ok := errors.AsType[*syntaxError](err); ok {
+		return &DecodeError{Message: "couldn't read " + m.Name + ": json parse error: " + e.Error(), Offset: e.offset, Limit: limit.Of(err)}
+	}
+	if e, ok := errors.AsType[*valueError](err); ok {
+		return &DecodeError{Message: "couldn't read " + m.Name + ": " + e.text, Path: e.path, Offset: e.offset, Limit: limit.Of(err)}
 	}
 	return err
 }

@@ -91,6 +91,9 @@ func (d *decoder) fromNumber(t *Type, text string, whole bool, start int) (*Valu
 	default:
 		return nil, d.mismatch("number", t, start)
 	}
+	if d.inTree && !whole {
+		text, whole = wholeText(text)
+	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || !whole || n < low || n > high {
 		return nil, d.mismatch("number "+text, t, start)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"quorate/apiserver/limit"
 )
 
 // decoder decodes one JSON document into Values. It allocates them in chunks; a chunk stays in
@@ -20,6 +22,8 @@ type decoder struct {
 	names    []string // keys of the maps being read, the innermost last
 	taken    int      // slots allocated for messages so far
 	root     string   // the top message's name, for errors
+	trees    bool     // also read the JSON texts that protobuf has as messages
+	inTree   bool     // the value being read is within such a text
 	pathRoom [16]decodeStep
 }
 
@@ -37,11 +41,15 @@ func newDecoder(s string) *decoder {
 }
 
 // document reads the whole document as one value of type t.
-func (d *decoder) document(t *Type) (*Value, error) {
+func (d *decoder) document(t *Type) (*Value, error) { return d.documentAt(t, 0) }
+
+// documentAt reads the whole document as one value of type t, which is at a depth of another
+// document.
+func (d *decoder) documentAt(t *Type, depth int) (*Value, error) {
 	if d.root == "" && t.message != nil {
 		d.root = t.message.Name
 	}
-	v, err := d.read(t, 0)
+	v, err := d.read(t, depth)
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +74,9 @@ func (d *decoder) maxChunkSize() int {
 	return maxChunk
 }
 
-// maxSlots limits the slots of one document, and with them its memory: a few bytes ("{},") can
-// require a message with many fields. Documents of normal shape within the request size limit stay
-// far below it.
+// maxSlots limits the fields, set or not, of all messages of one document, and with them its
+// memory: a few bytes ("{},") can require a message with many fields. Documents of normal shape
+// within the request size limit stay far below it.
 const maxSlots = 4 << 20
 
 func (d *decoder) value(t *Type) *Value {
@@ -190,7 +198,7 @@ func (t *Type) goName() string {
 // read reads a value of type t. It returns nil for null.
 func (d *decoder) read(t *Type, depth int) (*Value, error) {
 	if depth > maxDepth {
-		return nil, &syntaxError{"exceeded max depth", d.pos}
+		return nil, d.tooDeep()
 	}
 	c := d.space()
 	if c == 'n' {
@@ -198,6 +206,9 @@ func (d *decoder) read(t *Type, depth int) (*Value, error) {
 	}
 	switch t.Form {
 	case FormMessage:
+		if t.message.Spec.Union {
+			return d.readUnion(t, c, depth)
+		}
 		if c == '{' {
 			return d.readMessage(t, depth)
 		}
@@ -242,7 +253,7 @@ func (d *decoder) readMessage(t *Type, depth int) (*Value, error) {
 	m := t.message
 	v := d.value(t)
 	if d.taken += len(m.fields); d.taken > maxSlots {
-		return nil, d.malformed("the object holds too many messages", d.pos)
+		return nil, limit.Reached(limit.Fields, d.malformed("the object holds too many messages", d.pos))
 	}
 	v.box = d.box()
 	v.box.kids = d.take(len(m.fields))
@@ -286,7 +297,7 @@ func (d *decoder) readMessage(t *Type, depth int) (*Value, error) {
 func (d *decoder) zero(t *Type) (*Value, error) {
 	if t.message != nil {
 		if d.taken += len(t.message.fields); d.taken > maxSlots {
-			return nil, d.malformed("the object holds too many messages", d.pos)
+			return nil, limit.Reached(limit.Fields, d.malformed("the object holds too many messages", d.pos))
 		}
 	}
 	return t.New(), nil

@@ -197,7 +197,7 @@ func appendScalar(out []byte, v *Value) []byte {
 	case FormInt32, FormInt64, FormUint32:
 		return strconv.AppendInt(out, v.num, 10)
 	case FormDouble:
-		return strconv.AppendFloat(out, v.Float(), 'g', -1, 64)
+		return appendFloat(out, v.Float())
 	case FormBytes:
 		out = append(out, '"')
 		out = base64.StdEncoding.AppendEncode(out, []byte(v.str))
@@ -219,6 +219,10 @@ func appendScalar(out []byte, v *Value) []byte {
 }
 
 func (w *writer) message(v *Value) {
+	if v.typ.message.Spec.Union {
+		w.union(v)
+		return
+	}
 	w.out = append(w.out, '{')
 	for i, f := range v.typ.message.fields {
 		if w.metadata == v && i == w.versionSlot {

@@ -3,6 +3,8 @@ package schema
 import (
 	"bytes"
 	"fmt"
+
+	"quorate/apiserver/limit"
 )
 
 // What decoding allocates, in bytes. The figures are upper bounds: the memory of a body is reserved
@@ -16,7 +18,7 @@ const (
 	// slotBytes is for one field of a message, set or not.
 	slotBytes = 8
 	// repeatedFields is how many fields the largest message has that lists hold, or less.
-	repeatedFields = 40
+	repeatedFields = 44
 	// defaultedBytes is for the values that defaults add to one message.
 	defaultedBytes = 256
 	// yamlNodeBytes is for a node of the tree that the YAML library makes (160), its place in its
@@ -32,7 +34,7 @@ const (
 const maxYAMLNodes = 1 << 20
 
 // JSONExpansion returns an upper bound of the memory, in bytes, that decoding a JSON text takes. It
-// counts the characters that begin or separate values, including those within strings.
+// counts the characters that begin or separate values and the word null, even within strings.
 //
 // The bound does not include the bytes by which the allocator rounds up.
 func JSONExpansion(text []byte) int64 {
@@ -60,7 +62,7 @@ func YAMLExpansion(body []byte) int64 {
 //
 //   - `[` and `{` begin a collection and its first item; `{` also begins an empty value;
 //   - `,` begins an item, and in a mapping also an empty value;
-//   - `-` begins an item, and the first one begins a sequence;
+//   - `-` begins an item, and the first one begins a sequence (see yamlEntries);
 //   - `:` and `?` begin a key, a value and, the first time, a mapping;
 //   - `#` begins a comment and `&` an anchor, which take as much memory as a node.
 //
@@ -98,7 +100,8 @@ func checkYAMLNodes(body []byte) error {
 	if yamlNodes(body) <= maxYAMLNodes {
 		return nil
 	}
-	return fmt.Errorf("yaml: the document may have more than %d nodes, by the indicators in it: send it as JSON", maxYAMLNodes)
+	return limit.Reached(limit.YAMLNodes,
+		fmt.Errorf("yaml: the document may have more than %d nodes, by the indicators in it: send it as JSON", maxYAMLNodes))
 }
 
 // Memory returns about how many bytes the object's values take, texts left out.

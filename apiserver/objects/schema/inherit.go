@@ -5,28 +5,28 @@ import (
 	"reflect"
 )
 
-// inherit completes the files of kinds that are other versions of a stored kind with the same form.
-// Such a file contains names only and takes everything else from the stored kind's file.
+// inherit completes the files of kinds that serve the objects of a stored kind in the same form, in
+// another version or another API group. Such a file contains names only and takes everything else
+// from the stored kind's file.
 func (s *sources) inherit() error {
-	stored := map[string]*KindSpec{}
+	s.stored = map[string]*KindSpec{}
 	for _, file := range s.kinds {
 		if file.spec.Storage == "" && !file.spec.Unstored {
-			stored[file.spec.resource()] = file.spec
+			s.stored[file.spec.resource()] = file.spec
 		}
 	}
 	for i := range s.kinds {
 		file := &s.kinds[i]
 		own := file.spec
-		if own.Storage == "" || own.Hooks.converts() {
+		if own.Storage == "" || own.Message != "" {
 			continue
 		}
-		from := stored[own.Storage]
+		from := s.stored[own.Storage]
 		if from == nil {
 			return fmt.Errorf("%s: storage: no kind is stored as %s", file.name, own.Storage)
 		}
 		if rest := own.completedFrom(KindSpec{}); !reflect.DeepEqual(&rest, own) {
-			return fmt.Errorf("%s: another version of %s must have only names, or both hooks.toStorage and hooks.fromStorage",
-				file.name, own.Storage)
+			return fmt.Errorf("%s: another version or group of %s must have only names, or a message of its own", file.name, own.Storage)
 		}
 		merged := own.completedFrom(*from)
 		merged.Messages = nil

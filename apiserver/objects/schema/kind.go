@@ -71,14 +71,15 @@ type Kind struct {
 	name      nameRule
 	hooks     kindHooks
 	selectors []selector
-	protobuf  bool    // every field has a number
-	storage   *Kind   // the kind in whose form objects are stored; differs from this kind only for views
-	renames   bool    // objects may be stored under another apiVersion, in the same form
-	converts  bool    // objects are stored in another form
-	open      bool    // the kind is schemaless
-	unserved  bool    // no client can use the kind; objects are stored in its form
-	custom    *custom // nil but for custom kinds
-	adapter   *Kind   // the custom kind to whose schema stored objects are adapted when they are read; nil if they are not
+	protobuf  bool     // every field has a number
+	storage   *Kind    // the kind in whose form objects are stored; differs from this kind only for views
+	renames   bool     // objects may be stored under another apiVersion, in the same form
+	converts  bool     // objects are stored in another form, if only with another group in it
+	groups    renaming // of a view: from the group of the stored objects to its own
+	open      bool     // the kind is schemaless
+	unserved  bool     // no client can use the kind; objects are stored in its form
+	custom    *custom  // nil but for custom kinds
+	adapter   *Kind    // the custom kind to whose schema stored objects are adapted when they are read; nil if they are not
 	scaling   scaling
 	versions  []*Kind // of the kind that is stored: itself and its views
 	decoders  decoders

@@ -147,10 +147,10 @@ func TestLoadIsStrict(t *testing.T) {
 		"wrong_apiVersion":      {edit("apiVersion: example.io/v1", "apiVersion: v1"), `apiVersion: "v1" is not "example.io/v1"`},
 		"wrong_scope":           {edit("Namespaced", "Galactic"), `scope: "Galactic" is neither`},
 		"view_of_nothing":       {edit("message: Widget", "message: Widget\nstorage: example.io/gadgets\nhooks: {toStorage: a, fromStorage: a}"), `no kind is stored as example.io/gadgets`},
-		"view_without_hooks":    {edit("message: Widget", "message: Widget\nstorage: pods"), `must have only names, or both hooks.toStorage and hooks.fromStorage`},
+		"view_without_hooks":    {edit("message: Widget", "message: Widget\nstorage: pods"), `field spec: its type is not that of spec in Pod`},
 		"view_of_one_way":       {edit("message: Widget", "message: Widget\nstorage: pods\nhooks: {toStorage: a}"), `require each other`},
 		"version_of_nothing":    {version("storage: example.io/gadgets"), `widget.yaml: storage: no kind is stored as example.io/gadgets`},
-		"version_with_more":     {version("storage: pods\nplural: widgets"), `another version of pods must have only names`},
+		"version_with_more":     {version("storage: pods\nplural: widgets"), `another version or group of pods must have only names`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hooks.Converters["a"] = func(_, _ *Object) {}

@@ -170,7 +170,8 @@ func (c *Context) checkFinalizers(finalizers *Value) {
 			}
 			continue
 		}
-		if !strings.Contains(f.str, "/") && !isStandardFinalizer(f.str) {
+		// Upstream has no standard names for custom resources, and accepts any.
+		if c.Kind.custom == nil && !strings.Contains(f.str, "/") && !isStandardFinalizer(f.str) {
 			c.Invalid(f.str, "name is neither a standard finalizer name nor is it fully qualified")
 		}
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // OwnNumbers is the first field number for fields that no upstream message has: those that only the
-// specification names, and kind and apiVersion in embedded messages. They are written only if they
+// specification names, and kind and apiVersion in embedded messages. They are encoded only if they
 // are set, so that an object without them encodes to the same bytes as upstream.
 const OwnNumbers = 1001
 
@@ -212,7 +212,8 @@ func (m *Message) fullyNumbered(seen map[*Message]bool) bool {
 	}
 	seen[m] = true
 	for _, f := range m.fields {
-		if f.Spec.Proto == 0 && !f.isTypeMeta() || f.below != nil && !f.below.fullyNumbered(seen) {
+		below := f.Type.innermost().InProtobuf().message
+		if f.Spec.Proto == 0 && !f.isTypeMeta() || below != nil && !below.fullyNumbered(seen) {
 			return false
 		}
 	}

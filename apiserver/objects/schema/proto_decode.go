@@ -1,5 +1,7 @@
 package schema
 
+import "quorate/apiserver/limit"
+
 // DecodeProtobuf decodes an object of the kind from a client's protobuf bytes, without their
 // envelope. It skips unknown fields and lists them in the problems. If a scalar field occurs more
 // than once, the last occurrence counts; if a message occurs more than once, the occurrences are
@@ -62,7 +64,7 @@ func (d *protoDecoder) message(v *Value, end, depth int) error {
 	m := v.typ.message
 	if v.box == nil {
 		if d.taken += len(m.fields); d.taken > maxSlots {
-			return d.malformed("the object holds too many messages", d.pos)
+			return limit.Reached(limit.Fields, d.malformed("the object holds too many messages", d.pos))
 		}
 		v.box = d.box()
 		v.box.kids = d.take(len(m.fields))
@@ -70,11 +72,16 @@ func (d *protoDecoder) message(v *Value, end, depth int) error {
 	return d.fields(v, m.wire, end, depth)
 }
 
+// fieldDepth is how much deeper than a message the items of its lists and maps are in JSON. An
+// object that came in protobuf is not deeper in JSON than one that came in JSON.
+const fieldDepth = 2
+
 // fields reads fields of v that are laid out as w, up to end.
 func (d *protoDecoder) fields(v *Value, w *wireMessage, end, depth int) error {
-	if depth > maxDepth {
-		return d.protoError("exceeded max depth", d.pos)
+	if depth > maxDepth || len(d.path) > maxDepth-fieldDepth {
+		return limit.Reached(limit.Nesting, d.protoError("exceeded max depth", d.pos))
 	}
+	union := v.typ.message.Spec.Union // JSON has the value of the field in place of the message
 	for at := 0; d.pos < end; {
 		key, err := d.key(end)
 		if err != nil {
@@ -88,13 +95,15 @@ func (d *protoDecoder) fields(v *Value, w *wireMessage, end, depth int) error {
 		case f.inside != nil:
 			err = d.wrapper(v, f, key, end, depth)
 		default:
-			d.path = append(d.path, decodeStep{name: f.field.Name, index: -1})
+			if !union {
+				d.path = append(d.path, decodeStep{name: f.field.Name, index: -1})
+			}
 			err = d.field(v, f, key, end, depth)
 		}
 		if err != nil {
 			return err
 		}
-		if f != nil && f.inside == nil {
+		if f != nil && f.inside == nil && !union {
 			d.path = d.path[:len(d.path)-1]
 		}
 	}
@@ -151,7 +160,7 @@ func (d *protoDecoder) messageField(slot **Value, f *wireField, key uint64, end,
 	if err := d.message(v, stop, depth+1); err != nil {
 		return err
 	}
-	if f.field.pointer || !v.IsEmpty() {
+	if f.field.pointer && !v.isNull() || !v.IsEmpty() {
 		*slot = v
 	}
 	return nil
@@ -243,7 +252,7 @@ func (d *protoDecoder) packed(elem *Type, key uint64, end int) error {
 	}
 	for d.pos < stop {
 		if d.taken += packedSlots; d.taken > maxSlots {
-			return d.malformed("the object holds too many numbers", d.pos)
+			return limit.Reached(limit.Fields, d.malformed("the object holds too many numbers", d.pos))
 		}
 		item, err := d.scalar(elem, elem.wireType(), stop, 0)
 		if err != nil {

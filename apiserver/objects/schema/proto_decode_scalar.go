@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"quorate/apiserver/limit"
 )
 
 // The range of times in Unix seconds, 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z, because RFC
@@ -99,7 +101,7 @@ func (d *protoDecoder) wrongWire(key uint64) error {
 // skipField skips an unknown field. It skips a group with all of its content.
 func (d *protoDecoder) skipField(key uint64, end, depth int) error {
 	if depth > maxDepth {
-		return d.protoError("exceeded max depth", d.pos)
+		return limit.Reached(limit.Nesting, d.protoError("exceeded max depth", d.pos))
 	}
 	switch key & wireTypeMask {
 	case wireVarint:
@@ -207,6 +209,9 @@ func (d *protoDecoder) scalarMessage(t *Type, key uint64, end, depth int) (*Valu
 	if err != nil {
 		return nil, err
 	}
+	if t.tree != nil {
+		return d.treeText(t, stop, depth+1)
+	}
 	start := d.pos
 	var p parts
 	for d.pos < stop {
@@ -301,7 +306,7 @@ func (d *protoDecoder) rawOf(t *Type, p parts, start int) (*Value, error) {
 	if p.text == "" {
 		return nil, nil
 	}
-	v, err := newDecoder(p.text).document(t)
+	v, err := newDecoder(p.text).documentAt(t, len(d.path))
 	if err != nil {
 		return nil, d.malformed("json parse error: "+err.Error(), start)
 	}

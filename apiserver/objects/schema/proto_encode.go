@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// AppendProtobuf appends the object's protobuf encoding without an envelope to dst. It writes the
-// same bytes as the public Kubernetes types: fields in the order of their numbers, map entries in
-// the order of their keys, and fields that are not pointers even if they are zero. kind and
-// apiVersion are part of the envelope. dst is grown at most once.
+// AppendProtobuf appends the object's protobuf encoding without an envelope to dst. For fields that
+// upstream has, it writes the same bytes as the public Kubernetes types: fields in the order of
+// their numbers, map entries in the order of their keys, and fields that are not pointers even if
+// they are zero. kind and apiVersion are part of the envelope. dst is grown at most once.
 func (o *Object) AppendProtobuf(dst []byte) []byte {
 	return appendWire(dst, o.Kind.Message.wireTop, o.root.box.kids)
 }
@@ -152,7 +152,11 @@ func (w *wireWriter) body(t *Type, v *Value) {
 		w.number(secondInside, v.Int())
 		w.number(firstInsideEntry, textFlag(v))
 	case FormRaw:
-		if s := v.Str(); s != "" {
+		if t.tree != nil {
+			w.message(t.tree.message.wire, v.tree(t).box.kids)
+			return
+		}
+		if s := rawText(v); s != "" {
 			w.sized(firstInsideEntry<<wireTypeBits|wireBytes, s)
 		}
 	default:

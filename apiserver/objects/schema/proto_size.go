@@ -64,9 +64,9 @@ func (f *wireField) of(kids []*Value) *Value {
 	return kids[f.field.index]
 }
 
-// written reports whether the field is encoded. Like upstream, it encodes values without a pointer
-// even if they are zero; pointers, bytes and wrapped lists if they are set; and lists and maps item
-// by item.
+// written reports whether the field is encoded. Pointers, bytes, lists and maps are encoded if they
+// are set, and fields that upstream does not have if they are not empty. All other fields are
+// encoded even if they are zero, as upstream does.
 func (f *wireField) written(v *Value) bool {
 	t := f.field.Type
 	switch {
@@ -126,7 +126,10 @@ func sizeBody(t *Type, v *Value) int {
 	case FormIntOrString:
 		return 1 + 1 + 1 + sizeVarint(uint64(v.Int())) + 1 + sizeSized(len(v.Str()))
 	case FormRaw:
-		if v.Str() == "" {
+		if t.tree != nil {
+			return t.tree.message.wire.size(v.tree(t).box.kids)
+		}
+		if rawText(v) == "" {
 			return 0
 		}
 		return 1 + sizeSized(len(v.str))

@@ -44,13 +44,14 @@ func (k *Kind) AppendProtobufItem(dst, value []byte) ([]byte, error) {
 // stored decodes a stored value. The result is valid until the decoder is reset, because its
 // strings share the memory of value. A value whose form differs from the kind's is converted.
 func (d *decoder) stored(k *Kind, value []byte) (*Value, error) {
-	if k.adapter != nil || k.converts && !bytes.HasPrefix(value, []byte(k.prefix)) {
+	if k.adapts(value) || k.converts && !bytes.HasPrefix(value, []byte(k.prefix)) {
 		o, err := k.fromStored(value)
 		if err != nil {
 			return nil, err
 		}
 		return o.root, nil
 	}
+	d.trees = true
 	d.s = unsafe.String(unsafe.SliceData(value), len(value))
 	root, err := d.document(k.Message.typ)
 	if err != nil {

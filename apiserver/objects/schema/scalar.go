@@ -69,10 +69,10 @@ func quantityText(q resource.Quantity) string {
 	return string(append(number, suffix...))
 }
 
-// isCanonical reports whether s is one of the common canonical quantities: an integer of at most
-// six digits, with a suffix or trailing digits that do not allow a larger suffix. It needs no
-// arithmetic. For quantities that it does not recognize, it returns false even if they are
-// canonical.
+// isCanonical reports whether s is one of the common canonical quantities, without arithmetic on
+// quantities: 0, or an integer of at most six digits that 1000 does not divide, with the suffix m,
+// k, M, G or none, or that 1024 does not divide, with a suffix from Ki to Pi. For all others it
+// returns false, even if they are canonical.
 func isCanonical(s string) bool {
 	n, i := 0, 0
 	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
@@ -92,6 +92,9 @@ func isCanonical(s string) bool {
 
 // readRaw reads any JSON value and stores it as compact text.
 func (d *decoder) readRaw(t *Type, depth int) (*Value, error) {
+	if d.trees && t.tree != nil {
+		return d.readTree(t, depth)
+	}
 	start := d.pos
 	if err := d.skip(depth); err != nil {
 		return nil, err

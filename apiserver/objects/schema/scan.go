@@ -7,6 +7,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
+
+	"quorate/apiserver/limit"
 )
 
 // maxDepth limits the nesting of a body.
@@ -256,10 +258,15 @@ func (d *scanner) digits() bool {
 	return d.pos > start
 }
 
+// tooDeep returns the error for a value that is nested more deeply than maxDepth.
+func (d *scanner) tooDeep() error {
+	return limit.Reached(limit.Nesting, &syntaxError{"exceeded max depth", d.pos})
+}
+
 // skip reads a value of any type and discards it.
 func (d *scanner) skip(depth int) error {
 	if depth > maxDepth {
-		return &syntaxError{"exceeded max depth", d.pos}
+		return d.tooDeep()
 	}
 	switch c := d.space(); {
 	case c == '{':

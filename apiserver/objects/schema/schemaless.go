@@ -75,8 +75,9 @@ func (d *Definition) spec(version string) *KindSpec {
 	}
 }
 
-// With returns a catalog that also contains kinds. They must include all versions of each
-// definition. Of a version that is not served, the catalog has only how objects are stored. The
+// With returns a catalog that also contains kinds, which must include all versions of each
+// definition. A version that is not served is not in the catalog, except as the form in which
+// objects are stored. With returns an error if two kinds have the same route or resource. The
 // receiver does not change.
 func (c *Catalog) With(kinds []*Kind) (*Catalog, error) {
 	served := slices.DeleteFunc(slices.Clone(kinds), func(k *Kind) bool { return k.unserved })
@@ -173,11 +174,11 @@ type member struct {
 }
 
 // appendSorted reads any JSON value and appends it in a canonical form: without white space, with
-// the members of objects sorted by name, and with numbers unchanged. Values that are the same to
-// clients thus have the same bytes.
+// the members of objects sorted by name, and with numbers as they were written. Values that differ
+// only in white space, escapes and the order of members thus have the same bytes.
 func (d *decoder) appendSorted(out []byte, depth int) ([]byte, error) {
 	if depth > maxDepth {
-		return nil, &syntaxError{"exceeded max depth", d.pos}
+		return nil, d.tooDeep()
 	}
 	switch d.space() {
 	case '{':

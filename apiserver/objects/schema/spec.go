@@ -24,7 +24,6 @@ type KindSpec struct {
 	Storage    string   `yaml:"storage"`
 	Extra      string   `yaml:"extra"`
 	Unstored   bool     `yaml:"unstored"`
-	TextOnly   string   `yaml:"textOnly"`
 
 	NameRule       NameRuleSpec        `yaml:"nameRule"`
 	Operations     OperationsSpec      `yaml:"operations"`
@@ -139,6 +138,7 @@ type MessageSpec struct {
 	Note         string     `yaml:"note"`
 	Open         bool       `yaml:"open"`
 	Atomic       bool       `yaml:"atomic"`
+	Union        bool       `yaml:"union"`
 	ProtoWrapper string     `yaml:"protoWrapper"`
 	Validate     []string   `yaml:"validate"`
 	Defaulter    string     `yaml:"defaulter"`
@@ -154,6 +154,8 @@ type FieldSpec struct {
 	Wire             string `yaml:"wire"`
 	ProtoWrap        int    `yaml:"protoWrap"`
 	ProtoListWrapper bool   `yaml:"protoListWrapper"`
+	ProtoMessage     string `yaml:"protoMessage"`
+	ProtoName        string `yaml:"protoName"`
 	Upstream         string `yaml:"upstream"`
 
 	Pointer        bool      `yaml:"pointer"`
@@ -201,6 +203,8 @@ type FieldSpec struct {
 	Gate          string   `yaml:"gate"`
 	Extra         bool     `yaml:"extra"`
 	SpecOnly      bool     `yaml:"specOnly"`
+	OwnGroup      bool     `yaml:"ownGroup"`
+	StoredAs      string   `yaml:"storedAs"`
 
 	Validate       []string `yaml:"validate"`
 	RequiredIf     string   `yaml:"requiredIf"`

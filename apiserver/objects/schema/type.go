@@ -27,7 +27,8 @@ type Type struct {
 	elem    *Type    // of lists and maps
 	message *Message // of messages
 
-	roundUp bool // quantities in maps are rounded up to milli units
+	tree    *Type // message of a rawExtension in protobuf, whose form is that of its JSON; nil if there is none
+	roundUp bool  // quantities in maps are rounded up to milli units
 }
 
 // Elem returns the type of a list's items or a map's values.
@@ -35,6 +36,15 @@ func (t *Type) Elem() *Type { return t.elem }
 
 // Message returns the message of a type of form FormMessage, or nil.
 func (t *Type) Message() *Message { return t.message }
+
+// InProtobuf returns the type that values of the type have in protobuf: a message if they are JSON
+// texts that protobuf has as a message (protoMessage), otherwise the type itself.
+func (t *Type) InProtobuf() *Type {
+	if t.tree != nil {
+		return t.tree
+	}
+	return t
+}
 
 // Message is a compiled message. It has the fields that the contexts of its kind select.
 type Message struct {

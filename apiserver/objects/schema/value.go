@@ -11,9 +11,7 @@ import (
 
 // Value is a node of an object: a message, list, map or scalar. A nil *Value is unset; methods that
 // only read accept it and return zero values. A Value belongs to one object; use Copy to put it
-// into another.
-//
-// Strings share the memory of the decoded body.
+// into another. Decoded strings may share the memory of the body.
 type Value struct {
 	typ *Type
 	str string // string, bytes (decoded), canonical quantity, raw JSON text, or text of an intOrString
@@ -215,13 +213,17 @@ func (v *Value) Copy() *Value {
 }
 
 // Equal reports whether two values of one type are equivalent. Empty lists, maps, messages and zero
-// scalars equal unset ones, except in fields with `pointer`, which distinguish the two.
+// scalars equal unset ones, except in fields with `pointer`, which distinguish the two. Texts that
+// protobuf has as a message are equal if the messages are.
 func Equal(a, b *Value) bool {
 	if a == nil || b == nil {
 		return encodesAsUnset(a) && encodesAsUnset(b)
 	}
 	if a == b {
 		return true
+	}
+	if a.typ.tree != nil {
+		return a.str == b.str || sameTree(a, b)
 	}
 	if a.box == nil || a.box == textual || b.box == nil {
 		return a.str == b.str && a.num == b.num && a.IsText() == b.IsText()
@@ -255,7 +257,7 @@ func encodesAsUnset(v *Value) bool {
 }
 
 // distinguishesUnset reports whether a message with the member at index i set differs from one
-// without it even if the member is empty. This holds for fields with `pointer` and for open
+// without it even if the member is empty. That is the case for fields with pointer and for open
 // members.
 func (t *Type) distinguishesUnset(i int) bool {
 	return t.Form == FormMessage && (i >= len(t.message.fields) || t.message.fields[i].pointer)

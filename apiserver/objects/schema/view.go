@@ -7,9 +7,12 @@ import (
 	"strings"
 )
 
-// A view is a kind whose objects are stored in the form of another kind. Either its message differs
-// and hooks convert between the two, or the messages are the same and only the apiVersion at the
-// beginning of the stored bytes differs.
+// A view is a kind whose objects are stored in the form of another kind. There are three:
+//   - The messages are the same. Only the apiVersion at the beginning of the stored bytes and the
+//     path in selfLink differ.
+//   - The view is in another API group, and some fields hold the group of the kind; see renaming.
+//   - The messages differ. Fields have other names (key `storedAs`), or hooks convert between the
+//     two.
 
 // Storage returns the kind in whose form objects are stored. For a kind that is not a view, that is
 // the kind itself.
@@ -20,8 +23,11 @@ func (k *Kind) Storage() *Kind { return k.storage }
 func (k *Kind) Converts() bool { return k.converts }
 
 // ToStorage converts an object to the form in which it is stored. It returns o itself if its kind
-// is not a view.
+// is not a view, or if a VersionConverter converts it: such objects can be stored in any version.
 func (k *Kind) ToStorage(o *Object) *Object {
+	if k.ConvertsRemotely() {
+		return o // StorageForm converts it
+	}
 	return convert(o, k.storage, k.hooks.toStorage)
 }
 
@@ -41,7 +47,7 @@ func convert(o *Object, to *Kind, fn Converter) *Object {
 	if o.Kind == to {
 		return o
 	}
-	if o.Kind.Message == to.Message {
+	if o.Kind.Message.Spec == to.Message.Spec {
 		return o.as(to)
 	}
 	if fn == nil {
@@ -89,11 +95,16 @@ func prefixLen(link string) int {
 	return n
 }
 
-// as returns the object as a version of its kind that has the same form. The two share all values
-// except the root message, and the metadata, whose selfLink differs.
+// as returns the object as another version of its kind, or as its kind in another group, either of
+// the same form. The two share all values except the root message; the metadata, whose selfLink
+// differs; and those that contain the group.
 func (o *Object) as(to *Kind) *Object {
-	root := *o.root
-	root.box = &box{kids: slices.Clone(o.root.box.kids), keys: o.root.box.keys}
+	groups := to.groups
+	if to == o.Kind.storage {
+		groups = o.Kind.groups.inverse()
+	}
+	root := *groups.value(o.root, to.Message.typ)
+	root.box = &box{kids: slices.Clone(root.box.kids), keys: root.box.keys}
 	root.box.kids[to.slots.version] = &Value{typ: to.Message.fields[to.slots.version].Type, str: to.APIVersion}
 	out := &Object{Kind: to, root: &root}
 	if link := o.SelfLink(); link != "" {
@@ -106,9 +117,9 @@ func (o *Object) as(to *Kind) *Object {
 	return out
 }
 
-// Present returns a stored value as the kind serves it: unchanged; with the kind's apiVersion, if
-// it was stored with another one (K10); or decoded and converted. An error means invalid stored
-// data.
+// Present returns a stored value as the kind serves it: unchanged; with the apiVersion and the
+// selfLink of the kind, if the value was stored as another version (K10); or decoded and converted.
+// An error means invalid stored data.
 func (k *Kind) Present(value []byte) ([]byte, error) {
 	prefix, rest, err := k.Parts(value)
 	if err != nil || prefix == "" {
@@ -124,10 +135,11 @@ const linkKey = `"selfLink":"`
 
 // Parts returns the result of Present as two parts, to avoid a copy. The first may be empty.
 func (k *Kind) Parts(value []byte) (prefix string, rest []byte, err error) {
+	adapts := k.adapts(value)
 	switch {
-	case k.adapter == nil && (!k.renames && !k.converts || bytes.HasPrefix(value, []byte(k.prefix))):
+	case !adapts && (!k.renames && !k.converts || bytes.HasPrefix(value, []byte(k.prefix))):
 		return "", value, nil
-	case k.adapter != nil, k.converts:
+	case adapts, k.converts:
 		o, err := k.fromStored(value)
 		if err != nil {
 			return "", nil, err

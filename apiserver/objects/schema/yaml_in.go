@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"quorate/apiserver/limit"
 )
 
 // YAMLToJSON converts one YAML document to JSON for Decode. It keeps duplicate keys, so that the
-// decoder can report them. It expands aliases and returns an error if the result would exceed
-// maxBytes. It refuses a document that could have more than maxYAMLNodes nodes before it parses the
-// document. An empty document yields no bytes.
+// decoder can report them, and expands aliases. An empty document, or null, yields no bytes.
+// Errors, all *DecodeError, include a result of more than maxBytes, a second document, and a
+// document that could have more than maxYAMLNodes nodes, which is not parsed.
 func YAMLToJSON(body []byte, maxBytes int) ([]byte, error) {
 	if err := checkYAMLNodes(body); err != nil {
 		return nil, yamlError(err)
@@ -44,7 +46,7 @@ func YAMLToJSON(body []byte, maxBytes int) ([]byte, error) {
 }
 
 func yamlError(err error) error {
-	return &DecodeError{Message: "error converting YAML to JSON: " + err.Error(), Offset: -1}
+	return &DecodeError{Message: "error converting YAML to JSON: " + err.Error(), Offset: -1, Limit: limit.Of(err)}
 }
 
 // yamlReader converts YAML nodes to JSON. Each visited node and each written byte consumes one unit
@@ -57,10 +59,10 @@ type yamlReader struct {
 
 func (w *yamlReader) node(n *yaml.Node, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("yaml: line %d: exceeded max depth", n.Line)
+		return limit.Reached(limit.Nesting, fmt.Errorf("yaml: line %d: exceeded max depth", n.Line))
 	}
 	if w.visits++; w.visits+len(w.out) > w.budget {
-		return fmt.Errorf("yaml: document expands to more than %d bytes", w.budget)
+		return limit.Reached(limit.YAMLExpansion, fmt.Errorf("yaml: document expands to more than %d bytes", w.budget))
 	}
 	switch n.Kind {
 	case yaml.DocumentNode:
@@ -121,10 +123,10 @@ func (w *yamlReader) mapping(n *yaml.Node, depth int) error {
 // itself.
 func (w *yamlReader) merge(n *yaml.Node, own map[string]bool, depth int) error {
 	if depth > maxDepth {
-		return fmt.Errorf("yaml: line %d: exceeded max depth", n.Line)
+		return limit.Reached(limit.Nesting, fmt.Errorf("yaml: line %d: exceeded max depth", n.Line))
 	}
 	if w.visits++; w.visits+len(w.out) > w.budget {
-		return fmt.Errorf("yaml: document expands to more than %d bytes", w.budget)
+		return limit.Reached(limit.YAMLExpansion, fmt.Errorf("yaml: document expands to more than %d bytes", w.budget))
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
@@ -157,7 +159,7 @@ func (w *yamlReader) merge(n *yaml.Node, own map[string]bool, depth int) error {
 // that key already.
 func (w *yamlReader) member(key, value *yaml.Node, own map[string]bool, inherited bool, depth int) error {
 	if w.visits++; w.visits+len(w.out) > w.budget {
-		return fmt.Errorf("yaml: document expands to more than %d bytes", w.budget)
+		return limit.Reached(limit.YAMLExpansion, fmt.Errorf("yaml: document expands to more than %d bytes", w.budget))
 	}
 	for key.Kind == yaml.AliasNode {
 		key = key.Alias

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/selection"
 
+	"quorate/apiserver/limit"
 	"quorate/raftstore/state"
 )
 
@@ -106,10 +107,11 @@ func Parse(labelText, fieldText string, allowed *Fields) (*Selector, error) {
 // parsed.
 func checkSize(labelText, fieldText string) error {
 	if len(labelText)+len(fieldText) > maxSelectorBytes {
-		return fmt.Errorf("the selectors are longer than %d bytes", maxSelectorBytes)
+		return limit.Reached(limit.SelectorSize, fmt.Errorf("the selectors are longer than %d bytes", maxSelectorBytes))
 	}
 	if n := countLabelTerms(labelText) + countFieldTerms(fieldText); n > maxTerms {
-		return fmt.Errorf("the selectors have %d terms, each value of a set counted; at most %d are allowed", n, maxTerms)
+		return limit.Reached(limit.SelectorTerms,
+			fmt.Errorf("the selectors have %d terms, each value of a set counted; at most %d are allowed", n, maxTerms))
 	}
 	return nil
 }

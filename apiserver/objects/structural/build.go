@@ -140,7 +140,7 @@ func (b *builder) pattern(s string) *pattern {
 		return nil
 	}
 	if b.patterns[s] == nil {
-		b.patterns[s] = &pattern{text: s}
+		b.patterns[s] = newPattern(s)
 	}
 	return b.patterns[s]
 }

@@ -86,7 +86,7 @@ func (v *validator) str(val *value, c *checks) {
 			return
 		}
 	}
-	if c.pattern != nil && !c.pattern.match(val.text) {
+	if c.pattern != nil && v.spend(len(val.text)*c.pattern.size/4) && !c.pattern.match(v.programs, val.text) {
 		path := v.at()
 		v.invalid(path, val.text, fmt.Sprintf("%s in body should match '%s'", path, c.pattern.text))
 	}
@@ -94,13 +94,16 @@ func (v *validator) str(val *value, c *checks) {
 
 // enum checks that a value is one of those listed.
 func (v *validator) enum(val *value, c *checks) {
-	if len(c.enum) == 0 {
+	if len(c.enum) == 0 || !v.spend(len(c.enum)) {
 		return
 	}
 	for i := range c.enum {
 		if val.kind != null && enumerated(val, &c.enum[i]) {
 			return
 		}
+	}
+	if !v.room() {
+		return
 	}
 	path := v.at()
 	names, plain := make([]string, len(c.enum)), make([]any, len(c.enum))
@@ -274,10 +277,10 @@ func (v *validator) junctors(val *value, c *checks) {
 // try validates a value against a nested schema and returns the errors and the number of checks
 // that passed, without recording either.
 func (v *validator) try(val *value, n *nested) (errs []problem, passed int) {
-	before, passedBefore := len(v.errs), v.passed
+	before, more, passedBefore := len(v.errs), v.more, v.passed
 	v.nested(val, n)
 	errs, passed = append(errs, v.errs[before:]...), v.passed-passedBefore
-	v.errs, v.passed = v.errs[:before], passedBefore
+	v.errs, v.more, v.passed = v.errs[:before], more, passedBefore
 	return errs, passed
 }
 
@@ -295,7 +298,7 @@ func (v *validator) anyOf(val *value, list []*nested) {
 		}
 	}
 	v.whole(fmt.Sprintf("%q must validate at least one schema (anyOf)", v.at()))
-	v.errs = append(v.errs, best...)
+	v.failAll(best)
 	v.passed += most
 }
 
@@ -315,7 +318,7 @@ func (v *validator) oneOf(val *value, list []*nested) {
 	switch valid {
 	case 0:
 		v.whole(fmt.Sprintf("%q must validate one and only one schema (oneOf). Found none valid", v.at()))
-		v.errs = append(v.errs, best...)
+		v.failAll(best)
 		v.passed += most
 	case 1:
 		v.passed += first
@@ -328,7 +331,7 @@ func (v *validator) allOf(val *value, list []*nested) {
 	valid := 0
 	for _, n := range list {
 		errs, passed := v.try(val, n)
-		v.errs = append(v.errs, errs...)
+		v.failAll(errs)
 		v.passed += passed
 		if errs == nil {
 			valid++

@@ -7,15 +7,19 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/objects/expression"
 )
 
 // Options are what Compile has to know beside the schema.
 type Options struct {
-	// Path is the field of the schema, such as spec.validation.openAPIV3Schema. The causes of errors
-	// are fields below it.
+	// Path is the field of the schema, such as spec.validation.openAPIV3Schema. The causes of
+	// errors are fields below it.
 	Path *field.Path
 	// Status says that the kind has a status subresource, which restricts the keywords at the root.
 	Status bool
+	// Programs keeps the programs of the schema's rules; if it is nil, the schema has its own.
+	Programs *expression.Programs
 }
 
 // Report is what Compile has to say about a schema.
@@ -27,8 +31,8 @@ type Report struct {
 	Unknown []string
 }
 
-// Compile compiles a schema, the JSON text of openAPIV3Schema. It returns nil, and the errors in
-// the report, if the schema is invalid. An error is a *SyntaxError, or a *TypeError: the schema
+// Compile compiles a schema, the JSON text of openAPIV3Schema. If the schema is invalid, it returns
+// nil and a report with Errors. It returns an error, a *SyntaxError or a *TypeError, if the text
 // cannot be decoded.
 func Compile(ctx context.Context, raw []byte, o Options) (*Schema, *Report, error) {
 	v, err := parse(string(raw))
@@ -71,7 +75,13 @@ func Compile(ctx context.Context, raw []byte, o Options) (*Schema, *Report, erro
 			n.rules.forget() // Checking defaults needed some, but maybe no object will.
 		}
 	}
-	return &Schema{root: root, nodes: len(b.ids)}, report, nil
+	for _, p := range b.patterns {
+		p.compiled.Store(nil)
+	}
+	if o.Programs == nil {
+		o.Programs = expression.NewPrograms(DefaultProgramBytes)
+	}
+	return &Schema{root: root, programs: o.Programs}, report, nil
 }
 
 // rootKeywords are the keywords that the root of a schema may have if there is a status
@@ -137,14 +147,14 @@ func checkKeywords(k *keywords, root *node, path *field.Path) field.ErrorList {
 		scope = &ruleScope{n: root, root: true, count: 1}
 	}
 	c.check(k, place{root: true}, scope, path)
-	return slices.Concat(c.schema, c.cel, c.rules.tooExpensive(path))
+	return slices.Concat(c.list(), c.cel.list(), c.rules.tooExpensive(path))
 }
 
 // checkDefaults checks that defaults are valid and have no unknown fields.
 func checkDefaults(ctx context.Context, root *node, path *field.Path) field.ErrorList {
-	c := defaultChecker{evaluator: evaluator{ctx: ctx, budget: maxObjectCost}, root: root}
+	c := defaultChecker{evaluator: evaluator{ctx: ctx, budget: maxObjectCost, programs: expression.NewPrograms(DefaultProgramBytes)}, root: root}
 	c.check(root, nil, false, path)
-	return c.errs
+	return c.list()
 }
 
 // defaultChecker checks the defaults of a schema. All of them together may cost what one object
@@ -164,7 +174,7 @@ type around struct {
 // check checks the default of a schema and of those below it. meta says that the schema is that of
 // kind, apiVersion, metadata or a part of it.
 func (c *defaultChecker) check(n *node, a *around, meta bool, path *field.Path) {
-	if n == nil || c.budget < 0 {
+	if n == nil || c.budget < 0 || !c.room() {
 		return
 	}
 	if n.embedded {
@@ -184,13 +194,13 @@ func (c *defaultChecker) check(n *node, a *around, meta bool, path *field.Path) 
 
 func (c *defaultChecker) one(n *node, a *around, meta bool, path *field.Path) {
 	if errs := c.metadata(n, a, meta, path); len(errs) > 0 {
-		c.errs = append(c.errs, errs...)
+		c.add(errs...)
 		return
 	}
-	v := validator{base: path, asWritten: true}
+	v := validator{base: path, asWritten: true, programs: c.programs}
 	v.node(n.dflt, n, counterpart{})
-	if len(v.errs) > 0 {
-		c.errs = append(c.errs, v.list()...)
+	if errs := v.list(); len(errs) > 0 {
+		c.add(errs...)
 		return
 	}
 	// The default is validated as a new value, and as one that did not change.
@@ -234,12 +244,14 @@ func (c *defaultChecker) metadata(n *node, a *around, meta bool, path *field.Pat
 	pruned := n.dflt.clone()
 	z.normalize(&pruned, n, pruneUnknown)
 	if !equal(&pruned, n.dflt) {
-		c.errs = append(c.errs, field.Invalid(path, coerced.plain(), "must not have unknown fields"))
+		c.invalid(path, coerced.plain(), "must not have unknown fields")
 	}
 	if failed != nil {
 		return field.ErrorList{failed.Err}
 	}
-	return checkResources(c.ctx, n.dflt, n, path)
+	var found findings
+	checkResources(c.ctx, &found, n.dflt, n, path)
+	return found.list()
 }
 
 // wrap returns the resource in which a value is.

@@ -65,7 +65,7 @@ func TestBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	full := evaluator{ctx: t.Context(), budget: 1000}
+	full := evaluator{ctx: t.Context(), programs: s.programs, budget: 1000}
 	full.run(s.root, subject{v: &v, root: true}, nil)
 	half := (1000 - full.budget) / 2 // The first rule costs less than both others.
 	const exhausted = `a: Invalid value: "array": validation failed due to running out of cost budget, no further validation rules will be run`
@@ -73,7 +73,7 @@ func TestBudget(t *testing.T) {
 		1: {exhausted}, half: {`a: Invalid value: one`, exhausted},
 		1000: {`a: Invalid value: one`, `a: Invalid value: two`, `b: Invalid value: 1: failed rule: self > 100`},
 	} {
-		e := evaluator{ctx: t.Context(), budget: budget}
+		e := evaluator{ctx: t.Context(), programs: s.programs, budget: budget}
 		e.run(s.root, subject{v: &v, root: true}, nil)
 		var got []string
 		for _, err := range e.errs {

@@ -71,7 +71,7 @@ func (z *normalizer) coerceMeta(kid *member, path *field.Path) error {
 			return &MetadataError{field.Invalid(path, kid.plain(), err.Error())}
 		}
 		for _, name := range unknown {
-			z.dropped = append(z.dropped, path.String()+"."+name)
+			z.dropAt(path, name)
 		}
 		kid.value = *meta
 	}
@@ -118,30 +118,28 @@ func decodeMeta(v *value) (*metav1.ObjectMeta, []string, error) {
 }
 
 // checkResources validates kind, apiVersion and metadata of the embedded resources in a value.
-func checkResources(ctx context.Context, v *value, n *node, path *field.Path) field.ErrorList {
-	if n == nil || !n.resources {
-		return nil
+func checkResources(ctx context.Context, f *findings, v *value, n *node, path *field.Path) {
+	if n == nil || !n.resources || f.more {
+		return
 	}
-	var errs field.ErrorList
 	switch v.kind {
 	case array:
 		for i := range v.kids {
-			errs = append(errs, checkResources(ctx, &v.kids[i].value, n.items, path.Index(i))...)
+			checkResources(ctx, f, &v.kids[i].value, n.items, path.Index(i))
 		}
 	case object:
 		if n.embedded {
-			errs = checkResource(ctx, v, path)
+			f.add(checkResource(ctx, v, path)...)
 		}
 		for i := range v.kids {
 			kid := &v.kids[i]
 			if p := n.property(kid.name); p != nil {
-				errs = append(errs, checkResources(ctx, &kid.value, p, path.Child(kid.name))...)
+				checkResources(ctx, f, &kid.value, p, path.Child(kid.name))
 			} else {
-				errs = append(errs, checkResources(ctx, &kid.value, n.values, path.Key(kid.name))...)
+				checkResources(ctx, f, &kid.value, n.values, path.Key(kid.name))
 			}
 		}
 	}
-	return errs
 }
 
 // checkResource validates kind, apiVersion and metadata of a resource.

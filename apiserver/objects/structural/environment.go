@@ -2,52 +2,27 @@ package structural
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/ext"
-	"github.com/google/cel-go/interpreter"
 	celapi "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/library"
+
+	"quorate/apiserver/objects/expression"
 )
 
 // Limits of rules, which are those of Kubernetes. Costs are in units of CEL's cost model.
 const (
-	maxRuleCost        = 10_000_000  // estimated, of one rule
-	maxSchemaCost      = 100_000_000 // estimated, of all rules of a schema
-	maxCallCost        = 1_000_000   // of one evaluation
-	maxObjectCost      = 10_000_000  // of all evaluations for one object
-	maxMessageBytes    = 5 << 10     // of what messageExpression returns
-	maxObjectBytes     = 3 << 20     // assumed by estimates
-	interruptFrequency = 100         // iterations between two checks for the end of the request
+	maxRuleCost     = 10_000_000  // estimated, of one rule
+	maxSchemaCost   = 100_000_000 // estimated, of all rules of a schema
+	maxObjectCost   = 10_000_000  // of all evaluations for one object
+	maxMessageBytes = 5 << 10     // of what messageExpression returns
+	maxObjectBytes  = 3 << 20     // assumed by estimates
 )
 
 // selfType is the name of the type of self, which no expression can write.
 const selfType = "@self"
-
-// baseEnv returns the CEL environment of all rules: the language and the libraries of Kubernetes.
-// Rules of schemas have no authorizer, so they cannot use the functions for authorization.
-var baseEnv = sync.OnceValues(func() (*cel.Env, error) {
-	return cel.NewEnv(
-		cel.HomogeneousAggregateLiterals(),
-		cel.EagerlyValidateDeclarations(true),
-		cel.DefaultUTCTimeZone(true),
-		cel.CostEstimatorOptions(checker.PresenceTestHasCost(false)),
-		cel.CrossTypeNumericComparisons(true),
-		cel.OptionalTypes(),
-		cel.ASTValidators(
-			cel.ValidateDurationLiterals(),
-			cel.ValidateTimestampLiterals(),
-			cel.ValidateRegexLiterals(),
-			cel.ValidateHomogeneousAggregateLiterals(),
-		),
-		library.Authz(), library.AuthzSelectors(), library.URLs(), library.Regex(), library.Lists(library.ListsVersion(0)), library.Quantity(),
-		library.IP(), library.CIDR(), library.Format(), library.SemverLib(library.SemverVersion(1)),
-		ext.Strings(ext.StringsVersion(2)), ext.Sets(), ext.TwoVarComprehensions(), ext.Lists(ext.ListsVersion(3)),
-	)
-})
 
 // ruleEnv is the environment of the rules of one schema.
 type ruleEnv struct {
@@ -59,7 +34,7 @@ type ruleEnv struct {
 
 // newRuleEnv declares self and oldSelf with a type.
 func newRuleEnv(typ *celapi.DeclType) (*ruleEnv, error) {
-	base, err := baseEnv()
+	base, err := expression.Environment()
 	if err != nil {
 		return nil, fmt.Errorf("create CEL environment: %w", err)
 	}
@@ -79,26 +54,6 @@ func newRuleEnv(typ *celapi.DeclType) (*ruleEnv, error) {
 		return nil, fmt.Errorf("extend CEL environment: %w", err)
 	}
 	return e, nil
-}
-
-// program returns the program of a checked expression. It refers to the base environment only, so
-// that it does not keep the types of a schema in memory.
-func program(ast *cel.Ast) (cel.Program, error) {
-	base, err := baseEnv()
-	if err != nil {
-		return nil, fmt.Errorf("create CEL environment: %w", err)
-	}
-	p, err := base.Program(ast,
-		cel.EvalOptions(cel.OptOptimize, cel.OptTrackCost),
-		cel.CostLimit(maxCallCost),
-		cel.CostTrackerOptions(interpreter.PresenceTestHasCost(false)),
-		cel.CostTracking(&library.CostEstimator{}),
-		cel.InterruptCheckFrequency(interruptFrequency),
-	)
-	if err != nil {
-		return nil, fmt.Errorf("program instantiation failed: %w", err)
-	}
-	return p, nil
 }
 
 // sizeEstimator estimates the sizes of the parts of self by its type.

@@ -11,13 +11,24 @@ import (
 	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celcommon "k8s.io/apiserver/pkg/cel/common"
+
+	"quorate/apiserver/limit"
+	"quorate/apiserver/objects/expression"
 )
 
 // evaluator evaluates the rules of one object.
 type evaluator struct {
-	ctx    context.Context
-	budget int64 // what remains; negative once it is used up
-	errs   field.ErrorList
+	findings
+	ctx      context.Context
+	programs *expression.Programs
+	budget   int64 // what remains; negative once no more rules are evaluated
+}
+
+// report records an error. Once no more are kept, no more rules are evaluated.
+func (e *evaluator) report(path *field.Path, have any, why string) {
+	if e.invalid(path, have, why); !e.room() {
+		e.budget = -1
+	}
 }
 
 // subject is a value that rules apply to. old is its counterpart that transition rules see, nil if
@@ -150,9 +161,9 @@ func (a *activation) Parent() cel.Activation { return nil }
 // rules evaluates the rules of one value.
 func (e *evaluator) rules(n *node, s *subject, path *field.Path) {
 	typ := n.kind.String()
-	programs, err := n.rules.build(n, s.root || n.embedded)
+	programs, err := n.rules.build(e.programs, n, s.root || n.embedded)
 	if err != nil {
-		e.errs = append(e.errs, field.Invalid(path, typ, fmt.Sprintf("rule compiler initialization error: %v", err)))
+		e.report(path, typ, fmt.Sprintf("rule compiler initialization error: %v", err))
 		return
 	}
 	if e.budget <= 0 {
@@ -175,7 +186,7 @@ func (e *evaluator) rules(n *node, s *subject, path *field.Path) {
 	for i := range programs {
 		p, a := &programs[i], required
 		if p.err != nil {
-			e.errs = append(e.errs, field.Invalid(path, n.kind.String(), fmt.Sprintf("rule compile error: %v", p.err)))
+			e.report(path, typ, fmt.Sprintf("rule compile error: %v", p.err))
 			continue
 		}
 		if p.rule.OptionalOldSelf != nil && *p.rule.OptionalOldSelf {
@@ -192,7 +203,9 @@ func (e *evaluator) rules(n *node, s *subject, path *field.Path) {
 
 // exhausted records that no more rules are evaluated.
 func (e *evaluator) exhausted(path *field.Path, typ, why string) {
-	e.errs = append(e.errs, field.Invalid(path, typ, why))
+	if e.room() {
+		e.add(field.Invalid(path, typ, why).WithOrigin(limit.RuleCost.Origin()))
+	}
 	e.budget = -1
 }
 
@@ -208,13 +221,13 @@ func (e *evaluator) rule(p *compiled, n *node, s *subject, a *activation, path *
 	switch {
 	case err == nil:
 	case strings.HasPrefix(err.Error(), "no such overload"):
-		e.errs = append(e.errs, field.Invalid(path, typ, fmt.Sprintf("'%v': call arguments did not match a supported operator, function or macro signature for rule: %v", err, p.rule.name())))
+		e.report(path, typ, fmt.Sprintf("'%v': call arguments did not match a supported operator, function or macro signature for rule: %v", err, p.rule.name()))
 		return
 	case overCost(err):
 		e.exhausted(path, typ, fmt.Sprintf("'%v': no further validation rules will be run due to call cost exceeds limit for rule: %v", err, p.rule.name()))
 		return
 	default:
-		e.errs = append(e.errs, field.Invalid(path, typ, fmt.Sprintf("%v evaluating rule: %v", err, p.rule.name())))
+		e.report(path, typ, fmt.Sprintf("%v evaluating rule: %v", err, p.rule.name()))
 		return
 	}
 	if result == types.True {
@@ -226,7 +239,9 @@ func (e *evaluator) rule(p *compiled, n *node, s *subject, a *activation, path *
 	}
 	failed := e.failure(p, n, s, a, at)
 	if p.usesOldSelf || !s.changed.unchanged() {
-		e.errs = append(e.errs, failed)
+		if e.add(failed); !e.room() {
+			e.budget = -1
+		}
 	}
 }
 
@@ -250,7 +265,7 @@ func (e *evaluator) failure(p *compiled, n *node, s *subject, a *activation, pat
 		message, stop := e.message(p, a)
 		if stop {
 			e.budget = -1
-			return field.Invalid(path, n.kind.String(), message)
+			return field.Invalid(path, n.kind.String(), message).WithOrigin(limit.RuleCost.Origin())
 		}
 		detail = message
 	}

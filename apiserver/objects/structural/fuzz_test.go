@@ -45,12 +45,14 @@ func FuzzNormalize(f *testing.F) {
 			"s":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string","format":"ipv4"}}},"oneOf":[{"required":["a"]},{"properties":{"n":{"multipleOf":3}}}],
 			"x-kubernetes-validations":[{"rule":"!has(self.n) || self.n > 0 || self == oldSelf"}]}}}`,
 		`{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"r":{"type":"object","x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true},"o":{"type":"object","additionalProperties":true}}}`,
+		`{"type":"object","x-kubernetes-preserve-unknown-fields":true,"properties":{"o":{"type":"object","additionalProperties":true},"p":{"type":"array","items":{"type":"object","nullable":true,
+			"x-kubernetes-preserve-unknown-fields":true,"properties":{"q":{"type":"string","default":"d"},"n":{"type":"string","nullable":true}}}},"metadata":{"type":"object","properties":{"name":{"type":"string"}}}}}`,
 	}
 	var compiled []*Schema
 	for i, raw := range schemas {
 		compiled = append(compiled, mustCompile(f, raw))
 		for _, in := range []string{`{}`, `{"spec":{"l":[{"k":"a"},null,{"d":null}],"m":{"x":{"y":1},"z":null},"i":"1","s":["1.2.3.4","1.2.3.4"],"q":1}}`,
-			`{"r":{"kind":"A","apiVersion":"v1","metadata":{"name":"n","labels":{"a":"b"},"x":1},"z":[{"a":1}]},"o":{"a":{"b":1}},"any":[1,{"b":null}]}`, `[]`, `5`, `null`, `{"spec":5}`, `{"":{"":""}}`} {
+			`{"r":{"kind":"A","apiVersion":"v1","metadata":{"name":"n","labels":{"a":"b"},"x":1},"z":[{"a":1}]},"o":{"a":{"b":1}},"any":[1,{"b":null}]}`, `{"metadata":{"name":null,"x":{"y":1}},"o":{"a":{"b":1},"c":{},"d":[{}]},"p":[null,{"q":"\\\"","z":{"a":[1,"]"]},"n":null}]}`, `[]`, `5`, `null`, `{"spec":5}`, `{"":{"":""}}`} {
 			f.Add(uint8(i), in)
 		}
 	}
@@ -66,6 +68,12 @@ func FuzzNormalize(f *testing.F) {
 		}
 		if string(again.Object) != string(first.Object) || len(again.Dropped) > 0 {
 			t.Fatalf("%q gives %s, then %s, dropping %q", in, first.Object, again.Object, again.Dropped)
+		}
+		if v, err := parse(in); err == nil {
+			canonical := v.appendTo(nil)
+			if same := string(canonical) == string(first.Object); !s.root.resources && s.Conforms(canonical) != same {
+				t.Fatalf("%s is normal: %v, and conforms: %v", canonical, same, !same)
+			}
 		}
 		if _, err := s.ValidateCreate(t.Context(), first.Object); err != nil {
 			t.Fatal(err)

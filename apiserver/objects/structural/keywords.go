@@ -1,8 +1,10 @@
 package structural
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +30,7 @@ type keywords struct {
 	itemList                           []*keywords
 	allOf, anyOf, oneOf                []*keywords
 	not                                *keywords
-	properties                         []named
+	properties                         []named // sorted by name
 	additional                         *additional
 	forbidden                          []string // keywords that no schema may use, in the order of their checks
 	dependencies                       bool
@@ -66,12 +68,11 @@ func (k *keywords) property(name string) *keywords {
 	if k == nil {
 		return nil
 	}
-	for i := range k.properties {
-		if k.properties[i].name == name {
-			return k.properties[i].schema
-		}
+	i, ok := slices.BinarySearchFunc(k.properties, name, func(p named, name string) int { return cmp.Compare(p.name, name) })
+	if !ok {
+		return nil
 	}
-	return nil
+	return k.properties[i].schema
 }
 
 // TypeError reports a keyword whose value has the wrong JSON type, so that the schema cannot be
@@ -88,14 +89,23 @@ func (e *TypeError) Error() string {
 
 // reader decodes a schema.
 type reader struct {
-	unknown []string // paths of keywords that do not exist
-	err     error    // the first one
+	unknown      []string // paths of keywords that do not exist
+	unknownBytes int
+	err          error // the first one
 }
 
 // mismatch records that a keyword's value has the wrong type.
 func (r *reader) mismatch(path *field.Path, want string, v *value) {
 	if r.err == nil {
 		r.err = &TypeError{path.String(), want, v.kind.String()}
+	}
+}
+
+// notFound records a keyword that does not exist, unless the bounds of errors are reached.
+func (r *reader) notFound(path *field.Path) {
+	if len(r.unknown) < maxErrors && r.unknownBytes < maxErrorBytes {
+		r.unknown = append(r.unknown, path.String())
+		r.unknownBytes += len(r.unknown[len(r.unknown)-1])
 	}
 }
 
@@ -116,7 +126,7 @@ func (r *reader) schema(v *value, path *field.Path) *keywords {
 		}
 		at := path.Child(m.name)
 		if !r.scalar(k, m, at) && !r.structure(k, m, at) && !r.extension(k, m, at) {
-			r.unknown = append(r.unknown, at.String())
+			r.notFound(at)
 		}
 	}
 	return k
@@ -295,7 +305,7 @@ func (r *reader) rule(v *value, path *field.Path) *Rule {
 			b := r.boolean(&m.value, at)
 			rule.OptionalOldSelf = &b
 		default:
-			r.unknown = append(r.unknown, at.String())
+			r.notFound(at)
 		}
 	}
 	return rule

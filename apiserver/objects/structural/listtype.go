@@ -8,40 +8,44 @@ import (
 	"quorate/apiserver/objects/schema"
 )
 
-// duplicates reports the items that occur twice in lists with x-kubernetes-list-type set, or whose
-// keys do in those with map.
-func duplicates(v *value, n *node, path *field.Path) field.ErrorList {
-	if n == nil || !n.listTypes {
-		return nil
+// duplicatesOf reports the items of an object that occur twice in lists with x-kubernetes-list-type
+// set, or whose keys do in those with map.
+func duplicatesOf(v *value, n *node) field.ErrorList {
+	var f findings
+	duplicates(&f, v, n, nil)
+	return f.list()
+}
+
+func duplicates(f *findings, v *value, n *node, path *field.Path) {
+	if n == nil || !n.listTypes || f.more {
+		return
 	}
-	var errs field.ErrorList
 	switch v.kind {
 	case object:
 		for i := range v.kids {
 			kid := &v.kids[i]
 			switch p := n.property(kid.name); {
 			case p == nil && n.values != nil && n.values.listTypes:
-				errs = append(errs, duplicates(&kid.value, n.values, path.Key(kid.name))...)
+				duplicates(f, &kid.value, n.values, path.Key(kid.name))
 			case p != nil && p.listTypes:
-				errs = append(errs, duplicates(&kid.value, p, path.Child(kid.name))...)
+				duplicates(f, &kid.value, p, path.Child(kid.name))
 			}
 		}
 	case array:
 		switch n.listType {
 		case setList:
 			for _, i := range repeated(v.kids, func(item *value) string { return string(item.identity(nil)) }) {
-				errs = append(errs, field.Duplicate(path.Index(i), v.kids[i].plain()))
+				f.duplicate(path.Index(i), v.kids[i].plain())
 			}
 		case mapList:
-			errs = append(errs, duplicateKeys(v, n, path)...)
+			duplicateKeys(f, v, n, path)
 		}
 		for i := range v.kids {
 			if n.items != nil && n.items.listTypes {
-				errs = append(errs, duplicates(&v.kids[i].value, n.items, path.Index(i))...)
+				duplicates(f, &v.kids[i].value, n.items, path.Index(i))
 			}
 		}
 	}
-	return errs
 }
 
 // repeated returns the index of the second of several items that are the same.
@@ -78,13 +82,13 @@ func (v *value) identity(out []byte) []byte {
 	}
 }
 
-func duplicateKeys(v *value, n *node, path *field.Path) field.ErrorList {
+func duplicateKeys(f *findings, v *value, n *node, path *field.Path) {
 	for i := range v.kids {
 		if k := v.kids[i].kind; k != object && k != null {
-			return field.ErrorList{field.Invalid(path.Index(i), v.kids[i].plain(), "must be an object for an array of list-type map")}
+			f.invalid(path.Index(i), v.kids[i].plain(), "must be an object for an array of list-type map")
+			return
 		}
 	}
-	var errs field.ErrorList
 	for _, i := range repeated(v.kids, func(item *value) string { return keysOf(item, n.mapKeys) }) {
 		keys := map[string]any{}
 		for _, name := range n.mapKeys {
@@ -92,9 +96,8 @@ func duplicateKeys(v *value, n *node, path *field.Path) field.ErrorList {
 				keys[name] = m.plain()
 			}
 		}
-		errs = append(errs, field.Duplicate(path.Index(i), keys))
+		f.duplicate(path.Index(i), keys)
 	}
-	return errs
 }
 
 // keysOf returns a text that is the same for items with the same keys only. Missing keys are equal.

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Normalized is the result of Normalize.
@@ -13,14 +15,21 @@ type Normalized struct {
 	// Dropped lists the paths of fields that the schema does not know, sorted, such as
 	// "spec.containers[0].imag".
 	Dropped []string
+	// More counts those that Dropped does not list.
+	More int
 }
 
-// Normalize reads an object, removes fields that the schema does not know and null where the schema
-// does not allow it, and fills in defaults. It appends the canonical text of the result to dst.
+// maxDropped bounds the fields that are listed as dropped. An answer names fewer (maxProblems in
+// package schema).
+const maxDropped = 1000
+
+// Normalize reads an object, removes the fields that the schema does not know, and fills in
+// defaults. Where the schema does not allow null, it replaces null by the default, or removes a
+// member that has none. It appends the canonical text of the result to dst.
 //
-// kind, apiVersion and metadata of the object are left alone, but for null. Embedded resources keep
-// theirs as well; their metadata must be well-formed, and loses unknown fields. An error is a
-// *SyntaxError, or a *MetadataError.
+// The schema does not apply to kind, apiVersion and metadata of the object and of embedded
+// resources. Those of embedded resources must be well-formed, and their metadata loses the fields
+// that ObjectMeta does not have. The error is a *SyntaxError or a *MetadataError.
 func (s *Schema) Normalize(dst, src []byte) (Normalized, error) {
 	v, err := parse(string(src))
 	if err != nil {
@@ -32,7 +41,7 @@ func (s *Schema) Normalize(dst, src []byte) (Normalized, error) {
 	}
 	n.normalize(&v, s.root, pruneUnknown)
 	slices.Sort(n.dropped)
-	return Normalized{v.appendTo(slices.Grow(dst, len(src)+64)), n.dropped}, nil
+	return Normalized{v.appendTo(slices.Grow(dst, len(src)+64)), n.dropped, n.more}, nil
 }
 
 // mode says what becomes of fields that a schema does not specify.
@@ -48,6 +57,7 @@ const (
 type normalizer struct {
 	path    []step
 	dropped []string
+	more    int  // fields that dropped does not list
 	whole   bool // the value is an object of the kind, not a default
 	only    bool // only prune: defaults and null stay as they are
 }
@@ -162,11 +172,27 @@ func (z *normalizer) addDefault(out []member, p property) []member {
 	return append(out, member{p.name, *p.schema.filled})
 }
 
+// dropAt records that a member of the object at a path is removed.
+func (z *normalizer) dropAt(path *field.Path, name string) {
+	if len(z.dropped) >= maxDropped {
+		z.more++
+		return
+	}
+	text := path.Child(name).String()
+	z.dropped = append(z.dropped, strings.Clone(text[:min(len(text), maxPathBytes)]))
+}
+
 // drop records that a member of the current object is removed.
 func (z *normalizer) drop(name string) {
+	if len(z.dropped) >= maxDropped {
+		z.more++
+		return
+	}
 	var b strings.Builder
 	for _, s := range append(z.path, step{name: name, index: -1}) {
-		s.appendTo(&b)
+		if s.appendTo(&b); b.Len() > maxPathBytes {
+			break
+		}
 	}
 	z.dropped = append(z.dropped, b.String())
 }

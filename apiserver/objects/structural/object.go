@@ -33,26 +33,28 @@ func (s *Schema) validate(ctx context.Context, src []byte, old *value) (field.Er
 	if old != nil {
 		c.node, c.old = s.root, old
 	}
-	values := validator{}
+	values := validator{programs: s.programs}
 	values.node(&v, s.root, c)
 	errs := values.list()
-	errs = append(errs, checkResources(ctx, &v, s.root, nil)...)
-	if s.root.listTypes && (old == nil || len(duplicates(old, s.root, nil)) == 0) {
-		errs = append(errs, duplicates(&v, s.root, nil)...)
+	var resources findings
+	checkResources(ctx, &resources, &v, s.root, nil)
+	errs = append(errs, resources.list()...)
+	if s.root.listTypes && (old == nil || len(duplicatesOf(old, s.root)) == 0) {
+		errs = append(errs, duplicatesOf(&v, s.root)...)
 	}
 	if !s.root.ruled {
 		return errs, nil
 	}
-	if blocked(errs) {
+	if blocked(errs) || values.more || values.steps > maxSteps {
 		return append(errs, field.Invalid(nil, nil, unevaluated)), nil
 	}
-	e := evaluator{ctx: ctx, budget: maxObjectCost}
+	e := evaluator{ctx: ctx, budget: maxObjectCost, programs: s.programs}
 	subject := subject{v: &v, old: old, root: true}
 	if old != nil {
 		subject.changed = correlation{n: s.root, v: &v, old: old, exact: true, top: true}
 	}
 	e.run(s.root, subject, nil)
-	return append(errs, e.errs...), nil
+	return append(errs, e.list()...), nil
 }
 
 // blocked reports whether an object has errors after which rules are not evaluated, because they

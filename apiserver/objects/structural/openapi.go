@@ -34,9 +34,9 @@ func (p place) without(path *field.Path) place {
 
 // keywordChecker checks the keywords of a schema.
 type keywordChecker struct {
-	schema field.ErrorList
-	cel    field.ErrorList
-	rules  *ruleChecker // nil if rules are not to be compiled
+	findings
+	cel   findings // of rules
+	rules *ruleChecker
 }
 
 // check checks a schema and the schemas in it. scope is nil where rules are not compiled.
@@ -44,34 +44,22 @@ func (c *keywordChecker) check(k *keywords, at place, scope *ruleScope, path *fi
 	if k == nil {
 		return
 	}
-	before := len(c.schema)
+	before := len(c.errs)
 	c.own(k, at, path)
 	c.below(k, at, scope, path)
 	c.extensions(k, path)
 	c.listMap(k, path)
 	c.ruleTexts(k, path)
-	if len(c.schema) == before && scope != nil && len(k.rules) > 0 {
-		c.cel = append(c.cel, c.rules.check(k, at, scope, path)...)
+	if len(c.errs) == before && scope != nil && len(k.rules) > 0 && c.cel.room() {
+		c.cel.add(c.rules.check(k, at, scope, path)...)
 	}
-}
-
-func (c *keywordChecker) forbid(path *field.Path, why string) {
-	c.schema = append(c.schema, field.Forbidden(path, why))
-}
-
-func (c *keywordChecker) require(path *field.Path, why string) {
-	c.schema = append(c.schema, field.Required(path, why))
-}
-
-func (c *keywordChecker) invalid(path *field.Path, have any, why string) {
-	c.schema = append(c.schema, field.Invalid(path, have, why))
 }
 
 // own checks the keywords that say something about one schema alone.
 func (c *keywordChecker) own(k *keywords, at place, path *field.Path) {
 	typ := path.Child("type")
 	if k.typ != "" && !slices.Contains(schemaTypes, k.typ) {
-		c.schema = append(c.schema, field.NotSupported(typ, k.typ, schemaTypes))
+		c.unsupported(typ, k.typ, schemaTypes)
 	}
 	if k.dflt != nil && at.noDefaults != "" {
 		c.forbid(path.Child("default"), "must not be set "+at.noDefaults)
@@ -153,7 +141,7 @@ func (c *keywordChecker) extensions(k *keywords, path *field.Path) {
 	if k.mapType != nil {
 		c.typeFor(k, "object", "x-kubernetes-map-type is specified", path)
 		if *k.mapType != "atomic" && *k.mapType != "granular" {
-			c.schema = append(c.schema, field.NotSupported(path.Child("x-kubernetes-map-type"), *k.mapType, []string{"atomic", "granular"}))
+			c.unsupported(path.Child("x-kubernetes-map-type"), *k.mapType, []string{"atomic", "granular"})
 		}
 	}
 	if k.listType == nil {
@@ -167,7 +155,7 @@ func (c *keywordChecker) extensions(k *keywords, path *field.Path) {
 		c.setItems(k.items, path.Child("items"))
 	}
 	if t := *k.listType; t != "atomic" && t != "set" && t != "map" {
-		c.schema = append(c.schema, field.NotSupported(path.Child("x-kubernetes-list-type"), t, []string{"atomic", "set", "map"}))
+		c.unsupported(path.Child("x-kubernetes-list-type"), t, []string{"atomic", "set", "map"})
 	}
 	if len(k.listMapKeys) > 0 && *k.listType != "map" {
 		c.invalid(path.Child("x-kubernetes-list-type"), *k.listType, "must be map if x-kubernetes-list-map-keys is non-empty")
@@ -281,7 +269,7 @@ func (c *keywordChecker) ruleTexts(k *keywords, path *field.Path) {
 			c.require(at.Child("messageExpression"), "messageExpression must be non-empty if specified")
 		}
 		if r.Reason != nil && !slices.Contains(ruleReasons, *r.Reason) {
-			c.schema = append(c.schema, field.NotSupported(at.Child("reason"), *r.Reason, ruleReasons))
+			c.unsupported(at.Child("reason"), *r.Reason, ruleReasons)
 		}
 		if r.FieldPath == "" {
 			continue

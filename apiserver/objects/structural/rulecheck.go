@@ -8,11 +8,15 @@ import (
 	"github.com/google/cel-go/cel"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	celcommon "k8s.io/apiserver/pkg/cel/common"
+
+	"quorate/apiserver/limit"
+	"quorate/apiserver/objects/expression"
 )
 
 // ruleChecker type-checks the rules of a schema and adds up their estimated costs.
 type ruleChecker struct {
 	total     uint64
+	rules     int
 	expensive []ruleCost // the most expensive rules, at most maxExpensive
 }
 
@@ -20,6 +24,9 @@ type ruleCost struct {
 	path *field.Path
 	cost uint64
 }
+
+// maxRules bounds the rules of a schema. Each takes up to a millisecond to check, on every node.
+const maxRules = 1000
 
 // maxExpensive is how many rules an error about the cost of the whole schema names.
 const maxExpensive = 4
@@ -70,23 +77,23 @@ func (s *ruleScope) part(n *node) *ruleScope {
 
 // mostParts returns how many values of one part of a schema a value has at most.
 func (n *node) mostParts() uint64 {
-	var limit *int64
+	var most *int64
 	switch {
 	case n.kind == array:
 		if n.checks != nil {
-			_, limit = n.checks.sizes.items()
+			_, most = n.checks.sizes.items()
 		}
 	case n.kind == object && n.additional != unspecified:
 		if n.checks != nil {
-			_, limit = n.checks.sizes.properties()
+			_, most = n.checks.sizes.properties()
 		}
 	default:
 		return 1
 	}
-	if limit == nil {
+	if most == nil {
 		return unbounded
 	}
-	return uint64(max(0, *limit))
+	return uint64(max(0, *most))
 }
 
 // times multiplies, and returns the greatest number on overflow.
@@ -100,6 +107,13 @@ func times(a, b uint64) uint64 {
 // check type-checks the rules of a schema.
 func (c *ruleChecker) check(k *keywords, at place, s *ruleScope, path *field.Path) field.ErrorList {
 	path = path.Child("x-kubernetes-validations")
+	if c.rules > maxRules {
+		return nil // reported before
+	}
+	if c.rules += len(k.rules); c.rules > maxRules {
+		err := field.Forbidden(path, fmt.Sprintf("a schema can have at most %d rules", maxRules))
+		return field.ErrorList{err.WithOrigin(limit.SchemaRules.Origin())}
+	}
 	typ := celcommon.SchemaDeclType(declare(s.n), s.root || s.n.embedded)
 	if typ == nil {
 		return field.ErrorList{field.InternalError(path, fmt.Errorf("internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations"))}
@@ -123,7 +137,7 @@ func (c *ruleChecker) rule(rule *Rule, env *ruleEnv, at place, count uint64, pat
 	var errs field.ErrorList
 	e, err := env.compile(rule)
 	if err == nil {
-		_, err = program(e.ast)
+		_, err = expression.NewProgram(e.ast)
 	}
 	if err != nil {
 		errs = append(errs, field.Invalid(path.Child("rule"), rule, err.Error()))
@@ -134,7 +148,7 @@ func (c *ruleChecker) rule(rule *Rule, env *ruleEnv, at place, count uint64, pat
 		}
 		cost = times(cost, count)
 		if cost > maxRuleCost {
-			errs = append(errs, field.Forbidden(path.Child("rule"), costText("estimated rule cost", cost, maxRuleCost)))
+			errs = append(errs, tooCostly(path.Child("rule"), "estimated rule cost", cost, maxRuleCost))
 		}
 		c.observe(path.Child("rule"), cost)
 		if rule.MessageExpression != "" {
@@ -156,7 +170,7 @@ func (c *ruleChecker) rule(rule *Rule, env *ruleEnv, at place, count uint64, pat
 func (c *ruleChecker) message(rule *Rule, env *ruleEnv, path *field.Path) field.ErrorList {
 	ast, err := env.compileMessage(rule)
 	if err == nil {
-		_, err = program(ast)
+		_, err = expression.NewProgram(ast)
 	}
 	if err != nil {
 		return field.ErrorList{field.Invalid(path, rule, err.Error())}
@@ -167,7 +181,7 @@ func (c *ruleChecker) message(rule *Rule, env *ruleEnv, path *field.Path) field.
 	}
 	c.observe(path, cost)
 	if cost > maxRuleCost {
-		return field.ErrorList{field.Forbidden(path, costText("estimated messageExpression cost", cost, maxRuleCost))}
+		return field.ErrorList{tooCostly(path, "estimated messageExpression cost", cost, maxRuleCost)}
 	}
 	return nil
 }
@@ -210,11 +224,12 @@ func (c *ruleChecker) tooExpensive(path *field.Path) field.ErrorList {
 	for _, r := range c.expensive {
 		errs = append(errs, field.Forbidden(r.path, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"))
 	}
-	return append(errs, field.Forbidden(path, costText("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, maxSchemaCost)))
+	return append(errs, tooCostly(path, "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", c.total, maxSchemaCost))
 }
 
-func costText(what string, cost, limit uint64) string {
-	factor := float64(cost) / float64(limit)
+// tooCostly reports a cost that exceeds its bound.
+func tooCostly(path *field.Path, what string, cost, most uint64) *field.Error {
+	factor := float64(cost) / float64(most)
 	var shown string
 	switch {
 	case factor > 100:
@@ -224,5 +239,6 @@ func costText(what string, cost, limit uint64) string {
 	default:
 		shown = fmt.Sprintf("%.1fx", factor)
 	}
-	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", what, shown)
+	err := field.Forbidden(path, fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)", what, shown))
+	return err.WithOrigin(limit.SchemaCost.Origin())
 }

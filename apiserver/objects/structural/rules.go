@@ -8,16 +8,24 @@ import (
 
 	"github.com/google/cel-go/cel"
 	celcommon "k8s.io/apiserver/pkg/cel/common"
+
+	"quorate/apiserver/objects/expression"
 )
 
 // rules are the rules of one schema. Their programs are built when an object first needs them, and
-// kept.
+// kept by Programs.
 type rules struct {
 	list  []*Rule
 	paths []string // of the fields that they name, "" if they name none
 
 	building sync.Mutex
-	programs atomic.Pointer[[]compiled]
+	programs atomic.Pointer[built]
+}
+
+// built is the programs of the rules of one schema.
+type built struct {
+	expression.Kept
+	list []compiled
 }
 
 // compiled is a rule that can be evaluated.
@@ -60,27 +68,30 @@ func (r *rules) write(key *strings.Builder) {
 }
 
 // build returns the programs of a node's rules. resource says that the node is the object itself.
-func (r *rules) build(n *node, resource bool) ([]compiled, error) {
-	if built := r.programs.Load(); built != nil {
-		return *built, nil
+func (r *rules) build(programs *expression.Programs, n *node, resource bool) ([]compiled, error) {
+	if b := r.programs.Load(); b != nil {
+		programs.Use(&b.Kept)
+		return b.list, nil
 	}
 	r.building.Lock()
 	defer r.building.Unlock()
-	if built := r.programs.Load(); built != nil {
-		return *built, nil
+	if b := r.programs.Load(); b != nil {
+		return b.list, nil
 	}
-	programs, err := r.compile(n, resource)
+	b, err := r.compile(n, resource)
 	if err != nil {
 		return nil, err
 	}
-	r.programs.Store(&programs)
-	return programs, nil
+	b.Drop = func() { r.programs.CompareAndSwap(b, nil) }
+	r.programs.Store(b)
+	programs.Keep(&b.Kept)
+	return b.list, nil
 }
 
-// forget drops the programs, which take some 20 kB each.
+// forget drops the programs.
 func (r *rules) forget() { r.programs.Store(nil) }
 
-func (r *rules) compile(n *node, resource bool) ([]compiled, error) {
+func (r *rules) compile(n *node, resource bool) (*built, error) {
 	typ := celcommon.SchemaDeclType(declare(n), resource)
 	if typ == nil {
 		return nil, fmt.Errorf("unable to convert structural schema to CEL declarations")
@@ -89,10 +100,15 @@ func (r *rules) compile(n *node, resource bool) ([]compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]compiled, len(r.list))
+	out := &built{list: make([]compiled, len(r.list))}
 	for i, rule := range r.list {
-		out[i] = compiled{rule: rule, path: r.paths[i]}
-		out[i].err = out[i].compile(env)
+		c := &out.list[i]
+		*c = compiled{rule: rule, path: r.paths[i]}
+		c.err = c.compile(env)
+		out.Bytes += expression.ProgramBytes(rule.Rule)
+		if rule.MessageExpression != "" {
+			out.Bytes += expression.ProgramBytes(rule.MessageExpression)
+		}
 	}
 	return out, nil
 }
@@ -104,19 +120,19 @@ func (c *compiled) compile(env *ruleEnv) error {
 		return err
 	}
 	c.usesOldSelf = e.usesOldSelf
-	if c.program, err = program(e.ast); err != nil || c.rule.MessageExpression == "" {
+	if c.program, err = expression.NewProgram(e.ast); err != nil || c.rule.MessageExpression == "" {
 		return err
 	}
 	ast, err := env.compileMessage(c.rule)
 	if err != nil {
 		return err
 	}
-	c.message, err = program(ast)
+	c.message, err = expression.NewProgram(ast)
 	return err
 }
 
-// expression is a rule that passed the type check.
-type expression struct {
+// checked is a rule that passed the type check.
+type checked struct {
 	ast         *cel.Ast
 	usesOldSelf bool
 }
@@ -129,7 +145,7 @@ func (e *ruleEnv) env(rule *Rule) *cel.Env {
 	return e.check
 }
 
-func (e *ruleEnv) compile(rule *Rule) (*expression, error) {
+func (e *ruleEnv) compile(rule *Rule) (*checked, error) {
 	ast, issues := e.env(rule).Compile(rule.Rule)
 	if issues != nil && issues.Err() != nil {
 		return nil, fmt.Errorf("compilation failed: %s", issues.String())
@@ -137,7 +153,7 @@ func (e *ruleEnv) compile(rule *Rule) (*expression, error) {
 	if ast.OutputType() != cel.BoolType {
 		return nil, fmt.Errorf("cel expression must evaluate to a bool")
 	}
-	out := &expression{ast: ast}
+	out := &checked{ast: ast}
 	for _, ref := range ast.NativeRep().ReferenceMap() {
 		out.usesOldSelf = out.usesOldSelf || ref.Name == "oldSelf"
 	}

@@ -1,14 +1,20 @@
 package structural
 
 import (
-	"regexp"
-	"sync/atomic"
+	"cmp"
+	"slices"
+
+	"quorate/apiserver/objects/expression"
 )
+
+// DefaultProgramBytes is how much memory the programs of all schemas take by default: those of some
+// 3,000 rules.
+const DefaultProgramBytes = 64 << 20
 
 // Schema is a compiled schema.
 type Schema struct {
-	root  *node
-	nodes int // how many different ones there are
+	root     *node
+	programs *expression.Programs // of its rules and patterns
 }
 
 // node is a schema outside of allOf, anyOf, oneOf and not. It is immutable but for what it compiles
@@ -99,23 +105,6 @@ type nestedProperty struct {
 	schema *nested
 }
 
-// pattern is a regular expression, which is compiled when it is first needed.
-type pattern struct {
-	text     string
-	compiled atomic.Pointer[regexp.Regexp]
-}
-
-// match reports whether the pattern occurs in s. The pattern has been compiled before, so it is
-// valid.
-func (p *pattern) match(s string) bool {
-	re := p.compiled.Load()
-	if re == nil {
-		re = regexp.MustCompile(p.text)
-		p.compiled.Store(re)
-	}
-	return re.MatchString(s)
-}
-
 // TypeAt returns the type that the schema requires at a path of properties, "" if it requires none
 // or has no such property.
 func (s *Schema) TypeAt(path []string) string {
@@ -130,18 +119,11 @@ func (s *Schema) TypeAt(path []string) string {
 
 // property returns the schema of a property, or nil.
 func (n *node) property(name string) *node {
-	lo, hi := 0, len(n.properties)
-	for lo < hi {
-		if mid := (lo + hi) / 2; n.properties[mid].name < name {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
+	i, ok := slices.BinarySearchFunc(n.properties, name, func(p property, name string) int { return cmp.Compare(p.name, name) })
+	if !ok {
+		return nil
 	}
-	if lo < len(n.properties) && n.properties[lo].name == name {
-		return n.properties[lo].schema
-	}
-	return nil
+	return n.properties[i].schema
 }
 
 // member returns the schema of an object's member: that of the property, else that of

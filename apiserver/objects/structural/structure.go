@@ -1,9 +1,7 @@
 package structural
 
 import (
-	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -25,23 +23,12 @@ func checkStructural(k *keywords, path *field.Path) field.ErrorList {
 	c.check(k, rootLevel, path)
 	c.complete(k, k, path, path)
 	slices.SortFunc(c.errs, byText)
-	return c.errs
+	return c.list()
 }
 
 type structureChecker struct {
-	errs field.ErrorList
-}
-
-func (c *structureChecker) forbid(path *field.Path, why string) {
-	c.errs = append(c.errs, field.Forbidden(path, why))
-}
-
-func (c *structureChecker) require(path *field.Path, why string) {
-	c.errs = append(c.errs, field.Required(path, why))
-}
-
-func (c *structureChecker) invalid(path *field.Path, have any, why string) {
-	c.errs = append(c.errs, field.Invalid(path, have, why))
+	findings
+	patterns patternChecker
 }
 
 // check checks a schema outside of allOf, anyOf, oneOf and not.
@@ -148,8 +135,8 @@ func (c *structureChecker) validations(k *keywords, skipAnyOf, skipAllOf bool, p
 	}
 	c.nested(k.not, false, path.Child("not"))
 	if k.pattern != "" {
-		if _, err := regexp.Compile(k.pattern); err != nil {
-			c.invalid(path.Child("pattern"), k.pattern, fmt.Sprintf("must be a valid regular expression, but isn't: %v", err))
+		if err := c.patterns.check(path.Child("pattern"), k.pattern); err != nil {
+			c.add(err)
 		}
 	}
 }
@@ -198,7 +185,7 @@ func (c *structureChecker) complete(k, s *keywords, sPath, kPath *field.Path) {
 		return
 	}
 	if s == nil {
-		c.require(sPath, "because it is defined in "+kPath.String())
+		c.missing(sPath, kPath)
 		return
 	}
 	c.completeNested(k.not, s, sPath, kPath.Child("not"))
@@ -206,6 +193,13 @@ func (c *structureChecker) complete(k, s *keywords, sPath, kPath *field.Path) {
 		for i, sub := range junctor.schemas {
 			c.completeNested(sub, s, sPath, kPath.Child(junctor.keyword).Index(i))
 		}
+	}
+}
+
+// missing reports a part of a nested schema that the schema around it does not specify.
+func (c *structureChecker) missing(path, nested *field.Path) {
+	if c.room() {
+		c.require(path, "because it is defined in "+nested.String())
 	}
 }
 
@@ -223,7 +217,7 @@ func (c *structureChecker) completeNested(k, s *keywords, sPath, kPath *field.Pa
 		if sub := s.property(p.name); sub != nil {
 			c.completeNested(p.schema, sub, at, in)
 		} else {
-			c.require(at, "because it is defined in "+in.String())
+			c.missing(at, in)
 		}
 	}
 }

@@ -1,24 +1,34 @@
 package structural
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/limit"
+	"quorate/apiserver/objects/expression"
 )
 
-// validator validates the values of one object against the keywords that restrict values. It finds
-// the errors that Kubernetes finds, in the same words.
+// validator validates the values of one object against the keywords that restrict values. It
+// reports the errors that Kubernetes reports, in the same words.
 //
-// On update, an error in a value that did not change is ignored, so that a schema may become
-// stricter while objects exist: the value must have a counterpart in the old object, which members
-// of objects have, and items of lists with x-kubernetes-list-type map.
+// On update, it ignores an error in a value that did not change, so that a schema may become
+// stricter while objects exist. That requires a corresponding value in the old object. Members of
+// objects have one, and items of lists with the x-kubernetes-list-type map.
 type validator struct {
-	base *field.Path
-	path []validStep
-	errs []problem
-	// asWritten says that the value is a default, which Kubernetes checks against the schema as it is
-	// written: with formats that it otherwise ignores, and x-kubernetes-int-or-string as no type.
+	base     *field.Path
+	path     []validStep
+	errs     []problem
+	programs *expression.Programs
+	more     bool // there are errors that are not kept
+	steps    int  // spent on the validation
+	// asWritten says that the value is a default, which Kubernetes checks against the schema as it
+	// is written: with formats that it otherwise ignores, and x-kubernetes-int-or-string as no
+	// type.
 	asWritten bool
 	passed    int // how many checks nested schemas passed: the best alternative of anyOf and oneOf has most
 }
@@ -30,16 +40,38 @@ type validStep struct {
 	dotted bool
 }
 
+// maxSteps bounds the work of validating one object. A step is a value checked against one schema,
+// a comparison with one value of an enum, a required field, four instructions of a pattern for one
+// byte, or a byte in the text of an error. Without the bound an object takes steps in proportion to
+// the product of its size and that of the schema, which can be 10^12.
+const maxSteps = 20_000_000
+
+// spend counts steps, and reports whether the validation goes on.
+func (v *validator) spend(steps int) bool {
+	if v.steps <= maxSteps {
+		v.steps += steps
+	}
+	return v.steps <= maxSteps
+}
+
 // problem is an error and its text, by which equal errors are recognized.
 type problem struct {
-	text string
-	err  *field.Error
+	text  string
+	err   *field.Error
+	total int // bytes of its text and of those before it
 }
+
+// maxPathBytes bounds the path of an error. A longer one is cut.
+const maxPathBytes = 4 << 10
 
 // at returns the path of the current value.
 func (v *validator) at() string {
 	var b strings.Builder
 	for _, s := range v.path {
+		if b.Len()+len(s.name) > maxPathBytes {
+			b.WriteString("...")
+			break
+		}
 		if s.dotted && b.Len() == 0 {
 			b.WriteString("." + s.name)
 			continue
@@ -57,9 +89,34 @@ func (v *validator) field(path string) *field.Path {
 	return v.base.Child(strings.TrimPrefix(path, "."))
 }
 
+// room reports whether another error is kept. If not, it records that there is one: an error that
+// is kept only goes along with all that follow it, so that the object is invalid in any case.
+func (v *validator) room() bool {
+	n := len(v.errs)
+	if n < maxErrors && (n == 0 || v.errs[n-1].total < maxErrorBytes) {
+		return true
+	}
+	v.more = true
+	return false
+}
+
 // fail adds an error about the value at a path. The texts name the path themselves.
 func (v *validator) fail(text string, err *field.Error) {
-	v.errs = append(v.errs, problem{text, err})
+	if !v.spend(len(text)) || !v.room() {
+		return
+	}
+	p := problem{text, err, len(text)}
+	if n := len(v.errs); n > 0 {
+		p.total += v.errs[n-1].total
+	}
+	v.errs = append(v.errs, p)
+}
+
+// failAll adds errors.
+func (v *validator) failAll(problems []problem) {
+	for _, p := range problems {
+		v.fail(p.text, p.err)
+	}
 }
 
 func (v *validator) invalid(path string, have any, text string) {
@@ -81,6 +138,13 @@ func (v *validator) list() field.ErrorList {
 			out = append(out, p.err)
 		}
 	}
+	if v.steps > maxSteps {
+		err := field.Invalid(v.base, field.OmitValueType{}, fmt.Sprintf("takes more than %d steps to validate", maxSteps))
+		return append(out, err.WithOrigin(limit.ValidationSteps.Origin()))
+	}
+	if v.more && len(out) > 0 {
+		out = append(out, omitted)
+	}
 	return out
 }
 
@@ -97,13 +161,13 @@ var noChecks checks
 
 // node validates a value and the values below it, and ignores the errors if nothing changed.
 func (v *validator) node(val *value, n *node, c counterpart) {
-	if !n.checked {
+	if !n.checked || !v.spend(1) {
 		return
 	}
-	before := len(v.errs)
+	before, more := len(v.errs), v.more
 	v.changed(val, n, c)
 	if len(v.errs) > before && c.node != nil && unchanged(c.node, val, c.old) {
-		v.errs = v.errs[:before]
+		v.errs, v.more = v.errs[:before], more
 	}
 }
 
@@ -185,8 +249,11 @@ func (v *validator) members(val *value, n *node, c counterpart) {
 }
 
 func (v *validator) required(val *value, c *checks) {
+	if !v.spend(len(c.required)) {
+		return
+	}
 	for _, name := range c.required {
-		if val.member(name) == nil {
+		if val.member(name) == nil && v.room() {
 			path := v.at() + "." + name
 			v.fail(path+" in body is required", field.Required(v.field(path), ""))
 		}
@@ -196,6 +263,9 @@ func (v *validator) required(val *value, c *checks) {
 // nested validates a value against a schema inside of allOf, anyOf, oneOf or not. It reports errors
 // also in what did not change.
 func (v *validator) nested(val *value, n *nested) {
+	if !v.spend(1) {
+		return
+	}
 	v.passed++
 	v.typ(val, n.checks.kind, anyKind, v.format(&n.checks), false)
 	if val.kind == null {
@@ -236,12 +306,8 @@ func (v *validator) nested(val *value, n *nested) {
 }
 
 func (n *nested) has(name string) bool {
-	for i := range n.properties {
-		if n.properties[i].name == name {
-			return true
-		}
-	}
-	return false
+	_, ok := slices.BinarySearchFunc(n.properties, name, func(p nestedProperty, name string) int { return cmp.Compare(p.name, name) })
+	return ok
 }
 
 // typ checks the type of a value: it must be typ or alternative, if those are not anyKind.
@@ -296,6 +362,9 @@ func typeNames(typ, alternative kind) string {
 }
 
 func (v *validator) wrongType(want, have string) {
+	if !v.room() {
+		return
+	}
 	path := v.at()
 	detail := path + " in body must be of type " + want + ": " + strconv.Quote(have)
 	v.fail(detail, field.TypeInvalid(v.field(path), have, detail))

@@ -1,7 +1,9 @@
 package structural
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -53,18 +55,11 @@ func (v *value) member(name string) *value {
 	if v == nil || v.kind != object {
 		return nil
 	}
-	lo, hi := 0, len(v.kids)
-	for lo < hi {
-		if mid := (lo + hi) / 2; v.kids[mid].name < name {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
+	i, ok := slices.BinarySearchFunc(v.kids, name, func(m member, name string) int { return cmp.Compare(m.name, name) })
+	if !ok {
+		return nil
 	}
-	if lo < len(v.kids) && v.kids[lo].name == name {
-		return &v.kids[lo].value
-	}
-	return nil
+	return &v.kids[i].value
 }
 
 // whole returns the value of a number that is written as an integer and fits 64 bits. All other

@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"quorate/apiserver/objects/schema"
@@ -34,7 +35,7 @@ func New(k *schema.Kind) (*Table, error) {
 			return nil, fmt.Errorf("kind %s in %s: column %s: %w", k.Kind, k.Prefix, specs[i].Name, err)
 		}
 		t.columns = append(t.columns, c)
-		t.ages = t.ages || c.spec.Render == cells.Age || c.spec.Render == cells.JobDuration
+		t.ages = t.ages || slices.Contains([]string{cells.Age, cells.JobDuration, cells.EventSeen}, c.spec.Render)
 	}
 	t.definitions = appendDefinitions(nil, specs)
 	return t, nil
@@ -122,10 +123,10 @@ func (r Rows) Append(b, value []byte, now time.Time) ([]byte, error) {
 	return append(b, `]}`...), err
 }
 
-// MarkRow returns the member rows of the Table of a bookmark, with one row, up to the
-// resourceVersion in the metadata of its object. The cells are those of an object without fields.
-// The row has an object even if the client wants none, because the bookmark's annotations are there
-// alone, as upstream.
+// MarkRow returns the member rows of the Table of a bookmark, with a leading comma, up to the value
+// of resourceVersion in its only row. The cells are those of an object without fields. The row has
+// an object even if the client wants none, because its metadata contains the bookmark's
+// annotations, as upstream.
 func (r Rows) MarkRow(now time.Time) (string, error) {
 	k := r.Table.kind
 	empty := []byte(`{"kind":"` + k.Kind + `","apiVersion":"` + k.APIVersion + `","metadata":{}}`)

@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"strings"
+
 	"quorate/apiserver/objects/schema"
 )
 
@@ -31,25 +33,26 @@ func maxReplicasNotBelowMin(c *schema.Context, v *schema.Value) {
 
 // metricOfItsType requires the member of a metric that its type names, and rejects all others.
 func metricOfItsType(c *schema.Context, v *schema.Value) {
-	want := ""
-	switch v.Field("type").Str() {
-	case "Object":
-		want = "object"
-	case "Pods":
-		want = "pods"
-	case "Resource":
-		want = "resource"
-	default:
+	want := memberOf(v.Field("type").Str())
+	if v.Type().Message().Field(want) == nil || want == "type" {
 		return // the enumeration of types rejects it
 	}
 	if !v.Field(want).IsSet() {
 		c.Required("must populate information for the given metric source", want)
 	}
-	for _, name := range [...]string{"object", "pods", "resource"} {
-		if name != want && v.Field(name).IsSet() {
-			c.Forbidden("must populate the given metric source only", name)
+	for _, f := range v.Type().Message().Fields() {
+		if f.Name != want && f.Name != "type" && v.Field(f.Name).IsSet() {
+			c.Forbidden("must populate the given metric source only", f.Name)
 		}
 	}
+}
+
+// memberOf returns the member of a metric that has the information about a type: object for Object.
+func memberOf(kind string) string {
+	if kind == "" {
+		return ""
+	}
+	return strings.ToLower(kind[:1]) + kind[1:]
 }
 
 // positiveTarget requires a target above zero.

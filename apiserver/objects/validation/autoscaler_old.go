@@ -87,7 +87,8 @@ func annotationsFit(c *schema.Context, _ *schema.Value) {
 	}
 }
 
-// heldList is a list of the stored form that the v1 form keeps as JSON in an annotation.
+// heldList is a list of one form that another form keeps as JSON in an annotation: v1 keeps lists
+// of the stored form so, and the stored form those of v2.
 type heldList struct {
 	annotation string
 	place      [2]string
@@ -101,7 +102,8 @@ func heldLists() []heldList {
 	}
 }
 
-// read appends the items of a JSON list to the list of an object in the stored form.
+// read appends the items of a JSON list to the list of an object that has the field. After an error
+// the object is unchanged.
 func (h *heldList) read(text string, to *schema.Object) error {
 	var items []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &items); err != nil {
@@ -110,9 +112,10 @@ func (h *heldList) read(text string, to *schema.Object) error {
 	if len(items) == 0 {
 		return nil
 	}
-	list := to.Root().Make(h.place[0]).Make(h.place[1])
+	root := to.Root().Type().Message().Field(h.place[0]).Type.Message()
+	m := root.Field(h.place[1]).Type.Elem().Message()
+	values := make([]*schema.Value, len(items))
 	for i, item := range items {
-		m := list.Type().Elem().Message()
 		v, _, err := m.Decode(item)
 		if err != nil {
 			return fmt.Errorf("item %d: %w", i, err)
@@ -120,6 +123,10 @@ func (h *heldList) read(text string, to *schema.Object) error {
 		if v == nil {
 			return fmt.Errorf("item %d: must be a %s", i, m.Name)
 		}
+		values[i] = v
+	}
+	list := to.Root().Make(h.place[0]).Make(h.place[1])
+	for _, v := range values {
 		list.AppendValue(v)
 	}
 	return nil

@@ -20,6 +20,11 @@ func definitionBody(pairs ...string) string {
 	return text
 }
 
+// conversionOf returns a conversion by a webhook that is called as the fields say.
+func conversionOf(fields string) string {
+	return `"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{` + fields + `}}}`
+}
+
 func definitionRows() []row {
 	const (
 		kind   = "customresourcedefinitions"
@@ -40,6 +45,10 @@ func definitionRows() []row {
 		}},
 		{name: "own singular and list", kind: kind, body: definitionBody(`"kind":"Widget"`, `"kind":"Widget","singular":"wid","listKind":"Widgets"`),
 			want: map[string]string{"spec.names.singular": `"wid"`, "spec.names.listKind": `"Widgets"`}},
+		{name: "schemas in the form of typed clients", kind: kind, body: definitionBody(`{"type":"string"}`, `{"type":"string","description":"d","nullable":false}`),
+			want: map[string]string{"spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.color": `{"description":"d","type":"string"}`}},
+		{name: "no schema of protobuf", kind: kind, body: definitionBody(`{"type":"string"}`, `{"type":"string","externalDocs":"x"}`), errs: []string{
+			`spec.versions: Invalid value: "": json: cannot unmarshal string into Go struct field JSONSchemaProps.properties.spec.properties.color.externalDocs of type ExternalDocumentation (offset 109)`}},
 		{name: "the status of a client is not taken", kind: kind,
 			body: definitionBody(`"spec":`, `"status":{"storedVersions":["x"],"acceptedNames":{"kind":"X"}},"spec":`, `"properties":{"spec":`, `"properties":{"spec":`),
 			want: map[string]string{"status.storedVersions": `["v1"]`}},
@@ -76,8 +85,31 @@ func definitionRows() []row {
 			errs: []string{`spec.versions[0].schema.openAPIV3Schema: Invalid value: "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[color].maxlength": unknown keyword`}},
 		{name: "unknown fields kept", kind: kind, body: definitionBody(`"scope"`, `"preserveUnknownFields":true,"scope"`), errs: []string{
 			`spec.preserveUnknownFields: Invalid value: true: cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead`}},
-		{name: "conversion by webhook", kind: kind, body: definitionBody(`"scope"`, `"conversion":{"strategy":"Webhook"},"scope"`), errs: []string{
-			`spec.conversion.strategy: Unsupported value: "Webhook": supported values: "None"`}},
+		{name: "another conversion", kind: kind, body: definitionBody(`"scope"`, `"conversion":{"strategy":"X"},"scope"`), errs: []string{
+			`spec.conversion.strategy: Unsupported value: "X": supported values: "None", "Webhook"`}},
+		{name: "conversion by webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"https://example.com/convert"`)+`,"scope"`)},
+		{name: "conversion by a service", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"service":{"name":"n","namespace":"ns","path":"/p","port":8443}`)+`,"scope"`)},
+		{name: "no webhook", kind: kind, body: definitionBody(`"scope"`, `"conversion":{"strategy":"Webhook"},"scope"`), errs: []string{
+			`spec.conversion.conversionReviewVersions: Required value`,
+			`spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook`}},
+		{name: "versions of reviews", kind: kind, body: definitionBody(`"scope"`, strings.Replace(conversionOf(`"url":"https://example.com"`), `["v1"]`, `["v1beta1","V","v1beta1"]`, 1)+`,"scope"`), errs: []string{
+			`spec.conversion.conversionReviewVersions[1]: Invalid value: "V": ` + dns1035,
+			`spec.conversion.conversionReviewVersions[2]: Invalid value: "v1beta1": duplicate version`,
+			`spec.conversion.conversionReviewVersions: Invalid value: ["v1beta1","V","v1beta1"]: must include at least one of v1`}},
+		{name: "two webhooks", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"https://example.com","service":{"name":"n","namespace":"ns"}`)+`,"scope"`), errs: []string{
+			`spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required`}},
+		{name: "address of a webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"url":"http://u@/?q#f","caBundle":"eA=="`)+`,"scope"`), errs: []string{
+			`spec.conversion.webhookClientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme; desired format: https://host[/path]`,
+			`spec.conversion.webhookClientConfig.url: Invalid value: "": host must be specified; desired format: https://host[/path]`,
+			`spec.conversion.webhookClientConfig.url: Invalid value: "u": user information is not permitted in the URL`,
+			`spec.conversion.webhookClientConfig.url: Invalid value: "f": fragments are not permitted in the URL`,
+			`spec.conversion.webhookClientConfig.url: Invalid value: "q": query parameters are not permitted in the URL`,
+			`spec.conversion.webhookClientConfig.caBundle: Invalid value: "": unable to load root certificates: unable to parse bytes as PEM block`}},
+		{name: "service of a webhook", kind: kind, body: definitionBody(`"scope"`, conversionOf(`"service":{"name":"a/b","path":"p","port":70000}`)+`,"scope"`), errs: []string{
+			`spec.conversion.webhookClientConfig.service.name: Invalid value: "a/b": ` + dns1123Name,
+			`spec.conversion.webhookClientConfig.service.namespace: Required value: service namespace is required`,
+			`spec.conversion.webhookClientConfig.service.port: Invalid value: 70000: port is not valid: must be between 1 and 65535, inclusive`,
+			`spec.conversion.webhookClientConfig.service.path: Invalid value: "p": must start with a '/'`}},
 		{name: "webhook without its strategy", kind: kind, body: definitionBody(`"scope"`, `"conversion":{"strategy":"None","webhook":{}},"scope"`), errs: []string{
 			`spec.conversion.webhookClientConfig: Forbidden: should not be set when strategy is not set to Webhook`}},
 		{name: "deprecation warning", kind: kind, body: definitionBody(flags, flags+`,"deprecationWarning":"x"`), errs: []string{
@@ -102,6 +134,9 @@ func definitionRows() []row {
 
 const dns1035 = `a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, ` +
 	`and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`
+
+const dns1123Name = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with ` +
+	`an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`
 
 func definitionUpdateRows() []row {
 	const (

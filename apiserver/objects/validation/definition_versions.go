@@ -9,13 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/util/jsonpath"
 
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/structural"
 )
 
 const (
-	conversionNone = "None"
-
 	maxDeprecationWarning = 256
 	maxSelectableFields   = 8
 	maxSchemaBytes        = 1 << 20 // of the schema of one version
@@ -23,22 +22,10 @@ const (
 	selectableTypes = "string,boolean,integer"
 )
 
-// definitionConversion rejects conversion by webhook, which is not served.
-func definitionConversion(c *schema.Context, conversion *schema.Value) {
-	switch strategy := conversion.Field("strategy").Str(); {
-	case strategy == "":
-		c.Required("", "strategy")
-	case strategy != conversionNone:
-		c.NotSupported(strategy, []string{conversionNone}, "strategy")
-	case conversion.Field("webhook").IsSet():
-		c.Forbidden("should not be set when strategy is not set to Webhook", "webhookClientConfig")
-	}
-}
-
 // definitionVersions requires unique names, one version that is stored, and valid versions.
 func definitionVersions(c *schema.Context, versions *schema.Value) {
 	var names set[string]
-	unique, stored := true, 0
+	unique, compiled, stored := true, true, 0
 	for i, v := range versions.Items() {
 		name := v.Field("name").Str()
 		unique = names.add(name) && unique
@@ -49,7 +36,7 @@ func definitionVersions(c *schema.Context, versions *schema.Value) {
 		if why := strings.Join(validation.IsDNS1035Label(name), ","); why != "" {
 			c.Invalid(name, why, "name")
 		}
-		checkVersion(c, v)
+		compiled = checkVersion(c, v) && compiled
 		c.Leave()
 	}
 	if !unique {
@@ -58,9 +45,26 @@ func definitionVersions(c *schema.Context, versions *schema.Value) {
 	if stored != 1 {
 		c.Invalid(versions.Len(), "must have exactly one version marked as storage version")
 	}
+	if !compiled || c.Operation == schema.UpdateStatus {
+		return
+	}
+	if err := versions.CheckTrees(); err != nil {
+		c.Invalid("", err.Error())
+	}
 }
 
-func checkVersion(c *schema.Context, v *schema.Value) {
+// orderSchemas gives schemas the order and form that typed clients write, so that a definition is
+// the same in JSON and protobuf, and a client that writes what it read changes nothing.
+func orderSchemas(c *schema.Context) {
+	for _, v := range c.Object.Root().Lookup("spec", "versions").Items() {
+		if err := v.Lookup("schema", "openAPIV3Schema").CanonicalizeTree(); err != nil { // cannot happen: the schemas were checked
+			return
+		}
+	}
+}
+
+// checkVersion requires a version to be valid, and reports whether its schema is one.
+func checkVersion(c *schema.Context, v *schema.Value) bool {
 	checkDeprecation(c, v)
 	checkSubresources(c, v.Field("subresources"))
 	columns := v.Field("additionalPrinterColumns")
@@ -71,7 +75,7 @@ func checkVersion(c *schema.Context, v *schema.Value) {
 		c.Leave()
 		c.Leave()
 	}
-	checkSchema(c, v)
+	return checkSchema(c, v)
 }
 
 // checkDeprecation requires a deprecation warning to fit into a header.
@@ -167,28 +171,28 @@ func checkColumn(c *schema.Context, column *schema.Value) {
 	}
 }
 
-// checkSchema requires a structural schema, as which it compiles it. A write of the status keeps the
-// schema.
-func checkSchema(c *schema.Context, v *schema.Value) {
+// checkSchema requires a structural schema, as which it compiles it, and reports whether it is one.
+// A write of the status keeps the schema.
+func checkSchema(c *schema.Context, v *schema.Value) bool {
 	if c.Operation == schema.UpdateStatus {
-		return
+		return true
 	}
 	text := v.Lookup("schema", "openAPIV3Schema").Str()
 	at := []any{"schema", "openAPIV3Schema"}
 	switch {
 	case text == "" || text == "null":
 		c.Required("", at...)
-		return
+		return false
 	case len(text) > maxSchemaBytes:
-		c.TooLong(maxSchemaBytes, at...)
-		return
+		c.Report(field.TooLong(c.Path(at...), "", maxSchemaBytes).WithOrigin(limit.SchemaSize.Origin()))
+		return false
 	}
 	compiled, report, err := structural.Compile(context.Background(), []byte(text), structural.Options{
 		Path: c.Path(at...), Status: v.Lookup("subresources", "status").IsSet(),
 	})
 	if err != nil {
 		c.Invalid("", err.Error(), at...)
-		return
+		return false
 	}
 	for _, name := range report.Unknown { // not dropped in silence, since nothing would enforce it
 		c.Invalid(name, "unknown keyword", at...)
@@ -196,9 +200,11 @@ func checkSchema(c *schema.Context, v *schema.Value) {
 	for _, err := range report.Errors {
 		c.Report(err)
 	}
-	if len(report.Errors) == 0 {
-		checkSelectableFields(c, v, compiled)
+	if len(report.Errors)+len(report.Unknown) > 0 {
+		return false
 	}
+	checkSelectableFields(c, v, compiled)
+	return true
 }
 
 // checkSelectableFields requires selectable fields to be scalars that the schema has.

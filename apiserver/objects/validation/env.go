@@ -23,7 +23,7 @@ func envHooks() schema.Hooks {
 
 // oneEnvSource requires a variable to have either a value or exactly one other source.
 func oneEnvSource(c *schema.Context, v *schema.Value) {
-	switch n := countSet(v, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef"); {
+	switch n := countSet(v, "fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef"); {
 	case n == 0:
 		c.Invalid("", "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`")
 	case c.Enclosing("EnvVar").Field("value").Str() != "":

@@ -32,10 +32,10 @@ func families() []schema.Hooks {
 	return []schema.Hooks{
 		autoscalerHooks(), claimHooks(), configMapHooks(), containerHooks(), cronJobHooks(), definitionHooks(), deploymentHooks(), endpointsHooks(),
 		envHooks(), eventHooks(), imageHooks(), ingressHooks(), jobHooks(),
-		leaseHooks(), legacyBindingHooks(), metadataHooks(), namespaceHooks(), networkHooks(), nodeHooks(), oauthClientHooks(),
+		leaseHooks(), legacyBindingHooks(), metadataHooks(), namespaceHooks(), networkHooks(), newAutoscalerHooks(), nodeHooks(), oauthClientHooks(),
 		oldAutoscalerHooks(), persistentVolumeHooks(), podHooks(), podSpecHooks(), probeHooks(), rbacHooks(), reviewHooks(),
 		schedulingHooks(), secretHooks(), serviceHooks(), signatureHooks(), statusHooks(), thirdPartyHooks(), volumeHooks(),
-		volumeSourceHooks(), workloadHooks(),
+		volumeSourceHooks(), webhookHooks(), workloadHooks(),
 	}
 }
 
@@ -44,7 +44,7 @@ func families() []schema.Hooks {
 func add[H any](table, hooks map[string]H) {
 	for name := range hooks {
 		if _, taken := table[name]; taken {
-			panic(fmt.Sprintf("rules: two hooks are named %q", name))
+			panic(fmt.Sprintf("validation: two hooks are named %q", name))
 		}
 	}
 	maps.Copy(table, hooks)

@@ -54,10 +54,13 @@ func containerNames(c *schema.Context, v *schema.Value) {
 }
 
 // initContainersRunOnce rejects fields of init containers that only apply to containers that keep
-// running.
+// running, as an init container does whose own restart policy is Always.
 func initContainersRunOnce(c *schema.Context, v *schema.Value) {
 	for i, container := range v.Items() {
-		for _, name := range [...]string{"lifecycle", "livenessProbe", "readinessProbe"} {
+		if container.Field("restartPolicy").Str() == "Always" {
+			continue
+		}
+		for _, name := range [...]string{"lifecycle", "livenessProbe", "readinessProbe", "startupProbe"} {
 			if f := container.Field(name); f.IsSet() {
 				c.Invalid(f, "must not be set for init containers", i, name)
 			}

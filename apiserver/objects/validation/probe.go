@@ -14,7 +14,7 @@ func probeHooks() schema.Hooks {
 // oneHandler requires a probe or a lifecycle hook to have exactly one handler.
 func oneHandler(c *schema.Context, v *schema.Value) {
 	have := false
-	for _, name := range [...]string{"exec", "httpGet", "tcpSocket"} {
+	for _, name := range [...]string{"exec", "httpGet", "tcpSocket", "grpc", "sleep"} {
 		if !v.Field(name).IsSet() {
 			continue
 		}

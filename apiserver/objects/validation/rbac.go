@@ -54,10 +54,10 @@ func policyRule(c *schema.Context, v *schema.Value) {
 	}
 }
 
-// subjectGroup defaults the API group of users and groups to the rbac group (M30).
-func subjectGroup(_ *schema.Context, m *schema.Value) {
+// subjectGroup defaults the API group of users and groups to the group of the binding (M30).
+func subjectGroup(c *schema.Context, m *schema.Value) {
 	if kind := m.Field("kind").Str(); kind == kindUser || kind == kindGroup {
-		m.Make("apiGroup").SetStr(rbacGroup)
+		m.Make("apiGroup").SetStr(c.Kind.Group)
 	}
 }
 
@@ -65,8 +65,8 @@ func subjectGroupOfKind(c *schema.Context, v *schema.Value) {
 	group := v.Field("apiGroup").Str()
 	switch v.Field("kind").Str() {
 	case kindUser, kindGroup:
-		if group != rbacGroup {
-			c.NotSupported(group, []string{rbacGroup}, "apiGroup")
+		if group != c.Kind.Group {
+			c.NotSupported(group, []string{c.Kind.Group}, "apiGroup")
 		}
 	case kindServiceAccount:
 		if group != "" {

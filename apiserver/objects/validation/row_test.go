@@ -44,9 +44,10 @@ func rowFamilies() []family {
 		{"DaemonSet", daemonSetRows()}, {"StatefulSet", statefulSetRows()}, {"CronJob", cronJobRows()},
 		{"Network", networkRows()}, {"Image", imageRows()}, {"Signature", signatureRows()}, {"OAuthClient", oauthClientRows()},
 		{"ThirdParty", thirdPartyRows()}, {"Definition", definitionRows()}, {"Review", reviewRows()},
-		{"Autoscaler v1", oldAutoscalerRows()},
-		{"Deployment", deploymentRows()}, {"Job", jobRows()}, {"Ingress", ingressRows()}, {"Claim", claimRows()},
+		{"Autoscaler v1", oldAutoscalerRows()}, {"Autoscaler v2", newAutoscalerRows()}, {"Reported event", reportedEventRows()},
+		{"Deployment", deploymentRows()}, {"Template of today", templateTodayRows()}, {"Job", jobRows()}, {"Ingress", ingressRows()}, {"Claim", claimRows()},
 		{"ConfigMap", configMapRows()}, {"Secret", secretRows()}, {"Lease", leaseRows()}, {"Service", serviceRows()},
+		{"Webhook", webhookRows()},
 	}
 }
 
@@ -55,6 +56,8 @@ func rowFamilies() []family {
 func otherRoutes() map[string][2]string {
 	return map[string][2]string{
 		"oldautoscalers": {"/apis/autoscaling/v1", "horizontalpodautoscalers"},
+		"newautoscalers": {"/apis/autoscaling/v2", "horizontalpodautoscalers"},
+		"reportedevents": {"/apis/events.k8s.io/v1", "events"},
 		"legacybindings": {"/oapi/v1", "clusterrolebindings"},
 		"selfreviews":    {"authorization.k8s.io/v1", "SelfSubjectAccessReview"},
 		"reviews":        {"authorization.k8s.io/v1", "SubjectAccessReview"},

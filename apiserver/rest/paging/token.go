@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"quorate/apiserver/limit"
 )
 
 // GoodFor is the time after the first page for which a list can be continued (specification §7, §8:
@@ -81,9 +83,13 @@ func (t *Tokens) Encode(p Position, q *Query) string {
 	return encoding().EncodeToString(append(b, t.mac(b)...))
 }
 
-// Decode returns the position of a value for query q. The error is ErrUnknown or ErrExpired.
+// Decode returns the position of a value for query q. The error is ErrUnknown or ErrExpired,
+// marked if a bound was reached (package limit).
 func (t *Tokens) Decode(text string, q *Query, now time.Time) (Position, error) {
-	if len(text) > maxBytes || strings.ContainsAny(text, "\r\n") { // the decoder would ignore line ends
+	if len(text) > maxBytes {
+		return Position{}, limit.Reached(limit.ContinueSize, ErrUnknown)
+	}
+	if strings.ContainsAny(text, "\r\n") { // the decoder would ignore line ends
 		return Position{}, ErrUnknown
 	}
 	b, err := encoding().DecodeString(text)
@@ -100,7 +106,7 @@ func (t *Tokens) Decode(text string, q *Query, now time.Time) (Position, error) 
 		After: string(b[headBytes:]),
 	}
 	if now.Sub(p.Began) >= GoodFor {
-		return Position{}, ErrExpired
+		return Position{}, limit.Reached(limit.ContinueAge, ErrExpired)
 	}
 	return p, nil
 }

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/objects/selector"
 )
@@ -15,6 +16,10 @@ func (c *Call) Describe(a *auth.Attributes, verb, namespace, name string) {
 	}
 	a.Group, a.Version, a.Resource, a.Subresource = e.Subject.Group, e.Version, e.Subject.Plural, e.Subresource
 	a.Namespace, a.Name = namespace, name
+	a.StoredGroup = a.Group
+	if e.Kind != nil {
+		a.StoredGroup = e.Kind.Storage().Group
+	}
 	if e.NamesNamespace {
 		a.Namespace = name
 	}
@@ -34,3 +39,9 @@ func (c *Call) Decision() (allowed, decided bool) {
 	open := c.Endpoint != nil && c.Endpoint.Authenticated && c.User != nil
 	return !c.denied, c.denied || c.allowed || open
 }
+
+// Annotate adds an annotation to the audit event of the call, or replaces the one with its key.
+func (c *Call) Annotate(key, value string) { c.annotations.Add(key, value) }
+
+// Annotations returns the annotations of the audit event.
+func (c *Call) Annotations() *audit.Annotations { return &c.annotations }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quorate/apiserver/access/budget"
+	"quorate/apiserver/limit"
 	"quorate/apiserver/wire/status"
 	"quorate/raftstore/addresskey"
 )
@@ -77,7 +78,7 @@ func (c *Call) receive() ([]byte, error) {
 	case length == 0:
 		return nil, nil
 	case length > c.maxBody():
-		return nil, status.NewEntityTooLarge(c.maxBody())
+		return nil, limit.Reached(limit.BodySize, status.NewEntityTooLarge(c.maxBody()))
 	}
 	rc := http.NewResponseController(c.W)
 	if err := rc.SetReadDeadline(time.Now().Add(readTimeout)); err != nil {
@@ -86,7 +87,7 @@ func (c *Call) receive() ([]byte, error) {
 	body, err := c.readBody(length)
 	if err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil, status.NewBadRequest("the body did not arrive in time")
+			return nil, limit.Reached(limit.BodyTime, status.NewBadRequest("the body did not arrive in time"))
 		}
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (c *Call) readUnknown(body []byte) ([]byte, error) {
 		body = body[:len(body)+n]
 		switch {
 		case int64(len(body)) > c.maxBody():
-			return nil, status.NewEntityTooLarge(c.maxBody())
+			return nil, limit.Reached(limit.BodySize, status.NewEntityTooLarge(c.maxBody()))
 		case errors.Is(err, io.EOF):
 			return body, nil
 		case err != nil:

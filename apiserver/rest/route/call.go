@@ -25,6 +25,7 @@ type Call struct {
 	Credential auth.Credential
 	User       *auth.User
 	Sender     *auth.User // who is charged for the request: User, or who impersonates User
+	Voluntary  *auth.User // whose credentials came with a request to a path that needs none; nil elsewhere
 	Endpoint   *Endpoint
 	// Namespace and Name are the decoded path segments; "" if the path does not have them.
 	Namespace string
@@ -50,6 +51,8 @@ type Call struct {
 
 	// Recording keeps the bodies for the audit log; nil unless its policy asks for them.
 	Recording *audit.Recording
+
+	annotations audit.Annotations
 
 	body       []byte
 	hasBody    bool
@@ -87,9 +90,9 @@ func (c *Call) Query() Query {
 // maxKeptBytes is the length to which Forget truncates the values that it keeps.
 const maxKeptBytes = 256
 
-// Forget drops the query and all header fields but User-Agent and X-Forwarded-For, which it
-// truncates to maxKeptBytes for the audit log. A watch calls it once it has started, so that the
-// watch does not keep its request's header in memory.
+// Forget drops the query, the RequestURI and all header fields of the request but User-Agent and
+// X-Forwarded-For, which it truncates to maxKeptBytes for the audit log. A watch calls it once it
+// has started, so that it does not keep its request's header in memory.
 func (c *Call) Forget() {
 	c.query = nil
 	u := c.R.URL

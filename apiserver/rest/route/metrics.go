@@ -1,6 +1,7 @@
 package route
 
 import (
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -30,35 +31,42 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"verb", "kind"}),
 		dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_apiserver_fields_dropped_total",
-			Help: "Unknown and repeated fields of request bodies, by kind and by the field validation that the client asked for: " +
-				"Strict refuses them, Warn drops them with a warning, Ignore drops them. At most 100 of a body count.",
+			Help: "Unknown and repeated fields of creates, updates, patches and applies, by kind and by the field validation that " +
+				"the client asked for: Strict refuses them, Warn drops them with a warning, Ignore drops them. An apply always " +
+				"refuses unknown ones, which do not count. At most some hundred of a body count.",
 		}, []string{"kind", "validation"}),
 	}
 	reg.MustRegister(m.requests, m.latency, m.dropped)
 	return m
 }
 
-// maxCode limits the codes whose counters are cached.
-const maxCode = 600
-
-// Series holds the metrics of one endpoint. It looks up the counter of each code once.
+// Series holds the metrics of one endpoint. Each appears in /metrics once it was used: most nodes
+// serve few of the many pairs of verb and kind.
 type Series struct {
 	verb, kind string
 	metrics    *Metrics
-	latency    prometheus.Observer
-	byCode     [maxCode]atomic.Pointer[prometheus.Counter]
+	latency    atomic.Pointer[prometheus.Observer]
+	// counters are those of the codes seen, a slice that is never changed: few, so that a search
+	// costs less than a map.
+	counters atomic.Pointer[[]codeCounter]
+}
+
+// codeCounter is the counter of the responses with one HTTP code.
+type codeCounter struct {
+	code int
+	prometheus.Counter
 }
 
 // Series returns the metrics for a verb and kind.
 func (m *Metrics) Series(verb, kind string) *Series {
-	return &Series{verb: verb, kind: kind, metrics: m, latency: m.latency.WithLabelValues(verb, kind)}
+	return &Series{verb: verb, kind: kind, metrics: m}
 }
 
 // Observe records one response.
 func (s *Series) Observe(code int, took time.Duration) {
 	s.counter(code).Inc()
 	if s.verb != VerbWatch {
-		s.latency.Observe(took.Seconds())
+		s.observer().Observe(took.Seconds())
 	}
 }
 
@@ -72,13 +80,31 @@ func (s *Series) ObserveDropped(n int, validation string) {
 }
 
 func (s *Series) counter(code int) prometheus.Counter {
-	if code < 0 || code >= maxCode {
-		code = 0
+	for {
+		known := s.counters.Load()
+		if known != nil {
+			for _, c := range *known {
+				if c.code == code {
+					return c.Counter
+				}
+			}
+		}
+		c := codeCounter{code, s.metrics.requests.WithLabelValues(s.verb, s.kind, strconv.Itoa(code))}
+		more := []codeCounter{c}
+		if known != nil {
+			more = append(slices.Clip(*known), c)
+		}
+		if s.counters.CompareAndSwap(known, &more) {
+			return c.Counter
+		}
 	}
-	if known := s.byCode[code].Load(); known != nil {
+}
+
+func (s *Series) observer() prometheus.Observer {
+	if known := s.latency.Load(); known != nil {
 		return *known
 	}
-	c := s.metrics.requests.WithLabelValues(s.verb, s.kind, strconv.Itoa(code))
-	s.byCode[code].Store(&c)
-	return c
+	o := s.metrics.latency.WithLabelValues(s.verb, s.kind)
+	s.latency.Store(&o)
+	return o
 }

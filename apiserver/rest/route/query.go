@@ -12,9 +12,9 @@ import (
 	"quorate/apiserver/wire/status"
 )
 
-// Query is the parsed query of a request. The endpoint's verb determines which parameters can be
-// read, as declared in package parameter. Reading another parameter panics, because it is a
-// programming error; TestParameters in package apiserver detects such errors.
+// Query is the parsed query of a request. A verb may read only the parameters that package
+// parameter declares for it. Reading another parameter of a query that is not empty panics, because
+// it is a programming error; TestParameters in package apiserver detects such errors.
 type Query struct {
 	values url.Values
 	verb   parameter.Verbs
@@ -137,7 +137,7 @@ func (q Query) Timeout() (time.Duration, error) {
 	}
 	asked, err := time.ParseDuration(text)
 	if err != nil || asked < 0 {
-		return 0, status.NewBadRequest("invalid timeout: " + text + " is not a duration")
+		return 0, status.NewBadRequest("invalid timeout specified in the request URL: " + text + " is not a duration")
 	}
 	return asked, nil
 }

@@ -172,7 +172,7 @@ func (c *conn) onSettings(f *http2.SettingsFrame) error {
 		return err
 	}
 	if f.NumSettings() > maxSettings {
-		return protocolFault("too many settings")
+		return &connFault{code: http2.ErrCodeProtocol, why: "too many settings", limit: limitSettings}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -196,9 +196,9 @@ func (c *conn) onSettings(f *http2.SettingsFrame) error {
 	return c.countReply()
 }
 
-// set applies one of the client's settings. A setting may be repeated in one frame; the values
-// apply in order, and no stream sends in between (RFC 9113 §6.5.3). Each value counts as an idle
-// frame, because a change of the window visits every open stream. mu is held.
+// set applies one of the client's settings. A frame may contain a setting more than once: its
+// values apply in order, and no stream sends in between (RFC 9113 §6.5.3). Each value counts as an
+// idle frame, because a change of the window visits every open stream. mu is held.
 func (c *conn) set(s http2.Setting) error {
 	if err := c.countIdleFrame(); err != nil {
 		return err

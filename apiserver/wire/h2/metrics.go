@@ -17,6 +17,8 @@ const (
 	limitCachedNames   = "cached_names"
 	limitResponseTime  = "response_time"
 	limitWaiting       = "waiting_responses"
+	limitSettings      = "settings"
+	limitLateBody      = "late_body"
 )
 
 type metrics struct {
@@ -54,6 +56,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	for _, limit := range []string{
 		limitStreams, limitHandlers, limitHeaderList, limitContinuations, limitResets, limitControl, limitIdleFrames,
 		limitHeaderTime, limitPing, limitWriteStall, limitCachedNames, limitResponseTime, limitWaiting,
+		limitSettings, limitLateBody,
 	} {
 		m.limits.WithLabelValues(limit)
 	}

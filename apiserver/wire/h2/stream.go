@@ -49,9 +49,9 @@ type queue struct {
 // needsWindow reports whether the next frame of the queue needs an open window.
 func (q *queue) needsWindow() bool { return q.head == nil && len(q.data) > 0 }
 
-// send sends a header block, data and the end of the stream; each may be missing. It returns after
-// all of them are in the outgoing buffer or the stream has been aborted, and does not retain head
-// or data.
+// send sends a header block, data and the end of the stream, each of which may be missing. It
+// returns nil when all of them are in the outgoing buffer, or the error with which the stream was
+// aborted. It does not retain head or data.
 func (st *stream) send(head, data []byte, end bool) error {
 	c := st.conn
 	c.mu.Lock()
@@ -96,8 +96,9 @@ func (st *stream) enqueue(head, data []byte, end bool) {
 }
 
 // awaitSent waits until no write is queued or the stream has been aborted. It resets the stream at
-// the write deadline. A stream without a deadline gets one when it first waits, so that a response
-// which the client reads immediately does not read the clock. mu is held.
+// the write deadline, or if the response's account refuses to let it wait. A stream without a
+// deadline gets one when it first waits, so that responses that need not wait do not read the
+// clock. mu is held.
 func (st *stream) awaitSent() {
 	for st.queue.active && st.err == nil {
 		if st.writeBy.IsZero() && !st.unbounded {
@@ -224,14 +225,15 @@ func (st *stream) releaseResources() {
 	}
 }
 
-// resetLater stops the client from sending the rest of a request that has its complete response, if
-// the client still sends after a while (RFC 9113 §8.1). A client that receives the reset together
-// with the response may discard both, as curl 7.88 does. mu is held.
+// resetLater resets a stream whose complete response has been sent, if the client has not ended its
+// request after resetAfter (RFC 9113 §8.1). The delay is for clients such as curl 7.88, which
+// discard the response if they receive the reset together with it. mu is held.
 func (st *stream) resetLater() {
 	time.AfterFunc(resetAfter, func() {
 		st.conn.mu.Lock()
 		defer st.conn.mu.Unlock()
 		if !st.receivedEnd {
+			st.conn.server.metrics.hit(limitLateBody)
 			st.reset(http2.ErrCodeNo, errFinished)
 		}
 	})

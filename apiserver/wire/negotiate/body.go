@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/wire/status"
 )
@@ -43,7 +44,8 @@ type Body struct {
 
 // NewBody returns the body of the bytes that a client sent. It converts YAML to JSON text of at
 // most maxBytes. If source is SourceUnknown, it recognizes protobuf by its magic bytes, and
-// otherwise tries JSON and then YAML (A42, Z3). It retains sent and does not modify it.
+// otherwise tries JSON and then YAML, of which it accepts only objects (A42, Z3); it returns a 415
+// error for anything else. It retains sent and does not modify it.
 func NewBody(sent []byte, source Source, maxBytes int) (Body, error) {
 	switch source {
 	case SourceJSON:
@@ -62,7 +64,7 @@ func NewBody(sent []byte, source Source, maxBytes int) (Body, error) {
 	}
 	decoded, err := schema.YAMLToJSON(sent, maxBytes)
 	if err != nil || !bytes.HasPrefix(decoded, []byte("{")) {
-		return Body{}, unsupported(true)
+		return Body{}, limit.Carry(err, unsupported(true))
 	}
 	return Body{bytes: decoded}, nil
 }

@@ -20,6 +20,9 @@ func From(err error, s Subject) (failed *Error, mapped bool) {
 	if refused := fromRefusal(err, s); refused != nil {
 		return refused, true
 	}
+	if e, ok := errors.AsType[*schema.ConversionError](err); ok { // a fault of the webhook
+		return NewInternal(e.Error()), true
+	}
 	if e, ok := errors.AsType[*schema.DecodeError](err); ok {
 		return NewBadRequest(e.Message), true
 	}
@@ -66,6 +69,9 @@ func fromStore(err error) *Error {
 	}
 	if e, ok := errors.AsType[*raftstore.FullError](err); ok {
 		return NewInsufficientStorage(e.Error())
+	}
+	if e, ok := errors.AsType[*raftstore.NoLeaderError](err); ok {
+		return NewNoLeader(e.Error())
 	}
 	if e, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return NewEntityTooLarge(e.Limit)

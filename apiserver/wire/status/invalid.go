@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"quorate/apiserver/limit"
 )
 
 // Bounds of the errors that one response lists. A body of 3 MiB can have some hundred thousand.
@@ -37,7 +39,23 @@ func NewInvalid(s Subject, errs field.ErrorList) *Error {
 			texts = append(texts, text)
 		}
 	}
-	return failure(http.StatusUnprocessableEntity, Invalid, fmt.Sprintf("%s %q is invalid: %s", kind, s.Name, joined(texts)), details)
+	refusal := failure(http.StatusUnprocessableEntity, Invalid, fmt.Sprintf("%s %q is invalid: %s", kind, s.Name, joined(texts)), details)
+	refusal.Limit = reachedLimit(errs, len(details.Causes))
+	return refusal
+}
+
+// reachedLimit returns the bound that one of the errors reports, or else limit.Causes if not all of
+// them are listed.
+func reachedLimit(errs field.ErrorList, listed int) limit.Name {
+	for _, e := range errs {
+		if name := limit.OfOrigin(e.Origin); name != "" {
+			return name
+		}
+	}
+	if listed < len(errs) {
+		return limit.Causes
+	}
+	return ""
 }
 
 // joined formats errors like Kubernetes, whose own function takes time quadratic in their number.

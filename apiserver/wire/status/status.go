@@ -3,6 +3,8 @@ package status
 import (
 	"bytes"
 	"encoding/json"
+
+	"quorate/apiserver/limit"
 )
 
 // Status is the document of specification §2.2.
@@ -115,9 +117,14 @@ type Error struct {
 	Status Status
 	// Allow is the value of the Allow header of a 405.
 	Allow string
+	// Limit is the bound whose refusal this is; "" for other reasons.
+	Limit limit.Name
 }
 
 func (e *Error) Error() string { return e.Status.Message }
+
+// ReachedLimit implements limit.Marked.
+func (e *Error) ReachedLimit() limit.Name { return e.Limit }
 
 func failure(code int, reason Reason, message string, details *Details) *Error {
 	return &Error{Status: Status{

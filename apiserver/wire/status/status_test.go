@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -56,6 +57,8 @@ func TestGolden(t *testing.T) {
 		{"A50", status.NewInvalidOption("CreateOptions", invalid[1])},
 		{"A38", &schema.DecodeError{Message: "json parse error"}},
 		{"I13", status.NewTooManyRequests()}, {"I13", status.NewLimitReached("you have 9 watches", 3)}, {"I14", errors.New("odd")}, {"I16", raftstore.ErrUnavailable},
+		{"I16 no leader", fmt.Errorf("%w: %w", raftstore.ErrUnavailable, &raftstore.NoLeaderError{For: 14*time.Second + 1, Voters: 3, Missing: []string{"n1", "n3"}})},
+		{"I16 no cluster", fmt.Errorf("create: %w", &raftstore.NoLeaderError{For: time.Minute})},
 		{"quota of objects", fmt.Errorf("create: %w", &raftstore.QuotaError{Resource: "apps/deployments", Namespace: "a", Used: 5, Limit: 5})},
 		{"quota of bytes", fmt.Errorf("create: %w", &raftstore.QuotaError{Used: 1000, Limit: 1024})},
 		{"I16 full", fmt.Errorf("create: %w", &raftstore.FullError{Nodes: []string{"n1", "n2"}})}, {"I16 closed", raftstore.ErrClosed}, {"C33", &raftstore.Future{Want: 9, Have: 3}},

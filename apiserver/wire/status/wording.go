@@ -83,9 +83,9 @@ func NewNotAcceptable(produced []string) *Error {
 		"only the following media types are accepted: "+strings.Join(produced, ", "), nil)
 }
 
-// NewNotConvertible reports that neither the requested conversion nor the plain object is available
-// in an accepted media type (B32: 406). turned lists the media types of the conversion, plain lists
-// those of the object.
+// NewNotConvertible reports that no accepted media type offers the requested conversion or the
+// plain object (B32: 406). turned lists the media types of the conversion, plain lists those of the
+// object.
 func NewNotConvertible(to string, turned, plain []string) *Error {
 	if len(turned) == 0 {
 		turned = []string{"none"}
@@ -105,6 +105,11 @@ func NewUnsupportedMediaType(consumed []string) *Error {
 func NewEntityTooLarge(limit int64) *Error {
 	return failure(http.StatusRequestEntityTooLarge, RequestEntityTooLarge,
 		fmt.Sprintf("Request entity too large: limit is %d", limit), nil)
+}
+
+// NewHeaderTooLarge reports a header over the limit. Kubernetes has no reason for 431.
+func NewHeaderTooLarge(limit int) *Error {
+	return failure(http.StatusRequestHeaderFieldsTooLarge, "", fmt.Sprintf("Request header too large: limit is %d", limit), nil)
 }
 
 // NewObjectTooLarge reports an object whose encoded form exceeds the bound of a log entry (A44:
@@ -236,8 +241,17 @@ func NewUnavailable(why string) *Error {
 		"the server is currently unable to handle the request: "+why, &Details{RetryAfterSeconds: 1})
 }
 
-// NewInsufficientStorage reports that the disks are full and that nothing was written (I16). It has
-// no Retry-After: an operator must free space, so clients should report the failure immediately
+// NewNoLeader reports that no leader has been known for longer than an election takes, and that
+// certainly nothing was applied (I16: 503). It has no Retry-After: the voters that are missing may
+// need an operator, so clients should report the failure immediately instead of after ten silent
+// attempts (I21).
+func NewNoLeader(why string) *Error {
+	return failure(http.StatusServiceUnavailable, ServiceUnavailable,
+		"the server is currently unable to handle the request: "+why, &Details{})
+}
+
+// NewInsufficientStorage reports that a write was not applied for lack of storage (I16). It has no
+// Retry-After: an operator must free space, so clients should report the failure immediately
 // instead of after ten silent attempts (I21: stock clients repeat any request that has the header).
 func NewInsufficientStorage(why string) *Error {
 	return failure(http.StatusInsufficientStorage, InsufficientStorage, why, &Details{})

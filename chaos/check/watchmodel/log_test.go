@@ -8,7 +8,7 @@ import (
 	"quorate/chaos/check/watchmodel"
 )
 
-// logFlaws are those of the references, which tell the log, and of what the writers were told.
+// logFlaws are flaws of the references, which form the log, and of the responses to writers.
 func logFlaws() []flaw {
 	// everywhere changes an event of all references.
 	everywhere := func(r *watchmodel.Record, n int, change func(*watchmodel.Event) (drop bool)) {
@@ -35,26 +35,26 @@ func logFlaws() []flaw {
 			one.Events = slices.Delete(one.Events, n, n+1)
 			return true
 		}},
-		{"one node tells of another object", watchmodel.Agreement, func(w *world, r *watchmodel.Record) bool {
+		{"one node reports another object", watchmodel.Agreement, func(w *world, r *watchmodel.Record) bool {
 			e := &r.Resources[resource].References[1].Events[w.IntN(10)]
 			o := e.Object.Value()
 			o.Labels += "z"
 			e.Object = unique.Make(o)
 			return true
 		}},
-		{"one node tells of a change twice", watchmodel.Agreement, func(w *world, r *watchmodel.Record) bool {
+		{"one node reports a change twice", watchmodel.Agreement, func(w *world, r *watchmodel.Record) bool {
 			one := &r.Resources[resource].References[1]
 			one.Events = append(one.Events, one.Events[w.IntN(len(one.Events))])
 			return true
 		}},
-		{"no node tells of an acknowledged change", watchmodel.Agreement, func(w *world, r *watchmodel.Record) bool {
+		{"no node reports an acknowledged change", watchmodel.Agreement, func(w *world, r *watchmodel.Record) bool {
 			n := acknowledged(r, w, func(write *watchmodel.Write) bool { return write.Kind == "replace" })
 			if n >= 0 {
 				everywhere(r, n, drop)
 			}
 			return n >= 0
 		}},
-		{"no node tells of an acknowledged deletion", watchmodel.Agreement, func(w *world, r *watchmodel.Record) bool {
+		{"no node reports an acknowledged deletion", watchmodel.Agreement, func(w *world, r *watchmodel.Record) bool {
 			n := acknowledged(r, w, func(write *watchmodel.Write) bool { return write.Removes && write.Kind == "delete" })
 			if n >= 0 {
 				everywhere(r, n, drop)
@@ -109,7 +109,7 @@ func logFlaws() []flaw {
 	}
 }
 
-// TestGapInTheLog: what no reference covers is not judged, and counted.
+// TestGapInTheLog checks that events which no reference covers are counted and not judged.
 func TestGapInTheLog(t *testing.T) {
 	w := simulate(3, 60)
 	r := w.record()
@@ -130,8 +130,8 @@ func TestGapInTheLog(t *testing.T) {
 	}
 }
 
-// TestRefusedWatches: a watch that its user may not have, and did not get, is counted, and nothing
-// else.
+// TestRefusedWatches checks that a watch which its user may not have, and which was refused, counts
+// as refused and violates nothing.
 func TestRefusedWatches(t *testing.T) {
 	r := simulate(4, 20).record()
 	r.Chains = []watchmodel.Chain{{Resource: resource, Forbidden: true, Complete: true}}

@@ -119,7 +119,7 @@ func (j *judge) acknowledged(name string, w *Write, l *Log, gone map[string]bool
 	if w.Object.Version == 0 { // the answer to a deletion has no version
 		removed, marked := gone[w.Deletes]
 		if l.reached >= l.end && (!marked || w.Removes && !removed) {
-			j.add(Agreement, "%s: no event tells of the %s of uid %s on %s, which was acknowledged", name, w.Kind, w.Deletes, w.Node)
+			j.add(Agreement, "%s: no event reports the %s of uid %s on %s, which was acknowledged", name, w.Kind, w.Deletes, w.Node)
 		}
 		return
 	}
@@ -129,10 +129,10 @@ func (j *judge) acknowledged(name string, w *Write, l *Log, gone map[string]bool
 	e := l.at(w.Object.Version)
 	switch {
 	case e == nil:
-		j.add(Agreement, "%s: no event tells of %s, acknowledged to a %s on %s", name, &w.Object, w.Kind, w.Node)
+		j.add(Agreement, "%s: no event reports %s, acknowledged to a %s on %s", name, &w.Object, w.Kind, w.Node)
 	case *e.object != w.Object:
 		j.add(Agreement, "%s: %s %s; its %s on %s was answered %s", name, e.kind, e.object, w.Kind, w.Node, &w.Object)
 	case w.Removes != (e.kind == Deleted):
-		j.add(Agreement, "%s: %s %s; its %s was told that it is gone: %t", name, e.kind, e.object, w.Kind, w.Removes)
+		j.add(Agreement, "%s: %s %s; removed according to the response to its %s: %t", name, e.kind, e.object, w.Kind, w.Removes)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,17 +38,28 @@ type kindFile struct {
 	}
 }
 
-// newStock returns how to make an object of client-go's type for a kind; nil when client-go has
+// stockScheme has the types of client-go and of the clients of CustomResourceDefinitions.
+var stockScheme = func() *runtime.Scheme {
+	s := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(s); err != nil {
+			panic(err) // their types are compiled in
+		}
+	}
+	return s
+}()
+
+// newStock returns how to make an object of a stock client's type for a kind; nil when there is
 // none in that version, as for autoscaling/v2beta1 and for the kinds of other vendors.
 func newStock(k kindFile) func() stock {
 	gvk := schema.GroupVersionKind{
 		Group: strings.Replace(k.Group, ".platform.io", ".k8s.io", 1), Version: k.Version, Kind: k.Kind,
 	}
-	if !scheme.Scheme.Recognizes(gvk) {
+	if !stockScheme.Recognizes(gvk) {
 		return nil
 	}
 	return func() stock {
-		o, err := scheme.Scheme.New(gvk)
+		o, err := stockScheme.New(gvk)
 		if err != nil {
 			panic(err) // it is recognized
 		}
@@ -174,8 +186,9 @@ func TestStockProtobuf_B20(t *testing.T) {
 			GracePeriodSeconds: new(int64), Preconditions: metav1.NewUIDPreconditions("u"), OrphanDependents: new(bool),
 			PropagationPolicy: ptr(metav1.DeletePropagationOrphan), DryRun: []string{metav1.DryRunAll},
 		},
-		"listmeta":   &metav1.ListMeta{SelfLink: "s", ResourceVersion: "7", Continue: "c", RemainingItemCount: ptr(int64(300))},
-		"watchevent": &metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: []byte("{}")}},
+		"jsonschemaprops": everyKeyword(),
+		"listmeta":        &metav1.ListMeta{SelfLink: "s", ResourceVersion: "7", Continue: "c", RemainingItemCount: ptr(int64(300))},
+		"watchevent":      &metav1.WatchEvent{Type: "ADDED", Object: runtime.RawExtension{Raw: []byte("{}")}},
 	} {
 		t.Run(name, func(t *testing.T) { writes(t, name, o) })
 	}

@@ -88,7 +88,7 @@ func retryWatcher(ctx context.Context, t *testing.T, c *cluster.Cluster) {
 	for event := range stream.ResultChan() {
 		if event.Type == watch.Deleted {
 			if !slices.Equal(got, versions) {
-				t.Errorf("told of versions %v, want %v", got, versions)
+				t.Errorf("received versions %v, want %v", got, versions)
 			}
 			return
 		}

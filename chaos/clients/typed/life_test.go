@@ -132,7 +132,7 @@ func checkStream(t *testing.T, stream watch.Interface, versions []string) {
 		}
 		if event.Type == watch.Deleted {
 			if !reflect.DeepEqual(got, versions) {
-				t.Errorf("the watch told of versions %v, want %v", got, versions)
+				t.Errorf("the watch reported versions %v, want %v", got, versions)
 			}
 			return
 		}

@@ -37,6 +37,7 @@ func TestClients(t *testing.T) {
 		{"server-side apply", applies},
 		{"discovery and mapping", discoveries},
 		{"events", events},
+		{"definitions in protobuf", definitions},
 	} {
 		tc.run(t, c)
 	}

@@ -153,9 +153,10 @@ func startWithObject(t *testing.T, dir string) *process {
 	return n
 }
 
-// A node whose disk is full continues to serve reads and deletions and refuses other writes with an
-// error that says what to do (I16: certainly not applied). Its alarm shows in readyz, metrics,
-// members and the log, and it accepts writes again once there is space.
+// TestFullDisk checks that a node whose disk is full continues to serve reads and deletions, and
+// refuses other writes with an error that says what to do (I16: certainly not applied). The alarm
+// appears in readyz, the metrics, members and the log. The node accepts writes again once there is
+// space.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, diskBytes)
@@ -206,7 +207,7 @@ func TestFullDisk(t *testing.T) {
 		if err == nil {
 			err = json.Unmarshal([]byte(text), &members)
 		}
-		if err != nil || len(members) != 1 || len(members[0].Alarms) != 1 || !strings.Contains(members[0].Alarms[0].Message, "free some, or enlarge it") {
+		if err != nil || len(members) != 1 || len(members[0].Alarms) != 1 || !strings.Contains(members[0].Alarms[0].Message, "free some, delete objects, or enlarge it") {
 			t.Errorf("members: %v\n%s", err, text)
 		}
 		within(t, "the log has the alarm", func() bool { return n.said(`msg="alarm raised" component=raftstore node=n1 alarm=no-space`) })

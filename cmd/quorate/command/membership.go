@@ -18,7 +18,7 @@ func newLeave(p *Process) *cobra.Command {
 				if err := c.Leave(ctx); err != nil {
 					return err
 				}
-				fmt.Fprintln(p.Stdout, "the node has left the cluster and stops")
+				fmt.Fprintln(p.Stdout, "the node has left the cluster for good and stops; to use it again, start it with an empty data directory")
 				return nil
 			})
 		},

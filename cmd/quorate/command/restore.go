@@ -50,9 +50,12 @@ func newRestore(p *Process) *cobra.Command {
 			"The new cluster has an id of its own: stop what remains of the old one. All versions are raised by\n" +
 			"--version-gap, so that none goes back below one that a client has seen: watches and continue values\n" +
 			"from before get 410, and clients list again.",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := settings.CheckName(name); err != nil {
 				return usageError{err}
+			}
+			if _, set := p.getenv(settings.Variable("data-dir")); !set && !cmd.Flags().Changed("data-dir") {
+				return usageError{errors.New("give the data directory to make: --data-dir DIR")}
 			}
 			return f.restore(p, args[0], name)
 		},

@@ -99,21 +99,49 @@ func get(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: get DIR PATH CODE PART")
 	}
-	resp := request(ts, args[0], args[1])
+	expect(ts, request(ts, args[0], args[1]), args[2], args[3])
+}
+
+// configmap METHOD DIR NAME KIB CODE PART creates (POST), replaces (PUT) or deletes (DELETE) a
+// ConfigMap with so many KiB of data in the namespace default, and expects the code and the part of
+// the answer.
+func configmap(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 6 {
+		ts.Fatalf("usage: configmap METHOD DIR NAME KIB CODE PART")
+	}
+	size, err := strconv.Atoi(args[3])
+	ts.Check(err)
+	path, body := "/api/v1/namespaces/default/configmaps/"+args[2], ""
+	if args[0] != http.MethodDelete {
+		body = fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":%q},"data":{"a":%q}}`, args[2], strings.Repeat("x", size<<10))
+	}
+	if args[0] == http.MethodPost {
+		path = strings.TrimSuffix(path, "/"+args[2])
+	}
+	expect(ts, send(ts, args[0], args[1], path, body), args[4], args[5])
+}
+
+// expect checks a response, and closes its body.
+func expect(ts *testscript.TestScript, resp *http.Response, code, part string) {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	ts.Check(err)
-	if strconv.Itoa(resp.StatusCode) != args[2] || !strings.Contains(string(body), args[3]) {
-		ts.Fatalf("got %s: %s", resp.Status, body)
+	if strconv.Itoa(resp.StatusCode) != code || !strings.Contains(string(body), part) {
+		ts.Fatalf("got %s: %.1000s", resp.Status, body)
 	}
 }
 
 // request sends a GET for the path to the node whose data directory is dir, as its administrator.
 // The caller closes the body.
 func request(ts *testscript.TestScript, dir, path string) *http.Response {
+	return send(ts, http.MethodGet, dir, path, "")
+}
+
+// send is request with a method and a body.
+func send(ts *testscript.TestScript, method, dir, path, body string) *http.Response {
 	config := access(ts, dir)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool(config)}, DisableKeepAlives: true}
-	req, err := http.NewRequest(http.MethodGet, config.Server+path, nil)
+	req, err := http.NewRequest(method, config.Server+path, strings.NewReader(body))
 	ts.Check(err)
 	req.Header.Set("Authorization", "Bearer "+config.Token)
 	resp, err := (&http.Client{Transport: transport}).Do(req)
@@ -154,9 +182,11 @@ func signal(ts *testscript.TestScript, neg bool, args []string) {
 // hosts counts the loopback hosts handed out.
 var hosts atomic.Uint32
 
-// ports VARIABLE... sets the variables to addresses for TCP and UDP. Each address has its own
-// loopback host, so that no other process uses it before its node does; the system could assign a
-// free port again.
+// ports sets each variable to an address that can be used for TCP and UDP. Each address has a
+// loopback host of its own, so that no other process uses it before the node does. A free port from
+// the operating system has no such guarantee.
+//
+//	ports VARIABLE...
 func ports(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: ports VARIABLE...")

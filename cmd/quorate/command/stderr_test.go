@@ -19,7 +19,7 @@ import (
 // answerWithin bounds an answer of a node whose standard error nobody reads.
 const answerWithin = 20 * time.Second
 
-// TestNobodyReadsStderr checks that a node whose log cannot be written serves refused requests and
+// TestNobodyReadsStderr checks that a node whose log nobody reads still refuses requests and serves
 // writes as before, counts the lines that it drops, and reports their number when a reader returns.
 // Without a reader it ends in bounded time.
 func TestNobodyReadsStderr(t *testing.T) {
@@ -96,7 +96,7 @@ func TestNobodyReadsStderr(t *testing.T) {
 				t.Error(err)
 			}
 		case <-time.After(eventually):
-			t.Error("nothing was told")
+			t.Error("the number of dropped lines was not reported")
 			_ = r.Close()
 			<-found
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 	fileMode    = 0o600
 )
 
-// FileConfig holds the settings of a file. All fields are required.
+// FileConfig holds the settings of a file. All fields but Removed are required.
 type FileConfig struct {
 	Path string
 	// MaxBytes is the size at which the file is rotated, MaxAge the time after its first line.
@@ -26,6 +28,8 @@ type FileConfig struct {
 	MaxAge   time.Duration
 	// MaxFiles is how many rotated files are kept; the oldest are removed.
 	MaxFiles int
+	// Removed, if not nil, counts the rotated files that are removed.
+	Removed prometheus.Counter
 }
 
 // File is a file that lines are appended to. It is rotated to PATH.TIME, in UTC. If its path is
@@ -168,6 +172,9 @@ func (f *File) prune() error {
 			return fmt.Errorf("remove a rotated file: %w", err)
 		}
 		f.rotated = f.rotated[1:]
+		if f.cfg.Removed != nil {
+			f.cfg.Removed.Inc()
+		}
 	}
 	f.account()
 	return nil

@@ -11,6 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
 	"quorate/cmd/quorate/logsink"
 	"quorate/raftstore/smalldisk"
 )
@@ -60,10 +63,17 @@ func files(t *testing.T, path string) (contents []string) {
 
 func TestFileRotatesBySize(t *testing.T) {
 	t.Parallel()
-	cfg := logsink.FileConfig{Path: filepath.Join(t.TempDir(), "a[1].log"), MaxBytes: 10, MaxAge: time.Hour, MaxFiles: 2}
+	removed := logsink.NewMetrics(prometheus.NewRegistry()).RemovedFiles
+	cfg := logsink.FileConfig{
+		Path: filepath.Join(t.TempDir(), "a[1].log"), MaxBytes: 10, MaxAge: time.Hour, MaxFiles: 2, Removed: removed,
+	}
 	f := openFile(t, cfg)
 	for _, batch := range []string{"one\n", "two\n", "three\n", "four\n", "five\n", "six\n", "seven\n"} {
 		deliver(t, f, batch)
+	}
+	var m dto.Metric
+	if err := removed.Write(&m); err != nil || m.GetCounter().GetValue() != 1 {
+		t.Errorf("%v files count as removed, %v, want 1", m.GetCounter().GetValue(), err)
 	}
 	paths, err := filepath.Glob(filepath.Join(filepath.Dir(cfg.Path), "*"))
 	if err != nil || len(paths) != 3 {
@@ -117,8 +127,8 @@ func TestFileRotatesByAge(t *testing.T) {
 	})
 }
 
-// TestFileEmptiedByOthers: rotation by other programs, with copytruncate or by renaming, loses
-// nothing.
+// TestFileEmptiedByOthers checks that no lines are lost when another program rotates the file, with
+// copytruncate or by renaming.
 func TestFileEmptiedByOthers(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "log")
@@ -140,8 +150,8 @@ func TestFileEmptiedByOthers(t *testing.T) {
 	}
 }
 
-// TestFileOnFullDisk: a batch without space leaves no part of a line, and the next one with space
-// follows whole lines.
+// TestFileOnFullDisk checks that a batch without space leaves no partial line in the file, and that
+// the next batch with space follows whole lines.
 func TestFileOnFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := smalldisk.New(t, 1<<20)
@@ -170,7 +180,7 @@ func TestFileOnFullDisk(t *testing.T) {
 	}
 }
 
-// TestFileOfAnotherType: devices and pipes are written to and never rotated.
+// TestFileOfAnotherType checks that a File writes to devices and pipes and never rotates them.
 func TestFileOfAnotherType(t *testing.T) {
 	t.Parallel()
 	f := openFile(t, logsink.FileConfig{Path: "/dev/null", MaxBytes: 1, MaxAge: 1, MaxFiles: 1})

@@ -4,6 +4,9 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // Metrics are the metrics of all queues of a process.
 type Metrics struct {
+	// RemovedFiles is the counter for FileConfig.
+	RemovedFiles prometheus.Counter
+
 	registerer prometheus.Registerer
 	dropped    *prometheus.CounterVec
 }
@@ -13,8 +16,11 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{registerer: reg, dropped: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "quorate_node_log_dropped_lines_total",
 		Help: "Lines of logs that were dropped, by log and reason: full (its queue was), failed (the destination did).",
-	}, []string{"log", "reason"})}
-	reg.MustRegister(m.dropped)
+	}, []string{"log", "reason"}), RemovedFiles: prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "quorate_node_log_removed_files_total",
+		Help: "Rotated files of the log of requests or events that were removed because there were too many.",
+	})}
+	reg.MustRegister(m.dropped, m.RemovedFiles)
 	return m
 }
 

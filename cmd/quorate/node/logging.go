@@ -12,6 +12,7 @@ import (
 
 	"quorate/apiserver/access/audit"
 	"quorate/apiserver/access/audit/webhook"
+	"quorate/apiserver/access/reload"
 	"quorate/cmd/quorate/logsink"
 	"quorate/cmd/quorate/settings"
 )
@@ -47,9 +48,11 @@ type logs struct {
 	// requests takes the lines of the request log, sinks the events of policy; nil without one.
 	requests *slog.Logger
 	policy   *audit.Policy
-	sinks    []io.Writer
-	webhook  *webhook.Webhook // nil without one
-	queues   []*logsink.Queue // of the other logs
+	// policyFile is where policy was read from; nil without one.
+	policyFile *reload.File
+	sinks      []io.Writer
+	webhook    *webhook.Webhook // nil without one
+	queues     []*logsink.Queue // of the other logs
 }
 
 // newLogs returns logs of which only that of the process is open.
@@ -102,6 +105,7 @@ func (l *logs) openRequests(stdout io.Writer, s settings.Audit) error {
 // openEvents reads the audit policy and opens the destinations of events.
 func (l *logs) openEvents(stdout io.Writer, s settings.Audit) error {
 	var err error
+	l.policyFile = reload.Open(s.Policy)
 	if l.policy, err = audit.ReadPolicy(s.Policy); err != nil {
 		return fmt.Errorf("--audit-policy-file: %w", err)
 	}
@@ -132,7 +136,9 @@ func (l *logs) destination(stdout io.Writer, s settings.Audit) (logsink.Deliver,
 	if s.Log == "-" {
 		return logsink.Writer(stdout), nil
 	}
-	file, err := logsink.OpenFile(logsink.FileConfig{Path: s.Log, MaxBytes: s.MaxBytes, MaxAge: s.MaxAge, MaxFiles: s.MaxFiles})
+	file, err := logsink.OpenFile(logsink.FileConfig{
+		Path: s.Log, MaxBytes: s.MaxBytes, MaxAge: s.MaxAge, MaxFiles: s.MaxFiles, Removed: l.metrics.RemovedFiles,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("--audit-log: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"quorate/apiserver"
 	"quorate/apiserver/access/auth"
 	"quorate/apiserver/access/fairness"
+	"quorate/apiserver/access/reload"
 	"quorate/apiserver/access/requestlog"
 	"quorate/cluster"
 	"quorate/cluster/keys"
@@ -63,6 +64,7 @@ type Node struct {
 	api         *apiserver.Server
 	apiAddr     string // for clients on other machines
 	levels      []fairness.Level
+	levelsFile  *reload.File // nil without --fairness-file
 	operations  *operations
 	// closers release what New opened; they are called in this order.
 	closers []func() error
@@ -102,6 +104,7 @@ func (n *Node) open() error {
 	s := &n.cfg.Settings
 	var err error
 	if s.API.FairnessFile != "" { // before anything is written
+		n.levelsFile = reload.Open(s.API.FairnessFile)
 		if n.levels, err = fairness.Load(s.API.FairnessFile); err != nil {
 			return fmt.Errorf("--fairness-file: %w", err)
 		}
@@ -142,6 +145,9 @@ func (n *Node) openPeers(reach addresses) error {
 	var err error
 	if n.roster, err = roster.Open(s.DataDir, s.Name, n.dir.NodeID()); err != nil {
 		return err
+	}
+	if err := n.roster.Barred(); err != nil { // before an address is bound that its successor may use
+		return fmt.Errorf("%s can't start with the data directory %s: %w (keep its cluster.key, if it has one)", s.Name, s.DataDir, err)
 	}
 	certificate, err := n.authority.PeerTLS(cluster.PeerTLS(n.roster))
 	if err != nil {
@@ -198,12 +204,12 @@ func (n *Node) openAPI(reach addresses) error {
 		Addr: s.Listen.API, AdvertiseAddr: reach.of(s.Listen.API), TLS: config, Store: n.store, Cluster: n.operations,
 		SigningKey: key, TokenFile: s.API.TokenFile, QuorumRead: s.API.QuorumRead, ReportedVersion: s.API.ReportedVersion,
 		Logger: n.logger.With("component", "api"), RequestLogger: n.logs.requests, RequestPolicy: requestlog.Policy(s.API.RequestLog),
-		AuditPolicy: n.logs.policy, AuditSinks: n.logs.sinks,
+		AuditPolicy: n.logs.policy, AuditPolicyFile: n.logs.policyFile, AuditSinks: n.logs.sinks,
 		Registerer: n.registry, Gatherer: n.registry,
 		EventTTL: s.API.EventTTL,
 		Limits:   limits(s.API),
-		Levels:   n.levels,
-		Build:    apiserver.Build(n.cfg.Build),
+		Levels:   n.levels, LevelsFile: n.levelsFile,
+		Build: apiserver.Build(n.cfg.Build),
 	})
 	if err != nil {
 		return err

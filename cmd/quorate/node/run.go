@@ -25,7 +25,7 @@ const (
 // Run runs the node until ctx ends, the node has left its cluster, or a component fails; then it
 // ends all components in order.
 func (n *Node) Run(ctx context.Context) error {
-	tuneMemory(n.cfg.Getenv)
+	defer tuneCollector(n.cfg.Getenv).stop()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	n.operations.stop = stop

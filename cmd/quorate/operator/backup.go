@@ -12,9 +12,11 @@ import (
 // errSilent is the cause of a transfer that was cancelled.
 var errSilent = errors.New("no data arrived for too long")
 
-// Backup streams a backup of the whole state from the node to read. Its duration is not bounded;
-// patience bounds each wait for further bytes. The caller must verify the stream with package
-// backup, because only that package detects a truncated one.
+// Backup streams a backup of the whole state from the node to read. The total duration is not
+// bounded, but Backup fails if patience passes while it waits for the response, or for the next
+// bytes of it. The time that read takes for other things, such as a slow disk, does not count. The
+// caller must verify the stream with package backup, because only that package detects a truncated
+// one.
 func (c *Client) Backup(ctx context.Context, patience time.Duration, read func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -25,9 +27,11 @@ func (c *Client) Backup(ctx context.Context, patience time.Duration, read func(i
 		return c.silent(ctx, err)
 	}
 	defer resp.Body.Close()
+	silence.Stop()
 	from := reader(func(p []byte) (int, error) {
 		silence.Reset(patience)
 		n, err := resp.Body.Read(p)
+		silence.Stop()
 		if err != nil && !errors.Is(err, io.EOF) {
 			err = c.silent(ctx, fmt.Errorf("%s interrupted the backup: %w", c.server, err))
 		}

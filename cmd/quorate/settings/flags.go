@@ -126,7 +126,7 @@ func (s *Settings) registerAPI(fs *pflag.FlagSet) {
 	fs.BoolVar(&s.API.QuorumRead, "quorum-read", true, "reads without a resourceVersion are linearizable; false serves them from the node's own state")
 	fs.StringVar(&s.API.ReportedVersion, "reported-version", "1.8.0", "version of the API at /version, by which clients such as Helm decide what they install")
 	fs.IntVar(&s.API.MaxRequests, "max-requests", 2000, "bound on concurrent reads, and on concurrent writes, without watches; more wait, or get 429")
-	fs.StringVar(&s.API.FairnessFile, "fairness-file", "", "priority levels of requests, in YAML: who gets which share of --max-requests")
+	fs.StringVar(&s.API.FairnessFile, "fairness-file", "", "priority levels of requests, in YAML: who gets which share of --max-requests; read again when it changes")
 	fs.DurationVar(&s.API.EventTTL, "event-ttl", time.Hour, "how long Events are kept after their last write")
 	fs.StringVar(&s.API.RequestLog, "request-log", "errors", "requests to log, one line each: none, errors, writes or all")
 	s.registerAudit(fs)
@@ -138,7 +138,7 @@ func (s *Settings) registerAudit(fs *pflag.FlagSet) {
 	fs.Var((*byteSize)(&s.Audit.MaxBytes), "audit-log-max-size", "size at which that file is rotated, to FILE.TIME")
 	fs.DurationVar(&s.Audit.MaxAge, "audit-log-max-age", 24*time.Hour, "time after its first line at which that file is rotated")
 	fs.IntVar(&s.Audit.MaxFiles, "audit-log-max-files", 7, "rotated files that are kept; the oldest are removed")
-	fs.StringVar(&s.Audit.Policy, "audit-policy-file", "", "audit.k8s.io/v1 Policy: which requests are recorded as events, in --audit-log and by --audit-webhook-config-file")
+	fs.StringVar(&s.Audit.Policy, "audit-policy-file", "", "audit.k8s.io/v1 Policy: which requests are recorded as events, in --audit-log and by --audit-webhook-config-file; read again when it changes")
 	fs.StringVar(&s.Audit.Webhook, "audit-webhook-config-file", "", "kubeconfig of an HTTPS server that the events are posted to")
 }
 
@@ -158,7 +158,7 @@ func (s *Settings) registerStore(fs *pflag.FlagSet) {
 	s.Store.LogBytes, s.Store.HistoryBytes, s.Store.DiskReserve, s.Store.MaxBytes = 4<<30, 64<<20, 256<<20, 8<<30
 	fs.Var((*byteSize)(&s.Store.LogBytes), "log-bytes", "disk space for the log that watches resume from")
 	fs.DurationVar(&s.Store.LogAge, "log-age", 24*time.Hour, "age up to which that log is kept")
-	fs.Var((*byteSize)(&s.Store.DiskReserve), "disk-reserve", "free space below which the disk counts as full; at most a quarter of the disk")
+	fs.Var((*byteSize)(&s.Store.DiskReserve), "disk-reserve", "free space, beyond what the next snapshot takes, below which the disk counts as full; at most a quarter of the disk")
 	fs.Var((*byteSize)(&s.Store.MaxBytes), "max-state-bytes", "bound on the memory of all objects, enforced by the leader; writes that add to it get 507 beyond; 0 for none")
 	fs.StringSliceVar(&s.Store.ObjectQuota, "object-quota", nil,
 		"bounds on the objects of a resource in one namespace, RESOURCE=COUNT,... such as configmaps=1000; * is for all others; more get 403")

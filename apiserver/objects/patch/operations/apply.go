@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/patch/tree"
 	"quorate/apiserver/wire/status"
 )
@@ -227,7 +228,8 @@ func (d *document) remove(o *Operation, path []string) (*value, error) {
 // shift adds n to the shifted items and returns an error beyond the limit.
 func (d *document) shift(n int) error {
 	if d.moved += n; d.moved > maxMoved {
-		return status.NewPatchTooLarge("the patch takes too much work: it inserts and removes items of large arrays too often")
+		return limit.Reached(limit.PatchMoved,
+			status.NewPatchTooLarge("the patch takes too much work: it inserts and removes items of large arrays too often"))
 	}
 	return nil
 }
@@ -246,7 +248,8 @@ func (d *document) copy(o *Operation, from []string) (*value, error) {
 		return nil, o.refuse("the value exceeds max depth")
 	}
 	if d.copied += len(text); d.copied > maxCopied {
-		return nil, status.NewPatchTooLarge(fmt.Sprintf("the copy operations of the patch exceed %d bytes", maxCopied))
+		return nil, limit.Reached(limit.PatchCopied,
+			status.NewPatchTooLarge(fmt.Sprintf("the copy operations of the patch exceed %d bytes", maxCopied)))
 	}
 	return &value{text: string(text)}, nil
 }

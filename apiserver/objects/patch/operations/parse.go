@@ -3,6 +3,7 @@ package operations
 import (
 	"fmt"
 
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/patch/tree"
 	"quorate/apiserver/wire/status"
 )
@@ -25,7 +26,8 @@ func Parse(p *tree.Node) ([]Operation, error) {
 		return nil, malformed("the patch must be an array of operations, not %s", p.Form())
 	}
 	if _, more := tree.Items(p.Text, MaxOperations); more {
-		return nil, status.NewPatchTooLarge(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d", MaxOperations))
+		return nil, limit.Reached(limit.PatchOperations,
+			status.NewPatchTooLarge(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d", MaxOperations)))
 	}
 	items := p.Items()
 	list := make([]Operation, len(items))

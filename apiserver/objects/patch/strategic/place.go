@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/patch/tree"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/wire/status"
@@ -19,9 +20,9 @@ type place struct {
 	work    *int         // bytes of items merged so far by the whole patch
 }
 
-// maxWork limits the bytes of items that one patch merges. Each item of a patch that has the key of
-// a large live item copies that item, so without the limit a small patch could occupy a processor
-// for minutes. Ordinary patches merge each item once.
+// maxWork limits the bytes of live items into which one patch merges. Each item of a patch whose
+// key is that of a large live item copies the live item, so that without the limit a small patch
+// could occupy a processor for minutes. Ordinary patches merge into each live item once.
 const maxWork = 64 << 20
 
 // below returns the place of a member of the object at this place.
@@ -61,7 +62,8 @@ func (at place) item() place { return place{name: at.name, typ: at.typ.Elem(), w
 // spend adds to the work of the patch and returns an error beyond the limit (F11).
 func (at place) spend(bytes int) error {
 	if *at.work += bytes; *at.work > maxWork {
-		return status.NewPatchTooLarge(at.named("the patch takes too much work: it merges large items too often"))
+		return limit.Reached(limit.PatchMerged,
+			status.NewPatchTooLarge(at.named("the patch takes too much work: it merges large items too often")))
 	}
 	return nil
 }

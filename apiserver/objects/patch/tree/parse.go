@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"quorate/apiserver/limit"
 )
 
 // MaxDepth limits the nesting of a patch and of its result. It is the limit of all request bodies.
@@ -16,7 +18,7 @@ const (
 	maxProblemBytes = 512 // of the path in one problem
 )
 
-var errTooDeep = errors.New("exceeded max depth")
+var errTooDeep = limit.Reached(limit.Nesting, errors.New("exceeded max depth"))
 
 // Parse parses a patch. problems contains a text for each duplicate name in an object (F37): the
 // first hundred, and the number of the others.

@@ -1,0 +1,100 @@
+package conversion
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"quorate/apiserver/wire/webhook"
+)
+
+const (
+	// callTimeout bounds one call, with the wait for its turn.
+	callTimeout = 10 * time.Second
+	// maxCalls bounds the concurrent calls for one definition.
+	maxCalls = 16
+	// turnTimeout bounds the wait for one of them.
+	turnTimeout = time.Second
+	// maxResponseBytes bounds an answer. Lists convert some 2 MiB of objects with each call.
+	maxResponseBytes = 16 << 20
+	// idleConnections is how many connections stay open for the next calls.
+	idleConnections = 1
+)
+
+// Webhook converts objects.
+type Webhook struct {
+	client  *webhook.Client
+	metrics *Metrics
+}
+
+// New returns a Webhook for a clientConfig. It calls nothing. An error means that the certificates
+// cannot be read.
+func New(client webhook.Config, metrics *Metrics) (*Webhook, error) {
+	client.Calls, client.IdleConnections, client.ResponseBytes = maxCalls, idleConnections, maxResponseBytes
+	c, err := webhook.New(client)
+	if err != nil {
+		return nil, fmt.Errorf("spec.conversion.webhook: %w", err)
+	}
+	return &Webhook{client: c, metrics: metrics}, nil
+}
+
+// Close closes idle connections. Calls under way go on.
+func (w *Webhook) Close() { w.client.Close() }
+
+// Convert returns objects in the form of apiVersion and in the same order. They are JSON texts of
+// any version of the kind. An error says what the webhook did wrong; it names the kind and no
+// object.
+func (w *Webhook) Convert(ctx context.Context, apiVersion string, objects [][]byte) ([][]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if err := w.enter(ctx); err != nil {
+		w.metrics.observe("busy", 0)
+		return nil, err
+	}
+	defer w.client.Leave()
+	w.metrics.calls.Inc()
+	defer w.metrics.calls.Dec()
+	began := time.Now()
+	converted, err := w.convert(ctx, apiVersion, objects)
+	result := "success"
+	switch {
+	case errors.Is(err, webhook.ErrTooLong):
+		result = "oversized"
+	case err != nil:
+		result = "error"
+	}
+	w.metrics.observe(result, time.Since(began))
+	return converted, err
+}
+
+// enter waits for its turn.
+func (w *Webhook) enter(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, turnTimeout)
+	defer cancel()
+	return w.client.Enter(ctx)
+}
+
+func (w *Webhook) convert(ctx context.Context, apiVersion string, objects [][]byte) ([][]byte, error) {
+	uid := uuid.NewString()
+	request := review{APIVersion: reviewVersion, Kind: reviewKind, Request: &reviewRequest{UID: uid, DesiredAPIVersion: apiVersion}}
+	for _, o := range objects {
+		request.Request.Objects = append(request.Request.Objects, o)
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	data, err := w.client.Post(ctx, "", body)
+	if err != nil {
+		return nil, err
+	}
+	answer := &review{}
+	if err := json.Unmarshal(data, answer); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return answer.check(uid, apiVersion, objects)
+}
