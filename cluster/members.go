@@ -158,6 +158,22 @@ func (c *Cluster) ask(ctx context.Context, name, nodeID, peerAddr string) (*peer
 	return response, nil
 }
 
+// Responds reports whether the member with the name responds, for which it waits a second or two at
+// most. An unknown member does not.
+func (c *Cluster) Responds(ctx context.Context, name string) bool {
+	for _, m := range c.compose(c.cfg.Store.Servers()) {
+		if m.Name != name {
+			continue
+		}
+		owner, _ := c.cfg.Roster.Owner(name) // gossip knows no id of a member that it never saw alive
+		ctx, cancel := context.WithTimeout(ctx, c.callTimeout())
+		defer cancel()
+		_, err := c.ask(ctx, name, cmp.Or(m.NodeID, owner), m.PeerAddr)
+		return err == nil
+	}
+	return false
+}
+
 // describe returns the description of this node.
 func (c *Cluster) describe() *peerpb.DescribeResponse {
 	self := c.gossip.Self()

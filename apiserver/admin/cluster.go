@@ -11,10 +11,11 @@ type Cluster interface {
 	// Leave removes this node from the cluster permanently and then stops it.
 	Leave(ctx context.Context) error
 	// TransferLeadership transfers leadership to the named voter, or to the best candidate if
-	// name is empty.
-	TransferLeadership(ctx context.Context, name string) error
-	// Remove removes a dead member from the cluster.
-	Remove(ctx context.Context, name string) error
+	// name is empty, and returns the new leader.
+	TransferLeadership(ctx context.Context, name string) (leader string, err error)
+	// Remove removes a dead member from the cluster. It refuses one that responds, unless force is
+	// true.
+	Remove(ctx context.Context, name string, force bool) error
 	// Snapshot writes a snapshot on this node.
 	Snapshot(ctx context.Context) (Snapshot, error)
 	// Checksums compares the states of all nodes after one write.

@@ -32,8 +32,8 @@ const Deadline = 60 * time.Second
 //
 //	GET  /cluster/v1/members
 //	POST /cluster/v1/leave
-//	POST /cluster/v1/transfer-leader?name=n2   name is optional
-//	POST /cluster/v1/remove?name=n2
+//	POST /cluster/v1/transfer-leader?name=n2   name is optional; details.name is the new leader
+//	POST /cluster/v1/remove?name=n2&force=true force removes a member that responds, too
 //	POST /cluster/v1/snapshot
 //	POST /cluster/v1/checksum
 //	GET  /cluster/v1/backup                    responds with the file
@@ -79,7 +79,8 @@ func (h handlers) leave(c *route.Call) error {
 
 func (h handlers) transferLeader(c *route.Call) error {
 	return run(c, func(ctx context.Context) (any, error) {
-		return status.Success(status.Subject{}, ""), h.cluster.TransferLeadership(ctx, c.Query().Get("name"))
+		leader, err := h.cluster.TransferLeadership(ctx, c.Query().Get("name"))
+		return status.Success(status.Subject{Name: leader}, ""), err
 	})
 }
 
@@ -88,8 +89,12 @@ func (h handlers) remove(c *route.Call) error {
 	if name == "" {
 		return status.NewBadRequest("the parameter name is required")
 	}
+	force, err := c.Query().Bool("force")
+	if err != nil {
+		return err
+	}
 	return run(c, func(ctx context.Context) (any, error) {
-		return status.Success(status.Subject{Name: name}, ""), h.cluster.Remove(ctx, name)
+		return status.Success(status.Subject{Name: name}, ""), h.cluster.Remove(ctx, name, force)
 	})
 }
 

@@ -48,10 +48,12 @@ func TestOperationsAreNoPaths(t *testing.T) {
 // quietCluster is a cluster whose operations do nothing.
 type quietCluster struct{}
 
-func (quietCluster) Members(context.Context) ([]admin.Member, error)  { return nil, nil }
-func (quietCluster) Leave(context.Context) error                      { return nil }
-func (quietCluster) TransferLeadership(context.Context, string) error { return nil }
-func (quietCluster) Remove(context.Context, string) error             { return nil }
+func (quietCluster) Members(context.Context) ([]admin.Member, error) { return nil, nil }
+func (quietCluster) Leave(context.Context) error                     { return nil }
+func (quietCluster) TransferLeadership(context.Context, string) (string, error) {
+	return "", nil
+}
+func (quietCluster) Remove(context.Context, string, bool) error       { return nil }
 func (quietCluster) Snapshot(context.Context) (admin.Snapshot, error) { return admin.Snapshot{}, nil }
 func (quietCluster) Checksums(context.Context) (admin.Checksums, error) {
 	return admin.Checksums{}, nil

@@ -45,7 +45,7 @@ func table() []Declaration {
 			Description: "What becomes of unknown and repeated fields: they are ignored, warned of, or refused.",
 		},
 		{
-			Name: "force", Type: Boolean, Read: Patch, Documented: Patch,
+			Name: "force", Type: Boolean, Read: Patch | Document, Documented: Patch,
 			Description: "Lets a server-side apply take over fields that others manage. Other patches must not have it.",
 		},
 		{

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -37,11 +38,12 @@ func newTransferLeader(p *Process) *cobra.Command {
 				name = args[0]
 			}
 			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
-				if err := c.TransferLeader(ctx, name); err != nil {
+				leader, err := c.TransferLeader(ctx, name)
+				if err != nil {
 					return err
 				}
-				fmt.Fprintln(p.Stdout, "leadership was handed over")
-				return nil
+				_, err = fmt.Fprintf(p.Stdout, "%s leads now\n", cmp.Or(leader, name, "another voter"))
+				return err
 			})
 		},
 	}
@@ -51,11 +53,14 @@ func newTransferLeader(p *Process) *cobra.Command {
 
 func newRemove(p *Process) *cobra.Command {
 	var a access
+	var force bool
 	cmd := &cobra.Command{
-		Use: "remove NAME", Short: "Remove a dead member from the cluster", Args: arguments(1, 1),
+		Use: "remove NAME", Short: "Remove a dead member from the cluster for good", Args: arguments(1, 1),
+		Long: "Remove a dead member from the cluster for good: its data directory is barred, and an empty node may take\n" +
+			"its name. A member that responds is not removed without --force: it should leave (quorate leave).",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
-				if err := c.Remove(ctx, args[0]); err != nil {
+				if err := c.Remove(ctx, args[0], force); err != nil {
 					return err
 				}
 				fmt.Fprintf(p.Stdout, "%s is no longer a member\n", args[0])
@@ -64,6 +69,7 @@ func newRemove(p *Process) *cobra.Command {
 		},
 	}
 	a.register(p, cmd.Flags())
+	cmd.Flags().BoolVar(&force, "force", false, "remove the member even if it responds; its process ends")
 	return cmd
 }
 

@@ -90,13 +90,18 @@ func (o *operations) Leave(ctx context.Context) error {
 }
 
 // TransferLeadership implements admin.Cluster.
-func (o *operations) TransferLeadership(ctx context.Context, name string) error {
-	_, err := o.cluster.TransferLeader(ctx, name)
-	return forOperator(ctx, name, err)
+func (o *operations) TransferLeadership(ctx context.Context, name string) (string, error) {
+	leader, err := o.cluster.TransferLeader(ctx, name)
+	return leader, forOperator(ctx, name, err)
 }
 
-// Remove implements admin.Cluster.
-func (o *operations) Remove(ctx context.Context, name string) error {
+// Remove implements admin.Cluster. A member that is removed while it runs loses its data directory
+// for good and may lead, so the usual way for it is to leave.
+func (o *operations) Remove(ctx context.Context, name string, force bool) error {
+	if !force && o.cluster.Responds(ctx, name) {
+		return &admin.Refused{Reason: fmt.Sprintf(
+			"%s is alive, and remove is for dead members: run quorate leave on it, or give --force to remove it nevertheless", name)}
+	}
 	return forOperator(ctx, name, o.cluster.Remove(ctx, name))
 }
 

@@ -61,18 +61,29 @@ func (c *Client) Leave(ctx context.Context) error {
 	return c.do(ctx, http.MethodPost, "/cluster/v1/leave", nil)
 }
 
-// TransferLeader transfers leadership to the named voter, or to the most suitable one.
-func (c *Client) TransferLeader(ctx context.Context, name string) error {
+// TransferLeader transfers leadership to the named voter, or to the most suitable one. It returns
+// the new leader, "" if the node is of a build that does not name it.
+func (c *Client) TransferLeader(ctx context.Context, name string) (leader string, err error) {
 	path := "/cluster/v1/transfer-leader"
 	if name != "" {
 		path += "?name=" + url.QueryEscape(name)
 	}
-	return c.do(ctx, http.MethodPost, path, nil)
+	var answer struct {
+		Details struct {
+			Name string `json:"name"`
+		} `json:"details"`
+	}
+	err = c.do(ctx, http.MethodPost, path, &answer)
+	return answer.Details.Name, err
 }
 
-// Remove removes a dead member.
-func (c *Client) Remove(ctx context.Context, name string) error {
-	return c.do(ctx, http.MethodPost, "/cluster/v1/remove?name="+url.QueryEscape(name), nil)
+// Remove removes a dead member, and with force one that responds, too.
+func (c *Client) Remove(ctx context.Context, name string, force bool) error {
+	path := "/cluster/v1/remove?name=" + url.QueryEscape(name)
+	if force {
+		path += "&force=true"
+	}
+	return c.do(ctx, http.MethodPost, path, nil)
 }
 
 // Snapshot makes the node write a snapshot.
