@@ -200,11 +200,11 @@ func firstSegment(path string) string {
 	return first
 }
 
-// isOpen reports whether a path is served without credentials: health, and the version (semantics
-// Z13).
+// isOpen reports whether a path is served without credentials: health, the version (semantics Z13),
+// and the files of the console, which contain no data.
 func isOpen(path string) bool {
 	switch firstSegment(path) {
-	case "livez", "readyz", "healthz", "version":
+	case "livez", "readyz", "healthz", "version", "console":
 		return true
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"quorate/apiserver/console"
 	"quorate/apiserver/describe/protofile"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/rest/route"
@@ -91,7 +92,7 @@ func registerOpen(add func(method, path string, e *route.Endpoint), h *health, b
 	}
 	h.register(add)
 	add(http.MethodGet, "/version", documentEndpoint(document))
-	return nil
+	return console.Register(add)
 }
 
 // registerPaths adds the paths of the server itself that need credentials.
