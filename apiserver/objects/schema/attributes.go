@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"quorate/raftstore/state"
@@ -10,10 +11,10 @@ import (
 
 // selector is a field that field selectors may select on.
 type selector struct {
-	label   string   // name of the field in selectors
-	path    []int    // slots from the root message to the field
-	open    []string // instead of path: names from an open member of the root to the field
-	boolean bool     // reads as "true" or "false"
+	label string   // name of the field in selectors
+	path  []int    // slots from the root message to the field
+	open  []string // instead of path: names from an open member of the root to the field
+	form  Form     // a string, a boolean ("true" or "false") or a number in decimal
 }
 
 // compileSelectors compiles the field selectors that a kind supports, sorted by label.
@@ -46,9 +47,9 @@ func (k *Kind) selector(label, dotted string) (selector, error) {
 		f := t.message.byName[name]
 		s.path, t = append(s.path, f.index), f.Type
 	}
-	s.boolean = t.Form == FormBool
-	if !s.boolean && t.Form != FormString {
-		return s, fmt.Errorf("field %q is neither string nor bool", dotted)
+	s.form = t.Form
+	if s.form != FormString && s.form != FormBool && s.form != FormInt32 {
+		return s, fmt.Errorf("field %q is neither string nor bool nor int32", dotted)
 	}
 	return s, nil
 }
@@ -133,14 +134,11 @@ func (o *Object) selected(s *selector) string {
 			break
 		}
 	}
-	if v == nil && !s.boolean {
-		return ""
+	switch s.form {
+	case FormBool:
+		return strconv.FormatBool(v.Bool())
+	case FormInt32:
+		return strconv.FormatInt(v.Int(), 10)
 	}
-	if !s.boolean {
-		return v.str
-	}
-	if v.Bool() {
-		return "true"
-	}
-	return "false"
+	return v.Str()
 }

@@ -78,7 +78,7 @@ func (c *compiler) fillMessage(m *Message, of setting) (err error) {
 		if !selected(named.spec.Contexts, of.contexts) {
 			continue
 		}
-		f := &Field{Name: named.name, Spec: of.groups.field(named.spec), index: len(m.fields), keyJSON: `"` + named.name + `":`}
+		f := &Field{Name: named.name, Spec: of.groups.field(named.spec.in(of.contexts)), index: len(m.fields), keyJSON: `"` + named.name + `":`}
 		if err := c.fillField(f, of); err != nil {
 			return fmt.Errorf("field %s: %w", named.name, err)
 		}

@@ -114,8 +114,10 @@ func findSlots(m *Message) (metaSlots, error) {
 	if s.metaType.message == nil || s.metaType.message.Name != metaMessage {
 		return s, fmt.Errorf("message %s: metadata is no %s", m.Name, metaMessage)
 	}
-	if f := m.byName["spec"]; f != nil {
-		s.spec = f.index
+	for _, name := range [...]string{"spec", "template"} { // a PodTemplate has only a template
+		if f := m.byName[name]; f != nil && s.spec < 0 {
+			s.spec = f.index
+		}
 	}
 	if f := m.byName["status"]; f != nil {
 		s.status = f.index

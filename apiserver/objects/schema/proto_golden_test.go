@@ -196,6 +196,7 @@ var refused = map[string][]string{
 	"persistentvolume":         {"spec.vendorAVolume"},
 	"poddisruptionbudget":      {"spec"},
 	"replicaset":               {"spec.template.spec.activeDeadlineSeconds"},
+	"replicationcontroller":    {"spec.template.spec.activeDeadlineSeconds"},
 	"statefulset":              {"spec.template.spec.activeDeadlineSeconds"},
 }
 

@@ -69,7 +69,7 @@ var specKeys = func() map[reflect.Type]map[string]reflect.Type {
 		reflect.TypeFor[KindSpec](), reflect.TypeFor[NameRuleSpec](), reflect.TypeFor[OperationsSpec](),
 		reflect.TypeFor[SubresourcesSpec](), reflect.TypeFor[ScaleSpec](), reflect.TypeFor[FieldSelectorsSpec](), reflect.TypeFor[StrategySpec](),
 		reflect.TypeFor[GraceSpec](), reflect.TypeFor[KindHooksSpec](), reflect.TypeFor[ColumnSpec](),
-		reflect.TypeFor[MessageSpec](), reflect.TypeFor[FieldSpec](), reflect.TypeFor[FormatSpec](),
+		reflect.TypeFor[MessageSpec](), reflect.TypeFor[FieldSpec](), reflect.TypeFor[TodaySpec](), reflect.TypeFor[FormatSpec](),
 		reflect.TypeFor[ScalarSpec](), reflect.TypeFor[typesSpec](),
 	} {
 		out[t] = map[string]reflect.Type{}

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,12 +38,15 @@ func (c *Catalog) linkScales() error {
 func (k *Kind) addScale(base *Kind, spec *ScaleSpec) error {
 	var s scaling
 	for _, field := range []struct {
-		name string
-		form Form
-		to   *[]string
-	}{{spec.Replicas, FormInt32, &s.replicas}, {spec.Observed, FormInt32, &s.observed}, {spec.Selector, FormMessage, &s.selector}} {
+		name  string
+		forms []Form
+		to    *[]string
+	}{
+		{spec.Replicas, []Form{FormInt32}, &s.replicas}, {spec.Observed, []Form{FormInt32}, &s.observed},
+		{spec.Selector, []Form{FormMessage, FormMap}, &s.selector},
+	} {
 		*field.to = strings.Split(field.name, ".")
-		if t := k.Message.typ.lookup(*field.to); t == nil || t.Form != field.form {
+		if t := k.Message.typ.lookup(*field.to); t == nil || !slices.Contains(field.forms, t.Form) {
 			return fmt.Errorf("there is no such field %q", field.name)
 		}
 	}

@@ -5,11 +5,16 @@ import (
 	"strings"
 )
 
-// SelectorText returns a label selector in the syntax of the parameter labelSelector, with the
-// requirements sorted by key. It returns "" for a selector without requirements.
+// SelectorText returns a label selector, or a map of labels that all must match, in the syntax of
+// the parameter labelSelector, with the requirements sorted by key. It returns "" for a selector
+// without requirements.
 func SelectorText(selector *Value) string {
+	labels := selector
+	if selector.Type() != nil && selector.Type().Form == FormMessage {
+		labels = selector.Field("matchLabels")
+	}
 	var all []string
-	for key, v := range selector.Field("matchLabels").Entries() {
+	for key, v := range labels.Entries() {
 		all = append(all, key+"="+v.Str())
 	}
 	for _, e := range selector.Field("matchExpressions").Items() {

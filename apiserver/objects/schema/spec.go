@@ -193,24 +193,50 @@ type FieldSpec struct {
 	Atomic      bool     `yaml:"atomic"`
 	ListMapKeys []string `yaml:"listMapKeys"`
 
-	Immutable     bool     `yaml:"immutable"`
-	ImmutableRule string   `yaml:"immutableRule"`
-	SetBy         string   `yaml:"setBy"`
-	Rule          string   `yaml:"rule"`
-	ItemRule      string   `yaml:"itemRule"`
-	Note          string   `yaml:"note"`
-	Contexts      []string `yaml:"contexts"`
-	Gate          string   `yaml:"gate"`
-	Extra         bool     `yaml:"extra"`
-	SpecOnly      bool     `yaml:"specOnly"`
-	OwnGroup      bool     `yaml:"ownGroup"`
-	StoredAs      string   `yaml:"storedAs"`
+	Immutable     bool       `yaml:"immutable"`
+	ImmutableRule string     `yaml:"immutableRule"`
+	SetBy         string     `yaml:"setBy"`
+	Rule          string     `yaml:"rule"`
+	ItemRule      string     `yaml:"itemRule"`
+	Note          string     `yaml:"note"`
+	Contexts      []string   `yaml:"contexts"`
+	Today         *TodaySpec `yaml:"today"`
+	Gate          string     `yaml:"gate"`
+	Extra         bool       `yaml:"extra"`
+	SpecOnly      bool       `yaml:"specOnly"`
+	OwnGroup      bool       `yaml:"ownGroup"`
+	StoredAs      string     `yaml:"storedAs"`
 
 	Validate       []string `yaml:"validate"`
 	RequiredIf     string   `yaml:"requiredIf"`
 	DefaultIf      string   `yaml:"defaultIf"`
 	Defaulter      string   `yaml:"defaulter"`
 	ImmutableCheck string   `yaml:"immutableCheck"`
+}
+
+// TodaySpec says what is different about a field in pod templates of the kinds that are extra,
+// which follow the present API (context `today`).
+type TodaySpec struct {
+	Enum     []string `yaml:"enum"`     // replaces the field's
+	Optional bool     `yaml:"optional"` // the field is not required, and left out when empty
+}
+
+// today is the context of pod templates that follow the present API.
+const today = "today"
+
+// in returns the spec of the field in the context set.
+func (s *FieldSpec) in(contexts string) *FieldSpec {
+	if s.Today == nil || !selected([]string{today}, contexts) {
+		return s
+	}
+	out := *s
+	if s.Today.Enum != nil {
+		out.Enum = s.Today.Enum
+	}
+	if s.Today.Optional {
+		out.Required, out.MinItems, out.Emit = false, 0, ""
+	}
+	return &out
 }
 
 // Merges reports whether a list merges item by item.

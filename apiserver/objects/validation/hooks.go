@@ -33,8 +33,8 @@ func families() []schema.Hooks {
 		autoscalerHooks(), claimHooks(), configMapHooks(), containerHooks(), cronJobHooks(), definitionHooks(), deploymentHooks(), endpointsHooks(),
 		envHooks(), eventHooks(), imageHooks(), ingressHooks(), jobHooks(),
 		leaseHooks(), legacyBindingHooks(), metadataHooks(), namespaceHooks(), networkHooks(), newAutoscalerHooks(), nodeHooks(), oauthClientHooks(),
-		oldAutoscalerHooks(), persistentVolumeHooks(), podHooks(), podSpecHooks(), probeHooks(), rbacHooks(), reviewHooks(),
-		schedulingHooks(), secretHooks(), serviceHooks(), signatureHooks(), statusHooks(), thirdPartyHooks(), volumeHooks(),
+		oldAutoscalerHooks(), persistentVolumeHooks(), podHooks(), podSpecHooks(), probeHooks(), rbacHooks(), replicationControllerHooks(), reviewHooks(),
+		schedulingHooks(), secretHooks(), serviceHooks(), signatureHooks(), statusHooks(), templateTodayHooks(), thirdPartyHooks(), volumeHooks(),
 		volumeSourceHooks(), webhookHooks(), workloadHooks(),
 	}
 }

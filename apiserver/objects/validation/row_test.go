@@ -47,7 +47,7 @@ func rowFamilies() []family {
 		{"Autoscaler v1", oldAutoscalerRows()}, {"Autoscaler v2", newAutoscalerRows()}, {"Reported event", reportedEventRows()},
 		{"Deployment", deploymentRows()}, {"Template of today", templateTodayRows()}, {"Job", jobRows()}, {"Ingress", ingressRows()}, {"Claim", claimRows()},
 		{"ConfigMap", configMapRows()}, {"Secret", secretRows()}, {"Lease", leaseRows()}, {"Service", serviceRows()},
-		{"Webhook", webhookRows()},
+		{"Webhook", webhookRows()}, {"ReplicationController", replicationControllerRows()},
 	}
 }
 

@@ -95,7 +95,7 @@ func oneDownwardRef(c *schema.Context, v *schema.Value) {
 
 func oneProjection(c *schema.Context, v *schema.Value) {
 	have := false
-	for _, name := range [...]string{"secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle"} {
+	for _, name := range [...]string{"secret", "configMap", "downwardAPI", "serviceAccountToken", "clusterTrustBundle", "podCertificate"} {
 		if !v.Field(name).IsSet() {
 			continue
 		}

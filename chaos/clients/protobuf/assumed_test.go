@@ -51,7 +51,7 @@ func TestAssumedKinds_B20(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]func(ctx context.Context, t *testing.T, set *kubernetes.Clientset){
-		"elections": elections, "secrets": secrets, "services": services, "scales": scales, "autoscalers": autoscalers, "cron jobs": cronJobs,
+		"elections": elections, "secrets": secrets, "services": services, "scales": scales, "controllers": controllers, "autoscalers": autoscalers, "cron jobs": cronJobs,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -118,6 +118,43 @@ func template() corev1.PodTemplateSpec {
 	return corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+	}
+}
+
+// controllers: a ReplicationController gets its labels from the template, is scaled, and is found by
+// the number of its replicas.
+func controllers(ctx context.Context, t *testing.T, set *kubernetes.Clientset) {
+	pod := template()
+	rcs := set.CoreV1().ReplicationControllers("default")
+	made, err := rcs.Create(ctx, &corev1.ReplicationController{
+		ObjectMeta: named("rc"), Spec: corev1.ReplicationControllerSpec{Template: &pod},
+	}, metav1.CreateOptions{})
+	if err != nil || made.Spec.Selector["a"] != "b" || made.Labels["a"] != "b" {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	scale, err := rcs.GetScale(ctx, "rc", metav1.GetOptions{})
+	if err != nil || scale.Spec.Replicas != 1 || scale.Status.Selector != "a=b" {
+		t.Fatalf("%+v, %v", scale, err)
+	}
+	scale.Spec.Replicas = 3
+	if _, err := rcs.UpdateScale(ctx, "rc", scale, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if made, err = rcs.Get(ctx, "rc", metav1.GetOptions{}); err != nil || *made.Spec.Replicas != 3 || made.Generation != 2 {
+		t.Fatalf("%+v, %v", made, err)
+	}
+	made.Status = corev1.ReplicationControllerStatus{Replicas: 2, ObservedGeneration: 2}
+	if _, err := rcs.UpdateStatus(ctx, made, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for selector, want := range map[string]int{"status.replicas=2": 1, "status.replicas=1": 0} {
+		list, err := rcs.List(ctx, metav1.ListOptions{FieldSelector: selector})
+		if err != nil || len(list.Items) != want {
+			t.Errorf("%s: %+v, %v", selector, list, err)
+		}
+	}
+	if _, err := set.CoreV1().PodTemplates("default").Create(ctx, &corev1.PodTemplate{ObjectMeta: named("t"), Template: pod}, metav1.CreateOptions{}); err != nil {
+		t.Error(err)
 	}
 }
 
