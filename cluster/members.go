@@ -94,6 +94,9 @@ func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 	return members, nil
 }
 
+// Known returns the nodes of the cluster as this node knows them, by name, without asking them.
+func (c *Cluster) Known() []Member { return c.compose(c.cfg.Store.Servers()) }
+
 func reportOf(r *peerpb.DescribeResponse) *Report {
 	return &Report{
 		AppliedIndex: r.AppliedIndex, LastIndex: r.LastIndex, Term: r.Term,

@@ -31,7 +31,13 @@ func newBackup(p *Process) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(p.Stderr, "backed up %d objects, version %d, to %s; it holds no key: keep the cluster's key as well\n", h.Objects, h.Index, args[0])
+			to := "standard output"
+			if args[0] != standard {
+				if to, err = absolutePath(args[0]); err != nil {
+					return err
+				}
+			}
+			_, err = fmt.Fprintf(p.Stderr, "backed up %d objects, version %d, to %s; it holds no key: keep the cluster's key as well\n", h.Objects, h.Index, to)
 			return err
 		},
 	}

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,13 +105,21 @@ func newToken(p *Process) *cobra.Command {
 	return parent
 }
 
+// defaultServer is where a node without configuration serves.
+const defaultServer = "https://127.0.0.1:6443"
+
 func newKubeconfig(p *Process) *cobra.Command {
 	var i issue
-	var server, out string
+	var servers []string
+	var out string
 	cmd := &cobra.Command{
 		Use: "kubeconfig", Short: "Write a kubeconfig for a user", Args: arguments(0, 0),
+		Long: "Write a kubeconfig for a user, with a token signed by the cluster key; no node needs to run.\n" +
+			"It has the addresses of all members that the data directory's node knows, its own first, or those of\n" +
+			"--server. Each further node has a context of its own, USER@quorate-NAME, for kubectl --context; the\n" +
+			"commands of quorate try all of them in turn.",
 		RunE: func(*cobra.Command, []string) error {
-			content, err := i.kubeconfig(p, server)
+			content, err := i.kubeconfig(p, servers)
 			if err != nil {
 				return err
 			}
@@ -121,12 +131,12 @@ func newKubeconfig(p *Process) *cobra.Command {
 		},
 	}
 	i.register(p, cmd.Flags())
-	cmd.Flags().StringVar(&server, "server", "https://127.0.0.1:6443", "URL of the API")
+	cmd.Flags().StringSliceVar(&servers, "server", nil, "URLs of the nodes, the first to be tried first (default: those that the node of the data directory knows)")
 	cmd.Flags().StringVar(&out, "out", "", "file to write (default: standard output)")
 	return cmd
 }
 
-func (i *issue) kubeconfig(p *Process, server string) ([]byte, error) {
+func (i *issue) kubeconfig(p *Process, servers []string) ([]byte, error) {
 	key, err := i.key(p)
 	if err != nil {
 		return nil, err
@@ -139,5 +149,35 @@ func (i *issue) kubeconfig(p *Process, server string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kubeconfig.Config{Server: server, CA: authority.CertificatePEM(), User: i.user, Token: token}.Encode()
+	config := kubeconfig.Config{CA: authority.CertificatePEM(), User: i.user, Token: token}
+	if err := i.addNodes(p, &config, servers); err != nil {
+		return nil, err
+	}
+	return config.Encode()
+}
+
+// addNodes adds the addresses to write to config: those given, those that the node of the data
+// directory knows, or else the default of --api-addr.
+func (i *issue) addNodes(p *Process, config *kubeconfig.Config, servers []string) error {
+	if len(servers) > 0 {
+		config.Server = servers[0]
+		for n, server := range servers[1:] {
+			config.Others = append(config.Others, kubeconfig.Node{Name: strconv.Itoa(n + 2), Server: server})
+		}
+		return nil
+	}
+	admin, err := kubeconfig.Read(filepath.Join(i.dataDir, datadir.KubeconfigFile))
+	if errors.Is(err, kubeconfig.ErrNoFile) || err == nil && !bytes.Equal(admin.CA, config.CA) { // that of another cluster
+		config.Server = defaultServer
+		_, err := fmt.Fprintf(p.Stderr, "quorate: no address of a node is known here, so %s is written: give --server URL\n", defaultServer)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	config.Server, config.ServerName, config.Others = admin.Server, admin.ServerName, admin.Others
+	if len(admin.Others) > 0 { // the address of this machine's node for itself may be a loopback one
+		config.Server, config.ServerName = admin.Others[0].Server, admin.Others[0].ServerName
+	}
+	return nil
 }

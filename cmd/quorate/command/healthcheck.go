@@ -36,7 +36,7 @@ func newHealthcheck(p *Process) *cobra.Command {
 // awaitReady asks once, then repeatedly until the node is ready or the time of --wait has passed.
 func (a *access) awaitReady(ctx context.Context, wait time.Duration) error {
 	ready := func() error {
-		return a.ask(ctx, func(ctx context.Context, c *operator.Client) error { return c.Ready(ctx) })
+		return a.askNode(ctx, func(ctx context.Context, c *operator.Client) error { return c.Ready(ctx) })
 	}
 	err := ready()
 	if wait == 0 || err == nil {

@@ -64,6 +64,10 @@ func (f *inspection) verdict() error {
 }
 
 func inspect(path string, entries int) (*inspection, error) {
+	path, err := absolutePath(path)
+	if err != nil {
+		return nil, err
+	}
 	dir, err := datadir.Peek(path)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ func newLeave(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "leave", Short: "Remove the node that serves the request from the cluster for good, and stop it", Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
+			return a.askNode(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
 				if err := c.Leave(ctx); err != nil {
 					return err
 				}
@@ -78,7 +78,7 @@ func newSnapshot(p *Process) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "snapshot", Short: "Write a snapshot now, on the node that serves the request", Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
+			return a.askNode(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
 				s, err := c.Snapshot(ctx)
 				if err != nil {
 					return err

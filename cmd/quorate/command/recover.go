@@ -33,6 +33,10 @@ func newRecover(p *Process) *cobra.Command {
 }
 
 func (f *newCluster) recover(p *Process, accept bool) error {
+	var err error
+	if f.dataDir, err = absolutePath(f.dataDir); err != nil {
+		return err
+	}
 	there, err := datadir.Peek(f.dataDir) // a wrong path creates nothing
 	if err != nil {
 		return err

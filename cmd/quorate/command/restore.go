@@ -66,6 +66,10 @@ func newRestore(p *Process) *cobra.Command {
 }
 
 func (f *newCluster) restore(p *Process, file, name string) error {
+	var err error
+	if f.dataDir, err = absolutePath(f.dataDir); err != nil {
+		return err
+	}
 	header, cluster, err := readBackup(file)
 	if err != nil {
 		return err

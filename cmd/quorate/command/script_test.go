@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -195,6 +196,24 @@ func ports(ts *testscript.TestScript, neg bool, args []string) {
 	for _, variable := range args {
 		n := hosts.Add(1)
 		ts.Setenv(variable, fmt.Sprintf("127.%d.%d.%d:7947", 1+pid%200, 1+(pid/200+n/250)%250, 1+n%250))
+	}
+}
+
+// await PATTERN PROGRAM ARGS... runs a program until its standard output matches the pattern.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: await PATTERN PROGRAM ARGS...")
+	}
+	want, err := regexp.Compile(args[0])
+	ts.Check(err)
+	for end := time.Now().Add(eventually); ; time.Sleep(filePoll) {
+		err := ts.Exec(args[1], args[2:]...)
+		if want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("the output matches %s not within %s: %v", want, eventually, err)
+		}
 	}
 }
 

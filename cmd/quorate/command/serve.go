@@ -31,6 +31,10 @@ func newServe(p *Process) *cobra.Command {
 			if err := s.Validate(); err != nil {
 				return err
 			}
+			var err error
+			if s.DataDir, err = absolutePath(s.DataDir); err != nil {
+				return err
+			}
 			if unknown := settings.UnknownVariables(cmd.Flags(), p.Environ); len(unknown) > 0 {
 				fmt.Fprintf(p.Stderr, "quorate: ignored, no such flag: %s\n", strings.Join(unknown, ", "))
 			}

@@ -1,28 +1,39 @@
 // Package kubeconfig reads and writes the part of kubectl's configuration files that Quorate uses:
-// one server, its certificate authority and one bearer token. It has no goroutines.
+// the addresses of a cluster's nodes, their certificate authority, and one user's bearer token or
+// client certificate. It has no goroutines.
 package kubeconfig
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"sigs.k8s.io/yaml"
 )
 
-// clusterName is the name of the cluster in the file, and part of the context's name.
+// clusterName is the name of the first node's cluster in the file, and part of the contexts' names.
 const clusterName = "quorate"
 
-// Config is an API server's address and the credentials of one user.
+// Config is the addresses of a cluster's API and the credentials of one user.
 type Config struct {
 	Server string // URL
-	CA     []byte // PEM
+	CA     []byte // PEM; empty for the authorities of the system
 	// ServerName is the name that the server's certificate must have; empty for the host of Server.
 	ServerName string
-	User       string
-	Token      string
+	// Others are further nodes of the cluster, in the order in which they are to be tried. One may be
+	// that of Server, under the address that other machines use.
+	Others []Node
+	User   string
+	Token  string
+	// ClientCertificate and ClientKey are PEM; both or neither.
+	ClientCertificate, ClientKey []byte
+}
+
+// Node is the address of one more node of the cluster. kubectl uses one server at a time, so each
+// node has a context of its own, named USER@quorate-NAME.
+type Node struct {
+	Name       string
+	Server     string // URL
+	ServerName string
 }
 
 // file is the layout on disk.
@@ -36,19 +47,33 @@ type file struct {
 }
 
 type namedCluster struct {
-	Name    string `json:"name"`
-	Cluster struct {
-		Server     string `json:"server"`
-		ServerName string `json:"tls-server-name,omitempty"`
-		CA         string `json:"certificate-authority-data,omitempty"`
-	} `json:"cluster"`
+	Name    string  `json:"name"`
+	Cluster cluster `json:"cluster"`
+	origin  string  // path of the file
+}
+
+type cluster struct {
+	Server     string `json:"server"`
+	ServerName string `json:"tls-server-name,omitempty"`
+	CA         string `json:"certificate-authority-data,omitempty"`
+	CAFile     string `json:"certificate-authority,omitempty"`
 }
 
 type namedUser struct {
-	Name string `json:"name"`
-	User struct {
-		Token string `json:"token,omitempty"`
-	} `json:"user"`
+	Name   string `json:"name"`
+	User   user   `json:"user"`
+	origin string // path of the file
+}
+
+type user struct {
+	Token           string         `json:"token,omitempty"`
+	TokenFile       string         `json:"tokenFile,omitempty"`
+	Certificate     string         `json:"client-certificate-data,omitempty"`
+	CertificateFile string         `json:"client-certificate,omitempty"`
+	Key             string         `json:"client-key-data,omitempty"`
+	KeyFile         string         `json:"client-key,omitempty"`
+	Exec            map[string]any `json:"exec,omitempty"`
+	AuthProvider    map[string]any `json:"auth-provider,omitempty"`
 }
 
 type namedContext struct {
@@ -57,77 +82,30 @@ type namedContext struct {
 		Cluster string `json:"cluster"`
 		User    string `json:"user"`
 	} `json:"context"`
+	origin string // path of the file
 }
 
-// Encode returns c as the content of a kubeconfig file.
+// Encode returns c as the content of a kubeconfig file, with a token and without a client
+// certificate. The current context is that of Server.
 func (c Config) Encode() ([]byte, error) {
-	cluster := namedCluster{Name: clusterName}
-	cluster.Cluster.Server, cluster.Cluster.ServerName = c.Server, c.ServerName
-	cluster.Cluster.CA = base64.StdEncoding.EncodeToString(c.CA)
-	user := namedUser{Name: c.User}
-	user.User.Token = c.Token
-	context := namedContext{Name: c.User + "@" + clusterName}
-	context.Context.Cluster, context.Context.User = cluster.Name, user.Name
-	content, err := yaml.Marshal(file{
-		APIVersion: "v1", Kind: "Config",
-		Clusters: []namedCluster{cluster}, Users: []namedUser{user}, Contexts: []namedContext{context},
-		CurrentContext: context.Name,
-	})
+	f := file{APIVersion: "v1", Kind: "Config", CurrentContext: c.User + "@" + clusterName}
+	f.Users = []namedUser{{Name: c.User, User: user{Token: c.Token}}}
+	ca := base64.StdEncoding.EncodeToString(c.CA)
+	f.add(c.User, clusterName, cluster{Server: c.Server, ServerName: c.ServerName, CA: ca})
+	for _, n := range c.Others {
+		f.add(c.User, clusterName+"-"+n.Name, cluster{Server: n.Server, ServerName: n.ServerName, CA: ca})
+	}
+	content, err := yaml.Marshal(f)
 	if err != nil {
 		return nil, fmt.Errorf("encode kubeconfig: %w", err)
 	}
 	return content, nil
 }
 
-// Read returns the cluster and the user of the file's current context.
-func Read(path string) (Config, error) {
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Config{}, fmt.Errorf("%s: no such file: give --kubeconfig, or --data-dir of a node on this machine", path)
-	}
-	if err != nil {
-		return Config{}, fmt.Errorf("read kubeconfig: %w", err)
-	}
-	var f file
-	if err := yaml.Unmarshal(content, &f); err != nil {
-		return Config{}, fmt.Errorf("%s is no kubeconfig: %w", path, err)
-	}
-	c, err := f.current()
-	if err != nil {
-		return Config{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return c, nil
-}
-
-func (f *file) current() (Config, error) {
-	context, ok := find(f.Contexts, func(c namedContext) bool { return c.Name == f.CurrentContext })
-	if !ok {
-		return Config{}, fmt.Errorf("no context %q", f.CurrentContext)
-	}
-	cluster, ok := find(f.Clusters, func(c namedCluster) bool { return c.Name == context.Context.Cluster })
-	if !ok {
-		return Config{}, fmt.Errorf("no cluster %q", context.Context.Cluster)
-	}
-	user, ok := find(f.Users, func(u namedUser) bool { return u.Name == context.Context.User })
-	if !ok {
-		return Config{}, fmt.Errorf("no user %q", context.Context.User)
-	}
-	ca, err := base64.StdEncoding.DecodeString(cluster.Cluster.CA)
-	if err != nil {
-		return Config{}, errors.New("certificate-authority-data is not base64")
-	}
-	return Config{
-		Server: cluster.Cluster.Server, ServerName: cluster.Cluster.ServerName, CA: ca,
-		User: user.Name, Token: user.User.Token,
-	}, nil
-}
-
-func find[T any](items []T, match func(T) bool) (T, bool) {
-	for _, item := range items {
-		if match(item) {
-			return item, true
-		}
-	}
-	var none T
-	return none, false
+// add adds a cluster and the context of a user in it.
+func (f *file) add(user, name string, c cluster) {
+	f.Clusters = append(f.Clusters, namedCluster{Name: name, Cluster: c})
+	context := namedContext{Name: user + "@" + name}
+	context.Context.Cluster, context.Context.User = name, user
+	f.Contexts = append(f.Contexts, context)
 }

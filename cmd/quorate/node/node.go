@@ -219,12 +219,14 @@ func (n *Node) openAPI(reach addresses) error {
 		return listenError("--api-addr", s.Listen.API, err)
 	}
 	n.credentials = &credentials{
-		logger: n.logger, dir: n.dir, ca: n.authority.CertificatePEM(), issuer: auth.NewIssuer(key), server: "https://" + local(bound.String()),
+		logger: n.logger, dir: n.dir, name: s.Name, ca: n.authority.CertificatePEM(), issuer: auth.NewIssuer(key),
+		server: "https://" + local(bound.String()),
 	}
 	if s.API.CertFile != "" {
 		n.credentials.serverName = localName
 	}
 	n.apiAddr = reach.of(bound.String())
+	n.credentials.load()
 	return n.credentials.write()
 }
 
@@ -247,6 +249,7 @@ func (n *Node) openCluster(reach addresses) error {
 	}
 	n.cluster.Register(n.rpc)
 	n.operations.cluster, n.operations.store = n.cluster, n.store
+	n.credentials.known = n.cluster.Known
 	return nil
 }
 

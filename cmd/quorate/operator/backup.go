@@ -24,7 +24,7 @@ func (c *Client) Backup(ctx context.Context, patience time.Duration, read func(i
 	defer silence.Stop()
 	resp, err := c.send(ctx, http.MethodGet, "/cluster/v1/backup")
 	if err != nil {
-		return c.silent(ctx, err)
+		return silent(ctx, c.nodes[0].server, err)
 	}
 	defer resp.Body.Close()
 	silence.Stop()
@@ -33,7 +33,7 @@ func (c *Client) Backup(ctx context.Context, patience time.Duration, read func(i
 		n, err := resp.Body.Read(p)
 		silence.Stop()
 		if err != nil && !errors.Is(err, io.EOF) {
-			err = c.silent(ctx, fmt.Errorf("%s interrupted the backup: %w", c.server, err))
+			err = silent(ctx, serverOf(resp), fmt.Errorf("%s interrupted the backup: %w", serverOf(resp), err))
 		}
 		return n, err
 	})
@@ -41,9 +41,9 @@ func (c *Client) Backup(ctx context.Context, patience time.Duration, read func(i
 }
 
 // silent returns a timeout as the cause of err if the transfer was cancelled for errSilent.
-func (c *Client) silent(ctx context.Context, err error) error {
+func silent(ctx context.Context, server string, err error) error {
 	if errors.Is(context.Cause(ctx), errSilent) {
-		return c.unreachable(context.DeadlineExceeded)
+		return unreachable(server, context.DeadlineExceeded)
 	}
 	return err
 }

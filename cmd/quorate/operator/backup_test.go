@@ -41,9 +41,10 @@ func (p *parts) Close() error { return nil }
 // backupOf calls Backup with a response that never ends.
 func backupOf(t *testing.T, content []string, read func(io.Reader) error) error {
 	t.Helper()
-	c := &Client{server: "https://node", http: &http.Client{Transport: transport(func(r *http.Request) *http.Response {
+	respond := transport(func(r *http.Request) *http.Response {
 		return &http.Response{StatusCode: http.StatusOK, Request: r, Body: &parts{r.Context(), content}}
-	})}}
+	})
+	c := &Client{nodes: []node{{&http.Client{Transport: respond}, "https://node"}}}
 	return c.Backup(t.Context(), patience, read)
 }
 

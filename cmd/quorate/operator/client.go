@@ -1,4 +1,4 @@
-// Package operator is the client of the operator's commands: it calls a node's API under
+// Package operator is the client of the operator's commands: it calls the API of a node under
 // /cluster/v1/. It has no goroutines.
 package operator
 
@@ -12,8 +12,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"quorate/apiserver/admin"
 	"quorate/cmd/quorate/kubeconfig"
@@ -22,32 +26,70 @@ import (
 // maxAnswerBytes bounds the size of a response.
 const maxAnswerBytes = 16 << 20
 
-// Client calls one node.
+// connectTimeout bounds the wait for a connection to a node while there is another to try. It is
+// twice what a busy node takes.
+const connectTimeout = 5 * time.Second
+
+// Client calls a cluster: the first of its nodes that can be reached.
 type Client struct {
+	nodes []node
+	token string
+}
+
+// node is one address of the cluster.
+type node struct {
 	http   *http.Client
 	server string
-	token  string
 }
 
-// New returns a client for the server of a kubeconfig.
+// New returns a client for the servers of a kubeconfig, in their order.
 func New(config kubeconfig.Config) (*Client, error) {
-	server, err := url.Parse(config.Server)
-	if err != nil || server.Scheme != "https" || server.Host == "" {
-		return nil, fmt.Errorf("%q is no address of an API: want https://HOST:PORT", config.Server)
+	var roots *x509.CertPool // nil for those of the system
+	if len(config.CA) > 0 {
+		roots = x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(config.CA) {
+			return nil, errors.New("the kubeconfig's certificate authority is no certificate in PEM")
+		}
 	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(config.CA) {
-		return nil, errors.New("the kubeconfig has no certificate-authority-data")
+	var certificates []tls.Certificate
+	if len(config.ClientCertificate) > 0 {
+		pair, err := tls.X509KeyPair(config.ClientCertificate, config.ClientKey)
+		if err != nil {
+			return nil, fmt.Errorf("the kubeconfig's client certificate: %w", err)
+		}
+		certificates = append(certificates, pair)
 	}
-	transport := &http.Transport{
-		TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: config.ServerName},
-		ForceAttemptHTTP2: true,
+	c := &Client{token: config.Token}
+	all := []kubeconfig.Node{{Server: config.Server, ServerName: config.ServerName}}
+	for _, n := range config.Others {
+		if !slices.ContainsFunc(all, func(o kubeconfig.Node) bool { return o.Server == n.Server }) {
+			all = append(all, n)
+		}
 	}
-	return &Client{http: &http.Client{Transport: transport}, server: strings.TrimSuffix(config.Server, "/"), token: config.Token}, nil
+	for i, n := range all {
+		server, err := url.Parse(n.Server)
+		if err != nil || server.Scheme != "https" || server.Host == "" {
+			return nil, fmt.Errorf("%q is no address of an API: want https://HOST:PORT", n.Server)
+		}
+		transport := &http.Transport{
+			TLSClientConfig:   &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: n.ServerName, Certificates: certificates},
+			ForceAttemptHTTP2: true,
+		}
+		if i+1 < len(all) { // the deadline of the command bounds the wait for the last one
+			transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
+			transport.TLSHandshakeTimeout = connectTimeout
+		}
+		c.nodes = append(c.nodes, node{&http.Client{Transport: transport}, strings.TrimSuffix(n.Server, "/")})
+	}
+	return c, nil
 }
 
-// Close drops the connection.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+// Close drops the connections.
+func (c *Client) Close() {
+	for _, n := range c.nodes {
+		n.http.CloseIdleConnections()
+	}
+}
 
 // Members lists the nodes of the cluster.
 func (c *Client) Members(ctx context.Context) ([]admin.Member, error) {
@@ -113,55 +155,85 @@ func (c *Client) do(ctx context.Context, method, path string, answer any) error 
 	defer resp.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes))
 	if err != nil {
-		return fmt.Errorf("read the answer of %s: %w", c.server, err)
+		return fmt.Errorf("read the answer of %s: %w", serverOf(resp), err)
 	}
 	if answer == nil {
 		return nil
 	}
 	if err := json.Unmarshal(content, answer); err != nil {
-		return fmt.Errorf("read the answer of %s: %w", c.server, err)
+		return fmt.Errorf("read the answer of %s: %w", serverOf(resp), err)
 	}
 	return nil
 }
 
-// send returns the response of a successful request; the caller reads and closes it.
+// serverOf returns the URL of the node that responded.
+func serverOf(resp *http.Response) string {
+	return resp.Request.URL.Scheme + "://" + resp.Request.URL.Host
+}
+
+// send returns the response of a successful request; the caller reads and closes it. It goes on to
+// the next node only if there was no connection to the one before, so that no request is sent
+// twice.
 func (c *Client) send(ctx context.Context, method, path string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.server+path, nil)
-	if err != nil {
-		return nil, fmt.Errorf("make request: %w", err)
+	var unreachable []error
+	for _, n := range c.nodes {
+		resp, connected, err := n.send(ctx, method, path, c.token)
+		if err == nil || connected {
+			return resp, err
+		}
+		unreachable = append(unreachable, err)
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+	if len(unreachable) == 1 {
+		return nil, unreachable[0]
 	}
-	resp, err := c.http.Do(req)
+	return nil, fmt.Errorf("none of %d addresses responds: %w", len(c.nodes), errors.Join(unreachable...))
+}
+
+// send sends a request to this node. connected is false if there was no connection, and so certainly
+// no effect.
+func (n *node) send(ctx context.Context, method, path, token string) (resp *http.Response, connected bool, err error) {
+	var got atomic.Bool // set on a goroutine of the transport
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { got.Store(true) }})
+	req, err := http.NewRequestWithContext(traced, method, n.server+path, nil)
 	if err != nil {
-		return nil, c.unreachable(err)
+		return nil, false, fmt.Errorf("make request: %w", err)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err = n.http.Do(req)
+	if err != nil {
+		return nil, got.Load(), unreachable(n.server, err)
 	}
 	if resp.StatusCode/100 == 2 {
-		return resp, nil
+		return resp, true, nil
 	}
 	defer resp.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes))
 	if err != nil {
-		return nil, fmt.Errorf("read the answer of %s: %w", c.server, err)
+		return nil, true, fmt.Errorf("read the answer of %s: %w", n.server, err)
 	}
-	return nil, refusal(resp, content)
+	return nil, true, refusal(resp, content)
 }
 
 // unreachable returns one line that says why there was no response and what to check.
-func (c *Client) unreachable(err error) error {
+func unreachable(server string, err error) error {
 	var certificate *tls.CertificateVerificationError
 	var op *net.OpError
+	var slow net.Error
 	switch {
 	case errors.As(err, &certificate):
 		return fmt.Errorf("%s does not have the certificate that the kubeconfig expects (%w): is it a node of another cluster?",
-			c.server, certificate.Err)
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s does not answer in time: raise --timeout, or ask another node with --server", c.server)
+			server, certificate.Err)
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
+		return fmt.Errorf("%s does not answer in time: raise --timeout, or ask another node with --server", server)
 	case errors.As(err, &op):
-		return fmt.Errorf("%s cannot be reached (%w): is the node running?", c.server, op.Err)
+		return fmt.Errorf("%s cannot be reached (%w): is the node running?", server, op.Err)
 	}
-	return fmt.Errorf("ask %s: %w", c.server, err)
+	return fmt.Errorf("ask %s: %w", server, err)
 }
 
 // refusal returns the message of an error response: that of its Status, or the first line of its

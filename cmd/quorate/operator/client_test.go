@@ -2,8 +2,11 @@ package operator_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/pem"
 	"io"
+	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"quorate/apiserver/admin"
+	"quorate/cluster/keys"
 	"quorate/cmd/quorate/kubeconfig"
 	"quorate/cmd/quorate/operator"
 )
@@ -102,5 +106,107 @@ func TestNodeOfAnotherCluster(t *testing.T) {
 	defer c.Close()
 	if err := c.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), "is it a node of another cluster?") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestNodesAreTriedInTurn: a node that cannot be reached is passed over, and one that was sent a
+// request is the last to be asked, since the request may have had an effect.
+func TestNodesAreTriedInTurn(t *testing.T) {
+	var asked []string
+	server := func(name string, handler http.HandlerFunc) *httptest.Server {
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			asked = append(asked, name)
+			handler(w, r)
+		}))
+		s.Config.ErrorLog = log.New(io.Discard, "", 0)
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		return s
+	}
+	fine := server("fine", func(http.ResponseWriter, *http.Request) {})
+	broken := server("broken", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	const dead = "https://127.0.0.1:1"
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: fine.Certificate().Raw})
+	for name, c := range map[string]struct {
+		servers     []string
+		want, error string
+	}{
+		"the first one responds":   {[]string{fine.URL, broken.URL}, "fine", ""},
+		"the first one is dead":    {[]string{dead, fine.URL}, "fine", ""},
+		"all are dead":             {[]string{dead, "https://127.0.0.1:2", dead}, "", "none of 2 addresses responds"},
+		"a request was sent":       {[]string{dead, broken.URL, fine.URL}, "broken", "ask " + broken.URL},
+		"the only address is dead": {[]string{dead}, "", "is the node running?"},
+	} {
+		asked = nil
+		config := kubeconfig.Config{Server: c.servers[0], CA: ca}
+		for _, s := range c.servers[1:] {
+			config.Others = append(config.Others, kubeconfig.Node{Server: s})
+		}
+		client, err := operator.New(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = client.Leave(t.Context())
+		client.Close()
+		if (err == nil) != (c.error == "") || err != nil && !strings.Contains(err.Error(), c.error) {
+			t.Errorf("%s: got %v, want %q", name, err, c.error)
+		}
+		if got := strings.Join(asked, " "); got != c.want {
+			t.Errorf("%s: asked %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestSilentNodeIsPassedOver: one that accepts connections and never responds, as a stopped process
+// does.
+func TestSilentNodeIsPassedOver(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	c, err := operator.New(kubeconfig.Config{
+		Server: "https://" + silent.Addr().String(), Others: []kubeconfig.Node{{Server: server.URL}},
+		CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClientCertificate: a user may have a certificate instead of a token.
+func TestClientCertificate(t *testing.T) {
+	authority, err := keys.Generate().Authority()
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, key, err := authority.IssueUser("jane", nil, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TLS.PeerCertificates) == 0 || r.TLS.PeerCertificates[0].Subject.CommonName != "jane" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
+	server.StartTLS()
+	defer server.Close()
+	c, err := operator.New(kubeconfig.Config{
+		Server: server.URL, ClientCertificate: certificate, ClientKey: key,
+		CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Ready(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
