@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -276,6 +277,51 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("no metric %s", want)
 		}
 	}
+}
+
+// TestEveryNodeReportsDeadMembers checks that each living node, leader or not, reports a dead member
+// by name until the member is removed, and does not report itself.
+func TestEveryNodeReportsDeadMembers(t *testing.T) {
+	t.Parallel()
+	nodes := trio(t, keys.Generate(), nil)
+	dead := leaderOf(t, nodes...)
+	rest := others(nodes, dead)
+	for i, n := range nodes {
+		want := map[string]float64{"n1": 1, "n2": 1, "n3": 1}
+		delete(want, n.name)
+		eventually(t, fmt.Sprintf("node %d to report %v", i+1, want), func() bool { return maps.Equal(memberAlive(t, n), want) })
+	}
+	must(t, dead.stop())
+	for _, n := range rest {
+		eventually(t, n.name+" to report that "+dead.name+" is dead", func() bool {
+			alive, known := memberAlive(t, n)[dead.name]
+			return known && alive == 0
+		})
+	}
+	leader := leaderOf(t, rest...)
+	must(t, leader.Remove(t.Context(), dead.name))
+	for _, n := range rest {
+		eventually(t, n.name+" to forget "+dead.name, func() bool {
+			_, known := memberAlive(t, n)[dead.name]
+			return !known
+		})
+	}
+}
+
+// memberAlive returns what a node reports of the other members.
+func memberAlive(t *testing.T, n *node) map[string]float64 {
+	t.Helper()
+	families, err := n.registry.Gather()
+	must(t, err)
+	alive := map[string]float64{}
+	for _, f := range families {
+		if f.GetName() == "quorate_cluster_member_alive" {
+			for _, m := range f.Metric {
+				alive[m.Label[0].GetValue()] = m.GetGauge().GetValue()
+			}
+		}
+	}
+	return alive
 }
 
 func TestRunEnds(t *testing.T) {

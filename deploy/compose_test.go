@@ -76,7 +76,8 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-func write(t *testing.T, path, content string) {
+// write writes a file, in a folder that need not exist, and returns its path.
+func write(t *testing.T, path, content string) string {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
@@ -84,4 +85,5 @@ func write(t *testing.T, path, content string) {
 	if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	return path
 }

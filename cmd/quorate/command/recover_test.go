@@ -1,11 +1,9 @@
 package command_test
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -65,31 +63,5 @@ func TestInterruptedRecovery(t *testing.T) {
 				t.Errorf("the old member is barred: %t, want %t\n%s", barred, done, text)
 			}
 		})
-	}
-}
-
-// The shipped alert rules use only metrics that a node has.
-func TestAlertRules(t *testing.T) {
-	t.Parallel()
-	rules, err := os.ReadFile("../../../deploy/alerts.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := start(t, filepath.Join(t.TempDir(), "d"))
-	if _, stderr, err := n.quorate("healthcheck", "--wait", "60s"); err != nil {
-		t.Fatal(stderr)
-	}
-	_, metrics := n.ask(http.MethodGet, "/metrics", "")
-	used := regexp.MustCompile(`quorate_[a-z_]+(\{alarm="[a-z-]+"\})?`).FindAllString(string(rules), -1)
-	if len(used) < 7 {
-		t.Errorf("the rules use %q", used)
-	}
-	if !slices.Contains(used, "quorate_apiserver_fairness_refused_total") {
-		t.Error("no rule reports that requests are refused for a full queue")
-	}
-	for _, name := range used {
-		if !strings.Contains(metrics, "\n"+name+" ") && !strings.Contains(metrics, "\n"+name+"{") {
-			t.Errorf("no node has %s", name)
-		}
 	}
 }

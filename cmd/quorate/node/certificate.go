@@ -92,3 +92,17 @@ func (c *certificateFile) load() (tls.Certificate, error) {
 	}
 	return tls.LoadX509KeyPair(c.cert, c.key)
 }
+
+// expiry returns the time at which the first certificate of a chain expires.
+func expiry(chain *tls.Certificate) (end time.Time, err error) {
+	for i, der := range chain.Certificate {
+		certificate, err := x509.ParseCertificate(der)
+		if err != nil {
+			return time.Time{}, fmt.Errorf("parse certificate %d of the chain: %w", i+1, err)
+		}
+		if i == 0 || certificate.NotAfter.Before(end) {
+			end = certificate.NotAfter
+		}
+	}
+	return end, nil
+}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"quorate/cluster/keys"
 	"quorate/cmd/quorate/settings"
 )
@@ -90,6 +92,49 @@ func TestSuppliedCertificateIsReplacedOnDisk(t *testing.T) {
 	if kept, err := file.get(); err != nil || kept != got {
 		t.Errorf("an unreadable replacement ends service: %v", err)
 	}
+}
+
+// TestExpiryOfTheCertificateIsAMetric checks the metric for a certificate of the cluster's
+// authority and for a supplied one. A chain expires when its first certificate does.
+func TestExpiryOfTheCertificateIsAMetric(t *testing.T) {
+	t.Parallel()
+	config, err := newAuthority(t).APIServer(localName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := time.Until(gatherExpiry(t, config)); left < 364*24*time.Hour || left > 365*24*time.Hour {
+		t.Errorf("the cluster's own certificate expires in %s, want a year", left)
+	}
+
+	cert, key, leaf := writePair(t, t.TempDir(), "theirs")
+	if err := supplied(config, settings.API{CertFile: cert, KeyFile: key}); err != nil {
+		t.Fatal(err)
+	}
+	if got := gatherExpiry(t, config); !got.Equal(leaf.NotAfter) {
+		t.Errorf("the metric is %s, want %s", got, leaf.NotAfter)
+	}
+
+	authority, _ := pem.Decode(newAuthority(t).CertificatePEM()) // valid for a century
+	for _, chain := range [][][]byte{{leaf.Raw, authority.Bytes}, {authority.Bytes, leaf.Raw}} {
+		if got, err := expiry(&tls.Certificate{Certificate: chain}); err != nil || !got.Equal(leaf.NotAfter) {
+			t.Errorf("a chain expires at %s, %v, want %s", got, err, leaf.NotAfter)
+		}
+	}
+	if _, err := expiry(&tls.Certificate{Certificate: [][]byte{[]byte("none")}}); err == nil {
+		t.Error("a chain that is no certificate has an expiry")
+	}
+}
+
+// gatherExpiry returns the value of the metric.
+func gatherExpiry(t *testing.T, config *tls.Config) time.Time {
+	t.Helper()
+	reg := prometheus.NewPedanticRegistry()
+	registerCertificate(reg, config)
+	families, err := reg.Gather()
+	if err != nil || len(families) != 1 {
+		t.Fatalf("gathered %v, %v", families, err)
+	}
+	return time.Unix(int64(families[0].Metric[0].GetGauge().GetValue()), 0)
 }
 
 func TestUnusableSuppliedFiles(t *testing.T) {

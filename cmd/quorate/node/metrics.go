@@ -1,6 +1,9 @@
 package node
 
 import (
+	"crypto/tls"
+	"math"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
@@ -31,4 +34,23 @@ func newRegistry(cfg Config) *prometheus.Registry {
 	build.Set(1)
 	registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return registry
+}
+
+// registerCertificate registers the expiry of the certificate that the API serves to clients.
+// Prometheus compares it with its own clock, so a node that restarts changes nothing.
+func registerCertificate(reg prometheus.Registerer, config *tls.Config) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "quorate_node_certificate_expiry_timestamp_seconds",
+		Help: "Unix time at which the certificate of the API, or another of its chain, expires. Certificates of the cluster's own authority are renewed before.",
+	}, func() float64 {
+		certificate, err := config.GetCertificate(&tls.ClientHelloInfo{})
+		if err != nil {
+			return math.NaN() // clients see the reason: their handshakes fail
+		}
+		end, err := expiry(certificate)
+		if err != nil {
+			return math.NaN()
+		}
+		return float64(end.Unix())
+	}))
 }

@@ -199,6 +199,7 @@ func (n *Node) openAPI(reach addresses) error {
 	if err := supplied(config, s.API); err != nil {
 		return err
 	}
+	registerCertificate(n.registry, config)
 	key := n.dir.Key().TokenSigning()
 	n.api, err = apiserver.New(apiserver.Config{
 		Addr: s.Listen.API, AdvertiseAddr: reach.of(s.Listen.API), TLS: config, Store: n.store, Cluster: n.operations,
