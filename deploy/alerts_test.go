@@ -103,6 +103,7 @@ func TestAlertsOnARealCluster(t *testing.T) {
 			}
 		}
 	}
+	p.checkDashboards(t)
 	p.awaitHealthyRules()
 
 	leader, _ := f.leader()
