@@ -20,8 +20,15 @@
 //   - A waiter looks for events once more after it has taken the topic's channel; the writer takes
 //     and closes the channel after it has stored the events. So no wake-up is lost, and the writer
 //     does nothing if no cursor waits.
+//   - The writer marks the listeners that an event concerns after it has stored the event and before
+//     it stores the hub's position, and wakes them afterwards. So a listener that is not marked has
+//     no events up to the position, and its cursors may advance without a look at the others.
 //   - There is no history below the origin, the index of the last snapshot installed from another
 //     node: entries may be missing there although the log has earlier ones.
+//
+// A Listener waits on behalf of many cursors of one resource. It names their interests, such as a
+// namespace or the value of a field, and the hub finds it by these (Index), so that events which
+// concern nobody cost nobody anything.
 //
 // Events are stored in chunks, to which the writer appends beyond the end that readers know. So
 // reads take no locks and return a part of a chunk rather than a copy. That part keeps its chunk in

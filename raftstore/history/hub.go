@@ -54,6 +54,8 @@ type Hub struct {
 
 	mu     sync.RWMutex
 	topics map[string]*topic // by resource; guarded by mu
+	// listening are the resources that have listeners; guarded by mu.
+	listening map[string]*listeners
 	// floor and origin of topics that will be created later; guarded by mu.
 	floor, origin uint64
 
@@ -62,6 +64,7 @@ type Hub struct {
 	bytes   int64
 	events  int64
 	touched []*topic
+	woken   []*Listener
 }
 
 // New returns an empty hub, at position 0.
@@ -76,6 +79,7 @@ func New(c Config) (*Hub, error) {
 		logSlots:  make(chan struct{}, cmp.Or(c.MaxLogReads, DefaultMaxLogReads)),
 		closed:    make(chan struct{}),
 		topics:    make(map[string]*topic),
+		listening: make(map[string]*listeners),
 	}
 	h.metrics = newMetrics(c.Registerer, h)
 	return h, nil
@@ -98,6 +102,7 @@ func (h *Hub) restart(floor, origin uint64) {
 		t.restart(floor, origin)
 		topics = append(topics, t)
 	}
+	woken := h.allListeners()
 	h.mu.Unlock()
 	h.last, h.bytes, h.events = floor, 0, 0
 	h.applied.Store(floor)
@@ -105,6 +110,7 @@ func (h *Hub) restart(floor, origin uint64) {
 	for _, t := range topics {
 		t.wake()
 	}
+	h.wakeListeners(woken)
 }
 
 // Append adds the events of one batch of applied entries, in order, and advances the hub's position
@@ -129,6 +135,7 @@ func (h *Hub) Append(applied uint64, events []*Event) {
 	for h.bytes > h.maxBytes && h.evictOldest() {
 	}
 	h.last = applied
+	woken := h.markListeners(events)
 	// After the topics: a reader that sees this index finds all events up to it.
 	h.applied.Store(applied)
 	if len(events) > 0 {
@@ -140,6 +147,7 @@ func (h *Hub) Append(applied uint64, events []*Event) {
 		h.touched[i] = nil
 	}
 	h.touched = h.touched[:0]
+	h.wakeListeners(woken)
 	h.forgetTopics(applied)
 }
 
@@ -172,6 +180,10 @@ func (h *Hub) forgetTopics(applied uint64) {
 // ahead of the hub's. If it is too far behind, the first Next returns *Compacted.
 func (h *Hub) Watch(p state.Prefix, after uint64) *Cursor {
 	h.metrics.cursors.Inc()
+	return h.cursor(p, after)
+}
+
+func (h *Hub) cursor(p state.Prefix, after uint64) *Cursor {
 	resource := p.Resource()
 	return &Cursor{
 		hub:      h,
@@ -189,6 +201,9 @@ func (h *Hub) Close() {
 	defer h.mu.RUnlock()
 	for _, t := range h.topics {
 		t.wake()
+	}
+	for _, l := range h.allListeners() {
+		l.Wake()
 	}
 }
 

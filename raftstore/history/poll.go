@@ -1,7 +1,5 @@
 package history
 
-import "context"
-
 // Poll is Ready limited to memory; it never blocks. reached is false if memory begins after the
 // position or the hub is closed; Next then returns the events or the error.
 func (c *Cursor) Poll() (events []*Event, reached bool) {
@@ -14,21 +12,15 @@ func (c *Cursor) Poll() (events []*Event, reached bool) {
 	return events, !behind
 }
 
-// Changed returns a channel that is closed when the resource has another event, or when the hub
-// closes. Callers must poll once more after calling Changed and before waiting, or they could miss
-// an event. All cursors on the resource share one channel.
-func (c *Cursor) Changed() <-chan struct{} {
-	for {
-		changed := c.topic.wait()
-		if !c.topic.view.Load().retired {
-			return changed
-		}
-		c.seek() // moves on from a retired topic, which no longer wakes its waiters
-	}
-}
-
-// Await returns when changed is closed, or ctx ends.
-func (c *Cursor) Await(ctx context.Context, changed <-chan struct{}) { c.hub.sleep(ctx, changed) }
+// Skip advances the position to index, unless it is beyond. The caller knows that the collection
+// has no events up to index that it still needs.
+func (c *Cursor) Skip(index uint64) { c.position = max(c.position, index) }
 
 // Resource returns the resource of the cursor's collection.
 func (c *Cursor) Resource() string { return c.prefix.Resource() }
+
+// Namespace returns the namespace of the cursor's collection, or "" if it is not one namespace.
+func (c *Cursor) Namespace() string { return c.prefix.Namespace() }
+
+// Listen returns a listener for the resource of the cursor's collection: see Hub.Listen.
+func (c *Cursor) Listen() (*Listener, *Cursor) { return c.hub.Listen(c.Resource()) }

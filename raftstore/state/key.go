@@ -43,5 +43,11 @@ func NamespacePrefix(resource, namespace string) Prefix {
 // Resource returns the resource that the prefix belongs to.
 func (p Prefix) Resource() string { return Key(p).Resource() }
 
+// Namespace returns the namespace of the collection, or "" if it is in all namespaces or in none.
+func (p Prefix) Namespace() string {
+	_, namespace, _ := Key(p).Split()
+	return namespace
+}
+
 // Covers reports whether the key lies in the collection.
 func (p Prefix) Covers(k Key) bool { return strings.HasPrefix(string(k), string(p)) }

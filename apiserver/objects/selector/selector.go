@@ -221,6 +221,34 @@ func (s *Selector) Namespace() (namespace string, ok bool) {
 	return fixed(s.namespace)
 }
 
+// Field returns a selectable field and the value, not empty, that matching objects must have in it,
+// beside their name and namespace. ok is false if the selector requires none.
+func (s *Selector) Field() (name, value string, ok bool) {
+	if s == nil {
+		return "", "", false
+	}
+	for i := range s.fields {
+		if t := &s.fields[i]; t.trace != "" {
+			return t.name, t.value, true
+		}
+	}
+	return "", "", false
+}
+
+// Label returns a label and the value that matching objects must have. ok is false if the selector
+// requires none.
+func (s *Selector) Label() (name, value string, ok bool) {
+	if s == nil {
+		return "", "", false
+	}
+	for i := range s.labels {
+		if t := &s.labels[i]; t.trace != "" {
+			return t.key, t.values[0], true
+		}
+	}
+	return "", "", false
+}
+
 func fixed(terms []keyTerm) (string, bool) {
 	for _, t := range terms {
 		if !t.negate {

@@ -39,24 +39,33 @@ type byteCounter interface{ Count(bytes int64) }
 // fanout serves the streams of one connection that follow one resource. The handler of one idle
 // stream, the dispatcher, waits for changes and enqueues them for all idle streams. The handlers of
 // the others, the subscribers, sleep, because waking thousands of handlers for each event would
-// cost several times as much as sending it.
+// cost several times as much as sending it. Changes that cannot concern any of the streams do not
+// wake the dispatcher, and it looks only at the streams that a change may concern (interestOf).
 type fanout struct {
 	members int // streams that hold a subscriber of this fan-out; guarded by fanouts.mu
+	// listener has the interest of each member, also of those whose handlers are busy.
+	listener *history.Listener
 
 	mu          sync.Mutex
 	dispatching bool // some handler is the dispatcher, or has been chosen to be
 	subscribers []*subscriber
-	batches     batches // encoded during the current pass
+	concerned   history.Index[*subscriber] // the subscribers by their interests
+	changes     *history.Cursor            // over the whole resource
+	// served is the index up to which all subscribers have their changes. The cursors of those that
+	// no change has concerned lately are behind it.
+	served  uint64
+	batches batches // encoded during the current pass
 }
 
 // subscriber is the membership of one stream in a fan-out. While the subscriber is in
 // fanout.subscribers, the dispatcher uses its stream, cursor and response under fanout.mu;
 // otherwise only its handler does.
 type subscriber struct {
-	fanout  *fanout
-	stream  *Stream
-	changes *history.Cursor
-	index   int // in fanout.subscribers; -1 when not in it
+	fanout   *fanout
+	stream   *Stream
+	changes  *history.Cursor
+	interest history.Interest // in a superset of the changes that the stream sends
+	index    int              // in fanout.subscribers; -1 when not in it
 
 	unsent []*history.Event // for the handler to send; set before it is woken
 	// wake receives one value after another handler has removed the subscriber: true if its handler
@@ -137,6 +146,7 @@ func (s *subscriber) sleep(ctx context.Context) (dispatcher bool, err error) {
 	subscribed := s.index >= 0
 	if subscribed {
 		f.remove(s)
+		f.skipOthers(s)
 	}
 	f.mu.Unlock()
 	if subscribed {
@@ -150,14 +160,17 @@ func (s *subscriber) sleep(ctx context.Context) (dispatcher bool, err error) {
 // stream needs its handler. It then appoints the next dispatcher, and returns the events that the
 // handler must send, or ctx's error.
 func (f *fanout) dispatch(ctx context.Context, s *subscriber) ([]*history.Event, error) {
-	defer f.appoint()
 	for ctx.Err() == nil {
-		changed := s.changes.Changed()
 		if !f.deliver(s) {
+			f.appoint()
 			return s.takeUnsent(), nil
 		}
-		s.changes.Await(ctx, changed)
+		f.listener.Await(ctx)
 	}
+	f.mu.Lock()
+	f.skipOthers(s)
+	f.mu.Unlock()
+	f.appoint()
 	return nil, ctx.Err()
 }
 
@@ -166,18 +179,46 @@ func (f *fanout) dispatch(ctx context.Context, s *subscriber) ([]*history.Event,
 func (f *fanout) deliver(dispatcher *subscriber) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for i := 0; i < len(f.subscribers); {
-		s := f.subscribers[i]
-		if f.deliverTo(s) {
-			i++
-			continue
+	f.served = max(f.served, f.listener.Take())
+	f.changes.Skip(f.served)
+	for {
+		events, reached := f.changes.Poll()
+		if !reached {
+			f.deliverToAll()
+			break
 		}
-		f.remove(s) // which moves another subscriber to i
-		s.wake <- false
+		if len(events) == 0 {
+			break
+		}
+		f.concerned.Concerned(events, func(_ *history.Event, s *subscriber) { f.deliverOrWake(s) })
 	}
+	dispatcher.changes.Skip(f.served)
 	ok := f.deliverTo(dispatcher)
+	f.served = f.changes.Position()
 	f.batches = batches{} // they would keep the events in memory
 	return ok
+}
+
+// deliverToAll enqueues the new changes of all subscribers when memory no longer holds all changes
+// of the resource after f.changes. It then moves f.changes to the changes after these.
+func (f *fanout) deliverToAll() {
+	applied := f.listener.Applied() // before the subscribers read, so that no change is missed
+	for i := 0; i < len(f.subscribers); {
+		s := f.subscribers[i]
+		if f.deliverOrWake(s); s.index == i { // otherwise another subscriber is at i now
+			i++
+		}
+	}
+	f.changes.Skip(applied)
+}
+
+// deliverOrWake enqueues the new changes of a subscriber, or removes it and wakes its handler.
+func (f *fanout) deliverOrWake(s *subscriber) {
+	s.changes.Skip(f.served)
+	if !f.deliverTo(s) {
+		f.remove(s)
+		s.wake <- false
+	}
 }
 
 // deliverTo enqueues the new changes of one stream. It returns false if the handler of the stream
@@ -193,6 +234,14 @@ func (f *fanout) deliverTo(s *subscriber) bool {
 			return false
 		}
 	}
+}
+
+// skipOthers advances the cursor of a member past the changes that did not concern it, so that its
+// handler need not read them. All changes before them must have been delivered to the member: mu is
+// held, and no pass is going on.
+func (f *fanout) skipOthers(s *subscriber) {
+	f.served = max(f.served, f.listener.Quiet())
+	s.changes.Skip(f.served)
 }
 
 // appoint removes a subscriber and wakes its handler as the dispatcher, if there is a subscriber.
@@ -212,6 +261,7 @@ func (f *fanout) appoint() {
 func (f *fanout) add(s *subscriber) {
 	s.index = len(f.subscribers)
 	f.subscribers = append(f.subscribers, s)
+	f.concerned.Add(s.interest, s)
 }
 
 // remove removes a subscriber and moves the last one to its index. mu is held.
@@ -222,6 +272,7 @@ func (f *fanout) remove(s *subscriber) {
 	f.subscribers[last] = nil
 	f.subscribers = f.subscribers[:last]
 	s.index = -1
+	f.concerned.Remove(s.interest, s)
 }
 
 // fanouts holds the fan-outs that have members.
@@ -248,10 +299,14 @@ func (all *fanouts) join(st *Stream, changes *history.Cursor) (s *subscriber, le
 	f := all.open[key]
 	if f == nil {
 		f = new(fanout)
+		f.listener, f.changes = changes.Listen()
 		all.open[key] = f
 	}
 	f.members++
-	return &subscriber{fanout: f, stream: st, changes: changes, index: -1, wake: make(chan bool, 1)}, func() {
+	s = &subscriber{fanout: f, stream: st, changes: changes, interest: interestOf(st, changes), index: -1, wake: make(chan bool, 1)}
+	f.listener.Add(s.interest)
+	return s, func() {
+		f.listener.Remove(s.interest)
 		all.mu.Lock()
 		defer all.mu.Unlock()
 		if f.members--; f.members == 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quorate/apiserver/objects/selector"
+	"quorate/raftstore/history"
 	"quorate/raftstore/state"
 )
 
@@ -216,6 +217,69 @@ func TestSubscribersGetBookmarks(t *testing.T) {
 		synctest.Wait()
 		for i, p := range clients {
 			wantNames(t, fmt.Sprint("stream ", i), p, "@7", "a", "@8", "b", "@9")
+		}
+	})
+}
+
+// TestChangesOfOthersPassBy: streams that many changes do not concern stay idle while memory drops
+// these changes. Their bookmarks name the last of them, and the next change that concerns the
+// streams reaches them from memory, although their cursors have read none of the others (D25, D38).
+func TestChangesOfOthersPassBy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHarness(t)
+		defer b.end()
+		var err error
+		if b.hub, err = history.New(history.Config{MaxBytes: 32 << 10}); err != nil {
+			t.Fatal(err)
+		}
+		clients := []*client{newClient(1), newClient(1), newClient(1)}
+		for _, p := range clients {
+			b.open(p, state.NamespacePrefix("pods", "y"), Options{Bookmarks: true})
+			synctest.Wait()
+		}
+		for round := range 3 {
+			for i := range 1000 {
+				b.pod("x", fmt.Sprint("other", i))
+			}
+			synctest.Wait()
+			if round == 1 {
+				time.Sleep(time.Minute)
+				synctest.Wait()
+			}
+			b.pod("y", fmt.Sprint("own", round))
+			synctest.Wait()
+		}
+		for i, p := range clients {
+			wantNames(t, fmt.Sprint("stream ", i), p, "@0", "own0", "@2001", "own1", "own2")
+			if batches, _ := p.counts(); batches != 3 {
+				t.Errorf("stream %d: %d batches enqueued", i, batches)
+			}
+		}
+	})
+}
+
+// TestHistoryBeginsAnew: when a snapshot of another node replaces the state, the idle streams of a
+// connection end with an error, whatever they select: changes may be missing (D40).
+func TestHistoryBeginsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newHarness(t)
+		defer b.end()
+		clients := []*client{newClient(1), newClient(1), newClient(1)}
+		for i, p := range clients {
+			b.open(p, state.NamespacePrefix("pods", fmt.Sprint("n", i)), Options{})
+			synctest.Wait()
+		}
+		b.pod("n2", "a")
+		synctest.Wait()
+		b.hub.Reset(50)
+		synctest.Wait()
+		for i, p := range clients {
+			if !strings.Contains(p.text(), `"type":"ERROR"`) || !strings.Contains(p.text(), `"code":410`) {
+				t.Errorf("stream %d: %s", i, p.text())
+			}
+		}
+		if n := b.streams.Open(); n != 0 {
+			t.Errorf("%d streams go on", n)
 		}
 	})
 }

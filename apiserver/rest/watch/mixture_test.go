@@ -223,15 +223,7 @@ func (w *world) join() {
 		m.projection.Encoder = stamp{name: "table", table: true, ages: w.random.IntN(2) == 0}
 		m.projection.Table = tables[w.random.IntN(2)]
 	}
-	if w.random.IntN(4) == 0 {
-		label := "xy"[w.random.IntN(2):][:1]
-		sel, err := selector.Parse("l="+label, "", &selector.Fields{})
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		m.projection.Selector = sel
-		m.selects = func(o *state.Object) bool { return strings.Contains(string(o.Value), `"l":"`+label+`"`) }
-	}
+	w.selectSome(m)
 	for _, c := range w.log {
 		m.expect(c, time.Now())
 	}
@@ -246,6 +238,36 @@ func (w *world) join() {
 	}
 }
 
+// selectSome gives about half of the streams a selector: by a label, by a field, or by name, or by
+// terms that require nothing of every object.
+func (w *world) selectSome(m *mixed) {
+	value := "xy"[w.random.IntN(2):][:1]
+	name := fmt.Sprint("n", w.random.IntN(3))
+	var labels, fields string
+	has := func(text string) func(*state.Object) bool {
+		return func(o *state.Object) bool { return strings.Contains(string(o.Value), text) }
+	}
+	switch w.random.IntN(10) {
+	case 0:
+		labels, m.selects = "l="+value, has(`"l":"`+value+`"`)
+	case 1:
+		fields, m.selects = "spec.f="+value, has(`"f":"`+value+`"`)
+	case 2:
+		fields, m.selects = "metadata.name="+name, has("/"+name+`"`)
+	case 3:
+		labels, m.selects = "l!="+value, func(o *state.Object) bool { return !has(`"l":"` + value + `"`)(o) }
+	case 4:
+		fields, m.selects = "spec.f=", has(`"f":""`)
+	default:
+		return
+	}
+	sel, err := selector.Parse(labels, fields, &selector.Fields{Supported: map[string]bool{"spec.f": true, "metadata.name": true}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m.projection.Selector = sel
+}
+
 // changes appends the given number of changes to history at once.
 func (w *world) changes(count int) {
 	var events []*history.Event
@@ -253,11 +275,14 @@ func (w *world) changes(count int) {
 		w.harness.index++
 		namespace := "ab"[w.random.IntN(2):][:1]
 		key := state.NewKey("pods", namespace, fmt.Sprint("n", w.random.IntN(3)))
-		label := "xy"[w.random.IntN(2):][:1]
+		label, field := "xy"[w.random.IntN(2):][:1], []string{"x", "y", ""}[w.random.IntN(3)]
 		head := `{"kind":"Role","apiVersion":"rbac.authorization.platform.io/v1","metadata":{"resourceVersion":"`
 		o := &state.Object{
-			Key: key, Version: w.harness.index, Labels: state.NewAttributes(map[string]string{"l": label}), VersionOffset: uint32(len(head)),
-			Value: fmt.Appendf(nil, `%s%d","labels":{"l":"%s"},"name":"%s"}}`, head, w.harness.index, label, strings.ReplaceAll(string(key), "\x00", "/")),
+			Key: key, Version: w.harness.index, VersionOffset: uint32(len(head)), Labels: state.NewAttributes(map[string]string{"l": label}),
+			Value: fmt.Appendf(nil, `%s%d","labels":{"l":"%s"},"name":"%s"},"f":"%s"}`, head, w.harness.index, label, strings.ReplaceAll(string(key), "\x00", "/"), field),
+		}
+		if field != "" {
+			o.Fields = state.NewAttributes(map[string]string{"spec.f": field})
 		}
 		e := &history.Event{Index: w.harness.index, Type: history.Added, Object: o}
 		c := modelChange{index: w.harness.index, namespace: namespace, before: w.objects[key], after: o}
@@ -266,7 +291,7 @@ func (w *world) changes(count int) {
 			if w.random.IntN(3) == 0 {
 				e.Type, c.after, c.final = history.Deleted, nil, o
 			}
-			if c.before.Labels != o.Labels {
+			if c.before.Labels != o.Labels || c.before.Fields != o.Fields {
 				e.Previous = c.before
 			}
 		}
