@@ -7,22 +7,26 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestClusterPage: an administrator signs in, sees the members, sees the leader's death and the
-// election, and its return, and signs out.
+// TestClusterPage: a wrong token is refused in the words of the API, and not kept. An administrator
+// signs in, sees the members, the leader's death, the election and its return, and signs out.
 func TestClusterPage(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	leader, others := c.leader(t)
 	p := newPage(t)
 	p.run(chromedp.Navigate(others[0]))
 	p.await("the form", "document.querySelector('#token')")
-	p.checkNames("sign-in")
-	p.shoot("sign-in")
+	p.check("sign-in")
+	p.expectRefusals(true)
+	p.run(chromedp.SendKeys("#token", "wrong\r"))
+	p.await("the refusal", "document.querySelector('[role=alert]')?.innerText.includes('401 Unauthorized')")
+	p.checkSignedOut()
+	p.expectRefusals(false)
 	p.signIn(others[0], c.credentials.Token)
 	p.await("three voters", has("3 of 3 voters, tolerates 1 failure"))
 	p.await("the table", "document.querySelectorAll('table.members tbody tr').length === 3")
 	p.await("the links of the picture", "document.querySelectorAll('.topology .link').length === 2")
-	p.checkNames("cluster")
-	p.shoot("cluster")
+	p.check("cluster")
 
 	if err := c.Kill(t.Context(), leader); err != nil {
 		t.Fatal(err)
@@ -37,9 +41,7 @@ func TestClusterPage(t *testing.T) {
 
 	p.run(chromedp.Click("#sign-out"))
 	p.await("the form", "document.querySelector('#token')")
-	if kept := eval[string](p, "JSON.stringify(sessionStorage)"); kept != "{}" {
-		t.Errorf("after the sign-out the tab keeps %s", kept)
-	}
+	p.checkSignedOut()
 	if text := eval[string](p, "document.body.innerText"); strings.Contains(text, "voters") {
 		t.Errorf("after the sign-out the page shows %s", text)
 	}
@@ -48,9 +50,10 @@ func TestClusterPage(t *testing.T) {
 // TestClusterPageWithoutQuorum: the node of the page loses the other two, then ends itself. The
 // page goes on when it is back.
 func TestClusterPageWithoutQuorum(t *testing.T) {
+	t.Parallel()
 	c := startCluster(t)
 	p := newPage(t)
-	p.expectRefusals()
+	p.expectRefusals(true)
 	p.signIn(c.Nodes()[0].API+"/console/", c.credentials.Token)
 	p.await("three voters", has("3 of 3 voters"))
 	for _, name := range []string{"n2", "n3"} {
@@ -59,7 +62,6 @@ func TestClusterPageWithoutQuorum(t *testing.T) {
 		}
 	}
 	p.await("the verdict", has("1 of 3 voters, no quorum")+" && "+has("cached reads and watches go on"))
-	p.shoot("no-quorum")
 	if err := c.Kill(t.Context(), "n1"); err != nil {
 		t.Fatal(err)
 	}
@@ -70,18 +72,4 @@ func TestClusterPageWithoutQuorum(t *testing.T) {
 		}
 	}
 	p.await("the recovery", has("3 of 3 voters")+" && !"+has("This node does not respond. What"))
-}
-
-// TestSignInIsRefused: a wrong token is refused in the words of the API, and not kept.
-func TestSignInIsRefused(t *testing.T) {
-	c := startCluster(t)
-	p := newPage(t)
-	p.expectRefusals()
-	p.run(chromedp.Navigate(c.Nodes()[0].API + "/console/"))
-	p.await("the form", "document.querySelector('#token')")
-	p.run(chromedp.SendKeys("#token", "wrong\r"))
-	p.await("the refusal", "document.querySelector('[role=alert]')?.innerText.includes('401 Unauthorized')")
-	if kept := eval[string](p, "JSON.stringify(sessionStorage)"); kept != "{}" {
-		t.Errorf("the tab keeps %s", kept)
-	}
 }

@@ -43,6 +43,9 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
+// startTimeout bounds the start of a cluster: three processes on a machine that may be busy.
+const startTimeout = 3 * time.Minute
+
 // cluster is three running nodes, with a client of each.
 type cluster struct {
 	*nodes.Processes
@@ -65,10 +68,14 @@ func startCluster(t *testing.T) *cluster {
 			t.Error(err)
 		}
 	})
-	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
 	defer cancel()
 	c := &cluster{Processes: fleet, clients: map[string]*client.Client{}}
 	if c.credentials, err = fleet.StartAll(ctx); err != nil {
+		for _, node := range fleet.Nodes() {
+			tail, _ := fleet.LogTail(node.Name, 20)
+			t.Logf("log of %s:\n%s", node.Name, tail)
+		}
 		t.Fatal(err)
 	}
 	for _, node := range fleet.Nodes() {

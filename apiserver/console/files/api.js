@@ -1,7 +1,10 @@
 // Requests to the API of this node, as the user who signed in.
 
+import {wait} from './dom.js';
+
 const sessionKey = 'quorate-session';
 const requestTime = 20_000; // milliseconds for a request that is not a watch
+const repeatAfter = 250; // milliseconds until a read is repeated
 const maxLine = 32 << 20; // bytes of one event of a watch
 
 const tableOf = 'application/json;as=Table;v=v1;g=meta.k8s.io';
@@ -32,7 +35,7 @@ export function setSession(value) {
   else sessionStorage.removeItem(sessionKey);
 }
 
-async function send(path, {method = 'GET', accept = 'application/json', type, body, signal, query} = {}) {
+async function send(path, {method = 'GET', accept = 'application/json', type, body, signal, query, repeatable = method === 'GET'} = {}) {
   const url = new URL(path, location.origin);
   url.searchParams.set('pretty', 'false');
   for (const [name, value] of Object.entries(query ?? {})) if (value) url.searchParams.set(name, value);
@@ -40,16 +43,32 @@ async function send(path, {method = 'GET', accept = 'application/json', type, bo
   if (type) headers['Content-Type'] = type;
   const {token} = session() ?? {};
   if (token) headers.Authorization = `Bearer ${token}`;
-  let response;
-  try {
-    response = await fetch(url, {method, headers, body, signal, cache: 'no-store', credentials: 'same-origin', redirect: 'error'});
-  } catch (cause) {
-    throw new Unreachable(cause);
-  }
+  const options = {method, headers, body, signal, cache: 'no-store', credentials: 'same-origin', redirect: 'error'};
+  const response = await (repeatable ? fetchTwice(url, options) : fetchOnce(url, options));
   if (response.ok) return response;
   const refusal = await refusalOf(response);
   if (response.status === 401) document.dispatchEvent(new CustomEvent('unauthenticated', {detail: refusal}));
   throw refusal;
+}
+
+async function fetchOnce(url, options) {
+  try {
+    return await fetch(url, options);
+  } catch (cause) {
+    throw new Unreachable(cause);
+  }
+}
+
+// fetchTwice repeats a read whose connection broke: a browser breaks all of them when an interface of
+// the machine changes.
+async function fetchTwice(url, options) {
+  try {
+    return await fetchOnce(url, options);
+  } catch (error) {
+    await wait(repeatAfter, options.signal);
+    if (options.signal?.aborted) throw error;
+    return fetchOnce(url, options);
+  }
 }
 
 async function refusalOf(response) {
@@ -57,25 +76,26 @@ async function refusalOf(response) {
   try {
     return new Refusal(JSON.parse(text), response.status);
   } catch {
-    return new Refusal({message: text.split('\n', 1)[0]}, response.status); // a Status as YAML, or of something between
+    // A Status in YAML, or the answer of something between the browser and the node.
+    return new Refusal({message: text.match(/^message: (.*)$/m)?.[1] ?? text.split('\n', 1)[0]}, response.status);
   }
 }
 
 // limited returns a signal that aborts when another does or the time for a request has passed.
-function limited(signal) {
-  const timeout = AbortSignal.timeout(requestTime);
+function limited({signal, time = requestTime}) {
+  const timeout = AbortSignal.timeout(time);
   return signal ? AbortSignal.any([signal, timeout]) : timeout;
 }
 
 // json returns the response to a request as JSON.
 export async function json(path, options = {}) {
-  const response = await send(path, {...options, signal: limited(options.signal)});
+  const response = await send(path, {...options, signal: limited(options)});
   return response.json();
 }
 
 // text returns the response to a request as it was sent.
 export async function text(path, options = {}) {
-  const response = await send(path, {...options, signal: limited(options.signal)});
+  const response = await send(path, {...options, signal: limited(options)});
   return response.text();
 }
 
@@ -89,10 +109,19 @@ export function table(path, query, signal) {
   return json(path, {accept: tableOf, query, signal});
 }
 
-// watch yields the events of a watch of Tables. It returns when the server ends the stream, and
-// throws a Refusal for an event of the type ERROR.
-export async function* watch(path, query, signal) {
-  const response = await send(path, {accept: tableOf, query: {...query, watch: 'true', allowWatchBookmarks: 'true'}, signal});
+// watch yields the events of a watch of Tables, bookmarks included. It returns when the server ends
+// the stream, and throws a Refusal for an event of the type ERROR.
+export function watch(path, query, signal) {
+  return events(path, {accept: tableOf, query: {...query, allowWatchBookmarks: 'true'}, signal});
+}
+
+// objects is watch for whole objects, without bookmarks.
+export function objects(path, query, signal) {
+  return events(path, {query, signal});
+}
+
+async function* events(path, options) {
+  const response = await send(path, {...options, query: {...options.query, watch: 'true'}});
   for await (const line of lines(response.body)) {
     const event = JSON.parse(line);
     if (event.type === 'ERROR') throw new Refusal(event.object, event.object.code);

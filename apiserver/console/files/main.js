@@ -1,14 +1,22 @@
 // Signs the user in and shows the page that the fragment of the URL names.
 
 import {session, setSession, Unreachable} from './api.js';
+import {openAccess} from './access.js';
 import {openCluster} from './cluster.js';
 import {announce, problem, wait} from './dom.js';
+import {openObject} from './object.js';
+import {openObjects} from './objects.js';
+import {openOperations} from './operations.js';
 import {openSignIn, whoAmI} from './signin.js';
 
 // pages are the functions that show a page, by the first segment of the fragment. Each fills main
 // and runs until its signal aborts.
 const pages = {
   cluster: {title: 'Cluster', open: openCluster},
+  objects: {title: 'Objects', open: openObjects},
+  object: {title: 'Object', open: openObject, within: 'objects'},
+  access: {title: 'Access', open: openAccess},
+  operations: {title: 'Operations', open: openOperations},
 };
 
 const retryAfter = 2_000; // milliseconds

@@ -6,7 +6,7 @@ import {h, problem} from './dom.js';
 // whoAmI returns the name and groups by which the API knows the user.
 export async function whoAmI(signal) {
   const review = await post('/apis/authentication.k8s.io/v1/selfsubjectreviews',
-    {kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1'}, {signal});
+    {kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1'}, {signal, repeatable: true});
   return review.status.userInfo;
 }
 
