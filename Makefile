@@ -16,7 +16,8 @@ TESTFLAGS ?=
 # That of upstream's suites is left out: its compilation takes a quarter of an hour.
 MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*' -not -path './chaos/upstream/*'))
 
-.PHONY: all build run up down test test-docker fuzz chaos clients clients-upstream mutants failpoints bench lint generate image loadgen
+.PHONY: all build run up down test test-docker fuzz chaos clients clients-upstream mutants failpoints bench lint generate image loadgen \
+  dist dist-test
 
 all: build
 
@@ -33,6 +34,25 @@ run: build
 image: build
 	rm -rf bin/image && mkdir -p bin/image && mkdir -m 700 bin/image/data && cp bin/quorate bin/image/quorate
 	docker build --quiet -f deploy/Dockerfile -t quorate:local .
+
+# What a release publishes, in bin/dist: static binaries, Debian packages, images, SBOMs, and their sums. docs/releasing.md describes each.
+# The same commit and version of Go give the same bytes anywhere: settings of the environment that change code are set here.
+DISTARCHS := amd64 arm64
+DISTNAME  := quorate_$(VERSION:v%=%)_linux
+dist:
+	rm -rf bin/dist && mkdir -p bin/dist
+	set -e; for arch in $(DISTARCHS); do \
+	  GOOS=linux GOARCH=$$arch GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT= GOFLAGS=-trimpath $(BUILD) -o bin/dist/$(DISTNAME)_$$arch ./cmd/quorate; \
+	done
+	CGO_ENABLED=0 $(GO) run -C deploy/dist . -version '$(VERSION)' -commit '$(COMMIT)' -date '$(DATE)' -arch '$(shell echo $(DISTARCHS) | tr ' ' ,)' \
+	  -root ../.. -out ../../bin/dist
+	@cat bin/dist/SHA256SUMS
+
+# Builds it twice, the second time in another folder and from nothing, and compares; then installs, starts and inspects what was built.
+# Some minutes on two cores.
+dist-test: dist
+	cd deploy/dist && DIST_VERSION='$(VERSION)' DIST_COMMIT='$(COMMIT)' DIST_DATE='$(DATE)' DIST_TREE='$(TREE)' \
+	  CGO_ENABLED=0 $(GO) test -count 1 -v -timeout 1h -tags dist -run '^TestBuilt' .
 
 # Three nodes in containers; down also deletes their volumes, so the next up starts afresh.
 up: startable image
@@ -113,6 +133,7 @@ lint: fresh
 	$(GO) vet ./...
 	$(GO) vet -tags docker ./chaos
 	$(GO) vet -tags release ./cmd/quorate/command
+	$(GO) vet -C deploy/dist -tags dist ./...
 	$(GO) tool staticcheck ./...
 	set -e; tool=$$($(GO) tool -n staticcheck); \
 	  for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $$tool ./...); done
