@@ -15,7 +15,7 @@ import (
 
 func newChecksum(p *Process) *cobra.Command {
 	var a access
-	var output string
+	var o output
 	cmd := &cobra.Command{
 		Use: "checksum", Short: "Compare the states of all nodes; the exit code is 1 if one differs or is unknown", Args: arguments(0, 0),
 		Long: "Compute the checksums of all nodes' states after one log entry, and compare them. They must be equal:\n" +
@@ -23,19 +23,15 @@ func newChecksum(p *Process) *cobra.Command {
 			"directory, so that it fetches the state. The leader compares every five minutes: it logs an error if\n" +
 			"states differ, and the metric quorate_raftstore_diverged_nodes counts the nodes.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if output != "table" && output != "json" {
-				return usageError{fmt.Errorf("--output %q: want table or json", output)}
+			if err := o.check(); err != nil {
+				return err
 			}
 			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
 				sums, err := c.Checksums(ctx)
 				if err != nil {
 					return err
 				}
-				if output == "json" {
-					err = printJSON(p.Stdout, sums)
-				} else {
-					err = printChecksums(p.Stdout, sums)
-				}
+				err = o.print(p.Stdout, sums, func(w io.Writer, _ bool) error { return printChecksums(w, sums) })
 				if err == nil {
 					err = checkChecksums(sums)
 				}
@@ -44,7 +40,7 @@ func newChecksum(p *Process) *cobra.Command {
 		},
 	}
 	a.register(p, cmd.Flags())
-	cmd.Flags().StringVarP(&output, "output", "o", "table", "table or json")
+	o.register(cmd)
 	return cmd
 }
 

@@ -21,7 +21,7 @@ type inspection struct {
 }
 
 func newInspect(p *Process) *cobra.Command {
-	var output string
+	var o output
 	var entries int
 	cmd := &cobra.Command{
 		Use: "inspect DATA", Short: "Show and verify the data directory of a stopped node", Args: arguments(1, 1),
@@ -30,25 +30,21 @@ func newInspect(p *Process) *cobra.Command {
 			"It reads everything and verifies all checksums. The exit code is 1 if something is damaged or was\n" +
 			"written by a build that this one does not know; the report goes as far as possible.",
 		RunE: func(_ *cobra.Command, args []string) error {
-			if output != "text" && output != "json" {
-				return usageError{fmt.Errorf("--output %q: want text or json", output)}
+			if err := o.check(); err != nil {
+				return err
 			}
 			found, err := inspect(args[0], entries)
 			if err != nil {
 				return err
 			}
-			if output == "json" {
-				err = printJSON(p.Stdout, found)
-			} else {
-				err = found.print(p.Stdout)
-			}
+			err = o.print(p.Stdout, found, func(w io.Writer, _ bool) error { return found.print(w) })
 			if err == nil && len(found.Problems) > 0 {
 				err = found.verdict()
 			}
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	o.register(cmd)
 	cmd.Flags().IntVar(&entries, "entries", 0, "how many of the log's last entries to show")
 	return cmd
 }

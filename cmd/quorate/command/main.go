@@ -107,7 +107,7 @@ func report(p *Process, err error) int {
 	if err == nil {
 		return exitOK
 	}
-	p.lastWords("quorate: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+	p.lastWords("quorate: " + oneLine(err))
 	if errors.As(err, new(usageError)) {
 		return exitUsage
 	}
@@ -116,8 +116,13 @@ func report(p *Process, err error) int {
 
 func newRoot(p *Process) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "quorate",
-		Short:         "A typed resource API, replicated by Raft, in one binary",
+		Use:   "quorate",
+		Short: "A typed resource API, replicated by Raft, in one binary",
+		Long: "A typed resource API, replicated by Raft, in one binary.\n\n" +
+			"Exit codes: 0 on success; 1 if the command failed, or what it shows is not well (status, members,\n" +
+			"checksum, inspect, healthcheck); 2 if the command line is wrong; 130 if a second SIGINT or SIGTERM ended\n" +
+			"the process at once.",
+		Version:       p.Build.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
@@ -132,17 +137,31 @@ func newRoot(p *Process) *cobra.Command {
 			return usageError{fmt.Errorf("no such command %q: %s", args[0], hint)}
 		},
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SuggestionsMinimumDistance = 2
+	root.SetVersionTemplate(p.version())
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w: %s --help lists the flags", err, cmd.CommandPath())}
 	})
-	root.AddCommand(
-		newServe(p), newMembers(p), newLeave(p), newTransferLeader(p), newRemove(p), newSnapshot(p),
-		newBackup(p), newRestore(p), newInspect(p), newRecover(p), newChecksum(p),
-		newToken(p), newKubeconfig(p), newHealthcheck(p), newVersion(p),
-	)
+	addGroup(root, "Nodes:", newServe(p), newHealthcheck(p))
+	addGroup(root, "Cluster:", newStatus(p), newMembers(p), newTransferLeader(p), newLeave(p), newRemove(p), newChecksum(p))
+	addGroup(root, "Data:", newSnapshot(p), newBackup(p), newRestore(p), newRecover(p), newInspect(p))
+	addGroup(root, "Access:", newToken(p), newKubeconfig(p))
+	addGroup(root, others, newVersion(p))
+	root.SetHelpCommandGroupID(others)
+	root.SetCompletionCommandGroupID(others)
 	return root
+}
+
+// others is the title of the commands that belong to no topic.
+const others = "Others:"
+
+// addGroup adds commands that help lists under a title.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+		root.AddCommand(c)
+	}
 }
 
 // arguments returns a check for the number of positional arguments.
@@ -152,19 +171,5 @@ func arguments(least, most int) cobra.PositionalArgs {
 			return usageError{fmt.Errorf("want %s", cmd.UseLine())}
 		}
 		return nil
-	}
-}
-
-func newVersion(p *Process) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: arguments(0, 0),
-		RunE: func(*cobra.Command, []string) error {
-			tree := ""
-			if p.Build.TreeState != "" {
-				tree = ", " + p.Build.TreeState
-			}
-			_, err := fmt.Fprintf(p.Stdout, "quorate %s (commit %s%s)\n", p.Build.Version, p.Build.Commit, tree)
-			return err
-		},
 	}
 }

@@ -3,7 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,42 +18,36 @@ import (
 
 func newMembers(p *Process) *cobra.Command {
 	var a access
-	var output string
+	var o output
+	var w watch
 	cmd := &cobra.Command{
 		Use: "members", Short: "List the nodes of the cluster; the exit code is 1 without a quorum", Args: arguments(0, 0),
 		Long: "Ask all nodes of the cluster what they have applied. A dash is a value that is unknown, as all of a node\n" +
 			"that does not respond within a second or two. LAG is how many of the leader's log entries a node has not\n" +
 			"applied, CONTACT the time since the node heard from the leader.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if output != "table" && output != "json" {
-				return usageError{fmt.Errorf("--output %q: want table or json", output)}
-			}
-			return a.ask(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
-				members, err := c.Members(ctx)
-				if err != nil {
-					return err
-				}
-				if output == "json" {
-					err = printJSON(p.Stdout, members)
-				} else {
-					err = printMembers(p.Stdout, members)
-				}
-				if err == nil {
-					err = admin.QuorumOf(members).Err()
-				}
+			if err := errors.Join(o.check(), w.check()); err != nil {
 				return err
+			}
+			return w.run(cmd.Context(), p, func(ctx context.Context, to io.Writer) error {
+				return a.ask(ctx, func(ctx context.Context, c *operator.Client) error {
+					members, err := c.Members(ctx)
+					if err != nil {
+						return err
+					}
+					err = o.print(to, members, func(to io.Writer, wide bool) error { return printMembers(to, members, wide) })
+					if err == nil {
+						err = admin.QuorumOf(members).Err()
+					}
+					return err
+				})
 			})
 		},
 	}
 	a.register(p, cmd.Flags())
-	cmd.Flags().StringVarP(&output, "output", "o", "table", "table or json")
+	o.register(cmd)
+	w.register(cmd.Flags())
 	return cmd
-}
-
-func printJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }
 
 // alarmsOf returns the names of the alarms about a member, "none" without any. Other members may
@@ -72,18 +66,35 @@ func alarmsOf(m admin.Member) string {
 	return strings.Join(names, ",")
 }
 
-func printMembers(w io.Writer, members []admin.Member) error {
+// printMembers prints a table, and with wide the last index of each log and the alarms' messages.
+func printMembers(w io.Writer, members []admin.Member, wide bool) error {
 	fmt.Fprintln(w, admin.QuorumOf(members))
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "NAME\tROLE\tALIVE\tTERM\tAPPLIED\tLAG\tCONTACT\tFREE DISK\tVERSION\tAPI\tPEER\tALARMS")
+	header := "NAME\tROLE\tALIVE\tTERM\tAPPLIED\tLAG\tCONTACT\tFREE DISK\tVERSION\tAPI\tPEER\tALARMS"
+	if wide {
+		header += "\tLAST INDEX\tWHAT TO DO"
+	}
+	fmt.Fprintln(table, header)
 	for _, m := range members {
 		cells := []string{
 			m.Name, m.Role, known(m.Alive), known(m.Term), known(m.AppliedIndex), known(m.Lag), contactOf(m), diskOf(m), known(m.Version),
 			cmp.Or(m.APIAddr, unknown), m.PeerAddr, alarmsOf(m),
 		}
+		if wide {
+			cells = append(cells, known(m.LastIndex), messagesOf(m))
+		}
 		fmt.Fprintln(table, strings.Join(cells, "\t"))
 	}
 	return table.Flush()
+}
+
+// messagesOf returns what the alarms about a member say, unknown without any.
+func messagesOf(m admin.Member) string {
+	messages := make([]string, len(m.Alarms))
+	for i, a := range m.Alarms {
+		messages[i] = a.Message
+	}
+	return cmp.Or(strings.Join(messages, "; "), unknown)
 }
 
 // unknown is the cell of a value that is unknown.

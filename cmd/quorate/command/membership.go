@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"quorate/apiserver/admin"
 	"quorate/cmd/quorate/operator"
 )
 
@@ -48,6 +50,7 @@ func newTransferLeader(p *Process) *cobra.Command {
 		},
 	}
 	a.register(p, cmd.Flags())
+	cmd.ValidArgsFunction = a.completeMembers(func(m admin.Member) bool { return m.Role == admin.RoleVoter })
 	return cmd
 }
 
@@ -69,25 +72,33 @@ func newRemove(p *Process) *cobra.Command {
 		},
 	}
 	a.register(p, cmd.Flags())
+	cmd.ValidArgsFunction = a.completeMembers(func(m admin.Member) bool { return !m.IsAlive() || force })
 	cmd.Flags().BoolVar(&force, "force", false, "remove the member even if it responds; its process ends")
 	return cmd
 }
 
 func newSnapshot(p *Process) *cobra.Command {
 	var a access
+	var o output
 	cmd := &cobra.Command{
 		Use: "snapshot", Short: "Write a snapshot now, on the node that serves the request", Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
 			return a.askNode(cmd.Context(), func(ctx context.Context, c *operator.Client) error {
 				s, err := c.Snapshot(ctx)
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(p.Stdout, "wrote snapshot %s of index %d\n", s.ID, s.Index)
-				return nil
+				return o.print(p.Stdout, s, func(w io.Writer, _ bool) error {
+					_, err := fmt.Fprintf(w, "wrote snapshot %s of index %d\n", s.ID, s.Index)
+					return err
+				})
 			})
 		},
 	}
+	o.register(cmd)
 	a.register(p, cmd.Flags())
 	return cmd
 }
