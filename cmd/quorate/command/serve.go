@@ -43,6 +43,7 @@ func newServe(p *Process) *cobra.Command {
 	}
 	cmd.Flags().String("config", "", "YAML file with these flags as keys")
 	s.Register(cmd.Flags(), hostName())
+	completeSettings(cmd)
 	return cmd
 }
 
