@@ -55,7 +55,10 @@ func (a *access) backup(ctx context.Context, p *Process, file string) (h backup.
 		return h, err
 	}
 	defer client.Close()
+	shown := newProgress(p, "backup", 0) // a node does not know the size before it has written all
+	defer shown.end()
 	err = client.Backup(ctx, a.timeout, func(from io.Reader) error {
+		from = shown.reader(from)
 		if file == standard {
 			h, err = backup.Verify(io.TeeReader(from, p.Stdout))
 			return incomplete(err)

@@ -70,7 +70,7 @@ func (f *newCluster) restore(p *Process, file, name string) error {
 	if f.dataDir, err = absolutePath(f.dataDir); err != nil {
 		return err
 	}
-	header, cluster, err := readBackup(file)
+	header, cluster, err := readBackup(p, file)
 	if err != nil {
 		return err
 	}
@@ -106,17 +106,23 @@ func (f *newCluster) keyHint() string {
 }
 
 // readBackup reads and verifies a whole backup, before the command changes anything.
-func readBackup(file string) (backup.Header, offline.Cluster, error) {
-	from := io.Reader(os.Stdin)
+func readBackup(p *Process, file string) (backup.Header, offline.Cluster, error) {
+	from, total := io.Reader(os.Stdin), int64(0)
 	if file != standard {
 		f, err := os.Open(file)
 		if err != nil {
 			return backup.Header{}, offline.Cluster{}, fmt.Errorf("the backup cannot be read: %w", err)
 		}
 		defer f.Close() // opened for reading
-		from = f
+		info, err := f.Stat()
+		if err != nil {
+			return backup.Header{}, offline.Cluster{}, fmt.Errorf("the backup cannot be read: %w", err)
+		}
+		from, total = f, info.Size()
 	}
-	header, root, err := backup.Read(from)
+	shown := newProgress(p, "read "+file, total)
+	defer shown.end()
+	header, root, err := backup.Read(shown.reader(from))
 	if bad, ok := errors.AsType[*backup.Damaged](err); ok {
 		return header, offline.Cluster{}, fmt.Errorf("%s %w; nothing was changed", file, bad)
 	}
