@@ -147,6 +147,11 @@ vulnerabilities:
 	  case "$$found" in *"fetching vulnerabilities"*) echo "vulnerabilities: not checked, since the database can't be reached";; \
 	    *) exit 1;; esac
 
+# The manual pages, in bin/man; SOURCE_DATE_EPOCH sets their date.
+.PHONY: man
+man:
+	$(GO) run ./cmd/quorate/manual bin/man
+
 # Fails when generated code differs from what its sources would give.
 .PHONY: fresh
 fresh:

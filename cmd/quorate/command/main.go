@@ -95,6 +95,17 @@ func (p *Process) lastWords(line string) {
 	}
 }
 
+// Root returns the command line for its documentation: without defaults that depend on the machine.
+func Root(p Process) *cobra.Command {
+	root := newRoot(&p)
+	for _, c := range root.Commands() {
+		if name := c.Flags().Lookup("name"); name != nil {
+			name.DefValue = ""
+		}
+	}
+	return root
+}
+
 func run(ctx context.Context, p *Process) error {
 	root := newRoot(p)
 	root.SetArgs(p.Args)
