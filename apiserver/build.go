@@ -60,6 +60,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s := &Server{
 		cfg:      cfg,
+		catalog:  catalog,
 		access:   access,
 		webhooks: follower,
 		health:   newHealth(cfg.Store, served.Ready, access.Ready, follower.Ready),

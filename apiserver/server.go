@@ -18,6 +18,7 @@ import (
 	"quorate/apiserver/controllers/garbage"
 	"quorate/apiserver/controllers/lifecycle"
 	"quorate/apiserver/controllers/webhooks"
+	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/rest/watch"
 )
 
@@ -47,6 +48,7 @@ type Server struct {
 	streams   *watch.Streams
 	lifecycle *lifecycle.Lifecycle
 	dynamic   *dynamic
+	catalog   *schema.Catalog
 	access    *rbac.Evaluator
 	webhooks  *webhooks.Follower
 	garbage   *garbage.Collector
@@ -76,6 +78,9 @@ func newHTTPServer(cfg Config, handler http.Handler, log *slog.Logger) *http.Ser
 		},
 	}
 }
+
+// Catalog returns the kinds that have files.
+func (s *Server) Catalog() *schema.Catalog { return s.catalog }
 
 // Listen binds the address and returns it. Run calls it if the caller has not. It is not safe for
 // concurrent use.

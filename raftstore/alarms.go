@@ -40,6 +40,18 @@ func (s *Store) Alarms() []Alarm { return s.alarms.List() }
 // claimed for its log included. known is false before they were measured.
 func (s *Store) DiskFree() (bytes int64, known bool) { return s.space.Free() }
 
+// DiskNeeded returns how many bytes on the disk of the data directory must stay free, or the leader
+// refuses writes: the reserve, what the next snapshot takes, and what is claimed. It returns 0
+// before the disk was measured.
+func (s *Store) DiskNeeded() int64 {
+	free, known := s.space.Free()
+	if !known {
+		return 0
+	}
+	room, _ := s.space.Room()
+	return free - room
+}
+
 // Alarms returns this node's alarms to a peer.
 func (p rpc) Alarms(_ context.Context, req *peerpb.AlarmsRequest) (*peerpb.AlarmsResponse, error) {
 	if err := p.admit(req.GetClusterId()); err != nil {

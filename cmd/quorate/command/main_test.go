@@ -29,6 +29,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "lines": lines, "mode": mode, "get": get, "configmap": configmap, "taken": taken, "signal": signal, "ports": ports, "damage": damage, "flip": flip, "await": await, "newer": newer,
+			"scheduled": scheduled, "newest": newest,
 		},
 	})
 }

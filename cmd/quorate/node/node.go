@@ -21,6 +21,7 @@ import (
 	"quorate/cluster/roster"
 	"quorate/cmd/quorate/datadir"
 	"quorate/cmd/quorate/logsink"
+	"quorate/cmd/quorate/schedule"
 	"quorate/cmd/quorate/settings"
 	"quorate/raftstore"
 	"quorate/raftstore/transport"
@@ -66,6 +67,7 @@ type Node struct {
 	levels      []fairness.Level
 	levelsFile  *reload.File // nil without --fairness-file
 	operations  *operations
+	schedule    *schedule.Scheduler // nil without --backup-schedule
 	// closers release what New opened; they are called in this order.
 	closers []func() error
 }
@@ -251,7 +253,7 @@ func (n *Node) openCluster(reach addresses) error {
 	n.cluster.Register(n.rpc)
 	n.operations.cluster, n.operations.store = n.cluster, n.store
 	n.credentials.known = n.cluster.Known
-	return nil
+	return n.openSchedule()
 }
 
 // closeFiles releases what New opened, after all components have ended.

@@ -63,11 +63,13 @@ func (n *Node) serveRPC(ctx context.Context) error {
 	return <-done
 }
 
-// upkeep announces when the node is ready and keeps the credentials fresh.
+// upkeep announces when the node is ready, keeps the credentials fresh and writes the scheduled
+// backups.
 func (n *Node) upkeep(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return n.announce(ctx) })
 	group.Go(func() error { return n.credentials.keepFresh(ctx) })
+	group.Go(func() error { return n.writeBackups(ctx) })
 	return group.Wait()
 }
 

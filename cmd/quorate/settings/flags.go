@@ -30,10 +30,11 @@ type Settings struct {
 	Voter   bool
 	KeyFile string
 
-	API   API
-	Audit Audit
-	Store Store
-	Log   Log
+	API    API
+	Audit  Audit
+	Store  Store
+	Backup Backup
+	Log    Log
 	// TimeoutScale multiplies every timeout of Raft and gossip: 1 suits local disks and networks.
 	TimeoutScale float64
 	// DeadServerAfter is how long a member may be unreachable before it is removed; 0 means
@@ -91,6 +92,15 @@ type Store struct {
 	ObjectQuota  []string      // RESOURCE=COUNT: objects of a resource in one namespace
 }
 
+// Backup holds the flags of scheduled backups.
+type Backup struct {
+	Schedule string        // cron expression; empty: none
+	Dir      string        // directory of the backups
+	Keep     int           // backups that are kept
+	KeepAge  time.Duration // age at which they are removed; 0: no bound
+	Rate     int64         // bytes in a second; 0: no bound
+}
+
 // Log holds the flags of the process's log.
 type Log struct {
 	Format string // text or json
@@ -114,6 +124,7 @@ func (s *Settings) Register(fs *pflag.FlagSet, hostName string) {
 	s.registerAPI(fs)
 	s.registerLimits(fs)
 	s.registerStore(fs)
+	s.registerBackup(fs)
 	fs.StringVar(&s.Log.Format, "log-format", "text", "text or json")
 	fs.StringVar(&s.Log.Level, "log-level", "info", "debug, info, warn or error")
 }
@@ -163,4 +174,13 @@ func (s *Settings) registerStore(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&s.Store.ObjectQuota, "object-quota", nil,
 		"bounds on the objects of a resource in one namespace, RESOURCE=COUNT,... such as configmaps=1000; * is for all others; more get 403")
 	fs.Var((*byteSize)(&s.Store.HistoryBytes), "history-bytes", "memory for recent watch events")
+}
+
+func (s *Settings) registerBackup(fs *pflag.FlagSet) {
+	s.Backup.Rate = 16 << 20
+	fs.StringVar(&s.Backup.Schedule, "backup-schedule", "", "when the leader writes a backup to --backup-dir: a cron expression in UTC such as \"0 3 * * *\", @daily or \"@every 6h\"; the same on all nodes")
+	fs.StringVar(&s.Backup.Dir, "backup-dir", "", "existing directory of these backups, best one that all nodes share")
+	fs.IntVar(&s.Backup.Keep, "backup-keep", 7, "backups of this cluster that are kept there; older ones are removed after each good one")
+	fs.DurationVar(&s.Backup.KeepAge, "backup-keep-age", 0, "age beyond which backups are removed as well, but never the newest; 0 for no bound")
+	fs.Var((*byteSize)(&s.Backup.Rate), "backup-rate", "bound on the bytes that a backup writes or reads back in a second; 0 for none")
 }

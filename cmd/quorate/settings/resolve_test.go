@@ -130,6 +130,14 @@ func TestRefusals(t *testing.T) {
 		{"quota twice", []string{"--object-quota=pods=1,pods=2"}, nil, "", "names pods twice"},
 		{"no watches", []string{"--max-watches=0"}, nil, "", "--max-watches 0: want at least 1"},
 		{"negative share", []string{"--max-connections-per-address=-1"}, nil, "", "--max-connections-per-address -1: want at least 0"},
+		{"backups at no time", []string{"--backup-schedule=0 0 30 2 *", "--backup-dir=b"}, nil, "", "there is no such time"},
+		{"backups without a directory", []string{"--backup-schedule=@daily"}, nil, "", "--backup-schedule needs --backup-dir"},
+		{"directory without backups", []string{"--backup-dir=b"}, nil, "", "--backup-dir needs --backup-schedule"},
+		{"backups in the data", []string{"--backup-schedule=@daily", "--data-dir=d", "--backup-dir=./d/b"}, nil, "", "is in --data-dir d"},
+		{"backups to a URL", []string{"--backup-schedule=@daily", "--backup-dir=s3://b"}, nil, "", `--backup-dir "s3://b": want a directory`},
+		{"no backups kept", []string{"--backup-keep=0"}, nil, "", "--backup-keep 0: want 1 to 100000"},
+		{"backups kept for seconds", []string{"--backup-keep-age=1s"}, nil, "", "--backup-keep-age 1s: want 0 (no bound) or at least 1m"},
+		{"slow backups", []string{"--backup-rate=1KiB"}, nil, "", "--backup-rate 1024: want 0 (no bound) or at least 64KiB"},
 		{"two faults, one line", []string{"--max-requests=0", "--log-age=1s"}, nil, "", "--max-requests 0: want at least 1; --log-age 1s"},
 	}
 	for _, c := range cases {

@@ -29,7 +29,7 @@ const (
 
 // Validate returns one line with all invalid settings.
 func (s *Settings) Validate() error {
-	return oneLine(s.checkIdentity(), s.checkListen(), s.checkAPI(), s.checkRanges())
+	return oneLine(s.checkIdentity(), s.checkListen(), s.checkAPI(), s.checkBackup(), s.checkRanges())
 }
 
 // oneLine joins errors into one line; errors.Join would print several.
