@@ -24,6 +24,7 @@ type reviewed struct {
 	DryRun                                       bool
 	Options                                      map[string]any
 	gone                                         <-chan struct{} // closed when the server has given up
+	apiVersion                                   string          // of the review
 }
 
 // admitter is an admission webhook. Its answers are those of fn, with the uid that was asked.
@@ -55,7 +56,7 @@ func (a *admitter) serve(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	a.asked = append(a.asked, review.Request)
 	a.mu.Unlock()
-	review.Request.gone = r.Context().Done()
+	review.Request.gone, review.Request.apiVersion = r.Context().Done(), review.APIVersion
 	answer := a.fn(review.Request)
 	if answer == nil {
 		answer = map[string]any{"allowed": true}

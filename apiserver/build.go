@@ -26,6 +26,7 @@ import (
 	"quorate/apiserver/rest/watch"
 	"quorate/apiserver/wire/h2"
 	"quorate/apiserver/wire/negotiate"
+	"quorate/apiserver/wire/webhook"
 )
 
 // New builds a server. It starts nothing.
@@ -37,8 +38,9 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	answers := webhook.NewAnswers(cfg.Registerer)
 	served, err := custom.New(custom.Config{
-		Store: cfg.Store, Catalog: catalog, Logger: cfg.Logger, Registerer: cfg.Registerer,
+		Store: cfg.Store, Catalog: catalog, Logger: cfg.Logger, Registerer: cfg.Registerer, Answers: answers,
 	})
 	if err != nil {
 		return nil, err
@@ -51,7 +53,9 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dispatcher := admission.New(admission.Config{Authorizer: access, Registerer: cfg.Registerer, Reached: h.metrics.countReached})
+	dispatcher := admission.New(admission.Config{
+		Authorizer: access, Registerer: cfg.Registerer, Answers: answers, Reached: h.metrics.countReached,
+	})
 	follower, err := webhooks.New(webhooks.Config{
 		Store: cfg.Store, Catalog: catalog, Dispatcher: dispatcher, Logger: cfg.Logger, Registerer: cfg.Registerer,
 	})

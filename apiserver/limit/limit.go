@@ -48,6 +48,8 @@ const (
 	AdmissionAnswer   Name = "admission-answer-size"
 	AdmissionTime     Name = "admission-time"
 	AdmissionWebhooks Name = "admission-webhooks"
+
+	WebhookMemory Name = "webhook-memory"
 )
 
 // All returns every name.
@@ -57,7 +59,7 @@ func All() []Name {
 		BodySize, BodyTime, HeaderSize, ObjectSize, EntrySize, Nesting, Fields, YAMLNodes,
 		YAMLExpansion, PatchOperations, PatchCopied, PatchMoved, PatchMerged, Causes, Definitions,
 		SchemaSize, SchemaRules, SchemaCost, SchemaPatterns, ValidationSteps, RuleCost,
-		AdmissionCalls, AdmissionAnswer, AdmissionTime, AdmissionWebhooks,
+		AdmissionCalls, AdmissionAnswer, AdmissionTime, AdmissionWebhooks, WebhookMemory,
 	}
 }
 

@@ -21,9 +21,10 @@ import (
 
 // outcome is what a call came to.
 type outcome struct {
-	response *response // nil if the call failed
-	err      error     // why the write is refused; nil if it goes on
-	ignored  error     // why the call failed, if the write goes on
+	response *response       // nil if the call failed
+	answer   *webhook.Answer // whose memory the response takes; nil if the call failed
+	err      error           // why the write is refused; nil if it goes on
+	ignored  error           // why the call failed, if the write goes on
 }
 
 // question is what a webhook is asked about a write.
@@ -57,8 +58,8 @@ func (c *Calls) question(ctx context.Context, h *call, w *Write, known []questio
 // call asks a webhook.
 func (c *Calls) call(ctx context.Context, q question, kind string) outcome {
 	began, h := time.Now(), q.call
-	answer, err := c.ask(ctx, q, kind == typeMutating)
-	out := outcome{response: answer, err: err}
+	text, answer, err := c.ask(ctx, q, kind == typeMutating)
+	out := outcome{response: answer, answer: text, err: err}
 	result := resultAllowed
 	var failed *callError
 	switch {
@@ -79,27 +80,40 @@ func (c *Calls) call(ctx context.Context, q question, kind string) outcome {
 	return out
 }
 
-// ask sends a review and returns the answer. Errors of the webhook are *callError.
-func (c *Calls) ask(ctx context.Context, q question, mutating bool) (*response, error) {
+// ask sends a review and returns the answer, and its text, which the caller must release. Errors of
+// the webhook are *callError.
+func (c *Calls) ask(ctx context.Context, q question, mutating bool) (*webhook.Answer, *response, error) {
 	h := q.call
 	if q.err != nil {
-		return nil, q.err
+		return nil, nil, q.err
 	}
 	if h.broken != nil {
-		return nil, &callError{h.name, h.broken}
+		return nil, nil, &callError{h.name, h.broken}
 	}
-	data, err := c.post(ctx, q)
+	text, err := c.post(ctx, q)
 	if err != nil {
-		return nil, &callError{h.name, fmt.Errorf("failed to call webhook: %w", err)}
+		return nil, nil, &callError{h.name, fmt.Errorf("failed to call webhook: %w", err)}
 	}
-	answer := &review{}
-	if err := json.Unmarshal(data, answer); err != nil {
-		return nil, &callError{h.name, fmt.Errorf("failed to call webhook: read the answer: %w", err)}
+	answer, err := read(text)
+	if err != nil {
+		text.Release()
+		return nil, nil, &callError{h.name, fmt.Errorf("failed to call webhook: read the answer: %w", err)}
 	}
 	if err := answer.check(h.reviewVersion, q.attributes.UID, mutating); err != nil {
-		return nil, &callError{h.name, fmt.Errorf("received invalid webhook response: %w", err)}
+		text.Release()
+		return nil, nil, &callError{h.name, fmt.Errorf("received invalid webhook response: %w", err)}
 	}
-	return answer.Response, nil
+	return text, answer.Response, nil
+}
+
+// read decodes an answer. It reserves the memory for that first: a list of empty items takes many
+// times the memory of its text.
+func read(text *webhook.Answer) (*review, error) {
+	if err := text.Reserve(schema.JSONExpansion(text.Data)); err != nil {
+		return nil, err
+	}
+	answer := &review{}
+	return answer, json.Unmarshal(text.Data, answer)
 }
 
 // document returns the JSON of an object in the form of a kind; null for none.
@@ -113,7 +127,7 @@ func document(ctx context.Context, o *schema.Object, k *schema.Kind) (json.RawMe
 
 // post sends a review within the timeout of the webhook and the bounds on concurrent calls. The
 // query tells the webhook how many seconds it has.
-func (c *Calls) post(ctx context.Context, q question) ([]byte, error) {
+func (c *Calls) post(ctx context.Context, q question) (*webhook.Answer, error) {
 	h := q.call
 	ctx, cancel := context.WithTimeout(ctx, h.timeout)
 	defer cancel()
@@ -136,7 +150,7 @@ func (c *Calls) post(ctx context.Context, q question) ([]byte, error) {
 		left := max(1, math.Ceil(time.Until(deadline).Seconds()))
 		query = url.Values{"timeout": {fmt.Sprintf("%ds", int(left))}}.Encode()
 	}
-	return h.client.Post(ctx, query, body)
+	return h.client.Post(ctx, c.answers, query, body)
 }
 
 // The bounds of what the webhooks of one write add to the response and to its audit event.

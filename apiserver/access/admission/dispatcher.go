@@ -10,6 +10,7 @@ import (
 	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/expression"
 	"quorate/apiserver/wire/status"
+	"quorate/apiserver/wire/webhook"
 )
 
 const (
@@ -25,6 +26,8 @@ type Config struct {
 	// Authorizer answers what matchConditions ask it.
 	Authorizer auth.Authorizer
 	Registerer prometheus.Registerer
+	// Answers bounds the memory of what webhooks answer.
+	Answers *webhook.Answers
 	// Reached counts a bound that was reached by a call whose failure is ignored. Otherwise the
 	// error of the request is marked with it.
 	Reached func(limit.Name)
@@ -36,6 +39,7 @@ type Dispatcher struct {
 	reached    func(limit.Name)
 	programs   *expression.Programs
 	slots      chan struct{}
+	answers    *webhook.Answers
 	metrics    *metrics
 	current    atomic.Pointer[Index]
 	published  chan struct{} // closed by the first Publish
@@ -45,7 +49,7 @@ type Dispatcher struct {
 func New(cfg Config) *Dispatcher {
 	d := &Dispatcher{
 		authorizer: cfg.Authorizer, reached: cfg.Reached, programs: expression.NewPrograms(maxProgramBytes),
-		slots: make(chan struct{}, maxCalls), published: make(chan struct{}),
+		slots: make(chan struct{}, maxCalls), answers: cfg.Answers, published: make(chan struct{}),
 	}
 	d.metrics = newMetrics(cfg.Registerer, d)
 	return d

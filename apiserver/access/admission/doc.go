@@ -11,7 +11,8 @@
 //
 // A webhook cannot make the server store what a client could not: its patch is decoded like a
 // client's body, and the object that it returns has the name, namespace and uid that it had. Calls
-// have deadlines; their number, for one webhook and for all, and the size of an answer are bounded.
+// have deadlines; their number, for one webhook and for all, the size of an answer and the
+// memory of all answers are bounded.
 // A call that fails refuses the write, or is ignored (failurePolicy). Annotations and warnings have
 // bounds, too.
 //

@@ -63,6 +63,7 @@ func (m *mutation) visit(ctx context.Context, h *call) error {
 // apply calls a webhook and applies its patch.
 func (m *mutation) apply(ctx context.Context, h *call) (changed bool, err error) {
 	var out outcome
+	defer func() { out.answer.Release() }()
 	q := m.question(ctx, h, m.w, nil)
 	if err := m.w.Request.Wait(func() { out = m.call(ctx, q, typeMutating) }); err != nil {
 		return false, err

@@ -85,6 +85,8 @@ func marked(err error) error {
 	switch {
 	case errors.Is(err, webhook.ErrBusy):
 		return limit.Reached(limit.AdmissionCalls, err)
+	case errors.Is(err, webhook.ErrMemory):
+		return limit.Reached(limit.WebhookMemory, err)
 	case errors.Is(err, webhook.ErrTooLong):
 		return limit.Reached(limit.AdmissionAnswer, err)
 	case errors.Is(err, context.DeadlineExceeded):

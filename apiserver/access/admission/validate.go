@@ -23,6 +23,11 @@ func (c *Calls) Validate(ctx context.Context, w Write) error {
 		return nil
 	}
 	outcomes := make([]outcome, len(asked))
+	defer func() {
+		for i := range outcomes {
+			outcomes[i].answer.Release()
+		}
+	}()
 	if err := w.Request.Wait(func() { c.callAll(ctx, asked, outcomes) }); err != nil {
 		return err
 	}

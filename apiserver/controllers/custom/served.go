@@ -17,6 +17,7 @@ import (
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/objects/structural"
+	"quorate/apiserver/wire/webhook"
 	"quorate/raftstore"
 	"quorate/raftstore/history"
 	"quorate/raftstore/state"
@@ -38,6 +39,8 @@ type Config struct {
 	Catalog    *schema.Catalog
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
+	// Answers bounds the memory of what conversion webhooks answer.
+	Answers *webhook.Answers
 }
 
 // Served is the set of kinds that a node serves for ThirdPartyResources and
@@ -64,6 +67,7 @@ func New(cfg Config) (*Served, error) {
 			kind: kind, definition: definition, static: cfg.Catalog, groups: cfg.Catalog.Groups(),
 			prefixes: prefixes{stored.Prefix(kind, ""), stored.Prefix(definition, "")},
 			programs: expression.NewPrograms(structural.DefaultProgramBytes), webhooks: conversion.NewMetrics(cfg.Registerer),
+			answers: cfg.Answers,
 		},
 		log: cfg.Logger.With("component", "custom"),
 	}

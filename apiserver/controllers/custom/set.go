@@ -7,6 +7,7 @@ import (
 	"quorate/apiserver/controllers/custom/conversion"
 	"quorate/apiserver/objects/expression"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/wire/webhook"
 	"quorate/raftstore/state"
 )
 
@@ -74,6 +75,7 @@ type factory struct {
 	groups     map[string]bool // of the static kinds
 	programs   *expression.Programs
 	webhooks   *conversion.Metrics
+	answers    *webhook.Answers
 }
 
 // make returns the set of a state. It reuses the unchanged parts of the previous set.

@@ -7,7 +7,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -126,9 +125,9 @@ func Enter(ctx context.Context, slots chan<- struct{}) error {
 	}
 }
 
-// Post sends a JSON document with a query, which may be empty, and returns the answer. It waits as
-// long as ctx allows.
-func (c *Client) Post(ctx context.Context, query string, body []byte) ([]byte, error) {
+// Post sends a JSON document with a query, which may be empty, and returns the answer, which holds
+// memory of answers until it is released. It waits as long as ctx allows.
+func (c *Client) Post(ctx context.Context, answers *Answers, query string, body []byte) (*Answer, error) {
 	address := c.address
 	if query != "" {
 		address += "?" + query
@@ -144,16 +143,15 @@ func (c *Client) Post(ctx context.Context, query string, body []byte) ([]byte, e
 		return nil, c.explain(err)
 	}
 	defer resp.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, c.maxBytes+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read the answer: %w", c.explain(err))
-	case resp.StatusCode != http.StatusOK:
+	if resp.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("the webhook answered %s", resp.Status)
-	case int64(len(data)) > c.maxBytes:
-		return nil, fmt.Errorf("%w: %d bytes", ErrTooLong, c.maxBytes)
 	}
-	return data, nil
+	answer, err := answers.read(ctx, c.address, resp.Body, resp.ContentLength, int64(len(body))+usualBytes, c.maxBytes)
+	if err != nil {
+		answer.Release()
+		return nil, fmt.Errorf("read the answer: %w", c.explain(err))
+	}
+	return answer, nil
 }
 
 // explain says what to do about a name of a service that does not resolve, and that a webhook took

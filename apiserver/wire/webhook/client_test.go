@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 )
 
@@ -41,12 +42,17 @@ func TestPost(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			got, err := c.Post(t.Context(), "a=1", []byte("hello"))
+			answers := NewAnswers(prometheus.NewRegistry())
+			got, err := c.Post(t.Context(), answers, "a=1", []byte("hello"))
 			switch {
-			case tc.want == "" && (err != nil || string(got) != "a=1 hello"):
-				t.Errorf("%q, %v", got, err)
+			case tc.want == "" && (err != nil || string(got.Data) != "a=1 hello"):
+				t.Errorf("%v, %v", got, err)
 			case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
 				t.Errorf("%v, not %s", err, tc.want)
+			}
+			got.Release()
+			if n := answers.queue.Used(); n != 0 {
+				t.Errorf("%d bytes are held", n)
 			}
 		})
 	}
@@ -63,7 +69,7 @@ func TestServiceWithoutDNS(t *testing.T) {
 	if c.address != "https://hook.no-such-namespace.svc:443/convert" {
 		t.Errorf("address %s", c.address)
 	}
-	if _, err := c.Post(t.Context(), "", nil); err == nil || !strings.Contains(err.Error(), "clientConfig.url") {
+	if _, err := c.Post(t.Context(), NewAnswers(prometheus.NewRegistry()), "", nil); err == nil || !strings.Contains(err.Error(), "clientConfig.url") {
 		t.Errorf("%v", err)
 	}
 }

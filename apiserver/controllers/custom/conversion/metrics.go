@@ -22,7 +22,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}),
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "quorate_apiserver_conversion_webhook_calls_total",
-			Help: "Calls of conversion webhooks by result: success, error, oversized for an answer beyond its bound, or busy if too many were under way.",
+			Help: "Calls of conversion webhooks by result: success, error, oversized for an answer beyond its bound, memory if the answers of webhooks take too much, or busy if too many were under way.",
 		}, []string{"result"}),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "quorate_apiserver_conversion_webhook_seconds",

@@ -1,6 +1,7 @@
 package conversion
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,12 +31,47 @@ type reviewRequest struct {
 }
 
 type reviewResponse struct {
-	UID              string            `json:"uid"`
-	ConvertedObjects []json.RawMessage `json:"convertedObjects"`
+	UID              string     `json:"uid"`
+	ConvertedObjects objectList `json:"convertedObjects"`
 	Result           struct {
 		Status  string `json:"status"`
 		Message string `json:"message"`
 	} `json:"result"`
+}
+
+// maxObjects bounds the objects of an answer that are kept, which is more than are ever sent: the
+// items of an answer of numbers would take many times the memory of their text.
+const maxObjects = 1000
+
+// objectList is a list of objects.
+type objectList struct {
+	kept  []json.RawMessage // the first maxObjects
+	count int               // of all
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *objectList) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	begin, err := d.Token()
+	if err != nil || begin == nil {
+		return err
+	}
+	if begin != json.Delim('[') {
+		return errors.New("convertedObjects is not a list")
+	}
+	var surplus json.RawMessage
+	for d.More() {
+		to := &surplus
+		if l.count < maxObjects {
+			l.kept = append(l.kept, nil)
+			to = &l.kept[l.count]
+		}
+		if err := d.Decode(to); err != nil {
+			return err
+		}
+		l.count++
+	}
+	return nil
 }
 
 // check returns the converted objects of an answer, with the metadata of the originals but for
@@ -56,13 +92,13 @@ func (r *review) check(uid, apiVersion string, originals [][]byte) ([][]byte, er
 		return nil, fmt.Errorf("response.result.status was '%s', expected 'Success'", answer.Result.Status)
 	case answer.Result.Status != "Success":
 		return nil, errors.New(answer.Result.Message)
-	case len(answer.ConvertedObjects) != len(originals):
-		return nil, fmt.Errorf("webhook returned %d objects, expected %d", len(answer.ConvertedObjects), len(originals))
+	case answer.ConvertedObjects.count != len(originals) || len(answer.ConvertedObjects.kept) != len(originals):
+		return nil, fmt.Errorf("webhook returned %d objects, expected %d", answer.ConvertedObjects.count, len(originals))
 	}
 	converted := make([][]byte, len(originals))
 	for i, original := range originals {
 		var err error
-		if converted[i], err = checked(apiVersion, original, answer.ConvertedObjects[i]); err != nil {
+		if converted[i], err = checked(apiVersion, original, answer.ConvertedObjects.kept[i]); err != nil {
 			return nil, fmt.Errorf("invalid converted object at index %d: %w", i, err)
 		}
 	}

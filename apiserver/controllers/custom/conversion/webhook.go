@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// callTimeout bounds one call, with the wait for its turn.
+	// callTimeout bounds one call, with the wait for its turn and for memory for the answer.
 	callTimeout = 10 * time.Second
 	// maxCalls bounds the concurrent calls for one definition.
 	maxCalls = 16
-	// turnTimeout bounds the wait for one of them.
-	turnTimeout = time.Second
 	// maxResponseBytes bounds an answer. Lists convert some 2 MiB of objects with each call.
 	maxResponseBytes = 16 << 20
+	// decodedTexts is how often the text of an answer is in memory when its objects are checked, beside
+	// the text itself.
+	decodedTexts = 3
 	// idleConnections is how many connections stay open for the next calls.
 	idleConnections = 1
 )
@@ -28,18 +29,19 @@ const (
 // Webhook converts objects.
 type Webhook struct {
 	client  *webhook.Client
+	answers *webhook.Answers
 	metrics *Metrics
 }
 
 // New returns a Webhook for a clientConfig. It calls nothing. An error means that the certificates
 // cannot be read.
-func New(client webhook.Config, metrics *Metrics) (*Webhook, error) {
+func New(client webhook.Config, answers *webhook.Answers, metrics *Metrics) (*Webhook, error) {
 	client.Calls, client.IdleConnections, client.ResponseBytes = maxCalls, idleConnections, maxResponseBytes
 	c, err := webhook.New(client)
 	if err != nil {
 		return nil, fmt.Errorf("spec.conversion.webhook: %w", err)
 	}
-	return &Webhook{client: c, metrics: metrics}, nil
+	return &Webhook{client: c, answers: answers, metrics: metrics}, nil
 }
 
 // Close closes idle connections. Calls under way go on.
@@ -51,7 +53,7 @@ func (w *Webhook) Close() { w.client.Close() }
 func (w *Webhook) Convert(ctx context.Context, apiVersion string, objects [][]byte) ([][]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := w.enter(ctx); err != nil {
+	if err := w.client.Enter(ctx); err != nil {
 		w.metrics.observe("busy", 0)
 		return nil, err
 	}
@@ -64,18 +66,13 @@ func (w *Webhook) Convert(ctx context.Context, apiVersion string, objects [][]by
 	switch {
 	case errors.Is(err, webhook.ErrTooLong):
 		result = "oversized"
+	case errors.Is(err, webhook.ErrMemory):
+		result = "memory"
 	case err != nil:
 		result = "error"
 	}
 	w.metrics.observe(result, time.Since(began))
 	return converted, err
-}
-
-// enter waits for its turn.
-func (w *Webhook) enter(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, turnTimeout)
-	defer cancel()
-	return w.client.Enter(ctx)
 }
 
 func (w *Webhook) convert(ctx context.Context, apiVersion string, objects [][]byte) ([][]byte, error) {
@@ -88,12 +85,16 @@ func (w *Webhook) convert(ctx context.Context, apiVersion string, objects [][]by
 	if err != nil {
 		return nil, err
 	}
-	data, err := w.client.Post(ctx, "", body)
+	text, err := w.client.Post(ctx, w.answers, "", body)
 	if err != nil {
 		return nil, err
 	}
+	defer text.Release()
+	if err := text.Reserve(decodedTexts * int64(len(text.Data))); err != nil {
+		return nil, err
+	}
 	answer := &review{}
-	if err := json.Unmarshal(data, answer); err != nil {
+	if err := json.Unmarshal(text.Data, answer); err != nil {
 		return nil, fmt.Errorf("read the answer: %w", err)
 	}
 	return answer.check(uid, apiVersion, objects)

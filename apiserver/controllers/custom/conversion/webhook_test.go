@@ -1,17 +1,20 @@
 package conversion
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
@@ -52,7 +55,7 @@ func serve(t *testing.T, h http.Handler) *Webhook {
 	s := httptest.NewTLSServer(h)
 	t.Cleanup(s.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	w, err := New(webhook.Config{URL: s.URL, CABundle: ca}, NewMetrics(prometheus.NewRegistry()))
+	w, err := New(webhook.Config{URL: s.URL, CABundle: ca}, webhook.NewAnswers(prometheus.NewRegistry()), NewMetrics(prometheus.NewRegistry()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,6 +150,9 @@ func TestConvertFails(t *testing.T) {
 		}, "the webhook answered 302"},
 		"text":  {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }, "read the answer: invalid character"},
 		"death": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+		"a million numbers": {func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, `{"response":{"convertedObjects":[`+strings.Repeat("0,", 1<<20)+`0]}}`)
+		}, "expected webhook response"},
 		"endless": {func(w http.ResponseWriter, _ *http.Request) {
 			for range maxResponseBytes>>20 + 1 {
 				if _, err := w.Write(make([]byte, 1<<20)); err != nil {
@@ -186,11 +192,11 @@ func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // A webhook that hangs fails its calls at their deadline. Those beyond the bound on concurrent
-// calls fail sooner.
+// calls wait, and fail at theirs if none of the others has ended.
 func TestConvertIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hanging{}
-		w, err := New(webhook.Config{URL: "https://example.com", Transport: h}, NewMetrics(prometheus.NewRegistry()))
+		w, err := New(webhook.Config{URL: "https://example.com", Transport: h}, webhook.NewAnswers(prometheus.NewRegistry()), NewMetrics(prometheus.NewRegistry()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,8 +210,51 @@ func TestConvertIsBounded(t *testing.T) {
 			})
 		}
 		h.entered.Wait()
-		if _, err := w.Convert(t.Context(), "e.com/v2", nil); !errors.Is(err, webhook.ErrBusy) {
+		sooner, cancel := context.WithTimeout(t.Context(), callTimeout-time.Second)
+		defer cancel()
+		if _, err := w.Convert(sooner, "e.com/v2", nil); !errors.Is(err, webhook.ErrBusy) {
 			t.Errorf("%v", err)
+		}
+		calls.Wait()
+	})
+}
+
+// slow is a webhook that takes its time.
+type slow struct{ takes time.Duration }
+
+func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
+	var asked struct {
+		Request struct {
+			UID     string
+			Objects []json.RawMessage
+		}
+	}
+	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+		return nil, err
+	}
+	time.Sleep(s.takes)
+	body, err := json.Marshal(answer(asked.Request.UID, "Success", asked.Request.Objects))
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body))}, nil
+}
+
+// Calls beyond the bound on concurrent ones wait for their turn as long as a call may take, and all
+// succeed.
+func TestConvertWaitsForItsTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, err := New(webhook.Config{URL: "https://example.com", Transport: slow{4 * time.Second}}, webhook.NewAnswers(prometheus.NewRegistry()), NewMetrics(prometheus.NewRegistry()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var calls sync.WaitGroup
+		for range 2 * maxCalls {
+			calls.Go(func() {
+				if _, err := w.Convert(t.Context(), "e.com/v1", [][]byte{[]byte(stored)}); err != nil {
+					t.Error(err)
+				}
+			})
 		}
 		calls.Wait()
 	})
