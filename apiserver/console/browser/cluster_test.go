@@ -42,13 +42,19 @@ func TestClusterPage(t *testing.T) {
 	p.run(chromedp.Click("#sign-out"))
 	p.await("the form", "document.querySelector('#token')")
 	p.checkSignedOut()
-	if text := eval[string](p, "document.body.innerText"); strings.Contains(text, "voters") {
+	if text := eval[string](p, "document.body.innerText"); strings.Contains(text, "voters") { // nor in what screen readers say
 		t.Errorf("after the sign-out the page shows %s", text)
 	}
+
+	// A token that has expired, which the tab kept.
+	p.expectRefusals(true)
+	p.run(chromedp.Evaluate(`sessionStorage.setItem('quorate-session', '{"token":"expired"}'); location.reload(); true`, nil))
+	p.await("the reason to sign in again", "document.querySelector('#token') && "+has("401 Unauthorized"))
+	p.checkSignedOut()
 }
 
-// TestClusterPageWithoutQuorum: the node of the page loses the other two, then ends itself. The
-// page goes on when it is back.
+// TestClusterPageWithoutQuorum: the node of the page loses the other two, and still shows objects. Then
+// it ends itself. The page goes on when it is back.
 func TestClusterPageWithoutQuorum(t *testing.T) {
 	t.Parallel()
 	c := startCluster(t)
@@ -62,6 +68,12 @@ func TestClusterPageWithoutQuorum(t *testing.T) {
 		}
 	}
 	p.await("the verdict", has("1 of 3 voters, no quorum")+" && "+has("cached reads and watches go on"))
+	p.open("#/objects/core/v1/namespaces")
+	p.await("the namespaces", has("platform-system")+" && document.querySelector('#state').textContent === 'live'")
+	p.open("#/object/core/v1/namespaces/-/default")
+	p.await("a namespace", has("phase: Active"))
+	p.open("#/cluster")
+	p.await("the verdict", has("1 of 3 voters, no quorum"))
 	if err := c.Kill(t.Context(), "n1"); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,9 @@ export function confirmDeletion(page) {
     confirm.disabled = true;
     const propagationPolicy = dialog.querySelector('input:checked').value;
     try {
-      const body = JSON.stringify({kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy});
+      // Of this object only, and not of one that was created under its name meanwhile.
+      const preconditions = {uid: page.uid()};
+      const body = JSON.stringify({kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy, preconditions});
       await json(page.path, {method: 'DELETE', type: 'application/json', body, signal: page.signal});
       dialog.close();
       location.hash = fragmentOf(page.kind) + (page.namespace ? `?namespace=${encodeURIComponent(page.namespace)}` : '');

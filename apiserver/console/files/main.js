@@ -60,7 +60,7 @@ function show() {
   const signal = turn();
   showUser();
   const [path, query] = location.hash.replace(/^#\/?/, '').split('?', 2);
-  const segments = path.split('/').map(decodeURIComponent);
+  const segments = path.split('/').map(decoded);
   const page = pages[segments[0]] ?? pages.cluster;
   for (const link of navigation.querySelectorAll('a')) {
     if (pages[link.hash.slice(2)] === page || page.within === link.hash.slice(2)) link.setAttribute('aria-current', 'page');
@@ -71,6 +71,15 @@ function show() {
   page.open(main, {segments: segments.slice(1), query: new URLSearchParams(query), signal}).catch((error) => {
     if (!signal.aborted) main.replaceChildren(problem(error));
   });
+}
+
+// decoded decodes a segment of the fragment; what a user typed need not be encoded.
+function decoded(segment) {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 // start signs in with what this tab has kept. A node that does not respond is asked again.
@@ -84,10 +93,7 @@ async function start() {
     } catch (error) {
       if (signal.aborted) return;
       main.replaceChildren(problem(error));
-      if (!(error instanceof Unreachable) && error.code !== 503) {
-        if (error.code !== 401) signIn(error);
-        return;
-      }
+      if (!(error instanceof Unreachable) && error.code !== 503) return signIn(error);
     }
     await wait(retryAfter, signal);
   }
@@ -98,7 +104,9 @@ document.addEventListener('unauthenticated', (event) => {
   if (user) signIn(event.detail);
 });
 addEventListener('hashchange', () => {
-  if (user) show();
+  if (!user) return;
+  show();
+  main.focus(); // so that a keyboard or screen reader goes on in the new page
 });
 document.getElementById('skip').addEventListener('click', () => main.focus());
 

@@ -16,6 +16,7 @@ export async function openObject(main, {segments, signal}) {
   const namespace = segments[3] === '-' ? '' : segments[3];
   const page = new ObjectPage({kind, namespace, name: segments[4], path: pathOf(kind, namespace, segments[4]), signal});
   main.replaceChildren(page.root);
+  page.setBusy(true); // until there is something to edit
   await page.load();
   await page.follow();
 }
@@ -49,6 +50,7 @@ class ObjectPage {
     try {
       this.full = await this.read();
       this.notice.replaceChildren();
+      if (!this.editing) this.setBusy(false);
       this.show();
     } catch (error) {
       if (!this.signal.aborted) this.notice.replaceChildren(problem(error));
@@ -71,6 +73,10 @@ class ObjectPage {
 
   type() {
     return formats[this.format.value].type;
+  }
+
+  uid() {
+    return formats[this.format.value].uidOf(this.full);
   }
 
   // show replaces the content by the text of the object, unless the user edits it.

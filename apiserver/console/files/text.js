@@ -2,12 +2,15 @@
 
 import {h} from './dom.js';
 
-// formats are the formats by name: their media type, and where the resource version is.
+// formats are the formats by name: their media type, and where the resource version and the uid are.
 export const formats = {
-  YAML: {type: 'application/yaml', version: /^( {2}resourceVersion: ")([^"]*)(")$/m, key: /^(\s*(?:- )*)([^\s"'#:][^:]*|"[^"]*")(:)(?=\s|$)/},
-  JSON: {type: 'application/json', version: /^( {4}"resourceVersion": ")([^"]*)(")/m, key: /^(\s*)("(?:[^"\\]|\\.)*")(:)/},
+  YAML: {type: 'application/yaml', version: /^( {2}resourceVersion: ")([^"]*)(")$/m, uid: /^ {2}uid: "?([0-9a-f-]+)"?$/m, key: /^(\s*(?:- )*)([^\s"'#:][^:]*|"[^"]*")(:)(?=\s|$)/},
+  JSON: {type: 'application/json', version: /^( {4}"resourceVersion": ")([^"]*)(")/m, uid: /^ {4}"uid": "([^"]*)"/m, key: /^(\s*)("(?:[^"\\]|\\.)*")(:)/},
 };
-for (const format of Object.values(formats)) format.versionOf = (text) => text.match(format.version)?.[2] ?? '';
+for (const format of Object.values(formats)) {
+  format.versionOf = (text) => text.match(format.version)?.[2] ?? '';
+  format.uidOf = (text) => text.match(format.uid)?.[1];
+}
 
 // withVersion returns a text with another resource version.
 export function withVersion(text, format, version) {
