@@ -16,7 +16,7 @@ TESTFLAGS ?=
 # That of upstream's suites is left out: its compilation takes a quarter of an hour.
 MODULES  := $(patsubst %/go.mod,%,$(shell find . -mindepth 2 -name go.mod -not -path './bin/*' -not -path './chaos/upstream/*'))
 
-.PHONY: all build run up down test test-docker fuzz chaos clients clients-upstream mutants failpoints bench lint generate image loadgen \
+.PHONY: all build run up down test test-docker alerts fuzz chaos clients clients-upstream mutants failpoints bench lint generate image loadgen \
   dist dist-test
 
 all: build
@@ -85,6 +85,11 @@ test-docker: image
 	deploy/compose absent
 	$(GO) test -v -p 1 -timeout 20m -tags docker -run '^TestContainers' -count 1 $(TESTFLAGS) ./chaos
 
+# Alerts of deploy/alerts.yaml fire and clear by real faults: a quarter of an hour. As root with /dev/fuse, on a machine with Debian's
+# package prometheus; what lacks something is skipped.
+alerts:
+	$(GO) test -v -timeout 40m -tags alerts -run '^TestFaults' -count 1 $(TESTFLAGS) ./deploy
+
 # Frames to the HTTP/2 server, messages to gossip, and configurations to server-side apply, as strangers, members and users could send
 # them: ten minutes each, or FUZZTIME.
 # An input that fails is kept under testdata/fuzz of its package, and from then on is a case of its tests. Minimizing is short, because
@@ -132,6 +137,7 @@ lint: fresh
 	  test -z "$$unformatted" || { echo "gofmt -w these:" $$unformatted; exit 1; }
 	$(GO) vet ./...
 	$(GO) vet -tags docker ./chaos
+	$(GO) vet -tags alerts ./deploy
 	$(GO) vet -tags release ./cmd/quorate/command
 	$(GO) vet -C deploy/dist -tags dist ./...
 	$(GO) tool staticcheck ./...

@@ -16,9 +16,6 @@ import (
 	"quorate/chaos/nodes"
 )
 
-// patience is the time limit of each test with a cluster, for busy machines.
-const patience = 5 * time.Minute
-
 // build builds the server once for all tests, which must not modify it.
 var build = sync.OnceValues(func() (string, error) { return nodes.Build(context.Background(), built) })
 
@@ -48,10 +45,11 @@ type fleet struct {
 	clients     map[string]*client.Client
 }
 
-// startFleet starts nodes that end with the test, and waits until they are ready.
-func startFleet(t *testing.T, c nodes.ProcessesConfig) *fleet {
+// startFleet starts nodes that end with the test, and waits until they are ready. patience is the
+// time limit of the test.
+func startFleet(t *testing.T, patience time.Duration, c nodes.ProcessesConfig) *fleet {
 	t.Helper()
-	f := prepareFleet(t, c)
+	f := prepareFleet(t, patience, c)
 	var err error
 	f.credentials, err = f.StartAll(f.ctx)
 	f.must(err)
@@ -65,7 +63,7 @@ func startFleet(t *testing.T, c nodes.ProcessesConfig) *fleet {
 }
 
 // prepareFleet returns nodes that are not started. They end with the test.
-func prepareFleet(t *testing.T, c nodes.ProcessesConfig) *fleet {
+func prepareFleet(t *testing.T, patience time.Duration, c nodes.ProcessesConfig) *fleet {
 	t.Helper()
 	if c.Binary == "" {
 		binary, err := build()
