@@ -28,7 +28,7 @@ import (
 
 // These tests let alerts fire and clear by real faults: make alerts.
 
-// faultPatience is the time limit of each of them. The leader compares states twice in it.
+// faultPatience is the time limit of each of them.
 const faultPatience = 20 * time.Minute
 
 // watched is a cluster that a Prometheus watches with the shortened rules.
