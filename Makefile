@@ -44,8 +44,9 @@ dist:
 	set -e; for arch in $(DISTARCHS); do \
 	  GOOS=linux GOARCH=$$arch GOAMD64=v1 GOARM64=v8.0 GOEXPERIMENT= GOFLAGS=-trimpath $(BUILD) -o bin/dist/$(DISTNAME)_$$arch ./cmd/quorate; \
 	done
+	rm -rf bin/man && SOURCE_DATE_EPOCH=$$(date -d '$(DATE)' +%s) $(MAKE) --no-print-directory man
 	CGO_ENABLED=0 $(GO) run -C deploy/dist . -version '$(VERSION)' -commit '$(COMMIT)' -date '$(DATE)' -arch '$(shell echo $(DISTARCHS) | tr ' ' ,)' \
-	  -root ../.. -out ../../bin/dist
+	  -root ../.. -out ../../bin/dist -man ../../bin/man
 	@cat bin/dist/SHA256SUMS
 
 # Builds it twice, the second time in another folder and from nothing, and compares; then installs, starts and inspects what was built.

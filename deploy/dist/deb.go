@@ -90,6 +90,25 @@ func (r release) deb(binary, arch string) ([]byte, error) {
 	}
 	settings := file("quorate.yaml", "/etc/quorate/quorate.yaml", 0o644)
 	settings.Type = files.TypeConfig
+	pages, err := filepath.Glob(filepath.Join(r.man, "*.1"))
+	if err != nil {
+		return nil, err
+	}
+	if len(pages) == 0 {
+		return nil, fmt.Errorf("%s has no manual pages", r.man)
+	}
+	var manual files.Contents
+	for _, page := range pages {
+		content, err := os.ReadFile(page)
+		if err != nil {
+			return nil, err
+		}
+		name := filepath.Base(page) + ".gz"
+		if err := os.WriteFile(filepath.Join(work, name), compress(content), 0o600); err != nil {
+			return nil, err
+		}
+		manual = append(manual, file(name, "/usr/share/man/man1/"+name, 0o644))
+	}
 	info := nfpm.WithDefaults(&nfpm.Info{
 		Name: "quorate", Arch: arch, Platform: "linux", Version: debianVersion(r.version), VersionSchema: "none",
 		Section: "database", Priority: "optional", Maintainer: maintainer, Description: description,
@@ -97,7 +116,7 @@ func (r release) deb(binary, arch string) ([]byte, error) {
 		Overridables: nfpm.Overridables{
 			Depends: []string{"adduser"},
 			Umask:   0o022,
-			Contents: files.Contents{
+			Contents: append(manual,
 				file(binary, "/usr/bin/quorate", 0o755),
 				file("quorate.service", "/usr/lib/systemd/system/quorate.service", 0o644),
 				settings,
@@ -106,7 +125,7 @@ func (r release) deb(binary, arch string) ([]byte, error) {
 				file("CHANGELOG.md.gz", "/usr/share/doc/quorate/CHANGELOG.md.gz", 0o644),
 				file(alerts, "/usr/share/doc/quorate/examples/alerts.yaml", 0o644),
 				file("lintian-overrides", "/usr/share/lintian/overrides/quorate", 0o644),
-			},
+			),
 			Scripts: nfpm.Scripts{
 				PostInstall: filepath.Join(work, "postinst"),
 				PreRemove:   filepath.Join(work, "prerm"),

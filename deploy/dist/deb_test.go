@@ -52,6 +52,7 @@ func checkPackage(t *testing.T, r release) {
 		"-rw-r--r-- ./usr/share/doc/quorate/copyright",
 		"-rw-r--r-- ./usr/share/doc/quorate/examples/alerts.yaml",
 		"-rw-r--r-- ./usr/share/lintian/overrides/quorate",
+		"-rw-r--r-- ./usr/share/man/man1/quorate-serve.1.gz",
 	}
 	if !slices.Equal(listing, want) {
 		t.Errorf("the package holds\n%s\nwant\n%s", strings.Join(listing, "\n"), strings.Join(want, "\n"))

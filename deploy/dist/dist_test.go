@@ -32,7 +32,10 @@ func packaged(t *testing.T) (release, string) {
 	t.Helper()
 	r := release{
 		version: "v1.2.3-rc.1", commit: "0123456789ab", date: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC),
-		root: filepath.Join("..", ".."), out: t.TempDir(),
+		root: filepath.Join("..", ".."), out: t.TempDir(), man: t.TempDir(),
+	}
+	if err := os.WriteFile(filepath.Join(r.man, "quorate-serve.1"), []byte(".TH QUORATE 1\n"), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	self, err := os.Executable()
 	if err != nil {

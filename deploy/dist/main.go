@@ -26,6 +26,7 @@ func run(args []string) error {
 	archs := flags.String("arch", "amd64,arm64", "architectures, separated by commas")
 	flags.StringVar(&r.root, "root", ".", "root of the repository")
 	flags.StringVar(&r.out, "out", "bin/dist", "directory with the binaries, which receives the artifacts")
+	flags.StringVar(&r.man, "man", "bin/man", "directory with the manual pages")
 	_ = flags.Parse(args) // ExitOnError: Parse does not return errors.
 	if r.version == "" || flags.NArg() > 0 {
 		return errors.New("usage: dist -version VERSION -date TIME [flags]")
@@ -42,7 +43,7 @@ func run(args []string) error {
 type release struct {
 	version, commit string
 	date            time.Time // Of the commit, and of every file in the artifacts.
-	root, out       string
+	root, out, man  string
 }
 
 // write makes the artifacts of each architecture from its binary, and then SHA256SUMS.
