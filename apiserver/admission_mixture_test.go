@@ -33,9 +33,7 @@ func (h *mixedHook) calls(operation, namespace string, labels []string, user str
 func TestAdmissionMixture(t *testing.T) {
 	t.Parallel()
 	const users, writes, hooks, colours = 200, 5, 20, 3
-	// The server waits for a leader as long as in production: so many users at once delay a confirmed
-	// read by more than the second or so that the other servers of these tests allow.
-	s := testserver.StartReplicas(t, 1, nil)[0]
+	s := testserver.Start(t, nil)
 	random := rand.New(rand.NewPCG(15, 15))
 	for i := range colours {
 		check(t, s.Do("POST", "/api/v1/namespaces", fmt.Sprintf(`{"metadata":{"name":"mixed-%d","labels":{"colour":"c%d"}}}`, i, i)), want{code: 200})

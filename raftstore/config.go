@@ -53,6 +53,10 @@ type Config struct {
 	// StallLimit is the duration of a log write after which a leader gives up leadership; after
 	// twice that, the node ends. Default 10 s.
 	StallLimit time.Duration
+	// LeaderWait is how long a request waits for a leader (N7: in a minority, requests fail after a
+	// bounded wait). After as long without a leader, requests no longer wait. Default three
+	// election timeouts.
+	LeaderWait time.Duration
 	// ChecksumInterval is the time between the leader's comparisons of all nodes' states. Default 5
 	// minutes.
 	ChecksumInterval time.Duration
@@ -77,6 +81,8 @@ func (c *Config) validate() error {
 		return errors.New("store: the interval of checksums must be positive")
 	case c.DiskReserve < 0:
 		return errors.New("store: the reserve of disk space must be positive")
+	case c.LeaderWait < 0:
+		return errors.New("store: the time that requests wait for a leader must be positive")
 	case c.RaftMultiplier < 0:
 		return errors.New("store: the Raft multiplier must be positive")
 	}
@@ -95,6 +101,9 @@ func (c *Config) validate() error {
 	if c.DiskClaim == nil {
 		c.DiskClaim = func() int64 { return 0 }
 	}
+	if c.LeaderWait == 0 {
+		c.LeaderWait = leaderWaitTimeouts * c.electionTimeout()
+	}
 	if c.ChecksumInterval == 0 {
 		c.ChecksumInterval = DefaultChecksumInterval
 	}
@@ -108,7 +117,3 @@ func (c *Config) validate() error {
 // voter campaigns one to two timeouts after it has missed the leader, and once more if the vote is
 // split.
 const leaderWaitTimeouts = 3
-
-// leaderWait returns how long a request waits for a leader (N7: in a minority, requests fail after
-// a bounded wait). After as long without a leader, requests no longer wait.
-func (c *Config) leaderWait() time.Duration { return leaderWaitTimeouts * c.electionTimeout() }

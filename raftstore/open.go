@@ -233,7 +233,7 @@ func (s *Store) assemble() {
 	s.members = membership.New(membership.Config{Name: s.cfg.Name, Raft: s.raft, AddressOf: s.cfg.AddressOf, ClusterID: s.ClusterID})
 	s.leadership = leadership.New(leadership.Config{
 		Tracker: s.leaders, Raft: s.raft, Transport: s.transport, Members: s.members, Lifecycle: s.life,
-		Timeout: s.cfg.electionTimeout(), LeaderWait: s.cfg.leaderWait(), Probe: s.probe, Applied: s.Applied,
+		Timeout: s.cfg.electionTimeout(), LeaderWait: s.cfg.LeaderWait, Probe: s.probe, Applied: s.Applied,
 		Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	s.stall = diskguard.NewStall(diskguard.StallConfig{
@@ -245,12 +245,12 @@ func (s *Store) assemble() {
 	})
 	s.reader = read.New(read.Config{
 		Raft: s.raft, Transport: s.transport, Leadership: s.leadership, Members: s.members, Lifecycle: s.life, Peers: s.peers,
-		Applied: &s.applied, Root: s.root, ElectionTimeout: s.cfg.electionTimeout(), LeaderWait: s.cfg.leaderWait(),
+		Applied: &s.applied, Root: s.root, ElectionTimeout: s.cfg.electionTimeout(), LeaderWait: s.cfg.LeaderWait,
 		Registerer: s.cfg.Registerer,
 	})
 	s.writer = write.New(write.Config{
 		Raft: s.raft, Leadership: s.leadership, Members: s.members, Reader: s.reader, Shortage: s.shortage, Lifecycle: s.life, Quota: s.cfg.Quota,
-		Peers: s.peers, Root: s.root, LeaderWait: s.cfg.leaderWait(), Logger: s.logger, Registerer: s.cfg.Registerer,
+		Peers: s.peers, Root: s.root, LeaderWait: s.cfg.LeaderWait, Logger: s.logger, Registerer: s.cfg.Registerer,
 	})
 	s.pages = read.NewPages(s.reader, s.retained)
 	s.pins = read.NewPins(read.PinConfig{

@@ -73,7 +73,7 @@ func TestWithoutWatchers(t *testing.T) {
 	}
 }
 
-// TestSearch finds flaws where no timeline helps, and leaves a page about each key.
+// TestSearch finds flaws where no timeline helps, and leaves a page about each.
 func TestSearch(t *testing.T) {
 	const histories, enough = 40, 8
 	for _, flaw := range append(wrongWrites(), wrongReads()...) {
@@ -100,7 +100,8 @@ func TestSearch(t *testing.T) {
 				if v.Linearizable == check.No {
 					found++
 				}
-				if len(v.Problems) > 0 || len(v.Visualizations) == 0 {
+				// A search that has run out of time before it began leaves no page.
+				if len(v.Problems) > 0 || v.Linearizable == check.No && len(v.Visualizations) == 0 {
 					t.Fatalf("seed %d: pages %q, problems %q", seed, v.Visualizations, v.Problems)
 				}
 				for _, page := range v.Visualizations {

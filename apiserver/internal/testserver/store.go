@@ -27,6 +27,10 @@ import (
 // multiplier makes an election take a tenth of a second.
 const multiplier = 0.05
 
+// leaderWait is longer than requests wait in production: a loaded machine may delay everything by
+// seconds, and these servers are always to have their leader.
+const leaderWait = 30 * time.Second
+
 // NodeName is the only node's.
 const NodeName = "n0"
 
@@ -43,7 +47,7 @@ func OpenStore(t testing.TB, dir string, fresh bool) (store *raftstore.Store, st
 	ended := make(chan error, 3)
 	go func() { ended <- mux.Run(muxCtx) }()
 	store, err = raftstore.Open(raftstore.Config{
-		Name: NodeName, DataDir: dir, Peers: mux, Registrar: server, RaftMultiplier: multiplier, Logger: logger,
+		Name: NodeName, DataDir: dir, Peers: mux, Registrar: server, RaftMultiplier: multiplier, LeaderWait: leaderWait, Logger: logger,
 	})
 	if err != nil {
 		endMux()
