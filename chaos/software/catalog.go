@@ -43,6 +43,6 @@ const defaultTimeout = 2 * time.Minute
 // catalog returns all software, in the order of the table.
 func catalog() []software {
 	return slices.Concat(
-		helm(), kustomizations(), operators(), manifests(), languages(),
+		helm(), kustomizations(), operators(), metrics(), manifests(), languages(),
 	)
 }

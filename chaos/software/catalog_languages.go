@@ -22,10 +22,6 @@ func languages() []software {
 				{Tried: "`create`, `apply`, `get`, `describe`, `label`, `patch`, `scale`, `wait`, `explain`, `delete`", Script: oldKubectl},
 			},
 		},
-		{
-			Name: "kube-state-metrics", Version: "v2", Source: "Go module",
-			Missing: "the Go module proxy refuses k8s.io/kube-state-metrics/v2 here",
-		},
 	}
 }
 
