@@ -1,7 +1,6 @@
 package apiserver_test
 
 import (
-	"context"
 	"io/fs"
 	"net/http"
 	"os"
@@ -100,15 +99,7 @@ func TestConsoleTakesSeats(t *testing.T) {
 		testserver.WithoutQueues(cfg)
 		cfg.Limits.Reads = 1
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if resp, err := s.Client.Do(s.Request("GET", "/debug/pprof/goroutine?seconds=50", "").WithContext(ctx)); err == nil {
-			_ = resp.Body.Close() // it did not take as long as it should; the check below tells
-		}
-	}()
-	defer func() { cancel(); <-ended }()
+	takeRead(t, s)
 	s.Eventually("files are refused", func() bool { return s.Do("GET", "/console/main.js", "", "Authorization: ").Code == 429 })
 }
 

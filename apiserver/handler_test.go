@@ -54,6 +54,20 @@ func TestLimits(t *testing.T) {
 	check(t, s.Do("GET", "/api/v1/configmaps", ""), want{code: 200})
 }
 
+// takeRead takes the place of one read until the end of the test.
+func takeRead(t *testing.T, s *testserver.Server) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if resp, err := s.Client.Do(s.Request("GET", "/debug/pprof/goroutine?seconds=50", "").WithContext(ctx)); err == nil {
+			_ = resp.Body.Close() // it did not take as long as it should; the test's last check tells
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+}
+
 // TestHealthIsExempt fills the bound on reads with one that takes long: probes are answered all the
 // same, or an orchestrator would restart a node because it is busy.
 func TestHealthIsExempt(t *testing.T) {
@@ -62,15 +76,7 @@ func TestHealthIsExempt(t *testing.T) {
 		testserver.WithoutQueues(cfg)
 		cfg.Limits.Reads = 1
 	})
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if resp, err := s.Client.Do(s.Request("GET", "/debug/pprof/goroutine?seconds=50", "").WithContext(ctx)); err == nil {
-			_ = resp.Body.Close() // it did not take as long as it should; the last check below tells
-		}
-	}()
-	defer func() { cancel(); <-ended }()
+	takeRead(t, s)
 	s.Eventually("reads are refused", func() bool { return s.Do("GET", "/api/v1/configmaps", "").Code == 429 })
 	for _, path := range []string{"/livez", "/readyz", "/healthz", "/livez/ping", "/readyz/store"} {
 		if got := s.Do("GET", path, ""); got.Code != 200 {

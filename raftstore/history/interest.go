@@ -40,7 +40,7 @@ func WithField(name, value string) Interest { return Interest{fieldIs, name, val
 // with this value.
 func WithLabel(name, value string) Interest { return Interest{labelIs, name, value} }
 
-// Kept reports for each property whether any Interest requires it.
+// kept counts, for each property, the interests that require it.
 type kept [properties]int
 
 // interests calls yield with each interest that the event meets, of the properties that are kept.

@@ -49,7 +49,7 @@ type fanout struct {
 	mu          sync.Mutex
 	dispatching bool // some handler is the dispatcher, or has been chosen to be
 	subscribers []*subscriber
-	concerned   history.Index[*subscriber] // the subscribers by their interests
+	byInterest  history.Index[*subscriber] // the same subscribers
 	changes     *history.Cursor            // over the whole resource
 	// served is the index up to which all subscribers have their changes. The cursors of those that
 	// no change has concerned lately are behind it.
@@ -190,7 +190,7 @@ func (f *fanout) deliver(dispatcher *subscriber) bool {
 		if len(events) == 0 {
 			break
 		}
-		f.concerned.Concerned(events, func(_ *history.Event, s *subscriber) { f.deliverOrWake(s) })
+		f.byInterest.Concerned(events, func(_ *history.Event, s *subscriber) { f.deliverOrWake(s) })
 	}
 	dispatcher.changes.Skip(f.served)
 	ok := f.deliverTo(dispatcher)
@@ -261,7 +261,7 @@ func (f *fanout) appoint() {
 func (f *fanout) add(s *subscriber) {
 	s.index = len(f.subscribers)
 	f.subscribers = append(f.subscribers, s)
-	f.concerned.Add(s.interest, s)
+	f.byInterest.Add(s.interest, s)
 }
 
 // remove removes a subscriber and moves the last one to its index. mu is held.
@@ -272,7 +272,7 @@ func (f *fanout) remove(s *subscriber) {
 	f.subscribers[last] = nil
 	f.subscribers = f.subscribers[:last]
 	s.index = -1
-	f.concerned.Remove(s.interest, s)
+	f.byInterest.Remove(s.interest, s)
 }
 
 // fanouts holds the fan-outs that have members.
