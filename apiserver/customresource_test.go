@@ -291,8 +291,20 @@ func TestCustomResourceNames(t *testing.T) {
 	})
 	t.Run("ThirdPartyResources of the same plural", func(t *testing.T) {
 		define(t, s, cronTabName)
-		check(t, s.Do("POST", definitions, strings.ReplaceAll(definitionOf("crontabs", "CronTab", "Namespaced", version), "shop.example.com", "stable.example.com")),
-			want{code: 422, body: []string{"is that of the ThirdPartyResource " + cronTabName}})
+		crontabs := func(kind, scope, version string) string {
+			return strings.ReplaceAll(definitionOf("crontabs", kind, scope, version), "shop.example.com", "stable.example.com")
+		}
+		plain := strings.Replace(version, `"selectableFields"`, `"x-ignored"`, 1)
+		for definition, why := range map[string]string{
+			crontabs("CronTab", "Namespaced", version): "spec.versions must have no selectableFields",
+			crontabs("CronTab", "Cluster", plain):      "spec.scope must be Namespaced",
+			crontabs("Crontab", "Namespaced", plain):   "spec.names.kind must be CronTab",
+			strings.Replace(crontabs("CronTab", "Namespaced", plain), `"scope"`, `"conversion":{"strategy":"Webhook","webhook":{
+				"conversionReviewVersions":["v1"],"clientConfig":{"url":"https://127.0.0.1/x"}}},"scope"`, 1): "spec.conversion.strategy must be None",
+		} {
+			check(t, s.Do("POST", definitions, definition),
+				want{code: 422, body: []string{"is that of the ThirdPartyResource " + cronTabName, "cannot be taken over: " + why}})
+		}
 		check(t, s.Do("POST", thirdParties, `{"metadata":{"name":"other.shop.example.com"},"versions":[{"name":"v1"}]}`),
 			want{code: 422, body: []string{"is that of the CustomResourceDefinition others.shop.example.com"}})
 	})

@@ -15,11 +15,12 @@ const cleanupPause = 200 * time.Millisecond
 // cleanUp deletes the instances of a CustomResourceDefinition that is being deleted, and removes
 // the definition's cleanup finalizer when none is left. It respects the instances' finalizers
 // unless the definition is not served, because then no client could remove them. Instances that a
-// node writes later, because it is behind, are removed as orphans.
+// node writes later, because it is behind, are removed as orphans. Instances of a ThirdPartyResource
+// that still exists are left to it.
 func (s *Served) cleanUp(ctx context.Context, root *state.Root, d *definition) error {
-	prefix := state.ResourcePrefix(resourceOf(d.group, d.asked.plural, d.uid))
+	prefix := state.ResourcePrefix(resourceOf(d.group, d.asked.plural, d.storage()))
 	switch {
-	case root.Count(prefix) == 0:
+	case d.predecessor != nil || root.Count(prefix) == 0:
 		return s.release(ctx, d)
 	case d.verdict.owner != nil:
 		_, err := deletion.Sweep(ctx, s.store, root, d.verdict.owner.storage(), "", s.metrics.removed.Inc)

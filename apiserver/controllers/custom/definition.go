@@ -1,7 +1,9 @@
 package custom
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"quorate/apiserver/objects/deletion"
@@ -28,7 +30,15 @@ type definition struct {
 	generation      int64
 	approval        condition // no condition if the group needs no approval
 	verdict         verdict
+
+	inherits    string        // uid of the ThirdPartyResource whose instances it has taken over, or ""
+	predecessor *state.Object // that ThirdPartyResource, as long as it exists
+	// disinherited means that it was deleted before the definition was created.
+	disinherited bool
 }
+
+// storage returns the uid under which the instances are stored.
+func (d *definition) storage() string { return cmp.Or(d.inherits, d.uid) }
 
 // verdict is what a set makes of a definition among the others.
 type verdict struct {
@@ -53,7 +63,7 @@ func (c *content) equal(other *content) bool {
 func (f *factory) read(o *state.Object, before *Set) (*definition, error) {
 	if former := before.definition(o.UID); former != nil && former.index == o.Version {
 		d := *former
-		d.verdict = verdict{}
+		d.verdict, d.predecessor, d.disinherited = verdict{}, nil, false
 		return &d, nil
 	}
 	decoded, err := f.definition.DecodeStored(o.Value)
@@ -64,7 +74,7 @@ func (f *factory) read(o *state.Object, before *Set) (*definition, error) {
 	d := &definition{
 		version: version{o.UID, o.Version}, object: o, group: text(root.Field("spec"), "group"), generation: decoded.Generation(),
 		asked: namesOf(root.Lookup("spec", "names")), accepted: namesOf(root.Lookup("status", "acceptedNames")),
-		conditions: conditionsOf(root), established: validation.Established(root), cleans: deletion.HasFinalizer(decoded, f.definition.Strategy.CleanupFinalizer),
+		inherits: strings.Clone(validation.InstancesOf(decoded)), conditions: conditionsOf(root), established: validation.Established(root), cleans: deletion.HasFinalizer(decoded, f.definition.Strategy.CleanupFinalizer),
 	}
 	_, d.terminating = decoded.DeletionTimestamp()
 	if a, needed := validation.ApprovalOf(decoded); needed {
@@ -145,7 +155,7 @@ func (b *setBuilder) custom(d *definition) (*Owner, error) {
 		former = nil // its watches end: they would go on in the form of its schemas
 	}
 	owner := newOwner(d.object, custom.Resource, compiled, former)
-	owner.Defined, owner.content, owner.source, owner.webhook = true, now, source, webhook
+	owner.Defined, owner.content, owner.source, owner.webhook, owner.inherited = true, now, source, webhook, d.inherits != ""
 	for i, v := range decoded.Root().Lookup("spec", "versions").Items() {
 		owner.warn(compiled[i], v)
 	}

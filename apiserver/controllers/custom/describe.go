@@ -23,7 +23,7 @@ func (f *factory) describe(o *schema.Object, d *definition, source *atomic.Point
 	custom := &schema.CustomDefinition{
 		Kind: n.kind, ListKind: n.listKind, Group: d.group, Plural: n.plural, Singular: n.singular,
 		ShortNames: n.shortNames, Categories: n.categories, Namespaced: spec.Field("scope").Str() == "Namespaced",
-		Resource: resourceOf(d.group, n.plural, d.uid), Adapts: d.generation > 1, Terminating: d.terminating,
+		Resource: resourceOf(d.group, n.plural, d.storage()), Adapts: d.generation > 1 || d.inherits != "", Terminating: d.terminating,
 	}
 	for _, v := range spec.Field("versions").Items() {
 		described, err := f.describeVersion(v)

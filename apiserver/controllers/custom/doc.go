@@ -8,7 +8,8 @@
 // set, so that correctness does not depend on how fast the node follows changes. Objects are stored
 // under the uid of their definition: if a definition is deleted and created again, its kind has no
 // objects at first. Those of the former definition can no longer be reached, and the leader removes
-// them.
+// them. A CustomResourceDefinition can take over the objects of a ThirdPartyResource: its record of
+// that uid is part of the state.
 //
 // Run starts one goroutine that publishes sets, two that follow the definitions, two that work
 // while this node leads (one removes orphaned objects, one attends to CustomResourceDefinitions),

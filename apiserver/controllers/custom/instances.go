@@ -48,8 +48,8 @@ func (i *instances) current(ctx context.Context, root *state.Root) (*state.Root,
 	if err := i.served.Refresh(ctx, root); err != nil {
 		return nil, err
 	}
-	// An update may have left the kinds as they are.
-	if i.owner.Defined && i.owner.standsIn(root) && i.served.current.Load().owner(i.owner.uid) == i.owner {
+	// An update may have left the kinds as they are, and a successor may not be served.
+	if i.owner.standsIn(root) && i.served.current.Load().owner(i.owner.uid) == i.owner {
 		return root, nil
 	}
 	return nil, &Stale{status.NewNoRoute()}
@@ -92,10 +92,23 @@ func (i *instances) Watch(p state.Prefix, after uint64) (*history.Cursor, error)
 	return i.Store.Watch(p, after)
 }
 
-// Beginning begins at the owner's creation, or later if the history since then is not retained.
+// Beginning begins at the owner's creation, or later if the history since then is not retained. If
+// the owner has inherited instances, which are older, it begins with the current ones.
 func (i *instances) Beginning(ctx context.Context, p state.Prefix) (iter.Seq2[*state.Object, error], uint64, error) {
 	objects, after, err := i.Store.Beginning(ctx, p)
-	return objects, max(after, i.owner.created), err
+	if err != nil || after >= i.owner.created {
+		return objects, after, err
+	}
+	if !i.owner.inherited {
+		return objects, i.owner.created, nil
+	}
+	root, err := i.View(ctx, raftstore.AtLeast(i.owner.created))
+	if err != nil {
+		return nil, 0, err
+	}
+	return func(yield func(*state.Object, error) bool) {
+		root.Ascend(p, "", func(o *state.Object) bool { return yield(o, nil) })
+	}, root.Index(), nil
 }
 
 func (i *instances) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {

@@ -23,7 +23,7 @@ func newMetrics(reg prometheus.Registerer, s *Served) *metrics {
 		return float64(len(set.Owners) - set.definitionsServed)
 	}), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_thirdparty_unserved",
-		Help: "ThirdPartyResources that are not served, because they exceed the limit or an older one has the same plural.",
+		Help: "ThirdPartyResources that are not served, because they exceed the limit or an older definition has the same plural.",
 	}, func() float64 { return float64(s.current.Load().unserved) }), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "quorate_apiserver_customresourcedefinitions_served",
 		Help: "CustomResourceDefinitions whose kinds are served.",

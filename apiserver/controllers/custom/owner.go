@@ -21,9 +21,13 @@ type Owner struct {
 	key      state.Key
 	uid      string
 	index    atomic.Uint64 // newest version known to define the same kinds
-	created  uint64        // index of its creation; all instances are newer
+	created  uint64        // index of its creation; all instances are newer, unless inherited
 	resource string
 	compiled []*schema.Kind // of all versions, whether served or not
+	// successor is the key of the CustomResourceDefinition that can take over the instances of a
+	// ThirdPartyResource. inherited means that a CustomResourceDefinition has done so.
+	successor state.Key
+	inherited bool
 	// Of a CustomResourceDefinition: what defines the kinds, and its newest version that does.
 	content content
 	source  *atomic.Pointer[state.Object]
@@ -57,10 +61,11 @@ func (o *Owner) standsIn(root *state.Root) bool {
 }
 
 // holdsIn reports whether the definition exists in root in the newest version that is known to
-// define the owner's kinds.
+// define the owner's kinds, and no other definition can have taken over its instances.
 func (o *Owner) holdsIn(root *state.Root) bool {
 	found := root.Get(o.key)
-	return found != nil && found.UID == o.uid && found.Version == o.index.Load()
+	return found != nil && found.UID == o.uid && found.Version == o.index.Load() &&
+		(o.Defined || root.Get(o.successor) == nil)
 }
 
 // end returns the End of a version: that of the previous Owner o if o had the version, else a new

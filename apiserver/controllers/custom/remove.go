@@ -64,7 +64,10 @@ func (s *Served) reconcile(ctx context.Context, p state.Prefix, fn func(*state.R
 func (s *Served) sweep(ctx context.Context, root *state.Root) error {
 	writes, ctx := errgroup.WithContext(ctx)
 	writes.SetLimit(parallel)
-	for resource := range orphaned(root, s.factory.prefixes) {
+	if err := s.Refresh(ctx, root); err != nil {
+		return err
+	}
+	for resource := range orphaned(root, s.factory.prefixes, s.current.Load().inherited()) {
 		root.Ascend(state.ResourcePrefix(resource), "", func(o *state.Object) bool {
 			writes.Go(func() error { return s.removeOne(ctx, o) })
 			return ctx.Err() == nil
@@ -101,11 +104,12 @@ func (s *Served) removeOne(ctx context.Context, o *state.Object) error {
 	}
 }
 
-// orphaned yields the resources of instances whose definition is not in the state. Because
-// uids are never reused, it is not in any newer state either.
-func orphaned(root *state.Root, definitions prefixes) iter.Seq[string] {
+// orphaned yields the resources of instances whose definition is not in the state, and that no other
+// definition has inherited. Because uids are never reused, and only an existing definition can be
+// inherited from, this holds for any newer state as well. owners are the uids of the definitions
+// inherited from, in this state or a newer one; orphaned adds those in the state.
+func orphaned(root *state.Root, definitions prefixes, owners map[string]bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		owners := map[string]bool{}
 		definitions.each(root, func(o *state.Object) bool {
 			owners[o.UID] = true
 			return true

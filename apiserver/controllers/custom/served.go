@@ -150,17 +150,19 @@ func (s *Served) advance(ctx context.Context, group *errgroup.Group, root *state
 	}
 	s.current.Store(set)
 	for _, former := range before.Owners {
-		former.close(set.owner(former.uid))
-		if err := s.end(ctx, group, former, set.owner(former.uid), root); err != nil {
+		now := set.ownerOf(former.resource)
+		former.close(now)
+		if err := s.end(ctx, group, former, now, root); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// end ends the watches of former's kinds that the owner now does not continue: those of a removed
-// version (K15) and those of a changed CustomResourceDefinition at once. If the definition was
-// deleted (now is nil), the watches end after its last instance is removed (K14).
+// end ends the watches of former's kinds that the owner now of its instances does not continue:
+// those of a removed version (K15), of a changed CustomResourceDefinition, and of instances taken
+// over, at once. If the definition was deleted (now is nil), the watches end after its last instance
+// is removed (K14).
 func (s *Served) end(ctx context.Context, group *errgroup.Group, former, now *Owner, root *state.Root) error {
 	if now != nil {
 		gone := slices.DeleteFunc(slices.Clone(former.Kinds), func(k Kind) bool { return now.continues(k.End) })

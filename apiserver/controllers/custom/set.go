@@ -1,7 +1,6 @@
 package custom
 
 import (
-	"cmp"
 	"slices"
 
 	"quorate/apiserver/controllers/custom/conversion"
@@ -26,6 +25,7 @@ type Set struct {
 	known    []version
 	unserved int // ThirdPartyResources
 	byUID    map[string]*Owner
+	stored   map[string]*Owner // by the resource of their instances
 	// definitions are the CustomResourceDefinitions, by time of creation.
 	definitions       []*definition
 	definitionsByUID  map[string]*definition
@@ -66,6 +66,9 @@ func (s *Set) covers(root *state.Root, p prefixes) bool {
 // owner returns the owner with a uid, or nil.
 func (s *Set) owner(uid string) *Owner { return s.byUID[uid] }
 
+// ownerOf returns the owner of the instances that are stored as a resource, or nil.
+func (s *Set) ownerOf(resource string) *Owner { return s.stored[resource] }
+
 // factory builds sets.
 type factory struct {
 	kind       *schema.Kind // ThirdPartyResource
@@ -80,37 +83,42 @@ type factory struct {
 
 // make returns the set of a state. It reuses the unchanged parts of the previous set.
 func (f *factory) make(root *state.Root, before *Set) (*Set, error) {
-	set := &Set{index: root.Index(), byUID: map[string]*Owner{}, definitionsByUID: map[string]*definition{}}
-	var objects []*state.Object
-	definitions := map[*state.Object]*definition{}
-	f.prefixes.each(root, func(o *state.Object) bool {
-		objects = append(objects, o)
-		set.known = append(set.known, version{o.UID, o.Version})
-		return true
-	})
-	// If two define the same plural in one group, only the older one is served (K11).
-	slices.SortStableFunc(objects, func(a, b *state.Object) int { return cmp.Compare(a.Created, b.Created) })
-	for _, o := range objects {
-		if o.Key.Resource() != f.definition.Resource {
-			continue
-		}
-		d, err := f.read(o, before)
-		if err != nil {
-			return nil, err
-		}
-		definitions[o] = d
-		set.definitions = append(set.definitions, d)
-		set.definitionsByUID[o.UID] = d
+	set := &Set{
+		index: root.Index(), byUID: map[string]*Owner{}, stored: map[string]*Owner{}, definitionsByUID: map[string]*definition{},
 	}
-	b := &setBuilder{factory: f, set: set, before: before, names: claimAccepted(set.definitions), taken: map[string]bool{}}
-	for _, o := range objects {
-		if d := definitions[o]; d != nil {
-			b.addDefinition(d)
-		} else if err := b.addThirdParty(o); err != nil {
-			return nil, err
-		}
-	}
+	var candidates []*candidate
 	var err error
+	f.prefixes.each(root, func(o *state.Object) bool {
+		set.known = append(set.known, version{o.UID, o.Version})
+		c := &candidate{object: o, age: o.Created}
+		if o.Key.Resource() == f.definition.Resource {
+			c.definition, err = f.read(o, before)
+		}
+		candidates = append(candidates, c)
+		return err == nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	successors := succeed(candidates)
+	// If two define the same plural in one group, only the older one is served (K11).
+	slices.SortStableFunc(candidates, older)
+	for _, c := range candidates {
+		if d := c.definition; d != nil {
+			set.definitions = append(set.definitions, d)
+			set.definitionsByUID[d.uid] = d
+		}
+	}
+	b := &setBuilder{
+		factory: f, set: set, before: before, names: claimAccepted(set.definitions), taken: map[string]bool{}, successors: successors,
+	}
+	for _, c := range candidates {
+		if c.definition != nil {
+			b.addDefinition(c.definition)
+		} else if err := b.addThirdParty(c.object); err != nil {
+			return nil, err
+		}
+	}
 	set.Catalog, err = f.static.With(b.kinds)
 	return set, err
 }
@@ -123,21 +131,30 @@ type setBuilder struct {
 	names  *claims
 	taken  map[string]bool // groups with plurals
 	kinds  []*schema.Kind
+	// successors are the definitions that have inherited the instances of ThirdPartyResources, by
+	// the uids of these.
+	successors map[string]*definition
 }
 
 // add adds an owner, unless its kinds are not served.
 func (b *setBuilder) add(o *Owner) {
 	b.set.Owners = append(b.set.Owners, o)
-	b.set.byUID[o.uid] = o
+	b.set.byUID[o.uid], b.set.stored[o.resource] = o, o
 	b.kinds = append(b.kinds, o.compiled...)
 }
 
-// addThirdParty adds a ThirdPartyResource.
+// addThirdParty adds a ThirdPartyResource, unless a definition serves its instances. One that should,
+// and cannot because of its names or its schema, must not take these names away either.
 func (b *setBuilder) addThirdParty(o *state.Object) error {
+	successor := b.successors[o.UID]
+	if successor != nil && successor.verdict.owner != nil {
+		return nil
+	}
 	d := Define(nameOf(o.Key))
 	d.Resource = resourceOf(d.Group, d.Plural, o.UID)
 	route := qualified(d.Group, d.Plural)
-	if b.taken[route] || b.names.has(d.Group, d.Plural) || b.groups[d.Group] || len(b.set.Owners)-b.set.definitionsServed == maxServed {
+	named := successor == nil && b.names.has(d.Group, d.Plural)
+	if b.taken[route] || named || b.groups[d.Group] || len(b.set.Owners)-b.set.definitionsServed == maxServed {
 		b.set.unserved++
 		return nil
 	}

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,7 +10,6 @@ import (
 
 	"quorate/apiserver/limit"
 	"quorate/apiserver/objects/schema"
-	"quorate/apiserver/objects/stored"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/wire/status"
 	"quorate/raftstore"
@@ -31,65 +31,73 @@ func (s *Served) StoreOf(k *schema.Kind, store rest.Store) rest.Store {
 type admitting struct {
 	rest.Store
 	served *Served
-	admit  func(root *state.Root, key state.Key) error
+	// admit returns the create that is to be made, or why it is refused.
+	admit func(root *state.Root, c raftstore.Create) (raftstore.Create, error)
 }
 
 func (a *admitting) Create(ctx context.Context, c raftstore.Create) (*state.Object, error) {
-	root, err := a.served.store.View(ctx, raftstore.Quorum())
-	if err != nil {
-		return nil, err
+	for {
+		root, err := a.served.store.View(ctx, raftstore.Quorum())
+		if err != nil {
+			return nil, err
+		}
+		admitted, err := a.admit(root, c)
+		if err != nil {
+			return nil, err
+		}
+		o, err := a.Store.Create(ctx, admitted)
+		if _, changed := errors.AsType[*state.GuardFailed](err); !changed || ctx.Err() != nil {
+			return o, err
+		}
 	}
-	if err := a.admit(root, c.Key); err != nil {
-		return nil, err
-	}
-	return a.Store.Create(ctx, c)
 }
 
 // admitThirdParty rejects a ThirdPartyResource whose plural and group an existing
 // ThirdPartyResource or CustomResourceDefinition has (K11). If two ThirdPartyResources are created
 // at the same time, both may be admitted; then only the older one is served.
-func (s *Served) admitThirdParty(root *state.Root, key state.Key) (err error) {
-	name := nameOf(key)
+func (s *Served) admitThirdParty(root *state.Root, c raftstore.Create) (raftstore.Create, error) {
+	name := nameOf(c.Key)
 	mine := Define(name)
 	refuse := func(other string) error {
 		return s.refuse(s.factory.kind, name, "the plural "+mine.Plural+" in group "+mine.Group+" is that of "+other)
 	}
-	if root.Get(stored.Key(s.factory.definition, "", mine.Plural+"."+mine.Group)) != nil {
-		return refuse("the CustomResourceDefinition " + mine.Plural + "." + mine.Group)
+	if root.Get(s.factory.definitionKey(mine.Group, mine.Plural)) != nil {
+		return c, refuse("the CustomResourceDefinition " + mine.Plural + "." + mine.Group)
 	}
-	root.Ascend(s.factory.prefixes[0], "", func(o *state.Object) bool {
-		other := nameOf(o.Key)
-		if d := Define(other); other != name && d.Group == mine.Group && d.Plural == mine.Plural {
-			err = refuse(other)
+	for _, o := range s.factory.thirdParties(root, mine.Group, mine.Plural) {
+		if other := nameOf(o.Key); other != name {
+			return c, refuse(other)
 		}
-		return err == nil
-	})
-	return err
+	}
+	return c, nil
 }
 
-// admitDefinition rejects a CustomResourceDefinition in a group that the server itself serves, one
-// with the plural and group of a ThirdPartyResource, whose instances it could not take over, and
-// one beyond maxDefinitions.
-func (s *Served) admitDefinition(root *state.Root, key state.Key) (err error) {
-	name := nameOf(key)
+// admitDefinition rejects a CustomResourceDefinition in a group that the server itself serves, and
+// one beyond maxDefinitions. One with the plural and group of a ThirdPartyResource takes over its
+// instances, or is rejected if it cannot.
+func (s *Served) admitDefinition(root *state.Root, c raftstore.Create) (raftstore.Create, error) {
+	name := nameOf(c.Key)
 	plural, group, _ := strings.Cut(name, ".")
 	if s.factory.groups[group] {
-		return s.refuse(s.factory.definition, name, "the server itself serves the group "+group)
+		return c, s.refuse(s.factory.definition, name, "the server itself serves the group "+group)
 	}
-	if root.Get(key) == nil && root.Count(s.factory.prefixes[1]) >= maxDefinitions {
-		return limit.Reached(limit.Definitions, status.NewForbidden(status.Subject{
+	if root.Get(c.Key) != nil {
+		return c, nil // the store rejects it
+	}
+	if root.Count(s.factory.prefixes[1]) >= maxDefinitions {
+		return c, limit.Reached(limit.Definitions, status.NewForbidden(status.Subject{
 			Group: s.factory.definition.Group, Plural: s.factory.definition.Plural, Kind: s.factory.definition.Kind, Name: name,
 		}, fmt.Sprintf("at most %d CustomResourceDefinitions are served", maxDefinitions)))
 	}
-	root.Ascend(s.factory.prefixes[0], "", func(o *state.Object) bool {
-		other := nameOf(o.Key)
-		if d := Define(other); d.Group == group && d.Plural == plural {
-			err = s.refuse(s.factory.definition, name,
-				"the plural "+plural+" in group "+group+" is that of the ThirdPartyResource "+other+": delete it first")
-		}
-		return err == nil
-	})
-	return err
+	switch former := s.factory.thirdParties(root, group, plural); len(former) {
+	case 0:
+		return c, nil
+	case 1:
+		return s.takeOver(c, former[0])
+	default:
+		return c, s.refuse(s.factory.definition, name,
+			"the plural "+plural+" in group "+group+" is that of several ThirdPartyResources: delete all but one of "+several(former))
+	}
 }
 
 // refuse returns the error for a definition whose name cannot be served.

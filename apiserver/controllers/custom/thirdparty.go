@@ -51,5 +51,7 @@ func (f *factory) thirdParty(o *state.Object, d schema.Definition, before *Set) 
 	if err != nil {
 		return nil, err
 	}
-	return newOwner(o, d.Resource, compiled, former), nil
+	owner := newOwner(o, d.Resource, compiled, former)
+	owner.successor = f.definitionKey(d.Group, d.Plural)
+	return owner, nil
 }

@@ -19,6 +19,7 @@ func definitionHooks() schema.Hooks {
 		Steps: map[string]schema.Step{
 			"beginDefinition": beginDefinition,
 			"storeDefinition": recordStorage,
+			"keepInstances":   keepInstances,
 			"orderSchemas":    orderSchemas,
 		},
 		Defaulters: map[string]schema.Defaulter{

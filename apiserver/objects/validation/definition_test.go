@@ -52,6 +52,9 @@ func definitionRows() []row {
 		{name: "the status of a client is not taken", kind: kind,
 			body: definitionBody(`"spec":`, `"status":{"storedVersions":["x"],"acceptedNames":{"kind":"X"}},"spec":`, `"properties":{"spec":`, `"properties":{"spec":`),
 			want: map[string]string{"status.storedVersions": `["v1"]`}},
+		{name: "no client says which instances it takes over", kind: kind,
+			body: definitionBody(`"name":"widgets.shop.example.com"`, `"name":"widgets.shop.example.com","annotations":{"a":"b","apiextensions.platform.io/instances-of":"x"}`),
+			want: map[string]string{"metadata.annotations": `{"a":"b"}`}},
 		{name: "name", kind: kind, body: definitionBody(`"name":"widgets.shop`, `"name":"gadgets.shop`), errs: []string{
 			`metadata.name: Invalid value: "gadgets.shop.example.com": must be spec.names.plural+"."+spec.group`}},
 		{name: "group without a domain", kind: kind, body: definitionBody("shop.example.com", "shop", "shop.example.com", "shop"),

@@ -15,7 +15,7 @@ func definitionUpdate(c *schema.Context, root, old *schema.Value) {
 	}
 	spec, before := root.Field("spec"), old.Field("spec")
 	fixed := [][]string{{"group"}, {"names", "plural"}}
-	if Established(old) {
+	if Established(old) || InstancesOf(c.Old) != "" {
 		fixed = append(fixed, []string{"scope"}, []string{"names", "kind"})
 	}
 	for _, path := range fixed {
