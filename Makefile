@@ -164,6 +164,7 @@ man:
 fresh:
 	cd proto && $(GO) run ./internal/generate -check
 	cd apiserver/specification && $(GO) run ./internal/page -check
+	$(GO) run ./cmd/quorate/reference -check
 
 generate:
 	$(GO) generate ./...
