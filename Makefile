@@ -102,10 +102,10 @@ fuzz:
 	$(FUZZ) -fuzz '^FuzzMessages$$' ./cluster/gossip
 	$(FUZZ) -fuzz '^FuzzApply$$' ./apiserver/objects/apply
 
-# Every fault, one after the other, on local processes: minutes. Before a release CHAOS="--duration 1h --nodes 5", and, after make up,
-# bin/quorate-chaos --containers --duration 1h.
+# Every fault, one after the other, on local processes: minutes. It writes bin/chaos.html. Before a release
+# CHAOS="--duration 1h --nodes 5", and, after make up, bin/quorate-chaos --containers --duration 1h.
 chaos: build failpoints
-	bin/quorate-chaos --binary bin/failpoints/quorate --failpoints $(CHAOS)
+	bin/quorate-chaos --binary bin/failpoints/quorate --failpoints --report bin/chaos.html $(CHAOS)
 
 # Software of others, fetched and built, on three nodes: the first time half an hour. It writes chaos/software/RESULTS.md. CLIENTS=helm
 # tries what is named so, and prints the table.
@@ -126,9 +126,10 @@ mutants:
 failpoints:
 	$(GO) run ./chaos/failpoint/build bin/failpoints
 
-# The benchmark beside its targets; BENCH=quick takes under two minutes.
+# The benchmark beside its targets; BENCH=quick takes under two minutes. It writes bin/bench.html. PEERS=FILE,... shows measurements of
+# a peer beside it, as bench/README.md describes.
 bench: build loadgen
-	$(GO) run ./bench -mode $(or $(BENCH),full)
+	$(GO) run ./bench -mode $(or $(BENCH),full) -report bin/bench.html $(if $(PEERS),-peers '$(PEERS)')
 
 loadgen:
 	cd bench/loadgen && CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o ../../bin/loadgen .

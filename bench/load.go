@@ -34,8 +34,20 @@ type measurement struct {
 }
 
 type latency struct {
-	P50 float64 `json:"p50"`
-	P99 float64 `json:"p99"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+	P999 float64 `json:"p99_9"`
+	Max  float64 `json:"max"`
+}
+
+// values returns the numbers that may have targets.
+func (m *measurement) values() values {
+	v := values{Rate: m.Rate, CPU: m.CPU, P50: m.Latency.P50, P99: m.Latency.P99, Seconds: m.Seconds}
+	for _, p := range m.Procs {
+		v.RSS += p.RSSMiB
+	}
+	return v
 }
 
 type process struct {
@@ -65,16 +77,42 @@ func (b *bench) load(ctx context.Context, nodes *cluster, label string, args ...
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", loadBinary, strings.Join(args, " "), err)
 	}
+	measured, err := readMeasurements(lines)
+	b.measured = append(b.measured, measured...)
+	return err
+}
+
+// readMeasurements reads the output of the load generator.
+func readMeasurements(lines []byte) (all []measurement, err error) {
 	scanner := bufio.NewScanner(bytes.NewReader(lines))
 	scanner.Buffer(nil, 16<<20)
 	for scanner.Scan() {
 		var m measurement
 		if err := json.Unmarshal(scanner.Bytes(), &m); err != nil {
-			return fmt.Errorf("read what loadgen measured: %w", err)
+			return all, fmt.Errorf("read what loadgen measured: %w", err)
 		}
-		b.measured = append(b.measured, m.perObject())
+		all = append(all, m.perObject())
 	}
-	return scanner.Err()
+	return all, scanner.Err()
+}
+
+// readPeers reads measurements of a peer, from files separated by commas; none if files is "".
+func readPeers(files string) (all []measurement, err error) {
+	if files == "" {
+		return nil, nil
+	}
+	for file := range strings.SplitSeq(files, ",") {
+		lines, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("-peers: %w", err)
+		}
+		measured, err := readMeasurements(lines)
+		if err != nil {
+			return nil, fmt.Errorf("-peers: %s: %w", file, err)
+		}
+		all = append(all, measured...)
+	}
+	return all, nil
 }
 
 // perObject converts the measurement of an operation on many objects to one for each object.

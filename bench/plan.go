@@ -31,6 +31,7 @@ type bench struct {
 	dir      string
 	scale    scale
 	profile  string
+	began    time.Time
 	measured []measurement
 	raw      []byte
 }

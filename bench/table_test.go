@@ -23,6 +23,12 @@ func TestTargetsAreReadAndFoundOnce(t *testing.T) {
 	}
 }
 
+// printAll prints the table of one measurement.
+func printAll(out *strings.Builder, targets []target, m measurement, mode string) {
+	pace := paces{1, 1}
+	printTable(out, rowsOf(targets, []measurement{m}, nil, pace, scales[mode]), pace, scales[mode])
+}
+
 func TestVerdict(t *testing.T) {
 	t.Parallel()
 	targets, err := readTargets()
@@ -35,7 +41,7 @@ func TestVerdict(t *testing.T) {
 	failed.Errors = map[string]int{"503": 1}
 	for want, m := range map[string]measurement{"met": create, "missed": slow, "errors": failed} {
 		var out strings.Builder
-		printTable(&out, targets, []measurement{m}, scales["quick"])
+		printAll(&out, targets, m, "quick")
 		if !strings.Contains(out.String(), "≥ 8000/s, ≤ 150 µs  9000/s") || !strings.Contains(out.String(), want) {
 			t.Errorf("want %s in\n%s", want, out.String())
 		}
@@ -56,7 +62,7 @@ func TestQuickRunsSayWhatTheyLoad(t *testing.T) {
 		"full":  "memory with 100000 pods of 7 KiB",
 	} {
 		var out strings.Builder
-		printTable(&out, targets, []measurement{filled}, scales[mode])
+		printAll(&out, targets, filled, mode)
 		if !strings.Contains(out.String(), want) || strings.Contains(out.String(), "1024 MiB") != (mode == "full") {
 			t.Errorf("%s run: want %q, and the target in a full run alone, in\n%s", mode, want, out.String())
 		}

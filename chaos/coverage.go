@@ -25,7 +25,7 @@ func (t *idleTotals) tell(out *printer) {
 
 // coverage prints which of the planned faults were injected, and why the others were not.
 func (r *Report) coverage(out *printer) {
-	injected, missed := r.injected()
+	injected, missed := r.Injected()
 	out.printf("faults: %d injected, %d never injected, %d not possible here\n", len(injected), len(missed), len(r.Unavailable))
 	if len(missed) > 0 {
 		out.printf("  never injected, because there was no target or no time: %s\n", strings.Join(missed, ", "))
@@ -37,9 +37,9 @@ func (r *Report) coverage(out *printer) {
 
 func skipped(u nemesis.Unavailable) string { return fmt.Sprintf("%s: %s", u.Name, u.Why) }
 
-// injected divides the faults that the executed phases planned into those that were injected and
+// Injected divides the faults that the executed phases planned into those that were injected and
 // those that were not.
-func (r *Report) injected() (injected, missed []string) {
+func (r *Report) Injected() (injected, missed []string) {
 	for _, p := range r.Phases {
 		for _, s := range p.Injections {
 			injected = append(injected, s.Fault)

@@ -61,7 +61,9 @@ func (p *running) idle(ctx context.Context) (*PhaseReport, error) {
 		return nil, err
 	}
 	n := p.idleNemesis()
-	report := &PhaseReport{Phase: p.phase.Name, Planned: p.phase.planned(), Seed: p.phase.Seed, Namespace: load.Namespace, Idle: &IdleReport{}}
+	report := &PhaseReport{
+		Phase: p.phase.Name, Planned: p.phase.planned(), Seed: p.phase.Seed, Namespace: load.Namespace, Began: began, Idle: &IdleReport{},
+	}
 	hurt := p.actAll(ctx, n, readers, report.Idle)
 	reads := readers.Close()
 	if ctx.Err() != nil {

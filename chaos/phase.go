@@ -70,8 +70,8 @@ func (p *running) work(ctx context.Context) (*PhaseReport, error) {
 		return nil, errors.Join(hurt, ctx.Err())
 	}
 	report := &PhaseReport{
-		Phase: p.phase.Name, Planned: p.phase.planned(), Seed: p.phase.Seed, Namespace: load.Namespace, Injections: n.Injections(), Ended: n.Ended(),
-		Calm: len(p.phase.Faults) == 0,
+		Phase: p.phase.Name, Planned: p.phase.planned(), Seed: p.phase.Seed, Namespace: load.Namespace, Began: began,
+		Injections: n.Injections(), Ended: n.Ended(), Calm: len(p.phase.Faults) == 0,
 	}
 	report.Verdict = p.judge(ctx, report.Injections)
 	report.Seconds = time.Since(began).Seconds()

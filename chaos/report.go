@@ -26,6 +26,7 @@ type PhaseReport struct {
 	Phase      string           `json:"phase"`
 	Seed       uint64           `json:"seed"`
 	Namespace  string           `json:"namespace"` // of its objects, which are kept if the phase fails
+	Began      time.Time        `json:"began"`     // to which the times of the verdict are relative
 	Seconds    float64          `json:"seconds"`
 	Planned    []string         `json:"planned"` // names of faults
 	Injections []nemesis.Record `json:"strikes"`

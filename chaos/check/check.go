@@ -66,6 +66,9 @@ type Options struct {
 // DefaultTimeout is long enough for any history of a working cluster, where no search is needed.
 const DefaultTimeout = 20 * time.Second
 
+// SeriesInterval is the interval of the series of a verdict.
+const SeriesInterval = time.Second
+
 // Counts counts the operations of one kind by outcome.
 type Counts struct {
 	Operations   int `json:"operations"`   // all that were tried
@@ -107,6 +110,9 @@ type Verdict struct {
 	LongestUnread      time.Duration `json:"longestUnread"`
 	// Refusals contains the longest outage of each service of each node.
 	Refusals []Refusal `json:"refusals,omitempty"`
+	// Outages contains every outage, and Series what was served when.
+	Outages []Outage `json:"outages,omitempty"`
+	Series  Series   `json:"series"`
 }
 
 // OK reports whether every promise held, and all was judged.
@@ -134,6 +140,7 @@ func All(ctx context.Context, r *history.Record, o Options) *Verdict {
 		Linearizable: Yes, Workloads: workloads(r), Watchers: len(r.Watches), Expired: len(r.Expired),
 		LongestUnavailable: longestGap(r.Ops, history.Kind.IsWrite),
 		LongestUnread:      longestGap(r.Ops, isQuorumRead),
+		Series:             NewSeries(r, SeriesInterval),
 	}
 	for i := range r.Watches {
 		v.Streams += r.Watches[i].Streams
@@ -147,7 +154,7 @@ func All(ctx context.Context, r *history.Record, o Options) *Verdict {
 	t := newTimeline(r, writes)
 	t.effects(writes, found)
 	answers(r, ops, o, found)
-	v.Refusals = served(r, ops, o.Allowed, found)
+	v.Refusals, v.Outages = served(r, ops, o.Allowed, found)
 	lost := lostWrites(r, ops, t)
 	lost.tell(ops, found)
 	versions(ops, t, found)

@@ -35,7 +35,7 @@ func Idle(reads []history.IdleRead, excused func(history.IdleRead) bool) (*Verdi
 			found.add(IdleReads, "%s on %s, %v to %v: %s", r.Kind, r.Node, round(r.Invoked), round(r.Answered), r.Problem)
 		}
 	}
-	v := &Verdict{Linearizable: Yes}
+	v := &Verdict{Linearizable: Yes, Series: NewIdleSeries(reads, SeriesInterval)}
 	v.Findings = found.all()
 	if len(reads) == 0 {
 		v.Unjudged = 1

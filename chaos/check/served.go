@@ -26,9 +26,10 @@ const minOutage = 500 * time.Millisecond
 
 // Outage is a period in which requests were made and none succeeded.
 type Outage struct {
-	Service  Service
-	Node     string // that was asked; "" for writes, which any node may serve
-	From, To time.Duration
+	Service Service       `json:"service"`
+	Node    string        `json:"node,omitempty"` // that was asked; "" for writes, which any node may serve
+	From    time.Duration `json:"from"`
+	To      time.Duration `json:"to"`
 }
 
 // Length returns the length of the outage.
@@ -61,11 +62,13 @@ type server struct {
 	node    string
 }
 
-// served compares every outage with the permitted length, and returns the longest outage of each
-// service of each node.
-func served(r *history.Record, ops []*history.Op, allowed func(Outage) time.Duration, found findings) (longest []Refusal) {
+// served compares every outage with the permitted length. It returns all outages, and the longest
+// one of each service of each node.
+func served(
+	r *history.Record, ops []*history.Op, allowed func(Outage) time.Duration, found findings,
+) (longest []Refusal, every []Outage) {
 	if allowed == nil {
-		return nil
+		return nil, nil
 	}
 	all := attempts(r, ops)
 	servers := make([]server, 0, len(all))
@@ -80,6 +83,7 @@ func served(r *history.Record, ops []*history.Op, allowed func(Outage) time.Dura
 		worst.Allowed = allowed(Outage{Service: s.service, Node: s.node})
 		for _, o := range s.outages(all[s]) {
 			most := allowed(o)
+			every = append(every, o)
 			if o.Length() > most {
 				found.add(Served, "%s were refused for %v, from %v to %v; %v is allowed",
 					o, o.Length().Round(time.Millisecond), o.From.Round(time.Millisecond), o.To.Round(time.Millisecond), most)
@@ -90,7 +94,7 @@ func served(r *history.Record, ops []*history.Op, allowed func(Outage) time.Dura
 		}
 		longest = append(longest, worst)
 	}
-	return longest
+	return longest, every
 }
 
 // attempts returns all requests by the server that should have served them. A write that came too

@@ -69,8 +69,20 @@ func run(ctx context.Context, uncaught func(), args []string) (outcome chaos.Out
 	if err != nil {
 		return chaos.NotInjected, err
 	}
+	page, err := options.newPage(args)
+	if err != nil {
+		return chaos.NotInjected, err
+	}
+	if page != nil {
+		config.VisualizationDir = page.drawings
+		judged := config.Judged
+		config.Judged = func(p *chaos.PhaseReport) { judged(p); page.judged(p) }
+	}
 	log.Info("run", "seed", options.seed, "phases", len(config.Phases))
 	report, err := chaos.Run(ctx, config)
+	if page != nil {
+		err = errors.Join(err, page.write(report))
+	}
 	return report.Outcome(), errors.Join(err, options.printReport(report))
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,7 @@ type options struct {
 	load     workload.Config
 	mixture  chaos.MixtureConfig
 	drawings string
+	report   string
 	json     bool
 	quiet    bool
 	list     bool
@@ -75,6 +77,7 @@ func parse(args []string, out io.Writer) (*options, error) {
 	set.IntVar(&o.load.Watchers, "watchers", 12, "clients that watch")
 	set.Float64Var(&o.load.Rate, "rate", 800, "requests a second of all clients together; 0: as many as the cluster serves")
 	set.StringVar(&o.drawings, "drawings", "", "folder for drawings of histories that are not linearizable (created if needed)")
+	set.StringVar(&o.report, "report", "", "file for a report in HTML: verdict, faults against throughput, latency and outages, drawings")
 	set.BoolVar(&o.json, "json", false, "print the report as JSON")
 	set.BoolVar(&o.quiet, "quiet", false, "log warnings only")
 	set.BoolVar(&o.list, "list", false, "list the faults and end")
@@ -161,6 +164,11 @@ func (o *options) validate() error {
 	if o.drawings != "" {
 		if err := os.MkdirAll(o.drawings, 0o755); err != nil {
 			return fmt.Errorf("--drawings: %w", err)
+		}
+	}
+	if o.report != "" {
+		if _, err := os.Stat(filepath.Dir(o.report)); err != nil {
+			return fmt.Errorf("--report: %w", err)
 		}
 	}
 	return o.running.validate()

@@ -30,7 +30,7 @@ var components = []component{
 	{path: "chaos/simulation", allowed: []string{"cluster", "raftstore", "proto"}},
 	{path: "cmd/quorate", allowed: []string{"cmd/quorate", "cluster", "apiserver", "raftstore", "proto"}},
 	{path: "cmd/quorate-chaos", allowed: []string{"cmd/quorate-chaos", "chaos"}},
-	{path: "bench"},
+	{path: "bench", allowed: []string{"chaos/plot"}},
 	// Tests of scripts and documents.
 	{path: "deploy"},
 	{path: "docs"},
