@@ -25,11 +25,15 @@ func (n *Node) openSchedule() error {
 	if kind == nil {
 		return fmt.Errorf("--backup-schedule: the API has no %s", leases)
 	}
-	n.schedule = schedule.New(schedule.Config{
-		Node: s.Name, Schedule: times, Directory: s.Backup.Dir, Keep: s.Backup.Keep, KeepAge: s.Backup.KeepAge, Rate: s.Backup.Rate,
+	to, err := schedule.ParseDestination(s.Backup.Dir)
+	if err != nil {
+		return fmt.Errorf("--backup-dir: %w", err)
+	}
+	n.schedule, err = schedule.New(schedule.Config{
+		Node: s.Name, Schedule: times, Destination: to, Keep: s.Backup.Keep, KeepAge: s.Backup.KeepAge, Rate: s.Backup.Rate,
 		Needed: n.neededForData, Leases: kind, Store: n.store, Begin: n.operations.Backup, Logger: n.logger, Registerer: n.registry,
 	})
-	return nil
+	return err
 }
 
 // neededForData returns how many bytes of the disk of the backups the data directory needs: none if

@@ -4,50 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"quorate/cmd/quorate/datadir"
 	"quorate/raftstore/backup"
 )
 
-const (
-	prefix, suffix = "quorate-", ".backup"
-	// stamp is the format of the scheduled time in a file's name. Names sort by time.
-	stamp = "20060102T150405Z"
-)
-
-// directory holds the backups of one cluster, and possibly other files, which it leaves alone.
+// directory is a destination in a file system. Other files in it are left alone.
 type directory struct {
-	path    string
-	cluster string
+	names
+	path string
+	// needed returns how many bytes of the directory's disk must stay free.
+	needed func() (int64, error)
 }
 
-// fileName returns the name of the backup of a scheduled time.
-func (d directory) fileName(scheduled time.Time) string {
-	return prefix + d.cluster + "-" + scheduled.UTC().Format(stamp) + suffix
-}
-
-// scheduled returns the scheduled time of a file of this cluster.
-func (d directory) scheduled(name string) (t time.Time, ok bool) {
-	middle, ok := strings.CutSuffix(name, suffix)
-	if !ok {
-		return time.Time{}, false
-	}
-	text, ok := strings.CutPrefix(middle, prefix+d.cluster+"-")
-	if !ok {
-		return time.Time{}, false
-	}
-	t, err := time.Parse(stamp, text)
-	return t, err == nil
-}
-
-// check returns an error for the operator unless the directory exists. Nothing creates it, because
-// a directory that is missing may be one whose file system is not mounted.
-func (d directory) check() error {
+// check implements destination. Nothing creates the directory, because one that is missing may be
+// one whose file system is not mounted.
+func (d directory) check(context.Context) error {
 	info, err := os.Stat(d.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -60,9 +37,7 @@ func (d directory) check() error {
 	return nil
 }
 
-// existing verifies the file of a scheduled time that a former leader may have left, and returns
-// its header and size. The error is fs.ErrNotExist without a file, and *backup.Damaged if the file
-// is not a backup of this cluster.
+// existing implements destination.
 func (d directory) existing(ctx context.Context, scheduled time.Time, pace *pacer) (backup.Header, int64, error) {
 	f, err := os.Open(filepath.Join(d.path, d.fileName(scheduled)))
 	if err != nil {
@@ -80,11 +55,14 @@ func (d directory) existing(ctx context.Context, scheduled time.Time, pace *pace
 	return h, info.Size(), err
 }
 
-// create writes, syncs and verifies the file of a scheduled time, and gives it its name after
-// confirm has returned nil. It replaces a damaged file of the name.
-func (d directory) create(scheduled time.Time, file func(*os.File) *pacedFile, write func(*pacedFile) error, confirm func() error) (h backup.Header, size int64, err error) {
+// create implements destination. It writes and syncs the file, and reads it back from the disk,
+// before it gives the file its name.
+func (d directory) create(ctx context.Context, scheduled time.Time, pace *pacer, write func(io.Writer) error, confirm func() error) (h backup.Header, size int64, err error) {
+	if err := d.removeUnfinished(); err != nil {
+		return backup.Header{}, 0, err
+	}
 	err = datadir.WriteStream(filepath.Join(d.path, d.fileName(scheduled)), 0o600, func(f *os.File) error {
-		paced := file(f)
+		paced := &pacedFile{ctx: ctx, file: f, pacer: pace, needed: d.needed}
 		if err := write(paced); err != nil {
 			return err
 		}
@@ -111,26 +89,21 @@ func (d directory) removeUnfinished() error {
 	return remove(left)
 }
 
-// prune removes the backups beyond the newest keep, and those that are older than maxAge unless it
-// is 0. It never removes the newest one.
-func (d directory) prune(keep int, maxAge time.Duration, now time.Time) error {
+// prune implements destination.
+func (d directory) prune(_ context.Context, keep int, maxAge time.Duration, now time.Time) error {
 	entries, err := os.ReadDir(d.path)
 	if err != nil {
 		return err
 	}
+	var files []string
+	for _, entry := range entries {
+		if entry.Type().IsRegular() {
+			files = append(files, entry.Name())
+		}
+	}
 	var old []string
-	kept := 0
-	for i := len(entries) - 1; i >= 0; i-- { // by name, and so the newest first
-		name := entries[i].Name()
-		scheduled, ours := d.scheduled(name)
-		if !ours || !entries[i].Type().IsRegular() {
-			continue
-		}
-		if expired := maxAge > 0 && now.Sub(scheduled) > maxAge; kept > 0 && (expired || kept >= keep) {
-			old = append(old, filepath.Join(d.path, name))
-			continue
-		}
-		kept++
+	for _, name := range d.expired(files, keep, maxAge, now) {
+		old = append(old, filepath.Join(d.path, name))
 	}
 	return remove(old)
 }

@@ -1,4 +1,5 @@
-// Package schedule writes backups at scheduled times to a directory, and removes old ones.
+// Package schedule writes backups at scheduled times to a directory or a bucket, and removes old
+// ones.
 //
 // Every node of a cluster runs a Scheduler, and the leader's writes. The Lease RecordName of the
 // namespace platform-system records the scheduled time of the last backup, so every leader
@@ -16,6 +17,8 @@
 //     the two steps leaves a second file of that time on another machine.
 //
 // A file gets its name after it was written at a bounded rate, synced, read back from the disk and
-// verified. A failed backup is repeated after a pause, until the next one is due. The package owns
-// one goroutine, that of Run.
+// verified. An object of a bucket is one for all nodes, like a file of a shared directory. It gets
+// its name when its upload is complete, and is read back and verified before it is recorded. A
+// failed backup is repeated after a pause, until the next one is due. The package owns the goroutine
+// of Run, and that of an upload, for which Run waits.
 package schedule

@@ -75,10 +75,10 @@ func TestLeaderKilledWhileItWrites(t *testing.T) {
 	close(release)
 	all[leader.Name].stop()
 	testcluster.Eventually(t, "the next leader has written the following backup", func() bool { return next.recordedAt().After(past) })
-	want := directory{path: shared, cluster: leader.Store.ClusterID()}
-	names := files(t, shared)
-	if len(names) != 2 || names[0] != want.fileName(past) {
-		t.Errorf("got %v, want two backups, the first of %s", names, past)
+	want := names{cluster: leader.Store.ClusterID()}
+	got := files(t, shared)
+	if len(got) != 2 || got[0] != want.fileName(past) {
+		t.Errorf("got %v, want two backups, the first of %s", got, past)
 	}
 	if n := len(next.begun); n != 2 {
 		t.Errorf("the next leader has written %d backups", n)
@@ -107,7 +107,7 @@ func TestNextLeaderDoesNotRepeatABackup(t *testing.T) {
 	}
 	next := all[c.Leader(leader).Name]
 	testcluster.Eventually(t, "the next leader has written the following backup", func() bool { return next.recordedAt().After(past) })
-	d := directory{cluster: leader.Store.ClusterID()}
+	d := names{cluster: leader.Store.ClusterID()}
 	for _, n := range c.Nodes {
 		for _, name := range files(t, all[n.Name].dir) {
 			if at, ok := d.scheduled(name); !ok || at.Equal(past) != (n == leader) {

@@ -91,8 +91,8 @@ func newScheduler(t *testing.T, n *testcluster.Node, dir string, at cron.Schedul
 	}
 	s := &scheduler{t: t, dir: dir, registry: prometheus.NewRegistry(), log: &logs{}, begun: make(chan struct{}, 100)}
 	store := n.Store
-	s.Scheduler = New(Config{
-		Node: n.Name, Schedule: at, Directory: dir, Keep: 100, Leases: catalog.Stored("coordination.k8s.io/leases"), Store: store,
+	s.Scheduler, err = New(Config{
+		Node: n.Name, Schedule: at, Destination: Destination{Directory: dir}, Keep: 100, Leases: catalog.Stored("coordination.k8s.io/leases"), Store: store,
 		Needed: func() (int64, error) { return 0, nil },
 		Begin: func(ctx context.Context) (func(io.Writer) error, error) {
 			root, err := store.View(ctx, raftstore.Quorum())
@@ -104,6 +104,9 @@ func newScheduler(t *testing.T, n *testcluster.Node, dir string, at cron.Schedul
 		},
 		Logger: slog.New(slog.NewTextHandler(io.MultiWriter(s.log, t.Output()), nil)), Registerer: s.registry,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 

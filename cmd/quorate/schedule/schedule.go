@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 	"syscall"
 	"time"
 
@@ -37,13 +36,13 @@ var errSuperseded = errors.New("another node has written a scheduled backup in t
 
 // Config configures a Scheduler. All fields but KeepAge and Rate are required.
 type Config struct {
-	Node      string
-	Schedule  cron.Schedule
-	Directory string
-	Keep      int           // backups that are kept
-	KeepAge   time.Duration // age at which backups are removed; 0 for none
-	Rate      int64         // bytes written or read back in a second; 0 for no bound
-	// Needed returns how many bytes of the directory's disk must stay free.
+	Node        string
+	Schedule    cron.Schedule
+	Destination Destination
+	Keep        int           // backups that are kept
+	KeepAge     time.Duration // age at which backups are removed; 0 for none
+	Rate        int64         // bytes written or read back in a second; 0 for no bound
+	// Needed returns how many bytes of the disk of a directory must stay free.
 	Needed func() (int64, error)
 	// Leases is the kind of the record.
 	Leases *schema.Kind
@@ -58,20 +57,29 @@ type Config struct {
 type Scheduler struct {
 	cfg     Config
 	metrics *metrics
+	bucket  *bucket // nil if the destination is a directory
 }
 
-// New returns a Scheduler. Run starts it.
-func New(cfg Config) *Scheduler {
+// New returns a Scheduler. Run starts it. An error means that the destination is not valid.
+func New(cfg Config) (*Scheduler, error) {
 	cfg.Logger = cfg.Logger.With("component", "schedule")
 	s := &Scheduler{cfg: cfg}
+	if cfg.Destination.Directory == "" {
+		var err error
+		if s.bucket, err = newBucket(cfg.Destination); err != nil {
+			return nil, err
+		}
+	}
 	s.metrics = newMetrics(cfg.Registerer, s)
-	return s
+	return s, nil
 }
 
 // Run writes the backups that are due whenever this node leads, until ctx ends. It returns no error
 // of a backup: it logs and counts them.
 func (s *Scheduler) Run(ctx context.Context) error {
-	if err := (directory{path: s.cfg.Directory}).check(); err != nil {
+	if s.bucket != nil {
+		defer s.bucket.transport.CloseIdleConnections()
+	} else if err := (directory{path: s.cfg.Destination.Directory}).check(ctx); err != nil {
 		s.cfg.Logger.Warn("scheduled backups will fail", "error", err)
 	}
 	return s.cfg.Store.WhileLeader(ctx, s.lead)
@@ -133,8 +141,8 @@ func (s *Scheduler) next(ctx context.Context) (scheduled time.Time, wait time.Du
 
 // backUp writes the backup of a scheduled time, records it, and removes old ones.
 func (s *Scheduler) backUp(ctx context.Context, scheduled time.Time) error {
-	dir := directory{path: s.cfg.Directory, cluster: s.cfg.Store.ClusterID()}
-	if err := dir.check(); err != nil {
+	to := s.open()
+	if err := to.check(ctx); err != nil {
 		return err
 	}
 	before, err := s.readRecord(ctx, raftstore.Cached())
@@ -143,15 +151,15 @@ func (s *Scheduler) backUp(ctx context.Context, scheduled time.Time) error {
 	}
 	begun := time.Now()
 	pace := newPacer(s.cfg.Rate)
-	h, size, err := dir.existing(ctx, scheduled, pace)
+	h, size, err := to.existing(ctx, scheduled, pace)
 	if bad, damaged := errors.AsType[*backup.Damaged](err); damaged {
-		s.cfg.Logger.Warn("a scheduled backup is damaged, and will be written again", "file", dir.fileName(scheduled), "error", bad)
+		s.cfg.Logger.Warn("a scheduled backup is damaged, and will be written again", "file", to.fileName(scheduled), "error", bad)
 	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
-		if h, size, err = s.create(ctx, dir, scheduled, before, pace); err != nil {
+		if h, size, err = s.create(ctx, to, scheduled, before, pace); err != nil {
 			return err
 		}
 	}
@@ -160,27 +168,21 @@ func (s *Scheduler) backUp(ctx context.Context, scheduled time.Time) error {
 	}
 	s.metrics.bytes.WithLabelValues().Set(float64(size))
 	s.metrics.duration.WithLabelValues().Set(time.Since(begun).Seconds())
-	s.cfg.Logger.Info("scheduled backup written", "file", dir.fileName(scheduled), "objects", h.Objects, "index", h.Index,
+	s.cfg.Logger.Info("scheduled backup written", "file", to.fileName(scheduled), "objects", h.Objects, "index", h.Index,
 		"bytes", size, "duration", time.Since(begun))
-	if err := dir.prune(s.cfg.Keep, s.cfg.KeepAge, time.Now()); err != nil {
+	if err := to.prune(ctx, s.cfg.Keep, s.cfg.KeepAge, time.Now()); err != nil {
 		s.cfg.Logger.Warn("old scheduled backups were not removed", "error", err)
 	}
 	return nil
 }
 
-// create writes the file of a backup that is due, unless the record before changes meanwhile.
-func (s *Scheduler) create(ctx context.Context, dir directory, scheduled time.Time, before record, pace *pacer) (backup.Header, int64, error) {
-	if err := dir.removeUnfinished(); err != nil {
-		return backup.Header{}, 0, err
-	}
+// create writes a backup that is due, unless the record before changes meanwhile.
+func (s *Scheduler) create(ctx context.Context, to destination, scheduled time.Time, before record, pace *pacer) (backup.Header, int64, error) {
 	write, err := s.cfg.Begin(ctx)
 	if err != nil {
 		return backup.Header{}, 0, err
 	}
-	paced := func(f *os.File) *pacedFile {
-		return &pacedFile{ctx: ctx, file: f, pacer: pace, needed: s.cfg.Needed}
-	}
-	return dir.create(scheduled, paced, func(f *pacedFile) error { return write(f) }, func() error { return s.confirm(ctx, before) })
+	return to.create(ctx, scheduled, pace, write, func() error { return s.confirm(ctx, before) })
 }
 
 // confirm returns an error unless this node leads still, and the record is the one before.
@@ -239,6 +241,8 @@ func reason(err error) string {
 		return "missing-directory"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return "read-only"
+	case errors.Is(err, errUnreachable):
+		return "unreachable"
 	case errors.Is(err, raftstore.ErrUnavailable), errors.Is(err, raftstore.ErrTimeout), errors.Is(err, context.DeadlineExceeded):
 		return "unavailable"
 	}

@@ -35,9 +35,9 @@ func TestFirstLeaderWritesNoBackupOfThePast(t *testing.T) {
 	s.start() // the namespace does not exist yet
 	prepareNamespace(t, s)
 	testcluster.Eventually(t, "a backup is written", func() bool { return len(s.begun) > 0 && s.log.count("scheduled backup written") > 0 })
-	names := files(t, dir)
-	if at, ok := (directory{cluster: s.cfg.Store.ClusterID()}).scheduled(names[0]); len(names) != 1 || !ok || at.Before(begun.Add(-time.Second)) {
-		t.Errorf("got %v", names)
+	found := files(t, dir)
+	if at, ok := (names{cluster: s.cfg.Store.ClusterID()}).scheduled(found[0]); len(found) != 1 || !ok || at.Before(begun.Add(-time.Second)) {
+		t.Errorf("got %v", found)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestFileOfAFormerLeader(t *testing.T) {
 			if err := good(&b, root); err != nil {
 				t.Fatal(err)
 			}
-			name := filepath.Join(dir, directory{cluster: root.ClusterID()}.fileName(past))
+			name := filepath.Join(dir, names{cluster: root.ClusterID()}.fileName(past))
 			if err := os.WriteFile(name, c.damage(b.Bytes()), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -230,10 +230,10 @@ func TestReasons(t *testing.T) {
 func TestPrune(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	d := directory{cluster: "C1"}
+	d := directory{names: names{cluster: "C1"}}
 	name := func(age time.Duration) string { return d.fileName(now.Add(-age)) }
 	foreign := []string{
-		(directory{cluster: "C2"}).fileName(now), (directory{cluster: "C1-2"}).fileName(now), "notes", "quorate-C1-yesterday.backup", "." + name(0) + "-1",
+		(names{cluster: "C2"}).fileName(now), (names{cluster: "C1-2"}).fileName(now), "notes", "quorate-C1-yesterday.backup", "." + name(0) + "-1",
 	}
 	all := []time.Duration{time.Minute, time.Hour, 2 * time.Hour, 30 * time.Hour}
 	for _, c := range []struct {
@@ -258,7 +258,7 @@ func TestPrune(t *testing.T) {
 			want = append(want, name(age))
 		}
 		slices.Sort(want)
-		if err := d.prune(c.keep, c.age, now); err != nil {
+		if err := d.prune(t.Context(), c.keep, c.age, now); err != nil {
 			t.Error(err)
 		}
 		if got := files(t, d.path); !slices.Equal(got, want) {

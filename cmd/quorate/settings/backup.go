@@ -29,10 +29,11 @@ func (s *Settings) checkBackup() error {
 		_, err := schedule.Parse(b.Schedule)
 		refuse(err != nil, "--backup-schedule %q: want a cron expression of five fields such as \"0 3 * * *\", @daily or \"@every 6h\": %w", b.Schedule, err)
 	}
-	refuse(b.Schedule != "" && b.Dir == "", "--backup-schedule needs --backup-dir, the directory of the backups")
+	refuse(b.Schedule != "" && b.Dir == "", "--backup-schedule needs --backup-dir, where the backups are written")
 	refuse(b.Schedule == "" && b.Dir != "", "--backup-dir needs --backup-schedule, the times of the backups")
-	refuse(strings.Contains(b.Dir, "://"), "--backup-dir %q: want a directory, such as the mount point of a file system that all nodes share", b.Dir)
-	refuse(b.Dir != "" && within(b.Dir, s.DataDir),
+	to, err := schedule.ParseDestination(b.Dir)
+	refuse(err != nil, "--backup-dir %q: %w", b.Dir, err)
+	refuse(to.Directory != "" && within(b.Dir, s.DataDir),
 		"--backup-dir %s is in --data-dir %s: choose another, so that a backup survives the loss of the data", b.Dir, s.DataDir)
 	refuse(b.Keep < 1 || b.Keep > maxBackups, "--backup-keep %d: want 1 to %d", b.Keep, maxBackups)
 	refuse(b.KeepAge != 0 && b.KeepAge < time.Minute, "--backup-keep-age %s: want 0 (no bound) or at least 1m", b.KeepAge)

@@ -95,7 +95,7 @@ type Store struct {
 // Backup holds the flags of scheduled backups.
 type Backup struct {
 	Schedule string        // cron expression; empty: none
-	Dir      string        // directory of the backups
+	Dir      string        // directory of the backups, or s3: and the URL of a bucket
 	Keep     int           // backups that are kept
 	KeepAge  time.Duration // age at which they are removed; 0: no bound
 	Rate     int64         // bytes in a second; 0: no bound
@@ -179,7 +179,7 @@ func (s *Settings) registerStore(fs *pflag.FlagSet) {
 func (s *Settings) registerBackup(fs *pflag.FlagSet) {
 	s.Backup.Rate = 16 << 20
 	fs.StringVar(&s.Backup.Schedule, "backup-schedule", "", "when the leader writes a backup to --backup-dir: a cron expression in UTC such as \"0 3 * * *\", @daily or \"@every 6h\"; the same on all nodes")
-	fs.StringVar(&s.Backup.Dir, "backup-dir", "", "existing directory of these backups, best one that all nodes share")
+	fs.StringVar(&s.Backup.Dir, "backup-dir", "", "existing directory of these backups, best one that all nodes share, or s3:https://HOST/BUCKET[/PREFIX] of an S3-compatible store")
 	fs.IntVar(&s.Backup.Keep, "backup-keep", 7, "backups of this cluster that are kept there; older ones are removed after each good one")
 	fs.DurationVar(&s.Backup.KeepAge, "backup-keep-age", 0, "age beyond which backups are removed as well, but never the newest; 0 for no bound")
 	fs.Var((*byteSize)(&s.Backup.Rate), "backup-rate", "bound on the bytes that a backup writes or reads back in a second; 0 for none")
