@@ -20,6 +20,7 @@ import (
 	"quorate/apiserver/kinds"
 	"quorate/apiserver/objects/schema"
 	"quorate/apiserver/objects/validation"
+	"quorate/apiserver/rates"
 	"quorate/apiserver/rest"
 	"quorate/apiserver/rest/paging"
 	"quorate/apiserver/rest/route"
@@ -208,6 +209,9 @@ func (s *Server) register(h *handler, catalog *schema.Catalog, served *custom.Se
 	if s.cfg.Cluster != nil {
 		admin.Register(adder(h.table), s.cfg.Cluster)
 	}
+	admin.RegisterLog(adder(h.table), s.cfg.Store)
+	s.rates = rates.New(rates.Config{Store: s.cfg.Store, Totals: series.Totals, Logger: s.log})
+	s.rates.Register(adder(h.table))
 	documents.Register(adder(h.table), func(c *route.Call) *discovery.Documents { return s.dynamic.known(c).documents })
 	schemas.Register(adder(h.table), func(c *route.Call) *openapi.Documents { return s.dynamic.known(c).schemas })
 	registerPaths(adder(h.table), s.cfg.Gatherer, catalog)

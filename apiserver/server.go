@@ -19,6 +19,7 @@ import (
 	"quorate/apiserver/controllers/lifecycle"
 	"quorate/apiserver/controllers/webhooks"
 	"quorate/apiserver/objects/schema"
+	"quorate/apiserver/rates"
 	"quorate/apiserver/rest/watch"
 )
 
@@ -52,6 +53,7 @@ type Server struct {
 	access    *rbac.Evaluator
 	webhooks  *webhooks.Follower
 	garbage   *garbage.Collector
+	rates     *rates.Recorder
 
 	authenticator *auth.Authenticator
 	requests      *requestlog.Log
@@ -118,6 +120,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error { return s.access.Run(ctx) })
 	group.Go(func() error { return s.webhooks.Run(ctx) })
 	group.Go(func() error { return s.streams.Run(ctx) })
+	group.Go(func() error { return s.rates.Run(ctx) })
 	group.Go(func() error { return s.authenticator.Run(ctx, s.log, s.metrics.reloaded("tokens")) })
 	group.Go(func() error { return s.followPolicy(ctx) })
 	group.Go(func() error { return s.followLevels(ctx) })

@@ -1,8 +1,10 @@
 package apiserver
 
 import (
+	"quorate/apiserver/admin"
 	"quorate/apiserver/controllers/custom"
 	"quorate/apiserver/controllers/lifecycle"
+	"quorate/apiserver/rates"
 	"quorate/apiserver/rest"
 	"quorate/raftstore"
 )
@@ -12,6 +14,8 @@ type Store interface {
 	rest.Store
 	lifecycle.Store
 	custom.Store
+	admin.Log
+	rates.Store
 	// Ready returns nil if this node has a leader and has caught up, and otherwise why it is not
 	// ready.
 	Ready() error

@@ -28,6 +28,8 @@ type Store interface {
 	Alarms() []raftstore.Alarm
 	// Applied returns the index of the last entry applied here.
 	Applied() uint64
+	// Positions returns where this node's log stands.
+	Positions() raftstore.Positions
 	// DiskFree returns the free bytes on the disk of the data directory. known is false before they
 	// were measured.
 	DiskFree() (bytes int64, known bool)

@@ -50,9 +50,13 @@ type Member struct {
 // Report is what a member says of itself.
 type Report struct {
 	AppliedIndex, LastIndex, Term uint64
-	LastContact                   time.Duration // with the leader; negative if it never had any
-	Build                         string
-	DiskFree                      *int64 // in bytes; nil if unknown
+	// The oldest entry of the log, the last that is known to be committed, and that of the newest
+	// snapshot; 0 if there is none, or if the build of the member does not report it.
+	FirstIndex, CommitIndex, SnapshotIndex uint64
+
+	LastContact time.Duration // with the leader; negative if it never had any
+	Build       string
+	DiskFree    *int64 // in bytes; nil if unknown
 }
 
 // Members returns the nodes of the cluster, by name: those of Raft's configuration and those about
@@ -100,6 +104,7 @@ func (c *Cluster) Known() []Member { return c.compose(c.cfg.Store.Servers()) }
 func reportOf(r *peerpb.DescribeResponse) *Report {
 	return &Report{
 		AppliedIndex: r.AppliedIndex, LastIndex: r.LastIndex, Term: r.Term,
+		FirstIndex: r.FirstIndex, CommitIndex: r.CommitIndex, SnapshotIndex: r.SnapshotIndex,
 		LastContact: time.Duration(r.LastContactMs) * time.Millisecond, Build: r.Build, DiskFree: r.DiskFreeBytes,
 	}
 }
@@ -181,10 +186,12 @@ func (c *Cluster) Responds(ctx context.Context, name string) bool {
 func (c *Cluster) describe() *peerpb.DescribeResponse {
 	self := c.gossip.Self()
 	leader, _ := c.cfg.Store.Leader()
+	log := c.cfg.Store.Positions()
 	response := &peerpb.DescribeResponse{
 		Name: self.Name, NodeId: self.NodeID, ClusterId: c.cfg.Store.ClusterID(), ApiAddr: self.APIAddr, PeerAddr: self.PeerAddr,
 		AppliedIndex: c.cfg.Store.Applied(), LastIndex: c.cfg.Store.LastIndex(), Term: c.cfg.Store.Term(), Leader: leader, Build: self.Build,
 		LastTerm: c.cfg.Store.LastLogTerm(), LastContactMs: -1,
+		FirstIndex: log.First, CommitIndex: log.Committed, SnapshotIndex: log.Snapshot,
 	}
 	for _, a := range c.cfg.Store.Alarms() {
 		response.Alarms = append(response.Alarms, a.Proto())

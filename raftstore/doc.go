@@ -24,6 +24,7 @@
 //   - checksum: comparisons of the states of all nodes
 //   - applier: the state machine that Raft drives, which applies committed entries
 //   - replay: history from the log on disk
+//   - entries: single entries of the log on disk, for operators
 //   - lifecycle, failure: closing, and the errors that all parts return
 //
 // This package itself opens the files in an order that makes them consistent (open.go), decides

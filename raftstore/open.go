@@ -15,6 +15,7 @@ import (
 	"quorate/raftstore/applier"
 	"quorate/raftstore/checksum"
 	"quorate/raftstore/diskguard"
+	"quorate/raftstore/entries"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/history"
 	"quorate/raftstore/leadership"
@@ -230,6 +231,7 @@ func (s *Store) openRaft() error {
 
 // assemble creates the parts of the store that need a running Raft.
 func (s *Store) assemble() {
+	s.entries = entries.New(entries.Config{Log: s.log, Root: s.root, Committed: s.raft.CommitIndex})
 	s.members = membership.New(membership.Config{Name: s.cfg.Name, Raft: s.raft, AddressOf: s.cfg.AddressOf, ClusterID: s.ClusterID})
 	s.leadership = leadership.New(leadership.Config{
 		Tracker: s.leaders, Raft: s.raft, Transport: s.transport, Members: s.members, Lifecycle: s.life,

@@ -11,6 +11,7 @@ import (
 	"quorate/raftstore/applier"
 	"quorate/raftstore/checksum"
 	"quorate/raftstore/diskguard"
+	"quorate/raftstore/entries"
 	"quorate/raftstore/forward"
 	"quorate/raftstore/history"
 	"quorate/raftstore/leadership"
@@ -68,6 +69,7 @@ type disk struct {
 	snapshots *snapshot.Store
 	hub       *history.Hub
 	replay    *replay.Log
+	entries   *entries.Reader
 
 	snapshotIndex atomic.Uint64 // index of the newest snapshot
 	snapshotting  snapshotting

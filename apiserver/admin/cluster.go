@@ -52,6 +52,11 @@ type Member struct {
 
 	AppliedIndex *uint64 `json:"appliedIndex"`
 	LastIndex    *uint64 `json:"lastIndex"`
+	// The oldest entry of the node's log, the last that it knows to be committed, and that of its
+	// newest snapshot. They are null, too, if there is none.
+	FirstIndex    *uint64 `json:"firstIndex"`
+	CommitIndex   *uint64 `json:"commitIndex"`
+	SnapshotIndex *uint64 `json:"snapshotIndex"`
 	// Lag is how many of the leader's log entries the node has not applied.
 	Lag  *uint64 `json:"lag"`
 	Term *uint64 `json:"term"`

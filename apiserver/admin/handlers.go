@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quorate/apiserver/rest/route"
+	"quorate/apiserver/wire/negotiate"
 	"quorate/apiserver/wire/status"
 )
 
@@ -144,6 +145,19 @@ func run(c *route.Call, command func(ctx context.Context) (any, error)) error {
 	if err != nil {
 		return refusalOf(err)
 	}
+	return respondIn(c, answer, form)
+}
+
+// respond responds with an answer in the negotiated form.
+func respond(c *route.Call, answer any) error {
+	form, err := c.Form()
+	if err != nil {
+		return err
+	}
+	return respondIn(c, answer, form)
+}
+
+func respondIn(c *route.Call, answer any, form negotiate.Form) error {
 	document, err := json.Marshal(answer)
 	if err != nil {
 		return fmt.Errorf("encode the response of a command: %w", err)

@@ -50,6 +50,8 @@ const (
 	AdmissionWebhooks Name = "admission-webhooks"
 
 	WebhookMemory Name = "webhook-memory"
+
+	LogReads Name = "log-reads"
 )
 
 // All returns every name.
@@ -59,7 +61,7 @@ func All() []Name {
 		BodySize, BodyTime, HeaderSize, ObjectSize, EntrySize, Nesting, Fields, YAMLNodes,
 		YAMLExpansion, PatchOperations, PatchCopied, PatchMoved, PatchMerged, Causes, Definitions,
 		SchemaSize, SchemaRules, SchemaCost, SchemaPatterns, ValidationSteps, RuleCost,
-		AdmissionCalls, AdmissionAnswer, AdmissionTime, AdmissionWebhooks, WebhookMemory,
+		AdmissionCalls, AdmissionAnswer, AdmissionTime, AdmissionWebhooks, WebhookMemory, LogReads,
 	}
 }
 

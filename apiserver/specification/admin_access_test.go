@@ -18,11 +18,12 @@ func TestOperationsAreNoPaths(t *testing.T) {
 	operations := [][2]string{
 		{"GET", "/cluster/v1/backup"}, {"POST", "/cluster/v1/snapshot"}, {"POST", "/cluster/v1/checksum"},
 		{"POST", "/cluster/v1/transfer-leader"}, {"POST", "/cluster/v1/remove?name=x"}, {"POST", "/cluster/v1/leave"},
+		{"GET", "/cluster/v1/log/entries"}, {"GET", "/cluster/v1/log/entries/1"},
 		{"GET", "/debug/pprof/goroutine"}, {"GET", "/debug/pprof/heap"},
 	}
 	monitor := newSomebody(t, s)
 	monitor.everywhere("paths", `[{"nonResourceURLs":["*"],"verbs":["*"]},{"apiGroups":["*"],"resources":["*"],"verbs":["get","list","watch"]}]`)
-	for _, path := range []string{"/metrics", "/cluster/v1/members"} {
+	for _, path := range []string{"/metrics", "/cluster/v1/members", "/cluster/v1/log", "/cluster/v1/rates"} {
 		s.Eventually("the monitor may read "+path, func() bool { return monitor.may("GET", path) })
 	}
 	for _, o := range operations {

@@ -180,7 +180,8 @@ func matrixPaths() []matrixRow {
 		code int
 	}{
 		{"/healthz", 200}, {"/livez", 200}, {"/readyz", 200}, {"/version", 200}, {"/api", 200}, {"/apis", 200}, {"/apis/apps", 200},
-		{"/openapi/v2", 200}, {"/metrics", 200}, {"/cluster/v1/members", 200},
+		{"/openapi/v2", 200}, {"/metrics", 200}, {"/cluster/v1/members", 200}, {"/cluster/v1/log", 200},
+		{"/cluster/v1/rates", 200},
 	} {
 		rows = append(rows, matrixRow{name: "get " + p.path, method: "GET", path: p.path, code: p.code, needs: []right{{verb: "get", path: p.path}}})
 	}
@@ -188,7 +189,7 @@ func matrixPaths() []matrixRow {
 	for _, o := range [][3]string{
 		{"GET", "/cluster/v1/backup", "backup"}, {"POST", "/cluster/v1/snapshot", "snapshot"}, {"POST", "/cluster/v1/checksum", "checksum"},
 		{"POST", "/cluster/v1/transfer-leader", "transfer-leader"}, {"POST", "/cluster/v1/remove?name=x", "remove"},
-		{"POST", "/cluster/v1/leave", "leave"}, {"GET", "/debug/pprof/heap", "profile"},
+		{"POST", "/cluster/v1/leave", "leave"}, {"GET", "/debug/pprof/heap", "profile"}, {"GET", "/cluster/v1/log/entries", "log"},
 	} {
 		rows = append(rows, matrixRow{name: "operation " + o[2], method: o[0], path: o[1], code: 200,
 			needs: []right{{verb: o[2], group: "cluster.platform.io", resource: "operations"}}})

@@ -1357,6 +1357,11 @@ type DescribeResponse struct {
 	LastContactMs int64                  `protobuf:"varint,12,opt,name=last_contact_ms,json=lastContactMs,proto3" json:"last_contact_ms,omitempty"`       // since the leader was heard of; 0 on the leader, -1 when never
 	Alarms        []*Alarm               `protobuf:"bytes,13,rep,name=alarms,proto3" json:"alarms,omitempty"`                                             // that this node has raised
 	DiskFreeBytes *int64                 `protobuf:"varint,14,opt,name=disk_free_bytes,json=diskFreeBytes,proto3,oneof" json:"disk_free_bytes,omitempty"` // of the data directory's disk; absent before it was measured
+	// Of the log: the oldest entry, the last known to be committed, and that of the newest snapshot;
+	// 0 if there is none. A node of an earlier build doesn't say.
+	FirstIndex    uint64 `protobuf:"varint,15,opt,name=first_index,json=firstIndex,proto3" json:"first_index,omitempty"`
+	CommitIndex   uint64 `protobuf:"varint,16,opt,name=commit_index,json=commitIndex,proto3" json:"commit_index,omitempty"`
+	SnapshotIndex uint64 `protobuf:"varint,17,opt,name=snapshot_index,json=snapshotIndex,proto3" json:"snapshot_index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1485,6 +1490,27 @@ func (x *DescribeResponse) GetAlarms() []*Alarm {
 func (x *DescribeResponse) GetDiskFreeBytes() int64 {
 	if x != nil && x.DiskFreeBytes != nil {
 		return *x.DiskFreeBytes
+	}
+	return 0
+}
+
+func (x *DescribeResponse) GetFirstIndex() uint64 {
+	if x != nil {
+		return x.FirstIndex
+	}
+	return 0
+}
+
+func (x *DescribeResponse) GetCommitIndex() uint64 {
+	if x != nil {
+		return x.CommitIndex
+	}
+	return 0
+}
+
+func (x *DescribeResponse) GetSnapshotIndex() uint64 {
+	if x != nil {
+		return x.SnapshotIndex
 	}
 	return 0
 }
@@ -2126,7 +2152,7 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\"\x11\n" +
-	"\x0fDescribeRequest\"\xd2\x03\n" +
+	"\x0fDescribeRequest\"\xbd\x04\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x1d\n" +
@@ -2144,7 +2170,11 @@ const file_peerpb_peer_proto_rawDesc = "" +
 	"\tlast_term\x18\v \x01(\x04R\blastTerm\x12&\n" +
 	"\x0flast_contact_ms\x18\f \x01(\x03R\rlastContactMs\x12.\n" +
 	"\x06alarms\x18\r \x03(\v2\x16.quorate.peer.v1.AlarmR\x06alarms\x12+\n" +
-	"\x0fdisk_free_bytes\x18\x0e \x01(\x03H\x00R\rdiskFreeBytes\x88\x01\x01B\x12\n" +
+	"\x0fdisk_free_bytes\x18\x0e \x01(\x03H\x00R\rdiskFreeBytes\x88\x01\x01\x12\x1f\n" +
+	"\vfirst_index\x18\x0f \x01(\x04R\n" +
+	"firstIndex\x12!\n" +
+	"\fcommit_index\x18\x10 \x01(\x04R\vcommitIndex\x12%\n" +
+	"\x0esnapshot_index\x18\x11 \x01(\x04R\rsnapshotIndexB\x12\n" +
 	"\x10_disk_free_bytes\"\x8b\x01\n" +
 	"\x0ePromiseRequest\x12!\n" +
 	"\fbootstrap_id\x18\x01 \x01(\tR\vbootstrapId\x12\x1a\n" +

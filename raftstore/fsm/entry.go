@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"quorate/raftstore/state"
@@ -89,6 +90,15 @@ func DecodeProposal(data []byte) (Entry, error) {
 
 // Op returns what the entry does.
 func (e *Entry) Op() Op { return e.op }
+
+// Time returns when the entry was proposed, by the proposer's clock; the zero time if it does not
+// say.
+func (e *Entry) Time() time.Time {
+	if e.time == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, e.time)
+}
 
 // ClusterID returns the id of the cluster in an init.
 func (e *Entry) ClusterID() string { return string(e.clusterID) }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -167,4 +168,16 @@ func exists(path string) bool {
 func indexOf(id string) (term, index uint64, ok bool) {
 	n, err := fmt.Sscanf(strings.ReplaceAll(id, "-", " "), "%d %d", &term, &index)
 	return term, index, err == nil && n == 2
+}
+
+// TimeOf returns when the snapshot with an id was begun, by the clock of its node; the zero time if
+// the id does not say.
+func TimeOf(id string) time.Time {
+	_, after, _ := strings.Cut(id, "-")
+	_, milliseconds, _ := strings.Cut(after, "-")
+	n, err := strconv.ParseInt(milliseconds, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	return time.UnixMilli(n)
 }

@@ -15,6 +15,7 @@ func table() []Declaration {
 			Name: "allowWatchBookmarks", Type: Boolean, Read: List | Watch, Documented: Watch | ListOrWatch,
 			Description: "Lets a watch tell, now and then, how far it has come.",
 		},
+		{Name: "before", Type: Count, Read: Document, Description: "The entry of the log before which a page of it ends."},
 		{
 			Name: "continue", Read: selects, Documented: List,
 			Description: "Where to go on with a list: metadata.continue of the part before, with otherwise the same query.",
@@ -66,7 +67,7 @@ func table() []Declaration {
 			Description: "Restricts the objects by their labels.",
 		},
 		{
-			Name: "limit", Type: Count, Read: List | DeleteCollection, Documented: List | DeleteCollection,
+			Name: "limit", Type: Count, Read: List | DeleteCollection | Document, Documented: List | DeleteCollection,
 			Description: "At most as many objects at a time.",
 		},
 		{Name: "name", Read: Document, Description: "The node that an operation of the cluster is about."},

@@ -188,6 +188,11 @@ func NewRefusedCommand(why string) *Error {
 	return failure(http.StatusConflict, Conflict, why, nil)
 }
 
+// NewTrimmedEntry reports a log entry that the node has removed.
+func NewTrimmedEntry(index, first uint64) *Error {
+	return expired(fmt.Sprintf("entry %d is no longer in the log of this node, which begins with entry %d", index, first))
+}
+
 // NewTooOldVersion reports a version older than history (D13: 410).
 func NewTooOldVersion(want, oldest uint64) *Error {
 	return expired(fmt.Sprintf("too old resource version: %d (%d)", want, oldest))

@@ -154,7 +154,7 @@ func newRoot(p *Process) *cobra.Command {
 		return usageError{fmt.Errorf("%w: %s --help lists the flags", err, cmd.CommandPath())}
 	})
 	addGroup(root, "Nodes:", newServe(p), newInit(p), newHealthcheck(p), newDemo(p))
-	addGroup(root, "Cluster:", newStatus(p), newMembers(p), newTransferLeader(p), newLeave(p), newRemove(p), newChecksum(p))
+	addGroup(root, "Cluster:", newStatus(p), newMembers(p), newTransferLeader(p), newLeave(p), newRemove(p), newChecksum(p), newLog(p))
 	addGroup(root, "Data:", newSnapshot(p), newBackup(p), newRestore(p), newRecover(p), newInspect(p))
 	addGroup(root, "Access:", newToken(p), newKubeconfig(p))
 	addGroup(root, others, newVersion(p))

@@ -47,6 +47,9 @@ func showStatus(ctx context.Context, p *Process, c *operator.Client, o *output, 
 		return err
 	}
 	status := overview.Of(members)
+	if known, err := c.Rates(ctx); err == nil { // a user who may read the members only sees no rates
+		status.AddRates(known)
+	}
 	err = o.print(to, status, func(to io.Writer, wide bool) error {
 		if err := printStatus(p, to, status); err != nil || !wide {
 			return err

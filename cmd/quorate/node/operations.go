@@ -70,6 +70,7 @@ func (o *operations) Members(ctx context.Context) ([]admin.Member, error) {
 func addReport(m *admin.Member, r *cluster.Report, last uint64) {
 	m.Alive = new(true)
 	m.AppliedIndex, m.LastIndex, m.Term = &r.AppliedIndex, &r.LastIndex, &r.Term
+	m.FirstIndex, m.CommitIndex, m.SnapshotIndex = positive(r.FirstIndex), positive(r.CommitIndex), positive(r.SnapshotIndex)
 	m.Version, m.DiskFreeBytes = &r.Build, r.DiskFree
 	if r.LastContact >= 0 {
 		m.LastContactSeconds = new(r.LastContact.Seconds())
@@ -77,6 +78,14 @@ func addReport(m *admin.Member, r *cluster.Report, last uint64) {
 	if last > 0 {
 		m.Lag = new(last - min(last, r.AppliedIndex))
 	}
+}
+
+// positive returns nil for 0, the index of no entry.
+func positive(index uint64) *uint64 {
+	if index == 0 {
+		return nil
+	}
+	return &index
 }
 
 // Leave implements admin.Cluster. The node stops once it has left; the shutdown finishes requests

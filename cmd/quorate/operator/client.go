@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"quorate/apiserver/admin"
+	"quorate/apiserver/rates"
 	"quorate/cmd/quorate/kubeconfig"
 )
 
@@ -139,6 +140,32 @@ func (c *Client) Snapshot(ctx context.Context) (admin.Snapshot, error) {
 func (c *Client) Checksums(ctx context.Context) (admin.Checksums, error) {
 	var answer admin.Checksums
 	err := c.do(ctx, http.MethodPost, "/cluster/v1/checksum", &answer)
+	return answer, err
+}
+
+// Entries returns the entries before an index of the log of the node, or the last ones if before is
+// 0, newest first.
+func (c *Client) Entries(ctx context.Context, before uint64, limit int) ([]admin.Entry, error) {
+	path := fmt.Sprintf("/cluster/v1/log/entries?limit=%d", limit)
+	if before > 0 {
+		path += fmt.Sprintf("&before=%d", before)
+	}
+	var answer admin.Entries
+	err := c.do(ctx, http.MethodGet, path, &answer)
+	return answer.Entries, err
+}
+
+// Change returns an entry of the log of the node, with the object before and after it.
+func (c *Client) Change(ctx context.Context, index uint64) (admin.Change, error) {
+	var answer admin.Change
+	err := c.do(ctx, http.MethodGet, fmt.Sprintf("/cluster/v1/log/entries/%d", index), &answer)
+	return answer, err
+}
+
+// Rates returns the last hour of the node that serves the request.
+func (c *Client) Rates(ctx context.Context) (rates.Rates, error) {
+	var answer rates.Rates
+	err := c.do(ctx, http.MethodGet, rates.Path, &answer)
 	return answer, err
 }
 

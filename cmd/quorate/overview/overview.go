@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"quorate/apiserver/admin"
+	"quorate/apiserver/rates"
 )
 
 // Verdict is the state of the cluster in one word.
@@ -49,6 +50,8 @@ type Status struct {
 	// Versions has the members that run each version.
 	Versions map[string][]string `json:"versions"`
 	Alarms   []Alarm             `json:"alarms"`
+	// Rates is what the responding node did in the last ten seconds; null if unknown.
+	Rates *rates.Sample `json:"rates"`
 }
 
 // Alarm is an active alarm of a member.
@@ -115,7 +118,11 @@ func (s Status) Lines() []Line {
 	if len(s.Nonvoters) > 0 {
 		lines = append(lines, Line{"non-voters", list(s.Nonvoters)})
 	}
-	lines = append(lines, Line{"lag", s.lag()}, Line{"version", s.version()}, Line{"free disk", s.disk()})
+	lines = append(lines, Line{"lag", s.lag()})
+	if s.Rates != nil {
+		lines = append(lines, Line{"rates", s.rates()})
+	}
+	lines = append(lines, Line{"version", s.version()}, Line{"free disk", s.disk()})
 	if len(s.Silent) > 0 {
 		lines = append(lines, Line{"silent", list(s.Silent) + ": start it, or remove it if it is lost for good (quorate remove NAME)"})
 	}
@@ -155,6 +162,27 @@ func (s Status) lag() string {
 		return "none"
 	}
 	return fmt.Sprintf("at most %d entries (%s)", *s.Lag, s.LagOf)
+}
+
+// AddRates adds what the responding node did in the latest interval of its samples, if it has any.
+func (s *Status) AddRates(r rates.Rates) {
+	if n := len(r.Samples); n > 0 {
+		s.Rates = &r.Samples[n-1]
+	}
+}
+
+func (s Status) rates() string {
+	return fmt.Sprintf("%.1f log entries/s; this node serves %s and %s", s.Rates.Entries,
+		rate(s.Rates.Reads, "reads", s.Rates.ReadP99Seconds), rate(s.Rates.Writes, "writes", s.Rates.WriteP99Seconds))
+}
+
+// rate returns a rate of requests, with the time that 99 % of them took at most.
+func rate(perSecond float64, what string, p99 *float64) string {
+	text := fmt.Sprintf("%.1f %s/s", perSecond, what)
+	if p99 != nil {
+		text += fmt.Sprintf(" (p99 %.1f ms)", *p99*1000)
+	}
+	return text
 }
 
 func (s Status) version() string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quorate/apiserver/admin"
+	"quorate/apiserver/rates"
 	"quorate/cmd/quorate/overview"
 )
 
@@ -72,4 +73,21 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%s: %s\n%s\nwant %s\n%s", name, s.Verdict, got, c.verdict, c.want)
 		}
 	}
+}
+
+func TestRates(t *testing.T) {
+	t.Parallel()
+	s := overview.Of([]admin.Member{member("n1", admin.RoleLeader)})
+	s.AddRates(rates.Rates{})
+	if s.Rates != nil {
+		t.Errorf("without samples the rates are %+v", s.Rates)
+	}
+	s.AddRates(rates.Rates{Samples: []rates.Sample{{}, {Entries: 12.34, Reads: 120, ReadP99Seconds: new(.0042)}}})
+	want := "12.3 log entries/s; this node serves 120.0 reads/s (p99 4.2 ms) and 0.0 writes/s"
+	for _, l := range s.Lines() {
+		if l.Label == "rates" && l.Value == want {
+			return
+		}
+	}
+	t.Errorf("%+v lacks %q", s.Lines(), want)
 }
