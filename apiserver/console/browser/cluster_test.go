@@ -26,6 +26,8 @@ func TestClusterPage(t *testing.T) {
 	p.await("three voters", has("3 of 3 voters, tolerates 1 failure"))
 	p.await("the table", "document.querySelectorAll('table.members tbody tr').length === 3")
 	p.await("the links of the picture", "document.querySelectorAll('.topology .link').length === 2")
+	writeMany(t, c.clientOf(t, others[0]))
+	p.await("the writes of the last hour, and their latency", "document.querySelectorAll('.plot path.writes[d^=M]').length === 2")
 	p.check("cluster")
 
 	if err := c.Kill(t.Context(), leader); err != nil {
@@ -33,6 +35,7 @@ func TestClusterPage(t *testing.T) {
 	}
 	p.await("the new leader", has("2 of 3 voters, tolerates 0 failures")+" && "+has(" is the leader, in term "))
 	p.await("what to do", has(leader+" does not respond. Start what is down"))
+	p.await("the change of the term in the last hour", "document.querySelectorAll('.plot .term').length >= 2")
 	p.shoot("failover")
 	if err := c.Start(t.Context(), leader); err != nil {
 		t.Fatal(err)

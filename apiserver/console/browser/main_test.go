@@ -53,13 +53,13 @@ type cluster struct {
 	clients     map[string]*client.Client
 }
 
-// startCluster starts three nodes and waits until they are ready.
-func startCluster(t *testing.T) *cluster {
+// startCluster starts three nodes with flags and waits until they are ready.
+func startCluster(t *testing.T, flags ...string) *cluster {
 	t.Helper()
 	if binaries.chromium == "" {
 		t.Skip("no Chromium on this machine: apt-get install chromium")
 	}
-	fleet, err := nodes.NewProcesses(nodes.ProcessesConfig{Binary: binaries.quorate, Dir: t.TempDir(), Count: 3})
+	fleet, err := nodes.NewProcesses(nodes.ProcessesConfig{Binary: binaries.quorate, Dir: t.TempDir(), Count: 3, Flags: flags})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,6 +111,18 @@ func (c *cluster) leader(t *testing.T) (leader string, others []string) {
 		}
 	}
 	return leader, others
+}
+
+// clientOf returns the client of the node that serves a console.
+func (c *cluster) clientOf(t *testing.T, console string) *client.Client {
+	t.Helper()
+	for _, node := range c.Nodes() {
+		if node.API+"/console/" == console {
+			return c.clients[node.Name]
+		}
+	}
+	t.Fatalf("no node serves %s", console)
+	return nil
 }
 
 // await waits for a condition.

@@ -172,6 +172,18 @@ func (p *page) open(fragment string) {
 	p.run(chromedp.Evaluate(fmt.Sprintf("location.hash = %q; true", fragment), nil))
 }
 
+// post sends a request as the user of the page, who signed in with a token, and returns the
+// response.
+func (p *page) post(path, body string) (response string) {
+	p.t.Helper()
+	script := fmt.Sprintf(`fetch(%q, {
+		method: 'POST', body: %q, headers: {
+			'Content-Type': 'application/json', Accept: 'application/json', Authorization: 'Bearer ' + JSON.parse(sessionStorage.getItem('quorate-session')).token,
+		}}).then((response) => response.text())`, path, body)
+	p.run(chromedp.Evaluate(script, &response, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	return response
+}
+
 // check checks that every control of the page has a name that a screen reader can say, and every text
 // enough contrast.
 func (p *page) check(where string) {

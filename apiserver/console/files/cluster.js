@@ -3,11 +3,13 @@
 import {json} from './api.js';
 import {announce, h, problem, setText, svg, wait} from './dom.js';
 import {bytes, changesOf, contact, count, quorumOf, stateOf, termOf, unknown, verdictOf} from './members.js';
+import {hourView} from './rates.js';
 import {topology} from './topology.js';
 
 const interval = 2_000; // milliseconds
 const maxChanges = 200; // lines of the list of changes
 const maxSamples = 150; // of the rate of log entries: five minutes
+const hourInterval = 10_000; // milliseconds between reads of the last hour: that of its samples
 
 // columns are those of the table of members.
 const columns = [
@@ -23,6 +25,7 @@ export async function openCluster(main, {signal}) {
   const view = newView();
   main.replaceChildren(view.root);
   let before = null;
+  followHour(view, signal);
   while (!signal.aborted) {
     try {
       const {members} = await json('/cluster/v1/members', {signal});
@@ -40,17 +43,33 @@ export async function openCluster(main, {signal}) {
   }
 }
 
+// followHour shows the last hour of this node until the signal aborts. A user who may not read it does
+// not see its panel.
+async function followHour(view, signal) {
+  while (!signal.aborted) {
+    try {
+      const rates = await json('/cluster/v1/rates', {signal});
+      view.hour.replaceChildren(hourView(rates));
+      view.hourPanel.hidden = false;
+    } catch (error) {
+      if (error.code === 403 || error.code === 404) return;
+    }
+    await wait(hourInterval, signal);
+  }
+}
+
 function newView() {
   const view = {
     problem: h('div', {}), verdict: h('h1', {id: 'verdict'}, 'Members'), advice: h('p', {}), facts: h('dl', {class: 'facts'}), picture: h('div', {}),
     rows: h('tbody', {}), alarms: h('section', {'aria-labelledby': 'alarms', hidden: true}), changes: h('ol', {class: 'changes', role: 'log', 'aria-labelledby': 'changes'}),
-    rate: h('div', {class: 'rate'}), samples: [], byName: new Map(), sample: null, values: new Map(),
+    rate: h('div', {class: 'rate'}), hour: h('div', {}), samples: [], byName: new Map(), sample: null, values: new Map(),
   };
   for (const name of ['Leader', 'Term', 'Last log index', 'Log entries']) {
     const value = h('dd', {}, unknown);
     view.values.set(name, value);
     view.facts.append(h('div', {}, h('dt', {}, name), value));
   }
+  view.hourPanel = h('section', {class: 'panel', 'aria-labelledby': 'hour', hidden: true}, h('h2', {id: 'hour'}, 'The last hour of this node'), view.hour);
   view.banner = h('div', {class: 'verdict'}, h('div', {}, view.verdict, view.advice), view.facts);
   view.root = h('div', {class: 'cluster'}, view.problem, view.banner, view.alarms,
     h('div', {class: 'columns'},
@@ -58,6 +77,7 @@ function newView() {
       h('div', {class: 'stack'},
         h('section', {class: 'panel', 'aria-labelledby': 'rate'}, h('h2', {id: 'rate'}, 'Log entries per second, last five minutes'), view.rate),
         h('section', {class: 'panel grow', 'aria-labelledby': 'changes'}, h('h2', {id: 'changes'}, 'Changes since this page was opened'), view.changes))),
+    view.hourPanel,
     h('section', {class: 'panel flush', 'aria-labelledby': 'members'}, h('h2', {id: 'members'}, 'Members'),
       h('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-labelledby': 'members'},
         h('table', {class: 'members', 'aria-labelledby': 'members'},

@@ -16,7 +16,8 @@ function kindsOfGroup({metadata, versions}) {
   for (const {version, resources} of versions) { // the preferred one first
     for (const resource of resources) {
       if (!resource.verbs.includes('list') || found.has(resource.resource)) continue;
-      found.set(resource.resource, {group, version, plural: resource.resource, kind: resource.responseKind.kind, verbs: resource.verbs});
+      found.set(resource.resource, {group, version, plural: resource.resource, kind: resource.responseKind.kind, verbs: resource.verbs,
+        namespaced: resource.scope === 'Namespaced'});
     }
   }
   return [...found.values()].sort((a, b) => (a.kind < b.kind ? -1 : 1));

@@ -4,6 +4,7 @@ import {session, setSession, Unreachable} from './api.js';
 import {openAccess} from './access.js';
 import {openCluster} from './cluster.js';
 import {announce, problem, wait} from './dom.js';
+import {openLog} from './log.js';
 import {openObject} from './object.js';
 import {openObjects} from './objects.js';
 import {openOperations} from './operations.js';
@@ -13,6 +14,7 @@ import {openSignIn, whoAmI} from './signin.js';
 // and runs until its signal aborts.
 const pages = {
   cluster: {title: 'Cluster', open: openCluster},
+  log: {title: 'Log', open: openLog},
   objects: {title: 'Objects', open: openObjects},
   object: {title: 'Object', open: openObject, within: 'objects'},
   access: {title: 'Access', open: openAccess},

@@ -1,10 +1,11 @@
-// The page of an object: its text, changes while it is open, edit, deletion, history.
+// The page of an object: its text, changes while it is open, edit, deletion, history, owners.
 
 import {text, watch} from './api.js';
 import {confirmDeletion} from './deletion.js';
 import {fragmentOf, kindOf, pathOf} from './discovery.js';
 import {announce, h, problem, setText, wait} from './dom.js';
 import {openEditor} from './editor.js';
+import {showRelations} from './graph.js';
 import {showHistory} from './history.js';
 import {codeView, formats, ownText} from './text.js';
 
@@ -31,7 +32,8 @@ class ObjectPage {
     this.managed = h('input', {type: 'checkbox', id: 'managed', onchange: () => this.show()});
     this.buttons = [
       h('button', {type: 'button', id: 'edit', onclick: () => this.edit()}, 'Edit'),
-      h('button', {type: 'button', id: 'history', onclick: () => this.history()}, 'History'),
+      h('button', {type: 'button', id: 'history', onclick: () => this.instead(showHistory, 1)}, 'History'),
+      h('button', {type: 'button', id: 'relations', onclick: () => this.instead(showRelations, 2)}, 'Owners'),
       h('button', {type: 'button', id: 'delete', class: 'danger', onclick: () => this.remove()}, 'Delete'),
     ];
     const list = fragmentOf(this.kind) + (this.namespace ? `?namespace=${encodeURIComponent(this.namespace)}` : '');
@@ -154,14 +156,16 @@ class ObjectPage {
     });
   }
 
-  history() {
+  // instead shows something else in place of the text of the object, until the user goes back to it
+  // and to the button.
+  instead(show, button) {
     this.setBusy(true);
     this.editing = true; // what is loaded meanwhile is shown afterwards
-    showHistory(this, () => {
+    show(this, () => {
       this.editing = false;
       this.setBusy(false);
       this.load();
-      this.buttons[1].focus();
+      this.buttons[button].focus();
     });
   }
 
