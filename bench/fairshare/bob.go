@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"quorate/bench/solo"
 )
 
 const (
@@ -24,32 +23,6 @@ const (
 
 func objectPath(i int) string { return fmt.Sprintf("%s/object-%d", collection, i) }
 
-func newClient(server, token string) *client {
-	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, // of a node that this command has started
-	}
-	return &client{http: &http.Client{Transport: transport}, server: server, token: token}
-}
-
-// do sends a request, reads the answer and returns its code.
-func (c *client) do(ctx context.Context, method, path, body string) (int, error) {
-	req, err := http.NewRequestWithContext(ctx, method, c.server+path, strings.NewReader(body))
-	if err != nil {
-		return 0, err
-	}
-	req.Header.Set("Authorization", "Bearer "+c.token)
-	if body != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return 0, err
-	}
-	defer resp.Body.Close()
-	_, err = io.Copy(io.Discard, resp.Body)
-	return resp.StatusCode, err
-}
-
 // startBob runs bob in a process of his own. The function that it returns ends it.
 func startBob(ctx context.Context, o *options, server string) (pid int, stop func() error, err error) {
 	self, err := os.Executable()
@@ -61,7 +34,7 @@ func startBob(ctx context.Context, o *options, server string) (pid int, stop fun
 		args = append([]string{"nice", "-n", fmt.Sprint(o.nice)}, args...)
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
-	cmd.Env = append(os.Environ(), tokenVariable+"=bob-token")
+	cmd.Env = append(os.Environ(), tokenVariable+"="+solo.Token("bob"))
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {
 		return 0, nil, err
@@ -81,12 +54,12 @@ func bob(ctx context.Context, o *options) error {
 	var all sync.WaitGroup
 	for i := range o.conns {
 		all.Go(func() {
-			c := newClient(o.server, o.token)
-			defer c.http.CloseIdleConnections()
+			c := solo.NewClient(o.server, o.token)
+			defer c.Close()
 			for ctx.Err() == nil {
-				what, code, err := c.attack(ctx, i)
+				what, code, err := attack(ctx, c, i)
 				if o.reconnect {
-					c.http.CloseIdleConnections()
+					c.Close()
 				}
 				if err != nil {
 					code = 0
@@ -98,30 +71,30 @@ func bob(ctx context.Context, o *options) error {
 		})
 	}
 	all.Wait()
-	fmt.Println("bob got (0 is an error):", listed(got))
+	fmt.Println("bob got (0 is an error):", solo.Listed(got))
 	return nil
 }
 
 // attack sends one request of the kind of a connection.
-func (c *client) attack(ctx context.Context, conn int) (what string, code int, err error) {
+func attack(ctx context.Context, c *solo.Client, conn int) (what string, code int, err error) {
 	switch conn % 4 {
 	case 0:
-		code, err = c.do(ctx, http.MethodGet, collection, "")
+		code, err = c.Do(ctx, http.MethodGet, collection, "")
 		return "list", code, err
 	case 1:
 		name := fmt.Sprintf("bob-%d", conn)
-		code, err = c.do(ctx, http.MethodPost, collection, configMap(name))
+		code, err = c.Do(ctx, http.MethodPost, collection, configMap(name))
 		if err == nil && code < 300 {
-			code, err = c.do(ctx, http.MethodDelete, collection+"/"+name, "")
+			code, err = c.Do(ctx, http.MethodDelete, collection+"/"+name, "")
 		}
 		return "write", code, err
 	case 2:
 		ctx, cancel := context.WithTimeout(ctx, watchTime)
 		defer cancel()
-		code, err = c.do(ctx, http.MethodGet, collection+"?watch=1&resourceVersion=0&timeoutSeconds=1", "")
+		code, err = c.Do(ctx, http.MethodGet, collection+"?watch=1&resourceVersion=0&timeoutSeconds=1", "")
 		return "watch", code, err
 	default:
-		code, err = c.do(ctx, http.MethodGet, objectPath(1), "")
+		code, err = c.Do(ctx, http.MethodGet, objectPath(1), "")
 		return "get", code, err
 	}
 }

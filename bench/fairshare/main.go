@@ -8,9 +8,10 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"time"
+
+	"quorate/bench/solo"
 )
 
 // options are the flags.
@@ -56,20 +57,26 @@ func main() {
 
 // experiment runs the node and the two phases.
 func experiment(ctx context.Context, o *options) error {
-	n, err := startNode(ctx, o)
+	n, err := solo.Start(ctx, solo.Config{
+		Binary: o.binary, Flags: append(strings.Fields(o.serve), "--request-log", "none"),
+		Users: []string{"alice", "bob"}, Label: "fairshare",
+	})
 	if err != nil {
 		return err
 	}
-	defer n.stop()
-	if err := n.prepare(ctx, o.objects); err != nil {
+	return errors.Join(phases(ctx, o, n), n.Stop())
+}
+
+func phases(ctx context.Context, o *options, n *solo.Node) error {
+	if err := prepare(ctx, n, o.objects); err != nil {
 		return err
 	}
-	alice := newClient(n.server, "alice-token")
+	alice := n.Client("alice")
 	fmt.Printf("%-18s %8s %9s %9s %9s  %s\n", "alice", "gets", "p50", "p99", "max", "codes")
-	if err := alice.measure(ctx, "alone", o.duration); err != nil {
+	if err := measure(ctx, alice, "alone", o.duration); err != nil {
 		return err
 	}
-	bobPID, stopBob, err := startBob(ctx, o, n.server)
+	bobPID, stopBob, err := startBob(ctx, o, n.Server)
 	if err != nil {
 		return err
 	}
@@ -77,51 +84,46 @@ func experiment(ctx context.Context, o *options) error {
 	case <-time.After(o.duration / 3): // for bob to connect
 	case <-ctx.Done():
 	}
-	cpu := startAccount(n.cmd.Process.Pid, bobPID)
-	err = alice.measure(ctx, "with bob", o.duration)
+	cpu := startAccount(n.PID(), bobPID)
+	err = measure(ctx, alice, "with bob", o.duration)
 	return errors.Join(err, cpu.print(), stopBob())
 }
 
-// client sends requests of one user.
-type client struct {
-	http   *http.Client
-	server string
-	token  string
-}
-
 // measure gets an object again and again, and prints a line.
-func (c *client) measure(ctx context.Context, phase string, d time.Duration) error {
+func measure(ctx context.Context, c *solo.Client, phase string, d time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
-	var took []time.Duration
-	codes := map[string]int{}
+	var got solo.Summary
 	for ctx.Err() == nil {
 		begun := time.Now()
-		code, err := c.do(ctx, http.MethodGet, objectPath(0), "")
+		code, err := c.Do(ctx, http.MethodGet, objectPath(0), "")
 		if ctx.Err() != nil {
 			break
 		}
-		took = append(took, time.Since(begun))
-		if err != nil {
-			code = -1
-		}
-		codes[fmt.Sprint(code)]++
+		got.Add(time.Since(begun), code, err)
 	}
-	if len(took) == 0 {
+	if got.Len() == 0 {
 		return fmt.Errorf("no get was answered in %v", d)
 	}
-	slices.Sort(took)
-	at := func(percent int) time.Duration { return took[len(took)*percent/100].Round(10 * time.Microsecond) }
-	fmt.Printf("%-18s %8d %9v %9v %9v  %s\n", phase, len(took), at(50), at(99), took[len(took)-1].Round(10*time.Microsecond), listed(codes))
+	fmt.Printf("%-18s %8d %9v %9v %9v  %s\n",
+		phase, got.Len(), got.Percentile(50), got.Percentile(99), got.Percentile(100), got.Codes())
 	return nil
 }
 
-// listed returns counts as text, in the order of their names.
-func listed(counts map[string]int) string {
-	var parts []string
-	for name, n := range counts {
-		parts = append(parts, fmt.Sprintf("%s: %d", name, n))
+// prepare lets alice and bob do everything with objects, and creates some.
+func prepare(ctx context.Context, n *solo.Node, objects int) error {
+	if err := n.Bind(ctx, "alice", "bob"); err != nil {
+		return err
 	}
-	slices.Sort(parts)
-	return strings.Join(parts, ", ")
+	for i := range objects {
+		if err := n.Create(ctx, collection, configMap(fmt.Sprintf("object-%d", i))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// configMap returns an object of about 1 KiB.
+func configMap(name string) string {
+	return fmt.Sprintf(`{"metadata":{"name":%q},"data":{"value":%q}}`, name, strings.Repeat("x", 1024))
 }
