@@ -24,9 +24,10 @@ type seats struct {
 }
 
 func newSeats(cfg Config) (*seats, error) {
+	adjuster := fairness.NewAdjuster(cfg.Registerer)
 	class := func(class string, bound int) (*fairness.Dispatcher, error) {
 		d, err := fairness.New(fairness.Config{
-			Seats: bound, Levels: cfg.Levels,
+			Seats: bound, Levels: cfg.Levels, Adjuster: adjuster,
 			Registerer: prometheus.WrapRegistererWith(prometheus.Labels{"class": class}, cfg.Registerer),
 		})
 		if err != nil {

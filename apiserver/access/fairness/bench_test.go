@@ -9,7 +9,8 @@ import (
 
 func newBenchmark(tb testing.TB) (*Dispatcher, *Request) {
 	tb.Helper()
-	d, err := New(Config{Seats: 2000, Registerer: prometheus.NewRegistry()})
+	reg := prometheus.NewRegistry()
+	d, err := New(Config{Seats: 2000, Adjuster: NewAdjuster(reg), Registerer: reg})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -22,8 +23,8 @@ func BenchmarkEnter(b *testing.B) {
 	d, r := newBenchmark(b)
 	b.Run("serial", func(b *testing.B) {
 		b.ReportAllocs()
+		var s Seat
 		for b.Loop() {
-			var s Seat
 			if err := d.Enter(context.Background(), r, &s); err != nil {
 				b.Fatal(err)
 			}
@@ -33,8 +34,8 @@ func BenchmarkEnter(b *testing.B) {
 	b.Run("parallel", func(b *testing.B) {
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
+			var s Seat
 			for pb.Next() {
-				var s Seat
 				if err := d.Enter(context.Background(), r, &s); err != nil {
 					b.Error(err)
 				}

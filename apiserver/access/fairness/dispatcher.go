@@ -23,7 +23,9 @@ type Config struct {
 	// Seats is the number of seats that the levels divide.
 	Seats int
 	// Levels are in the order in which requests are matched; nil means DefaultLevels.
-	Levels     []Level
+	Levels []Level
+	// Adjuster bounds the seats by the load of the processors; nil for no such bound.
+	Adjuster   *Adjuster
 	Registerer prometheus.Registerer
 }
 
@@ -31,6 +33,7 @@ type Config struct {
 type Dispatcher struct {
 	seed     maphash.Seed // secret, so that nobody can choose a user name that shares all queues with another
 	seats    int
+	adjuster *Adjuster
 	metrics  *metrics
 	register prometheus.Registerer
 	levels   atomic.Pointer[[]*level] // never changed once stored
@@ -48,7 +51,10 @@ func New(cfg Config) (*Dispatcher, error) {
 	if cfg.Seats < 1 {
 		return nil, fmt.Errorf("priority levels: %d seats: want at least 1", cfg.Seats)
 	}
-	d := &Dispatcher{seed: maphash.MakeSeed(), seats: cfg.Seats, register: cfg.Registerer}
+	d := &Dispatcher{seed: maphash.MakeSeed(), seats: cfg.Seats, adjuster: cfg.Adjuster, register: cfg.Registerer}
+	if d.adjuster != nil {
+		d.seed = d.adjuster.seed
+	}
 	if err := validate(cfg.Levels); err != nil {
 		return nil, fmt.Errorf("priority levels: %w", err)
 	}
@@ -74,7 +80,7 @@ func (d *Dispatcher) Replace(levels []Level) error {
 	d.former = slices.DeleteFunc(append(d.former, replaced...), (*level).idle)
 	next := make([]*level, 0, len(levels))
 	for i, seats := range divide(d.seats, levels) {
-		l := newLevel(levels[i], seats, d.metrics)
+		l := newLevel(levels[i], seats, d.adjuster, d.metrics)
 		l.closed = d.closed
 		d.metrics.watch(d.register, l)
 		next = append(next, l)
@@ -114,7 +120,9 @@ func maxCost(seats, processors int) int {
 // MaxWait. s must be new or released by Leave, and belongs to the request. The error is ErrBusy,
 // ErrClosed or ctx's error; the request then holds nothing.
 func (d *Dispatcher) Enter(ctx context.Context, r *Request, s *Seat) error {
-	return d.level(r).enter(ctx, maphash.String(d.seed, r.flow()), r.Cost, s)
+	flow := maphash.String(d.seed, r.flow())
+	d.adjuster.observe(flow)
+	return d.level(r).enter(ctx, flow, r.Cost, s)
 }
 
 // level returns the first level that matches a request.

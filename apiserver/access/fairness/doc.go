@@ -17,8 +17,13 @@
 //   - A queue that holds seats is granted more only if it then holds no more than were free before
 //     the grant. So one flow, which may use 6 queues, leaves about a seventh of the seats to flows
 //     that use none, and their requests need not wait for it.
+//   - While goroutines wait for processors and there is more than one flow, a queue that holds seats
+//     is granted more only out of a part of the seats, at least 8 for each processor (Adjuster). A
+//     queue that holds none may use all of them.
 //   - Once enough seats are free for the request at the head of a queue, no other queue is granted
 //     more than twice the greatest cost before it.
+//   - While seats accumulate for such a request, a queue that holds none is granted a single one, if
+//     the level has at least 64 seats more than the greatest cost: one for each queue.
 //   - A request that was refused or has given up holds nothing.
 //   - A holder that waits for its client for longer than patience (10 ms) loses its seats, and must
 //     take new ones before it continues.

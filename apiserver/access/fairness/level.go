@@ -12,14 +12,15 @@ import (
 
 // level is a priority level with its queues.
 type level struct {
-	config  Level
-	seats   int
-	maxCost int
-	metrics *metrics
-	waited  prometheus.Observer
-	full    prometheus.Counter // requests refused because of a full queue
-	late    prometheus.Counter // and because of the time they waited
-	gauges  []prometheus.Collector
+	config   Level
+	seats    int
+	maxCost  int
+	adjuster *Adjuster
+	metrics  *metrics
+	waited   prometheus.Observer
+	full     prometheus.Counter // requests refused because of a full queue
+	late     prometheus.Counter // and because of the time they waited
+	gauges   []prometheus.Collector
 
 	mu      sync.Mutex // guards the fields below, the queues and the seats of the level
 	free    int
@@ -33,8 +34,10 @@ type level struct {
 	queues  [queueCount]queue
 }
 
-func newLevel(cfg Level, seats int, m *metrics) *level {
-	l := &level{config: cfg, seats: seats, maxCost: maxCost(seats, runtime.GOMAXPROCS(0)), metrics: m, free: seats}
+func newLevel(cfg Level, seats int, a *Adjuster, m *metrics) *level {
+	l := &level{
+		config: cfg, seats: seats, maxCost: maxCost(seats, runtime.GOMAXPROCS(0)), adjuster: a, metrics: m, free: seats,
+	}
 	l.waited = m.waited.WithLabelValues(cfg.Name)
 	l.full, l.late = m.refused.WithLabelValues(cfg.Name, reasonFull), m.refused.WithLabelValues(cfg.Name, reasonTime)
 	for i := range l.queues {
@@ -106,9 +109,9 @@ func (l *level) choose(flow uint64) *queue {
 }
 
 // mayTake reports whether a queue may take seats: if it has none, or if with these seats it has no
-// more than are free before it takes them. So a flow leaves seats to others.
+// more than are free and usable before it takes them. So a flow leaves seats to others.
 func (l *level) mayTake(q *queue, seats int) bool {
-	return q.inUse == 0 || q.inUse+seats <= l.free
+	return q.inUse == 0 || q.inUse+seats <= l.free-(l.seats-l.adjuster.usable(l.seats))
 }
 
 // take takes the seats of s. There must be enough. mu is held.
@@ -177,9 +180,12 @@ func (l *level) dispatch() {
 // next returns the queue whose head is granted seats next, or nil: of the queues whose head fits,
 // the one with the least virtual start. If a head needs more seats than are free, others may
 // overtake it only until their virtual start exceeds that of its queue by the number of seats it
-// needs. Then next returns nil, so that released seats accumulate for it.
+// needs. Then released seats accumulate for it: next returns nil, or a queue without seats whose
+// head needs one, if there are so many seats that such requests cannot use up what the blocked head
+// needs.
 func (l *level) next() *queue {
-	var best, blocked *queue
+	var best, blocked, light *queue
+	overtakable := l.seats-queueCount >= l.maxCost
 	for left := l.busy; left != 0; left &= left - 1 {
 		q := &l.queues[bits.TrailingZeros64(left)]
 		seats := q.head().seat.seats
@@ -189,12 +195,17 @@ func (l *level) next() *queue {
 			if blocked == nil || q.start < blocked.start {
 				blocked = q
 			}
-		case best == nil || q.start < best.start:
-			best = q
+		default:
+			if best == nil || q.start < best.start {
+				best = q
+			}
+			if overtakable && q.inUse == 0 && seats == 1 && (light == nil || q.start < light.start) {
+				light = q
+			}
 		}
 	}
 	if best != nil && blocked != nil && best.start > blocked.start+uint64(blocked.head().seat.seats) {
-		return nil
+		return light
 	}
 	return best
 }
