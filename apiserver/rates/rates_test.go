@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,27 +13,49 @@ import (
 	"quorate/apiserver/rest/route"
 )
 
-type store struct{ term, applied uint64 }
+// node is what a recorder samples.
+type node struct {
+	mu      sync.Mutex
+	applied uint64       // guarded by mu
+	totals  route.Totals // guarded by mu
+}
 
-func (s *store) Term() uint64           { return s.term }
-func (s *store) Leader() (string, bool) { return "n1", true }
-func (s *store) Applied() uint64        { return s.applied }
+func (n *node) Term() uint64           { return 3 }
+func (n *node) Leader() (string, bool) { return "n1", true }
+
+func (n *node) Applied() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.applied
+}
+
+func (n *node) Totals() (route.Totals, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.totals, nil
+}
+
+func (n *node) set(applied uint64, totals route.Totals) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.applied, n.totals = applied, totals
+}
 
 // TestRecorder: a sample has what happened since the one before, and an hour of them is kept.
 func TestRecorder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := &store{term: 3, applied: 100}
-		totals := route.Totals{Reads: latencies(1000), Errors: 7}
-		r := rates.New(rates.Config{Store: s, Totals: func() (route.Totals, error) { return totals, nil }})
+		n := &node{}
+		n.set(100, route.Totals{Reads: latencies(1000), Errors: 7})
+		r := rates.New(rates.Config{Store: n, Totals: n.Totals})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- r.Run(ctx) }()
 		synctest.Wait()
-		if n := len(r.Rates().Samples); n != 0 {
-			t.Errorf("%d samples at the start", n)
+		if samples := r.Rates().Samples; len(samples) != 0 {
+			t.Errorf("%d samples at the start", len(samples))
 		}
-		s.applied, totals = 150, route.Totals{Reads: latencies(1020), Writes: latencies(10), Errors: 8}
+		n.set(150, route.Totals{Reads: latencies(1020), Writes: latencies(10), Errors: 8})
 		time.Sleep(rates.Interval)
 		synctest.Wait()
 		got := r.Rates().Samples[0]
@@ -64,7 +87,7 @@ func latencies(n uint64) route.Latencies {
 func TestRecorderWithoutTotals(t *testing.T) {
 	t.Parallel()
 	r := rates.New(rates.Config{
-		Store: &store{}, Totals: func() (route.Totals, error) { return route.Totals{}, errors.New("none") }, Logger: slog.New(slog.DiscardHandler),
+		Store: &node{}, Totals: func() (route.Totals, error) { return route.Totals{}, errors.New("none") }, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err := r.Run(t.Context()); err != nil {
 		t.Error(err)
