@@ -9,15 +9,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"quorate/apiserver/internal/testserver"
+	"quorate/raftstore"
+	"quorate/raftstore/log"
+	"quorate/raftstore/testcluster"
 )
 
 // maxDefinitions is the number of CustomResourceDefinitions that a server accepts.
 const maxDefinitions = 1000
 
-// maxDefinitionBytes bounds the live heap per definition with the schema of largeSchema: its
-// compiled kind, routes and stored form, and its copies in the caches of the log and the history,
-// which have bounds of their own.
-const maxDefinitionBytes = 192 << 10
+// maxDefinitionBytes bounds the live heap per definition with the schema of largeSchema, for as long
+// as the definition exists: its compiled kind, routes and stored form. The caches of the log and the
+// history, which have bounds of their own, hold other entries when it is measured.
+const maxDefinitionBytes = 100 << 10
 
 // largeSchema returns a schema of a common size: ten objects of ten described fields.
 func largeSchema() string {
@@ -33,12 +36,25 @@ func largeSchema() string {
 	return `{"type":"object","properties":{"spec":{"type":"object","properties":{` + strings.Join(parts, ",") + `}}}}`
 }
 
+// fillCaches writes more than the log's cache of entries and the history hold.
+func fillCaches(t *testing.T, s *testserver.Server) {
+	t.Helper()
+	const configMaps, filler = "/api/v1/namespaces/default/configmaps", 900 << 10
+	s.Do("POST", configMaps, `{"metadata":{"name":"filler"}}`) // exists the second time
+	for i := range log.DefaultCacheBytes/filler + 1 {
+		text := strings.Repeat(string(rune('a'+i%26)), filler)
+		check(t, patchAs(s, "merge", configMaps+"/filler", `{"data":{"text":"`+text+`"}}`), want{code: 200})
+	}
+}
+
 // TestCustomResourceLimit creates as many definitions as a server accepts. It checks that one more
 // is refused, that all are served, and how much memory they take.
 func TestCustomResourceLimit(t *testing.T) {
-	s := testserver.Start(t, nil)
+	c := testcluster.New(t, 1, func(cfg *raftstore.Config) { cfg.HistoryBytes, cfg.RaftMultiplier = 1<<20, 1 })
+	s := testserver.StartOnNodes(t, c.Nodes, nil)[0]
 	check(t, s.Do("POST", definitions, widgetDefinition()), want{code: 201})
 	awaitCondition(t, s, widgetsName, "Established", "True")
+	fillCaches(t, s)
 	before := int64(liveHeap())
 	schema := largeSchema()
 	define := func(i int) (testserver.Answer, error) {
@@ -74,6 +90,7 @@ func TestCustomResourceLimit(t *testing.T) {
 		check(t, s.Do("GET", path, ""), want{code: 200})
 		awaitCondition(t, s, fmt.Sprintf("things%d.g%d.example.com", i, i%50), "Established", "True")
 	}
+	fillCaches(t, s)
 	each := (int64(liveHeap()) - before) / (maxDefinitions - 1)
 	t.Logf("%d bytes a definition, with a schema of %d bytes", each, len(schema))
 	if each > maxDefinitionBytes {

@@ -38,6 +38,7 @@ func (b *builder) build(k *keywords) *node {
 		atomicMap: k.mapType != nil && *k.mapType == "atomic", mapKeys: k.listMapKeys, dflt: k.dflt,
 		items: b.build(k.items), resources: k.embedded,
 	}
+	n.properties = make([]property, 0, len(k.properties))
 	for _, p := range k.properties {
 		n.properties = append(n.properties, property{b.name(p.name), b.build(p.schema)})
 	}
@@ -114,25 +115,44 @@ func (b *builder) share(n *node) *node {
 // checks returns the restrictions of a schema, nil if there are none.
 func (b *builder) checks(k *keywords) *checks {
 	c := checks{
-		exclusiveMaximum: k.exclusiveMaximum, exclusiveMinimum: k.exclusiveMinimum,
-		maximum: k.maximum, minimum: k.minimum, multipleOf: k.multipleOf,
-		format: checkedFormat(k), celFormat: k.format, pattern: b.pattern(k.pattern), enum: k.enum, required: k.required,
-		allOf: b.nestedAll(k.allOf), anyOf: b.nestedAll(k.anyOf), oneOf: b.nestedAll(k.oneOf), not: b.nested(k.not),
+		format: k.format, checksFormat: checksFormat(k), pattern: b.pattern(k.pattern), enum: k.enum, required: k.required,
+		alternatives: b.alternatives(k),
 	}
 	s := sizes{k.maxLength, k.minLength, k.maxItems, k.minItems, k.maxProperties, k.minProperties}
 	if s != (sizes{}) {
 		c.sizes = &s
 	}
-	if c.empty() && c.celFormat == "" {
+	// Whether a limit is exclusive says nothing without the limit.
+	if k.maximum != nil || k.minimum != nil || k.multipleOf != nil {
+		c.bounds = &bounds{k.maximum, k.minimum, k.multipleOf, k.exclusiveMaximum, k.exclusiveMinimum}
+	}
+	if c.empty() && c.format == "" {
 		return nil
 	}
 	return &c
 }
 
+// alternatives returns the junctors of a schema, nil if there are none.
+func (b *builder) alternatives(k *keywords) *alternatives {
+	a := alternatives{allOf: b.nestedAll(k.allOf), anyOf: b.nestedAll(k.anyOf), oneOf: b.nestedAll(k.oneOf), not: b.nested(k.not)}
+	if a.allOf == nil && a.anyOf == nil && a.oneOf == nil && a.not == nil {
+		return nil
+	}
+	return &a
+}
+
 // empty reports whether the checks accept every value.
 func (c *checks) empty() bool {
-	return c.maximum == nil && c.minimum == nil && c.multipleOf == nil && c.sizes == nil && c.format == "" && c.pattern == nil &&
-		c.enum == nil && c.required == nil && c.allOf == nil && c.anyOf == nil && c.oneOf == nil && c.not == nil && c.kind == anyKind
+	return c.bounds == nil && c.sizes == nil && !c.checksFormat && c.pattern == nil && c.enum == nil && c.required == nil &&
+		c.alternatives == nil && c.kind == anyKind
+}
+
+// limits returns the bounds, which may all be unset.
+func (c *checks) limits() bounds {
+	if c.bounds == nil {
+		return bounds{}
+	}
+	return *c.bounds
 }
 
 func (b *builder) pattern(s string) *pattern {
@@ -185,8 +205,9 @@ func (b *builder) writeChecks(key *strings.Builder, c *checks) {
 		key.WriteByte('-')
 		return
 	}
-	fmt.Fprint(key, c.kind, c.exclusiveMaximum, c.exclusiveMinimum, number64(c.maximum), number64(c.minimum), number64(c.multipleOf))
-	fmt.Fprintf(key, "%q %q %q %q", c.format, c.celFormat, c.patternText(), c.required)
+	n := c.limits()
+	fmt.Fprint(key, c.kind, n.exclusiveMaximum, n.exclusiveMinimum, number64(n.maximum), number64(n.minimum), number64(n.multipleOf))
+	fmt.Fprintf(key, "%v %q %q %q", c.checksFormat, c.format, c.patternText(), c.required)
 	if s := c.sizes; s != nil {
 		for _, n := range [...]*int64{s.maxLength, s.minLength, s.maxItems, s.minItems, s.maxProperties, s.minProperties} {
 			if n == nil {
@@ -200,7 +221,10 @@ func (b *builder) writeChecks(key *strings.Builder, c *checks) {
 		key.WriteByte('=')
 		key.Write(c.enum[i].appendTo(nil))
 	}
-	for _, list := range [...][]*nested{c.allOf, c.anyOf, c.oneOf, {c.not}} {
+	if c.alternatives == nil {
+		return
+	}
+	for _, list := range [...][]*nested{c.alternatives.allOf, c.alternatives.anyOf, c.alternatives.oneOf, {c.alternatives.not}} {
 		key.WriteByte('(')
 		for _, n := range list {
 			fmt.Fprint(key, " ", b.nestIDs[n])

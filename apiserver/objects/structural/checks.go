@@ -13,7 +13,7 @@ import (
 // required. typ and alternative are the types that the schema requires.
 func (v *validator) checks(val *value, c *checks, typ, alternative kind) {
 	v.passed += 3 // for the junctors, which always apply, and for enum
-	v.junctors(val, c)
+	v.junctors(val, c.alternatives)
 	switch val.kind {
 	case text:
 		v.passed++
@@ -141,21 +141,22 @@ func (v *validator) number(val *value, c *checks, typ kind) {
 	}
 	format := ""
 	switch {
-	case typ == integer && (c.celFormat == "int32" || c.celFormat == "int64"), typ == number && (c.celFormat == "float" || c.celFormat == "double"):
-		format = c.celFormat
+	case typ == integer && (c.format == "int32" || c.format == "int64"), typ == number && (c.format == "float" || c.format == "double"):
+		format = c.format
 	}
 	n, isWhole := val.whole()
 	v.inRange(val.float(), n, isWhole, typ, format, "Checked")
-	if c.multipleOf != nil {
-		v.multiple(val, *c.multipleOf, v.limitInRange(*c.multipleOf, typ, format, "MultipleOf"))
+	b := c.limits()
+	if b.multipleOf != nil {
+		v.multiple(val, *b.multipleOf, v.limitInRange(*b.multipleOf, typ, format, "MultipleOf"))
 	}
-	if c.minimum != nil {
-		exact := v.limitInRange(*c.minimum, typ, format, "Minimum boundary")
-		v.limit(val, *c.minimum, exact, c.exclusiveMinimum, "greater than", func(order int) bool { return order > 0 })
+	if b.minimum != nil {
+		exact := v.limitInRange(*b.minimum, typ, format, "Minimum boundary")
+		v.limit(val, *b.minimum, exact, b.exclusiveMinimum, "greater than", func(order int) bool { return order > 0 })
 	}
-	if c.maximum != nil {
-		exact := v.limitInRange(*c.maximum, typ, format, "Maximum boundary")
-		v.limit(val, *c.maximum, exact, c.exclusiveMaximum, "less than", func(order int) bool { return order < 0 })
+	if b.maximum != nil {
+		exact := v.limitInRange(*b.maximum, typ, format, "Maximum boundary")
+		v.limit(val, *b.maximum, exact, b.exclusiveMaximum, "less than", func(order int) bool { return order < 0 })
 	}
 }
 
@@ -257,18 +258,21 @@ func compare[T int64 | float64](a, b T) int {
 
 // junctors checks anyOf, oneOf, allOf and not, and reports the errors of the alternative that
 // passed most checks.
-func (v *validator) junctors(val *value, c *checks) {
-	if len(c.anyOf) > 0 {
-		v.anyOf(val, c.anyOf)
+func (v *validator) junctors(val *value, a *alternatives) {
+	if a == nil {
+		return
 	}
-	if len(c.oneOf) > 0 {
-		v.oneOf(val, c.oneOf)
+	if len(a.anyOf) > 0 {
+		v.anyOf(val, a.anyOf)
 	}
-	if len(c.allOf) > 0 {
-		v.allOf(val, c.allOf)
+	if len(a.oneOf) > 0 {
+		v.oneOf(val, a.oneOf)
 	}
-	if c.not != nil {
-		if errs, _ := v.try(val, c.not); errs == nil {
+	if len(a.allOf) > 0 {
+		v.allOf(val, a.allOf)
+	}
+	if a.not != nil {
+		if errs, _ := v.try(val, a.not); errs == nil {
 			v.whole(fmt.Sprintf("%q must not validate the schema (not)", v.at()))
 		}
 	}

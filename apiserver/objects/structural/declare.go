@@ -29,7 +29,7 @@ func (d *declared) Format() string {
 	if d.n.checks == nil {
 		return ""
 	}
-	return d.n.checks.celFormat
+	return d.n.checks.format
 }
 
 func (d *declared) Items() common.Schema { return declare(d.n.items) }
@@ -74,6 +74,11 @@ func (d *declared) limits() checks {
 	return *d.n.checks
 }
 
+func (d *declared) bounds() bounds {
+	c := d.limits()
+	return c.limits()
+}
+
 func (d *declared) sizes() sizes {
 	if c := d.limits(); c.sizes != nil {
 		return *c.sizes
@@ -82,11 +87,11 @@ func (d *declared) sizes() sizes {
 }
 
 func (d *declared) Pattern() string          { c := d.limits(); return c.patternText() }
-func (d *declared) Minimum() *float64        { return d.limits().minimum }
-func (d *declared) IsExclusiveMinimum() bool { return d.limits().exclusiveMinimum }
-func (d *declared) Maximum() *float64        { return d.limits().maximum }
-func (d *declared) IsExclusiveMaximum() bool { return d.limits().exclusiveMaximum }
-func (d *declared) MultipleOf() *float64     { return d.limits().multipleOf }
+func (d *declared) Minimum() *float64        { return d.bounds().minimum }
+func (d *declared) IsExclusiveMinimum() bool { return d.bounds().exclusiveMinimum }
+func (d *declared) Maximum() *float64        { return d.bounds().maximum }
+func (d *declared) IsExclusiveMaximum() bool { return d.bounds().exclusiveMaximum }
+func (d *declared) MultipleOf() *float64     { return d.bounds().multipleOf }
 func (d *declared) MinItems() *int64         { return d.sizes().minItems }
 func (d *declared) MaxItems() *int64         { return d.sizes().maxItems }
 func (d *declared) MinLength() *int64        { return d.sizes().minLength }

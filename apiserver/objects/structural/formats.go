@@ -15,26 +15,20 @@ var stringFormats = []string{
 	"uuid", "uuid3", "uuid4", "uuid5",
 }
 
-// checkedFormat returns the format of a schema if the server checks it for the schema's type.
-func checkedFormat(k *keywords) string {
+// checksFormat reports whether the server checks the format of a schema for the schema's type.
+func checksFormat(k *keywords) bool {
 	var known []string
 	switch {
 	case k.format == "":
-		return ""
+		return false
 	case k.intOrString || k.typ == "" || k.typ == "string":
-		if slices.Contains(stringFormats, strings.ReplaceAll(k.format, "-", "")) {
-			return k.format
-		}
-		return ""
+		return slices.Contains(stringFormats, strings.ReplaceAll(k.format, "-", ""))
 	case k.typ == "integer":
 		known = []string{"int32", "int64"}
 	case k.typ == "number":
 		known = []string{"float", "double"}
 	}
-	if slices.Contains(known, k.format) {
-		return k.format
-	}
-	return ""
+	return slices.Contains(known, k.format)
 }
 
 // knownFormat reports whether there is a format of strings with a name.

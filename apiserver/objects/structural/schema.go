@@ -71,20 +71,30 @@ const (
 )
 
 // checks are the keywords of a schema that restrict values. Inside of allOf, anyOf, oneOf and not,
-// a schema consists of them.
+// a schema consists of them. Most schemas have few, so those that come together are apart; they are
+// nil where there is none.
 type checks struct {
-	kind                               kind // inside of junctors only
-	exclusiveMaximum, exclusiveMinimum bool
+	kind         kind   // inside of junctors only
+	checksFormat bool   // the server checks the format
+	format       string // as written
+	sizes        *sizes
+	bounds       *bounds
+	pattern      *pattern
+	enum         []value
+	required     []string
+	alternatives *alternatives
+}
 
-	maximum, minimum, multipleOf *float64
-	sizes                        *sizes
-	format                       string // "" if the server does not check it
-	celFormat                    string // as written
-	pattern                      *pattern
-	enum                         []value
-	required                     []string
-	allOf, anyOf, oneOf          []*nested
-	not                          *nested
+// bounds are limits of numbers, nil where there is none.
+type bounds struct {
+	maximum, minimum, multipleOf       *float64
+	exclusiveMaximum, exclusiveMinimum bool
+}
+
+// alternatives are the junctors of a schema.
+type alternatives struct {
+	allOf, anyOf, oneOf []*nested
+	not                 *nested
 }
 
 // sizes are limits of lengths and counts, nil where there is none.

@@ -202,10 +202,10 @@ func (v *validator) changed(val *value, n *node, c counterpart) {
 
 // format returns the format that a value is checked for.
 func (v *validator) format(c *checks) string {
-	if v.asWritten {
-		return c.celFormat
+	if v.asWritten || c.checksFormat {
+		return c.format
 	}
-	return c.format
+	return ""
 }
 
 func (v *validator) items(val *value, items *node, c counterpart) {
