@@ -40,8 +40,8 @@ type Config struct {
 	// node's state.
 	QuorumRead bool
 
-	// ReportedVersion is the version of the API at /version, MAJOR.MINOR.PATCH; 1.8.0 if it is
-	// empty, which is that of the specification. Clients decide by it what they ask for.
+	// ReportedVersion is the version of the API at /version, MAJOR.MINOR.PATCH; 1.36.0 if it is
+	// empty. Clients decide by it what they ask for.
 	ReportedVersion string
 
 	Logger *slog.Logger

@@ -31,8 +31,9 @@ type version struct {
 	Platform     string `json:"platform"`
 }
 
-// defaultReportedVersion is the version of the API of the specification.
-const defaultReportedVersion = "1.8.0"
+// defaultReportedVersion is the release of Kubernetes whose tests of API machinery and of kubectl run
+// against this server (chaos/upstream).
+const defaultReportedVersion = "1.36.0"
 
 // reportedPattern matches the versions that may be reported: MAJOR.MINOR.PATCH.
 var reportedPattern = regexp.MustCompile(`^(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})\.(0|[1-9][0-9]{0,3})$`)

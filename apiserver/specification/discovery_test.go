@@ -116,8 +116,8 @@ var discoveryRows = []row{
 	}},
 	{"L12", func(t *testing.T, s *testserver.Server) {
 		version := ok(t, s.Do("GET", "/version", "", "Authorization: "))
-		want(t, version, "major", "1", "minor", "8", "compiler", "gc")
-		if v := get(t, version, "gitVersion"); !regexp.MustCompile(`^v1\.8\.0(\+[0-9A-Za-z.-]+)?$`).MatchString(v) {
+		want(t, version, "major", "1", "minor", "36", "compiler", "gc")
+		if v := get(t, version, "gitVersion"); !regexp.MustCompile(`^v1\.36\.0(\+[0-9A-Za-z.-]+)?$`).MatchString(v) {
 			t.Errorf("gitVersion %s", v)
 		}
 		for _, member := range []string{"gitCommit", "gitTreeState", "buildDate", "goVersion", "platform"} {

@@ -17,9 +17,7 @@ type software struct {
 	// Fetch is a script that obtains and builds the software in $DIR, or installs it in $BIN. It
 	// runs once for each content, and its result stays in the cache. It may be empty.
 	Fetch string
-	// NodeFlags are further flags of the nodes.
-	NodeFlags []string
-	Steps     []step
+	Steps []step
 }
 
 // fileName returns the name of the software's folders, which no other entry has.

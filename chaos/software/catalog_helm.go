@@ -4,21 +4,16 @@ package main
 func helm() []software {
 	three := software{
 		Name: "Helm", Version: "3.22.0", Source: "go install helm.sh/helm/v3/cmd/helm",
-		Fetch:     `go install helm.sh/helm/v3/cmd/helm@v3.22.0 && mkdir bin && mv "$BIN/helm" bin/`,
-		NodeFlags: []string{modernVersion},
-		Steps:     helmSteps(),
+		Fetch: `go install helm.sh/helm/v3/cmd/helm@v3.22.0 && mkdir bin && mv "$BIN/helm" bin/`,
+		Steps: helmSteps(),
 	}
 	four := software{
 		Name: "Helm", Version: "4.3.1", Source: "go install helm.sh/helm/v4/cmd/helm",
-		Fetch:     `go install helm.sh/helm/v4/cmd/helm@v4.3.1 && mkdir bin && mv "$BIN/helm" bin/`,
-		NodeFlags: []string{modernVersion},
-		Steps:     append(helmSteps(), helmServerSide()...),
+		Fetch: `go install helm.sh/helm/v4/cmd/helm@v4.3.1 && mkdir bin && mv "$BIN/helm" bin/`,
+		Steps: append(helmSteps(), helmServerSide()...),
 	}
 	return []software{three, four}
 }
-
-// modernVersion makes nodes report a version that today's charts accept.
-const modernVersion = "--reported-version=1.30.0"
 
 // helmSteps returns what both generations must do. "helm create" writes the stock chart.
 func helmSteps() []step {

@@ -4,9 +4,8 @@ package main
 func metrics() []software {
 	return []software{{
 		Name: "kube-state-metrics", Version: "v2.18.0",
-		Source:    "go build of its module; the ClusterRole of its examples/standard",
-		Fetch:     fetchStateMetrics,
-		NodeFlags: []string{modernVersion},
+		Source: "go build of its module; the ClusterRole of its examples/standard",
+		Fetch:  fetchStateMetrics,
 		Steps: []step{
 			{Tried: "lists and watches all of its default resources that are served, without an error", Script: stateMetrics + stateMetricsLists},
 			{Tried: "exports the objects of each kind, and follows their changes through another node", Script: stateMetrics + stateMetricsObjects},

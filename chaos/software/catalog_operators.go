@@ -13,7 +13,6 @@ func operators() []software {
 			Fetch: `build prometheus-operator github.com/prometheus-operator/prometheus-operator/cmd/operator \
   github.com/prometheus-operator/prometheus-operator/cmd/operator@v0.85.0
 cp "$(go list -C module -m -f '{{.Dir}}' github.com/prometheus-operator/prometheus-operator)/bundle.yaml" .`,
-			NodeFlags: []string{modernVersion},
 			Steps: []step{
 				{Tried: "the whole `bundle.yaml` applied server-side, and once more without a change", Script: `
 kubectl apply --server-side -f "$DIR/bundle.yaml"

@@ -77,7 +77,7 @@ func (r *runner) try(ctx context.Context, s software) []trial {
 		return []trial{{software: s, result: skipped, output: fmt.Sprintf("%v\n%s", err, tail(out, reasonLines))}}
 	}
 	work := filepath.Join(r.scratch, s.fileName())
-	fleet, err := thirdparty.StartCluster(ctx, r.server, filepath.Join(work, "nodes"), s.NodeFlags)
+	fleet, err := thirdparty.StartCluster(ctx, r.server, filepath.Join(work, "nodes"), nil)
 	if err != nil {
 		return []trial{{software: s, result: failed, output: err.Error()}}
 	}

@@ -135,7 +135,7 @@ func (s *Settings) registerAPI(fs *pflag.FlagSet) {
 	fs.StringVar(&s.API.KeyFile, "tls-key-file", "", "its private key")
 	fs.StringVar(&s.API.ClientCAFile, "client-ca-file", "", "authorities whose client certificates are accepted")
 	fs.BoolVar(&s.API.QuorumRead, "quorum-read", true, "reads without a resourceVersion are linearizable; false serves them from the node's own state")
-	fs.StringVar(&s.API.ReportedVersion, "reported-version", "1.8.0", "version of the API at /version, by which clients such as Helm decide what they install")
+	fs.StringVar(&s.API.ReportedVersion, "reported-version", "1.36.0", "version of the API at /version, by which clients such as Helm decide what they install")
 	fs.IntVar(&s.API.MaxRequests, "max-requests", 2000, "bound on concurrent reads, and on concurrent writes, without watches; more wait, or get 429")
 	fs.StringVar(&s.API.FairnessFile, "fairness-file", "", "priority levels of requests, in YAML: who gets which share of --max-requests; read again when it changes")
 	fs.DurationVar(&s.API.EventTTL, "event-ttl", time.Hour, "how long Events are kept after their last write")
