@@ -1,9 +1,5 @@
 package history
 
-import (
-	"quorate/raftstore/state"
-)
-
 // Interest is a condition on events of a resource, by which a Listener is found without a look at
 // those that an event does not concern. Equal interests compare equal.
 type Interest struct {
@@ -40,36 +36,62 @@ func WithField(name, value string) Interest { return Interest{fieldIs, name, val
 // with this value.
 func WithLabel(name, value string) Interest { return Interest{labelIs, name, value} }
 
-// kept counts, for each property, the interests that require it.
-type kept [properties]int
+// kept are the interests of an Index: their number for each property, and the names that those in
+// fields and labels require.
+type kept struct {
+	counts         [properties]int
+	fields, labels names
+}
 
-// interests calls yield with each interest that the event meets, of the properties that are kept.
-// It may call yield with the same interest twice. The event must not be a PreviousUnknown, which
-// meets interests that it does not name.
+// names returns the names that the interests of a property require; nil if they require none.
+func (k *kept) names(p property) *names {
+	switch p {
+	case fieldIs:
+		return &k.fields
+	case labelIs:
+		return &k.labels
+	}
+	return nil
+}
+
+func (k *kept) add(i Interest) {
+	k.counts[i.property]++
+	if n := k.names(i.property); n != nil {
+		n.add(i.name)
+	}
+}
+
+func (k *kept) remove(i Interest) {
+	k.counts[i.property]--
+	if n := k.names(i.property); n != nil {
+		n.remove(i.name)
+	}
+}
+
+// interests calls yield with each interest that the event meets, of the properties and names that
+// are kept. It may call yield with the same interest twice. The event must not be a
+// PreviousUnknown, which meets interests that it does not name.
 func (e *Event) interests(kept *kept, yield func(Interest)) {
 	yield(Everything())
-	if kept[namespaceIs]+kept[nameIs] > 0 {
+	if kept.counts[namespaceIs]+kept.counts[nameIs] > 0 {
 		_, namespace, name := e.Object.Key.Split()
-		if kept[namespaceIs] > 0 {
+		if kept.counts[namespaceIs] > 0 {
 			yield(InNamespace(namespace))
 		}
-		if kept[nameIs] > 0 {
+		if kept.counts[nameIs] > 0 {
 			yield(Named(name))
 		}
 	}
-	for _, o := range [...]*state.Object{e.Object, e.Previous} {
-		if o == nil {
-			continue
+	withField := func(name, value string) { yield(WithField(name, value)) }
+	withLabel := func(name, value string) { yield(WithLabel(name, value)) }
+	kept.fields.each(e.Object.Fields, withField)
+	kept.labels.each(e.Object.Labels, withLabel)
+	if p := e.Previous; p != nil {
+		if p.Fields != e.Object.Fields {
+			kept.fields.each(p.Fields, withField)
 		}
-		if kept[fieldIs] > 0 {
-			for name, value := range o.Fields.All() {
-				yield(WithField(name, value))
-			}
-		}
-		if kept[labelIs] > 0 {
-			for name, value := range o.Labels.All() {
-				yield(WithLabel(name, value))
-			}
+		if p.Labels != e.Object.Labels {
+			kept.labels.each(p.Labels, withLabel)
 		}
 	}
 }
@@ -96,7 +118,7 @@ func (x *Index[V]) Add(i Interest, v V) {
 	if g == nil {
 		g = &group[V]{values: make(map[V]int, 1)}
 		x.groups[i] = g
-		x.kept[i.property]++
+		x.kept.add(i)
 	}
 	g.values[v]++
 }
@@ -110,7 +132,7 @@ func (x *Index[V]) Remove(i Interest, v V) {
 	delete(g.values, v)
 	if len(g.values) == 0 {
 		delete(x.groups, i)
-		x.kept[i.property]--
+		x.kept.remove(i)
 	}
 }
 

@@ -115,3 +115,30 @@ func BenchmarkAppend(b *testing.B) {
 		hub.Append(index, []*Event{{Index: index, Type: Added, Object: o}})
 	}
 }
+
+// BenchmarkConcerned measures the search for the watchers of an update whose object has many labels,
+// beside watchers that require some label each.
+func BenchmarkConcerned(b *testing.B) {
+	for _, labels := range []int{5, 1000, 100_000} {
+		pairs := make(map[string]string, labels)
+		for i := range labels {
+			pairs[fmt.Sprintf("%06x", i)] = "v"
+		}
+		o := &state.Object{Key: "pods\x00a\x00x", Labels: state.NewAttributes(pairs)}
+		pairs["changed"] = "v"
+		previous := &state.Object{Key: o.Key, Labels: state.NewAttributes(pairs)}
+		events := []*Event{{Index: 1, Type: Modified, Object: o, Previous: previous}}
+		for _, required := range []int{1, 20_000} {
+			b.Run(fmt.Sprintf("%d labels, %d required", labels, required), func(b *testing.B) {
+				var index Index[int]
+				for i := range required { // the last label, and others before it
+					index.Add(WithLabel(fmt.Sprintf("%06x", max(0, labels-1-5*i)), fmt.Sprint("other", i)), i)
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					index.Concerned(events, func(*Event, int) { b.Fatal("no watcher requires a label of the object") })
+				}
+			})
+		}
+	}
+}
