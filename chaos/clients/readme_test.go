@@ -8,15 +8,12 @@ import (
 	"testing"
 )
 
-// documents are those whose sessions a test runs.
-var documents = []string{"../../README.md", "../../docs/clients.md"}
-
-// TestReadme runs the sessions of the documents, one after the other, each document against a fresh
-// node. A session is a block of code whose first line is a command, which follows "$ ". The lines
-// below a command are its output, except for the parts that differ from run to run (see steady).
+// TestReadme runs the sessions of the pages of onOneNode, one after the other, each page against a
+// fresh node. The lines below a command are its output, except for the parts that differ from run to
+// run (see steady).
 func TestReadme(t *testing.T) {
-	for _, path := range documents {
-		t.Run(filepath.Base(path), func(t *testing.T) { runSessions(t, path) })
+	for _, page := range onOneNode {
+		t.Run(filepath.Base(page), func(t *testing.T) { runSessions(t, filepath.Join(repository, page)) })
 	}
 }
 
@@ -80,53 +77,88 @@ func (c *cluster) typed(t *testing.T, code string) string {
 
 // block is a part of a text: a fenced block of code, an indented one, or what stands between such.
 type block struct {
-	raw    string // with the fences, or indented
-	code   string // without
-	indent string
-	open   string // the line that opens a fence
+	raw     string // with the fences, or indented
+	code    string // without
+	indent  string
+	open    string // the line that opens a fence
+	comment string // of HTML, right before the block
 }
 
 const fence, indent = "```", "    "
 
+// splitter splits a text into blocks.
+type splitter struct {
+	parts   []block
+	current block
+	comment string // that the next block has
+	above   string // the comment of the block above, if nothing but empty lines have come since
+	blank   bool   // the last line was empty, so that an indented one begins a block
+}
+
 // blocks splits a text; its parts in a row are the text.
 func blocks(text string) []block {
-	var parts []block
-	var current block
-	end := func() {
-		if current.raw != "" {
-			parts = append(parts, current)
-		}
-		current = block{}
-	}
+	s := splitter{blank: true}
 	for line := range strings.Lines(text) {
+		s.line(line)
+	}
+	s.end()
+	return s.parts
+}
+
+func (s *splitter) end() {
+	if s.current.raw != "" {
+		s.parts = append(s.parts, s.current)
+	}
+	s.current = block{}
+}
+
+// begin begins a block of code.
+func (s *splitter) begin(b block) {
+	s.end()
+	b.comment, s.comment = s.comment, ""
+	if b.comment == "" && strings.HasPrefix(s.above, "<!-- no") { // it goes on with a block that is not run
+		b.comment = s.above
+	}
+	s.current, s.above = b, b.comment
+}
+
+func (s *splitter) line(line string) {
+	empty := strings.TrimSpace(line) == ""
+	defer func() { s.blank = empty }()
+	switch c := &s.current; {
+	case c.open != "":
+		c.raw += line
+		if strings.HasPrefix(line, fence) {
+			s.end()
+		} else {
+			c.code += line
+		}
+	case strings.HasPrefix(line, fence):
+		s.begin(block{raw: line, open: line})
+	case c.indent != "" && strings.HasPrefix(line, c.indent), c.indent == "" && s.blank && strings.HasPrefix(line, indent) && !s.commented():
+		if c.indent == "" {
+			s.begin(block{indent: line[:len(line)-len(strings.TrimLeft(line, " "))]})
+		}
+		s.current.raw += line
+		s.current.code += strings.TrimPrefix(line, s.current.indent)
+	default:
+		if c.indent != "" {
+			s.end()
+		}
+		s.current.raw += line
 		switch {
-		case current.open != "":
-			current.raw += line
-			if strings.HasPrefix(line, fence) {
-				end()
-			} else {
-				current.code += line
-			}
-		case strings.HasPrefix(line, fence):
-			end()
-			current = block{raw: line, open: line}
-		case strings.HasPrefix(line, indent):
-			if current.indent == "" {
-				end()
-			}
-			current.indent = indent
-			current.raw += line
-			current.code += strings.TrimPrefix(line, indent)
-		default:
-			if current.indent != "" {
-				end()
-			}
-			current.raw += line
+		case strings.HasPrefix(strings.TrimSpace(line), "<!--"):
+			s.comment, s.above = strings.TrimSpace(line)+"\n", ""
+		case s.commented():
+			s.comment += line
+		case !empty:
+			s.comment, s.above = "", ""
 		}
 	}
-	end()
-	return parts
 }
+
+// commented reports whether a comment has begun and not ended.
+func (s *splitter) commented() bool { return s.comment != "" && !strings.Contains(s.comment, "-->") }
 
 // with returns the block with other code.
 func (b block) with(code string) string {
@@ -142,13 +174,13 @@ func (b block) with(code string) string {
 
 func TestBlocks(t *testing.T) {
 	t.Parallel()
-	const text = "# A\n\n    $ kubectl get pods\n    NAME\n\nwords\n```\n$ kubectl version\n```\n    make\n"
+	const text = "# A\n\n    $ kubectl get pods\n    NAME\n\nwords\n    more words\n```\n$ kubectl version\n```\n\n<!-- run -->\n\n    make\n"
 	var whole strings.Builder
-	var codes []string
+	var codes, comments []string
 	for _, part := range blocks(text) {
 		whole.WriteString(part.raw)
 		if part.code != "" {
-			codes = append(codes, part.code)
+			codes, comments = append(codes, part.code), append(comments, strings.TrimSpace(part.comment))
 			if part.with(part.code) != part.raw {
 				t.Errorf("%q with its own code is %q", part.raw, part.with(part.code))
 			}
@@ -159,5 +191,8 @@ func TestBlocks(t *testing.T) {
 	}
 	if got := strings.Join(codes, "|"); got != "$ kubectl get pods\nNAME\n|$ kubectl version\n|make\n" {
 		t.Errorf("code is %q", got)
+	}
+	if got := strings.Join(comments, "|"); got != "||<!-- run -->" {
+		t.Errorf("comments are %q", got)
 	}
 }
