@@ -41,9 +41,10 @@ ports=($(/usr/bin/python3 -c 'import socket
 all = [socket.socket() for _ in range(2)]
 for s in all: s.bind(("127.0.0.1", 0))
 print(*[s.getsockname()[1] for s in all])'))
-run() {
+run() { # with a copy: the node may write its kubeconfig again, for which the program restarts
+  cp "$1" metrics.kubeconfig
   kube-state-metrics --host 127.0.0.1 --port "${ports[0]}" --telemetry-host 127.0.0.1 --telemetry-port "${ports[1]}" \
-    --resources "$(paste -sd, resources)" --kubeconfig "$1" >metrics.log 2>&1 &
+    --resources "$(paste -sd, resources)" --kubeconfig metrics.kubeconfig >metrics.log 2>&1 &
 }
 trap 'tail -n 6 metrics.log' ERR
 page() { /usr/bin/python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=10).read().decode())' "http://127.0.0.1:$1/metrics"; }
