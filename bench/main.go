@@ -35,7 +35,7 @@ type options struct {
 func run() error {
 	var o options
 	flag.StringVar(&o.mode, "mode", "full", "full (under 10 minutes) or quick (under 2)")
-	flag.StringVar(&o.phases, "phases", "floor,one,contended,capacity,three", "what to run")
+	flag.StringVar(&o.phases, "phases", "floor,one,contended,capacity,three,idle", "what to run")
 	flag.StringVar(&o.dir, "dir", "", "where the nodes keep their data (default: a temporary directory)")
 	flag.DurationVar(&o.total, "total", 12*time.Minute, "longest time of everything")
 	flag.StringVar(&o.out, "out", "", "file for the measurements, one JSON line each")

@@ -37,7 +37,9 @@ type bench struct {
 }
 
 func (b *bench) phases(ctx context.Context, names string) error {
-	phases := map[string]func(context.Context) error{"floor": b.measureFloor, "one": b.one, "capacity": b.capacity, "three": b.three, "contended": b.contended}
+	phases := map[string]func(context.Context) error{
+		"floor": b.measureFloor, "one": b.one, "capacity": b.capacity, "three": b.three, "contended": b.contended, "idle": b.idle,
+	}
 	for name := range strings.SplitSeq(names, ",") {
 		phase, ok := phases[name]
 		if !ok {

@@ -126,7 +126,7 @@ func (p *pipeline) sendAnnounced(entries []*raft.Log) {
 		return
 	}
 	req := from // the same leader and term, after the last entry
-	req.Entries, req.LeaderCommitIndex = entries, p.transport.committed()
+	req.Entries, req.LeaderCommitIndex = entries, p.transport.committedIn(from.Term)
 	// Before it is sent, because awaitClaim does not lock sending: sending waits for responses.
 	e := &early{resp: new(raft.AppendEntriesResponse), claimed: make(chan struct{})}
 	p.early.Store(e)

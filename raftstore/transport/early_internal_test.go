@@ -51,9 +51,8 @@ type replication struct {
 func replicate(t *testing.T, fn func(*replication)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		node := &Raft{mux: &Mux{metrics: newMetrics(nil)}, committed: func() uint64 { return 1 }, followers: Followers{
-			Stored: func(raft.ServerID, uint64) {},
-		}}
+		node := &Raft{mux: &Mux{metrics: newMetrics(nil)}, followers: Followers{Stored: func(raft.ServerID, uint64) {}}}
+		node.SetCommitted(func(uint64) uint64 { return 1 })
 		r := &replication{t: t, node: node, inner: &fakeInner{done: make(chan raft.AppendFuture)}}
 		r.pipe = newPipeline(r.inner, node, "follower")
 		r.ask(0, 1)

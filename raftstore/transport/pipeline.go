@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/raft"
 )
@@ -14,7 +15,7 @@ import (
 // the pipeline has ended. From then on the follower gets no entries while this node leads, and Raft
 // can't be shut down. This pipeline discards responses after a refusal and fails later sends.
 //
-// It also sends appends early; see Raft.EarlyLog.
+// It also sends appends early (Raft.EarlyLog), and few of those that tell nothing new (repeats).
 type pipeline struct {
 	raft.AppendPipeline
 	transport *Raft
@@ -30,6 +31,8 @@ type pipeline struct {
 
 	sending sync.Mutex
 	sent    raft.AppendEntriesRequest // the last request, with its last entry as PrevLogEntry and without entries
+	sentAt  time.Time
+	last    raft.AppendFuture // of the last request, nil before the first
 }
 
 // errBroken is the error of sends after an append was refused or failed, or after the library did
@@ -58,6 +61,9 @@ func (p *pipeline) AppendEntries(req *raft.AppendEntriesRequest, resp *raft.Appe
 	if future, err := p.claim(req); future != nil || err != nil {
 		return future, err
 	}
+	if p.repeats(req) {
+		return p.last, nil
+	}
 	return p.send(req, resp)
 }
 
@@ -80,7 +86,9 @@ func (p *pipeline) send(req *raft.AppendEntriesRequest, resp *raft.AppendEntries
 		p.sent.PrevLogEntry, p.sent.PrevLogTerm, p.sent.Entries = req.Entries[n-1].Index, req.Entries[n-1].Term, nil
 	}
 	p.inFlight.Add(1)
-	return p.AppendPipeline.AppendEntries(boundCommit(req), resp)
+	future, err := p.AppendPipeline.AppendEntries(boundCommit(req), resp)
+	p.last, p.sentAt = future, time.Now()
+	return future, err
 }
 
 // Consumer implements raft.AppendPipeline.
@@ -98,8 +106,10 @@ func (p *pipeline) Close() error {
 }
 
 // run passes responses on up to the first refusal, and discards the rest, so that the decoder never
-// blocks.
+// blocks. It sends the commit index once the follower has been idle for commitPause.
 func (p *pipeline) run() {
+	idle := time.NewTimer(commitPause)
+	defer idle.Stop()
 	for {
 		select {
 		case response := <-p.AppendPipeline.Consumer():
@@ -107,21 +117,34 @@ func (p *pipeline) run() {
 			if p.broken.Load() {
 				continue
 			}
-			if !p.awaitClaim(response) {
+			if !p.pass(response) {
 				return
 			}
-			if response.Error() != nil || !response.Response().Success {
-				p.broken.Store(true)
-			} else {
-				p.transport.reportStored(p.follower, response.Request(), response.Response())
-			}
-			select {
-			case p.responses <- response:
-			case <-p.closed:
-				return
+			idle.Reset(commitPause)
+		case <-idle.C:
+			if p.sendCommit() {
+				idle.Reset(commitPause)
 			}
 		case <-p.closed:
 			return
 		}
+	}
+}
+
+// pass passes a response on to the library. It returns false if the pipeline closes first.
+func (p *pipeline) pass(response raft.AppendFuture) bool {
+	if !p.awaitClaim(response) {
+		return false
+	}
+	if response.Error() != nil || !response.Response().Success {
+		p.broken.Store(true)
+	} else {
+		p.transport.reportStored(p.follower, response.Request(), response.Response())
+	}
+	select {
+	case p.responses <- response:
+		return true
+	case <-p.closed:
+		return false
 	}
 }

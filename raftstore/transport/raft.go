@@ -31,7 +31,7 @@ type Raft struct {
 	timeout   time.Duration // of a request
 	muted     atomic.Bool
 	followers Followers
-	committed func() uint64 // see SetCommitted
+	committed atomic.Pointer[func(term uint64) uint64] // see SetCommitted
 	pipelines pipelines
 
 	requests  *requests
@@ -77,7 +77,6 @@ func (m *Mux) Raft(resolve func(name string) (string, bool), timeout time.Durati
 		dialled:          conns,
 		timeout:          timeout,
 		followers:        nobody,
-		committed:        func() uint64 { return 0 },
 		NetworkTransport: inner,
 		requests:         newRequests(inner.Consumer()),
 		resolve:          resolve,
@@ -93,9 +92,18 @@ func (t *Raft) AdvanceCommit(term, index uint64) { t.requests.commits.advance(te
 // SetFollowers sets the receiver of reports about followers. Call it before Raft starts.
 func (t *Raft) SetFollowers(f Followers) { t.followers = f }
 
-// SetCommitted sets the source of an index up to which entries are committed, for appends that are
-// sent early. Call it before Raft starts.
-func (t *Raft) SetCommitted(index func() uint64) { t.committed = index }
+// SetCommitted sets the source of an index up to which entries are committed. It returns 0 if this
+// node's term, read after the index, is not the given one: then the index may be that of other
+// entries than those that this node sent as leader of the term. Until the call no index is known.
+func (t *Raft) SetCommitted(index func(term uint64) uint64) { t.committed.Store(&index) }
+
+// committedIn returns the index of SetCommitted, 0 if it is not known.
+func (t *Raft) committedIn(term uint64) uint64 {
+	if index := t.committed.Load(); index != nil {
+		return (*index)(term)
+	}
+	return 0
+}
 
 // SetHeartbeatHandler does nothing, which disables the library's fast path for heartbeats. With it,
 // a heartbeat would change term and state on the transport's goroutine while the main loop writes
